@@ -1,0 +1,184 @@
+"""Sizes and switches of a scenario: the numbers and flags that a model reads but never changes.
+
+Words: a *bound* is a number that the scenario fixes (how many brokers, how many failovers). A *domain* is a set
+0 … n-1 whose size is the bound of the same name. A *flag* is a switch of the variant (a Kafka version, a fix). A
+*binding* gives all of them their values; it is active while a model runs, and everything in it is a constant there.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from attrs import field, frozen
+
+from model.language.errors import UsageError, one_of
+
+
+@frozen
+class Binding:
+    """The values of all bounds and flags, and the names that reports give to the members of domains."""
+
+    bounds: Mapping[str, int] = field(factory=dict)
+    flags: Mapping[str, Any] = field(factory=dict)
+    labels: Mapping[str, tuple[str, ...]] = field(factory=dict)
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Make this the binding that bounds, domains and flags read."""
+        token = _ACTIVE.set(self)
+        try:
+            yield
+        finally:
+            _ACTIVE.reset(token)
+
+
+_ACTIVE: ContextVar[Binding] = ContextVar("binding")
+
+
+def active_binding() -> Binding:
+    """The binding in force; an error outside of `Binding.active`."""
+    try:
+        return _ACTIVE.get()
+    except LookupError:
+        raise UsageError(
+            "A bound, domain or flag was read while no scenario was active. "
+            "Run it through a Model, or inside `with model.active():`."
+        ) from None
+
+
+class Bound:
+    """A number fixed by the scenario; behaves as that int wherever it is read."""
+
+    def __init__(self, name: str, about: str = "", *, minimum: int = 0) -> None:
+        self.name, self.about, self.minimum = name, about, minimum
+
+    @property
+    def value(self) -> int:
+        """Its value in the active binding."""
+        bounds = active_binding().bounds
+        if self.name not in bounds:
+            raise UsageError(f"The scenario gives no value to the bound {self.name!r}; add it to `bounds`.")
+        return bounds[self.name]
+
+    def __index__(self) -> int:
+        return self.value
+
+    def __int__(self) -> int:
+        return self.value
+
+    def __bool__(self) -> bool:
+        return self.value != 0
+
+    def __hash__(self) -> int:
+        return hash((Bound, self.name))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, int) and self.value == other)
+
+    def __lt__(self, other: int) -> bool:
+        return self.value < int(other)
+
+    def __le__(self, other: int) -> bool:
+        return self.value <= int(other)
+
+    def __gt__(self, other: int) -> bool:
+        return self.value > int(other)
+
+    def __ge__(self, other: int) -> bool:
+        return self.value >= int(other)
+
+    def __add__(self, other: int) -> int:
+        return self.value + int(other)
+
+    def __radd__(self, other: int) -> int:
+        return int(other) + self.value
+
+    def __sub__(self, other: int) -> int:
+        return self.value - int(other)
+
+    def __rsub__(self, other: int) -> int:
+        return int(other) - self.value
+
+    def __mul__(self, other: int) -> int:
+        return self.value * int(other)
+
+    __rmul__ = __mul__
+
+    def __mod__(self, other: int) -> int:
+        return self.value % int(other)
+
+    def __rmod__(self, other: int) -> int:
+        return int(other) % self.value
+
+    def __floordiv__(self, other: int) -> int:
+        return self.value // int(other)
+
+    def __repr__(self) -> str:
+        return f"Bound({self.name!r})"
+
+
+class Domain:
+    """The ints 0 … n-1, where n is the bound of the same name; iterable, sized, and `in` works.
+
+    `label` turns a member into the text that reports print; a binding's own labels win over it.
+    """
+
+    def __init__(self, name: str, about: str = "", *, label: Callable[[int], str] = str) -> None:
+        self.name, self.about, self._label = name, about, label
+        self.bound = Bound(name, about, minimum=1)
+
+    def __len__(self) -> int:
+        return self.bound.value
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self)))
+
+    def __contains__(self, member: object) -> bool:
+        return isinstance(member, int) and 0 <= member < len(self)
+
+    def label(self, member: int) -> str:
+        """What reports call this member."""
+        names = active_binding().labels.get(self.name, ())
+        return names[member] if member < len(names) else self._label(member)
+
+    def __repr__(self) -> str:
+        return f"Domain({self.name!r})"
+
+
+class Flag:
+    """A switch of the variant: on or off, or one of a few named settings; a constant while a model runs.
+
+    Use it as a condition (`if FENCING:`) or, with settings, compare it (`if FENCING == "strict":`).
+    """
+
+    def __init__(self, name: str, about: str = "", *, settings: tuple[str, ...] = ()) -> None:
+        self.name, self.about, self.settings = name, about, settings
+
+    @property
+    def value(self) -> bool | str:
+        """Its value in the active binding."""
+        flags = active_binding().flags
+        if self.name not in flags:
+            raise UsageError(f"The scenario's variant gives no value to the flag {self.name!r}; add it to `flags`.")
+        setting = flags[self.name]
+        if self.settings and setting not in self.settings:
+            raise UsageError(f"Flag {self.name!r} cannot be {setting!r}. {one_of(self.settings)}")
+        return setting
+
+    def __bool__(self) -> bool:
+        if self.settings:
+            raise UsageError(f"Flag {self.name!r} has the settings {self.settings}; compare it with one of them.")
+        return bool(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str) and self.settings and other not in self.settings:
+            raise UsageError(f"Flag {self.name!r} is never {other!r}. {one_of(self.settings)}")
+        return self is other or self.value == other
+
+    def __hash__(self) -> int:
+        return hash((Flag, self.name))
+
+    def __repr__(self) -> str:
+        return f"Flag({self.name!r})"

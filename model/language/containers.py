@@ -1,0 +1,244 @@
+"""The mutable containers of a state: a fixed array, a bounded FIFO, and a source of fresh ids.
+
+Each has value semantics when it is stored in a field: storing copies the content, so two fields never share one.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
+
+from attrs import frozen
+
+from model.language.binding import Bound, Domain
+from model.language.errors import BoundReached, DomainError
+from model.language.shapes import Leaf, NumberShape, Shape
+
+T = TypeVar("T")
+
+
+class Array(Generic[T]):
+    """One element per member of a domain. `a[i]` reads, `a[i] = x` writes; the size never changes."""
+
+    __slots__ = ("_items", "_shape")
+
+    def __init__(self, shape: ArrayShape, items: list[T]) -> None:
+        self._shape, self._items = shape, items
+
+    def __getitem__(self, index: int) -> T:
+        return self._items[self._member(index)]
+
+    def __setitem__(self, index: int, value: T) -> None:
+        element, at = self._shape.element, self._member(index)
+        self._items[at] = element.assign(self._items[at], element.check(value, f"element {at}"))
+
+    def _member(self, index: int) -> int:
+        if type(index) is int and 0 <= index < len(self._items):
+            return index
+        name = self._shape.domain.name
+        raise DomainError(f"An array over {name} has the indices 0 … {len(self._items) - 1} (got {index!r}).")
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Array) and self._items == other._items
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self._items)
+
+
+class Fifo(Generic[T]):
+    """A queue of at most `capacity` elements; pushing onto a full one is a bound hit."""
+
+    __slots__ = ("_items", "_shape")
+
+    def __init__(self, shape: FifoShape, items: list[T]) -> None:
+        self._shape, self._items = shape, items
+
+    def push(self, value: T) -> None:
+        """Append at the tail."""
+        if len(self._items) >= int(self._shape.capacity):
+            raise BoundReached(self._shape.capacity.name)
+        self._items.append(self._shape.element.check(value, "element"))
+
+    def pop(self) -> T:
+        """Remove the head and return it; DomainError when empty."""
+        self._not_empty()
+        return self._items.pop(0)
+
+    @property
+    def head(self) -> T:
+        """The oldest element; DomainError when empty."""
+        self._not_empty()
+        return self._items[0]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing in it."""
+        return not self._items
+
+    def starts_with(self, value: T) -> bool:
+        """Whether the head exists and equals the value."""
+        return bool(self._items) and self._items[0] == value
+
+    def clear(self) -> None:
+        """Remove everything."""
+        self._items.clear()
+
+    def _not_empty(self) -> None:
+        if not self._items:
+            raise DomainError("A FIFO is empty here; require `not fifo.is_empty` before head or pop.")
+
+    def __contains__(self, value: object) -> bool:
+        return value in self._items
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(tuple(self._items))
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fifo) and self._items == other._items
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self._items)
+
+
+class Fresh:
+    """A source of ids that were never given out before; taking one too many is a bound hit."""
+
+    __slots__ = ("_shape", "taken")
+
+    def __init__(self, shape: FreshShape, taken: int) -> None:
+        self._shape, self.taken = shape, taken
+
+    def take(self) -> int:
+        """The next id of the domain."""
+        if self.taken >= len(self._shape.domain):
+            raise BoundReached(self._shape.domain.name)
+        self.taken += 1
+        return self.taken - 1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fresh) and self.taken == other.taken
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{self.taken} taken>"
+
+
+@frozen
+class ArrayShape(Shape):
+    """A fixed array over a domain."""
+
+    domain: Domain
+    element: Shape
+
+    def default(self) -> Array[Any]:
+        return Array(self, [self.element.default() for _ in self.domain])
+
+    def check(self, value: Any, where: str) -> Array[Any]:
+        items = list(value) if isinstance(value, (Array, list, tuple)) else None
+        if items is None or len(items) != len(self.domain):
+            size = len(self.domain)
+            raise DomainError(f"{where} must have {size} elements, one per member of {self.domain.name} (got {value!r}).")
+        return Array(self, [self.element.check(item, f"{where}[{i}]") for i, item in enumerate(items)])
+
+    def copy(self, value: Array[Any]) -> Array[Any]:
+        return Array(self, [self.element.copy(item) for item in value._items])
+
+    def assign(self, kept: Array[Any], value: Array[Any]) -> Array[Any]:
+        source = self.copy(value)._items
+        kept._items[:] = [self.element.assign(k, v) for k, v in zip(kept._items, source, strict=True)]
+        return kept
+
+    def leaves(self, path: str) -> Iterator[Leaf]:
+        for member in self.domain:
+            yield from self.element.leaves(f"{path}[{member}]")
+
+    def flatten(self, value: Array[Any], into: list[int]) -> None:
+        for item in value._items:
+            self.element.flatten(item, into)
+
+    def rebuild(self, numbers: Iterator[int]) -> Array[Any]:
+        return Array(self, [self.element.rebuild(numbers) for _ in self.domain])
+
+
+@frozen
+class FifoShape(Shape):
+    """A bounded FIFO of scalars or frozen records; free slots hold the element's default."""
+
+    element: Shape
+    capacity: Bound
+
+    def default(self) -> Fifo[Any]:
+        return Fifo(self, [])
+
+    def check(self, value: Any, where: str) -> Fifo[Any]:
+        if not isinstance(value, Fifo):
+            raise DomainError(f"{where} must be a Fifo (got {value!r}); use push, pop and clear on the one in place.")
+        if len(value) > int(self.capacity):
+            raise BoundReached(self.capacity.name)
+        return Fifo(self, [self.element.check(item, where) for item in value])
+
+    def copy(self, value: Fifo[Any]) -> Fifo[Any]:
+        return Fifo(self, list(value._items))
+
+    def assign(self, kept: Fifo[Any], value: Fifo[Any]) -> Fifo[Any]:
+        kept._items[:] = list(value._items)
+        return kept
+
+    def leaves(self, path: str) -> Iterator[Leaf]:
+        yield Leaf(f"{path}#", 0, int(self.capacity), NumberShape(0, self.capacity, 0))
+        for slot in range(int(self.capacity)):
+            yield from self.element.leaves(f"{path}[{slot}]")
+
+    def flatten(self, value: Fifo[Any], into: list[int]) -> None:
+        into.append(len(value))
+        for slot in range(int(self.capacity)):
+            self.element.flatten(value._items[slot] if slot < len(value) else self.element.default(), into)
+
+    def rebuild(self, numbers: Iterator[int]) -> Fifo[Any]:
+        length = next(numbers)
+        items = [self.element.rebuild(numbers) for _ in range(int(self.capacity))]
+        return Fifo(self, items[:length])
+
+
+@frozen
+class FreshShape(Shape):
+    """The counter behind a source of fresh ids."""
+
+    domain: Domain
+
+    def default(self) -> Fresh:
+        return Fresh(self, 0)
+
+    def check(self, value: Any, where: str) -> Fresh:
+        if isinstance(value, Fresh):
+            return value
+        raise DomainError(f"{where} is a source of fresh ids and is never assigned; use take() (got {value!r}).")
+
+    def copy(self, value: Fresh) -> Fresh:
+        return Fresh(self, value.taken)
+
+    def assign(self, kept: Fresh, value: Fresh) -> Fresh:
+        kept.taken = value.taken
+        return kept
+
+    def leaves(self, path: str) -> Iterator[Leaf]:
+        yield Leaf(f"{path}#", 0, len(self.domain), NumberShape(0, self.domain.bound, 0))
+
+    def flatten(self, value: Fresh, into: list[int]) -> None:
+        into.append(value.taken)
+
+    def rebuild(self, numbers: Iterator[int]) -> Fresh:
+        return Fresh(self, next(numbers))

@@ -1,0 +1,57 @@
+"""What can go wrong with a model, and with what people say about it; every message says what to do next."""
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class KwalkError(Exception):
+    """The root of all errors that kwalk raises on purpose; the command line prints them and exits with 2."""
+
+
+class UsageError(KwalkError):
+    """Somebody asked for something that does not exist or makes no sense."""
+
+
+class DomainError(KwalkError):
+    """An action wrote a value outside of its field's domain, read past the end, or used None as a number."""
+
+
+class LiftError(KwalkError):
+    """A model uses a construct that cannot be lifted; the message has file, line and what to write instead."""
+
+
+class GuardFailed(Exception):
+    """Raised by `require`: the action is not enabled here. Not an error."""
+
+
+class PremiseFailed(Exception):
+    """Raised by `premise`: the invariant says nothing about this state. Not an error."""
+
+
+class BoundReached(Exception):
+    """An action would go past a bound of the scenario: it is disabled here, and the hit is counted."""
+
+    def __init__(self, bound: str) -> None:
+        super().__init__(bound)
+        self.bound = bound
+
+
+class Abort(Exception):  # noqa: N818 - models name their aborts after events, such as ControllerMoved
+    """The root of a model's named aborts: raising one leaves the action from deep inside.
+
+    What was done before stays done. A `try … except` in the model may catch it; otherwise the action ends there.
+    """
+
+
+def one_of(names: Iterable[str]) -> str:
+    """A sentence that lists what is allowed."""
+    return "Allowed: " + (", ".join(sorted(names)) or "nothing") + "."
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
+    """The error for a name that is not among the known ones, with the nearest one as a suggestion."""
+    known = list(known)
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return UsageError(f"No {kind} named {name!r}.{hint} {one_of(known)}")

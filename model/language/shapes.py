@@ -1,0 +1,344 @@
+"""Shapes: what a field may hold, how it is checked, copied, and laid out as a vector of small ints.
+
+Words: a *shape* describes one field. A *leaf* is one scalar of the state: a flag or an int in `low … high`. The *vector*
+of a state is the tuple of all its leaves in declaration order; it is canonical (equal states have equal vectors), and
+all engines speak it. None is stored as -1. An empty slot holds its shape's default, so that states never differ in
+what nobody can see.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any
+
+from attrs import field, fields, frozen
+
+from model.language.binding import Bound, Domain
+from model.language.errors import BoundReached, DomainError
+
+NONE = -1
+"""How a vector stores None."""
+
+
+@frozen
+class Leaf:
+    """One scalar of the state: its path from the root, its range, and the shape that knows how to print it."""
+
+    path: str
+    low: int
+    high: int
+    shape: Shape
+
+    def show(self, number: int) -> str:
+        """This leaf's value as a person would write it."""
+        return self.shape.show(number)
+
+
+class Shape:
+    """The common face of all shapes. `default` makes a value, `check` accepts one for storing or raises."""
+
+    def default(self) -> Any:
+        """A new value, as a field has it before anybody writes."""
+        raise NotImplementedError
+
+    def check(self, value: Any, where: str) -> Any:
+        """The value in the form in which it is stored; DomainError or BoundReached if it does not belong."""
+        raise NotImplementedError
+
+    def copy(self, value: Any) -> Any:
+        """A value that shares nothing mutable with the given one."""
+        return value
+
+    def assign(self, kept: Any, value: Any) -> Any:
+        """What a field holds after `value` is stored over `kept`: mutable things keep their identity."""
+        return self.copy(value)
+
+    def leaves(self, path: str) -> Iterator[Leaf]:
+        """The leaves of a value of this shape, in vector order."""
+        raise NotImplementedError
+
+    def flatten(self, value: Any, into: list[int]) -> None:
+        """Append the value's leaves to a vector under construction."""
+        raise NotImplementedError
+
+    def rebuild(self, numbers: Iterator[int]) -> Any:
+        """The value whose leaves come next in a vector."""
+        raise NotImplementedError
+
+    def show(self, number: int) -> str:
+        """A leaf of this shape in words."""
+        return str(number)
+
+
+class Scalar(Shape):
+    """A shape with exactly one leaf."""
+
+    def low(self) -> int:
+        """The least stored number."""
+        return 0
+
+    def high(self) -> int:
+        """The greatest stored number."""
+        raise NotImplementedError
+
+    def leaves(self, path: str) -> Iterator[Leaf]:
+        yield Leaf(path, self.low(), self.high(), self)
+
+    def flatten(self, value: Any, into: list[int]) -> None:
+        into.append(value)
+
+    def rebuild(self, numbers: Iterator[int]) -> Any:
+        return next(numbers)
+
+
+@frozen
+class FlagShape(Scalar):
+    """True or False."""
+
+    start: bool = False
+
+    def default(self) -> bool:
+        return self.start
+
+    def high(self) -> int:
+        return 1
+
+    def check(self, value: Any, where: str) -> bool:
+        if isinstance(value, bool):
+            return value
+        raise DomainError(f"{where} must be True or False (got {value!r}).")
+
+    def flatten(self, value: Any, into: list[int]) -> None:
+        into.append(int(value))
+
+    def rebuild(self, numbers: Iterator[int]) -> bool:
+        return bool(next(numbers))
+
+    def show(self, number: int) -> str:
+        return "yes" if number else "no"
+
+
+@frozen
+class NumberShape(Scalar):
+    """An int between two limits. Going above a limit that is a Bound is a bound hit, anything else an error."""
+
+    least: int
+    most: int | Bound
+    start: int
+
+    def default(self) -> int:
+        return int(self.start)
+
+    def low(self) -> int:
+        return int(self.least)
+
+    def high(self) -> int:
+        return int(self.most)
+
+    def check(self, value: Any, where: str) -> int:
+        if type(value) is int and self.low() <= value <= self.high():
+            return value
+        if type(value) is int and value > self.high() and isinstance(self.most, Bound):
+            raise BoundReached(self.most.name)
+        raise DomainError(f"{where} must be an int in {self.low()} … {self.high()} (got {value!r}).")
+
+
+@frozen
+class MemberShape(Scalar):
+    """A member of a domain."""
+
+    domain: Domain
+    start: int = 0
+
+    def default(self) -> int:
+        return self.start
+
+    def high(self) -> int:
+        return len(self.domain) - 1
+
+    def check(self, value: Any, where: str) -> int:
+        if type(value) is int and value in self.domain:
+            return value
+        raise DomainError(f"{where} must be a member of {self.domain.name}, 0 … {self.high()} (got {value!r}).")
+
+    def show(self, number: int) -> str:
+        return self.domain.label(number)
+
+
+@frozen
+class ChoiceShape(Scalar):
+    """A member of an Enum."""
+
+    enum: type[Enum]
+    start: Enum
+
+    def default(self) -> Enum:
+        return self.start
+
+    def high(self) -> int:
+        return len(self.enum) - 1
+
+    def members(self) -> list[Enum]:
+        """The members in the order in which vectors number them."""
+        return list(self.enum)
+
+    def check(self, value: Any, where: str) -> Enum:
+        if isinstance(value, self.enum):
+            return value
+        raise DomainError(f"{where} must be a member of {self.enum.__name__} (got {value!r}).")
+
+    def flatten(self, value: Any, into: list[int]) -> None:
+        into.append(self.members().index(value))
+
+    def rebuild(self, numbers: Iterator[int]) -> Enum:
+        return self.members()[next(numbers)]
+
+    def show(self, number: int) -> str:
+        return self.members()[number].name.lower()
+
+
+@frozen
+class OptionalShape(Scalar):
+    """A scalar or None. Only for scalars whose least number is 0 or more, as -1 stands for None."""
+
+    inner: Scalar
+
+    def default(self) -> None:
+        return None
+
+    def low(self) -> int:
+        return NONE
+
+    def high(self) -> int:
+        return self.inner.high()
+
+    def check(self, value: Any, where: str) -> Any:
+        return None if value is None else self.inner.check(value, where)
+
+    def flatten(self, value: Any, into: list[int]) -> None:
+        if value is None:
+            into.append(NONE)
+        else:
+            self.inner.flatten(value, into)
+
+    def rebuild(self, numbers: Iterator[int]) -> Any:
+        number = next(numbers)
+        return None if number == NONE else self.inner.rebuild(iter((number,)))
+
+    def show(self, number: int) -> str:
+        return "none" if number == NONE else self.inner.show(number)
+
+
+@frozen
+class SubsetShape(Shape):
+    """A set of members of a domain; a frozenset in Python, a flag per member in a vector."""
+
+    domain: Domain
+    full: bool = False
+
+    def default(self) -> frozenset[int]:
+        return frozenset(self.domain) if self.full else frozenset()
+
+    def check(self, value: Any, where: str) -> frozenset[int]:
+        if isinstance(value, (set, frozenset)) and all(type(m) is int and m in self.domain for m in value):
+            return frozenset(value)
+        raise DomainError(f"{where} must be a set of members of {self.domain.name} (got {value!r}).")
+
+    def leaves(self, path: str) -> Iterator[Leaf]:
+        for member in self.domain:
+            yield Leaf(f"{path}{{{member}}}", 0, 1, FlagShape())
+
+    def flatten(self, value: Any, into: list[int]) -> None:
+        into.extend(int(member in value) for member in self.domain)
+
+    def rebuild(self, numbers: Iterator[int]) -> frozenset[int]:
+        return frozenset([member for member in self.domain if next(numbers)])
+
+
+@frozen
+class RecordShape(Shape):
+    """A nested state class, updated in place: storing one copies its fields."""
+
+    cls: type
+
+    def default(self) -> Any:
+        return self.cls()
+
+    def check(self, value: Any, where: str) -> Any:
+        if isinstance(value, self.cls):
+            return value
+        raise DomainError(f"{where} must be a {self.cls.__name__} (got {value!r}).")
+
+    def copy(self, value: Any) -> Any:
+        twin = object.__new__(self.cls)
+        for name, shape in shapes_of(self.cls):
+            object.__setattr__(twin, name, shape.copy(getattr(value, name)))
+        return twin
+
+    def assign(self, kept: Any, value: Any) -> Any:
+        source = self.copy(value)
+        for name, shape in shapes_of(self.cls):
+            object.__setattr__(kept, name, shape.assign(getattr(kept, name), getattr(source, name)))
+        return kept
+
+    def leaves(self, path: str) -> Iterator[Leaf]:
+        for name, shape in shapes_of(self.cls):
+            yield from shape.leaves(f"{path}.{name}" if path else name)
+
+    def flatten(self, value: Any, into: list[int]) -> None:
+        for name, shape in shapes_of(self.cls):
+            shape.flatten(getattr(value, name), into)
+
+    def rebuild(self, numbers: Iterator[int]) -> Any:
+        made = object.__new__(self.cls)
+        for name, shape in shapes_of(self.cls):
+            object.__setattr__(made, name, shape.rebuild(numbers))
+        return made
+
+
+@frozen
+class ValueShape(Shape):
+    """A frozen record, such as a message; with `optional`, or None."""
+
+    cls: type
+    optional: bool = False
+
+    def default(self) -> Any:
+        return None if self.optional else self.cls()
+
+    def check(self, value: Any, where: str) -> Any:
+        if isinstance(value, self.cls) or (value is None and self.optional):
+            return value
+        raise DomainError(f"{where} must be a {self.cls.__name__}{' or None' * self.optional} (got {value!r}).")
+
+    def leaves(self, path: str) -> Iterator[Leaf]:
+        if self.optional:
+            yield Leaf(f"{path}?", 0, 1, FlagShape())
+        for name, shape in shapes_of(self.cls):
+            yield from shape.leaves(f"{path}.{name}")
+
+    def flatten(self, value: Any, into: list[int]) -> None:
+        if self.optional:
+            into.append(int(value is not None))
+        content = self.cls() if value is None else value
+        for name, shape in shapes_of(self.cls):
+            shape.flatten(getattr(content, name), into)
+
+    def rebuild(self, numbers: Iterator[int]) -> Any:
+        present = bool(next(numbers)) if self.optional else True
+        content = {name: shape.rebuild(numbers) for name, shape in shapes_of(self.cls)}
+        return self.cls(**content) if present else None
+
+
+def shapes_of(cls: type) -> list[tuple[str, Shape]]:
+    """The fields of a state or value class with their shapes, in declaration order."""
+    known = cls.__dict__.get("__shapes__")
+    if known is None:
+        known = [(f.name, f.metadata["shape"]) for f in fields(cls)]
+        cls.__shapes__ = known  # type: ignore[attr-defined]
+    return known
+
+
+def shape_field(shape: Shape) -> Any:
+    """An attrs field that starts with its shape's default and checks what is written to it."""
+    return field(factory=shape.default, metadata={"shape": shape})

@@ -1,0 +1,88 @@
+"""Verdicts: what an engine has to say, and how sure it is.
+
+"Holds" is never said alone: `how` tells whether it was proved, shown exhaustively within bounds, or only sampled; and
+the counts tell which rules never fired, which invariants never had a chance to fail, and which bounds were hit.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from attrs import field, frozen
+
+from search.trace import Trace
+
+
+class Answer(Enum):
+    """What was found; the value is what `--json` prints as `verdict`."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    BAD_STABLE_STATE = "bad stable state"
+    DEADLOCK = "deadlock"
+    UNDECIDED = "undecided"
+
+    @property
+    def exit_code(self) -> int:
+        """The command's exit code: 0, 3, 11, 12 or 13 (2 is for usage)."""
+        return {"holds": 0, "undecided": 3, "deadlock": 11, "violated": 12, "bad stable state": 13}[self.value]
+
+
+@frozen
+class RuleCount:
+    """How often an action instance was enabled, taken, and changed the state."""
+
+    enabled: int = 0
+    taken: int = 0
+    changed: int = 0
+
+
+@frozen
+class Finding:
+    """A claim that was violated: how often, in how many different states or walks, and a trace that shows it."""
+
+    claim: str
+    count: int
+    trace: Trace | None = None
+
+
+@frozen
+class Verdict:
+    """The answer of one run. Counts that an engine does not have are None."""
+
+    answer: Answer
+    how: str
+    """"proved", "exhaustive" (within the bounds) or "sampled"; with "undecided", which limit was hit."""
+    engine: str
+    scenario: str
+    variant: str
+    bounds: Mapping[str, int]
+    invariants: tuple[str, ...]
+    """The names of the invariants that were looked at."""
+    distinct_states: int | None = None
+    generated_states: int | None = None
+    depth: int | None = None
+    steps: int | None = None
+    walks: int | None = None
+    quiet_states: int | None = None
+    seconds: float = 0.0
+    seed: int | None = None
+    bounds_hit: Mapping[str, int] = field(factory=dict)
+    rules: Mapping[str, RuleCount] = field(factory=dict)
+    """By the key of the action instance."""
+    premises: Mapping[str, int] = field(factory=dict)
+    """How often each claim had a chance to fail, by key; 0 means that it was never put to the test."""
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    command: str = ""
+    """The command line that reproduces this run."""
+
+    @property
+    def counterexample(self) -> Trace | None:
+        """The first trace, which is the shortest one where the engine can tell."""
+        return next((f.trace for f in self.findings if f.trace is not None), None)
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a command that ends with this verdict."""
+        return self.answer.exit_code
