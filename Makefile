@@ -1,0 +1,60 @@
+# Nothing but Python 3.11+ and make is needed: every target first sees to .venv, which takes minutes once.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup hunt test lint bench lock clean
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+BIN := .venv/bin
+STAMP := .venv/.kwalk-is-set-up
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+RESOLVE := build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
+ARGS ?=
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile
+
+setup: ## make .venv with the locked packages and the command .venv/bin/kwalk
+	@$(BIN)/python -c '' 2>/dev/null && [ "$$(cat $(STAMP) 2>/dev/null)" = "$(CURDIR)" ] || rm -f $(STAMP)
+	@$(MAKE) --silent --no-print-directory $(STAMP)
+
+$(STAMP): requirements.lock requirements-build.lock pyproject.toml
+	@[ -n "$(PYTHON)" ] || { echo "kwalk needs Python 3.11 or newer, and found none as python3." \
+		"Install one, or name it: make PYTHON=/path/to/python3.12 setup" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(sys.version_info < (3, 11) and \
+		f"kwalk needs Python 3.11 or newer; $(PYTHON) is {v}. Name a newer one: make PYTHON=python3.12 setup")'
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 && [ "$$(cat .venv/.made-in)" = "$(CURDIR)" ] || { \
+		echo "Making .venv with $(PYTHON) ..."; \
+		$(PYTHON) -m venv --clear .venv || { echo "Could not make .venv." \
+			"On Debian and Ubuntu install the package python3-venv; then run make again." >&2; exit 1; }; \
+		printf '%s' "$(CURDIR)" > .venv/.made-in; }
+	@echo "Installing the locked packages (some minutes the first time) ..."
+	@$(PIP) install --require-hashes -r requirements-build.lock
+	@$(PIP) install --require-hashes --no-build-isolation -r requirements.lock
+	@said=$$($(PIP) install --no-deps --no-build-isolation --editable . 2>&1) || { echo "$$said" >&2; exit 1; }
+	@printf '%s' "$(CURDIR)" > $(STAMP)
+	@echo "Ready: $(BIN)/kwalk"
+
+hunt: setup ## set up and run the main job: a minimized counterexample and its report
+	@$(BIN)/kwalk hunt old-client-expansion --out kwalk-out $(ARGS); code=$$?; \
+	case $$code in 0|3|11|12|13) exit 0;; *) exit $$code;; esac
+
+test: setup ## set up and run the tests (ARGS="-k name" for some of them)
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: setup ## ruff and mypy
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+bench: setup ## throughput on this machine
+	@$(BIN)/python -m bench $(ARGS)
+
+lock: setup ## resolve the dependencies anew and write the lock files
+	@$(PYTHON) -m venv build/lock && build/lock/bin/python -m pip install --quiet uv
+	@echo 'setuptools>=77' | $(RESOLVE) - --output-file requirements-build.lock
+	@$(RESOLVE) pyproject.toml --group dev --output-file requirements.lock
+
+clean: ## remove what can be made again
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis kwalk-out

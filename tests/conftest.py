@@ -1,0 +1,2 @@
+"""Fixtures that all tests share."""
+from __future__ import annotations

@@ -1,0 +1,50 @@
+"""The rooms of the house as the tests of this folder see them: their modules, and what those import.
+
+Words: an *arrow* goes from a module to one that it imports, wherever in the file the import stands.
+"""
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("model", "invariants", "search", "reports")
+"""A room may import itself and those before it."""
+
+
+def modules(*rooms: str) -> Iterator[Path]:
+    """The source files of some rooms, or of folders in them."""
+    for room in rooms:
+        yield from sorted((ROOT / room).rglob("*.py"))
+
+
+def imported_names(source: str, package: str) -> Iterator[str]:
+    """The dotted names that a module's source imports, in any scope; `package` resolves relative imports."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and _is_dynamic_import(node):
+            yield node.args[0].value  # type: ignore[attr-defined]
+
+
+def _is_dynamic_import(node: ast.Call) -> bool:
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    constant = bool(node.args) and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)
+    return name in ("import_module", "__import__") and constant
+
+
+def arrows(path: Path) -> set[str]:
+    """The dotted names that the file imports."""
+    package = ".".join(path.relative_to(ROOT).parts[:-1])
+    return set(imported_names(path.read_text(encoding="utf-8"), package))
+
+
+def roots(path: Path) -> set[str]:
+    """The top-level packages that the file imports, less the standard library's."""
+    return {name.split(".")[0] for name in arrows(path)} - set(sys.stdlib_module_names)

