@@ -1,0 +1,264 @@
+"""Hypothesis as an engine: a rule-based state machine made of a model's own actions, by plain execution.
+
+Words: a *rule* is an action; Hypothesis picks one that has an enabled instance, then one of its enabled instances. An
+*example* is one behaviour that it tries. A *profile* is a named set of Hypothesis settings: `dev` while writing a
+model, `ci` the same on every run and without a database, `nightly` long. The *tally* counts what the examples met.
+
+Hypothesis is slow (thousands of steps a second at best) and never proves anything. It is the front door: counterexamples
+come out short, as a list of steps in the field's words, and its database shows them again first thing next time.
+"""
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import hypothesis.strategies as st
+from attrs import Factory, define
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from model.language import Action, Claim, Instance, Invariant, Kind, Model, Result, UsageError
+from search.plain import Visit
+from search.trace import Trace
+from search.verdict import RuleCount
+
+
+class Falsified(AssertionError):
+    """A behaviour that violates a claim, or deadlocks where that is an error; its message lists the steps."""
+
+    def __init__(self, machine: ModelMachine, claim: Claim | None) -> None:
+        self.trace = machine.trace(claim)
+        what = "Deadlock: nothing can happen any more" if claim is None else f"{claim.says} is violated"
+        super().__init__("\n".join([f"{what}, after {self.trace.length} steps.", *machine.story()]))
+
+
+@define
+class Tally:
+    """What the examples of a machine met, counted over all of them."""
+
+    examples: int = 0
+    steps: int = 0
+    quiet: int = 0
+    bounds_hit: Counter[str] = Factory(Counter)
+    enabled: Counter[str] = Factory(Counter)
+    taken: Counter[str] = Factory(Counter)
+    changed: Counter[str] = Factory(Counter)
+    premises: Counter[str] = Factory(Counter)
+    witnessed: dict[str, Trace] = Factory(dict)
+    found: dict[str | None, Trace] = Factory(dict)
+    """The shortest trace so far for each violated claim, by key; for a deadlock by None."""
+    times: Counter[str | None] = Factory(Counter)
+
+    def finds(self, trace: Trace) -> None:
+        """Keep a violating trace if it is the shortest of its claim."""
+        self.times[trace.claim] += 1
+        known = self.found.get(trace.claim)
+        if known is None or trace.length < known.length:
+            self.found[trace.claim] = trace
+
+    def leaves(self, visit: Visit, taken: str | None) -> None:
+        """Count what was seen of the steps out of a state, and the one taken."""
+        for number, outcome in visit.attempts.items():
+            key = visit.model.instances[number].key
+            if outcome.result is Result.BOUND:
+                self.bounds_hit[outcome.bound or ""] += 1
+            if outcome.after is not None:
+                self.enabled[key] += 1
+                if key == taken:
+                    self.taken[key] += 1
+                    self.changed[key] += outcome.after != visit.vector
+
+    def rules(self, model: Model) -> dict[str, RuleCount]:
+        """The counts of all action instances, also of those that never were enabled."""
+        keys = [instance.key for instance in model.instances]
+        return {key: RuleCount(self.enabled[key], self.taken[key], self.changed[key]) for key in keys}
+
+
+class ModelMachine(RuleBasedStateMachine):
+    """The machine that `machine_for` fills with rules and invariants.
+
+    A falsifying example that Hypothesis prints is Python that runs: `begin` and `take` are its lines.
+    """
+
+    model: ClassVar[Model]
+    tally: ClassVar[Tally]
+    on_example: ClassVar[Callable[[], None]] = staticmethod(lambda: None)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.on_example()
+        self.tally.examples += 1
+        self.start, self.taken, self.visits = 0, [], []
+        self.begin(0)
+
+    def begin(self, number: int) -> None:
+        """Start in the initial state of that number."""
+        self.start, self.taken = number, []
+        self.visits = [Visit(self.model, self.model.initial[number])]
+
+    @property
+    def here(self) -> Visit:
+        """The state in which the machine is."""
+        return self.visits[-1]
+
+    def step(self, instance: Instance) -> None:
+        """Take an enabled step."""
+        after = self.here.after(instance)
+        if after is None:
+            raise UsageError(f"{instance.key} is not enabled here, after {', '.join(self.keys) or 'no step'}.")
+        self.tally.leaves(self.here, instance.key)
+        self.tally.steps += 1
+        self.taken.append(instance)
+        self.visits.append(after)
+
+    def take(self, key: str) -> None:
+        """Take a step by name, then check all invariants: the line that a falsifying example consists of."""
+        self.step(self.model.instance(key))
+        for one in self.invariants:
+            one.function(self)
+
+    def check(self, claims: Iterable[Claim]) -> None:
+        """Raise Falsified at the first claim that is violated here."""
+        for claim in claims:
+            true = self.here.truth(claim)
+            if true is not None:
+                self.tally.premises[claim.key] += 1
+            if claim.kind is Kind.REACHABLE and true and claim.key not in self.tally.witnessed:
+                self.tally.witnessed[claim.key] = self.trace(claim)
+            elif claim.kind is not Kind.REACHABLE and true is False:
+                self.falsify(claim)
+
+    def rest(self) -> None:
+        """What happens where nothing else can: a deadlock, if there is nothing that only a bound holds back."""
+        if self.model.scenario.deadlock_is_error and self.here.is_dead:
+            self.falsify(None)
+
+    def falsify(self, claim: Claim | None) -> None:
+        """Raise the error that belongs to a claim: one class each invariant, so that shrinking keeps to it."""
+        self.tally.finds(self.trace(claim))
+        raise _falsified("Deadlocked" if claim is None else claim.invariant.name)(self, claim)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names of the steps taken so far."""
+        return tuple(instance.key for instance in self.taken)
+
+    def trace(self, claim: Claim | None) -> Trace:
+        """The behaviour so far."""
+        return Trace(
+            scenario=self.model.scenario.name,
+            variant=self.model.variant,
+            bounds=self.model.binding.bounds,
+            states=tuple(visit.vector for visit in self.visits),
+            actions=self.keys,
+            claim=None if claim is None else claim.key,
+            labels=self.model.binding.labels,
+            found_by="hypothesis",
+        )
+
+    def story(self) -> list[str]:
+        """The steps so far in the field's words, a line each."""
+        with self.model.active():
+            lines = [f"  {n:3} {i.actor}: {i.says}   [{i.key}]" for n, i in enumerate(self.taken, start=1)]
+        first = [f"      from initial state {self.start}"] if len(self.model.initial) > 1 else []
+        return first + lines
+
+    # What Hypothesis prints of an example.
+
+    def _repr_step(self, rule: Any, data: Any, result: Any) -> str:
+        """A line of a falsifying example: Python, with the field's words as its comment."""
+        if rule.function.__name__ == BEGIN:
+            return f"state.begin({self.start})"
+        if rule.function.__name__.endswith(REST):
+            return "state.rest()  # nothing else can happen"
+        instance = self.taken[-1]
+        with self.model.active():
+            return f"state.take({instance.key!r})  # {instance.actor}: {instance.says}"
+
+    def check_invariants(self, settings: Any, output: Any, runtimes: Any) -> None:
+        """Check the invariants, without a printed line for each one after each step."""
+        super().check_invariants(settings, lambda line: None, runtimes)
+
+    def teardown(self) -> None:
+        """Count what was seen in the last state."""
+        self.tally.leaves(self.here, None)
+        self.tally.quiet += sum(visit.__dict__.get("is_quiet", False) for visit in self.visits)
+
+
+BEGIN, REST = "begin", "nothing_else"
+
+
+def machine_for(model: Model, claims: Iterable[Claim] | None = None) -> type[ModelMachine]:
+    """The state machine of a model: `machine_for(model).TestCase` is a test that pytest and unittest run.
+
+    It checks the given claims, all of the model's without any. Disabled steps are never drawn.
+    """
+    kept = tuple(model.claims if claims is None else claims)
+    members: dict[str, Any] = {"model": model, "tally": Tally(), "__doc__": model.scenario.story}
+    if len(model.initial) > 1:
+        members["_begin"] = initialize(number=st.sampled_from(range(len(model.initial))))(_begin())
+    for number, action in enumerate(model.scenario.actions):
+        members[f"_rule_{number}"] = _rule(number, action)
+    members["_rule_rest"] = _rest(len(model.scenario.actions))
+    for number, one in enumerate({claim.invariant: None for claim in kept}):
+        members[f"_invariant_{number:03}"] = _invariant(one, tuple(c for c in kept if c.invariant is one))
+    made = type(_class_name(model), (ModelMachine,), members)
+    # Hypothesis files what it finds under the digest of the class; this one has no source text of its own.
+    made._hypothesis_internal_add_digest = _identity(model, kept).encode()  # type: ignore[attr-defined]
+    return made
+
+
+def _begin() -> Callable[..., None]:
+    def begin(self: ModelMachine, number: int) -> None:
+        self.begin(number)
+
+    return begin
+
+
+def _rule(number: int, action: Action) -> Any:
+    """The rule of an action. Its number leads its name, as Hypothesis sorts rules by name."""
+
+    def take(self: ModelMachine, instance: Instance) -> None:
+        self.step(instance)
+
+    take.__name__ = f"rule_{number:03}_{action.name}"
+    instances = st.runner().flatmap(lambda machine: st.sampled_from(machine.here.enabled(action)))
+    return rule(instance=instances)(precondition(lambda machine: machine.here.offers(action))(take))
+
+
+def _rest(number: int) -> Any:
+    """The rule of last resort, so that Hypothesis always has one; None is drawn only so that it sorts last."""
+
+    def rest(self: ModelMachine, nothing: None) -> None:
+        self.rest()
+
+    rest.__name__ = f"rule_{number:03}_{REST}"
+    return rule(nothing=st.none())(precondition(_nothing_is_enabled)(rest))
+
+
+def _nothing_is_enabled(machine: ModelMachine) -> bool:
+    return not any(machine.here.offers(action) for action in machine.model.scenario.actions)
+
+
+def _invariant(one: Invariant, claims: tuple[Claim, ...]) -> Any:
+    def check(self: ModelMachine) -> None:
+        self.check(claims)
+
+    check.__name__ = one.name
+    return invariant()(check)
+
+
+@lru_cache
+def _falsified(name: str) -> type[Falsified]:
+    return type(name, (Falsified,), {})
+
+
+def _class_name(model: Model) -> str:
+    return "".join(word.capitalize() for word in re.split(r"\W+", model.scenario.name)) or "Machine"
+
+
+def _identity(model: Model, claims: tuple[Claim, ...]) -> str:
+    parts = [model.scenario.name, model.variant, sorted(model.binding.bounds.items()), [c.key for c in claims]]
+    return repr(parts)
