@@ -1,0 +1,270 @@
+"""Captures: what was seen of a real cluster at one moment, as a JSON file says it.
+
+Words: a *capture* has the znodes of ZooKeeper (topics with their partitions' states, the controller), and for every
+broker its log directories and what it answers to a Metadata request (its *metadata cache*). A *directory* is the log
+directory of one partition on one broker. Broker ids, topic names and topic ids are the real ones.
+
+A capture comes from outside and is not believed: whatever does not fit is one UsageError. A topic may have any name;
+it stays what it is here, and `topic_label` is the form in which it may be shown.
+"""
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+from attrs import field, frozen
+
+from model.kafka.capture_files import leader_epochs, partition_metadata, topic_id
+from model.kafka.capture_json import TAKE_AGAIN, Node, key_number, load, printable
+from model.language import UsageError
+
+INT32 = 2**31 - 1
+_VERSION = re.compile(r"([0-9]+)\.?([0-9])\.?([0-9])")
+
+T = TypeVar("T")
+
+
+@frozen
+class Directory:
+    """The log directory of one partition: the id in its partition.metadata, and its leader-epoch checkpoint.
+
+    Both are None where the file does not exist.
+    """
+
+    topic_id: str | None = None
+    leader_epochs: tuple[tuple[int, int], ...] | None = None
+
+    def has_epoch(self, epoch: int) -> bool | None:
+        """Whether the checkpoint has the leader epoch; None if there is no checkpoint to ask."""
+        return None if self.leader_epochs is None else any(known == epoch for known, _ in self.leader_epochs)
+
+
+@frozen
+class PartitionState:
+    """The state znode of a partition; `leader` is None where ZooKeeper says -1."""
+
+    leader: int | None
+    leader_epoch: int
+    isr: tuple[int, ...]
+    controller_epoch: int
+
+
+@frozen
+class Topic:
+    """The znode of a topic: its partitions' replicas, its topic id (None if it has none), and the states.
+
+    `format` is the znode's own "version" field (3 where ids are known), `version` ZooKeeper's count of its changes.
+    """
+
+    name: str
+    partitions: Mapping[int, tuple[int, ...]]
+    topic_id: str | None
+    format: int
+    version: int
+    states: Mapping[int, PartitionState] = field(factory=dict)
+
+
+@frozen
+class CachedPartition:
+    """What a broker tells clients about a partition; `leader` is None where it says -1."""
+
+    leader: int | None
+    leader_epoch: int
+
+
+@frozen
+class MetadataCache:
+    """What a broker tells clients: the live brokers, the controller, and each topic's id and partitions."""
+
+    brokers: tuple[int, ...]
+    controller: int | None
+    topic_ids: Mapping[str, str | None]
+    partitions: Mapping[str, Mapping[int, CachedPartition]]
+
+
+@frozen
+class Broker:
+    """A broker: whether it runs, its directories by name such as "t-0", and its metadata cache if it answered."""
+
+    id: int
+    alive: bool
+    directories: Mapping[str, Directory]
+    cache: MetadataCache | None = None
+
+
+@frozen
+class Capture:
+    """What was seen of a cluster; `controller` is None where there was none."""
+
+    version: str
+    controller: int | None
+    controller_epoch: int
+    topics: Mapping[str, Topic]
+    brokers: Mapping[int, Broker]
+    deleting: tuple[str, ...] = ()
+
+    def directory(self, broker: int, topic: str, partition: int) -> Directory | None:
+        """The directory of a partition on a broker, if it has one."""
+        return self.brokers[broker].directories.get(f"{topic}-{partition}")
+
+    @property
+    def live(self) -> tuple[int, ...]:
+        """The ids of the brokers that run."""
+        return tuple(broker.id for broker in self.brokers.values() if broker.alive)
+
+
+def topic_label(name: str) -> str:
+    """A topic's name for people: characters that Kafka allows in none are escaped, so it is harmless anywhere."""
+    shown = "".join(c if re.match(r"[a-zA-Z0-9._-]", c) else _code(c) for c in name[:250])
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."
+
+
+def _code(character: str) -> str:
+    return f"\\x{ord(character):02x}" if ord(character) < 0x100 else f"\\u{ord(character):04x}"
+
+
+def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
+    """The capture in a JSON file, or in its bytes; one UsageError if it cannot be read or does not make sense."""
+    document = load(source)
+    brokers = _table(document.field("brokers"), "broker id", _broker)
+    if not brokers:
+        raise document.field("brokers").wrong("names no broker", "at least one broker")
+    controller = document.field("controller")
+    capture = Capture(
+        version=_version(document.field("version")),
+        controller=None if controller.missing else _known(controller, brokers),
+        controller_epoch=document.field("controller_epoch").number(0, INT32),
+        topics=_topics(document.field("topics"), brokers),
+        brokers=brokers,
+        deleting=_names(document.maybe("delete_topics")),
+    )
+    if not document.maybe("broker_ids").missing:
+        _replicas(document.maybe("broker_ids"), brokers)
+    return capture
+
+
+def _names(node: Node) -> tuple[str, ...]:
+    return () if node.missing else tuple(item.text() for item in node.items())
+
+
+def _version(node: Node) -> str:
+    """Kafka's version; captures write 2.8.2 as 282."""
+    found = _VERSION.fullmatch(node.text()[:20])
+    if not found:
+        raise node.wrong("is no version of Kafka", 'a version such as "2.8.2" or "282"')
+    return ".".join(found.groups())
+
+
+def _table(node: Node, what: str, read: Callable[[Node, int], T]) -> dict[int, T]:
+    """An object whose fields are named by numbers."""
+    return dict(sorted((number, read(child, number)) for number, child in _numbered(node, what)))
+
+
+def _numbered(node: Node, what: str) -> Iterable[tuple[int, Node]]:
+    return ((key_number(name, child, what), child) for name, child in node.fields())
+
+
+def _known(node: Node, brokers: Iterable[int]) -> int:
+    """A broker's id; the broker must be in the capture."""
+    number = node.number(0, INT32)
+    if number not in brokers:
+        raise node.wrong("names a broker that does not exist in the capture", _list(brokers))
+    return number
+
+
+def _list(numbers: Iterable[int]) -> str:
+    shown = [str(number) for number in sorted(numbers)]
+    return ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
+
+
+def _replicas(node: Node, brokers: Iterable[int]) -> tuple[int, ...]:
+    for item in node.items():
+        _known(item, brokers)
+    return node.numbers(0, INT32)
+
+
+def _topics(node: Node, brokers: Mapping[int, Broker]) -> dict[str, Topic]:
+    topics = {name: _topic(child, name, brokers) for name, child in node.fields()}
+    owner: dict[str, str] = {}
+    for name, topic in topics.items():
+        if topic.topic_id is not None and owner.setdefault(topic.topic_id, name) != name:
+            twin = topic_label(owner[topic.topic_id])
+            raise UsageError(
+                f"{node.path}.{topic_label(name)} has the topic_id of {twin} (got {topic.topic_id!r}). "
+                f"Allowed: an id for each topic; no controller starts with this. {TAKE_AGAIN}"
+            )
+    return topics
+
+
+def _topic(node: Node, name: str, brokers: Iterable[int]) -> Topic:
+    znode = node.field("znode")
+    partitions = _table(znode.field("partitions"), "partition", lambda child, _: _assignment(child, brokers))
+    identity = topic_id(znode.maybe("topic_id"))
+    if not node.maybe("topic_id").missing and topic_id(node.maybe("topic_id")) != identity:
+        raise node.field("topic_id").wrong("differs from the topic_id in its znode", printable(identity))
+    return Topic(
+        name=name,
+        partitions=partitions,
+        topic_id=identity,
+        format=znode.field("version").number(0, INT32),
+        version=node.field("version").number(0, INT32),
+        states=_table(node.field("partition_state"), "partition", lambda child, _: _state(child, brokers)),
+    )
+
+
+def _assignment(node: Node, brokers: Iterable[int]) -> tuple[int, ...]:
+    replicas = _replicas(node, brokers)
+    if not replicas:
+        raise node.wrong("assigns no replica", "at least one broker")
+    return replicas
+
+
+def _state(node: Node, brokers: Iterable[int]) -> PartitionState:
+    return PartitionState(
+        leader=_leader(node.field("leader"), brokers),
+        leader_epoch=node.field("leader_epoch").number(0, INT32),
+        isr=_replicas(node.field("isr"), brokers),
+        controller_epoch=node.field("controller_epoch").number(0, INT32),
+    )
+
+
+def _leader(node: Node, brokers: Iterable[int]) -> int | None:
+    return None if node.missing or node.value == -1 else _known(node, brokers)
+
+
+def _broker(node: Node, number: int) -> Broker:
+    cache = node.maybe("metadata_cache")
+    return Broker(
+        id=number,
+        alive=node.field("alive").flag(),
+        directories={name: _directory(child) for name, child in node.field("dirs").fields()},
+        cache=None if cache.missing else _cache(cache),
+    )
+
+
+def _directory(node: Node) -> Directory:
+    identity = partition_metadata(node.field("partition_metadata"))
+    if not node.maybe("topic_id").missing and topic_id(node.maybe("topic_id")) != identity:
+        raise node.field("topic_id").wrong("differs from its partition_metadata", printable(identity))
+    return Directory(identity, leader_epochs(node.maybe("leader_epoch_checkpoint")))
+
+
+def _cache(node: Node) -> MetadataCache:
+    controller = node.maybe("controller")
+    topics = dict(node.field("topics").fields())
+    return MetadataCache(
+        brokers=node.field("brokers").numbers(0, INT32),
+        controller=None if controller.missing or controller.value == -1 else controller.number(0, INT32),
+        topic_ids={name: topic_id(topic.maybe("topic_id")) for name, topic in topics.items()},
+        partitions={
+            name: _table(topic.field("partitions"), "partition", _cached) for name, topic in topics.items()
+        },
+    )
+
+
+def _cached(node: Node, _: int) -> CachedPartition:
+    leader = node.field("leader").number(-1, INT32)
+    return CachedPartition(None if leader == -1 else leader, node.field("leader_epoch").number(-1, INT32))
+

@@ -1,0 +1,230 @@
+"""Reading JSON that may be hostile: bounded in size and depth, every wrong piece one clear error.
+
+Words: a *node* is one value of a JSON document together with the path that leads to it. *Printable* text is what may
+reach a terminal or a page: no control characters, no line breaks, not long.
+"""
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from model.language import UsageError
+
+MIB = 1 << 20
+SIZE_LIMIT = 64 * MIB
+"""The largest capture that is read, in bytes; a cluster of a thousand brokers and topics takes a tenth of it."""
+DEPTH_LIMIT = 64
+"""How deeply arrays and objects may be nested; a capture needs eight levels."""
+INT_LIMIT = 2**63 - 1
+"""Kafka and ZooKeeper store no larger number."""
+
+TAKE_AGAIN = "Take the capture again, or correct the file."
+
+
+def printable(text: object, limit: int = 60) -> str:
+    """The text with everything that is not printable written as an escape, cut to about `limit` characters."""
+    raw = text if isinstance(text, str) else repr(text)
+    shown = "".join(c if c.isprintable() else _escape(c) for c in raw[: limit + 1])
+    return shown if len(shown) <= limit else f"{shown[:limit]}…"
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+@frozen
+class Node:
+    """One value of the document and where it stands."""
+
+    value: Any
+    path: str = ""
+
+    def wrong(self, what: str, allowed: str) -> UsageError:
+        """The error about this node: where, what, the value, what is allowed, what to do."""
+        where = self.path or "the capture"
+        return UsageError(f"{where} {what} (got {_shown(self.value)}). Allowed: {allowed}. {TAKE_AGAIN}")
+
+    @property
+    def missing(self) -> bool:
+        """Whether nothing is said: null."""
+        return self.value is None
+
+    def fields(self) -> Iterator[tuple[str, Node]]:
+        """The fields of an object with their names."""
+        for name in self._object():
+            yield name, self._child(name)
+
+    def field(self, name: str) -> Node:
+        """A field that must be there, though it may be null."""
+        if name not in self._object():
+            raise self.wrong(f"lacks the field {name!r}", "an object that has it")
+        return self._child(name)
+
+    def maybe(self, name: str) -> Node:
+        """A field, or null where it is absent."""
+        return self._child(name) if name in self._object() else Node(None, self._path(name))
+
+    def items(self) -> Iterator[Node]:
+        """The elements of an array."""
+        if not isinstance(self.value, list):
+            raise self.wrong("must be an array", "[…]")
+        for index, item in enumerate(self.value):
+            yield Node(item, f"{self.path}[{index}]")
+
+    def text(self) -> str:
+        """A string."""
+        if not isinstance(self.value, str):
+            raise self.wrong("must be a string", '"…"')
+        return self.value
+
+    def flag(self) -> bool:
+        """A truth value."""
+        if not isinstance(self.value, bool):
+            raise self.wrong("must be true or false", "true, false")
+        return self.value
+
+    def number(self, least: int = 0, most: int = INT_LIMIT) -> int:
+        """An int within limits."""
+        if type(self.value) is not int or not least <= self.value <= most:
+            raise self.wrong("must be a whole number", f"{least} … {most}")
+        return self.value
+
+    def numbers(self, least: int = 0, most: int = INT_LIMIT) -> tuple[int, ...]:
+        """An array of different ints within limits."""
+        found: dict[int, None] = {}
+        for item in self.items():
+            number = item.number(least, most)
+            if number in found:
+                raise item.wrong(f"repeats a number of {self.path}", "each number once")
+            found[number] = None
+        return tuple(found)
+
+    def _object(self) -> dict[str, Any]:
+        if not isinstance(self.value, dict):
+            raise self.wrong("must be an object", "{…}")
+        return self.value
+
+    def _child(self, name: str) -> Node:
+        return Node(self.value[name], self._path(name))
+
+    def _path(self, name: str) -> str:
+        return f"{self.path}.{printable(name, 40)}" if self.path else printable(name, 40)
+
+
+def key_number(key: str, node: Node, what: str) -> int:
+    """The number that a field's name stands for, such as the broker of "2"; only its usual spelling will do."""
+    if not (key.isascii() and key.isdigit() and len(key) <= 10 and str(int(key)) == key and int(key) < 2**31):
+        raise UsageError(
+            f'{node.path} is named like no {what} (got "{printable(key)}"). '
+            f'Allowed: a whole number such as "2", 0 … {2**31 - 1}. {TAKE_AGAIN}'
+        )
+    return int(key)
+
+
+def load(source: str | os.PathLike[str] | bytes) -> Node:
+    """The document in a file, or in bytes that were read already; UsageError for whatever cannot be read."""
+    return Node(_parse(source if isinstance(source, bytes) else _read(Path(source))))
+
+
+def _read(path: Path) -> bytes:
+    shown = printable(str(path), 200)
+    try:
+        # Opening without blocking keeps a named pipe that nobody writes to from hanging the command.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            return _content(descriptor, shown)
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError) as error:
+        why = printable(getattr(error, "strerror", None) or str(error))
+        raise UsageError(f"Cannot read {shown}: {why}. Give the path of a capture, a JSON file.") from error
+
+
+def _content(descriptor: int, shown: str) -> bytes:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise UsageError(f"{shown} is not a regular file. Allowed: a capture saved as a JSON file. {TAKE_AGAIN}")
+    _within_limit(status.st_size)
+    with open(descriptor, "rb", closefd=False) as file:
+        return file.read(SIZE_LIMIT + 1)
+
+
+def _within_limit(size: int) -> None:
+    if size > SIZE_LIMIT:
+        raise UsageError(
+            f"The capture is too large (got {size / MIB:,.0f} MiB). Allowed: at most {SIZE_LIMIT // MIB} MiB. "
+            "Take it again for fewer topics."
+        )
+
+
+def _parse(content: bytes) -> Any:
+    _within_limit(len(content))
+    try:
+        document = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_unique, parse_constant=_no_constant)
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError as error:
+        start = _shown(content[:40].decode("latin-1"))
+        raise UsageError(
+            f"The capture is not JSON: {printable(str(error), 120)} (it begins {start}). "
+            f"Allowed: one JSON object in UTF-8. {TAKE_AGAIN}"
+        ) from error
+    if not isinstance(document, dict):
+        raise Node(document).wrong("must be an object", "one JSON object that describes a cluster")
+    _check_depth(document)
+    return document
+
+
+def _check_depth(document: Any) -> None:
+    level = [document]
+    for _ in range(DEPTH_LIMIT):
+        level = [child for parent in level for child in _children(parent)]
+        if not level:
+            return
+    raise _too_deep()
+
+
+def _children(parent: Any) -> Any:
+    if isinstance(parent, dict):
+        return parent.values()
+    return parent if isinstance(parent, list) else ()
+
+
+def _too_deep() -> UsageError:
+    return UsageError(
+        f"The capture is nested too deeply (more than {DEPTH_LIMIT} levels). "
+        f"Allowed: {DEPTH_LIMIT} levels; a capture needs eight. {TAKE_AGAIN}"
+    )
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Two values under one name would silently become one."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise UsageError(
+            f'The capture has an object with two fields of the same name (got "{printable(twice)}" twice). '
+            f"Allowed: each name once in an object. {TAKE_AGAIN}"
+        )
+    return made
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _shown(value: Any) -> str:
+    """A value of the document, short and printable; a large one by its kind and size."""
+    if isinstance(value, dict):
+        return f"an object of {len(value)} fields"
+    if isinstance(value, list):
+        return f"an array of {len(value)}"
+    return f'"{printable(value)}"' if isinstance(value, str) else printable(json.dumps(value))
