@@ -86,8 +86,8 @@ def fresh(domain: Domain) -> Any:
 
 
 def nested(cls: type) -> Any:
-    """A nested state class."""
-    return shape_field(RecordShape(cls))
+    """A nested state class, updated in place, or a frozen @value record, replaced whole."""
+    return shape_field(shape_of(cls))
 
 
 def shape_of(element: Any) -> Shape:
