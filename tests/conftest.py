@@ -1,2 +1,13 @@
 """Fixtures that all tests share."""
 from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """One Spark session on two cores for the whole run: starting one takes seconds."""
+    from search.spark_session import spark_session
+
+    with spark_session(2) as session:
+        yield session
