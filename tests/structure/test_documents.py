@@ -1,0 +1,61 @@
+"""What the documents say is true: their code runs, their links lead somewhere, their commands exist."""
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+
+from tests.structure.documents import blocks, documents, links
+from tests.structure.rooms import ROOT
+
+WITH_TESTS_OF_THEIR_OWN = ("docs/tutorial", "docs/reference/language.md")
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+RUN_HERE = [document for document in documents() if not name_of(document).startswith(WITH_TESTS_OF_THEIR_OWN)]
+
+
+@pytest.mark.parametrize("document", RUN_HERE, ids=name_of)
+def test_the_python_of_a_document_runs_from_top_to_bottom(document, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "document"}
+    for block in blocks(document, "python"):
+        code = "\n" * (block.line - 1) + block.code  # errors then show the document's own lines
+        exec(compile(code, str(document), "exec", dont_inherit=True), names)
+
+
+@pytest.mark.parametrize("document", documents(), ids=name_of)
+def test_the_links_of_a_document_lead_to_files_of_the_project(document):
+    missing = [target for target in links(document) if not (document.parent / target).exists()]
+    assert not missing
+
+
+@pytest.mark.parametrize("document", documents(), ids=name_of)
+def test_the_make_targets_that_a_document_names_exist(document):
+    known = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = set(re.findall(r"(?:^|`)make ([a-z]+)", document.read_text(encoding="utf-8"), re.MULTILINE))
+    assert named <= known
+
+
+def test_the_readme_shows_the_two_commands():
+    shown = "".join(block.code for block in blocks(ROOT / "README.md", "sh"))
+    assert "make hunt" in shown
+    assert "make test" in shown
+
+
+def packages(requirements):
+    return {re.match(r"[A-Za-z0-9-]+", requirement)[0].lower() for requirement in requirements}
+
+
+def test_every_dependency_has_one_line_of_reason():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text[text.index("## Dependencies"):]
+    reasoned = [name.strip().lower() for row in re.findall(r"^\| ([\w, -]+) \| .{10,} \|$", table, re.MULTILINE)
+                for name in row.split(",")]
+    wanted = packages(PYPROJECT["project"]["dependencies"] + PYPROJECT["dependency-groups"]["dev"])
+    assert sorted(set(reasoned) - {"package"}) == sorted(wanted)

@@ -1,0 +1,37 @@
+"""The locks: exact versions with hashes for every dependency, from whatever registry the user's pip asks."""
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+
+from tests.structure.rooms import ROOT
+
+LOCKS = ("requirements.lock", "requirements-build.lock")
+
+
+def entries(lock):
+    """The entries of a lock: each a requirement and the hashes that follow it."""
+    text = (ROOT / lock).read_text(encoding="utf-8").replace("\\\n", " ")
+    return [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_locked_package_has_an_exact_version_and_a_hash(lock):
+    assert entries(lock)
+    for requirement, *rest in entries(lock):
+        assert re.fullmatch(r"[a-z0-9.-]+==[\w.]+", requirement)
+        assert any(word.startswith("--hash=sha256:") for word in rest)
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_no_lock_names_a_registry(lock):
+    assert not re.search(r"https?://|--(extra-)?index-url|--find-links|--trusted-host", (ROOT / lock).read_text())
+
+
+def test_every_dependency_is_locked():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = project["project"]["dependencies"] + project["dependency-groups"]["dev"]
+    locked = {requirement.split("==")[0] for requirement, *_ in entries("requirements.lock")}
+    assert {re.match(r"[A-Za-z0-9-]+", name)[0] for name in wanted} <= locked
