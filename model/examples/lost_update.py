@@ -1,0 +1,98 @@
+"""The lost update: threads increment a shared counter without a lock, and an increment disappears.
+
+Words: a thread first *reads* the counter into its own copy, then *writes* the copy plus one; then it is done.
+
+Source: stateright, examples/increment.rs. Counts: 13 distinct states for two threads; its documentation lists them, and
+the shortest wrong run: read, read, write, write. With the lock of examples/increment_lock.rs nothing is lost.
+"""
+from __future__ import annotations
+
+from typing import Annotated
+
+from model.language import (
+    Actor,
+    Array,
+    Bound,
+    Domain,
+    Flag,
+    Scenario,
+    action,
+    always,
+    array,
+    flag,
+    number,
+    optional,
+    require,
+    state,
+    when_quiet,
+)
+
+THREADS = Domain("threads", "threads that increment once each")
+THREAD_COUNT = Bound("threads")
+LOCK = Flag("lock", "whether a thread takes a lock before it reads and gives it back after it has written")
+
+Thread = Annotated[int, THREADS]
+
+THREAD = Actor("thread", of=THREADS)
+
+
+@state
+class Worker:
+    """One thread: its copy of the counter, none before it has read."""
+
+    copy: int | None = optional(number(0, THREAD_COUNT))
+    done: bool = flag()
+
+
+@state
+class Memory:
+    """The shared counter and the threads."""
+
+    counter: int = number(0, THREAD_COUNT)
+    workers: Array[Worker] = array(THREADS, Worker)
+
+
+def is_locked(memory: Memory) -> bool:
+    """Whether some thread has read and not yet written; the lock needs no variable of its own."""
+    return any(worker.copy is not None and not worker.done for worker in memory.workers)
+
+
+@action(by=THREAD, says="reads the counter")
+def read(memory: Memory, thread: Thread) -> None:
+    """The first instruction of an increment."""
+    require(memory.workers[thread].copy is None)
+    require(not LOCK or not is_locked(memory))
+    memory.workers[thread].copy = memory.counter
+
+
+@action(by=THREAD, says="writes its copy plus one")
+def write(memory: Memory, thread: Thread) -> None:
+    """The second instruction of an increment."""
+    worker = memory.workers[thread]
+    require(worker.copy is not None and not worker.done)
+    memory.counter = worker.copy + 1
+    worker.done = True
+
+
+@always(symptom="the counter shows fewer visits than there were")
+def counts_every_increment(memory: Memory) -> bool:
+    """The counter is the number of threads that are done."""
+    return memory.counter == sum(worker.done for worker in memory.workers)
+
+
+@when_quiet(symptom="the counter shows fewer visits than there were, for ever")
+def nothing_is_lost(memory: Memory) -> bool:
+    """When nobody has anything left to do, every increment has been counted."""
+    return memory.counter == THREAD_COUNT
+
+
+LOST_UPDATE = Scenario(
+    name="lost-update",
+    story="Two threads increment a counter at once.",
+    state=Memory,
+    actions=(read, write),
+    invariants=(counts_every_increment, nothing_is_lost),
+    bounds={"threads": 2},
+    variants={"no-lock": {"lock": False}, "lock": {"lock": True}},
+    source="stateright examples/increment.rs, examples/increment_lock.rs",
+)
