@@ -1,0 +1,31 @@
+"""Domains and bounds of the Kafka model: how many brokers, topics, partitions, epochs, and how much of each fault."""
+from __future__ import annotations
+
+from typing import Annotated
+
+from model.language import Bound, Domain
+
+BROKERS = Domain("brokers", "brokers of the cluster; each is a replica of every partition")
+TOPICS = Domain("topics", "topics that clients can create", label=lambda n: "tuvwxyz"[n])
+PARTITIONS = Domain("partitions", "partitions that a topic has when it is fully expanded")
+TOPIC_IDS = Domain("topic_ids", "topic ids that can ever be minted", label=lambda n: "ABCDEFGHIJKLMNOP"[n])
+
+PARTITION_COUNT = Bound("partitions")
+CONTROLLER_EPOCHS = Bound("controller_epochs", "highest controller epoch")
+LEADER_EPOCHS = Bound("leader_epochs", "highest leader epoch")
+EVENTS = Bound("events", "events that wait at one controller module", minimum=1)
+REQUESTS = Bound("requests", "LeaderAndIsr requests on their way to one broker", minimum=1)
+NOTIFICATIONS = Bound("notifications", "fired watches on their way to one broker; 0: delivered at once")
+
+OLD_CREATIONS = Bound("old_creations", "1 if an old client may create the topic")
+NEW_CREATIONS = Bound("new_creations", "1 if a new client may create the topic")
+CREATED_PARTITIONS = Bound("created_partitions", "partitions that a topic is created with", minimum=1)
+EXPANSIONS = Bound("expansions", "how often an old client adds partitions")
+NEW_EXPANSIONS = Bound("new_expansions", "how often a new client adds partitions")
+FAILOVERS = Bound("failovers", "how often an operator deletes /controller")
+RESTARTS = Bound("restarts", "how often a broker stops or crashes")
+REPLICA_ORDERS = Bound("replica_orders", "the order of each partition's replicas, as `assignment.code_of` writes it")
+
+Broker = Annotated[int, BROKERS]
+Topic = Annotated[int, TOPICS]
+Partition = Annotated[int, PARTITIONS]

@@ -1,0 +1,264 @@
+"""The state of a cluster: what ZooKeeper, each broker's controller module, each replica and each log directory hold.
+
+Words: a *znode* is ZooKeeper's record; a topic's znode has its partitions and its topic id, a partition's *state znode*
+has leader, ISR and leader epoch. The *context* is the active controller's memory of them. A *watch* is one-shot: when
+it fires it is gone until a read arms it again. A replica's topic id lives twice: in its log's memory and in the file
+*partition.metadata*. What nobody can see is reset to its default, so that equal clusters are equal states.
+"""
+from __future__ import annotations
+
+from enum import Enum
+
+from model.kafka.domains import (
+    BROKERS,
+    CONTROLLER_EPOCHS,
+    EVENTS,
+    EXPANSIONS,
+    FAILOVERS,
+    LEADER_EPOCHS,
+    NEW_EXPANSIONS,
+    NOTIFICATIONS,
+    PARTITION_COUNT,
+    PARTITIONS,
+    RESTARTS,
+    TOPIC_IDS,
+    TOPICS,
+)
+from model.kafka.requests import RequestQueue
+from model.language import (
+    Array,
+    Fifo,
+    Fresh,
+    array,
+    choice,
+    fifo,
+    flag,
+    fresh,
+    member,
+    nested,
+    number,
+    optional,
+    state,
+    subset,
+    value,
+)
+
+
+# ZooKeeper.
+
+
+@state
+class PartitionStateZnode:
+    """/brokers/topics/T/partitions/P/state; there is none while the leader epoch is None."""
+
+    leader: int | None = optional(BROKERS)
+    isr: frozenset[int] = subset(BROKERS)
+    leader_epoch: int | None = optional(number(0, LEADER_EPOCHS))
+
+    @property
+    def exists(self) -> bool:
+        """Whether the znode is there."""
+        return self.leader_epoch is not None
+
+
+@state
+class TopicZnode:
+    """/brokers/topics/T, and two facts of its history that no znode holds; there is none without partitions.
+
+    `first_topic_id` is the first id that this incarnation was ever given, `accepted_partitions` the number of
+    partitions that clients were told the topic has.
+    """
+
+    partition_count: int = number(0, PARTITION_COUNT)
+    topic_id: int | None = optional(TOPIC_IDS)
+    states: Array[PartitionStateZnode] = array(PARTITIONS, PartitionStateZnode)
+    first_topic_id: int | None = optional(TOPIC_IDS)
+    accepted_partitions: int = number(0, PARTITION_COUNT)
+
+    @property
+    def exists(self) -> bool:
+        """Whether the znode is there."""
+        return self.partition_count > 0
+
+
+@state
+class Watches:
+    """The armed watches of one broker's session."""
+
+    controller: bool = flag()
+    broker_ids: bool = flag()
+    topics: bool = flag()
+    topic: Array[bool] = array(TOPICS, flag())
+
+
+@state
+class ZooKeeper:
+    """All znodes. `broker_ids` are the children of /brokers/ids: the brokers whose process and session live.
+
+    /controller_epoch is written by elections only, so the epoch is also the znode version by which writes are fenced.
+    """
+
+    controller: int | None = optional(BROKERS)
+    controller_epoch: int = number(0, CONTROLLER_EPOCHS)
+    broker_ids: frozenset[int] = subset(BROKERS, full=True)
+    topics: Array[TopicZnode] = array(TOPICS, TopicZnode)
+    watches: Array[Watches] = array(BROKERS, Watches)
+
+
+# The controller module of a broker.
+
+
+class EventKind(Enum):
+    """The controller events of this model; Startup is handled as Reelect is."""
+
+    REELECT = 0
+    CONTROLLER_CHANGE = 1
+    BROKER_CHANGE = 2
+    TOPIC_CHANGE = 3
+    PARTITION_MODIFICATIONS = 4
+
+
+@value
+class ControllerEvent:
+    """An event in a controller's queue; only PartitionModifications is about a topic."""
+
+    kind: EventKind = choice(EventKind)
+    topic: int = member(TOPICS)
+
+
+class Step(Enum):
+    """How far the controller's event thread is with an event that takes several steps."""
+
+    IDLE = 0
+    ELECTED = 1
+    TOPICS_READ = 2
+    TOPIC_IDS_SET = 3
+    STATES_READ = 4
+    NEW_TOPICS_READ = 5
+    CONTROLLER_MOVED = 6
+
+
+class Liveness(Enum):
+    """What the context thinks of a broker; STALE is one whose registration it knows has ended unnoticed."""
+
+    GONE = 0
+    CURRENT = 1
+    STALE = 2
+
+
+@state
+class Leadership:
+    """A partition's leader and leader epoch in the context; the epoch is None while the partition has none."""
+
+    leader: int | None = optional(BROKERS)
+    leader_epoch: int | None = optional(number(0, LEADER_EPOCHS))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the context has leadership for the partition."""
+        return self.leader_epoch is not None
+
+
+@state
+class TopicContext:
+    """What the context knows of a topic: nothing while it has no partitions."""
+
+    partition_count: int = number(0, PARTITION_COUNT)
+    topic_id: int | None = optional(TOPIC_IDS)
+    leadership: Array[Leadership] = array(PARTITIONS, Leadership)
+
+    def forget(self) -> None:
+        """Nothing is known any more."""
+        self.partition_count = 0
+        self.topic_id = None
+        for leadership in self.leadership:
+            leadership.leader = None
+            leadership.leader_epoch = None
+
+
+@state
+class Controller:
+    """A broker's controller module: its event queue and, while it thinks that it is active, its context.
+
+    It thinks so while its epoch is not 0. `new_topics` are those that the TopicChange under way has found.
+    """
+
+    events: Fifo[ControllerEvent] = fifo(ControllerEvent, EVENTS)
+    notifications: Fifo[ControllerEvent] = fifo(ControllerEvent, NOTIFICATIONS)
+    epoch: int = number(0, CONTROLLER_EPOCHS)
+    step: Step = choice(Step)
+    new_topics: frozenset[int] = subset(TOPICS)
+    liveness: Array[Liveness] = array(BROKERS, choice(Liveness))
+    topics: Array[TopicContext] = array(TOPICS, TopicContext)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the module thinks that it is the active controller."""
+        return self.epoch > 0
+
+    @property
+    def live_brokers(self) -> frozenset[int]:
+        """The brokers that the context takes for live."""
+        return frozenset({broker for broker in BROKERS if self.liveness[broker] is not Liveness.GONE})
+
+    def is_at(self, kind: EventKind) -> bool:
+        """Whether the event thread is free and the next event is of this kind."""
+        return self.step is Step.IDLE and not self.events.is_empty and self.events.head.kind is kind
+
+    def forget(self) -> None:
+        """The context is empty and the module is not active."""
+        self.epoch = 0
+        self.step = Step.IDLE
+        self.new_topics = frozenset()
+        for broker in BROKERS:
+            self.liveness[broker] = Liveness.GONE
+        for topic in self.topics:
+            topic.forget()
+
+
+# Brokers.
+
+
+@state
+class Replica:
+    """A broker's replica of a partition.
+
+    `topic_id` is the id of its log in memory, `file_topic_id` the one in partition.metadata. `log_open`, `leader_epoch`
+    and `is_leader` are of its Partition object, which a process starts without.
+    """
+
+    log_open: bool = flag()
+    leader_epoch: int | None = optional(number(0, LEADER_EPOCHS))
+    is_leader: bool = flag()
+    topic_id: int | None = optional(TOPIC_IDS)
+    file_topic_id: int | None = optional(TOPIC_IDS)
+
+
+@state
+class BrokerState:
+    """A broker: its controller module, the requests on their way to it, and its replicas.
+
+    `controller_epoch` is the highest that its replica manager has seen.
+    """
+
+    controller: Controller = nested(Controller)
+    controller_epoch: int = number(0, CONTROLLER_EPOCHS)
+    requests: RequestQueue = nested(RequestQueue)
+    replicas: Array[Array[Replica]] = array(TOPICS, array(PARTITIONS, Replica))
+
+
+@state
+class Cluster:
+    """ZooKeeper, the brokers, and how much of each budget is spent."""
+
+    zookeeper: ZooKeeper = nested(ZooKeeper)
+    brokers: Array[BrokerState] = array(BROKERS, BrokerState)
+    topic_ids: Fresh = fresh(TOPIC_IDS)
+    expansions: int = number(0, EXPANSIONS)
+    new_expansions: int = number(0, NEW_EXPANSIONS)
+    controller_deletions: int = number(0, FAILOVERS)
+    stops: int = number(0, RESTARTS)
+
+    def is_up(self, broker: int) -> bool:
+        """Whether the broker's process runs; its session lives and dies with it."""
+        return broker in self.zookeeper.broker_ids
