@@ -17,7 +17,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile
 
 setup: ## make .venv with the locked packages and the command .venv/bin/kwalk
-	@$(BIN)/python -c '' 2>/dev/null && [ "$$(cat $(STAMP) 2>/dev/null)" = "$(CURDIR)" ] || rm -f $(STAMP)
+	@$(BIN)/python -c 'import pip' 2>/dev/null && [ "$$(cat $(STAMP) 2>/dev/null)" = "$(CURDIR)" ] || rm -f $(STAMP)
 	@$(MAKE) --silent --no-print-directory $(STAMP)
 
 $(STAMP): requirements.lock requirements-build.lock pyproject.toml
