@@ -4,8 +4,8 @@ Words: a *rule* is an action; Hypothesis picks one that has an enabled instance,
 *example* is one behaviour that it tries. A *profile* is a named set of Hypothesis settings: `dev` while writing a
 model, `ci` the same on every run and without a database, `nightly` long. The *tally* counts what the examples met.
 
-Hypothesis is slow (thousands of steps a second at best) and never proves anything. It is the front door: counterexamples
-come out short, as a list of steps in the field's words, and its database shows them again first thing next time.
+Hypothesis is slow (thousands of steps a second at best) and never proves anything. It is the front door:
+counterexamples come out short, as a list of steps in the field's words, and its database shows them again next time.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from attrs import Factory, define
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from model.language import Action, Claim, Instance, Invariant, Kind, Model, Result, UsageError
-from search.plain import Visit
+from search.plain import Visit, Visits
 from search.trace import Trace
 from search.verdict import RuleCount
 
@@ -38,6 +38,8 @@ class Falsified(AssertionError):
 class Tally:
     """What the examples of a machine met, counted over all of them."""
 
+    on_example: Callable[[], None] = lambda: None
+    """Called before each example; what it raises ends the run."""
     examples: int = 0
     steps: int = 0
     quiet: int = 0
@@ -51,6 +53,11 @@ class Tally:
     """The shortest trace so far for each violated claim, by key; for a deadlock by None."""
     times: Counter[str | None] = Factory(Counter)
 
+    def begins(self) -> None:
+        """Count an example."""
+        self.on_example()
+        self.examples += 1
+
     def finds(self, trace: Trace) -> None:
         """Keep a violating trace if it is the shortest of its claim."""
         self.times[trace.claim] += 1
@@ -59,7 +66,8 @@ class Tally:
             self.found[trace.claim] = trace
 
     def leaves(self, visit: Visit, taken: str | None) -> None:
-        """Count what was seen of the steps out of a state, and the one taken."""
+        """Count what was seen of a state and of the steps out of it, and the one taken."""
+        self.quiet += visit.is_known_quiet
         for number, outcome in visit.attempts.items():
             key = visit.model.instances[number].key
             if outcome.result is Result.BOUND:
@@ -83,35 +91,35 @@ class ModelMachine(RuleBasedStateMachine):
     """
 
     model: ClassVar[Model]
+    visits: ClassVar[Visits]
     tally: ClassVar[Tally]
-    on_example: ClassVar[Callable[[], None]] = staticmethod(lambda: None)
+    expects_no_deadlock: ClassVar[bool]
 
     def __init__(self) -> None:
         super().__init__()
-        self.on_example()
-        self.tally.examples += 1
-        self.start, self.taken, self.visits = 0, [], []
+        self.tally.begins()
         self.begin(0)
 
     def begin(self, number: int) -> None:
         """Start in the initial state of that number."""
-        self.start, self.taken = number, []
-        self.visits = [Visit(self.model, self.model.initial[number])]
+        self.start = number
+        self.taken: list[Instance] = []
+        self.states = [self.model.initial[number]]
 
     @property
     def here(self) -> Visit:
         """The state in which the machine is."""
-        return self.visits[-1]
+        return self.visits.at(self.states[-1])
 
     def step(self, instance: Instance) -> None:
         """Take an enabled step."""
-        after = self.here.after(instance)
+        after = self.here.attempt(instance).after
         if after is None:
             raise UsageError(f"{instance.key} is not enabled here, after {', '.join(self.keys) or 'no step'}.")
         self.tally.leaves(self.here, instance.key)
         self.tally.steps += 1
         self.taken.append(instance)
-        self.visits.append(after)
+        self.states.append(after)
 
     def take(self, key: str) -> None:
         """Take a step by name, then check all invariants: the line that a falsifying example consists of."""
@@ -121,8 +129,9 @@ class ModelMachine(RuleBasedStateMachine):
 
     def check(self, claims: Iterable[Claim]) -> None:
         """Raise Falsified at the first claim that is violated here."""
+        here, before = self.here, self.states[-2] if self.taken else None
         for claim in claims:
-            true = self.here.truth(claim)
+            true = here.truth(claim, before)
             if true is not None:
                 self.tally.premises[claim.key] += 1
             if claim.kind is Kind.REACHABLE and true and claim.key not in self.tally.witnessed:
@@ -132,7 +141,7 @@ class ModelMachine(RuleBasedStateMachine):
 
     def rest(self) -> None:
         """What happens where nothing else can: a deadlock, if there is nothing that only a bound holds back."""
-        if self.model.scenario.deadlock_is_error and self.here.is_dead:
+        if self.expects_no_deadlock and self.here.is_dead:
             self.falsify(None)
 
     def falsify(self, claim: Claim | None) -> None:
@@ -151,7 +160,7 @@ class ModelMachine(RuleBasedStateMachine):
             scenario=self.model.scenario.name,
             variant=self.model.variant,
             bounds=self.model.binding.bounds,
-            states=tuple(visit.vector for visit in self.visits),
+            states=tuple(self.states),
             actions=self.keys,
             claim=None if claim is None else claim.key,
             labels=self.model.binding.labels,
@@ -184,19 +193,27 @@ class ModelMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Count what was seen in the last state."""
         self.tally.leaves(self.here, None)
-        self.tally.quiet += sum(visit.__dict__.get("is_quiet", False) for visit in self.visits)
 
 
 BEGIN, REST = "begin", "nothing_else"
 
 
-def machine_for(model: Model, claims: Iterable[Claim] | None = None) -> type[ModelMachine]:
+def machine_for(
+    model: Model, claims: Iterable[Claim] | None = None, *, tally: Tally | None = None, deadlocks: bool | None = None
+) -> type[ModelMachine]:
     """The state machine of a model: `machine_for(model).TestCase` is a test that pytest and unittest run.
 
-    It checks the given claims, all of the model's without any. Disabled steps are never drawn.
+    It checks the given claims, all of the model's without any; a deadlock fails it if `deadlocks` says so, by default
+    if the scenario does. Disabled steps are never drawn.
     """
     kept = tuple(model.claims if claims is None else claims)
-    members: dict[str, Any] = {"model": model, "tally": Tally(), "__doc__": model.scenario.story}
+    members: dict[str, Any] = {
+        "model": model,
+        "visits": Visits(model),
+        "tally": tally or Tally(),
+        "expects_no_deadlock": model.scenario.deadlock_is_error if deadlocks is None else deadlocks,
+        "__doc__": model.scenario.story,
+    }
     if len(model.initial) > 1:
         members["_begin"] = initialize(number=st.sampled_from(range(len(model.initial))))(_begin())
     for number, action in enumerate(model.scenario.actions):
