@@ -1,5 +1,6 @@
-"""A bounded buffer between threads, with a planted bug: producers and consumers wait in one set, and `notify` may wake
-the wrong kind of thread, until all threads wait for ever.
+"""A bounded buffer between threads, with a planted bug: `notify` may wake a thread that cannot go on.
+
+Producers and consumers wait in one set, as in a Java monitor, until one day all of them wait for ever.
 
 Words: the threads are the producers followed by the consumers. A producer *puts* into the buffer or, if it is full,
 waits; a consumer *gets* or, if it is empty, waits. Whoever succeeds *wakes* one waiting thread: in the variant

@@ -25,7 +25,7 @@ class Mark(Enum):
 
     EMPTY = " "
     X = "X"
-    O = "O"  # noqa: E741 - the name of the game's second mark
+    O = "O"
 
 
 @state

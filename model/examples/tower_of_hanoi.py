@@ -5,8 +5,8 @@ puzzle cannot be solved has one shortest counterexample, and it is long: a test 
 
 Source: E. Lucas, "Récréations mathématiques" (1883), who gives the shortest solution of 2**n - 1 moves. Counts: 243
 distinct states, 913 generated, TLC depth 32 for five disks on three pegs (tlaplus/Examples,
-specifications/tower_of_hanoi/Hanoi.toolbox/Model_1/MC.out); 3**n states in general, one per way to put n disks on pegs. TLC generates a move
-onto an empty peg twice, as both cases of Hanoi.tla's CanMoveTo hold; here there are 727 generated.
+specifications/tower_of_hanoi/Hanoi.toolbox/Model_1/MC.out); 3**n states in general, one per way to put n disks on pegs.
+TLC generates a move onto an empty peg twice, as both cases of Hanoi.tla's CanMoveTo hold; here 727 are generated.
 """
 from __future__ import annotations
 

@@ -7,13 +7,15 @@ has depth 0; TLC and Stateright call an initial state's depth 1, so their figure
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from functools import cache
 
 from attrs import field, frozen
 
-from model.language import Kind, Model, Result, Vector
+from model.language import Kind, Model, Result, Scenario, Vector
 
 
-@frozen
+@frozen(eq=False)
 class Space:
     """All reachable states of a model, in breadth-first order, each with its predecessor and the step between."""
 
@@ -54,9 +56,11 @@ class Space:
     def violation(self, name: str) -> list[str] | None:
         """A shortest path to a violation of an invariant; None if it holds everywhere."""
         claims = self.model.claims_of(name)
-        for vector, key, after in self._steps() if claims[0].kind is Kind.STEP else self._states():
-            if any(self.model.violates(claim, after, vector) for claim in claims):
-                return self.way_to(vector) + [key] if vector is not None else self.way_to(after)
+        if claims[0].kind is Kind.STEP:
+            return self._bad_step(name)
+        for vector in self.reached:
+            if any(self.model.violates(claim, vector) for claim in claims):
+                return self.way_to(vector)
         return None
 
     def witness(self, name: str) -> list[str] | None:
@@ -67,13 +71,17 @@ class Space:
                 return self.way_to(vector)
         return None
 
-    def _states(self):
-        return ((None, "", vector) for vector in self.reached)
+    def _bad_step(self, name: str) -> list[str] | None:
+        claims = self.model.claims_of(name)
+        for before, key, after in self._all_steps():
+            if any(self.model.violates(claim, after, before) for claim in claims):
+                return [*self.way_to(before), key]
+        return None
 
-    def _steps(self):
-        for vector in self.reached:
-            for instance, after in self.model.successors(vector):
-                yield vector, instance.key, after
+    def _all_steps(self) -> Iterator[tuple[Vector, str, Vector]]:
+        for before in self.reached:
+            for instance, after in self.model.successors(before):
+                yield before, instance.key, after
 
 
 def explore(model: Model) -> Space:
@@ -95,3 +103,13 @@ def explore(model: Model) -> Space:
                 space.depths[outcome.after] = space.depths[vector] + 1
                 queue.append(outcome.after)
     return space
+
+
+@cache
+def _space(scenario: Scenario, variant: str | None, bounds: tuple[tuple[str, int], ...]) -> Space:
+    return explore(Model(scenario, variant, dict(bounds)))
+
+
+def space_of(scenario: Scenario, variant: str | None = None, **bounds: int) -> Space:
+    """The states of a scenario, explored once for all tests that ask."""
+    return _space(scenario, variant, tuple(bounds.items()))

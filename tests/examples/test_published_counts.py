@@ -1,0 +1,127 @@
+"""The examples have as many states as their sources say: distinct, generated, and deep."""
+from __future__ import annotations
+
+import pytest
+from attrs import frozen
+
+from model.examples.alternating_bit import ALTERNATING_BIT
+from model.examples.blocking_queue import BLOCKING_QUEUE
+from model.examples.chang_roberts import CHANG_ROBERTS
+from model.examples.die_hard import DIE_HARD
+from model.examples.ewd426 import EWD426
+from model.examples.ewd840 import EWD840, Color
+from model.examples.lost_update import LOST_UPDATE
+from model.examples.readers_writers import READERS_WRITERS
+from model.examples.reference import REFERENCE
+from model.examples.tic_tac_toe import TIC_TAC_TOE
+from model.examples.ticket_lock import TICKET_LOCK
+from model.examples.tower_of_hanoi import TOWER_OF_HANOI
+from model.examples.two_phase_commit import TWO_PHASE_COMMIT
+from model.language import Scenario
+from tests.examples.plain_search import Space, space_of
+
+
+@frozen
+class Published:
+    """What a source says of a model at some size; `depth` counts an initial state as 0, None where it does not say."""
+
+    scenario: Scenario
+    bounds: dict[str, int]
+    distinct: int
+    generated: int | None = None
+    depth: int | None = None
+    variant: str | None = None
+
+    def __str__(self) -> str:
+        sizes = ",".join(f"{name}={size}" for name, size in self.bounds.items())
+        return f"{self.scenario.name}({sizes})"
+
+
+PUBLISHED = [
+    Published(DIE_HARD, {}, distinct=16, generated=97, depth=7),
+    Published(LOST_UPDATE, {"threads": 2}, distinct=13),
+    Published(TWO_PHASE_COMMIT, {"rms": 3}, distinct=288, generated=1_146, depth=10),
+    Published(TWO_PHASE_COMMIT, {"rms": 5}, distinct=8_832),
+    Published(TOWER_OF_HANOI, {"disks": 5, "pegs": 3}, distinct=243, depth=31),
+    Published(TIC_TAC_TOE, {"side": 3}, distinct=5_478, depth=9),
+    Published(BLOCKING_QUEUE, {"threads": 2, "producers": 1, "capacity": 1}, distinct=4),
+    Published(BLOCKING_QUEUE, {"threads": 3, "producers": 1, "capacity": 1}, distinct=14),
+    Published(
+        BLOCKING_QUEUE,
+        {"threads": 7, "producers": 4, "capacity": 3},
+        distinct=1_600,
+        generated=12_313,
+        variant="two-wait-sets",
+    ),
+    Published(ALTERNATING_BIT, {"data": 2, "slots": 2}, distinct=240, depth=9),
+    Published(READERS_WRITERS, {"actors": 3, "requests": 6}, distinct=21_527, generated=59_674, depth=12),
+    Published(EWD426, {"nodes": 6, "counters": 6, "arrangements": 6**6}, distinct=46_656, generated=248_832, depth=0),
+    Published(EWD840, {"nodes": 3, "patterns": 2**3}, distinct=302),
+    Published(EWD840, {"nodes": 4, "patterns": 2**4}, distinct=1_566, depth=11),
+    Published(CHANG_ROBERTS, {"nodes": 3, "patterns": 2**3}, distinct=137, generated=227, depth=9),
+    Published(
+        REFERENCE,
+        {"brokers": 2, "partitions": 2, "topic_ids": 3, "failovers": 1, "restarts": 1},
+        distinct=3_092,
+        generated=8_129,
+        depth=13,
+    ),
+]
+
+
+@pytest.mark.parametrize("published", PUBLISHED, ids=str)
+def test_an_example_has_the_published_number_of_states(published: Published) -> None:
+    space = space_of(published.scenario, published.variant, **published.bounds)
+    assert space.distinct == published.distinct
+    assert published.generated in (None, space.generated)
+    assert published.depth in (None, space.depth)
+
+
+def test_what_tlc_drops_beyond_the_cut_channels_is_what_we_count_as_bound_hits() -> None:
+    space = space_of(ALTERNATING_BIT, data=2, slots=2)
+    assert space.generated + space.bounds_hit["slots"] == 1_392
+
+
+@pytest.mark.parametrize(("nodes", "published"), [(3, 2_001), (4, 15_986)])
+def test_tlc_generates_a_token_step_once_for_each_reason_that_allows_it(nodes: int, published: int) -> None:
+    space = space_of(EWD840, nodes=nodes, patterns=2**nodes)
+    assert space.generated + sum(map(lambda vector: _spare_reasons(space, vector), space.reached)) == published
+
+
+def _spare_reasons(space: Space, vector: tuple[int, ...]) -> int:
+    """How many of the cases by which EWD840.tla lets the token move are true here, beyond the first."""
+    ring = space.model.state(vector)
+    process = ring.process[ring.token.at]
+    reasons = [process.color is Color.BLACK, ring.token.color is Color.BLACK]
+    if ring.token.at != 0:
+        reasons.append(not process.active)
+    return max(0, sum(reasons) - 1)
+
+
+def test_tlc_generates_a_move_onto_an_empty_peg_twice() -> None:
+    space = space_of(TOWER_OF_HANOI, disks=5, pegs=3)
+    onto_empty_pegs = sum(3 - len(set(vector)) for vector in space.reached for _ in set(vector))
+    assert space.generated + onto_empty_pegs == 913
+
+
+def test_tic_tac_toe_ends_in_958_positions_of_which_x_wins_626() -> None:
+    space = space_of(TIC_TAC_TOE, side=3)
+    claim = next(c for c in space.model.claims if c.invariant.name == "draw")
+    ended = space.deadlocks
+    draws = sum(space.model.truth(claim, vector) is True for vector in ended)
+    by_o = sum(sum(square == 1 for square in v) == sum(square == 2 for square in v) for v in ended) 
+    assert (len(ended), len(ended) - draws - by_o) == (958, 626)
+
+
+def test_ticket_lock_has_the_states_that_its_formula_counts() -> None:
+    assert space_of(TICKET_LOCK).distinct == _ticket_lock_states(3, 4) == 89
+    assert space_of(TICKET_LOCK, clients=4, tickets=6).distinct == _ticket_lock_states(4, 6)
+
+
+def _ticket_lock_states(clients: int, tickets: int) -> int:
+    """Ways to have some tickets out, times ways to hold them, times where the first holder is."""
+    states, holders = 0, 1
+    for out in range(min(clients, tickets) + 1):
+        states += (tickets - out + 1) * holders * (2 if out else 1)
+        holders *= clients - out
+    return states
