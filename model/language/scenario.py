@@ -6,7 +6,7 @@ A *reading* is what a snapshot of a real system says: bounds, labels, and one or
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import evolve, field, frozen, validators
@@ -21,12 +21,18 @@ def nothing(state: Any) -> None:
     """The initial function of a model that starts with the defaults of its fields."""
 
 
+Steps = Sequence[tuple[str, str]]
+"""The steps of a trace for people: each the lane of its actor, and what it does."""
+
+
 @frozen
 class Reading:
     """What a snapshot of a real system amounts to in the model.
 
     `bounds` and `labels` win over the scenario's; `initial` arranges the state as the snapshot shows it; `facts` are
-    sentences for people; `diagnose` turns what a search found from there into sentences in the operator's words.
+    sentences for people, on what was read and what was left out. `invariants` are the names of those worth asking
+    from there; none means all. `diagnose`, if there is one, turns what a search found from there into sentences in
+    the operator's words: it takes the shortest counterexample's steps, or None if none was found.
     """
 
     bounds: Mapping[str, int]
@@ -34,6 +40,8 @@ class Reading:
     initial: Callable[..., None]
     variant: str | None = None
     facts: tuple[str, ...] = ()
+    invariants: tuple[str, ...] = ()
+    diagnose: Callable[[Steps | None], tuple[str, ...]] | None = None
 
 
 @frozen(eq=False)
@@ -87,9 +95,14 @@ class Scenario:
         for name in reading.bounds:
             if name not in self.bounds:
                 raise unknown("bound", name, self.bounds)
+        known = {invariant.name: invariant for invariant in self.invariants}
+        for name in reading.invariants:
+            if name not in known:
+                raise unknown("invariant", name, known)
         return evolve(
             self,
             bounds={**self.bounds, **reading.bounds},
             labels={**self.labels, **reading.labels},
             initial=reading.initial,
+            invariants=tuple(known[name] for name in reading.invariants) or self.invariants,
         )
