@@ -1,0 +1,148 @@
+"""Lifting a model: from its plain Python source to terms over the leaves of its state.
+
+For every action instance this gives a guard, an obligation for each bound and error on its way, and a term for each
+leaf that it changes; for every claim its premise and its truth. Variables 0 … n-1 are the leaves of the state; in claims
+about steps, n … 2n-1 are the leaves of the state after the step.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from attrs import field, frozen
+
+from model.language.invariant import Kind
+from model.language.lift import statements
+from model.language.lift.calls import call_function
+from model.language.lift.machine import Machine, Obligation, Owed, Unreachable
+from model.language.lift.terms import Term, Terms, in_order
+from model.language.lift.values import Reference
+from model.language.model import Claim, Instance, Model
+
+
+@frozen(eq=False)
+class LiftedAction:
+    """An action instance as terms. `obligations` are its bound hits and errors in program order, where the guard holds."""
+
+    instance: Instance
+    guard: Term
+    obligations: tuple[Obligation, ...]
+    updates: dict[int, Term]
+
+    @property
+    def writes(self) -> frozenset[int]:
+        """The leaves that it can change."""
+        return frozenset(self.updates)
+
+    @property
+    def roots(self) -> list[Term]:
+        """All of its terms."""
+        return [self.guard, *(o.condition for o in self.obligations), *self.updates.values()]
+
+
+@frozen(eq=False)
+class LiftedClaim:
+    """An invariant instance as terms. Errors are obligations, where the premise holds."""
+
+    claim: Claim
+    premise: Term
+    truth: Term
+    errors: tuple[Obligation, ...]
+
+
+@frozen(eq=False)
+class Lifted:
+    """A whole model as terms of one table."""
+
+    model: Model
+    terms: Terms
+    actions: tuple[LiftedAction, ...]
+    claims: tuple[LiftedClaim, ...]
+    guard_reads: tuple[frozenset[int], ...] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "guard_reads", tuple(reads([action.guard]) for action in self.actions))
+
+    @property
+    def bounds(self) -> tuple[str, ...]:
+        """The names of all bounds that a step can reach."""
+        hit = {o.name for a in self.actions for o in a.obligations if o.owed is Owed.BOUND}
+        return tuple(sorted(hit))
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """The texts of all errors that could not be ruled out while lifting."""
+        found = {o.name for a in self.actions for o in a.obligations if o.owed is Owed.ERROR}
+        return tuple(sorted(found | {o.name for c in self.claims for o in c.errors}))
+
+
+def reads(roots: Iterable[Term]) -> frozenset[int]:
+    """The variables below some terms."""
+    return frozenset(term.payload for term in in_order(roots) if term.op in ("intvar", "boolvar"))
+
+
+def lift(model: Model) -> Lifted:
+    """Lift every action and claim of a model; LiftError names the file and line of what cannot be lifted."""
+    terms = Terms()
+    with model.active():
+        actions = tuple(_lift_action(model, terms, instance) for instance in model.instances)
+        claims = tuple(_lift_claim(model, terms, claim) for claim in model.claims)
+    return Lifted(model, terms, actions, claims)
+
+
+def _start(model: Model, terms: Terms, states: int) -> tuple[Machine, list[Any]]:
+    machine = Machine(terms, statements.execute)
+    nodes = []
+    for number in range(states):
+        variables = machine.objects.variables(number * len(model.leaves))
+        nodes.append(machine.objects.make(model.shape, variables, machine.now.store))
+    machine.state_cells = machine.objects.count
+    return machine, nodes
+
+
+def _lift_action(model: Model, terms: Terms, instance: Instance) -> LiftedAction:
+    machine, (root,) = _start(model, terms, 1)
+    base = machine.now.fork()
+    _run(machine, instance.action.function, [root], instance.args)
+    ends = [*machine.aborts, *([(machine.world, None)] if machine.world is not None else [])]
+    for world, _ in ends:
+        world.local = {}
+    machine.join(base, ends)
+    guard, owed = _guard(terms, machine.obligations)
+    if machine.world is None or guard is terms.false:
+        return LiftedAction(instance, terms.false, (), {})
+    after = list(machine.objects.layout(model.shape, root, machine.world.store))
+    before = list(machine.objects.layout(model.shape, root, base.store))
+    updates = {leaf: new for leaf, (old, new) in enumerate(zip(before, after, strict=True)) if new is not old}
+    return LiftedAction(instance, guard, owed, updates)
+
+
+def _run(machine: Machine, function: Any, roots: list[Any], args: tuple[Any, ...]) -> Any:
+    references = [Reference(((machine.terms.true, root),)) for root in roots]
+    try:
+        return call_function(machine, function, [*references, *args], {})
+    except Unreachable:
+        machine.world = None
+        return None
+
+
+def _guard(terms: Terms, obligations: list[Obligation]) -> tuple[Term, tuple[Obligation, ...]]:
+    """The guard, and what remains owed where it holds. A guard that raises an error counts as true: the error shows."""
+    disabled, failed, owed = [], [], []
+    for obligation in obligations:
+        if obligation.owed is Owed.DISABLED:
+            before = terms.negation(terms.disjunction(failed))
+            disabled.append(terms.conjunction((obligation.condition, before)))
+        else:
+            failed.append(obligation.condition)
+            owed.append(obligation)
+    return terms.negation(terms.disjunction(disabled)), tuple(owed)
+
+
+def _lift_claim(model: Model, terms: Terms, claim: Claim) -> LiftedClaim:
+    states = 2 if claim.kind is Kind.STEP else 1
+    machine, roots = _start(model, terms, states)
+    value = _run(machine, claim.invariant.function, roots, claim.args)
+    premise, owed = _guard(terms, machine.obligations)
+    truth = terms.true if machine.world is None else machine.values.truth(value)
+    return LiftedClaim(claim, premise, truth, owed)

@@ -1,0 +1,166 @@
+"""The machine that runs a model's source symbolically: where it is, what it has seen, and what it owes.
+
+Words: an *obligation* is a condition under which the step does not happen as written: a guard that is false, a bound
+that is reached, or an error (a value leaves its domain). Obligations are listed in program order; the first one that is
+true in a state is what plain Python would raise there. A *pure* section is an expression that Python may or may not
+evaluate (the right of `and`, a comprehension): nothing outside may be written there.
+"""
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from functools import cache
+from typing import Any
+
+from attrs import define, field, frozen
+
+from model.language.errors import LiftError
+from model.language.lift.objects import Objects
+from model.language.lift.terms import Term, Terms
+from model.language.lift.values import Refused, Values
+from model.language.lift.world import World, join
+
+DEPTH = 60
+"""Calls nested deeper than this are taken for a recursion."""
+
+
+class Unreachable(Exception):
+    """Every path through the present expression has left it (by an abort)."""
+
+
+class Owed(Enum):
+    """What happens where an obligation's condition is true."""
+
+    DISABLED = "the guard is false"
+    BOUND = "a bound is reached"
+    ERROR = "a value leaves its domain"
+
+
+@frozen(eq=False)
+class Obligation:
+    """A condition under which the step is not taken as written; `name` is the bound, or the error's text."""
+
+    owed: Owed
+    condition: Term
+    name: str
+
+
+@define(eq=False)
+class Frame:
+    """A call under way: where its source is, and the paths that have returned or left a loop."""
+
+    function: types.FunctionType
+    returns: list[tuple[World, Any]] = field(factory=list)
+    breaks: list[list[World]] = field(factory=list)
+    continues: list[list[World]] = field(factory=list)
+
+
+class Machine:
+    """One symbolic run of one function. `execute` runs a block of statements (see `statements`)."""
+
+    def __init__(self, terms: Terms, execute: Callable[[Machine, list[ast.stmt]], None]) -> None:
+        self.terms, self.execute = terms, execute
+        self.values = Values(terms)
+        self.objects = Objects(self.values)
+        self.world: World | None = World()
+        self.obligations: list[Obligation] = []
+        self.aborts: list[tuple[World, type]] = []
+        self.frames: list[Frame] = []
+        self.state_cells = 0
+        self.pure_below = 0
+
+    # Where the machine is.
+
+    @property
+    def now(self) -> World:
+        """The present world; Unreachable if there is none."""
+        if self.world is None:
+            raise Unreachable
+        return self.world
+
+    def locate(self, node: ast.AST, problem: Refused) -> LiftError:
+        """The error for a construct that cannot be lifted, with file and line."""
+        code = self.frames[-1].function.__code__
+        return LiftError(
+            f"{code.co_filename}:{getattr(node, 'lineno', code.co_firstlineno)}: cannot lift this: {problem.what}. "
+            f"Instead: {problem.instead}."
+        )
+
+    # Obligations.
+
+    def owe(self, owed: Owed, condition: Term, name: str = "") -> None:
+        """Note that the step is not taken where the condition holds here; go on where it does not."""
+        world = self.now
+        condition = world.simplify(self.terms, condition)
+        if condition is self.terms.false:
+            return
+        everything = self.terms.conjunction((*world.path, condition))
+        if everything is not self.terms.false:
+            self.obligations.append(Obligation(owed, everything, name))
+        world.assume(self.terms, self.terms.negation(condition))
+
+    def error(self, condition: Term, message: str) -> None:
+        """Note an error, if it can happen at all."""
+        self.owe(Owed.ERROR, condition, message)
+
+    # Branches.
+
+    def settle(self, condition: Term) -> Term:
+        """A condition without what is known here."""
+        return self.now.simplify(self.terms, condition)
+
+    @contextmanager
+    def assuming(self, condition: Term) -> Iterator[None]:
+        """A pure section in which the condition is known; afterwards the world is as before."""
+        kept, floor = self.now, self.pure_below
+        self.world = kept.fork()
+        if condition is not self.terms.true:
+            self.world.take(self.terms, condition)
+        self.pure_below = max(floor, self.objects.count)
+        try:
+            yield
+        finally:
+            inside, self.world, self.pure_below = self.world, kept, floor
+            if inside is not None:
+                for key, value in inside.store.items():
+                    kept.store.setdefault(key, value)
+
+    def join(self, base: World, ends: list[tuple[World, Any]]) -> Any:
+        """Go on from all ends at once; the result of whichever is reached."""
+        if not ends:
+            self.world = None
+            return None
+        self.world, result = join(self.values, base, ends)
+        return result
+
+    def writable(self, key: int) -> None:
+        """Refuse a write in a pure section to something that is older than the section."""
+        if key < self.pure_below:
+            raise Refused(
+                "a write inside an expression that Python may not evaluate (and/or, if-else, a comprehension)",
+                "make the call a statement of its own, before or under an `if`",
+            )
+
+
+@cache
+def source_of(function: types.FunctionType) -> ast.FunctionDef:
+    """The syntax tree of a function, with the line numbers of its file."""
+    try:
+        lines, first = inspect.getsourcelines(function)
+    except (OSError, TypeError) as error:
+        raise LiftError(f"The source of {function.__qualname__} is not to be found ({error}); put it in a file.") from None
+    tree = ast.parse(textwrap.dedent("".join(lines)))
+    ast.increment_lineno(tree, first - 1)
+    definition = tree.body[0]
+    if not isinstance(definition, ast.FunctionDef):
+        code = function.__code__
+        raise LiftError(
+            f"{code.co_filename}:{code.co_firstlineno}: cannot lift this: a lambda or async function. "
+            "Instead: an ordinary `def`."
+        )
+    return definition

@@ -1,0 +1,203 @@
+"""Mutable parts of a state while it is lifted: trees of cells.
+
+Words: a *cell* holds one scalar, set or frozen record; its value is in the world's store. An *object* is a record,
+array, FIFO or source of ids made of cells. Objects are reached through references (`values.Reference`), which name one
+of several objects, each under a condition: that is how an index that depends on the state is followed.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from attrs import frozen
+
+from model.language.containers import ArrayShape, FifoShape, FreshShape
+from model.language.lift.terms import Term, Terms
+from model.language.lift.values import Bool, Int, Record, Set, Values, bool_value, int_value
+from model.language.shapes import (
+    ChoiceShape,
+    FlagShape,
+    OptionalShape,
+    RecordShape,
+    Scalar,
+    Shape,
+    SubsetShape,
+    ValueShape,
+    shapes_of,
+)
+
+
+@frozen(eq=False)
+class Cell:
+    """A place for one value. `shape` is None in local lists, which take anything."""
+
+    key: int
+    shape: Shape | None
+
+
+@frozen(eq=False)
+class RecordObject:
+    """A mutable record of a state class."""
+
+    cls: type
+    fields: dict[str, Any]
+
+    @property
+    def kind(self) -> object:
+        """What two objects must have in common to be chosen between."""
+        return self.cls
+
+
+@frozen(eq=False)
+class ArrayObject:
+    """An array over a domain, or a local list (`shape` is None)."""
+
+    shape: ArrayShape | None
+    items: list[Any]
+
+    @property
+    def kind(self) -> object:
+        """What two objects must have in common to be chosen between."""
+        return ("array", len(self.items), self.shape)
+
+
+@frozen(eq=False)
+class FifoObject:
+    """A bounded FIFO: its length and its slots."""
+
+    shape: FifoShape
+    length: Cell
+    slots: list[Cell]
+
+    @property
+    def kind(self) -> object:
+        """What two objects must have in common to be chosen between."""
+        return self.shape
+
+
+@frozen(eq=False)
+class FreshObject:
+    """A source of fresh ids: how many were taken."""
+
+    shape: FreshShape
+    taken: Cell
+
+    @property
+    def kind(self) -> object:
+        """What two objects must have in common to be chosen between."""
+        return self.shape
+
+
+Object = RecordObject | ArrayObject | FifoObject | FreshObject
+Node = Cell | Object
+
+
+class Objects:
+    """Makes objects, and reads and lays out what they hold. Cells are numbered in the order of their making."""
+
+    def __init__(self, values: Values) -> None:
+        self.values, self.terms = values, values.terms
+        self.count = 0
+
+    def cell(self, shape: Shape | None, value: Any, store: dict[int, Any]) -> Cell:
+        """A new cell with a value."""
+        made = Cell(self.count, shape)
+        self.count += 1
+        store[made.key] = value
+        return made
+
+    def make(self, shape: Shape, value_of: Callable[[Shape], Any], store: dict[int, Any]) -> Node:
+        """The cells for a shape; `value_of` gives each cell its value, and is asked in vector order."""
+        if isinstance(shape, RecordShape):
+            return RecordObject(shape.cls, {n: self.make(s, value_of, store) for n, s in shapes_of(shape.cls)})
+        if isinstance(shape, ArrayShape):
+            return ArrayObject(shape, [self.make(shape.element, value_of, store) for _ in shape.domain])
+        if isinstance(shape, FifoShape):
+            return self._fifo(shape, value_of, store)
+        if isinstance(shape, FreshShape):
+            return FreshObject(shape, self.cell(None, value_of(shape), store))
+        return self.cell(shape, value_of(shape), store)
+
+    def _fifo(self, shape: FifoShape, value_of: Callable[[Shape], Any], store: dict[int, Any]) -> FifoObject:
+        length = self.cell(None, value_of(shape), store)
+        slots = [self.make(shape.element, value_of, store) for _ in range(int(shape.capacity))]
+        return FifoObject(shape, length, slots)  # type: ignore[arg-type]
+
+    def variables(self, first: int) -> Callable[[Shape], Any]:
+        """A `value_of` for `make`: variables numbered from `first` in vector order."""
+        return _Variables(self.terms, first)
+
+    @staticmethod
+    def defaults(shape: Shape) -> Any:
+        """A `value_of` for `make`: what a new state holds."""
+        return 0 if isinstance(shape, (FifoShape, FreshShape)) else shape.default()
+
+    def layout(self, shape: Shape, node: Node, store: dict[int, Any]) -> Iterator[Term]:
+        """The terms of all leaves of a node, in vector order."""
+        if isinstance(node, RecordObject):
+            for name, inner in shapes_of(node.cls):
+                yield from self.layout(inner, node.fields[name], store)
+        elif isinstance(node, ArrayObject):
+            for item in node.items:
+                yield from self.layout(shape.element, item, store)  # type: ignore[attr-defined]
+        elif isinstance(node, FifoObject):
+            yield self.values.number(store[node.length.key])
+            for slot in node.slots:
+                yield from self.layout(node.shape.element, slot, store)
+        elif isinstance(node, FreshObject):
+            yield self.values.number(store[node.taken.key])
+        else:
+            yield from self.value_layout(shape, store[node.key])
+
+    def value_layout(self, shape: Shape, value: Any) -> Iterator[Term]:
+        """The terms of the leaves of a value in a cell of this shape."""
+        if isinstance(shape, FlagShape):
+            yield self.values.truth(value)
+        elif isinstance(shape, SubsetShape):
+            members = self.values.as_set(value).members
+            for member in shape.domain:
+                yield members.get(member, self.terms.false)
+        elif isinstance(shape, ValueShape):
+            record = self.values.as_record(value, shape.cls)
+            if shape.optional:
+                yield record.present
+            for name, inner in shapes_of(shape.cls):
+                yield from self.value_layout(inner, record.fields[name])
+        else:
+            yield self.values.number(value)
+
+
+class _Variables:
+    """Gives every cell fresh variables for its leaves."""
+
+    def __init__(self, terms: Terms, first: int) -> None:
+        self.terms, self.next = terms, first
+
+    def __call__(self, shape: Shape) -> Any:
+        if isinstance(shape, FifoShape):
+            return self._int(0, int(shape.capacity))
+        if isinstance(shape, FreshShape):
+            return self._int(0, len(shape.domain))
+        if isinstance(shape, FlagShape):
+            return self._bool()
+        if isinstance(shape, SubsetShape):
+            return Set({member: self._term() for member in shape.domain})
+        if isinstance(shape, ValueShape):
+            present = self._term() if shape.optional else self.terms.true
+            return Record(shape.cls, {name: self(inner) for name, inner in shapes_of(shape.cls)}, present)
+        if isinstance(shape, OptionalShape):
+            enum = shape.inner.enum if isinstance(shape.inner, ChoiceShape) else None
+            return self._int(shape.low(), shape.high(), nullable=True, enum=enum)
+        assert isinstance(shape, Scalar)
+        return self._int(shape.low(), shape.high(), enum=shape.enum if isinstance(shape, ChoiceShape) else None)
+
+    def _term(self) -> Term:
+        self.next += 1
+        return self.terms.bool_variable(self.next - 1)
+
+    def _bool(self) -> Bool | bool:
+        return bool_value(self._term())
+
+    def _int(self, low: int, high: int, **kind: Any) -> Int | Any:
+        self.next += 1
+        return int_value(self.terms.int_variable(self.next - 1, low, high), **kind)

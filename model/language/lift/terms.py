@@ -1,0 +1,325 @@
+"""Terms: what a model means to machines, as a graph of operations on truth values and small ints.
+
+Words: a *term* is a node; equal terms are the same object (hash-consed), so sharing comes free. Every int term knows the
+interval of its values, which folds comparisons and proves that no operation ever overflows; so ints mean mathematical
+ints here, and an engine may use any width that holds the intervals. The operations are a subset of Z3's bit-vector
+theory, one to one; this graph is kept apart from Z3's own because building a node takes 1 µs here against 14 µs there,
+and reading one 0.3 µs against 28 µs (measured), and because a kernel from the cache then never imports Z3.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+
+class Term:
+    """A node. `op` names the operation, `payload` the constant or the variable's number; `low … high` is the interval."""
+
+    __slots__ = ("args", "high", "id", "is_bool", "low", "op", "payload")
+
+    op: str
+    args: tuple[Term, ...]
+    payload: int
+    low: int
+    high: int
+    is_bool: bool
+    id: int
+
+    def __repr__(self) -> str:
+        inside = ", ".join(map(repr, self.args)) if self.args else str(self.payload)
+        return f"{self.op}({inside})"
+
+
+class Terms:
+    """A table of terms and the constructors that simplify while they build."""
+
+    def __init__(self) -> None:
+        self._table: dict[tuple[object, ...], Term] = {}
+        self._negations: dict[int, Term] = {}
+        self.true = self._make("bool", (), 1, 0, 1, is_bool=True)
+        self.false = self._make("bool", (), 0, 0, 1, is_bool=True)
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def _make(self, op: str, args: tuple[Term, ...], payload: int, low: int, high: int, *, is_bool: bool) -> Term:
+        key = (op, payload, low, high, *[a.id for a in args])
+        known = self._table.get(key)
+        if known is not None:
+            return known
+        term = Term()
+        term.op, term.args, term.payload, term.low, term.high, term.is_bool = op, args, payload, low, high, is_bool
+        term.id = len(self._table)
+        self._table[key] = term
+        return term
+
+    # Leaves.
+
+    def boolean(self, value: object) -> Term:
+        """The constant true or false."""
+        return self.true if value else self.false
+
+    def integer(self, value: int) -> Term:
+        """An int constant."""
+        return self._make("int", (), value, value, value, is_bool=False)
+
+    def bool_variable(self, number: int) -> Term:
+        """The truth value of leaf `number`."""
+        return self._make("boolvar", (), number, 0, 1, is_bool=True)
+
+    def int_variable(self, number: int, low: int, high: int) -> Term:
+        """The int in leaf `number`; a constant if there is only one possible value."""
+        return self.integer(low) if low == high else self._make("intvar", (), number, low, high, is_bool=False)
+
+    # Truth values.
+
+    def negation(self, a: Term) -> Term:
+        """Not a, with the negation pushed down to comparisons and variables, so that equal conditions look equal."""
+        if a.op == "bool":
+            return self.boolean(not a.payload)
+        if a.op == "not":
+            return a.args[0]
+        known = self._negations.get(a.id)
+        if known is None:
+            known = self._negations[a.id] = self._negate(a)
+            self._negations[known.id] = a
+        return known
+
+    def _negate(self, a: Term) -> Term:
+        if a.op == "and":
+            return self.disjunction(self.negation(part) for part in a.args)
+        if a.op == "or":
+            return self.conjunction(self.negation(part) for part in a.args)
+        if a.op == "ite":
+            return self._make("ite", (a.args[0], *map(self.negation, a.args[1:])), 0, 0, 1, is_bool=True)
+        return self._make("not", (a,), 0, 0, 1, is_bool=True)
+
+    def conjunction(self, parts: Iterable[Term]) -> Term:
+        """All of them."""
+        return self._junction("and", parts, neutral=self.true, zero=self.false)
+
+    def disjunction(self, parts: Iterable[Term]) -> Term:
+        """Any of them."""
+        return self._junction("or", parts, neutral=self.false, zero=self.true)
+
+    def _junction(self, op: str, parts: Iterable[Term], *, neutral: Term, zero: Term) -> Term:
+        kept: dict[int, Term] = {}
+        for part in parts:
+            for piece in part.args if part.op == op else (part,):
+                if piece is zero:
+                    return zero
+                if piece is not neutral:
+                    kept[piece.id] = piece
+        for piece in kept.values():
+            if piece.op == "not" and piece.args[0].id in kept:
+                return zero
+        reduced = self._absorb(kept, "or" if op == "and" else "and")
+        if reduced is not None:
+            return self._junction(op, reduced, neutral=neutral, zero=zero)
+        if not kept:
+            return neutral
+        if len(kept) == 1:
+            return next(iter(kept.values()))
+        if self._contradicts(kept.values(), op):
+            return zero
+        return self._make(op, tuple(kept[k] for k in sorted(kept)), 0, 0, 1, is_bool=True)
+
+    def _absorb(self, kept: dict[int, Term], dual: str) -> list[Term] | None:
+        """a ∧ (a ∨ b) = a, and a ∧ (¬a ∨ b) = a ∧ b; the same with ∧ and ∨ exchanged. None if nothing changes."""
+        changed, result = False, []
+        for piece in kept.values():
+            if piece.op == dual:
+                if any(arg.id in kept for arg in piece.args):
+                    changed = True
+                    continue
+                rest = [arg for arg in piece.args if self.negation(arg).id not in kept]
+                if len(rest) < len(piece.args):
+                    changed = True
+                    piece = self.disjunction(rest) if dual == "or" else self.conjunction(rest)
+            result.append(piece)
+        return result if changed else None
+
+    def _contradicts(self, pieces: Iterable[Term], op: str) -> bool:
+        """x = 1 ∧ x = 2 is false (and dually x ≠ 1 ∨ x ≠ 2 is true)."""
+        seen: dict[int, int] = {}
+        for piece in pieces:
+            literal = piece if op == "and" else self.negation(piece)
+            if literal.op == "eq" and literal.args[1].op == "int":
+                subject, constant = literal.args[0].id, literal.args[1].payload
+                if seen.setdefault(subject, constant) != constant:
+                    return True
+        return False
+
+    def choose(self, condition: Term, a: Term, b: Term) -> Term:
+        """`a` where the condition is true, else `b`; both truth values or both ints."""
+        if condition.op == "bool":
+            return a if condition.payload else b
+        if a is b:
+            return a
+        if condition.op == "not":
+            return self.choose(condition.args[0], b, a)
+        if a.op == "ite" and a.args[0] is condition:
+            a = a.args[1]
+        if b.op == "ite" and b.args[0] is condition:
+            b = b.args[2]
+        if a is b:
+            return a
+        if a.is_bool:
+            return self._choose_bool(condition, a, b)
+        return self._make("ite", (condition, a, b), 0, min(a.low, b.low), max(a.high, b.high), is_bool=False)
+
+    def _choose_bool(self, c: Term, a: Term, b: Term) -> Term:
+        if a is self.true or a is c:
+            return self.disjunction((c, b))
+        if a is self.false:
+            return self.conjunction((self.negation(c), b))
+        if b is self.true:
+            return self.disjunction((self.negation(c), a))
+        if b is self.false or b is c:
+            return self.conjunction((c, a))
+        return self._make("ite", (c, a, b), 0, 0, 1, is_bool=True)
+
+    # Comparisons.
+
+    def equal(self, a: Term, b: Term) -> Term:
+        """a = b, of two truth values or two ints."""
+        if a is b:
+            return self.true
+        if a.is_bool:
+            return self._iff(a, b)
+        if a.high < b.low or b.high < a.low:
+            return self.false
+        if a.op == "int":
+            a, b = b, a
+        if b.op == "int":
+            return self._equals_constant(a, b)
+        for x, y in ((a, b), (b, a)):
+            if x.op == "ite" and (x.args[1] is y or x.args[2] is y):
+                same = self.true
+                return self.choose(
+                    x.args[0],
+                    same if x.args[1] is y else self.equal(x.args[1], y),
+                    same if x.args[2] is y else self.equal(x.args[2], y),
+                )
+        if a.id > b.id:
+            a, b = b, a
+        return self._make("eq", (a, b), 0, 0, 1, is_bool=True)
+
+    def _iff(self, a: Term, b: Term) -> Term:
+        for x, y in ((a, b), (b, a)):
+            if x.op == "bool":
+                return y if x.payload else self.negation(y)
+        if a is self.negation(b):
+            return self.false
+        return self.choose(a, b, self.negation(b))
+
+    def _equals_constant(self, a: Term, b: Term) -> Term:
+        """Push the comparison into a choice as long as that decides one side."""
+        if a.low == a.high == b.low:
+            return self.true
+        if a.op == "ite" and ("int" in (a.args[1].op, a.args[2].op) or self._apart(a, b)):
+            return self.choose(a.args[0], self.equal(a.args[1], b), self.equal(a.args[2], b))
+        if a.op == "within":
+            return self.equal(a.args[0], b)
+        if a.op == "add" and a.args[1].op == "int":
+            return self.equal(a.args[0], self.integer(b.payload - a.args[1].payload))
+        return self._make("eq", (a, b), 0, 0, 1, is_bool=True)
+
+    @staticmethod
+    def _apart(a: Term, b: Term) -> bool:
+        return any(not x.low <= b.low <= x.high for x in a.args[1:])
+
+    def less(self, a: Term, b: Term) -> Term:
+        """a < b, of ints."""
+        if a.high < b.low:
+            return self.true
+        if a.low >= b.high:
+            return self.false
+        for x in (a, b):
+            if x.op == "ite" and x.args[1].op == "int" and x.args[2].op == "int":
+                arms = [self.less(arm, b) if x is a else self.less(a, arm) for arm in x.args[1:]]
+                return self.choose(x.args[0], arms[0], arms[1])
+        if b.op == "int":
+            if a.op == "add" and a.args[1].op == "int":
+                return self.less(a.args[0], self.integer(b.payload - a.args[1].payload))
+            if a.high == b.payload:
+                return self.negation(self.equal(a, b))
+            if a.low == b.payload - 1:
+                return self.equal(a, self.integer(a.low))
+        if a.op == "int":
+            if a.payload == b.low:
+                return self.negation(self.equal(b, a))
+            if b.high == a.payload + 1:
+                return self.equal(b, self.integer(b.high))
+        return self._make("lt", (a, b), 0, 0, 1, is_bool=True)
+
+    # Arithmetic.
+
+    def add(self, a: Term, b: Term) -> Term:
+        """a + b."""
+        if a.op == "int":
+            a, b = b, a
+        if b.op == "int":
+            if b.payload == 0:
+                return a
+            if a.op == "int":
+                return self.integer(a.payload + b.payload)
+            if a.op == "add" and a.args[1].op == "int":
+                return self.add(a.args[0], self.integer(a.args[1].payload + b.payload))
+        elif a.id > b.id:
+            a, b = b, a
+        return self._make("add", (a, b), 0, a.low + b.low, a.high + b.high, is_bool=False)
+
+    def subtract(self, a: Term, b: Term) -> Term:
+        """a - b."""
+        if b.op == "int":
+            return self.add(a, self.integer(-b.payload))
+        if a is b:
+            return self.integer(0)
+        return self._make("sub", (a, b), 0, a.low - b.high, a.high - b.low, is_bool=False)
+
+    def times(self, a: Term, factor: int) -> Term:
+        """a · factor."""
+        if factor == 1 or a.op == "int":
+            return a if factor == 1 else self.integer(a.payload * factor)
+        if factor == 0:
+            return self.integer(0)
+        ends = sorted((a.low * factor, a.high * factor))
+        return self._make("mul", (a, self.integer(factor)), 0, ends[0], ends[1], is_bool=False)
+
+    def quotient(self, a: Term, divisor: int) -> Term:
+        """a // divisor, rounded down as Python does; `divisor` > 0."""
+        low, high = a.low // divisor, a.high // divisor
+        if low == high:
+            return self.integer(low)
+        return self._make("div", (a, self.integer(divisor)), 0, low, high, is_bool=False)
+
+    def remainder(self, a: Term, divisor: int) -> Term:
+        """a % divisor, never negative; `divisor` > 0."""
+        if 0 <= a.low and a.high < divisor:
+            return a
+        if a.op == "int":
+            return self.integer(a.payload % divisor)
+        return self._make("mod", (a, self.integer(divisor)), 0, 0, divisor - 1, is_bool=False)
+
+    def within(self, a: Term, low: int, high: int) -> Term:
+        """`a`, known to lie in `low … high` wherever the result matters (a check elsewhere sees to that)."""
+        if low <= a.low and a.high <= high:
+            return a
+        low, high = max(low, a.low), min(high, a.high)
+        if low == high:
+            return self.integer(low)
+        return self._make("within", (a,), 0, low, high, is_bool=False)
+
+
+def in_order(roots: Iterable[Term]) -> Iterator[Term]:
+    """Every term below the roots once, arguments before their users."""
+    seen: set[int] = set()
+    stack: list[tuple[Term, bool]] = [(root, False) for root in roots]
+    while stack:
+        term, ready = stack.pop()
+        if ready:
+            yield term
+        elif term.id not in seen:
+            seen.add(term.id)
+            stack.append((term, True))
+            stack.extend((arg, False) for arg in term.args)
