@@ -1,7 +1,8 @@
 """Scenarios: a story to explore, with its state, actions, invariants, bounds and variants.
 
 Words: a *variant* is a named set of flag values (a version of the modelled system, or a candidate fix). An *initial*
-function takes a fresh state, and parameters over domains if there is a choice, and arranges the start; it may `require`.
+function takes a fresh state, and parameters over domains if there is a choice, and arranges the start; it may
+`require`.
 A *reading* is what a snapshot of a real system says: bounds, labels, and one or more initial states.
 """
 from __future__ import annotations
@@ -99,10 +100,11 @@ class Scenario:
         for name in reading.invariants:
             if name not in known:
                 raise unknown("invariant", name, known)
+        asked = [known[name] for name in reading.invariants]
         return evolve(
             self,
             bounds={**self.bounds, **reading.bounds},
             labels={**self.labels, **reading.labels},
             initial=reading.initial,
-            invariants=tuple(known[name] for name in reading.invariants) or self.invariants,
+            invariants=asked or self.invariants,
         )
