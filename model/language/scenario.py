@@ -106,5 +106,5 @@ class Scenario:
             bounds={**self.bounds, **reading.bounds},
             labels={**self.labels, **reading.labels},
             initial=reading.initial,
-            invariants=asked or self.invariants,
+            invariants=asked or self.invariants,  # type: ignore[arg-type]  # attrs cannot type the converter tuple
         )
