@@ -6,7 +6,7 @@ tuple `SCENARIOS`.
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from model.language.errors import UsageError, unknown
 from model.language.scenario import Scenario
@@ -18,11 +18,21 @@ def announced() -> dict[str, Scenario]:
     """All announced scenarios by name, in the order of their packages."""
     found: dict[str, Scenario] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name):
-        for scenario in entry.load().SCENARIOS:
+        for scenario in _announced_by(entry):
             if scenario.name in found:
                 raise UsageError(f"Two installed scenarios are named {scenario.name!r}; rename one of them.")
             found[scenario.name] = scenario
     return found
+
+
+def _announced_by(entry: EntryPoint) -> tuple[Scenario, ...]:
+    try:
+        return tuple(entry.load().SCENARIOS)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(
+            f"An installed package announces scenarios in {entry.value!r}, and they cannot be loaded: {error}. "
+            "Mend that package or uninstall it."
+        ) from error
 
 
 def find_scenario(reference: str) -> Scenario:

@@ -1,0 +1,204 @@
+"""What the commands take: one parser, every option with its meaning, and examples under each command's --help."""
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from typing import Any, NoReturn
+
+from reports.escaping import visible
+
+EXAMPLES = {
+    "scenarios": """
+  kwalk scenarios                      what can be explored
+  kwalk scenarios --variants           … and in which variants and with which bounds""",
+    "invariants": """
+  kwalk invariants                     of every scenario
+  kwalk invariants topic-id-core       of one, with the symptom a user would see""",
+    "exhaust": """
+  kwalk exhaust two-phase-commit
+  kwalk exhaust topic-id-core --bound restarts=1 --invariant disk_matches_znode
+  kwalk exhaust my_package.my_model:STORY --keep-going --json""",
+    "walk": """
+  kwalk walk topic-id-core --seconds 10 --seed 7
+  kwalk walk topic-id-core --walks 1000 --depth 200 --keep-going""",
+    "prove": """
+  kwalk prove topic-id-core --depth 6 --invariant disk_matches_znode
+  kwalk prove two-phase-commit --seconds 60""",
+    "hunt": """
+  kwalk hunt old-client-expansion
+  kwalk hunt old-client-expansion --variant 3.9.0 --seconds 120 --out hunts
+  kwalk hunt --from cluster.json       begin where a real cluster stands""",
+    "replay": """
+  kwalk replay kwalk-out/found.itf.json
+  kwalk replay found.itf.json --variant 3.9.0     does another version still allow it?""",
+    "show": """
+  kwalk show found.itf.json --unfold
+  kwalk show found.itf.json --format markdown > found.md""",
+}
+ENDING = """exit codes: 0 holds, 2 wrong use, 3 undecided, 11 deadlock, 12 violated, 13 bad stable state.
+A scenario is a name that `kwalk scenarios` lists, or package.module:NAME of your own model."""
+DEFAULT_OUT = "kwalk-out"
+MOST_SEED = 2**63 - 1
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that refuses with one line, and exits with 2."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print what is wrong and where help is, and exit."""
+        self.exit(2, f"kwalk: {visible(message)}. See `{self.prog} --help`.\n")
+
+
+def parser() -> Parser:
+    """The parser of the whole command."""
+    top = Parser(
+        prog="kwalk",
+        description="Explore what a model can do, and show the shortest way to what it must not do.",
+        epilog=ENDING,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"kwalk {version()}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _listing(commands)
+    _searching(commands)
+    _reading(commands)
+    return top
+
+
+def version() -> str:
+    """The installed version of kwalk."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    try:
+        return installed("kwalk")
+    except PackageNotFoundError:
+        return "from source"
+
+
+def _command(commands: Any, name: str, about: str) -> Parser:
+    made: Parser = commands.add_parser(
+        name,
+        help=about,
+        description=f"{about[0].upper()}{about[1:]}.",
+        epilog=f"examples:{EXAMPLES[name]}\n\n{ENDING}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    return made
+
+
+def _listing(commands: Any) -> None:
+    scenarios = _command(commands, "scenarios", "list the scenarios that can be explored")
+    scenarios.add_argument("--variants", action="store_true", help="also list variants and bounds")
+    scenarios.add_argument("--json", action="store_true", help="print one JSON object")
+    invariants = _command(commands, "invariants", "list what must hold, and the symptom if it does not")
+    invariants.add_argument("scenario", nargs="?", metavar="SCENARIO")
+    invariants.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _searching(commands: Any) -> None:
+    exhaust = _command(commands, "exhaust", "visit every state within the bounds")
+    exhaust.add_argument("scenario", metavar="SCENARIO")
+    _common(exhaust)
+    exhaust.add_argument("--memory", type=_gibibytes, metavar="GIB", help="stop when states fill this much memory")
+
+    walk = _command(commands, "walk", "take random walks")
+    walk.add_argument("scenario", metavar="SCENARIO")
+    _common(walk, seed=True)
+    walk.add_argument("--walks", type=_positive, metavar="N", help="how many walks")
+    walk.add_argument("--depth", type=_positive, metavar="N", help="steps of a walk, at most")
+
+    prove = _command(commands, "prove", "ask Z3 for the shortest violation, and for a proof that there is none")
+    prove.add_argument("scenario", metavar="SCENARIO")
+    _common(prove, parallel=False)
+    prove.add_argument("--depth", type=_natural, metavar="N", help="look at behaviours of up to N steps")
+
+    hunt = _command(commands, "hunt", "find a counterexample: exhaust, then Spark walks, then shrink, then report")
+    hunt.add_argument("scenario", nargs="?", metavar="SCENARIO")
+    hunt.add_argument("--from", dest="snapshot", metavar="SNAPSHOT", help="begin where a real system stands")
+    _common(hunt, seed=True)
+
+
+def _reading(commands: Any) -> None:
+    replay = _command(commands, "replay", "take the steps of a saved trace anew, in plain Python")
+    replay.add_argument("trace", metavar="TRACE")
+    replay.add_argument("--variant", metavar="NAME", help="replay in another variant than the trace's own")
+    replay.add_argument("--unfold", action="store_true", help="show routine steps too")
+    replay.add_argument("--json", action="store_true", help="print one JSON object")
+
+    show = _command(commands, "show", "print a saved trace")
+    show.add_argument("trace", metavar="TRACE")
+    show.add_argument("--unfold", action="store_true", help="show routine steps too")
+    formats = ("text", "markdown", "html", "itf")
+    show.add_argument("--format", choices=formats, default="text", help="text if not given")
+    show.add_argument("--out", metavar="DIR", help="write a file there instead of printing")
+
+
+def _common(command: Parser, *, seed: bool = False, parallel: bool = True) -> None:
+    """Options of every search; a seed where there is chance in it, workers where it runs on several cores."""
+    command.add_argument("--variant", metavar="NAME", help="the variant to explore; the scenario's first if not given")
+    command.add_argument(
+        "--invariant", action="append", default=[], metavar="NAME", help="look at this one only (repeatable)"
+    )
+    command.add_argument(
+        "--bound", action="append", default=[], type=_bound, metavar="NAME=N", help="change a bound (repeatable)"
+    )
+    command.add_argument("--seconds", type=_seconds, metavar="N", help="stop after this time")
+    if seed:
+        command.add_argument("--seed", type=_seed, default=0, metavar="N", help="all choices come from it (0)")
+    if parallel:
+        command.add_argument("--workers", type=_positive, metavar="N", help="cores to use")
+        command.add_argument(
+            "--keep-going", action="store_true", help="do not stop at the first violation; count everything"
+        )
+    command.add_argument("--out", default=DEFAULT_OUT, metavar="DIR", help=f"where traces and pages go ({DEFAULT_OUT})")
+    command.add_argument("--unfold", action="store_true", help="show routine steps too")
+    command.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+
+# Values.
+
+
+def _bound(text: str) -> tuple[str, int]:
+    name, _, size = text.partition("=")
+    if not name or not re.fullmatch(r"[0-9]{1,18}", size):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=N with N a whole number of 0 or more")
+    return name, int(size)
+
+
+def _whole(text: str, least: int, most: int) -> int:
+    if not re.fullmatch(r"[0-9]{1,19}", text) or not least <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number in {least:,} … {most:,}")
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    return _whole(text, 1, 10**12)
+
+
+def _natural(text: str) -> int:
+    return _whole(text, 0, 10**6)
+
+
+def _seed(text: str) -> int:
+    return _whole(text, 0, MOST_SEED)
+
+
+def _seconds(text: str) -> float:
+    return _above_zero(text, "a number of seconds above 0")
+
+
+def _gibibytes(text: str) -> float:
+    return _above_zero(text, "a number of GiB above 0")
+
+
+def _above_zero(text: str, what: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+    return number

@@ -1,0 +1,133 @@
+"""What a search leaves: files for each trace that it found, and a report on standard output."""
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+
+from attrs import evolve
+from rich.text import Text
+
+from reports.commands.options import version
+from reports.commands.target import Target
+from reports.escaping import file_stem, visible
+from reports.files import CannotWrite, OutFolder
+from reports.itf import itf_text
+from reports.machine import verdict_object
+from reports.markdown import markdown_page
+from reports.page import html_page
+from reports.replaying import stamped
+from reports.story import Story, tell
+from reports.summary import summary
+from reports.terminal import console
+from reports.text import print_story
+from search.trace import Trace
+from search.verdict import Finding, Verdict
+
+FORMATS = {"trace": ".itf.json", "page": ".html", "markdown": ".md"}
+
+
+def deliver(aim: Target, verdict: Verdict, out: OutFolder, options: Namespace) -> int:
+    """Write the traces, print the verdict; its exit code. What cannot be written is told after the verdict."""
+    verdict = evolve(verdict, command=verdict.command or aim.command, findings=_stamped_findings(aim, verdict))
+    failure: CannotWrite | None = None
+    try:
+        files = {f.claim: _write(aim, f.trace, out) for f in verdict.findings if f.trace is not None}
+    except CannotWrite as error:
+        files, failure = {}, error
+    if options.json:
+        traces = {claim: paths["trace"] for claim, paths in files.items()}
+        facts = list(aim.reading.facts) if aim.reading else []
+        told = {"facts": facts, "diagnosis": diagnosis(aim, verdict)}
+        print(json.dumps({**verdict_object(verdict, traces), **told}, indent=2))
+    else:
+        _print(aim, verdict, files, unfold=options.unfold)
+    if failure:
+        raise failure
+    return verdict.exit_code
+
+
+def _stamped_findings(aim: Target, verdict: Verdict) -> tuple[Finding, ...]:
+    return tuple(
+        f if f.trace is None else evolve(f, trace=_stamped(aim, verdict, f.trace)) for f in verdict.findings
+    )
+
+
+def _stamped(aim: Target, verdict: Verdict, trace: Trace) -> Trace:
+    full = stamped(trace, aim.model, aim.reference)
+    seed = verdict.seed if trace.seed is None else trace.seed
+    return evolve(full, command=trace.command or aim.command, found_by=trace.found_by or verdict.engine, seed=seed)
+
+
+def diagnosis(aim: Target, verdict: Verdict) -> list[str]:
+    """What was found from a snapshot, in the operator's words; nothing if there was none."""
+    if aim.reading is None or aim.reading.diagnose is None:
+        return []
+    trace = verdict.counterexample
+    if trace is None:
+        return list(aim.reading.diagnose(None))
+    with aim.model.active():
+        instances = [aim.model.instance(key) for key in trace.actions]
+        return list(aim.reading.diagnose([(instance.actor, instance.says) for instance in instances]))
+
+
+# Files.
+
+
+def stem(trace: Trace, name: str) -> str:
+    """The name of a trace's files: what it is about, and a few digits that are the same for the same trace."""
+    same = (trace.scenario, trace.variant, sorted(trace.bounds.items()), trace.states[0], trace.actions, trace.claim)
+    digits = hashlib.blake2b(repr(same).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    return f"{file_stem(name, trace.variant, trace.claim or 'deadlock', longest=80)}-{digits}"
+
+
+def _write(aim: Target, trace: Trace, out: OutFolder) -> dict[str, Path]:
+    """A trace in all formats, all written or none; their paths."""
+    names = {kind: stem(trace, aim.model.scenario.name) + ending for kind, ending in FORMATS.items()}
+    story = story_of(aim, trace, str(out.path / names["trace"]))
+    texts = {
+        names["trace"]: itf_text(aim.model, trace, version()),
+        names["page"]: html_page(story),
+        names["markdown"]: markdown_page(story),
+    }
+    written = out.write(texts)
+    return {kind: written[name] for kind, name in names.items()}
+
+
+def story_of(aim: Target, trace: Trace, path: str) -> Story:
+    """The story of a trace that is saved at a path."""
+    return evolve(tell(aim.model, trace), reproduce=f"kwalk replay {shlex.quote(visible(path))}")
+
+
+# Text.
+
+
+def _print(aim: Target, verdict: Verdict, files: dict[str, dict[str, Path]], *, unfold: bool) -> None:
+    out = console()
+    shown = next((f for f in verdict.findings if f.trace is not None), None)
+    for fact in aim.reading.facts if aim.reading else ():
+        out.print(Text(f"  {visible(fact)}"))
+    if shown and shown.trace:
+        print_story(tell(aim.model, shown.trace), out, unfold=unfold)
+        out.print()
+    for line in summary(verdict, aim.model):
+        out.print(line)
+    for sentence in diagnosis(aim, verdict):
+        out.print(Text(f"  {visible(sentence)}", style="bold"))
+    for ending in _ending(verdict, files, shown):
+        out.print(Text(f"  {visible(ending)}"), soft_wrap=True)
+
+
+def _ending(verdict: Verdict, files: dict[str, dict[str, Path]], shown: Finding | None) -> Iterator[str]:
+    """Every file that was written, then the commands that reproduce what was found."""
+    for claim, paths in files.items():
+        first = shown is not None and claim == shown.claim
+        yield f"{'Read' if first else claim}: " + "  ".join(str(path) for path in paths.values())
+    if shown and shown.claim in files:
+        yield f"Reproduce: kwalk replay {shlex.quote(str(files[shown.claim]['trace']))}"
+        yield f"Search again: {verdict.command}"
+    else:
+        yield f"Reproduce: {verdict.command}"

@@ -1,0 +1,60 @@
+"""The commands that search: `kwalk exhaust`, `walk`, `prove` and `hunt`."""
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable
+from typing import Any
+
+from reports.commands.results import deliver
+from reports.commands.target import Target, target
+from reports.files import out_folder
+from reports.progress import shown_on_stderr
+from search.verdict import Verdict
+
+Engine = Callable[..., Verdict]
+
+
+def exhaust(options: Namespace) -> int:
+    """Visit every state; the exit code."""
+    from search.exhaust import exhaust as engine
+
+    memory = None if options.memory is None else int(options.memory * 2**30)
+    return _search(options, engine, keep_going=options.keep_going, memory_bytes=memory)
+
+
+def walk(options: Namespace) -> int:
+    """Take random walks; the exit code."""
+    from search.walk import walk as engine
+
+    wanted = {"seed": options.seed, "walks": options.walks, "depth": options.depth}
+    return _search(options, engine, keep_going=options.keep_going, **wanted)
+
+
+def prove(options: Namespace) -> int:
+    """Ask Z3; the exit code."""
+    from search.prove import prove as engine
+
+    return _search(options, engine, depth=options.depth)
+
+
+def hunt(options: Namespace) -> int:
+    """Exhaust, then Spark walks, then shrink, then report; the exit code."""
+    from search.hunt import hunt as engine
+
+    return _search(options, engine, seed=options.seed, keep_going=options.keep_going, out=options.out)
+
+
+def _search(options: Namespace, engine: Engine, **wanted: Any) -> int:
+    aim = target(options)
+    with out_folder(options.out) as out:
+        workers = getattr(options, "workers", None)
+        verdict = _run(aim, engine, {**wanted, "seconds": options.seconds, "workers": workers})
+        return deliver(aim, verdict, out, options)
+
+
+def _run(aim: Target, engine: Engine, wanted: dict[str, Any]) -> Verdict:
+    """Run an engine with what was asked for; what was not is the engine's own choice."""
+    given = {name: value for name, value in wanted.items() if value is not None}
+    with shown_on_stderr() as report:
+        return engine(aim.model, claims=aim.claims, report=report, command=aim.command, **given)
+

@@ -1,0 +1,68 @@
+"""A verdict as one JSON object: what `--json` prints, for scripts to read. Fields are only ever added."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from search.trace import Trace
+from search.verdict import Finding, Verdict
+
+Files = Mapping[str, Path]
+"""The trace file of each violated claim, by its key ("" for a deadlock)."""
+
+
+def verdict_object(verdict: Verdict, files: Files) -> dict[str, Any]:
+    """The object; counts that the engine does not have are null."""
+    shown = next((f for f in verdict.findings if f.trace is not None), None)
+    return {
+        "verdict": verdict.answer.value,
+        "how": verdict.how,
+        "exit_code": verdict.exit_code,
+        "engine": verdict.engine,
+        "scenario": verdict.scenario,
+        "variant": verdict.variant,
+        "bounds": dict(verdict.bounds),
+        "invariant": (shown.claim or None) if shown else None,
+        "invariants": list(verdict.invariants),
+        "distinct_states": verdict.distinct_states,
+        "generated_states": verdict.generated_states,
+        "depth": verdict.depth,
+        "steps": verdict.steps,
+        "walks": verdict.walks,
+        "quiet_states": verdict.quiet_states,
+        "seconds": round(verdict.seconds, 3),
+        "seed": verdict.seed,
+        "bounds_hit": dict(verdict.bounds_hit),
+        "rules": {
+            key: {"enabled": rule.enabled, "taken": rule.taken, "changed": rule.changed}
+            for key, rule in verdict.rules.items()
+        },
+        "premises": dict(verdict.premises),
+        "findings": [_finding(finding, files) for finding in verdict.findings],
+        "counterexample": _counterexample(shown.trace, files.get(shown.claim)) if shown and shown.trace else None,
+        "notes": list(verdict.notes),
+        "command": verdict.command,
+    }
+
+
+def _finding(finding: Finding, files: Files) -> dict[str, Any]:
+    length = finding.trace.length if finding.trace else None
+    file = files.get(finding.claim)
+    return {
+        "claim": finding.claim or None,
+        "count": finding.count,
+        "length": length,
+        "trace_file": str(file) if file else None,
+    }
+
+
+def _counterexample(trace: Trace, file: Path | None) -> dict[str, Any]:
+    return {
+        "length": trace.length,
+        "claim": trace.claim,
+        "actions": list(trace.actions),
+        "shortest": trace.shortest,
+        "found_by": trace.found_by,
+        "trace_file": str(file) if file else None,
+    }

@@ -1,0 +1,112 @@
+"""From a saved trace back to a model, and step by step through it in plain Python.
+
+Words: a trace *fits* a model if its states are states of the model and each action leads from one to the next. It is
+*confirmed* if it fits and its claim is violated (or witnessed) in the end.
+"""
+from __future__ import annotations
+
+from attrs import evolve, frozen
+
+from model.language import Model, Scenario, UsageError
+from model.language.registry import find_scenario
+from reports.escaping import visible
+from reports.fingerprint import fingerprint
+from reports.sizes import check_sizes
+from search.trace import Trace
+from search.verdict import Answer
+
+
+@frozen
+class Opened:
+    """A trace with the model that it names. `warnings` say what may not fit."""
+
+    model: Model
+    trace: Trace
+    warnings: tuple[str, ...] = ()
+
+
+@frozen
+class Replayed:
+    """What became of a replay: how many steps fit, why the next does not, and what the end shows."""
+
+    steps: int
+    misfit: str | None
+    answer: Answer | None
+    """The answer that the end confirms, or None if the trace does not fit."""
+
+
+def open_trace(trace: Trace, variant: str | None = None) -> Opened:
+    """The model that a trace names, in the given variant or the trace's own; UsageError if there is none."""
+    scenario = labelled(find_scenario(trace.scenario), trace)
+    wanted = variant or trace.variant
+    check_sizes(scenario, wanted, trace.bounds)
+    model = Model(scenario, wanted, trace.bounds)
+    now = fingerprint(model)
+    if not trace.fingerprint or now == trace.fingerprint or variant not in (None, trace.variant):
+        return Opened(model, trace)
+    was = visible(trace.fingerprint, 40)
+    return Opened(model, trace, (f"The model has changed since this trace was saved (fingerprint {was}, now {now}).",))
+
+
+def labelled(scenario: Scenario, trace: Trace) -> Scenario:
+    """The scenario with the names that a snapshot gave to brokers and the like, as the trace keeps them."""
+    return evolve(scenario, labels={**scenario.labels, **trace.labels}) if trace.labels else scenario
+
+
+def replay(model: Model, trace: Trace) -> Replayed:
+    """Take the trace's steps from its first state; the model's own rules decide, not the saved states."""
+    misfit = _no_state(model, trace)
+    if misfit:
+        return Replayed(0, misfit, None)
+    instances = {instance.key: instance for instance in model.instances}
+    state = trace.states[0]
+    before = None
+    for number, key in enumerate(trace.actions, start=1):
+        if key not in instances:
+            return Replayed(number - 1, f"step {number}, {visible(key, 80)}, is no step of this model", None)
+        outcome = model.attempt(instances[key], state)
+        if outcome.after is None:
+            why = f"the bound {outcome.bound} is reached" if outcome.bound else "it is not enabled there"
+            return Replayed(number - 1, f"step {number}, {visible(key, 80)}, cannot be taken: {why}", None)
+        if outcome.after != trace.states[number]:
+            return Replayed(number - 1, f"step {number}, {visible(key, 80)}, leads to another state than saved", None)
+        before, state = state, outcome.after
+    return Replayed(trace.length, None, _ending(model, trace, (before, state)))
+
+
+def _no_state(model: Model, trace: Trace) -> str | None:
+    """Why a saved vector is no state of the model, or None."""
+    for number, vector in enumerate(trace.states):
+        if len(vector) != len(model.leaves):
+            return f"state {number} has {len(vector):,} numbers, and a state of this model has {len(model.leaves):,}"
+        for value, leaf in zip(vector, model.leaves, strict=True):
+            if not leaf.low <= value <= leaf.high:
+                return f"state {number} has {leaf.path} = {value}, and the model allows {leaf.low} … {leaf.high}"
+        if model.canonical(vector) != vector:
+            return f"state {number} is not written as the model writes states"
+    return None
+
+
+def _ending(model: Model, trace: Trace, end: tuple[tuple[int, ...] | None, tuple[int, ...]]) -> Answer:
+    before, state = end
+    if trace.claim is None:
+        stuck = next(iter(model.successors(state)), None) is None
+        return Answer.DEADLOCK if stuck else Answer.HOLDS
+    claim = next((c for c in model.claims if c.key == trace.claim), None)
+    if claim is None:
+        raise UsageError(f"The trace is about {visible(trace.claim, 80)!r}, and the model has no such invariant.")
+    over_step = before if claim.invariant.states == 2 else None
+    if not model.violates(claim, state, over_step):
+        return Answer.HOLDS
+    return Answer.BAD_STABLE_STATE if claim.kind.value == "when quiet" else Answer.VIOLATED
+
+
+def stamped(trace: Trace, model: Model, reference: str) -> Trace:
+    """The trace with what a saved one needs: by which name its scenario is found, labels, and the fingerprint."""
+    return evolve(
+        trace,
+        scenario=reference,
+        labels=dict(model.binding.labels),
+        bounds=dict(model.binding.bounds),
+        fingerprint=fingerprint(model),
+    )

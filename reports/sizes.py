@@ -1,0 +1,58 @@
+"""Refusing senseless sizes before a model is built with them: a bound may come from a file or a slip of the finger."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from math import prod
+
+from attrs import fields_dict
+
+from model.language import Domain, Scenario, UsageError
+from model.language.action import Parametric
+from model.language.shapes import RecordShape, Shape, ValueShape, shapes_of
+from reports.escaping import visible
+
+LARGEST = 2**31
+MOST_LEAVES = 100_000
+MOST_INSTANCES = 200_000
+
+
+def check_sizes(scenario: Scenario, variant: str | None, bounds: Mapping[str, int]) -> None:
+    """UsageError if a domain would be empty, or the model larger than any engine can search."""
+    binding = scenario.binding(variant, dict(bounds))
+    for name, size in binding.bounds.items():
+        if size > LARGEST:
+            raise UsageError(f"Bound {visible(name, 60)!r} is {size:,}; at most {LARGEST:,} is taken.")
+    with binding.active():
+        things = [*scenario.actions, *scenario.invariants, Parametric(scenario.initial, states=1)]
+        for domain in {*_domains_of(RecordShape(scenario.state)), *_parameter_domains(things)}:
+            if domain.bound.value < domain.bound.minimum:
+                least = domain.bound.minimum
+                raise UsageError(f"Bound {domain.name!r} must be {least} or more (got {domain.bound.value}).")
+        leaves = sum(1 for _ in islice(RecordShape(scenario.state).leaves(""), MOST_LEAVES + 1))
+        _refuse_if_larger(leaves, MOST_LEAVES, "state variables")
+        for thing in things:
+            sizes = [len(p.domain) if isinstance(p.domain, Domain) else len(p.values) for p in thing.parameters]
+            _refuse_if_larger(prod(sizes), MOST_INSTANCES, f"instances of {thing.name}")
+
+
+def _refuse_if_larger(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise UsageError(f"These bounds make a model with more than {most:,} {what}. Give smaller bounds.")
+
+
+def _parameter_domains(things: Iterable[Parametric]) -> Iterator[Domain]:
+    yield from (p.domain for thing in things for p in thing.parameters if isinstance(p.domain, Domain))
+
+
+def _domains_of(shape: Shape) -> Iterator[Domain]:
+    """All domains that a shape, or a shape within it, ranges over."""
+    for name in fields_dict(type(shape)):  # type: ignore[arg-type]
+        inner = getattr(shape, name)
+        if isinstance(inner, Domain):
+            yield inner
+        elif isinstance(inner, Shape):
+            yield from _domains_of(inner)
+    if isinstance(shape, (RecordShape, ValueShape)):
+        for _, inner in shapes_of(shape.cls):
+            yield from _domains_of(inner)

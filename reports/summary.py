@@ -1,0 +1,100 @@
+"""A verdict as text: the answer, how sure it is, what was counted, and what was never put to the test."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rich.text import Text
+
+from model.language import Model
+from reports.escaping import visible
+from reports.progress import duration
+from search.verdict import Answer, Finding, Verdict
+
+STYLES = {Answer.HOLDS: "bold green", Answer.UNDECIDED: "bold yellow"}
+"""Styles of answers that are no bad news; all others are red."""
+NAMED = 6
+"""Names in a list before the rest is told as a number."""
+
+
+def summary(verdict: Verdict, model: Model) -> Iterator[Text]:
+    """The lines that every verdict begins with, whatever its answer."""
+    style = STYLES.get(verdict.answer, "bold red")
+    yield Text.assemble((verdict.answer.value.upper(), style), f"  {_sureness(verdict)}")
+    for fact in facts(verdict, model):
+        yield Text(f"  {visible(fact)}")
+
+
+def _sureness(verdict: Verdict) -> str:
+    """How it is known; a "holds" is never said alone."""
+    looked_at = f"{len(verdict.invariants)} invariant" + "s" * (len(verdict.invariants) != 1)
+    how = visible(verdict.how)
+    if verdict.answer is Answer.HOLDS:
+        kind = {"exhaustive": "exhaustively, within the bounds", "sampled": "sampled only: no proof"}.get(how, how)
+        return f"{looked_at} ({kind})"
+    return f"{how}; {looked_at} looked at" if verdict.answer is Answer.UNDECIDED else how
+
+
+def facts(verdict: Verdict, model: Model) -> Iterator[str]:
+    """Sentences of counts, in a fixed order."""
+    sizes = ", ".join(f"{name} {size}" for name, size in verdict.bounds.items())
+    yield f"{verdict.scenario}, variant {verdict.variant}; {sizes or 'no bounds'}"
+    yield _counts(verdict)
+    for bound, hits in verdict.bounds_hit.items():
+        if hits:
+            yield f"bound reached: {bound}, {hits:,} times; the verdict speaks only within it"
+    yield from _never(verdict, model)
+    for finding in verdict.findings[1:]:
+        yield _other_finding(finding)
+    yield from verdict.notes
+
+
+def _counts(verdict: Verdict) -> str:
+    counted = {
+        "distinct states": verdict.distinct_states,
+        "generated": verdict.generated_states,
+        "quiet": verdict.quiet_states,
+        "steps": verdict.steps,
+        "walks": verdict.walks,
+        "deep": verdict.depth,
+    }
+    told = [f"{count:,} {what}" for what, count in counted.items() if count is not None]
+    seed = [] if verdict.seed is None else [f"seed {verdict.seed}"]
+    return ", ".join([*told, *seed, f"{verdict.engine} in {duration(verdict.seconds)}"])
+
+
+def _never(verdict: Verdict, model: Model) -> Iterator[str]:
+    """What a verdict that found nothing might hide: rules that never fired, claims that never had a chance to fail."""
+    if verdict.rules:
+        fired = {key for key, rule in verdict.rules.items() if rule.taken}
+        idle = [i for i in model.instances if i.key not in fired]
+        if idle:
+            yield f"rules that never fired: {_listed(_whole_actions(idle, model))}"
+        else:
+            yield f"all {len(model.instances):,} rules fired"
+        still = [key for key, rule in verdict.rules.items() if rule.taken and not rule.changed]
+        if still:
+            yield f"rules that fired and never changed anything: {_listed(still)}"
+    untested = [key for key, count in verdict.premises.items() if not count]
+    if untested:
+        yield f"never put to the test (the premise never held): {_listed(untested)}"
+
+
+def _whole_actions(idle: list, model: Model) -> list[str]:
+    """Instances by key, or the bare action where none of its instances is left out."""
+    named: dict[str, None] = {}
+    for action in model.scenario.actions:
+        mine = [i.key for i in idle if i.action is action]
+        whole = len(mine) == sum(1 for i in model.instances if i.action is action)
+        named.update(dict.fromkeys([action.name] if whole and mine else mine))
+    return list(named)
+
+
+def _listed(names: Iterable[str]) -> str:
+    names = list(names)
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
+def _other_finding(finding: Finding) -> str:
+    length = f", in {finding.trace.length} steps" if finding.trace else ""
+    return f"also: {finding.claim or 'deadlock'}, {finding.count:,} times{length}"

@@ -1,0 +1,101 @@
+"""A hunt: exhaust; if that does not finish in its share of the time, walk on Spark; then shrink what was found.
+
+Words: the *share* is the part of the time that exhaustive search gets. What it finds is the shortest already; what the
+walks find is shrunk to a locally minimal trace.
+"""
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+
+from model.language import Claim, Model
+from search.exhaust import exhaust
+from search.progress import Report, silent
+from search.shrink import shrink
+from search.spark import walk_on_spark
+from search.verdict import Answer, Finding, RuleCount, Verdict
+
+SECONDS = 60.0
+"""Seconds of a hunt that nobody gave a time."""
+SHARE = 0.5
+"""The part of the time that exhaustive search gets."""
+SHRINKING = 10.0
+"""Seconds that shrinking one trace may take, at most."""
+LEAST = 5.0
+"""Seconds that the walks get, at least: Spark takes as many to start."""
+
+
+def hunt(
+    model: Model,
+    *,
+    claims: Iterable[Claim] | None = None,
+    seed: int = 0,
+    seconds: float | None = None,
+    workers: int | None = None,
+    keep_going: bool = False,
+    out: str | Path | None = None,
+    report: Report = silent,
+    command: str = "",
+) -> Verdict:
+    """Look for a counterexample to the claims (all of the model's without any), and minimize it.
+
+    `seconds` is for the whole hunt, SECONDS if None; `out` is the folder where walks keep their tables. With
+    `keep_going` every violation is counted. An interrupted hunt has a verdict too: what was found, or undecided.
+    """
+    began, budget = time.monotonic(), seconds or SECONDS
+    kept = tuple(model.claims if claims is None else claims)
+    common: dict[str, Any] = {"claims": kept, "keep_going": keep_going, "report": report, "command": command}
+    first = exhaust(model, seconds=budget * SHARE, **common, **_given(workers=workers))
+    if first.answer is not Answer.UNDECIDED or first.findings or "interrupt" in first.how:
+        return evolve(first, seconds=time.monotonic() - began, seed=seed)
+    left = max(LEAST, budget - (time.monotonic() - began) - SHRINKING)
+    walks = walk_on_spark(model, seed=seed, seconds=left, **common, **_given(partitions=workers, out=out))
+    return evolve(_joined(model, first, walks), seconds=time.monotonic() - began, seed=seed, command=command)
+
+
+def _given(**wanted: Any) -> dict[str, Any]:
+    """What was asked for; what was not is the engine's own choice."""
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def _joined(model: Model, first: Verdict, walks: Verdict) -> Verdict:
+    """The walks' verdict, with what exhaustive search counted before it, and with shrunk traces."""
+    return evolve(
+        walks,
+        engine=f"{first.engine}, then {walks.engine}",
+        distinct_states=first.distinct_states,
+        generated_states=first.generated_states,
+        depth=first.depth,
+        quiet_states=first.quiet_states,
+        bounds_hit=_sum(first.bounds_hit, walks.bounds_hit),
+        premises=_sum(first.premises, walks.premises),
+        rules=_sum_rules(first.rules, walks.rules),
+        findings=tuple(sorted((_shrunk(model, f) for f in walks.findings), key=_length)),
+        notes=(f"Exhaustive search did not finish ({first.how}) and found nothing so far.", *walks.notes),
+    )
+
+
+def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {key: one.get(key, 0) + other.get(key, 0) for key in dict.fromkeys((*one, *other))}
+
+
+def _sum_rules(one: Mapping[str, RuleCount], other: Mapping[str, RuleCount]) -> dict[str, RuleCount]:
+    none = RuleCount()
+    pairs = {key: (one.get(key, none), other.get(key, none)) for key in (*one, *other)}
+    return {
+        key: RuleCount(a.enabled + b.enabled, a.taken + b.taken, a.changed + b.changed) for key, (a, b) in pairs.items()
+    }
+
+
+def _shrunk(model: Model, finding: Finding) -> Finding:
+    if finding.trace is None or finding.trace.shortest:
+        return finding
+    return evolve(finding, trace=shrink(model, finding.trace, seconds=SHRINKING))
+
+
+def _length(finding: Finding) -> float:
+    return finding.trace.length if finding.trace else float("inf")
