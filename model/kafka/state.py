@@ -43,7 +43,6 @@ from model.language import (
     value,
 )
 
-
 # ZooKeeper.
 
 

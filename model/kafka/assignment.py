@@ -1,0 +1,48 @@
+"""Which brokers have a partition's replicas, in which order; every broker has one of every partition.
+
+Words: the *preferred* replica is the first in the order. The order is a constant of the scenario: by default partition
+p's replicas are p, p+1, … around the brokers; the bound `replica_orders` chooses any other order for each partition.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+from math import factorial
+
+from model.kafka.domains import BROKERS, REPLICA_ORDERS
+from model.language import UsageError
+
+ORDERS = tuple(tuple(permutations(range(count))) for count in range(8))
+"""By number of brokers, all orders of that many; the first is 0, 1, 2, …"""
+
+
+def assignment(partition: int) -> tuple[int, ...]:
+    """The brokers that have a replica of the partition, the preferred one first."""
+    orders = ORDERS[len(BROKERS)]
+    order = orders[REPLICA_ORDERS // len(orders) ** partition % len(orders)]
+    return tuple((replica + partition) % len(BROKERS) for replica in order)
+
+
+def first_assigned(partition: int, among: frozenset[int]) -> int | None:
+    """The first replica in the partition's order that is among the given brokers, or None."""
+    for replica in assignment(partition):
+        if replica in among:
+            return replica
+    return None
+
+
+def code_of(assignments: Sequence[Sequence[int]]) -> int:
+    """The value of the bound `replica_orders` that gives each partition these replicas, brokers counted from 0.
+
+    UsageError if a partition's replicas are not all the brokers, each once.
+    """
+    brokers, code = len(assignments[0]) if assignments else 0, 0
+    for partition, replicas in enumerate(assignments):
+        order = tuple((replica - partition) % brokers for replica in replicas)
+        if order not in ORDERS[brokers]:
+            raise UsageError(
+                f"Partition {partition} has the replicas {list(replicas)}; this model needs each of the "
+                f"{brokers} brokers exactly once."
+            )
+        code += ORDERS[brokers].index(order) * factorial(brokers) ** partition
+    return code

@@ -1,0 +1,49 @@
+"""The requests that a controller sends: ControllerBrokerRequestBatch and ControllerChannelManager.
+
+A request is dropped here, not at the receiver, when the broker's registration that the context knows has ended: the
+broker epoch in it would be refused as stale. UpdateMetadata goes with LeaderAndIsr, StopReplica with the broker's stop.
+"""
+from __future__ import annotations
+
+from model.kafka.domains import BROKERS, PARTITIONS
+from model.kafka.requests import LeaderAndIsr, PartitionState
+from model.kafka.state import Cluster, Controller, Liveness
+from model.kafka.versions import REQUEST_PER_PARTITION
+
+
+def send_leader_and_isr(
+    cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, to: frozenset[int]
+) -> None:
+    """sendRequestsToBrokers: the context's leadership of the partitions, to those brokers that it can reach."""
+    if REQUEST_PER_PARTITION:
+        for partition in PARTITIONS:
+            if partition in partitions:
+                send_batch(cluster, broker, topic, frozenset({partition}), to=to)
+    elif partitions:
+        send_batch(cluster, broker, topic, partitions, to=to)
+
+
+def send_batch(cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, to: frozenset[int]) -> None:
+    """One LeaderAndIsr request about some partitions of a topic to each of the brokers."""
+    controller = cluster.brokers[broker].controller
+    header = LeaderAndIsr(controller.epoch, topic, controller.topics[topic].topic_id)
+    for receiver in BROKERS:
+        if receiver in to and controller.liveness[receiver] is Liveness.CURRENT:
+            requests = cluster.brokers[receiver].requests
+            requests.headers.push(header)
+            for partition in PARTITIONS:
+                wanted = partition_state(controller, topic, partition) if partition in partitions else None
+                requests.columns[partition].push(wanted)
+
+
+def partition_state(controller: Controller, topic: int, partition: int) -> PartitionState:
+    """What the controller asks of a partition's replicas; a leader that it takes for dead is no leader."""
+    leadership = controller.topics[topic].leadership[partition]
+    leader = leadership.leader if leadership.leader in controller.live_brokers else None
+    return PartitionState(leader, leadership.leader_epoch)
+
+
+def drop_channels(cluster: Cluster, broker: int) -> None:
+    """ControllerChannelManager.shutdown: of the controller's requests only those in flight still arrive."""
+    for receiver in BROKERS:
+        cluster.brokers[receiver].requests.drop_waiting(cluster.brokers[broker].controller.epoch)

@@ -1,0 +1,168 @@
+"""The active controller's events about topics and brokers, and its periodic preferred leader election.
+
+A module that is not active any more takes each event off its queue and does nothing. A read in a handler arms the
+watch that brought the event.
+"""
+from __future__ import annotations
+
+from model.kafka.actors import CONTROLLER
+from model.kafka.assignment import assignment
+from model.kafka.controller_channels import send_leader_and_isr
+from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker, Topic
+from model.kafka.partition_state_machine import bring_online, elect_preferred, trigger_online_partition_state_change
+from model.kafka.replica_state_machine import bring_replicas_online, led_partitions, take_replicas_offline
+from model.kafka.state import Cluster, Controller, ControllerEvent, EventKind, Liveness, Step
+from model.kafka.topic_ids import set_missing_topic_id
+from model.kafka.versions import PREFERRED_ELECTION
+from model.language import action, require
+
+
+@action(
+    by=CONTROLLER,
+    says="handles TopicChange: lists the topics and reads the new ones",
+    source="KafkaController.processTopicChange: getAllTopicsInCluster, getReplicaAssignmentAndTopicIdForTopics",
+)
+def topic_change(cluster: Cluster, broker: Broker) -> None:
+    """New are the topics that the context lacks."""
+    controller, zookeeper = cluster.brokers[broker].controller, cluster.zookeeper
+    require(controller.is_at(EventKind.TOPIC_CHANGE))
+    controller.events.pop()
+    if not controller.is_active:
+        return
+    zookeeper.watches[broker].topics = True
+    for topic in TOPICS:
+        if zookeeper.topics[topic].exists and controller.topics[topic].partition_count == 0:
+            zookeeper.watches[broker].topic[topic] = True
+            controller.new_topics = controller.new_topics | {topic}
+            controller.topics[topic].partition_count = zookeeper.topics[topic].partition_count
+            controller.topics[topic].topic_id = zookeeper.topics[topic].topic_id
+    if controller.new_topics:
+        controller.step = Step.NEW_TOPICS_READ
+
+
+@action(
+    by=CONTROLLER,
+    says="goes on with TopicChange: mints ids for new topics that have none, creates their partitions",
+    source="KafkaController.processTopicIds, onNewPartitionCreation; KafkaZkClient.setTopicIds",
+)
+def topic_change_creates_partitions(cluster: Cluster, broker: Broker) -> None:
+    """The id is written over whatever the znode holds by now, then every new partition gets its first leader."""
+    controller = cluster.brokers[broker].controller
+    require(controller.step is Step.NEW_TOPICS_READ)
+    found = controller.new_topics
+    controller.step, controller.new_topics = Step.IDLE, frozenset()
+    for topic in TOPICS:
+        if topic in found:
+            set_missing_topic_id(cluster, broker, topic)
+            trigger_online_partition_state_change(cluster, broker, topic)
+
+
+@action(
+    by=CONTROLLER,
+    says="handles PartitionModifications of {topic}: creates partitions that it does not know",
+    source="KafkaController.processPartitionModifications, onNewPartitionCreation",
+)
+def partition_modifications(cluster: Cluster, broker: Broker, topic: Topic) -> None:
+    """The handler adds what the context lacks. It never looks at topic_id."""
+    controller, znode = cluster.brokers[broker].controller, cluster.zookeeper.topics[topic]
+    require(controller.step is Step.IDLE)
+    require(controller.events.starts_with(ControllerEvent(EventKind.PARTITION_MODIFICATIONS, topic)))
+    controller.events.pop()
+    if not controller.is_active:
+        return
+    cluster.zookeeper.watches[broker].topic[topic] = True
+    known = controller.topics[topic].partition_count
+    added = frozenset({p for p in PARTITIONS if known <= p < znode.partition_count})
+    if added:
+        controller.topics[topic].partition_count = znode.partition_count
+        bring_online(cluster, broker, topic, added)
+
+
+def unseen_brokers(cluster: Cluster, broker: int) -> frozenset[int]:
+    """The brokers of /brokers/ids that the context does not have."""
+    liveness = cluster.brokers[broker].controller.liveness
+    return frozenset({b for b in BROKERS if cluster.is_up(b) and liveness[b] is Liveness.GONE})
+
+
+def lost_brokers(controller: Controller) -> frozenset[int]:
+    """The brokers of the context whose registration is not in /brokers/ids any more."""
+    return frozenset({b for b in BROKERS if controller.liveness[b] is Liveness.STALE})
+
+
+@action(
+    by=CONTROLLER,
+    says="handles BrokerChange: new brokers get LeaderAndIsr for all their partitions",
+    source="KafkaController.processBrokerChange, onBrokerStartup",
+)
+def broker_startup(cluster: Cluster, broker: Broker) -> None:
+    """New brokers come first. The event stays at the head while lost ones are left, and goes when nothing is."""
+    controller = cluster.brokers[broker].controller
+    require(controller.is_at(EventKind.BROKER_CHANGE))
+    new = unseen_brokers(cluster, broker)
+    require(not controller.is_active or new or not lost_brokers(controller))
+    if not controller.is_active:
+        controller.events.pop()
+        return
+    cluster.zookeeper.watches[broker].broker_ids = True
+    if not lost_brokers(controller):
+        controller.events.pop()
+    if new:
+        for other in BROKERS:
+            if other in new:
+                controller.liveness[other] = Liveness.CURRENT
+        for topic in TOPICS:
+            bring_replicas_online(cluster, broker, topic, on=new)
+            trigger_online_partition_state_change(cluster, broker, topic)
+
+
+@action(
+    by=CONTROLLER,
+    says="handles BrokerChange: lost brokers leave the ISR, their partitions get other leaders",
+    source="KafkaController.processBrokerChange, onBrokerFailure",
+)
+def broker_failure(cluster: Cluster, broker: Broker) -> None:
+    """A bounced broker, back under another epoch, is lost first and new next: the event then stays at the head."""
+    controller = cluster.brokers[broker].controller
+    require(controller.is_at(EventKind.BROKER_CHANGE) and controller.is_active)
+    lost = lost_brokers(controller)
+    require(lost and not unseen_brokers(cluster, broker))
+    cluster.zookeeper.watches[broker].broker_ids = True
+    for other in BROKERS:
+        if other in lost:
+            controller.liveness[other] = Liveness.GONE
+    if not unseen_brokers(cluster, broker):
+        controller.events.pop()
+    for topic in TOPICS:
+        trigger_online_partition_state_change(cluster, broker, topic)
+        led = led_partitions(controller.topics[topic])
+        take_replicas_offline(cluster, broker, topic, led, on=lost)
+
+
+@action(
+    by=CONTROLLER,
+    says="moves leaders back to preferred replicas",
+    source="KafkaController.processAutoPreferredReplicaLeaderElection, checkAndTriggerAutoLeaderRebalance",
+)
+def auto_preferred_election(cluster: Cluster, broker: Broker) -> None:
+    """Some time after a failover, and then periodically: more than 10 % of a broker's partitions are led elsewhere."""
+    require(PREFERRED_ELECTION)
+    controller = cluster.brokers[broker].controller
+    require(controller.is_active and controller.step is Step.IDLE)
+    require(any(imbalanced(cluster, broker, t, p) for t in TOPICS for p in PARTITIONS))
+    for topic in TOPICS:
+        changed = frozenset()
+        for partition in PARTITIONS:
+            if imbalanced(cluster, broker, topic, partition):
+                is_led = elect_preferred(cluster, broker, topic, partition)
+                if is_led:
+                    changed = changed | {partition}
+        send_leader_and_isr(cluster, broker, topic, changed, to=controller.live_brokers)
+
+
+def imbalanced(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
+    """Whether a partition is not led by its preferred replica, though that one is live and in the ISR."""
+    controller, preferred = cluster.brokers[broker].controller, assignment(partition)[0]
+    leadership = controller.topics[topic].leadership[partition]
+    if not leadership.is_known or leadership.leader == preferred:
+        return False
+    return preferred in cluster.zookeeper.topics[topic].states[partition].isr & controller.live_brokers

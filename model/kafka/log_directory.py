@@ -1,0 +1,48 @@
+"""A broker's log directory: where a log's topic id is kept across restarts.
+
+Words: *partition.metadata* is the file with the topic id beside a log. An id is *dirty* while the log has it in memory
+and the file is not written yet. An existing file is never overwritten.
+"""
+from __future__ import annotations
+
+from model.kafka.actors import BROKER
+from model.kafka.domains import Broker, Partition, Topic
+from model.kafka.state import Cluster, Replica
+from model.kafka.versions import ASYNC_METADATA_FLUSH
+from model.language import action, require
+
+
+def assign_topic_id(replica: Replica, topic_id: int | None) -> None:
+    """Log.assignTopicId: the log has the id in memory, and the file follows if there is none."""
+    replica.topic_id = topic_id
+    if not ASYNC_METADATA_FLUSH:
+        flush_metadata_file(replica)
+
+
+def flush_metadata_file(replica: Replica) -> None:
+    """PartitionMetadataFile.maybeFlush: write a dirty id to partition.metadata."""
+    if replica.file_topic_id is None:
+        replica.file_topic_id = replica.topic_id
+
+
+@action(
+    by=BROKER,
+    says="writes partition.metadata of {topic}-{partition}",
+    source="Log.maybeFlushMetadataFile, PartitionMetadataFile.maybeFlush",
+)
+def flush_metadata(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
+    """The scheduler's task flush-metadata-file."""
+    replica = cluster.brokers[broker].replicas[topic][partition]
+    require(ASYNC_METADATA_FLUSH and replica.topic_id is not None and replica.file_topic_id is None)
+    flush_metadata_file(replica)
+
+
+def lose_memory(replica: Replica) -> None:
+    """The process ends: its Partition is gone, and so is an id that no file holds."""
+    replica.log_open = replica.is_leader = False
+    replica.leader_epoch = replica.topic_id = None
+
+
+def load_log(replica: Replica) -> None:
+    """LogManager.loadLog: a log found on disk has the id of its partition.metadata, if there is one."""
+    replica.topic_id = replica.file_topic_id

@@ -1,0 +1,57 @@
+"""What an operator does to a running cluster."""
+from __future__ import annotations
+
+from model.kafka.actors import OPERATOR
+from model.kafka.broker import end_process
+from model.kafka.controller_channels import send_leader_and_isr
+from model.kafka.domains import FAILOVERS, PARTITIONS, RESTARTS, TOPICS, Broker
+from model.kafka.log_directory import flush_metadata_file
+from model.kafka.partition_state_machine import elect_for_controlled_shutdown
+from model.kafka.replica_state_machine import take_replicas_offline
+from model.kafka.state import Cluster, EventKind, Liveness, Step
+from model.kafka.zookeeper import controller_changed
+from model.language import action, require
+
+
+@action(by=OPERATOR, says="deletes /controller")
+def delete_controller(cluster: Cluster) -> None:
+    """The owner's process and session live on; it does not know yet."""
+    require(cluster.zookeeper.controller is not None and cluster.controller_deletions < FAILOVERS)
+    cluster.controller_deletions += 1
+    cluster.zookeeper.controller = None
+    controller_changed(cluster, EventKind.REELECT)
+
+
+@action(
+    by=OPERATOR,
+    says="stops broker {broker}; controller {controller} moves its leaders first",
+    source="KafkaServer.shutdown, controlledShutdown; KafkaController.processControlledShutdown",
+)
+def stop(cluster: Cluster, broker: Broker, controller: Broker) -> None:
+    """Controlled shutdown by the active controller, then the broker flushes, closes its logs and leaves ZooKeeper."""
+    active = cluster.brokers[controller].controller
+    require(cluster.is_up(broker) and cluster.stops < RESTARTS)
+    require(cluster.zookeeper.controller == controller and active.step is Step.IDLE)
+    require(active.epoch == cluster.zookeeper.controller_epoch and active.liveness[broker] is Liveness.CURRENT)
+    cluster.stops += 1
+    for topic in TOPICS:
+        controlled_shutdown(cluster, controller, topic, stopping=broker)
+        for partition in PARTITIONS:
+            flush_metadata_file(cluster.brokers[broker].replicas[topic][partition])
+    end_process(cluster, broker)
+
+
+def controlled_shutdown(cluster: Cluster, controller: int, topic: int, *, stopping: int) -> None:
+    """doControlledShutdown: others lead what the broker led; it leaves the ISR of what it followed."""
+    led, followed = frozenset(), frozenset()
+    for partition in PARTITIONS:
+        leadership = cluster.brokers[controller].controller.topics[topic].leadership[partition]
+        if leadership.is_known and leadership.leader == stopping:
+            is_led = elect_for_controlled_shutdown(cluster, controller, topic, partition, stopping=stopping)
+            if is_led:
+                led = led | {partition}
+        elif leadership.is_known:
+            followed = followed | {partition}
+    others = cluster.brokers[controller].controller.live_brokers - {stopping}
+    send_leader_and_isr(cluster, controller, topic, led, to=others)
+    take_replicas_offline(cluster, controller, topic, followed, on=frozenset({stopping}))

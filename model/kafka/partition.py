@@ -1,0 +1,81 @@
+"""How a leader changes the ISR: Partition.maybeShrinkIsr and maybeExpandIsr; the controller's AlterIsr is no own step.
+
+There is no time here: a follower that cannot fetch may fall out at any moment, one that can may catch up at any moment.
+The flag `isr_changes` says whether that happens at all, and whether also while LeaderAndIsr requests are on their way.
+"""
+from __future__ import annotations
+
+from model.kafka.actors import BROKER
+from model.kafka.domains import BROKERS, Broker, Partition, Topic
+from model.kafka.state import Cluster, Liveness, Step
+from model.kafka.versions import ISR_CHANGES
+from model.language import action, require
+
+
+def may_change_isr(cluster: Cluster) -> bool:
+    """Whether the scenario lets leaders change the ISR now."""
+    if ISR_CHANGES == "between requests":
+        return all(cluster.brokers[broker].requests.headers.is_empty for broker in BROKERS)
+    return ISR_CHANGES == "any time"
+
+
+def leads(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
+    """Whether the broker leads the partition in its own memory, under the leader and epoch of the state znode."""
+    state = cluster.zookeeper.topics[topic].states[partition]
+    replica = cluster.brokers[broker].replicas[topic][partition]
+    return replica.is_leader and state.leader == broker and replica.leader_epoch == state.leader_epoch
+
+
+def can_fetch(cluster: Cluster, follower: int, topic: int, partition: int) -> bool:
+    """Whether the leader under the state znode's epoch answers the follower's fetch: the leader epochs are equal."""
+    state = cluster.zookeeper.topics[topic].states[partition]
+    replica = cluster.brokers[follower].replicas[topic][partition]
+    return replica.log_open and not replica.is_leader and replica.leader_epoch == state.leader_epoch
+
+
+def controller_accepts_alter_isr(cluster: Cluster, leader: int, topic: int, partition: int) -> bool:
+    """Whether the active controller writes an ISR that the leader proposes: it knows broker and leader epoch."""
+    state = cluster.zookeeper.topics[topic].states[partition]
+    return any(
+        cluster.zookeeper.controller == broker
+        and cluster.brokers[broker].controller.step is Step.IDLE
+        and cluster.brokers[broker].controller.epoch == cluster.zookeeper.controller_epoch
+        and cluster.brokers[broker].controller.liveness[leader] is Liveness.CURRENT
+        and cluster.brokers[broker].controller.topics[topic].leadership[partition].leader_epoch == state.leader_epoch
+        for broker in BROKERS
+    )
+
+
+@action(
+    by=BROKER,
+    says="shrinks the ISR of {topic}-{partition} to the replicas that fetch",
+    source="Partition.maybeShrinkIsr; KafkaController.processAlterIsr",
+)
+def shrink_isr(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
+    """The leader takes out every follower that cannot fetch."""
+    require(may_change_isr(cluster) and leads(cluster, broker, topic, partition))
+    state = cluster.zookeeper.topics[topic].states[partition]
+    lagging = frozenset({b for b in BROKERS if b != broker and not can_fetch(cluster, b, topic, partition)})
+    require(state.isr & lagging and controller_accepts_alter_isr(cluster, broker, topic, partition))
+    state.isr = state.isr - lagging
+
+
+@action(
+    by=BROKER,
+    says="catches up on {topic}-{partition} and joins the ISR",
+    source="Partition.updateFollowerFetchState, maybeExpandIsr; KafkaController.processAlterIsr",
+)
+def expand_isr(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
+    """The follower's fetch reaches the high watermark: the leader takes it in."""
+    require(may_change_isr(cluster))
+    state = cluster.zookeeper.topics[topic].states[partition]
+    require(broker not in state.isr and can_fetch(cluster, broker, topic, partition))
+    require(
+        any(
+            leads(cluster, leader, topic, partition)
+            and controller_accepts_alter_isr(cluster, leader, topic, partition)
+            for leader in BROKERS
+            if leader != broker
+        )
+    )
+    state.isr = state.isr | {broker}

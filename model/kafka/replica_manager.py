@@ -1,0 +1,74 @@
+"""How a broker handles a LeaderAndIsr request: ReplicaManager.becomeLeaderOrFollower, in the order of its checks.
+
+What the broker answers for a partition is not kept: the controller acts on storage errors only, and ignores
+INCONSISTENT_TOPIC_ID and STALE_CONTROLLER_EPOCH.
+"""
+from __future__ import annotations
+
+from model.kafka.actors import BROKER
+from model.kafka.domains import PARTITIONS, TOPICS, Broker
+from model.kafka.log_directory import assign_topic_id
+from model.kafka.requests import PartitionState
+from model.kafka.state import Cluster, Replica
+from model.kafka.versions import FIRST_LEADER_AND_ISR_ASSIGNS_ID
+from model.language import action, require
+
+
+@action(
+    by=BROKER,
+    says="handles LeaderAndIsr",
+    source="KafkaApis.handleLeaderAndIsrRequest, ReplicaManager.becomeLeaderOrFollower",
+)
+def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
+    """A request of an older controller than one seen before is refused whole; else its partitions are judged singly."""
+    state = cluster.brokers[broker]
+    require(not state.requests.headers.is_empty)
+    request = state.requests.headers.pop()
+    is_stale = request.controller_epoch < state.controller_epoch
+    if not is_stale:
+        state.controller_epoch = request.controller_epoch
+    for partition in PARTITIONS:
+        wanted = state.requests.columns[partition].pop()
+        for topic in TOPICS:
+            if wanted is not None and request.topic == topic and not is_stale:
+                become_leader_or_follower(state.replicas[topic][partition], request.topic_id, wanted, broker)
+
+
+def become_leader_or_follower(replica: Replica, topic_id: int | None, wanted: PartitionState, broker: int) -> None:
+    """Check the topic id, then the leader epoch, then open the log and become leader or follower."""
+    if not check_or_set_topic_id(replica, topic_id, wanted):
+        return  # INCONSISTENT_TOPIC_ID
+    if replica.leader_epoch is not None and wanted.leader_epoch <= replica.leader_epoch:
+        return  # STALE_CONTROLLER_EPOCH
+    open_log(replica, topic_id)
+    if wanted.leader is None:
+        return  # the leader is not alive: the log is open, epoch and role stay
+    replica.leader_epoch = wanted.leader_epoch
+    replica.is_leader = wanted.leader == broker
+
+
+def check_or_set_topic_id(replica: Replica, topic_id: int | None, wanted: PartitionState) -> bool:
+    """Whether the request's topic id is consistent with the log's; a log without one may take it.
+
+    Before 3.0 only an open log was asked, so that the first request which a process handles passes; and a log without
+    id took it whatever the request's leader epoch. Since 3.0 the log is asked that was loaded at start, and one
+    without id takes it here only when the leader epoch is equal (KAFKA-13132).
+    """
+    if topic_id is None:
+        return True
+    if FIRST_LEADER_AND_ISR_ASSIGNS_ID:
+        if replica.topic_id is None and replica.leader_epoch == wanted.leader_epoch:
+            assign_topic_id(replica, topic_id)
+        return replica.topic_id is None or replica.topic_id == topic_id
+    if not replica.log_open:
+        return True
+    if replica.topic_id is None:
+        assign_topic_id(replica, topic_id)
+    return replica.topic_id == topic_id
+
+
+def open_log(replica: Replica, topic_id: int | None) -> None:
+    """Partition.createLogIfNotExists: since 3.0 a log without id takes the request's when it is opened."""
+    replica.log_open = True
+    if FIRST_LEADER_AND_ISR_ASSIGNS_ID and replica.topic_id is None and topic_id is not None:
+        assign_topic_id(replica, topic_id)

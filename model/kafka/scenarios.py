@@ -1,0 +1,105 @@
+"""The stories about Kafka, each with its actions and bounds; `invariants.scenarios` adds what must hold in them."""
+from __future__ import annotations
+
+from model.kafka import (
+    admin_clients,
+    broker,
+    controller_election,
+    controller_events,
+    controller_failover,
+    faults,
+    log_directory,
+    operator,
+    partition,
+    replica_manager,
+    zookeeper,
+)
+from model.kafka.domains import BROKERS, TOPICS
+from model.kafka.state import Cluster, Liveness
+from model.kafka.versions import SETTINGS, VARIANTS
+from model.language import Scenario
+
+ADMIN_CLIENTS = (
+    admin_clients.old_client_creates_topic,
+    admin_clients.new_client_creates_topic,
+    admin_clients.old_client_adds_partitions,
+    admin_clients.new_client_adds_partitions,
+)
+CONTROLLER = (
+    controller_election.reelect,
+    controller_election.controller_change,
+    controller_election.controller_moved,
+    controller_failover.failover_reads_topics,
+    controller_failover.failover_sets_topic_ids,
+    controller_failover.failover_reads_states,
+    controller_failover.failover_sends_requests,
+    controller_events.topic_change,
+    controller_events.topic_change_creates_partitions,
+    controller_events.partition_modifications,
+    controller_events.broker_startup,
+    controller_events.broker_failure,
+    controller_events.auto_preferred_election,
+)
+BROKER = (
+    replica_manager.handle_leader_and_isr,
+    log_directory.flush_metadata,
+    partition.shrink_isr,
+    partition.expand_isr,
+    broker.restart,
+)
+FAULTS = (operator.delete_controller, operator.stop, faults.crash)
+
+
+def running_cluster(cluster: Cluster) -> None:
+    """All brokers are up, broker 0 has been elected controller, and there is no topic."""
+    cluster.zookeeper.controller = 0
+    cluster.zookeeper.controller_epoch = 1
+    for number in BROKERS:
+        cluster.zookeeper.watches[number].controller = True
+        cluster.brokers[number].controller_epoch = 1
+    serve_as_controller(cluster, 0)
+
+
+def serve_as_controller(cluster: Cluster, number: int) -> None:
+    """The broker is the active controller under the present epoch, knows who is up, and watches everything it needs."""
+    controller, watches = cluster.brokers[number].controller, cluster.zookeeper.watches[number]
+    controller.epoch = cluster.zookeeper.controller_epoch
+    for other in BROKERS:
+        controller.liveness[other] = Liveness.CURRENT if cluster.is_up(other) else Liveness.GONE
+    watches.broker_ids = watches.topics = True
+    for topic in TOPICS:
+        watches.topic[topic] = cluster.zookeeper.topics[topic].exists
+
+
+OLD_CLIENT_EXPANSION = Scenario(
+    name="old-client-expansion",
+    story=(
+        "A client older than 2.8 creates a topic and adds partitions through ZooKeeper, which drops the topic id; "
+        "later the controller moves and mints another id; later a broker stops and leader epochs rise."
+    ),
+    state=Cluster,
+    initial=running_cluster,
+    actions=(*ADMIN_CLIENTS, *FAULTS, *CONTROLLER, *BROKER, zookeeper.deliver_notification),
+    bounds={
+        "brokers": 3,
+        "topics": 1,
+        "partitions": 2,
+        "created_partitions": 1,
+        "replica_orders": 0,
+        "topic_ids": 3,
+        "old_creations": 1,
+        "new_creations": 0,
+        "expansions": 1,
+        "new_expansions": 0,
+        "failovers": 1,
+        "restarts": 1,
+        "controller_epochs": 7,
+        "leader_epochs": 6,
+        "events": 4,
+        "requests": 3,
+        "notifications": 0,
+    },
+    flags=SETTINGS,
+    variants=VARIANTS,
+    source="KAFKA-14190; the reproduction in eight steps by an operator who met it",
+)

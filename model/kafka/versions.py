@@ -1,0 +1,36 @@
+"""The Kafka versions as sets of flags, and the switches that choose how finely the model looks.
+
+Words: a *variant* is a version of Kafka; its flags name the changes that tell versions apart. The other flags are the
+same in all versions: they say which steps a scenario tells apart, and which optional behaviour it has.
+"""
+from __future__ import annotations
+
+from model.language import Flag
+
+FIRST_LEADER_AND_ISR_ASSIGNS_ID = Flag(
+    "first_leader_and_isr_assigns_id",
+    "KAFKA-12426 (3.0): a log takes its topic id when it is created, and the first LeaderAndIsr that a process handles "
+    "is checked against the id of the loaded log; before, the first one was neither checked nor used",
+)
+ASYNC_METADATA_FLUSH = Flag(
+    "async_metadata_flush", "KAFKA-13092 (2.8.1): partition.metadata is written later, by the log's scheduler"
+)
+
+ISR_CHANGES = Flag(
+    "isr_changes",
+    "when leaders shrink and expand the ISR",
+    settings=("never", "between requests", "any time"),
+)
+REQUEST_PER_PARTITION = Flag("request_per_partition", "a batch goes out as one request for each partition")
+PREFERRED_ELECTION = Flag("preferred_election", "auto.leader.rebalance.enable: leaders move back to preferred replicas")
+
+VARIANTS = {
+    "2.8.2": {"first_leader_and_isr_assigns_id": False},
+    "3.9.0": {"first_leader_and_isr_assigns_id": True},
+}
+SETTINGS = {
+    "async_metadata_flush": True,
+    "isr_changes": "never",
+    "request_per_partition": False,
+    "preferred_election": False,
+}
