@@ -12,7 +12,7 @@ from model.language.binding import Domain, Flag
 from model.language.lift import calls
 from model.language.lift.machine import Machine, Unreachable
 from model.language.lift.objects import ArrayObject, FifoObject
-from model.language.lift.places import attribute, constant, element, known
+from model.language.lift.places import attribute, constant, element, enum_like, known
 from model.language.lift.terms import Term
 from model.language.lift.values import (
     Bool,
@@ -171,8 +171,7 @@ def compare(m: Machine, op: ast.cmpop, left: Any, right: Any) -> Term:
 
 
 def _is_comparable(left: Any, right: Any) -> bool:
-    singletons = (bool, Enum, Bool)
-    return left is None or right is None or isinstance(left, singletons) or isinstance(right, singletons)
+    return any(side is None or isinstance(side, (bool, Bool)) or enum_like(side) for side in (left, right))
 
 
 def equal(m: Machine, left: Any, right: Any) -> Term:

@@ -1,0 +1,66 @@
+"""The cache of compiled kernels: one zip file per fingerprint, written whole or not at all.
+
+It lives in `$XDG_CACHE_HOME/kwalk` (by default `~/.cache/kwalk`); deleting it costs one compilation per model. A file
+that cannot be read counts as absent. If the folder cannot be written, kernels are compiled anew each time.
+"""
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+
+from attrs import frozen
+
+
+@frozen
+class Compiled:
+    """Object code of a kernel, and the names of the bounds and errors that its functions return by number."""
+
+    objects: tuple[bytes, ...]
+    bounds: tuple[str, ...]
+    errors: tuple[str, ...]
+
+    def pack(self) -> bytes:
+        """All of it as the bytes of a zip file."""
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("names.json", json.dumps([self.bounds, self.errors]))
+            for number, content in enumerate(self.objects):
+                archive.writestr(f"{number}.o", content)
+        return buffer.getvalue()
+
+
+def unpack(content: bytes) -> Compiled:
+    """What `Compiled.pack` packed."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        bounds, errors = json.loads(archive.read("names.json"))
+        objects = [archive.read(f"{number}.o") for number in range(len(archive.namelist()) - 1)]
+    return Compiled(tuple(objects), tuple(bounds), tuple(errors))
+
+
+def folder() -> Path:
+    """Where compiled kernels are kept."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "kwalk" / "kernels"
+
+
+def load(key: str) -> Compiled | None:
+    """The kernel of that fingerprint, or None."""
+    try:
+        return unpack((folder() / f"{key}.zip").read_bytes())
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile, json.JSONDecodeError):
+        return None
+
+
+def save(key: str, code: Compiled) -> None:
+    """Keep a kernel for later; a folder that cannot be written is no error."""
+    try:
+        folder().mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder(), delete=False) as file:
+            file.write(code.pack())
+        os.replace(file.name, folder() / f"{key}.zip")
+    except OSError:
+        return

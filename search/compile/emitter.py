@@ -1,0 +1,180 @@
+"""From terms to LLVM instructions, as text: straight-line code for one function over packed states.
+
+Truth values are i1, ints are i32; intervals guarantee that 32 bits hold every intermediate result, so machine arithmetic
+means what the terms mean.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from model.language import LiftError
+from model.language.lift import Term, in_order
+from search.compile.layout import WORD, Layout
+
+LIMIT = 2**31 - 1
+
+
+class Emitter:
+    """Collects the instructions of one function. `states` are the names of pointers to packed states."""
+
+    def __init__(self, layout: Layout, states: Sequence[str]) -> None:
+        self.layout, self.states = layout, tuple(states)
+        self.lines: list[str] = []
+        self._names = 0
+        self._values: dict[int, str] = {}
+        self._words: dict[tuple[int, int], str] = {}
+
+    # Text.
+
+    def new(self) -> str:
+        """A fresh name for a value."""
+        self._names += 1
+        return f"%t{self._names}"
+
+    def op(self, text: str) -> str:
+        """Add an instruction and return the name of its result."""
+        name = self.new()
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def do(self, text: str) -> None:
+        """Add an instruction without a result."""
+        self.lines.append(f"  {text}")
+
+    def label(self, name: str) -> None:
+        """Begin a basic block."""
+        self.lines.append(f"{name}:")
+
+    # Packed states.
+
+    def word(self, state: int, index: int) -> str:
+        """A word of a packed state, loaded once. Load every word that any block needs before the first branch."""
+        key = (state, index)
+        if key not in self._words:
+            at = self.op(f"getelementptr i64, ptr {self.states[state]}, i64 {index}")
+            self._words[key] = self.op(f"load i64, ptr {at}")
+        return self._words[key]
+
+    def load_all(self) -> None:
+        """Load every word of every state now, so that later blocks may use them."""
+        for state in range(len(self.states)):
+            for index in range(self.layout.words):
+                self.word(state, index)
+
+    def _field(self, variable: int) -> str:
+        """The bits of a leaf as i64, not yet shifted by its least number."""
+        state, leaf = divmod(variable, len(self.layout.offsets))
+        offset, width = self.layout.offsets[leaf], self.layout.widths[leaf]
+        word, bit = self.word(state, offset // WORD), offset % WORD
+        shifted = self.op(f"lshr i64 {word}, {bit}") if bit else word
+        return self.op(f"and i64 {shifted}, {(1 << width) - 1}")
+
+    # Terms.
+
+    def value(self, root: Term) -> str:
+        """The name (or constant) of a term's value, i1 or i32."""
+        return self.values([root])[0]
+
+    def values(self, roots: Iterable[Term]) -> list[str]:
+        """The names of several terms' values; shared subterms are computed once."""
+        roots = list(roots)
+        for term in in_order([root for root in roots if root.id not in self._values]):
+            if term.id not in self._values:
+                self._values[term.id] = self._emit(term)
+        return [self._values[root.id] for root in roots]
+
+    def forget_after(self, known: dict[int, str]) -> None:
+        """Drop what was computed since `known` was taken: it is not defined on other branches."""
+        self._values = known
+
+    def snapshot(self) -> dict[int, str]:
+        """What is computed so far."""
+        return self._values.copy()
+
+    def _emit(self, term: Term) -> str:
+        if max(-term.low, term.high) > LIMIT:
+            raise LiftError(f"A number can reach {term.high}, which 32 bits do not hold; give the fields smaller ranges.")
+        if term.op == "bool":
+            return "true" if term.payload else "false"
+        if term.op == "int":
+            return str(term.payload)
+        if term.op == "boolvar":
+            return self.op(f"trunc i64 {self._field(term.payload)} to i1")
+        if term.op == "intvar":
+            return self._number(term.payload)
+        return self._operation(term, [self._values[arg.id] for arg in term.args])
+
+    def _number(self, variable: int) -> str:
+        low = self.layout.lows[variable % len(self.layout.lows)]
+        raw = self.op(f"trunc i64 {self._field(variable)} to i32")
+        return self.op(f"add nsw i32 {raw}, {low}") if low else raw
+
+    def _operation(self, term: Term, args: list[str]) -> str:
+        kind = "i1" if term.is_bool else "i32"
+        of = "i1" if term.args[0].is_bool else "i32"
+        if term.op == "within":
+            return args[0]
+        if term.op == "not":
+            return self.op(f"xor i1 {args[0]}, true")
+        if term.op in ("and", "or"):
+            result = args[0]
+            for arg in args[1:]:
+                result = self.op(f"{term.op} i1 {result}, {arg}")
+            return result
+        if term.op == "ite":
+            return self.op(f"select i1 {args[0]}, {kind} {args[1]}, {kind} {args[2]}")
+        if term.op in ("eq", "lt"):
+            return self.op(f"icmp {'eq' if term.op == 'eq' else 'slt'} {of} {args[0]}, {args[1]}")
+        if term.op in ("add", "sub", "mul"):
+            return self.op(f"{term.op} nsw i32 {args[0]}, {args[1]}")
+        return self._division(term, args)
+
+    def _division(self, term: Term, args: list[str]) -> str:
+        """Rounded down as in Python; the divisor is a positive constant."""
+        wanted, sign = ("div" if term.op == "div" else "rem"), ("u" if term.args[0].low >= 0 else "s")
+        result = self.op(f"{sign}{wanted} i32 {args[0]}, {args[1]}")
+        if sign == "u":
+            return result
+        remainder = result if wanted == "rem" else self.op(f"srem i32 {args[0]}, {args[1]}")
+        negative = self.op(f"icmp slt i32 {remainder}, 0")
+        corrected = self.op(f"add i32 {result}, {args[1] if wanted == 'rem' else -1}")
+        return self.op(f"select i1 {negative}, i32 {corrected}, i32 {result}")
+
+    # Writing.
+
+    def bits(self, leaf: int, term: Term, value: str) -> str:
+        """A new value of a leaf as i64, shifted to its place in its word."""
+        low, offset = self.layout.lows[leaf], self.layout.offsets[leaf] % WORD
+        if term.is_bool:
+            wide = self.op(f"zext i1 {value} to i64")
+        else:
+            raw = self.op(f"sub nsw i32 {value}, {low}") if low else value
+            wide = self.op(f"zext i32 {raw} to i64")
+        return self.op(f"shl i64 {wide}, {offset}") if offset else wide
+
+    def store_updates(self, updates: dict[int, Term], into: str) -> None:
+        """Write a packed state: the first state with some leaves changed."""
+        names = dict(zip(updates, self.values(updates.values()), strict=True))
+        for index in range(self.layout.words):
+            word, mask = self.word(0, index), 0
+            fresh = []
+            for leaf, term in updates.items():
+                if self.layout.widths[leaf] and self.layout.offsets[leaf] // WORD == index:
+                    mask |= ((1 << self.layout.widths[leaf]) - 1) << (self.layout.offsets[leaf] % WORD)
+                    fresh.append(self.bits(leaf, term, names[leaf]))
+            if mask:
+                word = self.op(f"and i64 {word}, {_signed(~mask)}")
+            for part in fresh:
+                word = self.op(f"or i64 {word}, {part}")
+            at = self.op(f"getelementptr i64, ptr {into}, i64 {index}")
+            self.do(f"store i64 {word}, ptr {at}")
+
+
+def _signed(number: int) -> int:
+    number &= (1 << WORD) - 1
+    return number - (1 << WORD) if number >> (WORD - 1) else number
+
+
+def signed_word(number: int) -> int:
+    """A 64-bit pattern as LLVM writes it."""
+    return _signed(number)

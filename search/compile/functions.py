@@ -1,0 +1,246 @@
+"""The functions of a kernel as LLVM text: guards, apply, regard, expand, check and check_step (see `search.kernel`).
+
+A model's code is cut into units that LLVM compiles in parallel; a small model is one unit, in which all is inlined into
+`expand` and `apply`.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from attrs import frozen
+
+from model.language import Kind
+from model.language.lift import Lifted, LiftedAction, LiftedClaim, Owed, in_order
+from search.compile.emitter import Emitter, signed_word
+from search.compile.layout import WORD, Layout
+
+SMALL = 4000
+"""Models with fewer terms than this are compiled as one unit, with everything inlined."""
+UNIT = 6000
+"""About how many terms a unit of a larger model has."""
+
+
+@frozen
+class Unit:
+    """A piece of LLVM text that is compiled by itself."""
+
+    text: str
+
+
+def units_of(lifted: Lifted, layout: Layout) -> list[Unit]:
+    """All functions of the kernel, cut into units; the largest first."""
+    writer = _Writer(lifted, layout)
+    pieces = [(len(list(in_order(a.roots))), writer.action(n, a)) for n, a in enumerate(lifted.actions)]
+    shared = [writer.guards(), writer.expand(), writer.table(), writer.regards(), *writer.checks()]
+    if len(lifted.terms) < SMALL:
+        return [Unit("\n".join([*(text for _, text in pieces), *shared]))]
+    units = [(UNIT, Unit("\n".join([*shared, writer.declarations()])))]
+    size, texts = 0, []
+    for terms, text in sorted(pieces, key=lambda piece: -piece[0]):
+        size, texts = size + terms, [*texts, text]
+        if size >= UNIT:
+            units.append((size, Unit("\n".join(texts))))
+            size, texts = 0, []
+    units.append((size, Unit("\n".join(texts))))
+    return [unit for _, unit in sorted(units, key=lambda unit: -unit[0]) if unit.text]
+
+
+class _Writer:
+    """Writes the functions of one model."""
+
+    def __init__(self, lifted: Lifted, layout: Layout) -> None:
+        self.lifted, self.layout = lifted, layout
+        self.actions = lifted.actions
+        self.bounds = {name: n for n, name in enumerate(lifted.bounds)}
+        self.errors = {name: n for n, name in enumerate(lifted.errors)}
+        self.small = len(lifted.terms) < SMALL
+        self.rows = -(-len(self.actions) // WORD)
+
+    def _emitter(self, *states: str) -> Emitter:
+        return Emitter(self.layout, states)
+
+    def _function(self, head: str, emitter: Emitter) -> str:
+        return f"define {head} {{\nentry:\n" + "\n".join(emitter.lines) + "\n}\n"
+
+    # Guards.
+
+    def guards(self) -> str:
+        """`guards(state, row)`."""
+        e = self._emitter("%state")
+        self._store_row(e, [(n, a.guard) for n, a in enumerate(self.actions)], "%row", keep=None)
+        e.do("ret void")
+        return self._function("void @guards(ptr noalias readonly %state, ptr noalias %row) nounwind", e)
+
+    def _store_row(self, e: Emitter, bits: list[tuple[int, object]], row: str, keep: int | None) -> None:
+        """Write truth values as bits of a row; with `keep`, only words that have such bits, and other bits stay."""
+        names = e.values(term for _, term in bits)  # type: ignore[misc]
+        for index in range(self.rows):
+            mine = [(n, name) for (n, _), name in zip(bits, names, strict=True) if n // WORD == index]
+            if not mine and keep is not None:
+                continue
+            at = e.op(f"getelementptr i64, ptr {row}, i64 {index}")
+            word = "0"
+            if keep is not None:
+                mask = sum(1 << (n % WORD) for n, _ in mine)
+                word = e.op(f"and i64 {e.op(f'load i64, ptr {at}')}, {signed_word(~mask)}")
+            e.do(f"store i64 {self._with_bits(e, word, mine)}, ptr {at}")
+
+    @staticmethod
+    def _with_bits(e: Emitter, word: str, bits: Iterable[tuple[int, str]]) -> str:
+        for n, name in bits:
+            wide = e.op(f"zext i1 {name} to i64")
+            shifted = e.op(f"shl i64 {wide}, {n % WORD}") if n % WORD else wide
+            word = e.op(f"or i64 {word}, {shifted}")
+        return word
+
+    def regards(self) -> str:
+        """`regard(instance, state, row)`: a switch to one block per instance, each with the guards it can change."""
+        texts, cases = [], []
+        for n, action in enumerate(self.actions):
+            changed = [m for m, r in enumerate(self.lifted.guard_reads) if r & action.writes]
+            if not changed:
+                continue
+            target = "guards"
+            if len(changed) <= 0.6 * len(self.actions):
+                target = f"regard.{n}"
+                e = self._emitter("%state")
+                self._store_row(e, [(m, self.actions[m].guard) for m in changed], "%row", keep=1)
+                e.do("ret void")
+                texts.append(self._function(f"internal void @{target}(ptr noalias %state, ptr noalias %row) nounwind", e))
+            cases.append((n, target))
+        return "\n".join([*texts, self._switch("regard", "ptr %state, ptr %row", cases, result=False)])
+
+    def _switch(self, name: str, parameters: str, cases: list[tuple[int, str]], *, result: bool) -> str:
+        """A function that calls another one by the number of an instance."""
+        kind, empty = ("i64", "ret i64 -1") if result else ("void", "ret void")
+        lines = [f"define {kind} @{name}(i64 %instance, {parameters}) nounwind {{", "entry:"]
+        lines.append("  switch i64 %instance, label %none [ " + " ".join(f"i64 {n}, label %c{n}" for n, _ in cases) + " ]")
+        for n, target in cases:
+            call = f"call {kind} @{target}({parameters})"
+            lines += [f"c{n}:", *([f"  %r{n} = {call}", f"  ret i64 %r{n}"] if result else [f"  {call}", "  ret void"])]
+        return "\n".join([*lines, "none:", f"  {empty}", "}", ""])
+
+    # Effects.
+
+    def action(self, number: int, action: LiftedAction) -> str:
+        """`apply.N(before, after)`: obligations in order, then the effect."""
+        e = self._emitter("%before")
+        e.load_all()
+        for n, owed in enumerate(action.obligations):
+            code = self.bounds[owed.name] + 1 if owed.owed is Owed.BOUND else -(self.errors[owed.name] + 1)
+            condition = e.value(owed.condition)
+            e.do(f"br i1 {condition}, label %owed{n}, label %next{n}")
+            e.label(f"owed{n}")
+            e.do(f"ret i64 {code}")
+            e.label(f"next{n}")
+        e.store_updates(action.updates, "%after")
+        e.do("ret i64 0")
+        linkage = "internal " if self.small else ""
+        inline = " alwaysinline" if self.small else ""
+        head = f"{linkage}i64 @apply.{number}(ptr noalias readonly %before, ptr noalias %after) nounwind{inline}"
+        return self._function(head, e)
+
+    def declarations(self) -> str:
+        """The effects as seen from another unit."""
+        return "\n".join(f"declare i64 @apply.{n}(ptr, ptr)" for n in range(len(self.actions)))
+
+    def table(self) -> str:
+        """`apply(instance, before, after)`."""
+        cases = [(n, f"apply.{n}") for n in range(len(self.actions))]
+        return self._switch("apply", "ptr %before, ptr %after", cases, result=True)
+
+    def expand(self) -> str:
+        """`expand(state, row, successors, instances, hits)`: every enabled effect in instance order."""
+        lines = ["  call void @guards(ptr %state, ptr %row)"]
+        previous, count = "entry", "0"
+        for n in range(len(self.actions)):
+            lines += self._expand_one(n, previous, count)
+            previous, count = f"join{n}", f"%count{n}"
+        head = "i64 @expand(ptr %state, ptr %row, ptr %successors, ptr %instances, ptr %hits) nounwind"
+        return f"define {head} {{\nentry:\n" + "\n".join([*lines, f"  ret i64 {count}", "}", ""])
+
+    def _expand_one(self, n: int, previous: str, count: str) -> list[str]:
+        stride = self.layout.words
+        return [
+            f"  %w{n} = getelementptr i64, ptr %row, i64 {n // WORD}",
+            f"  %v{n} = load i64, ptr %w{n}",
+            f"  %b{n} = and i64 %v{n}, {signed_word(1 << (n % WORD))}",
+            f"  %g{n} = icmp ne i64 %b{n}, 0",
+            f"  br i1 %g{n}, label %do{n}, label %join{n}",
+            f"do{n}:",
+            f"  %o{n} = mul i64 {count}, {stride}",
+            f"  %p{n} = getelementptr i64, ptr %successors, i64 %o{n}",
+            f"  %r{n} = call i64 @apply.{n}(ptr %state, ptr %p{n})",
+            f"  %f{n} = icmp eq i64 %r{n}, 0",
+            f"  br i1 %f{n}, label %done{n}, label %owed{n}",
+            f"done{n}:",
+            f"  %i{n} = getelementptr i16, ptr %instances, i64 {count}",
+            f"  store i16 {n}, ptr %i{n}",
+            f"  %more{n} = add i64 {count}, 1",
+            f"  br label %join{n}",
+            f"owed{n}:",
+            f"  %e{n} = icmp slt i64 %r{n}, 0",
+            f"  br i1 %e{n}, label %error{n}, label %hit{n}",
+            f"error{n}:",
+            f"  ret i64 %r{n}",
+            f"hit{n}:",
+            f"  %k{n} = sub i64 %r{n}, 1",
+            f"  %h{n} = getelementptr i64, ptr %hits, i64 %k{n}",
+            f"  %x{n} = load i64, ptr %h{n}",
+            f"  %y{n} = add i64 %x{n}, 1",
+            f"  store i64 %y{n}, ptr %h{n}",
+            f"  br label %join{n}",
+            f"join{n}:",
+            f"  %count{n} = phi i64 [ {count}, %{previous} ], [ %more{n}, %done{n} ], [ {count}, %hit{n} ]",
+        ]
+
+    # Claims.
+
+    def checks(self) -> list[str]:
+        """`check` and `check_step`."""
+        claims = self.lifted.claims
+        now = [c for c in claims if c.claim.kind in (Kind.ALWAYS, Kind.REACHABLE)]
+        quiet = [c for c in claims if c.claim.kind is Kind.WHEN_QUIET]
+        steps = [c for c in claims if c.claim.kind is Kind.STEP]
+        parameters = "ptr %state, ptr %false_row, ptr %premise_row"
+        check = [
+            "define void @check(ptr %state, i64 %quiet, ptr %false_row, ptr %premise_row) nounwind {",
+            "entry:",
+            f"  call void @check.always({parameters})",
+            "  %is_quiet = icmp ne i64 %quiet, 0",
+            "  br i1 %is_quiet, label %more, label %end",
+            "more:",
+            f"  call void @check.quiet({parameters})",
+            "  br label %end",
+            "end:",
+            "  ret void",
+            "}",
+        ]
+        two = "ptr %before, ptr %after, ptr %false_row, ptr %premise_row"
+        return [
+            self._claims(f"internal void @check.always({parameters})", now, "%state", fresh=True),
+            self._claims(f"internal void @check.quiet({parameters})", quiet, "%state", fresh=False),
+            "\n".join(check),
+            self._claims(f"void @check_step({two})", steps, "%before", "%after", fresh=True),
+        ]
+
+    def _claims(self, head: str, claims: list[LiftedClaim], *states: str, fresh: bool) -> str:
+        """Write the false and premise rows of some claims; not `fresh`: add to what the rows hold."""
+        t = self.lifted.terms
+        e = self._emitter(*states)
+        for row, meaning in (("%false_row", _false), ("%premise_row", lambda c, _: c.premise)):
+            bits = [(c.claim.index, e.value(meaning(c, t))) for c in claims]
+            for index in range(max(1, -(-len(self.lifted.claims) // WORD))):
+                mine = [(n, name) for n, name in bits if n // WORD == index]
+                at = e.op(f"getelementptr i64, ptr {row}, i64 {index}")
+                word = "0" if fresh else e.op(f"load i64, ptr {at}")
+                e.do(f"store i64 {self._with_bits(e, word, mine)}, ptr {at}")
+        e.do("ret void")
+        return self._function(f"{head} nounwind", e)
+
+
+def _false(claim: LiftedClaim, t: object) -> object:
+    """Where a claim is violated (or a `reachable` one witnessed). An error counts: plain Python will name it."""
+    wrong = claim.truth if claim.claim.kind is Kind.REACHABLE else t.negation(claim.truth)  # type: ignore[attr-defined]
+    failed = t.disjunction([wrong, *(o.condition for o in claim.errors)])  # type: ignore[attr-defined]
+    return t.conjunction((claim.premise, failed))  # type: ignore[attr-defined]
