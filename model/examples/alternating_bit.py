@@ -128,7 +128,7 @@ def receive_packet(line: Line) -> None:
     """A new value is kept, a duplicate ignored."""
     require(not line.packets.is_empty)
     packet = line.packets.pop()
-    try:  # noqa: SIM105 - a model has no `with`
+    try:
         line.receiver.accept(packet)
     except Duplicate:
         pass

@@ -111,7 +111,7 @@ def receive_request(network: Network, process: Process, sender: Process) -> None
     message = peer.inbox[sender].pop()
     peer.request[sender] = message.clock
     peer.clock = max(message.clock, peer.clock) + 1
-    network.peers[sender].inbox[process].push(Message(kind=Kind.ACK))
+    network.peers[sender].inbox[process].push(Message(kind=Kind.ACK, clock=0))
 
 
 @action(by=PROCESS, says="hears the acknowledgement of process {sender}")
@@ -140,7 +140,7 @@ def leave(network: Network, process: Process) -> None:
     network.critical = network.critical - {process}
     peer.request[process] = 0
     peer.acks = frozenset()
-    network.broadcast(process, Message(kind=Kind.RELEASE))
+    network.broadcast(process, Message(kind=Kind.RELEASE, clock=0))
 
 
 @action(by=PROCESS, says="hears that process {sender} is out")

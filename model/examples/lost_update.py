@@ -7,6 +7,7 @@ the shortest wrong run: read, read, write, write. With the lock of examples/incr
 """
 from __future__ import annotations
 
+from enum import Enum
 from typing import Annotated
 
 from model.language import (
@@ -19,9 +20,8 @@ from model.language import (
     action,
     always,
     array,
-    flag,
+    choice,
     number,
-    optional,
     require,
     state,
     when_quiet,
@@ -36,12 +36,20 @@ Thread = Annotated[int, THREADS]
 THREAD = Actor("thread", of=THREADS)
 
 
+class Next(Enum):
+    """What a thread does next."""
+
+    READ = "read"
+    WRITE = "write"
+    NOTHING = "nothing"
+
+
 @state
 class Worker:
-    """One thread: its copy of the counter, none before it has read."""
+    """One thread: what it does next, and its copy of the counter."""
 
-    copy: int | None = optional(number(0, THREAD_COUNT))
-    done: bool = flag()
+    next: Next = choice(Next)
+    copy: int = number(0, THREAD_COUNT)
 
 
 @state
@@ -54,30 +62,32 @@ class Memory:
 
 def is_locked(memory: Memory) -> bool:
     """Whether some thread has read and not yet written; the lock needs no variable of its own."""
-    return any(worker.copy is not None and not worker.done for worker in memory.workers)
+    return any(worker.next is Next.WRITE for worker in memory.workers)
 
 
 @action(by=THREAD, says="reads the counter")
 def read(memory: Memory, thread: Thread) -> None:
     """The first instruction of an increment."""
-    require(memory.workers[thread].copy is None)
+    worker = memory.workers[thread]
+    require(worker.next is Next.READ)
     require(not LOCK or not is_locked(memory))
-    memory.workers[thread].copy = memory.counter
+    worker.copy = memory.counter
+    worker.next = Next.WRITE
 
 
 @action(by=THREAD, says="writes its copy plus one")
 def write(memory: Memory, thread: Thread) -> None:
     """The second instruction of an increment."""
     worker = memory.workers[thread]
-    require(worker.copy is not None and not worker.done)
+    require(worker.next is Next.WRITE)
     memory.counter = worker.copy + 1
-    worker.done = True
+    worker.next = Next.NOTHING
 
 
 @always(symptom="the counter shows fewer visits than there were")
 def counts_every_increment(memory: Memory) -> bool:
     """The counter is the number of threads that are done."""
-    return memory.counter == sum(worker.done for worker in memory.workers)
+    return memory.counter == sum(worker.next is Next.NOTHING for worker in memory.workers)
 
 
 @when_quiet(symptom="the counter shows fewer visits than there were, for ever")

@@ -11,8 +11,8 @@ from model.examples.lamport_mutex import LAMPORT_MUTEX
 from model.examples.lost_update import LOST_UPDATE
 from model.examples.readers_writers import READERS_WRITERS
 from model.examples.reference import REFERENCE
-from model.examples.ticket_lock import TICKET_LOCK
 from model.examples.tic_tac_toe import TIC_TAC_TOE
+from model.examples.ticket_lock import TICKET_LOCK
 from model.examples.tower_of_hanoi import TOWER_OF_HANOI
 from model.examples.two_phase_commit import TWO_PHASE_COMMIT
 from model.language import Scenario

@@ -1,7 +1,7 @@
 """The Tower of Hanoi: move a tower of disks to another peg, one disk at a time, never a larger on a smaller.
 
-Words: disk 0 is the smallest. A peg's *top* is the smallest disk on it, none if the peg is empty. The claim that the
-puzzle cannot be solved has one shortest counterexample, and it is long: a test of depth.
+Words: disk 0 is the smallest. A peg's *top* is the smallest disk on it; an empty peg counts as a disk larger than all.
+The claim that the puzzle cannot be solved has one shortest counterexample, and it is long: a test of depth.
 
 Source: E. Lucas, "Récréations mathématiques" (1883), who gives the shortest solution of 2**n - 1 moves. Counts: 243
 distinct states, 913 generated, TLC depth 32 for five disks on three pegs (tlaplus/Examples,
@@ -29,20 +29,19 @@ class Towers:
     peg: Array[int] = array(DISKS, PEGS)
 
 
-def top(towers: Towers, peg: int) -> int | None:
-    """The smallest disk on a peg, or None."""
+def top(towers: Towers, peg: int) -> int:
+    """The smallest disk on a peg; for an empty peg the number of disks, which is larger than all."""
     for disk in DISKS:
         if towers.peg[disk] == peg:
             return disk
-    return None
+    return len(DISKS)
 
 
 @action(by=PLAYER, says="moves a disk from {source} to {target}")
 def move(towers: Towers, source: Peg, target: Peg) -> None:
-    """The top disk goes onto an empty peg or a larger disk."""
-    disk, beneath = top(towers, source), top(towers, target)
-    require(disk is not None)
-    require(beneath is None or disk < beneath)
+    """The top disk goes onto a larger one."""
+    disk = top(towers, source)
+    require(disk < top(towers, target))
     towers.peg[disk] = target
 
 

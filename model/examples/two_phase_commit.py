@@ -129,7 +129,7 @@ def managers_agree(transaction: Transaction) -> bool:
 @step(symptom="a booked transaction disappears")
 def decisions_last(before: Transaction, after: Transaction, rm: Rm) -> bool:
     """An RM that has committed or aborted never changes its mind."""
-    return before.rm[rm] not in (RmState.COMMITTED, RmState.ABORTED) or after.rm[rm] is before.rm[rm]
+    return before.rm[rm] not in (RmState.COMMITTED, RmState.ABORTED) or after.rm[rm] == before.rm[rm]
 
 
 @reachable()

@@ -7,7 +7,7 @@ A *reading* is what a snapshot of a real system says: bounds, labels, and one or
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from attrs import evolve, field, frozen, validators
@@ -45,6 +45,14 @@ class Reading:
     diagnose: Callable[[Steps | None], tuple[str, ...]] | None = None
 
 
+def _actions(actions: Iterable[Action]) -> tuple[Action, ...]:
+    return tuple(actions)
+
+
+def _invariants(invariants: Iterable[Invariant]) -> tuple[Invariant, ...]:
+    return tuple(invariants)
+
+
 @frozen(eq=False)
 class Scenario:
     """A story: everything that engines need to explore it."""
@@ -52,8 +60,8 @@ class Scenario:
     name: str
     story: str
     state: type
-    actions: tuple[Action, ...] = field(converter=tuple, validator=validators.min_len(1))
-    invariants: tuple[Invariant, ...] = field(converter=tuple, default=())
+    actions: tuple[Action, ...] = field(converter=_actions, validator=validators.min_len(1))
+    invariants: tuple[Invariant, ...] = field(converter=_invariants, default=())
     initial: Callable[..., None] = nothing
     bounds: Mapping[str, int] = field(factory=dict)
     flags: Mapping[str, Any] = field(factory=dict)

@@ -1,0 +1,128 @@
+"""All examples are announced, documented and sound where they claim to be; together they use the whole language."""
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+import model.examples
+from model.examples.scenarios import SCENARIOS
+from model.language import Kind, Model, Scenario
+from model.language.containers import ArrayShape, FifoShape, FreshShape
+from model.language.shapes import (
+    ChoiceShape,
+    FlagShape,
+    MemberShape,
+    NumberShape,
+    OptionalShape,
+    RecordShape,
+    Shape,
+    SubsetShape,
+    ValueShape,
+    shapes_of,
+)
+from tests.examples.plain_search import Space, space_of
+
+SMALL = {
+    "readers-writers": {"actors": 2, "requests": 4},
+    "ewd426": {"nodes": 4, "counters": 4, "arrangements": 4**4},
+    "lamport-mutex": {"processes": 2, "last_clock": 4, "channel": 3},
+    "topic-id-core": {"brokers": 2, "partitions": 2, "topic_ids": 3, "failovers": 1, "restarts": 1},
+}
+"""Sizes at which plain Python searches whole spaces in a moment, where the published size is too large for that."""
+
+FOUND_ON_PURPOSE = {
+    ("die-hard", "not_solved"),
+    ("tower-of-hanoi", "not_solved"),
+    ("lost-update", "counts_every_increment"),
+    ("lost-update", "nothing_is_lost"),
+    ("blocking-queue", "somebody_runs"),
+    ("topic-id-core", "disk_matches_znode"),
+    ("topic-id-core", "leaders_when_settled"),
+}
+"""Invariants that their scenario violates in its first variant."""
+
+CLAIMS = [(scenario, invariant.name) for scenario in SCENARIOS for invariant in scenario.invariants]
+
+
+def _modules() -> list[ModuleType]:
+    names = [m.name for m in pkgutil.iter_modules(model.examples.__path__) if m.name != "scenarios"]
+    return [importlib.import_module(f"model.examples.{name}") for name in names]
+
+
+def _space(scenario: Scenario) -> Space:
+    return space_of(scenario, None, **SMALL.get(scenario.name, {}))
+
+
+@pytest.mark.parametrize("module", _modules(), ids=lambda module: module.__name__.rpartition(".")[2])
+def test_an_example_is_short_names_its_source_and_is_announced(module: ModuleType) -> None:
+    assert len(inspect.getsource(module).splitlines()) <= 260
+    assert "\nSource: " in (module.__doc__ or "")
+    assert {thing for thing in vars(module).values() if isinstance(thing, Scenario)} <= set(SCENARIOS)
+
+
+def test_names_of_scenarios_differ() -> None:
+    assert len({scenario.name for scenario in SCENARIOS}) == len(SCENARIOS)
+
+
+@pytest.mark.parametrize(("scenario", "name"), CLAIMS, ids=lambda part: getattr(part, "name", part))
+def test_an_invariant_holds_unless_the_bug_was_planted(scenario: Scenario, name: str) -> None:
+    space = _space(scenario)
+    if space.model.claims_of(name)[0].kind is Kind.REACHABLE:
+        assert space.witness(name) is not None
+    else:
+        assert (space.violation(name) is not None) == ((scenario.name, name) in FOUND_ON_PURPOSE)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+def test_every_action_of_an_example_can_be_taken(scenario: Scenario) -> None:
+    space = _space(scenario)
+    taken = {origin[1].partition("(")[0] for origin in space.reached.values() if origin is not None}
+    idle = {action.name for action in scenario.actions} - taken
+    for vector in space.reached:
+        if not idle:
+            break
+        idle -= {instance.action.name for instance, _ in space.model.successors(vector)}
+    assert not idle
+
+
+def _shapes(shape: Shape) -> Iterator[Shape]:
+    yield shape
+    if isinstance(shape, (RecordShape, ValueShape)):
+        for _, part in shapes_of(shape.cls):
+            yield from _shapes(part)
+    if isinstance(shape, (ArrayShape, FifoShape)):
+        yield from _shapes(shape.element)
+    if isinstance(shape, OptionalShape):
+        yield from _shapes(shape.inner)
+
+
+def test_together_the_examples_use_every_kind_of_field() -> None:
+    used = {type(shape) for scenario in SCENARIOS for shape in _shapes(Model(scenario).shape)}
+    assert used == {
+        ArrayShape, ChoiceShape, FifoShape, FlagShape, FreshShape, MemberShape, NumberShape, OptionalShape, RecordShape,
+        SubsetShape, ValueShape,
+    }  # fmt: skip
+
+
+def test_together_the_examples_use_every_kind_of_invariant() -> None:
+    assert {invariant.kind for scenario in SCENARIOS for invariant in scenario.invariants} == set(Kind)
+
+
+def test_together_the_examples_use_variants_many_initial_states_and_deadlock_as_an_error() -> None:
+    assert any(len(scenario.variants) > 1 for scenario in SCENARIOS)
+    assert any(len(Model(scenario).initial) > 1 for scenario in SCENARIOS)
+    assert any(scenario.deadlock_is_error for scenario in SCENARIOS)
+
+
+def test_together_the_examples_use_what_the_language_has_for_control() -> None:
+    tree = ast.parse("\n".join(inspect.getsource(module) for module in _modules()).replace("from __future__", "# "))
+    used = {type(node).__name__ for node in ast.walk(tree)}
+    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    assert {"Raise", "Try", "IfExp", "Compare", "AugAssign", "For", "Return", "GeneratorExp", "SetComp"} <= used
+    assert {"any", "all", "sum", "min", "max", "len", "enumerate", "require", "premise", "evolve"} <= called
