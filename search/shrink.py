@@ -22,6 +22,8 @@ from search.trace import ReplayError, Trace, run
 
 PAIRS = 40
 """Leaving out pairs costs the square of the length: longer behaviours than this are spared it."""
+STARTS = 32
+"""How many other initial states are tried."""
 
 
 def shrink(
@@ -114,11 +116,11 @@ class Shrinker:
                 return Behaviour(tuple(steps), tuple(states))
         return None
 
-    def edited(self, best: Behaviour, at: int, rest: Sequence[int]) -> Behaviour | None:
-        """A shorter behaviour that keeps the first `at` steps and goes on with `rest`; None if that shows nothing."""
+    def edited(self, best: Behaviour, at: int, rest: Sequence[int], limit: int | None = None) -> Behaviour | None:
+        """The first `at` steps of a behaviour, then `rest`; None if that shows nothing before the limit, its length."""
         if self.is_late():
             return None
-        return self.replay(Behaviour(best.steps[:at], best.states[: at + 1]), rest, len(best))
+        return self.replay(Behaviour(best.steps[:at], best.states[: at + 1]), rest, limit or len(best))
 
     def without_loops(self, best: Behaviour) -> Behaviour:
         """Leave out what leads from a state back to itself; the last step stays, as a step claim may be about it."""
@@ -142,11 +144,11 @@ class Shrinker:
         return best
 
     def from_other_starts(self, best: Behaviour) -> Behaviour:
-        """Replay from the other initial states."""
-        for start in self.starts:
-            if start != best.states[0] and not self.is_late():
-                best = self.replay(Behaviour((), (start,)), best.steps, len(best)) or best
-        return best
+        """Replay from other initial states, all steps or all but one; the first success ends it."""
+        others = (start for start in self.starts[:STARTS] if start != best.states[0])
+        lists = [best.steps, *(best.steps[:at] + best.steps[at + 1 :] for at in range(len(best)))]
+        tries = (self.edited(Behaviour((), (start,)), 0, steps, len(best)) for start in others for steps in lists)
+        return next((shorter for shorter in tries if shorter is not None), best)
 
     def without_pairs(self, best: Behaviour) -> Behaviour:
         """Leave out two steps that are no use without each other; the first success ends it."""

@@ -1,0 +1,36 @@
+"""Minimized traces are short: most random walks shrink to the length that exhaustive search calls the shortest."""
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+
+import pytest
+
+from model.examples.blocking_queue import BLOCKING_QUEUE
+from model.examples.die_hard import DIE_HARD
+from model.examples.lost_update import LOST_UPDATE
+from model.examples.reference import REFERENCE
+from model.language import Model
+from search.shrink import shrink
+from tests.shrink.walks import violating_walks
+
+
+@pytest.mark.parametrize(
+    ("scenario", "claim", "walks", "shortest", "share"),
+    [
+        (REFERENCE, "disk_matches_znode()", 40, 3, 0.95),
+        (REFERENCE, "leaders_when_settled()", 20, 9, 0.95),
+        (LOST_UPDATE, "counts_every_increment()", 20, 4, 1.0),
+        (LOST_UPDATE, "nothing_is_lost()", 20, 4, 1.0),
+        (BLOCKING_QUEUE, None, 20, 7, 0.95),
+        # Every step of the puzzle changes what the next ones do, so editing its list of steps often ends beside it.
+        (DIE_HARD, "not_solved()", 20, 6, 0.75),
+    ],
+)
+def test_most_walks_shrink_to_the_shortest_length_there_is(scenario, claim, walks, shortest, share):
+    model = Model(scenario)
+    wanted = None if claim is None else model.claims_of(claim)[0]
+    found = islice(violating_walks(model, wanted, seed=7), walks)
+    lengths = Counter(shrink(model, trace).length for trace in found)
+    assert min(lengths) == shortest
+    assert lengths[shortest] >= share * walks, lengths

@@ -1,0 +1,47 @@
+"""Random walks by plain execution, as material for shrinking: they are long and full of what does not matter."""
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from model.language import Claim, Model
+from search.plain import Visits
+from search.trace import Trace
+
+
+def violating_walks(model: Model, claim: Claim | None, seed: int, longest: int = 200) -> Iterator[Trace]:
+    """Walks that end where the claim is violated (without a claim: in a deadlock), for ever more of them."""
+    rng, visits = random.Random(seed), Visits(model, capacity=100_000)
+    while True:
+        trace = _walk(model, visits, claim, rng, longest)
+        if trace is not None:
+            yield trace
+
+
+def _walk(model: Model, visits: Visits, claim: Claim | None, rng: random.Random, longest: int) -> Trace | None:
+    states, actions = [rng.choice(model.initial)], []
+    order = list(model.instances)
+    for _ in range(longest):
+        rng.shuffle(order)
+        here = visits.at(states[-1])
+        step = next((i for i in order if here.attempt(i).after is not None), None)
+        if step is None:
+            return trace_of(model, states, actions, None) if claim is None and here.is_dead else None
+        states.append(here.attempt(step).after)
+        actions.append(step.key)
+        if claim is not None and visits.at(states[-1]).violates(claim, states[-2]):
+            return trace_of(model, states, actions, claim.key)
+    return None
+
+
+def trace_of(model: Model, states: list, actions: list[str], claim: str | None) -> Trace:
+    """A trace of what a walk did."""
+    return Trace(
+        scenario=model.scenario.name,
+        variant=model.variant,
+        bounds=model.binding.bounds,
+        states=tuple(states),
+        actions=tuple(actions),
+        claim=claim,
+        found_by="walk",
+    )
