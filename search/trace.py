@@ -45,6 +45,11 @@ class Trace:
         return len(self.actions)
 
 
+def reference_of(model: Model) -> str:
+    """The reference by which a trace of this model finds its scenario again."""
+    return model.scenario.name
+
+
 def run(model: Model, start: Vector, actions: tuple[str, ...]) -> tuple[Vector, ...]:
     """The states that a list of action instances leads through; ReplayError at the first one that is not enabled."""
     states = [start]

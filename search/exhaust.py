@@ -1,0 +1,181 @@
+"""Exhaustive search: every reachable state, breadth first, exact, with shortest traces.
+
+Words: a *budget* (time or memory) ends a search without a verdict. A *witness* is a state in which a `reachable` claim
+is true.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import frozen
+
+from model.language import Claim, Kind, Model
+from search.confirm import Origin, confirmed, domain_error
+from search.exploration import Ending, Exploration, Wish
+from search.kernel import Kernel
+from search.loops.breadth import DEADLOCKS, DEPTH, FIRST_DEADLOCK, GENERATED, NEXT, QUIET, SIZE
+from search.loops.memory import SHARE, available_memory
+from search.progress import Report, silent
+from search.trace import Trace
+from search.verdict import Answer, Finding, RuleCount, Verdict
+
+DEADLOCK = "deadlock"
+"""The name of a finding about a state in which nothing is enabled."""
+
+
+def exhaust(
+    model: Model,
+    *,
+    claims: tuple[Claim, ...] | None = None,
+    keep_going: bool = False,
+    seconds: float | None = None,
+    memory_bytes: int | None = None,
+    workers: int = 1,
+    report: Report = silent,
+    kernel: Kernel | None = None,
+    command: str = "",
+) -> Verdict:
+    """Visit every reachable state and check the claims (by default all) there; at a violation, stop or `keep_going`.
+
+    DomainError if an action leaves its domain. A spent budget or Ctrl-C gives a partial verdict, UNDECIDED.
+    """
+    wish = Wish(
+        model.claims if claims is None else claims, keep_going=keep_going, seconds=seconds, workers=workers,
+        memory=int(SHARE * available_memory()) if memory_bytes is None else memory_bytes, report=report,
+    )  # fmt: skip
+    exploration = Exploration(model, kernel or _compiled(model), wish)
+    exploration.run()
+    return Conclusion(exploration, command).verdict()
+
+
+def _compiled(model: Model) -> Kernel:
+    from search.compile import kernel_for
+
+    return kernel_for(model)
+
+
+@frozen
+class Sighting:
+    """The first place where a claim (None: deadlock freedom) fails or is witnessed: a state, or a step from it."""
+
+    state: int
+    step: int | None
+    claim: Claim | None
+    count: int
+
+    @property
+    def answer(self) -> Answer:
+        """What it means for the verdict."""
+        if self.claim is None:
+            return Answer.DEADLOCK
+        return Answer.BAD_STABLE_STATE if self.claim.kind is Kind.WHEN_QUIET else Answer.VIOLATED
+
+
+class Conclusion:
+    """The verdict of an exploration that has ended."""
+
+    def __init__(self, exploration: Exploration, command: str) -> None:
+        self.done, self.command = exploration, command
+        self.model, self.kernel, self.counts = exploration.model, exploration.kernel, exploration.counts
+        self.origin = Origin("exhaust", shortest="exhaust", command=command)
+
+    def verdict(self) -> Verdict:
+        """The verdict, with confirmed traces; DomainError if that is how the search ended."""
+        done, cursor = self.done, self.done.cursor
+        if done.ending is Ending.FAILURE:
+            path = done.path_to(int(cursor[NEXT]))
+            raise domain_error(self.model, self.kernel, path, self.origin)
+        sightings = sorted(self._violations(), key=lambda s: (s.state, s.step is not None))
+        missing = self._never_witnessed()
+        return Verdict(
+            answer=self._answer(sightings, missing), how=self._how(), engine="exhaust",
+            scenario=self.model.scenario.name, variant=self.model.variant, bounds=self.model.binding.bounds,
+            invariants=tuple(dict.fromkeys(claim.invariant.name for claim in done.wish.claims)),
+            distinct_states=int(cursor[SIZE]), generated_states=done.initial + int(cursor[GENERATED]), depth=int(cursor[DEPTH]),
+            quiet_states=int(cursor[QUIET]), seconds=done.seconds, bounds_hit=self._bounds_hit(), rules=self._rules(),
+            premises=self._premises(), notes=tuple(self._notes(missing)), command=self.command,
+            findings=(*map(self._finding, sightings), *(Finding(claim.key, 0) for claim in missing)),
+        )  # fmt: skip
+
+    # What was found.
+
+    def _seen(self, claim: Claim) -> Sighting | None:
+        state, instance = int(self.counts.first_state[claim.index]), int(self.counts.first_instance[claim.index])
+        if state == 0:
+            return None
+        step = instance if claim.kind is Kind.STEP else None
+        return Sighting(state - 1, step, claim, int(self.counts.seen[claim.index]))
+
+    def _violations(self) -> Iterator[Sighting]:
+        cursor = self.done.cursor
+        for claim in self.done.wish.claims:
+            sighting = self._seen(claim)
+            if sighting is not None and claim.kind is not Kind.REACHABLE:
+                yield sighting
+        if self.model.scenario.deadlock_is_error and cursor[DEADLOCKS]:
+            yield Sighting(int(cursor[FIRST_DEADLOCK]), None, None, int(cursor[DEADLOCKS]))
+
+    def _never_witnessed(self) -> list[Claim]:
+        """The reachable claims that a complete search has shown to be unreachable."""
+        if self.done.ending is not Ending.COMPLETE:
+            return []
+        return [claim for claim in self._reachable() if self._seen(claim) is None]
+
+    def _reachable(self) -> list[Claim]:
+        return [claim for claim in self.done.wish.claims if claim.kind is Kind.REACHABLE]
+
+    def _trace(self, sighting: Sighting) -> Trace:
+        path = self.done.path_to(sighting.state, sighting.step)
+        return confirmed(self.model, self.kernel, path, sighting.claim, self.origin)
+
+    def _finding(self, sighting: Sighting) -> Finding:
+        name = DEADLOCK if sighting.claim is None else sighting.claim.key
+        return Finding(name, sighting.count, self._trace(sighting))
+
+    # What it means.
+
+    def _answer(self, sightings: list[Sighting], missing: list[Claim]) -> Answer:
+        if sightings:
+            return sightings[0].answer
+        if missing:
+            return Answer.VIOLATED
+        return Answer.HOLDS if self.done.ending is Ending.COMPLETE else Answer.UNDECIDED
+
+    def _how(self) -> str:
+        ending, wish = self.done.ending, self.done.wish
+        if ending is Ending.TIME:
+            return f"{ending.value} of {wish.seconds:g} s"
+        if ending is Ending.MEMORY:
+            return f"{ending.value} of {wish.memory / 1e9:.3g} GB"
+        return Ending.INTERRUPT.value if ending is Ending.INTERRUPT else Ending.COMPLETE.value
+
+    def _notes(self, missing: list[Claim]) -> Iterator[str]:
+        done = self.done
+        if done.ending in (Ending.TIME, Ending.MEMORY, Ending.INTERRUPT):
+            depth = int(done.cursor[DEPTH])
+            complete = f"depth {depth - 1} complete" if depth else "no depth complete"
+            yield f"Stopped after {done.stored:,} states ({done.expanded:,} of them checked), {complete}."
+        for claim in missing:
+            yield f"{claim.key} should be reachable, and none of the {done.stored:,} reachable states shows it."
+        for claim in self._reachable():
+            sighting = self._seen(claim)
+            if sighting is not None:
+                yield f"{claim.key} is reachable, first in {self._trace(sighting).length} steps."
+
+    # What was counted.
+
+    def _bounds_hit(self) -> dict[str, int]:
+        hits = self.counts.hits.tolist()
+        return {name: count for name, count in zip(self.kernel.bounds, hits, strict=False) if count}
+
+    def _rules(self) -> dict[str, RuleCount]:
+        enabled = self.counts.enabled_totals(self.kernel.instances)
+        rules = {}
+        for instance, times in zip(self.model.instances, enabled, strict=True):
+            taken = times - int(self.counts.blocked[instance.index])
+            rules[instance.key] = RuleCount(times, taken, taken - int(self.counts.idle[instance.index]))
+        return rules
+
+    def _premises(self) -> dict[str, int]:
+        held = self.counts.premise_totals(self.kernel.claims)
+        return {claim.key: held[claim.index] for claim in self.done.wish.claims}

@@ -1,0 +1,170 @@
+"""One breadth-first search in progress: its arrays, its loop with budgets and progress, and the way back to a state.
+
+Words: a state is *stored* from its discovery on, and *expanded* when its claims are checked and its successors known.
+*Depth* is the number of steps from an initial state; a depth is *complete* when all of its states are expanded.
+"""
+from __future__ import annotations
+
+import time
+from enum import Enum
+
+import numpy as np
+from attrs import field, frozen
+
+from model.language import Claim, Model, UsageError
+from search.confirm import Path
+from search.kernel import Kernel
+from search.loops import breadth
+from search.loops.breadth import DEPTH, LEVEL_END, LIMIT, NEXT, SIZE, STRIDE, Search
+from search.loops.counts import Counts, Room, Rows
+from search.loops.states import States
+from search.progress import Progress, Report, silent
+
+SLICE = 0.2
+"""Seconds between looks at signals, budgets and progress."""
+LEAST_PACE, MOST_PACE = 64, 1 << 24
+
+
+class Ending(Enum):
+    """Why a search ended; the value is what verdicts say of it."""
+
+    COMPLETE = "exhaustive"
+    VIOLATION = "violation"
+    FAILURE = "failure"
+    TIME = "time budget"
+    MEMORY = "memory budget"
+    INTERRUPT = "interrupted"
+
+
+@frozen
+class Wish:
+    """What a search is asked for. `claims` are the ones to check; `memory` is in bytes, `seconds` may be None."""
+
+    claims: tuple[Claim, ...]
+    keep_going: bool = False
+    seconds: float | None = None
+    memory: int = 1 << 30
+    workers: int = 1
+    report: Report = field(default=silent, repr=False)
+
+
+class Exploration:
+    """A search over the states of a model with its kernel. `run` once, then read `ending`, `counts` and paths."""
+
+    def __init__(self, model: Model, kernel: Kernel, wish: Wish) -> None:
+        self.model, self.kernel, self.wish = model, kernel, wish
+        self.states = States(kernel.words, wish.memory, widest_step=kernel.instances)
+        self.counts = Counts(kernel, self.states.most)
+        self.room, self.rows = Room(kernel), Rows(kernel, (claim.index for claim in wish.claims))
+        deadlock = model.scenario.deadlock_is_error
+        self.machine = self.rows.machine(kernel, stop=not wish.keep_going, deadlock=deadlock)
+        self.cursor = np.zeros(breadth.CURSOR_SIZE, np.int64)
+        self.initial = self._begin()
+        self.ending = Ending.COMPLETE
+        self.started = time.monotonic()
+        self.seconds = 0.0
+
+    def _begin(self) -> int:
+        """Store the initial states; how many there are."""
+        packed = self.kernel.pack(np.array(self.model.initial, np.int64).reshape(len(self.model.initial), -1))
+        if len(packed) + self.kernel.instances > self.states.most:
+            raise UsageError(
+                f"A memory budget of {self.wish.memory:,} bytes holds {self.states.most:,} states, too few to begin "
+                f"({len(packed):,} initial states). Give at least a megabyte."
+            )
+        while len(packed) > self.states.space.region_limit:
+            self.states.grow(0)
+        self.cursor[SIZE] = self.cursor[LEVEL_END] = self.states.add(packed, 0)
+        return int(self.cursor[SIZE])
+
+    @property
+    def stored(self) -> int:
+        """How many distinct states are known."""
+        return int(self.cursor[SIZE])
+
+    @property
+    def expanded(self) -> int:
+        """How many of them are expanded."""
+        return int(self.cursor[NEXT])
+
+    @property
+    def search(self) -> Search:
+        """The argument of the loops."""
+        return Search(self.machine, self.states.space, self.room.batch, self.counts.tally)
+
+    def run(self) -> None:
+        """Search until something ends it; Ctrl-C is one of the endings."""
+        pace = LEAST_PACE
+        try:
+            while (ending := self._advance(pace)) is None:
+                spent = time.monotonic() - self.started - self.seconds
+                pace = _next_pace(pace, spent)
+                self.seconds += spent
+                if self.wish.seconds is not None and self.seconds >= self.wish.seconds:
+                    ending = Ending.TIME
+                    break
+                if spent >= SLICE / 4:
+                    self.wish.report(self._progress())
+        except KeyboardInterrupt:
+            ending = Ending.INTERRUPT
+        self.ending = ending
+        self.seconds = time.monotonic() - self.started
+
+    def _advance(self, pace: int) -> Ending | None:
+        """Expand up to `pace` states; None if the search goes on."""
+        self.cursor[LIMIT] = self.cursor[NEXT] + pace
+        status = breadth.explore(self.search, self.cursor)
+        if status == breadth.FULL:
+            return None if self.states.grow(self.stored) else Ending.MEMORY
+        return _ENDINGS.get(status)
+
+    def _progress(self) -> Progress:
+        budget = self.wish.seconds
+        return Progress(
+            engine="exhaust", done=self.expanded, unit="states", seconds=self.seconds,
+            left=None if budget is None else max(0.0, budget - self.seconds),
+            note=f"depth {self.cursor[DEPTH]}, {self.stored - self.expanded:,} states wait",
+        )  # fmt: skip
+
+    def path_to(self, index: int, last_step: int | None = None) -> Path:
+        """A shortest path to a stored state, and on by one more instance if `last_step` gives it."""
+        indices, instances = [index], []
+        while index >= self.initial:
+            index, instance = self._parent(index)
+            indices.append(index)
+            instances.append(instance)
+        states, instances = self.states.rows(indices[::-1]), instances[::-1]
+        if last_step is None:
+            return Path(states, tuple(instances))
+        return Path(np.vstack([states, self._after(states[-1], last_step)]), (*instances, last_step))
+
+    def _parent(self, index: int) -> tuple[int, int]:
+        """The state from which this one was discovered, and the instance that led from there to here."""
+        marks = self.counts.marks[: -(-self.expanded // STRIDE)]
+        block = int(np.searchsorted(marks, index, side="right")) - 1
+        first, last = block * STRIDE, min((block + 1) * STRIDE, self.expanded)
+        wanted = np.array([first, last, index, 0], np.int64)
+        parent = breadth.find_step(self._aside(), wanted)
+        if parent == breadth.ABSENT:
+            raise AssertionError(f"No state in {first} … {last - 1} leads to state {index}; the store is corrupt.")
+        return int(parent), int(wanted[3])
+
+    def _aside(self) -> Search:
+        """The argument of the loops, with bound hits counted in a copy that nobody reads."""
+        self._unread = self.counts.hits.copy()
+        search = self.search
+        return search._replace(tally=search.tally._replace(hits=self._unread.ctypes.data))
+
+    def _after(self, packed: np.ndarray, instance: int) -> np.ndarray:
+        after = np.zeros(self.kernel.words, np.uint64)
+        breadth.take_step(self.kernel.apply, instance, packed.ctypes.data, after.ctypes.data)
+        return after
+
+
+_ENDINGS = {breadth.DONE: Ending.COMPLETE, breadth.FOUND: Ending.VIOLATION, breadth.FAILED: Ending.FAILURE}
+
+
+def _next_pace(pace: int, spent: float) -> int:
+    """How many states to expand in the next slice."""
+    wanted = 2 * pace if spent < SLICE / 2 else int(pace * SLICE / spent)
+    return max(LEAST_PACE, min(wanted, MOST_PACE))

@@ -1,0 +1,328 @@
+"""Breadth-first search over packed states, in batches that hide the memory's latency.
+
+Words: a state is *expanded* when its claims are checked and its successors are looked up. The *frontier* is what is
+stored and not yet expanded. States are numbered in the order of discovery, so those that a state discovers follow
+those that its predecessors discovered: a *mark*, the number of states before a block of STRIDE states was expanded, is
+all that is kept to find a state's parent again.
+"""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from search.loops.native import (
+    ONE,
+    ZERO,
+    bit_count,
+    call,
+    call_void,
+    count_up,
+    loop,
+    lowest_bit,
+    peek,
+    peek16,
+    poke,
+)
+from search.loops.table import (
+    ABSENT,
+    Space,
+    find_or_add,
+    hash_of,
+    key_at,
+    prefetch_key,
+    prefetch_slot,
+    room,
+    same_key,
+)
+from search.loops.tally import add_rows, bump
+
+BATCH = 32
+STRIDE = 64
+
+NEXT, SIZE, LEVEL_END, DEPTH, GENERATED, QUIET, DEADLOCKS, FIRST_DEADLOCK, FAILURE, LIMIT = range(10)
+"""What the cursor (an array of int64) holds: the next state to expand, the number of states, where the present level
+ends, its depth, the successors generated, the quiet states, the deadlocks and the first of them, what `expand` returned
+when it failed, and the number of expanded states at which to come back."""
+CURSOR_SIZE = 10
+
+GOING, DONE, FULL, FOUND, FAILED = range(5)
+"""Why the loop came back: its limit is reached, all is expanded, there is no room, a violation, an error."""
+
+
+class Machine(NamedTuple):
+    """A kernel as the loops see it, and which claims count: sizes, addresses of functions and of bit rows, flags."""
+
+    words: int
+    row_words: int
+    claim_words: int
+    instances: int
+    expand: int
+    check: int
+    check_step: int
+    system_row: int
+    state_row: int
+    """The claims to check on states."""
+    step_row: int
+    """The claims to check on steps."""
+    reachable_row: int
+    checks_states: int
+    checks_steps: int
+    stop: int
+    """Whether to come back at the first violation."""
+    deadlock: int
+    """Whether a state without enabled instances is a violation."""
+
+
+class Batch(NamedTuple):
+    """The addresses of room for BATCH states: their successors, and their bit rows."""
+
+    keys: int
+    instances: int
+    """uint16 per successor."""
+    hashes: int
+    ends: int
+    """int64 per state: how many successors there are up to and with its own."""
+    enabled: int
+    """Bit row per state."""
+    false: int
+    """One bit row."""
+    premises: int
+    """Bit row per state."""
+    step_premises: int
+    """Bit row per successor."""
+
+
+class Tally(NamedTuple):
+    """The addresses of counts, int64 if not said otherwise."""
+
+    enabled: int
+    """Vertical counters."""
+    premises: int
+    """Vertical counters."""
+    blocked: int
+    """Per instance: how often a bound disabled it."""
+    idle: int
+    """Per instance: how often it led to the same state."""
+    hits: int
+    """Per bound."""
+    seen: int
+    """Per claim: how often it was false (reachable claims: true)."""
+    first_state: int
+    """Per claim: the first state where that was so (step claims: the state before the step), plus 1; 0 for none."""
+    first_instance: int
+    """Per step claim: the instance of that step."""
+    marks: int
+    """Per block of STRIDE states: how many states there were before it was expanded."""
+
+
+class Search(NamedTuple):
+    """All that the loops need besides the cursor."""
+
+    machine: Machine
+    space: Space
+    batch: Batch
+    tally: Tally
+
+
+@loop
+def explore(search: Search, cursor: np.ndarray) -> int:
+    """Expand stored states until about cursor[LIMIT] of them are expanded; returns why it came back."""
+    while cursor[NEXT] < cursor[LIMIT]:
+        if cursor[NEXT] == cursor[LEVEL_END]:
+            if cursor[SIZE] == cursor[LEVEL_END]:
+                return DONE
+            cursor[LEVEL_END] = cursor[SIZE]
+            cursor[DEPTH] += 1
+        count = _batch_size(search, cursor)
+        if count <= 0:
+            return FULL
+        first = cursor[NEXT]
+        if first % STRIDE == 0:
+            poke(search.tally.marks, first // STRIDE, np.uint64(cursor[SIZE]))
+        status = _expand(search, cursor, count)
+        _count(search, cursor[NEXT] - first)
+        _look_up(search, cursor, first)
+        if status != GOING:
+            return status
+    return GOING
+
+
+@loop
+def _batch_size(search: Search, cursor: np.ndarray) -> int:
+    """How many states to expand at once: of one level, of one block, and with room for all successors."""
+    first = cursor[NEXT]
+    count = min(BATCH, STRIDE - first % STRIDE, cursor[LEVEL_END] - first)
+    return min(count, room(search.space, cursor[SIZE]) // search.machine.instances)
+
+
+@loop
+def _expand(search: Search, cursor: np.ndarray, count: int) -> int:
+    """Write the successors of the next `count` states into the batch, and check those states."""
+    machine, batch, total = search.machine, search.batch, np.int64(0)
+    for k in range(count):
+        state, row = key_at(search.space, cursor[NEXT]), batch.enabled + 8 * machine.row_words * k
+        successors, instances = batch.keys + 8 * machine.words * total, batch.instances + 2 * total
+        made = call(machine.expand, (state, row, successors, instances, search.tally.hits))
+        if made < 0:
+            cursor[FAILURE] = made
+            return FAILED
+        poke(batch.ends, k, np.uint64(total + made))
+        found = _judge(search, cursor, k, total)
+        total += made
+        cursor[NEXT] += 1
+        cursor[GENERATED] += made
+        if machine.stop and found:
+            return FOUND
+    return GOING
+
+
+@loop
+def _judge(search: Search, cursor: np.ndarray, k: int, begin: int) -> bool:
+    """Count and check the state just expanded, whose successors start at `begin`; whether it violates something."""
+    machine, end = search.machine, np.int64(peek(search.batch.ends, k))
+    enabled, quiet = _enabled(search, k)
+    cursor[QUIET] += quiet
+    if enabled != end - begin:
+        _count_blocked(search, k, begin, end)
+    found = False
+    if enabled == 0:
+        cursor[FIRST_DEADLOCK] = cursor[NEXT] if cursor[DEADLOCKS] == 0 else cursor[FIRST_DEADLOCK]
+        cursor[DEADLOCKS] += 1
+        found = machine.deadlock != 0
+    if machine.checks_states:
+        found |= _check(search, cursor[NEXT], k, quiet)
+    if machine.checks_steps:
+        for j in range(begin, end):
+            found |= _check_step(search, cursor[NEXT], j)
+    return found
+
+
+@loop
+def _enabled(search: Search, k: int) -> tuple[int, int]:
+    """How many instances are enabled, and 1 if no system instance is."""
+    machine, enabled, system = search.machine, np.int64(0), ZERO
+    row = search.batch.enabled + 8 * machine.row_words * k
+    for word in range(machine.row_words):
+        enabled += bit_count(peek(row, word))
+        system |= peek(row, word) & peek(machine.system_row, word)
+    return enabled, np.int64(system == ZERO)
+
+
+@loop
+def _count_blocked(search: Search, k: int, begin: int, end: int) -> None:
+    """Count the enabled instances that a bound disabled: those without a successor."""
+    row = search.batch.enabled + 8 * search.machine.row_words * k
+    for word in range(search.machine.row_words):
+        blocked = peek(row, word)
+        for j in range(begin, end):
+            instance = np.int64(peek16(search.batch.instances, j))
+            if instance // 64 == word:
+                blocked &= ~(ONE << np.uint64(instance % 64))
+        bump(search.tally.blocked, word, blocked)
+
+
+@loop
+def _check(search: Search, index: int, k: int, quiet: int) -> bool:
+    """Evaluate the state claims; whether one of those that must hold is false."""
+    machine, false, bad = search.machine, search.batch.false, ZERO
+    premise = search.batch.premises + 8 * machine.claim_words * k
+    call_void(machine.check, (key_at(search.space, index), quiet, false, premise))
+    for word in range(machine.claim_words):
+        row = peek(false, word) & peek(machine.state_row, word)
+        if row != ZERO:
+            _note(search.tally, word, row, (index, np.int64(0)))
+            bad |= row & ~peek(machine.reachable_row, word)
+    return bad != ZERO
+
+
+@loop
+def _check_step(search: Search, index: int, j: int) -> bool:
+    """Evaluate the step claims on the step to successor j of the batch; whether one is false."""
+    machine, false, bad = search.machine, search.batch.false, ZERO
+    premise = search.batch.step_premises + 8 * machine.claim_words * j
+    after = search.batch.keys + 8 * machine.words * j
+    call_void(machine.check_step, (key_at(search.space, index), after, false, premise))
+    for word in range(machine.claim_words):
+        row = peek(false, word) & peek(machine.step_row, word)
+        if row != ZERO:
+            _note(search.tally, word, row, (index, np.int64(peek16(search.batch.instances, j))))
+            bad |= row
+    return bad != ZERO
+
+
+@loop
+def _note(tally: Tally, word: int, false: int, where: tuple[int, int]) -> None:
+    """Count the claims that are false, and remember where (state and instance) each was so first."""
+    bump(tally.seen, word, false)
+    while false != ZERO:
+        claim = 64 * word + lowest_bit(false)
+        if peek(tally.first_state, claim) == ZERO:
+            poke(tally.first_state, claim, np.uint64(where[0] + 1))
+            poke(tally.first_instance, claim, np.uint64(where[1]))
+        false &= false - ONE
+
+
+@loop
+def _count(search: Search, parents: int) -> None:
+    """Add the bit rows of the batch to the vertical counters."""
+    machine, batch, tally = search.machine, search.batch, search.tally
+    add_rows(tally.enabled, batch.enabled, parents, machine.row_words)
+    if machine.checks_states:
+        add_rows(tally.premises, batch.premises, parents, machine.claim_words)
+    if machine.checks_steps and parents > 0:
+        total = np.int64(peek(batch.ends, parents - 1))
+        for first in range(0, total, BATCH):
+            rows = batch.step_premises + 8 * machine.claim_words * first
+            add_rows(tally.premises, rows, min(BATCH, total - first), machine.claim_words)
+
+
+@loop
+def _look_up(search: Search, cursor: np.ndarray, first: int) -> None:
+    """Store those successors in the batch that are new."""
+    space, batch, parents = search.space, search.batch, cursor[NEXT] - first
+    _prefetch(space, batch, np.int64(peek(batch.ends, parents - 1)) if parents > 0 else np.int64(0))
+    size, j = cursor[SIZE], np.int64(0)
+    for k in range(parents):
+        end = np.int64(peek(batch.ends, k))
+        while j < end:
+            index = find_or_add(space, batch.keys + 8 * space.words * j, peek(batch.hashes, j), size)
+            if index == ABSENT:
+                size += 1
+            elif index == first + k:
+                count_up(search.tally.idle, np.int64(peek16(batch.instances, j)), 1)
+            j += 1
+    cursor[SIZE] = size
+
+
+@loop
+def _prefetch(space: Space, batch: Batch, total: int) -> None:
+    """Hash all successors in the batch, and ask for the memory that the look-up will need."""
+    for j in range(total):
+        hashed = hash_of(batch.keys + 8 * space.words * j, space.words)
+        poke(batch.hashes, j, hashed)
+        prefetch_slot(space, hashed)
+    for j in range(total):
+        prefetch_key(space, peek(batch.hashes, j))
+
+
+@loop
+def find_step(search: Search, block: np.ndarray) -> int:
+    """The first of the states block[0] … block[1] - 1 that has state block[2] as a successor; ABSENT if none has.
+
+    block[3] becomes the instance of the step.
+    """
+    space, batch, target = search.space, search.batch, key_at(search.space, block[2])
+    for index in range(block[0], block[1]):
+        arguments = (key_at(space, index), batch.enabled, batch.keys, batch.instances, search.tally.hits)
+        for j in range(call(search.machine.expand, arguments)):
+            if same_key(batch.keys + 8 * space.words * j, target, space.words):
+                block[3] = np.int64(peek16(batch.instances, j))
+                return index
+    return ABSENT
+
+
+@loop
+def take_step(apply: int, instance: int, before: int, after: int) -> int:
+    """What the kernel's `apply` returns; the state is written if that is 0."""
+    return call(apply, (instance, before, after))

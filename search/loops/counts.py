@@ -1,0 +1,96 @@
+"""The arrays that the breadth-first loops write, and their addresses: whoever owns these objects keeps them alive."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from search.kernel import Kernel
+from search.loops.breadth import BATCH, STRIDE, Batch, Machine, Tally
+from search.loops.memory import reserve
+from search.loops.tally import PLANES, totals
+
+
+def bit_row(numbers: Iterable[int], words: int) -> np.ndarray:
+    """A bit row of `words` words with these bits set."""
+    row = np.zeros(words, np.uint64)
+    for number in numbers:
+        row[number // 64] |= np.uint64(1 << (number % 64))
+    return row
+
+
+class Counts:
+    """What a search counts: the arrays of a `Tally`, for at most `most` states."""
+
+    def __init__(self, kernel: Kernel, most: int) -> None:
+        self.enabled = np.zeros((kernel.instance_words, PLANES), np.uint64)
+        self.premises = np.zeros((kernel.claim_words, PLANES), np.uint64)
+        self.blocked = np.zeros(64 * kernel.instance_words, np.int64)
+        self.idle = np.zeros(kernel.instances, np.int64)
+        self.hits = np.zeros(max(1, len(kernel.bounds)), np.int64)
+        self.seen = np.zeros(64 * kernel.claim_words, np.int64)
+        self.first_state = np.zeros(64 * kernel.claim_words, np.int64)
+        self.first_instance = np.zeros(64 * kernel.claim_words, np.int64)
+        self.marks = reserve(most // STRIDE + 2, np.int64)
+
+    @property
+    def tally(self) -> Tally:
+        """The addresses of the arrays."""
+        return Tally(**{name: getattr(self, name).ctypes.data for name in Tally._fields})
+
+    def enabled_totals(self, instances: int) -> list[int]:
+        """How often each instance was enabled."""
+        return totals(self.enabled, instances).tolist()
+
+    def premise_totals(self, claims: int) -> list[int]:
+        """How often each claim's premise held."""
+        return totals(self.premises, claims).tolist()
+
+
+class Room:
+    """Room for the work on one batch of states: the arrays of a `Batch`."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        widest = BATCH * kernel.instances
+        self.keys = np.zeros(widest * kernel.words, np.uint64)
+        self.instances = np.zeros(widest, np.uint16)
+        self.hashes = np.zeros(widest, np.uint64)
+        self.ends = np.zeros(BATCH, np.int64)
+        self.enabled = np.zeros(BATCH * kernel.instance_words, np.uint64)
+        self.false = np.zeros(kernel.claim_words, np.uint64)
+        self.premises = np.zeros(BATCH * kernel.claim_words, np.uint64)
+        self.step_premises = np.zeros(widest * kernel.claim_words, np.uint64)
+
+    @property
+    def batch(self) -> Batch:
+        """The addresses of the arrays."""
+        return Batch(**{name: getattr(self, name).ctypes.data for name in Batch._fields})
+
+
+class Rows:
+    """The bit rows that a `Machine` points to: system instances, and the claims asked for, by kind."""
+
+    def __init__(self, kernel: Kernel, asked: Iterable[int]) -> None:
+        row = bit_row(asked, kernel.claim_words)
+        self.system_row = _padded(kernel.system_row, kernel.instance_words)
+        self.step_row = row & _padded(kernel.step_row, kernel.claim_words)
+        self.state_row = row & ~self.step_row
+        self.reachable_row = _padded(kernel.reachable_row, kernel.claim_words)
+
+    def machine(self, kernel: Kernel, *, stop: bool, deadlock: bool) -> Machine:
+        """The kernel as the loops see it."""
+        return Machine(
+            words=kernel.words, row_words=kernel.instance_words, claim_words=kernel.claim_words,
+            instances=kernel.instances, expand=kernel.expand, check=kernel.check, check_step=kernel.check_step,
+            system_row=self.system_row.ctypes.data, state_row=self.state_row.ctypes.data,
+            step_row=self.step_row.ctypes.data, reachable_row=self.reachable_row.ctypes.data,
+            checks_states=int(self.state_row.any()), checks_steps=int(self.step_row.any()),
+            stop=int(stop), deadlock=int(deadlock),
+        )  # fmt: skip
+
+
+def _padded(row: np.ndarray, words: int) -> np.ndarray:
+    """A row of that many words, also where a kernel without claims gives an empty one."""
+    padded = np.zeros(words, np.uint64)
+    padded[: len(row)] = row
+    return padded

@@ -1,0 +1,204 @@
+"""What the loops need below Python: calls by address, raw words, bit tricks, prefetch.
+
+Words: an *address* is an int64; a *word* is the uint64 stored there. All functions here work inside loops only.
+"""
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+WORD = ir.IntType(64)
+WIDE = ir.IntType(128)
+BYTE = ir.IntType(8)
+
+ZERO, ONE = np.uint64(0), np.uint64(1)
+
+
+def loop(function: Callable[..., Any]) -> Any:
+    """Compile a loop: cached on disk, without the GIL. The cache is void as soon as any source in this folder changes.
+
+    (Numba alone looks at one file per function and would miss a change in what it calls.)
+    """
+    compiled = njit(cache=True, nogil=True, error_model="numpy")(function)
+    kept = getattr(compiled._cache, "_cache_file", None)
+    if kept is not None:
+        kept._source_stamp = _sources()
+    return compiled
+
+
+@cache
+def _sources() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@intrinsic
+def call(typing: Any, address: Any, arguments: Any) -> Any:
+    """The int64 that a C function returns for a tuple of int64 arguments."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        return _call(builder, values, len(signature.args[1]), WORD)
+
+    return types.int64(types.int64, arguments), generate
+
+
+@intrinsic
+def call_void(typing: Any, address: Any, arguments: Any) -> Any:
+    """Call a C function that returns nothing with a tuple of int64 arguments."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        _call(builder, values, len(signature.args[1]), ir.VoidType())
+        return context.get_dummy_value()
+
+    return types.none(types.int64, arguments), generate
+
+
+def _call(builder: ir.IRBuilder, values: Any, count: int, result: ir.Type) -> Any:
+    address, arguments = values
+    function = builder.inttoptr(address, ir.FunctionType(result, [WORD] * count).as_pointer())
+    return builder.call(function, [builder.extract_value(arguments, k) for k in range(count)])
+
+
+def _reader(bits: int, about: str) -> Any:
+    def read(typing: Any, base: Any, index: Any) -> Any:
+        def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+            item = builder.load(_item(builder, values, bits))
+            return item if bits == 64 else builder.zext(item, WORD)
+
+        return types.uint64(types.int64, types.int64), generate
+
+    read.__doc__ = about
+    return intrinsic(read)
+
+
+def _writer(bits: int, about: str) -> Any:
+    def write(typing: Any, base: Any, index: Any, word: Any) -> Any:
+        def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+            item = values[2] if bits == 64 else builder.trunc(values[2], ir.IntType(bits))
+            builder.store(item, _item(builder, values, bits))
+            return context.get_dummy_value()
+
+        return types.none(types.int64, types.int64, types.uint64), generate
+
+    write.__doc__ = about
+    return intrinsic(write)
+
+
+def _item(builder: ir.IRBuilder, values: Any, bits: int) -> Any:
+    return builder.gep(builder.inttoptr(values[0], ir.IntType(bits).as_pointer()), [values[1]])
+
+
+peek = _reader(64, "Word `index` of an array at an address.")
+peek32 = _reader(32, "Item `index` of an array of uint32 at an address, as a word.")
+peek16 = _reader(16, "Item `index` of an array of uint16 at an address, as a word.")
+poke = _writer(64, "Set word `index` of an array at an address.")
+poke32 = _writer(32, "Set item `index` of an array of uint32 at an address.")
+
+
+@loop
+def count_up(base: int, index: int, amount: int) -> None:
+    """Add to number `index` of an array of int64 at an address."""
+    poke(base, index, peek(base, index) + np.uint64(amount))
+
+
+@intrinsic
+def prefetch(typing: Any, address: Any) -> Any:
+    """Ask for the cache line at an address, which will be read and perhaps written."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        flag, pointer = ir.IntType(32), BYTE.as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [pointer, flag, flag, flag])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
+        builder.call(function, [builder.inttoptr(values[0], pointer), flag(0), flag(3), flag(1)])
+        return context.get_dummy_value()
+
+    return types.none(types.int64), generate
+
+
+@intrinsic
+def fold(typing: Any, left: Any, right: Any) -> Any:
+    """The two halves of the 128-bit product of two words, combined by exclusive or."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        low, high = _product(builder, values)
+        return builder.xor(low, high)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+@intrinsic
+def scale(typing: Any, word: Any, size: Any) -> Any:
+    """The word as a fraction of 2^64, times the size: a number in 0 … size - 1, and monotone in the word."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        return _product(builder, values)[1]
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+def _product(builder: ir.IRBuilder, values: Any) -> tuple[Any, Any]:
+    product = builder.mul(builder.zext(values[0], WIDE), builder.zext(values[1], WIDE))
+    return builder.trunc(product, WORD), builder.trunc(builder.lshr(product, WIDE(64)), WORD)
+
+
+@intrinsic
+def bit_count(typing: Any, word: Any) -> Any:
+    """How many bits of a word are set."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        return builder.ctpop(values[0])
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def lowest_bit(typing: Any, word: Any) -> Any:
+    """The number of the lowest set bit; 64 if there is none."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        return builder.cttz(values[0], ir.IntType(1)(0))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def deposit(typing: Any, bits: Any, mask: Any) -> Any:
+    """The low bits, put where the mask has its set bits (the instruction `pdep`). Only if HAS_DEPOSIT."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        kind = ir.FunctionType(WORD, [WORD, WORD])
+        function = builder.module.declare_intrinsic("llvm.x86.bmi.pdep.64", (), kind)
+        return builder.call(function, values)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+HAS_DEPOSIT = bool(llvmlite.binding.get_host_cpu_features().get("bmi2", False))
+
+
+if HAS_DEPOSIT:
+
+    @loop
+    def select_bit(word: int, rank: int) -> int:
+        """The number of the set bit that has `rank` set bits below it."""
+        return lowest_bit(deposit(ONE << np.uint64(rank), word))
+
+else:
+
+    @loop
+    def select_bit(word: int, rank: int) -> int:
+        """The number of the set bit that has `rank` set bits below it."""
+        for _ in range(rank):
+            word &= word - ONE
+        return lowest_bit(word)

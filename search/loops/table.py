@@ -1,0 +1,212 @@
+"""The set of states seen: a dense store of packed states in the order of discovery, and a hash table of indices into it.
+
+Words: a *key* is a packed state. The *store* holds every key in full, so membership is exact. The *table* has REGIONS
+regions of equal size; a key's hash chooses the region and the place in it, and probing stays in the region (so that
+workers can own regions). An *entry* is an index plus 1 (0: empty) with a *tag* above it: the low bits of the hash, as
+many as the entry's width leaves, which spare most looks into the store.
+"""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from search.loops.native import ONE, ZERO, count_up, fold, loop, peek, peek32, poke, poke32, prefetch, scale
+
+REGIONS = 64
+REGION_BITS = np.uint64(6)
+ABSENT = -1
+
+_FIRST, _SECOND, _LAST = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93))
+_TOP = np.uint64(64) - REGION_BITS
+
+
+class Space(NamedTuple):
+    """A set of states: sizes, and the addresses of its arrays (which somebody else keeps alive)."""
+
+    words: int
+    store: int
+    capacity: int
+    """How many keys the store can hold."""
+    table: int
+    entry_bytes: int
+    """4 or 8."""
+    region_size: int
+    region_limit: int
+    """How many entries a region may have before the table must grow."""
+    index_bits: int
+    """The width of the index in an entry."""
+    filled: int
+    """Per region, int64: how many entries it has."""
+
+
+@loop
+def room(space: Space, size: int) -> int:
+    """How many keys can be added for sure."""
+    fullest = np.int64(0)
+    for region in range(REGIONS):
+        fullest = max(fullest, np.int64(peek(space.filled, region)))
+    return min(space.region_limit - fullest, space.capacity - size)
+
+
+@loop
+def hash_of(key: int, words: int) -> int:
+    """The hash of the key at an address."""
+    if words == 2:
+        mixed = fold(peek(key, 0) ^ _FIRST, peek(key, 1) ^ _SECOND)
+    else:
+        mixed = _SECOND
+        for place in range(0, words - 1, 2):
+            mixed = fold(peek(key, place) ^ mixed, peek(key, place + 1) ^ _FIRST)
+        if words % 2:
+            mixed = fold(peek(key, words - 1) ^ mixed, _FIRST)
+    return (mixed ^ (mixed >> np.uint64(32))) * _LAST
+
+
+@loop
+def same_key(one: int, other: int, words: int) -> bool:
+    """Whether the keys at two addresses are equal."""
+    different = peek(one, 0) ^ peek(other, 0)
+    if words == 2:
+        different |= peek(one, 1) ^ peek(other, 1)
+    elif words > 2:
+        different |= _difference(one, other, words)
+    return different == ZERO
+
+
+@loop
+def _difference(one: int, other: int, words: int) -> int:
+    different = ZERO
+    for place in range(1, words):
+        different |= peek(one, place) ^ peek(other, place)
+    return different
+
+
+@loop
+def copy_key(target: int, source: int, words: int) -> None:
+    """Copy a key from one address to another."""
+    poke(target, 0, peek(source, 0))
+    if words == 2:
+        poke(target, 1, peek(source, 1))
+    elif words > 2:
+        for place in range(1, words):
+            poke(target, place, peek(source, place))
+
+
+@loop
+def key_at(space: Space, index: int) -> int:
+    """The address of a stored key."""
+    return space.store + 8 * space.words * index
+
+
+@loop
+def _region(hashed: int) -> int:
+    return np.int64(hashed >> _TOP)
+
+
+@loop
+def _slot(space: Space, hashed: int) -> int:
+    """Where a hash begins its probing, as an index into the table."""
+    place = scale(hashed << REGION_BITS, np.uint64(space.region_size))
+    return _region(hashed) * space.region_size + np.int64(place)
+
+
+@loop
+def _next(space: Space, hashed: int, slot: int) -> int:
+    """Where probing goes on after a slot."""
+    end = (_region(hashed) + 1) * space.region_size
+    return slot + 1 if slot + 1 < end else end - space.region_size
+
+
+@loop
+def _entry(space: Space, slot: int) -> int:
+    return peek32(space.table, slot) if space.entry_bytes == 4 else peek(space.table, slot)
+
+
+@loop
+def _tag(space: Space, hashed: int) -> int:
+    """The tag of a hash, in its place in an entry."""
+    low = hashed << np.uint64(space.index_bits)
+    return low & np.uint64(0xFFFFFFFF) if space.entry_bytes == 4 else low
+
+
+@loop
+def _has_tag(space: Space, entry: int, tag: int) -> bool:
+    return ((entry ^ tag) >> np.uint64(space.index_bits)) == ZERO
+
+
+@loop
+def _index(space: Space, entry: int) -> int:
+    return np.int64(entry & ((ONE << np.uint64(space.index_bits)) - ONE)) - 1
+
+
+@loop
+def _set_entry(space: Space, slot: int, hashed: int, index: int) -> None:
+    entry = _tag(space, hashed) | np.uint64(index + 1)
+    if space.entry_bytes == 4:
+        poke32(space.table, slot, entry)
+    else:
+        poke(space.table, slot, entry)
+    count_up(space.filled, _region(hashed), 1)
+
+
+@loop
+def prefetch_slot(space: Space, hashed: int) -> None:
+    """Ask for the place in the table where the hash begins its probing."""
+    prefetch(space.table + _slot(space, hashed) * space.entry_bytes)
+
+
+@loop
+def prefetch_key(space: Space, hashed: int) -> None:
+    """Ask for the stored key that the first probe will compare with, if its tag says so."""
+    entry = _entry(space, _slot(space, hashed))
+    if entry != ZERO and _has_tag(space, entry, _tag(space, hashed)):
+        prefetch(key_at(space, _index(space, entry)))
+
+
+@loop
+def find_or_add(space: Space, key: int, hashed: int, size: int) -> int:
+    """The index of an equal stored key; else add this one as number `size` and return ABSENT."""
+    tag, slot = _tag(space, hashed), _slot(space, hashed)
+    entry = _entry(space, slot)
+    while entry != ZERO:
+        if _has_tag(space, entry, tag):
+            index = _index(space, entry)
+            if same_key(key_at(space, index), key, space.words):
+                return index
+        slot = _next(space, hashed, slot)
+        entry = _entry(space, slot)
+    _set_entry(space, slot, hashed, size)
+    copy_key(key_at(space, size), key, space.words)
+    return ABSENT
+
+
+@loop
+def add_keys(space: Space, keys: int, count: int, size: int) -> int:
+    """Add those of `count` keys at an address that are not there yet; the number of stored keys after that."""
+    for number in range(count):
+        key = keys + 8 * number * space.words
+        if find_or_add(space, key, hash_of(key, space.words), size) == ABSENT:
+            size += 1
+    return size
+
+
+@loop
+def refill(space: Space, hashes: int, count: int, size: int) -> None:
+    """Enter all `size` stored keys into an empty table, `count` at a time; `hashes` has room for so many words."""
+    for first in range(0, size, count):
+        last = min(first + count, size)
+        for index in range(first, last):
+            hashed = hash_of(key_at(space, index), space.words)
+            poke(hashes, index - first, hashed)
+            prefetch_slot(space, hashed)
+        for index in range(first, last):
+            _enter(space, peek(hashes, index - first), index)
+
+
+@loop
+def _enter(space: Space, hashed: int, index: int) -> None:
+    slot = _slot(space, hashed)
+    while _entry(space, slot) != ZERO:
+        slot = _next(space, hashed, slot)
+    _set_entry(space, slot, hashed, index)
