@@ -1,4 +1,7 @@
-"""The examples have as many states as their sources say: distinct, generated, and deep."""
+"""The examples have as many states as their sources say: distinct, generated, and deep.
+
+Here plain Python counts; `test_large_published_counts` has the compiled engine count what is too large for it.
+"""
 from __future__ import annotations
 
 import pytest
@@ -8,10 +11,8 @@ from model.examples.alternating_bit import ALTERNATING_BIT
 from model.examples.blocking_queue import BLOCKING_QUEUE
 from model.examples.chang_roberts import CHANG_ROBERTS
 from model.examples.die_hard import DIE_HARD
-from model.examples.ewd426 import EWD426
 from model.examples.ewd840 import EWD840, Color
 from model.examples.lost_update import LOST_UPDATE
-from model.examples.readers_writers import READERS_WRITERS
 from model.examples.reference import REFERENCE
 from model.examples.tic_tac_toe import TIC_TAC_TOE, Mark
 from model.examples.ticket_lock import TICKET_LOCK
@@ -41,7 +42,6 @@ PUBLISHED = [
     Published(DIE_HARD, {}, distinct=16, generated=97, depth=7),
     Published(LOST_UPDATE, {"threads": 2}, distinct=13),
     Published(TWO_PHASE_COMMIT, {"rms": 3}, distinct=288, generated=1_146, depth=10),
-    Published(TWO_PHASE_COMMIT, {"rms": 5}, distinct=8_832),
     Published(TOWER_OF_HANOI, {"disks": 5, "pegs": 3}, distinct=243, depth=31),
     Published(TIC_TAC_TOE, {"side": 3}, distinct=5_478, depth=9),
     Published(BLOCKING_QUEUE, {"threads": 2, "producers": 1, "capacity": 1}, distinct=4),
@@ -54,8 +54,6 @@ PUBLISHED = [
         variant="two-wait-sets",
     ),
     Published(ALTERNATING_BIT, {"data": 2, "slots": 2}, distinct=240, depth=9),
-    Published(READERS_WRITERS, {"actors": 3, "requests": 6}, distinct=21_527, generated=59_674, depth=12),
-    Published(EWD426, {"nodes": 6, "counters": 6, "arrangements": 6**6}, distinct=46_656, generated=248_832, depth=0),
     Published(EWD840, {"nodes": 3, "patterns": 2**3}, distinct=302),
     Published(EWD840, {"nodes": 4, "patterns": 2**4}, distinct=1_566, depth=11),
     Published(CHANG_ROBERTS, {"nodes": 3, "patterns": 2**3}, distinct=137, generated=227, depth=9),
