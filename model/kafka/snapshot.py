@@ -1,0 +1,160 @@
+"""A snapshot of a real cluster as the beginning of a story: read, made an initial state, and diagnosed.
+
+Words: a *capture* is the file; a *reading* what it amounts to in the model. What a capture cannot show, and the model
+therefore takes for true, is said in the reading's facts.
+"""
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+
+from model.kafka.actors import FAULT, NEW_CLIENT, OLD_CLIENT, OPERATOR
+from model.kafka.capture import Capture, read_capture, topic_label
+from model.kafka.diagnosis import Condition
+from model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
+from model.kafka.snapshot_diagnosis import Diagnosis, diagnose
+from model.kafka.snapshot_focus import Focus, focus_on
+from model.kafka.snapshot_replicas import UNKNOWN_ID, Belief, Memory, believe, ids_in, memory_is_uncertain
+from model.kafka.snapshot_state import arrange, arrange_without_topics, controller_in, replica_orders
+from model.kafka.snapshot_words import listed
+from model.kafka.state import Cluster
+from model.kafka.versions import VARIANTS
+from model.language import Reading, UsageError
+from model.language.errors import one_of
+from model.language.scenario import Steps
+
+WORLD = tuple(actor.name for actor in (OLD_CLIENT, NEW_CLIENT, OPERATOR, FAULT))
+"""Who acts from outside of the cluster."""
+MINTED = 2
+"""How many ids can be minted after the snapshot: one for a failover, one more for a race of two controllers."""
+NOBODY = {"old_creations": 0, "new_creations": 0, "expansions": 0, "new_expansions": 0, "topics": 1}
+"""The bounds that keep clients from creating and expanding topics: the question is what the present state leads to."""
+
+
+def read_snapshot(path: str | os.PathLike[str] | bytes) -> Reading:
+    """What a capture (a JSON file, or its bytes) amounts to; UsageError if it cannot be read or modelled."""
+    capture = read_capture(path)
+    if capture.version not in VARIANTS:
+        raise UsageError(
+            f"The capture is of Kafka {capture.version}, which kwalk does not model. {one_of(VARIANTS)} "
+            'Correct its "version" if it is near enough to one of these.'
+        )
+    focus, diagnosis = focus_on(capture), diagnose(capture)
+    return _empty(capture, diagnosis) if focus is None else _reading(believe(capture, focus), diagnosis)
+
+
+def _empty(capture: Capture, diagnosis: Diagnosis) -> Reading:
+    brokers = tuple(capture.brokers)[:3]
+    return Reading(
+        bounds={**NOBODY, "brokers": len(brokers), "partitions": 1, "topic_ids": 1},
+        labels={BROKERS.name: tuple(str(broker) for broker in brokers)},
+        initial=_starting(partial(arrange_without_topics, capture=capture, brokers=brokers)),
+        variant=capture.version,
+        facts=(_headline(capture),),
+        diagnose=partial(conclude, diagnosis),
+    )
+
+
+def _reading(belief: Belief, diagnosis: Diagnosis) -> Reading:
+    focus, ids = belief.focus, ids_in(belief)
+    bounds = {
+        "brokers": len(focus.brokers),
+        "partitions": len(focus.partitions),
+        "replica_orders": replica_orders(focus),
+        "topic_ids": len(ids) + MINTED,
+    }
+    certain = _starting(partial(arrange, belief=belief, memory=Memory.NO_ID))
+    return Reading(
+        bounds={**NOBODY, **bounds},
+        labels=_labels(focus, ids),
+        initial=_either_memory(belief) if memory_is_uncertain(belief) else certain,
+        variant=belief.capture.version,
+        facts=(_headline(belief.capture), *focus.facts, *_assumptions(belief), *_names(ids)),
+        diagnose=partial(conclude, diagnosis),
+    )
+
+
+def _starting(arrangement: Callable[[Cluster], None]) -> Callable[..., None]:
+    def snapshot(cluster: Cluster) -> None:
+        arrangement(cluster)
+
+    return snapshot
+
+
+def _either_memory(belief: Belief) -> Callable[..., None]:
+    """Where the capture cannot tell what brokers remember there are several initial states."""
+
+    def snapshot(cluster: Cluster, memory: Memory) -> None:
+        arrange(cluster, belief, memory)
+
+    return snapshot
+
+
+# Labels and facts.
+
+
+def _labels(focus: Focus, ids: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """The real names; a partition that an expansion would add has the number that it would have."""
+    beyond = range(max(focus.topic.partitions) + 1, max(focus.topic.partitions) + 9)
+    return {
+        BROKERS.name: tuple(str(broker) for broker in focus.brokers),
+        TOPICS.name: (topic_label(focus.topic.name),),
+        PARTITIONS.name: tuple(str(number) for number in (*focus.partitions, *beyond)),
+        TOPIC_IDS.name: short(ids),
+    }
+
+
+def short(ids: tuple[str, ...]) -> tuple[str, ...]:
+    """Topic ids cut to what tells them apart."""
+    known = [identity for identity in ids if identity != UNKNOWN_ID]
+    width = next((n for n in range(6, 23) if len({identity[:n] for identity in known}) == len(known)), 22)
+    return tuple("not shown" if identity == UNKNOWN_ID else f"{identity[:width]}…" for identity in ids)
+
+
+def _names(ids: tuple[str, ...]) -> tuple[str, ...]:
+    full = [f"{label} is {identity}" for identity, label in zip(ids, short(ids), strict=True) if identity != UNKNOWN_ID]
+    unknown = ("An older topic id is not shown by the capture: its files were removed.",) * (UNKNOWN_ID in ids)
+    return (f"Topic ids: {listed(full)}.", *unknown) if full else unknown
+
+
+def _headline(capture: Capture) -> str:
+    down = [str(broker.id) for broker in capture.brokers.values() if not broker.alive]
+    controller = "no controller" if capture.controller is None else f"controller {capture.controller}"
+    running = f"{len(capture.live)} of {len(capture.brokers)} brokers up" + (f" (down: {listed(down)})" if down else "")
+    return f"Snapshot of Kafka {capture.version}: {running}, {controller}, controller epoch {capture.controller_epoch}."
+
+
+def _assumptions(belief: Belief) -> tuple[str, ...]:
+    capture, focus = belief.capture, belief.focus
+    found = ["Controller and leader epochs are counted anew, and nothing but what is said here is on its way."]
+    if any(partition in focus.symptoms.broken for partition in focus.partitions):
+        found.append("Replicas that refuse the controller are taken to be one leader epoch behind.")
+    if memory_is_uncertain(belief):
+        found.append("Running brokers without partition.metadata may remember an id or not: both are explored.")
+    if UNKNOWN_ID in ids_in(belief):
+        found.append("The model writes such an id to disk again; that a restart would heal it does not show.")
+    if capture.controller is not None and capture.controller not in focus.brokers:
+        active = controller_in(focus, capture)
+        if active is not None:
+            stand_in = focus.brokers[active]
+            found.append(f"Broker {capture.controller} is controller; here broker {stand_in} plays that part.")
+    return tuple(found)
+
+
+# The diagnosis with what a search found.
+
+
+def conclude(diagnosis: Diagnosis, steps: Steps | None) -> tuple[str, ...]:
+    """The static diagnosis, then what the search's shortest way to something bad adds to it.
+
+    A way without anybody's doing means broken, one that needs a failover or a restart latent.
+    """
+    if steps is None:
+        return (*diagnosis.sentences, "The search found nothing bad from here.")
+    doings = [f"{lane} {says}" for lane, says in steps if lane.startswith(WORLD)]
+    shown = Condition.LATENT if doings else Condition.BROKEN
+    way = f"the search's shortest way to it: {'; then '.join(doings)}." if doings else "the search needs no event."
+    if shown.rank > diagnosis.condition.rank:
+        return (f"{shown.value.capitalize()}: {way}", *diagnosis.sentences)
+    return (*diagnosis.sentences, way[:1].upper() + way[1:])
