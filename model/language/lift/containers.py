@@ -35,6 +35,8 @@ def items(m: Machine, reference: Reference) -> list[tuple[Term, Any]]:
 
 
 def _slot(m: Machine, reference: Reference, index: int) -> Any:
+    if not reference.sample.slots:
+        return reference.sample.shape.element.default()  # a capacity of 0: there is always an error or bound hit, too
     value = m.now.store[reference.options[-1][1].slots[index].key]
     for condition, fifo in reversed(reference.options[:-1]):
         value = m.values.choose(condition, m.now.store[fifo.slots[index].key], value)
@@ -52,6 +54,8 @@ def push(m: Machine, reference: Reference, value: Any) -> None:
     full = int(shape.capacity)
     size = m.values.number(length(m, reference))
     m.owe(Owed.BOUND, m.terms.equal(size, m.terms.integer(full)), shape.capacity.name)
+    if full == 0:
+        return
     fitting = fit(m, shape.element, value, "an element of a FIFO")
     for condition, fifo in reference.options:
         condition = m.settle(condition)
@@ -70,6 +74,8 @@ def pop(m: Machine, reference: Reference) -> Any:
     """Remove the head and return it; later elements move up, and the free slot gets its default."""
     _must_not_be_empty(m, reference)
     first = _slot(m, reference, 0)
+    if not reference.sample.slots:
+        return first
     empty = reference.sample.shape.element.default()
     for condition, fifo in reference.options:
         condition = m.settle(condition)

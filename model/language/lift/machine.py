@@ -30,7 +30,7 @@ DEPTH = 60
 
 
 class Unreachable(Exception):
-    """Every path through the present expression has left it (by an abort)."""
+    """No path goes on from here: all have aborted, or an obligation is certainly true."""
 
 
 class Owed(Enum):
@@ -102,6 +102,8 @@ class Machine:
         everything = self.terms.conjunction((*world.path, condition))
         if everything is not self.terms.false:
             self.obligations.append(Obligation(owed, everything, name))
+        if condition is self.terms.true and not self.pure_below:
+            raise Unreachable
         world.assume(self.terms, self.terms.negation(condition))
 
     def error(self, condition: Term, message: str) -> None:
