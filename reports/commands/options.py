@@ -50,6 +50,16 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"kwalk: {visible(message)}. See `{self.prog} --help`.\n")
 
 
+class _Version(argparse.Action):
+    """Look the version up only when somebody asks."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        from reports.saving import version
+
+        print(f"kwalk {version()}")
+        parser.exit(0)
+
+
 def parser() -> Parser:
     """The parser of the whole command."""
     top = Parser(
@@ -58,23 +68,12 @@ def parser() -> Parser:
         epilog=ENDING,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    top.add_argument("--version", action="version", version=f"kwalk {version()}")
+    top.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _listing(commands)
     _searching(commands)
     _reading(commands)
     return top
-
-
-def version() -> str:
-    """The installed version of kwalk."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
-    try:
-        return installed("kwalk")
-    except PackageNotFoundError:
-        return "from source"
 
 
 def _command(commands: Any, name: str, about: str) -> Parser:

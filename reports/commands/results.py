@@ -1,7 +1,6 @@
 """What a search leaves: files for each trace that it found, and a report on standard output."""
 from __future__ import annotations
 
-import hashlib
 import json
 import shlex
 from argparse import Namespace
@@ -11,16 +10,13 @@ from pathlib import Path
 from attrs import evolve
 from rich.text import Text
 
-from reports.commands.options import version
 from reports.commands.target import Target
-from reports.escaping import file_stem, visible
+from reports.escaping import visible
 from reports.files import CannotWrite, OutFolder
-from reports.itf import itf_text
 from reports.machine import verdict_object
-from reports.markdown import markdown_page
-from reports.page import html_page
 from reports.replaying import stamped
-from reports.story import Story, tell
+from reports.saving import save
+from reports.story import tell
 from reports.summary import summary
 from reports.terminal import console
 from reports.text import print_story
@@ -35,7 +31,7 @@ def deliver(aim: Target, verdict: Verdict, out: OutFolder, options: Namespace) -
     verdict = evolve(verdict, command=verdict.command or aim.command, findings=_stamped_findings(aim, verdict))
     failure: CannotWrite | None = None
     try:
-        files = {f.claim: _write(aim, f.trace, out) for f in verdict.findings if f.trace is not None}
+        files = {f.claim: save(aim.model, f.trace, out) for f in verdict.findings if f.trace is not None}
     except CannotWrite as error:
         files, failure = {}, error
     if options.json:
@@ -72,34 +68,6 @@ def diagnosis(aim: Target, verdict: Verdict) -> list[str]:
     with aim.model.active():
         instances = [aim.model.instance(key) for key in trace.actions]
         return list(aim.reading.diagnose([(instance.actor, instance.says) for instance in instances]))
-
-
-# Files.
-
-
-def stem(trace: Trace, name: str) -> str:
-    """The name of a trace's files: what it is about, and a few digits that are the same for the same trace."""
-    same = (trace.scenario, trace.variant, sorted(trace.bounds.items()), trace.states[0], trace.actions, trace.claim)
-    digits = hashlib.blake2b(repr(same).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    return f"{file_stem(name, trace.variant, trace.claim or 'deadlock', longest=80)}-{digits}"
-
-
-def _write(aim: Target, trace: Trace, out: OutFolder) -> dict[str, Path]:
-    """A trace in all formats, all written or none; their paths."""
-    names = {kind: stem(trace, aim.model.scenario.name) + ending for kind, ending in FORMATS.items()}
-    story = story_of(aim, trace, str(out.path / names["trace"]))
-    texts = {
-        names["trace"]: itf_text(aim.model, trace, version()),
-        names["page"]: html_page(story),
-        names["markdown"]: markdown_page(story),
-    }
-    written = out.write(texts)
-    return {kind: written[name] for kind, name in names.items()}
-
-
-def story_of(aim: Target, trace: Trace, path: str) -> Story:
-    """The story of a trace that is saved at a path."""
-    return evolve(tell(aim.model, trace), reproduce=f"kwalk replay {shlex.quote(visible(path))}")
 
 
 # Text.

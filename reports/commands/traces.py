@@ -11,13 +11,13 @@ from attrs import evolve
 from rich.text import Text
 
 from model.language import UsageError
-from reports.commands.options import version
-from reports.escaping import file_stem, visible
+from reports.escaping import visible
 from reports.files import out_folder
 from reports.itf import itf_text
 from reports.markdown import markdown_page
 from reports.page import html_page
 from reports.replaying import Opened, Replayed, open_trace, replay
+from reports.saving import stem, version
 from reports.story import Story, tell
 from reports.terminal import console
 from reports.text import print_story
@@ -139,9 +139,7 @@ def _rendered(opened: Opened, story: Story, options: Namespace) -> str:
 
 
 def _write(opened: Opened, story: Story, options: Namespace) -> int:
-    from reports.commands.results import stem
-
-    name = stem(opened.trace, file_stem(opened.model.scenario.name)) + ENDINGS[options.format]
+    name = stem(opened.model, opened.trace) + ENDINGS[options.format]
     with out_folder(options.out) as out:
         print(out.write({name: _rendered(opened, story, options)})[name])
     return 0
