@@ -18,9 +18,10 @@ ORDERS = tuple(tuple(permutations(range(count))) for count in range(8))
 
 def assignment(partition: int) -> tuple[int, ...]:
     """The brokers that have a replica of the partition, the preferred one first."""
-    orders = ORDERS[len(BROKERS)]
-    order = orders[REPLICA_ORDERS // len(orders) ** partition % len(orders)]
-    return tuple((replica + partition) % len(BROKERS) for replica in order)
+    orders, code = ORDERS[len(BROKERS)], int(REPLICA_ORDERS)
+    for _ in range(partition):
+        code = code // len(orders)
+    return tuple((replica + partition) % len(BROKERS) for replica in orders[code % len(orders)])
 
 
 def first_assigned(partition: int, among: frozenset[int]) -> int | None:

@@ -99,7 +99,7 @@ def broker_startup(cluster: Cluster, broker: Broker) -> None:
     controller = cluster.brokers[broker].controller
     require(controller.is_at(EventKind.BROKER_CHANGE))
     new = unseen_brokers(cluster, broker)
-    require(not controller.is_active or new or not lost_brokers(controller))
+    require(not controller.is_active or bool(new) or not lost_brokers(controller))
     if not controller.is_active:
         controller.events.pop()
         return
@@ -125,7 +125,7 @@ def broker_failure(cluster: Cluster, broker: Broker) -> None:
     controller = cluster.brokers[broker].controller
     require(controller.is_at(EventKind.BROKER_CHANGE) and controller.is_active)
     lost = lost_brokers(controller)
-    require(lost and not unseen_brokers(cluster, broker))
+    require(bool(lost) and not unseen_brokers(cluster, broker))
     cluster.zookeeper.watches[broker].broker_ids = True
     for other in BROKERS:
         if other in lost:

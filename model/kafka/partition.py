@@ -56,7 +56,7 @@ def shrink_isr(cluster: Cluster, broker: Broker, topic: Topic, partition: Partit
     require(may_change_isr(cluster) and leads(cluster, broker, topic, partition))
     state = cluster.zookeeper.topics[topic].states[partition]
     lagging = frozenset({b for b in BROKERS if b != broker and not can_fetch(cluster, b, topic, partition)})
-    require(state.isr & lagging and controller_accepts_alter_isr(cluster, broker, topic, partition))
+    require(bool(state.isr & lagging) and controller_accepts_alter_isr(cluster, broker, topic, partition))
     state.isr = state.isr - lagging
 
 
