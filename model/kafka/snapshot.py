@@ -17,7 +17,7 @@ from model.kafka.snapshot_diagnosis import Diagnosis, diagnose
 from model.kafka.snapshot_focus import Focus, focus_on
 from model.kafka.snapshot_replicas import UNKNOWN_ID, Belief, Memory, believe, ids_in, memory_is_uncertain
 from model.kafka.snapshot_state import arrange, arrange_without_topics, controller_in, replica_orders
-from model.kafka.snapshot_words import listed
+from model.kafka.snapshot_words import listed, sentence
 from model.kafka.state import Cluster
 from model.kafka.versions import VARIANTS
 from model.language import Reading, UsageError
@@ -63,6 +63,7 @@ def _reading(belief: Belief, diagnosis: Diagnosis) -> Reading:
         "partitions": len(focus.partitions),
         "replica_orders": replica_orders(focus),
         "topic_ids": len(ids) + MINTED,
+        **({"restarts": 2} if _nothing_assigned(belief) else {}),
     }
     certain = _starting(partial(arrange, belief=belief, memory=Memory.NO_ID))
     return Reading(
@@ -80,6 +81,19 @@ def _starting(arrangement: Callable[[Cluster], None]) -> Callable[..., None]:
         arrangement(cluster)
 
     return snapshot
+
+
+def _nothing_assigned(belief: Belief) -> bool:
+    """Whether the topic's id is gone before any replica had one: then one restart assigns the old id, another hurts."""
+    return belief.focus.topic.topic_id is None and not _any_file(belief)
+
+
+def _any_file(belief: Belief) -> bool:
+    return any(
+        belief.held(broker, partition, Memory.NO_ID).file
+        for broker in belief.focus.brokers
+        for partition in belief.focus.partitions
+    )
 
 
 def _either_memory(belief: Belief) -> Callable[..., None]:
@@ -146,15 +160,23 @@ def _assumptions(belief: Belief) -> tuple[str, ...]:
 
 
 def conclude(diagnosis: Diagnosis, steps: Steps | None) -> tuple[str, ...]:
-    """The static diagnosis, then what the search's shortest way to something bad adds to it.
+    """The static diagnosis, then what the search adds: its steps to something bad, or None if it found no way.
 
-    A way without anybody's doing means broken, one that needs a failover or a restart latent.
+    A way without anybody's doing means broken, one that needs a failover or a stop latent.
     """
+    healthy = diagnosis.condition is Condition.CONSISTENT
     if steps is None:
-        return (*diagnosis.sentences, "The search found nothing bad from here.")
-    doings = [f"{lane} {says}" for lane, says in steps if lane.startswith(WORLD)]
+        found = "The search found nothing bad from here." if healthy else "The search did not get there in its bounds."
+        return (*diagnosis.sentences, found)
+    doings = tuple(_doing(lane, says) for lane, says in steps if lane in WORLD)
     shown = Condition.LATENT if doings else Condition.BROKEN
-    way = f"the search's shortest way to it: {'; then '.join(doings)}." if doings else "the search needs no event."
+    way = f"the search's shortest way to a violation: {', then '.join(doings) or 'nobody has to do anything'}."
     if shown.rank > diagnosis.condition.rank:
         return (f"{shown.value.capitalize()}: {way}", *diagnosis.sentences)
-    return (*diagnosis.sentences, way[:1].upper() + way[1:])
+    return (*diagnosis.sentences, sentence(way))
+
+
+def _doing(lane: str, says: str) -> str:
+    """A step of somebody outside of the cluster; what the cluster does about it comes after a semicolon."""
+    what = says.partition(";")[0]
+    return what if lane == FAULT.name else f"the {lane} {what}"

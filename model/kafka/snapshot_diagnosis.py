@@ -126,6 +126,7 @@ def _without_id(capture: Capture, topic: Topic) -> Iterator[str]:
     if refusing:
         yield f"{sentence(_replicas(name, refusing))} keep {ids(known)} and will refuse the new one."
         yield f"Then {_restart(capture, topic, refusing)}"
+        yield from _both_at_once(capture, topic, refusing)
     else:
         yield (
             "No replica has a partition.metadata yet. If the failover comes first, all replicas take the new id and "
@@ -134,6 +135,13 @@ def _without_id(capture: Capture, topic: Topic) -> Iterator[str]:
         )
     if len(known) == 1:
         yield f"Until that failover it can be undone: write topic_id {known[0]} back into /brokers/topics/{name}."
+
+
+def _both_at_once(capture: Capture, topic: Topic, refusing: Replicas) -> Iterator[str]:
+    """The next controller mints the id, then raises the leader epochs of what its predecessor's broker replicated."""
+    crashed = capture.controller
+    if crashed is not None and harm_of_stopping(capture, topic, crashed, refusing):
+        yield f"A crash of broker {crashed}, the controller, does both at once."
 
 
 def _with_foreign_ids(capture: Capture, topic: Topic, found: Symptoms) -> Iterator[str]:

@@ -56,6 +56,7 @@ def test_after_the_old_clients_expansion_the_operator_reads_what_a_failover_and_
         "Latent: the next controller failover mints a new id for topic t, because its znode has lost its id.",
         "Replicas of t-0 and t-1 on brokers 1, 2 and 3 keep the id hbcto079Q-K_O7AoNlw-Ig and will refuse the new one.",
         "Then restarting broker 1 leaves t-0 and t-1 without a working leader (as does restarting brokers 2 or 3).",
+        "A crash of broker 1, the controller, does both at once.",
         "Until that failover it can be undone: write topic_id hbcto079Q-K_O7AoNlw-Ig back into /brokers/topics/t.",
     )
 
