@@ -95,7 +95,7 @@ OLD_CLIENT_EXPANSION = Scenario(
         "restarts": 1,
         "controller_epochs": 7,
         "leader_epochs": 6,
-        "events": 4,
+        "events": 5,
         "requests": 3,
         "notifications": 0,
     },

@@ -1,0 +1,58 @@
+"""What must hold of partitions (P8 to P11): somebody leads them, everybody follows, and none gets lost."""
+from __future__ import annotations
+
+from model.kafka.domains import BROKERS, Broker, Partition, Topic
+from model.kafka.state import Cluster
+from model.kafka.versions import ISR_CHANGES
+from model.language import always, premise, when_quiet
+
+
+@when_quiet(
+    symptom="producers get NOT_LEADER_OR_FOLLOWER or LEADER_NOT_AVAILABLE for ever; consumers UNKNOWN_LEADER_EPOCH",
+    log="Failed to update ISR … since we sent an old leader epoch. Giving up",
+)
+def partition_servable(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """P8 PartitionServable: with a live ISR member, the state znode's leader is alive and knows that it leads."""
+    state = cluster.zookeeper.topics[topic].states[partition]
+    premise(state.exists and bool(state.isr & cluster.zookeeper.broker_ids))
+    return any(
+        state.leader == broker
+        and cluster.is_up(broker)
+        and cluster.brokers[broker].replicas[topic][partition].is_leader
+        and cluster.brokers[broker].replicas[topic][partition].leader_epoch == state.leader_epoch
+        for broker in BROKERS
+    )
+
+
+@when_quiet(
+    symptom="the partition stays under-replicated: acks=all times out",
+    log="[Broker id=…] Topic Id in memory: … does not match the topic Id for partition … provided in the request: ….",
+)
+def replicas_converge(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """P9 ReplicasConverge: a live replica is open, in its role under the present leader epoch, and in the ISR.
+
+    The ISR is looked at only where the scenario lets leaders expand it.
+    """
+    state = cluster.zookeeper.topics[topic].states[partition]
+    replica = cluster.brokers[broker].replicas[topic][partition]
+    premise(state.exists and cluster.is_up(broker))
+    if ISR_CHANGES != "never" and broker not in state.isr:
+        return False
+    follows = replica.is_leader == (state.leader == broker)
+    return replica.log_open and follows and replica.leader_epoch == state.leader_epoch
+
+
+@always(symptom="a partition that stays under-replicated whatever is done (KAFKA-12493)")
+def leader_in_assignment(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """P10 LeaderInAssignment: the ISR is never empty, and a leader is in it."""
+    state = cluster.zookeeper.topics[topic].states[partition]
+    premise(state.exists)
+    return bool(state.isr) and (state.leader is None or state.leader in state.isr)
+
+
+@always(symptom="the partition count drops, and what was written to the lost partitions is out of reach")
+def no_partition_lost(cluster: Cluster, topic: Topic) -> bool:
+    """P11 NoPartitionLost: the partitions that a client was told of stay in the topic's znode."""
+    znode = cluster.zookeeper.topics[topic]
+    premise(znode.exists)
+    return znode.partition_count >= znode.accepted_partitions

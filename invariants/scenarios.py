@@ -1,0 +1,24 @@
+"""The stories about Kafka with what must hold in them: what commands and tests find by name."""
+from __future__ import annotations
+
+from attrs import evolve
+
+from invariants import controllers, partitions, topic_ids, witnesses
+from model.kafka.scenarios import OLD_CLIENT_EXPANSION as OLD_CLIENT_EXPANSION_STORY
+
+EVERYWHERE = (
+    topic_ids.replica_id_matches_zookeeper,
+    partitions.partition_servable,
+    partitions.replicas_converge,
+    topic_ids.topic_id_stable,
+    topic_ids.zk_id_not_erased,
+    partitions.no_partition_lost,
+    partitions.leader_in_assignment,
+    controllers.context_agrees,
+    controllers.controller_epoch_monotone,
+    controllers.leader_epoch_monotone,
+)
+WITNESSES = (witnesses.expansion_is_registered, witnesses.failover_completes, witnesses.replica_gets_its_file)
+
+OLD_CLIENT_EXPANSION = evolve(OLD_CLIENT_EXPANSION_STORY, invariants=(*EVERYWHERE, *WITNESSES))
+SCENARIOS = (OLD_CLIENT_EXPANSION,)

@@ -1,0 +1,40 @@
+"""What must hold of topic ids (P1 to P3): a topic has one for life, and every replica knows the same."""
+from __future__ import annotations
+
+from model.kafka.domains import BROKERS, Broker, Partition, Topic
+from model.kafka.state import Cluster
+from model.language import always, premise, step, when_quiet
+
+
+@step(
+    symptom="nothing yet: the next controller mints another id for the topic (KAFKA-14190)",
+    log="[Controller id=…] New partitions to be added Map(…): the znode that was read has no topic_id any more",
+)
+def zk_id_not_erased(before: Cluster, after: Cluster, topic: Topic) -> bool:
+    """P1 ZkIdNotErased: once a topic's znode has an id, it keeps one."""
+    premise(before.zookeeper.topics[topic].topic_id is not None and after.zookeeper.topics[topic].exists)
+    return after.zookeeper.topics[topic].topic_id is not None
+
+
+@always(
+    symptom="brokers that kept the first id refuse the controller's requests at the next leader epoch",
+    log="Topic Id in memory: … does not match the topic Id for partition … provided in the request: …",
+)
+def topic_id_stable(cluster: Cluster, topic: Topic) -> bool:
+    """P2 TopicIdStable: neither ZooKeeper nor any controller's context ever has a second id for a topic."""
+    first = cluster.zookeeper.topics[topic].first_topic_id
+    premise(first is not None)
+    return cluster.zookeeper.topics[topic].topic_id in (None, first) and all(
+        cluster.brokers[broker].controller.topics[topic].topic_id in (None, first) for broker in BROKERS
+    )
+
+
+@when_quiet(
+    symptom="at the next leader epoch the replica refuses the controller: under-replicated, then NOT_LEADER_OR_FOLLOWER",
+    log="[Broker id=…] Topic Id in memory: … does not match the topic Id for partition … provided in the request: ….",
+)
+def replica_id_matches_zookeeper(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """P3 ReplicaIdAgrees: a live replica has ZooKeeper's topic id, or none, in memory and in partition.metadata."""
+    replica, topic_id = cluster.brokers[broker].replicas[topic][partition], cluster.zookeeper.topics[topic].topic_id
+    premise(cluster.is_up(broker) and topic_id is not None)
+    return replica.topic_id in (None, topic_id) and replica.file_topic_id in (None, topic_id)
