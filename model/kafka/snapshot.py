@@ -11,12 +11,18 @@ from functools import partial
 
 from model.kafka.actors import FAULT, NEW_CLIENT, OLD_CLIENT, OPERATOR
 from model.kafka.capture import Capture, read_capture, topic_label
-from model.kafka.diagnosis import Condition
+from model.kafka.diagnosis import Condition, condition_of, harm_of_stopping
 from model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
 from model.kafka.snapshot_diagnosis import Diagnosis, diagnose
 from model.kafka.snapshot_focus import Focus, focus_on
 from model.kafka.snapshot_replicas import UNKNOWN_ID, Belief, Memory, believe, ids_in, memory_is_uncertain
-from model.kafka.snapshot_state import arrange, arrange_without_topics, controller_in, replica_orders
+from model.kafka.snapshot_state import (
+    accepted_partitions,
+    arrange,
+    arrange_without_topics,
+    controller_in,
+    replica_orders,
+)
 from model.kafka.snapshot_words import listed, sentence
 from model.kafka.state import Cluster
 from model.kafka.versions import VARIANTS
@@ -26,8 +32,19 @@ from model.language.scenario import Steps
 
 WORLD = tuple(actor.name for actor in (OLD_CLIENT, NEW_CLIENT, OPERATOR, FAULT))
 """Who acts from outside of the cluster."""
+NOTHING_FOUND = {
+    Condition.CONSISTENT: "The search found nothing bad from here.",
+    Condition.LATENT: "The search did not get there in its bounds.",
+    Condition.BROKEN: "The search found no state in which it would stay so.",
+}
 MINTED = 2
 """How many ids can be minted after the snapshot: one for a failover, one more for a race of two controllers."""
+HARM = ("partition_servable", "no_partition_lost", "leader_in_assignment")
+"""The invariants that hurt users when they are violated."""
+AGREEMENT = (
+    "replica_id_matches_zookeeper", "replicas_converge", "topic_id_stable", "zk_id_not_erased", "context_agrees",
+)  # fmt: skip
+"""Those that latent damage violates already."""
 NOBODY = {"old_creations": 0, "new_creations": 0, "expansions": 0, "new_expansions": 0, "topics": 1}
 """The bounds that keep clients from creating and expanding topics: the question is what the present state leads to."""
 
@@ -52,6 +69,7 @@ def _empty(capture: Capture, diagnosis: Diagnosis) -> Reading:
         initial=_starting(partial(arrange_without_topics, capture=capture, brokers=brokers)),
         variant=capture.version,
         facts=(_headline(capture),),
+        invariants=HARM + AGREEMENT,
         diagnose=partial(conclude, diagnosis),
     )
 
@@ -60,7 +78,7 @@ def _reading(belief: Belief, diagnosis: Diagnosis) -> Reading:
     focus, ids = belief.focus, ids_in(belief)
     bounds = {
         "brokers": len(focus.brokers),
-        "partitions": len(focus.partitions),
+        "partitions": accepted_partitions(focus),
         "replica_orders": replica_orders(focus),
         "topic_ids": len(ids) + MINTED,
         **({"restarts": 2} if _nothing_assigned(belief) else {}),
@@ -72,8 +90,20 @@ def _reading(belief: Belief, diagnosis: Diagnosis) -> Reading:
         initial=_either_memory(belief) if memory_is_uncertain(belief) else certain,
         variant=belief.capture.version,
         facts=(_headline(belief.capture), *focus.facts, *_assumptions(belief), *_names(ids)),
+        invariants=_asked(belief),
         diagnose=partial(conclude, diagnosis),
     )
+
+
+def _asked(belief: Belief) -> tuple[str, ...]:
+    """Of a consistent cluster, whether it stays so; of another, what users will suffer, not what is known already."""
+    capture, topic = belief.capture, belief.focus.topic
+    condition = condition_of(topic, belief.focus.symptoms)
+    if condition is Condition.CONSISTENT:
+        return HARM + AGREEMENT
+    refusing = belief.focus.symptoms.foreign
+    only_followers = bool(refusing) and not any(harm_of_stopping(capture, topic, b, refusing) for b in capture.live)
+    return (*HARM, "replicas_converge") if only_followers else HARM
 
 
 def _starting(arrangement: Callable[[Cluster], None]) -> Callable[..., None]:
@@ -109,12 +139,12 @@ def _either_memory(belief: Belief) -> Callable[..., None]:
 
 
 def _labels(focus: Focus, ids: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """The real names; a partition that an expansion would add has the number that it would have."""
+    """The real names; a partition that was lost, or that an expansion would add, comes after the others."""
     beyond = range(max(focus.topic.partitions) + 1, max(focus.topic.partitions) + 9)
     return {
         BROKERS.name: tuple(str(broker) for broker in focus.brokers),
         TOPICS.name: (topic_label(focus.topic.name),),
-        PARTITIONS.name: tuple(str(number) for number in (*focus.partitions, *beyond)),
+        PARTITIONS.name: tuple(str(number) for number in (*focus.partitions, *(sorted(focus.symptoms.lost) or beyond))),
         TOPIC_IDS.name: short(ids),
     }
 
@@ -164,10 +194,8 @@ def conclude(diagnosis: Diagnosis, steps: Steps | None) -> tuple[str, ...]:
 
     A way without anybody's doing means broken, one that needs a failover or a stop latent.
     """
-    healthy = diagnosis.condition is Condition.CONSISTENT
     if steps is None:
-        found = "The search found nothing bad from here." if healthy else "The search did not get there in its bounds."
-        return (*diagnosis.sentences, found)
+        return (*diagnosis.sentences, NOTHING_FOUND[diagnosis.condition])
     doings = tuple(_doing(lane, says) for lane, says in steps if lane in WORLD)
     shown = Condition.LATENT if doings else Condition.BROKEN
     way = f"the search's shortest way to a violation: {', then '.join(doings) or 'nobody has to do anything'}."

@@ -21,6 +21,11 @@ def controller_in(focus: Focus, capture: Capture) -> int | None:
     return next((focus.index(b) for b in focus.brokers if capture.brokers[b].alive), None)
 
 
+def accepted_partitions(focus: Focus) -> int:
+    """How many partitions clients were told of: those in focus, and one that stands for what the znode has lost."""
+    return len(focus.partitions) + bool(focus.symptoms.lost)
+
+
 def known_partitions(focus: Focus) -> int:
     """How many of the partitions the controller has handled: those with a state, which come first."""
     return sum(partition in focus.topic.states for partition in focus.partitions)
@@ -61,7 +66,7 @@ def number_of(identity: str | None, ids: tuple[str, ...]) -> int | None:
 def _topic(cluster: Cluster, belief: Belief, ids: tuple[str, ...]) -> None:
     """The history of the topic's id is not held against it: the first id is the one that it has now."""
     focus, znode = belief.focus, cluster.zookeeper.topics[0]
-    znode.partition_count = znode.accepted_partitions = len(focus.partitions)
+    znode.partition_count, znode.accepted_partitions = len(focus.partitions), accepted_partitions(focus)
     znode.topic_id = number_of(focus.topic.topic_id, ids)
     znode.first_topic_id = number_of(focus.topic.topic_id or belief.context_id, ids)
     for n, partition in enumerate(focus.partitions):

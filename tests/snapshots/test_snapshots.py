@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from model.kafka.scenarios import OLD_CLIENT_EXPANSION
+from invariants.scenarios import OLD_CLIENT_EXPANSION
 from model.kafka.snapshot import read_snapshot
 from model.kafka.state import EventKind
 from model.language import Model, Reading, UsageError

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
+from invariants.scenarios import OLD_CLIENT_EXPANSION
 from model.kafka.capture import read_capture
-from model.kafka.scenarios import OLD_CLIENT_EXPANSION
 from model.kafka.snapshot import read_snapshot
 from model.language import Model, Result, Vector
 from tests.snapshots.captured import FILES
