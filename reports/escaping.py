@@ -55,15 +55,13 @@ def mermaid(text: str) -> str:
 
 
 def code_span(text: str) -> str:
-    """Visible text as a Markdown code span, with a fence longer than any run of backquotes in it."""
+    """Visible text as code in Markdown, to the letter."""
     shown = visible(text)
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
-    pad = " " if shown.startswith("`") or shown.endswith("`") else ""
-    return f"{fence}{pad}{shown}{pad}{fence}"
+    return f"<code>{markdown(text)}</code>" if set(shown) & set("`<>&|") else f"`{shown}`"
 
 
 def file_stem(*names: str, longest: int = 100) -> str:
     """A file's name made of names: only letters, digits, dots inside and hyphens of ASCII."""
-    words = [re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-.") for name in names]
+    words = [re.sub(r"[^A-Za-z0-9]*[^A-Za-z0-9.][^A-Za-z0-9]*", "-", name).strip("-.") for name in names]
     stem = re.sub(r"\.{2,}", ".", "-".join(word for word in words if word))[:longest].strip("-.")
     return stem or "trace"

@@ -74,7 +74,7 @@ def _table(story: Story, *, unfold: bool) -> Iterator[str]:
             shown, more = shown_lines(chapter, every=unfold)
             cells = [f"**{markdown(str(line))}**" if line.matters else markdown(str(line)) for line in shown]
             changed = "<br>".join(cells + [f"and {more} more"] * bool(more))
-            source = f"<br>{code_span(chapter.source).replace('|', chr(92) + '|')}" if chapter.source else ""
+            source = f"<br>{code_span(chapter.source)}" if chapter.source else ""
             yield f"| {chapter.number} | {markdown(chapter.actor)} | {markdown(chapter.says)}{source} | {changed} |"
     yield ""
 

@@ -117,7 +117,7 @@ def tell(model: Model, trace: Trace) -> Story:
     scenario = model.scenario
     return Story(
         headline=headline(model, trace, claim),
-        claim=_seen(claim.says if claim else ""),
+        claim=_seen(_in_words(model, claim)),
         symptom=_seen(claim.invariant.symptom if claim else ""),
         log=_seen(claim.invariant.log if claim else ""),
         scenario=_seen(trace.scenario),
@@ -133,6 +133,11 @@ def tell(model: Model, trace: Trace) -> Story:
         steps=_steps(model, trace, claim, parts),
         why=_why(model, trace, claim, parts) if claim else None,
     )
+
+
+def _in_words(model: Model, claim: Claim | None) -> str:
+    with model.active():
+        return claim.says if claim else ""
 
 
 def headline(model: Model, trace: Trace, claim: Claim | None) -> str:

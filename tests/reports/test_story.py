@@ -1,0 +1,59 @@
+"""A story keeps the few steps that matter, folds the rest, and says why."""
+from __future__ import annotations
+
+from reports.story import Fold, tell
+from tests.reports.traces import LOST, model, trace
+
+
+def chapters(**how: bool) -> list[str]:
+    told = tell(model(), trace())
+    return [c.says if isinstance(c, Fold) else f"{c.number} {c.actor} {c.says}" for c in told.chapters(**how)]
+
+
+def test_what_customers_do_and_the_last_step_stay_and_runs_of_routine_steps_fold():
+    assert chapters() == [
+        "1 customer No. 1 posts a letter to No. 1, class first",
+        "3 routine steps (driver)",
+        "5 customer No. 1 lets the dog out",
+        "6 driver drives a mile",
+        "7 postman delivers the oldest letter",
+    ]
+
+
+def test_unfolded_a_story_has_every_step():
+    assert len(chapters(unfold=True)) == len(LOST)
+
+
+def test_a_system_step_that_changes_what_the_claim_reads_is_never_routine():
+    two = ("post(0, FIRST)", "post(0, FIRST)", "let_dog_out(0)", "deliver()", "drive()", "deliver()")
+    told = tell(model(), trace(two, "nothing_is_lost(1)"))
+    assert [step.number for step in told.steps if step.routine] == [5]
+
+
+def test_changes_that_the_claim_reads_come_first():
+    last = tell(model(), trace()).steps[-1]
+    assert str(last.changes[0]) == "lost {} → {A}"
+    assert [line.matters for line in last.changes] == [True, False, False]
+
+
+def test_why_names_the_claim_and_the_values_that_decide_it():
+    why = tell(model(), trace()).why
+    assert (why.text, why.decisive, why.stable) == ("No seal is ever lost.", (("lost", "{A}"),), False)
+
+
+def test_a_stable_bad_state_is_called_so():
+    told = tell(model(), trace(("post(0, FIRST)", "let_dog_out(0)", "deliver()"), "no_card_stays(0)"))
+    assert (told.headline, told.why.stable) == ("BAD STABLE STATE", True)
+
+
+def test_a_trace_without_a_claim_is_a_sample_unless_nothing_can_follow():
+    assert tell(model(), trace(("post(0, FIRST)",), None)).headline == "SAMPLE"
+
+
+def test_a_witness_of_what_must_be_possible_is_no_violation():
+    told = tell(model(), trace(("post(0, FIRST)", "deliver()"), "a_box_can_fill(0)"))
+    assert told.headline == "REACHED"
+
+
+def test_a_trace_of_no_steps_has_a_story_too():
+    assert tell(model(), trace((), None)).steps == ()
