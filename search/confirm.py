@@ -6,7 +6,7 @@ the meaning of a model: a path that it does not follow shows that the compiled m
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from attrs import frozen
@@ -127,14 +127,36 @@ def _route(trace: Trace) -> str:
     return f"This happens after {trace.length} steps: {', '.join(trace.actions)}."
 
 
-def failures(kernel: Kernel, packed: np.ndarray) -> Iterable[tuple[int, int]]:
+def failures(kernel: Kernel, packed: np.ndarray) -> Iterator[tuple[int, int]]:
     """The enabled instances whose effect leaves a domain in a packed state, with the kernel's (negative) code."""
-    state = np.ascontiguousarray(packed, np.uint64)
-    after, row = np.zeros(kernel.words, np.uint64), np.zeros(kernel.instance_words, np.uint64)
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(kernel.guards)(state.ctypes.data, row.ctypes.data)
-    apply = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(kernel.apply)
+    state, after = np.ascontiguousarray(packed, np.uint64), np.zeros(kernel.words, np.uint64)
+    row = enabled_row(kernel, state)
     for instance in range(kernel.instances):
         if int(row[instance // 64]) >> (instance % 64) & 1:
-            code = apply(instance, state.ctypes.data, after.ctypes.data)
+            code = applied(kernel, instance, state, after)
             if code < 0:
                 yield instance, code
+
+
+def enabled_row(kernel: Kernel, packed: np.ndarray) -> np.ndarray:
+    """The bit row of the instances whose guard holds in a packed state."""
+    state, row = np.ascontiguousarray(packed, np.uint64), np.zeros(kernel.instance_words, np.uint64)
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(kernel.guards)(state.ctypes.data, row.ctypes.data)
+    return row
+
+
+def applied(kernel: Kernel, instance: int, before: np.ndarray, after: np.ndarray) -> int:
+    """What the kernel's `apply` says of an instance in a packed state; `after` is written if that is 0."""
+    apply = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(kernel.apply)
+    return int(apply(instance, before.ctypes.data, after.ctypes.data))
+
+
+def path_along(kernel: Kernel, start: np.ndarray, instances: Iterable[int]) -> Path:
+    """The path that instances lead along from a packed state; EngineDisagreement if one of them is not possible."""
+    states, taken = [np.ascontiguousarray(start, np.uint64)], tuple(instances)
+    for instance in taken:
+        after = np.zeros(kernel.words, np.uint64)
+        if applied(kernel, instance, states[-1], after) != 0:
+            raise EngineDisagreement(f"Instance number {instance} of a path cannot be taken in {states[-1].tolist()}.")
+        states.append(after)
+    return Path(np.array(states), taken)

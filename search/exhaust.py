@@ -91,10 +91,11 @@ class Conclusion:
             answer=self._answer(sightings, missing), how=self._how(), engine="exhaust",
             scenario=self.model.scenario.name, variant=self.model.variant, bounds=self.model.binding.bounds,
             invariants=tuple(dict.fromkeys(claim.invariant.name for claim in done.wish.claims)),
-            distinct_states=int(cursor[SIZE]), generated_states=done.initial + int(cursor[GENERATED]), depth=int(cursor[DEPTH]),
-            quiet_states=int(cursor[QUIET]), seconds=done.seconds, bounds_hit=self._bounds_hit(), rules=self._rules(),
-            premises=self._premises(), notes=tuple(self._notes(missing)), command=self.command,
+            distinct_states=int(cursor[SIZE]), generated_states=done.initial + int(cursor[GENERATED]),
+            depth=int(cursor[DEPTH]), quiet_states=int(cursor[QUIET]), seconds=done.seconds,
+            bounds_hit=self._bounds_hit(), rules=self._rules(), premises=self._premises(), command=self.command,
             findings=(*map(self._finding, sightings), *(Finding(claim.key, 0) for claim in missing)),
+            notes=tuple(self._notes(missing)),
         )  # fmt: skip
 
     # What was found.

@@ -12,7 +12,7 @@ import numpy as np
 from attrs import field, frozen
 
 from model.language import Claim, Model, UsageError
-from search.confirm import Path
+from search.confirm import Path, path_along
 from search.kernel import Kernel
 from search.loops import breadth
 from search.loops.breadth import DEPTH, LEVEL_END, LIMIT, NEXT, SIZE, STRIDE, Search
@@ -128,15 +128,17 @@ class Exploration:
 
     def path_to(self, index: int, last_step: int | None = None) -> Path:
         """A shortest path to a stored state, and on by one more instance if `last_step` gives it."""
-        indices, instances = [index], []
+        indices: list[int] = [index]
+        instances: list[int] = []
         while index >= self.initial:
             index, instance = self._parent(index)
             indices.append(index)
             instances.append(instance)
-        states, instances = self.states.rows(indices[::-1]), instances[::-1]
+        path = Path(self.states.rows(indices[::-1]), tuple(instances[::-1]))
         if last_step is None:
-            return Path(states, tuple(instances))
-        return Path(np.vstack([states, self._after(states[-1], last_step)]), (*instances, last_step))
+            return path
+        onward = path_along(self.kernel, path.states[-1], (last_step,))
+        return Path(np.vstack([path.states, onward.states[1:]]), path.instances + onward.instances)
 
     def _parent(self, index: int) -> tuple[int, int]:
         """The state from which this one was discovered, and the instance that led from there to here."""
@@ -154,11 +156,6 @@ class Exploration:
         self._unread = self.counts.hits.copy()
         search = self.search
         return search._replace(tally=search.tally._replace(hits=self._unread.ctypes.data))
-
-    def _after(self, packed: np.ndarray, instance: int) -> np.ndarray:
-        after = np.zeros(self.kernel.words, np.uint64)
-        breadth.take_step(self.kernel.apply, instance, packed.ctypes.data, after.ctypes.data)
-        return after
 
 
 _ENDINGS = {breadth.DONE: Ending.COMPLETE, breadth.FOUND: Ending.VIOLATION, breadth.FAILED: Ending.FAILURE}

@@ -14,12 +14,14 @@ import numpy as np
 from search.loops.native import (
     ONE,
     ZERO,
+    Word,
     bit_count,
     call,
     call_void,
     count_up,
     loop,
     lowest_bit,
+    part,
     peek,
     peek16,
     poke,
@@ -148,7 +150,7 @@ def explore(search: Search, cursor: np.ndarray) -> int:
     return GOING
 
 
-@loop
+@part
 def _batch_size(search: Search, cursor: np.ndarray) -> int:
     """How many states to expand at once: of one level, of one block, and with room for all successors."""
     first = cursor[NEXT]
@@ -156,7 +158,7 @@ def _batch_size(search: Search, cursor: np.ndarray) -> int:
     return min(count, room(search.space, cursor[SIZE]) // search.machine.instances)
 
 
-@loop
+@part
 def _expand(search: Search, cursor: np.ndarray, count: int) -> int:
     """Write the successors of the next `count` states into the batch, and check those states."""
     machine, batch, total = search.machine, search.batch, np.int64(0)
@@ -177,7 +179,7 @@ def _expand(search: Search, cursor: np.ndarray, count: int) -> int:
     return GOING
 
 
-@loop
+@part
 def _judge(search: Search, cursor: np.ndarray, k: int, begin: int) -> bool:
     """Count and check the state just expanded, whose successors start at `begin`; whether it violates something."""
     machine, end = search.machine, np.int64(peek(search.batch.ends, k))
@@ -198,8 +200,8 @@ def _judge(search: Search, cursor: np.ndarray, k: int, begin: int) -> bool:
     return found
 
 
-@loop
-def _enabled(search: Search, k: int) -> tuple[int, int]:
+@part
+def _enabled(search: Search, k: int) -> tuple[int, Word]:
     """How many instances are enabled, and 1 if no system instance is."""
     machine, enabled, system = search.machine, np.int64(0), ZERO
     row = search.batch.enabled + 8 * machine.row_words * k
@@ -209,7 +211,7 @@ def _enabled(search: Search, k: int) -> tuple[int, int]:
     return enabled, np.int64(system == ZERO)
 
 
-@loop
+@part
 def _count_blocked(search: Search, k: int, begin: int, end: int) -> None:
     """Count the enabled instances that a bound disabled: those without a successor."""
     row = search.batch.enabled + 8 * search.machine.row_words * k
@@ -222,7 +224,7 @@ def _count_blocked(search: Search, k: int, begin: int, end: int) -> None:
         bump(search.tally.blocked, word, blocked)
 
 
-@loop
+@part
 def _check(search: Search, index: int, k: int, quiet: int) -> bool:
     """Evaluate the state claims; whether one of those that must hold is false."""
     machine, false, bad = search.machine, search.batch.false, ZERO
@@ -236,7 +238,7 @@ def _check(search: Search, index: int, k: int, quiet: int) -> bool:
     return bad != ZERO
 
 
-@loop
+@part
 def _check_step(search: Search, index: int, j: int) -> bool:
     """Evaluate the step claims on the step to successor j of the batch; whether one is false."""
     machine, false, bad = search.machine, search.batch.false, ZERO
@@ -251,8 +253,8 @@ def _check_step(search: Search, index: int, j: int) -> bool:
     return bad != ZERO
 
 
-@loop
-def _note(tally: Tally, word: int, false: int, where: tuple[int, int]) -> None:
+@part
+def _note(tally: Tally, word: int, false: Word, where: tuple[int, int]) -> None:
     """Count the claims that are false, and remember where (state and instance) each was so first."""
     bump(tally.seen, word, false)
     while false != ZERO:
@@ -263,7 +265,7 @@ def _note(tally: Tally, word: int, false: int, where: tuple[int, int]) -> None:
         false &= false - ONE
 
 
-@loop
+@part
 def _count(search: Search, parents: int) -> None:
     """Add the bit rows of the batch to the vertical counters."""
     machine, batch, tally = search.machine, search.batch, search.tally
@@ -277,7 +279,7 @@ def _count(search: Search, parents: int) -> None:
             add_rows(tally.premises, rows, min(BATCH, total - first), machine.claim_words)
 
 
-@loop
+@part
 def _look_up(search: Search, cursor: np.ndarray, first: int) -> None:
     """Store those successors in the batch that are new."""
     space, batch, parents = search.space, search.batch, cursor[NEXT] - first
@@ -295,7 +297,7 @@ def _look_up(search: Search, cursor: np.ndarray, first: int) -> None:
     cursor[SIZE] = size
 
 
-@loop
+@part
 def _prefetch(space: Space, batch: Batch, total: int) -> None:
     """Hash all successors in the batch, and ask for the memory that the look-up will need."""
     for j in range(total):
@@ -320,9 +322,3 @@ def find_step(search: Search, block: np.ndarray) -> int:
                 block[3] = np.int64(peek16(batch.instances, j))
                 return index
     return ABSENT
-
-
-@loop
-def take_step(apply: int, instance: int, before: int, after: int) -> int:
-    """What the kernel's `apply` returns; the state is written if that is 0."""
-    return call(apply, (instance, before, after))

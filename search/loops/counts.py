@@ -19,6 +19,11 @@ def bit_row(numbers: Iterable[int], words: int) -> np.ndarray:
     return row
 
 
+def bit_numbers(row: np.ndarray) -> list[int]:
+    """The numbers of the set bits of a bit row."""
+    return [number for number in range(64 * len(row)) if int(row[number // 64]) >> (number % 64) & 1]
+
+
 class Counts:
     """What a search counts: the arrays of a `Tally`, for at most `most` states."""
 

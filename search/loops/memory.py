@@ -1,4 +1,4 @@
-"""Large arrays, taken from the operating system page by page as they are first written, and how much memory there is."""
+"""Large arrays, taken from the system page by page as they are first written, and how much memory there is."""
 from __future__ import annotations
 
 import mmap

@@ -20,7 +20,11 @@ WORD = ir.IntType(64)
 WIDE = ir.IntType(128)
 BYTE = ir.IntType(8)
 
-ZERO, ONE = np.uint64(0), np.uint64(1)
+Word = Any
+"""A uint64 inside a loop, where plain `int` means int64."""
+
+ZERO: Word = np.uint64(0)
+ONE: Word = np.uint64(1)
 
 
 def loop(function: Callable[..., Any]) -> Any:
@@ -33,6 +37,11 @@ def loop(function: Callable[..., Any]) -> Any:
     if kept is not None:
         kept._source_stamp = _sources()
     return compiled
+
+
+def part(function: Callable[..., Any]) -> Any:
+    """Compile a part of loops: always inlined where it is called, so that structures travel in registers."""
+    return njit(nogil=True, error_model="numpy", forceinline=True)(function)
 
 
 @cache
@@ -106,7 +115,7 @@ poke = _writer(64, "Set word `index` of an array at an address.")
 poke32 = _writer(32, "Set item `index` of an array of uint32 at an address.")
 
 
-@loop
+@part
 def count_up(base: int, index: int, amount: int) -> None:
     """Add to number `index` of an array of int64 at an address."""
     poke(base, index, peek(base, index) + np.uint64(amount))
@@ -189,15 +198,15 @@ HAS_DEPOSIT = bool(llvmlite.binding.get_host_cpu_features().get("bmi2", False))
 
 if HAS_DEPOSIT:
 
-    @loop
-    def select_bit(word: int, rank: int) -> int:
+    @part
+    def select_bit(word: Word, rank: int) -> int:
         """The number of the set bit that has `rank` set bits below it."""
         return lowest_bit(deposit(ONE << np.uint64(rank), word))
 
 else:
 
-    @loop
-    def select_bit(word: int, rank: int) -> int:
+    @part
+    def select_bit(word: Word, rank: int) -> int:
         """The number of the set bit that has `rank` set bits below it."""
         for _ in range(rank):
             word &= word - ONE

@@ -1,4 +1,4 @@
-"""The set of states seen: a dense store of packed states in the order of discovery, and a hash table of indices into it.
+"""The set of states seen: a dense store of packed states in the order of discovery, and a hash table into it.
 
 Words: a *key* is a packed state. The *store* holds every key in full, so membership is exact. The *table* has REGIONS
 regions of equal size; a key's hash chooses the region and the place in it, and probing stays in the region (so that
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from search.loops.native import ONE, ZERO, count_up, fold, loop, peek, peek32, poke, poke32, prefetch, scale
+from search.loops.native import ONE, ZERO, Word, count_up, fold, loop, part, peek, peek32, poke, poke32, prefetch, scale
 
 REGIONS = 64
 REGION_BITS = np.uint64(6)
@@ -40,7 +40,7 @@ class Space(NamedTuple):
     """Per region, int64: how many entries it has."""
 
 
-@loop
+@part
 def room(space: Space, size: int) -> int:
     """How many keys can be added for sure."""
     fullest = np.int64(0)
@@ -49,8 +49,8 @@ def room(space: Space, size: int) -> int:
     return min(space.region_limit - fullest, space.capacity - size)
 
 
-@loop
-def hash_of(key: int, words: int) -> int:
+@part
+def hash_of(key: int, words: int) -> Word:
     """The hash of the key at an address."""
     if words == 2:
         mixed = fold(peek(key, 0) ^ _FIRST, peek(key, 1) ^ _SECOND)
@@ -63,7 +63,7 @@ def hash_of(key: int, words: int) -> int:
     return (mixed ^ (mixed >> np.uint64(32))) * _LAST
 
 
-@loop
+@part
 def same_key(one: int, other: int, words: int) -> bool:
     """Whether the keys at two addresses are equal."""
     different = peek(one, 0) ^ peek(other, 0)
@@ -74,15 +74,15 @@ def same_key(one: int, other: int, words: int) -> bool:
     return different == ZERO
 
 
-@loop
-def _difference(one: int, other: int, words: int) -> int:
+@part
+def _difference(one: int, other: int, words: int) -> Word:
     different = ZERO
     for place in range(1, words):
         different |= peek(one, place) ^ peek(other, place)
     return different
 
 
-@loop
+@part
 def copy_key(target: int, source: int, words: int) -> None:
     """Copy a key from one address to another."""
     poke(target, 0, peek(source, 0))
@@ -93,55 +93,55 @@ def copy_key(target: int, source: int, words: int) -> None:
             poke(target, place, peek(source, place))
 
 
-@loop
+@part
 def key_at(space: Space, index: int) -> int:
     """The address of a stored key."""
     return space.store + 8 * space.words * index
 
 
-@loop
-def _region(hashed: int) -> int:
+@part
+def _region(hashed: Word) -> int:
     return np.int64(hashed >> _TOP)
 
 
-@loop
-def _slot(space: Space, hashed: int) -> int:
+@part
+def _slot(space: Space, hashed: Word) -> int:
     """Where a hash begins its probing, as an index into the table."""
     place = scale(hashed << REGION_BITS, np.uint64(space.region_size))
     return _region(hashed) * space.region_size + np.int64(place)
 
 
-@loop
-def _next(space: Space, hashed: int, slot: int) -> int:
+@part
+def _next(space: Space, hashed: Word, slot: int) -> int:
     """Where probing goes on after a slot."""
     end = (_region(hashed) + 1) * space.region_size
     return slot + 1 if slot + 1 < end else end - space.region_size
 
 
-@loop
-def _entry(space: Space, slot: int) -> int:
+@part
+def _entry(space: Space, slot: int) -> Word:
     return peek32(space.table, slot) if space.entry_bytes == 4 else peek(space.table, slot)
 
 
-@loop
-def _tag(space: Space, hashed: int) -> int:
+@part
+def _tag(space: Space, hashed: Word) -> Word:
     """The tag of a hash, in its place in an entry."""
     low = hashed << np.uint64(space.index_bits)
     return low & np.uint64(0xFFFFFFFF) if space.entry_bytes == 4 else low
 
 
-@loop
-def _has_tag(space: Space, entry: int, tag: int) -> bool:
+@part
+def _has_tag(space: Space, entry: Word, tag: Word) -> bool:
     return ((entry ^ tag) >> np.uint64(space.index_bits)) == ZERO
 
 
-@loop
-def _index(space: Space, entry: int) -> int:
+@part
+def _index(space: Space, entry: Word) -> int:
     return np.int64(entry & ((ONE << np.uint64(space.index_bits)) - ONE)) - 1
 
 
-@loop
-def _set_entry(space: Space, slot: int, hashed: int, index: int) -> None:
+@part
+def _set_entry(space: Space, slot: int, hashed: Word, index: int) -> None:
     entry = _tag(space, hashed) | np.uint64(index + 1)
     if space.entry_bytes == 4:
         poke32(space.table, slot, entry)
@@ -150,22 +150,22 @@ def _set_entry(space: Space, slot: int, hashed: int, index: int) -> None:
     count_up(space.filled, _region(hashed), 1)
 
 
-@loop
-def prefetch_slot(space: Space, hashed: int) -> None:
+@part
+def prefetch_slot(space: Space, hashed: Word) -> None:
     """Ask for the place in the table where the hash begins its probing."""
     prefetch(space.table + _slot(space, hashed) * space.entry_bytes)
 
 
-@loop
-def prefetch_key(space: Space, hashed: int) -> None:
+@part
+def prefetch_key(space: Space, hashed: Word) -> None:
     """Ask for the stored key that the first probe will compare with, if its tag says so."""
     entry = _entry(space, _slot(space, hashed))
     if entry != ZERO and _has_tag(space, entry, _tag(space, hashed)):
         prefetch(key_at(space, _index(space, entry)))
 
 
-@loop
-def find_or_add(space: Space, key: int, hashed: int, size: int) -> int:
+@part
+def find_or_add(space: Space, key: int, hashed: Word, size: int) -> int:
     """The index of an equal stored key; else add this one as number `size` and return ABSENT."""
     tag, slot = _tag(space, hashed), _slot(space, hashed)
     entry = _entry(space, slot)
@@ -204,8 +204,8 @@ def refill(space: Space, hashes: int, count: int, size: int) -> None:
             _enter(space, peek(hashes, index - first), index)
 
 
-@loop
-def _enter(space: Space, hashed: int, index: int) -> None:
+@part
+def _enter(space: Space, hashed: Word, index: int) -> None:
     slot = _slot(space, hashed)
     while _entry(space, slot) != ZERO:
         slot = _next(space, hashed, slot)

@@ -7,30 +7,64 @@ from __future__ import annotations
 
 import numpy as np
 
-from search.loops.native import ONE, ZERO, count_up, loop, lowest_bit, peek, poke
+from search.loops.native import ONE, ZERO, Word, count_up, lowest_bit, part, peek, poke
 
 PLANES = 48
+MOST_ROWS = 255
+
+Sums = tuple[Word, Word, Word, Word, Word, Word, Word, Word]
 
 
-@loop
+@part
 def add_rows(planes: int, rows: int, count: int, words: int) -> None:
-    """Add at most 63 rows that follow each other, without branching on their bits."""
+    """Add at most MOST_ROWS rows that follow each other, without branching on their bits."""
     for word in range(words):
-        one = two = four = eight = sixteen = thirtytwo = ZERO
-        for number in range(count):
-            row = peek(rows, number * words + word)
-            one, row = one ^ row, one & row
-            two, row = two ^ row, two & row
-            four, row = four ^ row, four & row
-            eight, row = eight ^ row, eight & row
-            sixteen, row = sixteen ^ row, sixteen & row
-            thirtytwo ^= row
-        for level, plane in enumerate((one, two, four, eight, sixteen, thirtytwo)):
-            _ripple(planes, PLANES * word + level, plane)
+        sums = (ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
+        number = np.int64(0)
+        while number + 7 <= count:
+            sums = _add_seven(sums, rows + 8 * word, number, words)
+            number += 7
+        while number < count:
+            sums = _add(sums, peek(rows, number * words + word), ZERO, ZERO)
+            number += 1
+        for level in range(8):
+            _ripple(planes, PLANES * word + level, sums[level])
 
 
-@loop
-def _ripple(planes: int, level: int, carry: int) -> None:
+@part
+def _add_seven(sums: Sums, rows: int, number: int, words: int) -> Sums:
+    """Add seven rows: first to each other, then to the sums."""
+    first = number * words
+    one, two = _full(peek(rows, first), peek(rows, first + words), peek(rows, first + 2 * words))
+    also, more = _full(peek(rows, first + 3 * words), peek(rows, first + 4 * words), peek(rows, first + 5 * words))
+    one, most = _full(one, also, peek(rows, first + 6 * words))
+    two, four = _full(two, more, most)
+    return _add(sums, one, two, four)
+
+
+@part
+def _add(sums: Sums, one: Word, two: Word, four: Word) -> Sums:
+    """Add a number of three bits (a word of each) to the sums."""
+    a, b, c, d, e, f, g, h = sums
+    a, carry = a ^ one, a & one
+    b, carry = _full(b, two, carry)
+    c, carry = _full(c, four, carry)
+    d, carry = d ^ carry, d & carry
+    e, carry = e ^ carry, e & carry
+    f, carry = f ^ carry, f & carry
+    g, carry = g ^ carry, g & carry
+    return a, b, c, d, e, f, g, h ^ carry
+
+
+@part
+def _full(a: Word, b: Word, c: Word) -> tuple[Word, Word]:
+    """Full adders: the sum bits and the carry bits of three words."""
+    half = a ^ b
+    return half ^ c, (a & b) | (half & c)
+
+
+@part
+def _ripple(planes: int, level: int, carry: Word) -> None:
     while carry != ZERO:
         kept = peek(planes, level)
         poke(planes, level, kept ^ carry)
@@ -38,8 +72,8 @@ def _ripple(planes: int, level: int, carry: int) -> None:
         level += 1
 
 
-@loop
-def bump(counts: int, word: int, row: int) -> None:
+@part
+def bump(counts: int, word: int, row: Word) -> None:
     """Add 1 to counts[i] for each set bit i of one word of a row; for rows with few bits."""
     while row != ZERO:
         count_up(counts, 64 * word + lowest_bit(row), 1)

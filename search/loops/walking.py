@@ -1,0 +1,324 @@
+"""Random walks: from an initial state, one enabled instance after another, each as likely as the others.
+
+Words: a walk's *stream* of random numbers depends on the seed and the walk's number only. A walk *visits* the states
+it comes to, its start included; it ends after `depth` steps or at a *dead end*, where nothing can be done. The *track*
+is the list of instances that the present walk has taken.
+"""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from search.loops.native import (
+    ONE,
+    ZERO,
+    Word,
+    bit_count,
+    call,
+    call_void,
+    count_up,
+    loop,
+    lowest_bit,
+    part,
+    peek,
+    poke,
+    scale,
+    select_bit,
+)
+from search.loops.table import copy_key, same_key
+from search.loops.tally import add_rows
+
+RING = 252
+"""How many visits are kept before their bit rows are counted."""
+
+WALK, LAST, STEP, STEPS, DEAD_ENDS, QUIET, FINDINGS, START, FAILURE, KEPT, VISITS = range(11)
+"""What the cursor (an array of int64) holds: the next (or failed) walk, the end of the walks, the step in it, steps of
+all walks, walks that came to a dead end, quiet visits, findings, the initial state of the present walk, what `apply`
+returned when it failed, how many visits wait in the ring, and how many have been counted."""
+CURSOR_SIZE = 11
+
+GOING, DONE, FULL, FOUND, FAILED = range(5)
+"""What became of a walk or of several: it goes on, all done, no room for findings, a violation, an error."""
+
+_GOLDEN, _MIX, _MIX_AGAIN = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+
+
+class Walker(NamedTuple):
+    """What the loops need: sizes, addresses of functions, bit rows and counts, and flags."""
+
+    words: int
+    row_words: int
+    claim_words: int
+    claims: int
+    apply: int
+    regard: int
+    check: int
+    check_step: int
+    system_row: int
+    state_row: int
+    step_row: int
+    reachable_row: int
+    checks_states: int
+    checks_steps: int
+    stop: int
+    """Whether to come back at the first violation."""
+    deadlock: int
+    """Whether a state without enabled instances is a violation, as claim number `claims`."""
+    depth: int
+    seed: int
+    """Already mixed, as an int64."""
+    starts: int
+    """The packed initial states."""
+    start_rows: int
+    """The bit row of enabled instances of each."""
+    start_count: int
+    states: int
+    """Room for two packed states."""
+    row: int
+    """Room for a bit row of instances, and for another one after it."""
+    false: int
+    """Room for a bit row of claims, and for another one after it: those already violated in this walk."""
+    ring_rows: int
+    """RING bit rows of enabled instances."""
+    ring_premises: int
+    """RING bit rows of claims."""
+    track: int
+    """Instance per step, int64."""
+    enabled: int
+    """Vertical counters."""
+    premises: int
+    """Vertical counters."""
+    taken: int
+    changed: int
+    hits: int
+    seen: int
+    """Per claim, and for deadlock after them: in how many walks it was false (reachable claims: true)."""
+    first_walk: int
+    """The same: the first walk in which that was so, plus 1."""
+    first_step: int
+    findings: int
+    """(walk, step, claim), int64 each."""
+    most_findings: int
+
+
+@part
+def mix(word: Word) -> Word:
+    """The finalizer of splitmix64."""
+    word = (word ^ (word >> np.uint64(30))) * _MIX
+    word = (word ^ (word >> np.uint64(27))) * _MIX_AGAIN
+    return word ^ (word >> np.uint64(31))
+
+
+@loop
+def run_through(walker: Walker, cursor: np.ndarray) -> int:
+    """Do the walks cursor[WALK] … cursor[LAST] - 1; returns why it came back."""
+    status = DONE
+    while cursor[WALK] < cursor[LAST]:
+        if cursor[FINDINGS] + walker.claims + 1 > walker.most_findings:
+            status = FULL
+            break
+        became = _walk(walker, cursor)
+        if became == FAILED:
+            status = FAILED
+            break
+        cursor[WALK] += 1
+        if became == FOUND:
+            status = FOUND
+            break
+    _count(walker, cursor)
+    return status
+
+
+@part
+def _walk(walker: Walker, cursor: np.ndarray) -> int:
+    """Do one walk."""
+    random = mix(np.uint64(walker.seed) + np.uint64(cursor[WALK]) * _GOLDEN)
+    here, there = walker.states, walker.states + 8 * walker.words
+    random = _begin(walker, cursor, random)
+    status = _visit(walker, cursor, here)
+    while status == GOING and cursor[STEP] < walker.depth:
+        random += _GOLDEN
+        instance = _take(walker, cursor, (here, there), mix(random))
+        if instance < 0:
+            return FAILED if cursor[FAILURE] < 0 else DONE
+        here, there = there, here
+        call_void(walker.regard, (instance, here, walker.row))
+        if walker.checks_steps:
+            status = _check_step(walker, cursor, there, here)
+        if status == GOING:
+            status = _visit(walker, cursor, here)
+    return status
+
+
+@part
+def _begin(walker: Walker, cursor: np.ndarray, random: Word) -> Word:
+    """Put the walk at an initial state; the walk's random number after that choice."""
+    random += _GOLDEN
+    start = np.int64(scale(mix(random), np.uint64(walker.start_count)))
+    cursor[START], cursor[STEP], cursor[FAILURE] = start, 0, 0
+    copy_key(walker.states, walker.starts + 8 * walker.words * start, walker.words)
+    copy_key(walker.row, walker.start_rows + 8 * walker.row_words * start, walker.row_words)
+    for word in range(walker.claim_words):
+        poke(walker.false, walker.claim_words + word, ZERO)
+    return random
+
+
+@part
+def _take(walker: Walker, cursor: np.ndarray, places: tuple[int, int], random: Word) -> int:
+    """Take a random step from one place to the other; its instance, or -1 at a dead end or a failure."""
+    row, words = walker.row, walker.row_words
+    while True:
+        instance = _choose(row, words, random)
+        if instance < 0:
+            cursor[DEAD_ENDS] += 1
+            return -1
+        code = call(walker.apply, (instance, places[0], places[1]))
+        if code == 0:
+            break
+        if code < 0:
+            cursor[FAILURE] = code
+            return -1
+        count_up(walker.hits, code - 1, 1)
+        row = _without(walker, row, instance)
+        random = mix(random + _GOLDEN)
+    poke(walker.track, cursor[STEP], np.uint64(instance))
+    cursor[STEP] += 1
+    cursor[STEPS] += 1
+    count_up(walker.taken, instance, 1)
+    count_up(walker.changed, instance, np.int64(not same_key(places[0], places[1], walker.words)))
+    return instance
+
+
+@part
+def _choose(row: int, words: int, random: Word) -> int:
+    """The number of a random set bit of a row; -1 if it has none."""
+    if words == 1:
+        bits = peek(row, 0)
+        if bits == ZERO:
+            return -1
+        return select_bit(bits, np.int64(scale(random, np.uint64(bit_count(bits)))))
+    total = np.int64(0)
+    for word in range(words):
+        total += bit_count(peek(row, word))
+    rank = np.int64(scale(random, np.uint64(total)))
+    for word in range(words):
+        bits = peek(row, word)
+        if rank < bit_count(bits):
+            return 64 * word + select_bit(bits, rank)
+        rank -= bit_count(bits)
+    return -1
+
+
+@part
+def _without(walker: Walker, row: int, instance: int) -> int:
+    """A row without an instance that a bound disables; the walker's own row stays as it is."""
+    other = walker.row + 8 * walker.row_words
+    if row != other:
+        copy_key(other, row, walker.row_words)
+    bits = peek(other, instance // 64)
+    poke(other, instance // 64, bits & ~(ONE << np.uint64(instance % 64)))
+    return other
+
+
+@part
+def _visit(walker: Walker, cursor: np.ndarray, state: int) -> int:
+    """Count what is enabled in a state and check its claims; FOUND if that ends the run."""
+    kept, words = cursor[KEPT], walker.row_words
+    enabled = system = ZERO
+    for word in range(words):
+        row = peek(walker.row, word)
+        poke(walker.ring_rows, kept * words + word, row)
+        enabled |= row
+        system |= row & peek(walker.system_row, word)
+    quiet = np.int64(system == ZERO)
+    cursor[QUIET] += quiet
+    status = GOING
+    if walker.checks_states:
+        premise = walker.ring_premises + 8 * walker.claim_words * kept
+        call_void(walker.check, (state, quiet, walker.false, premise))
+        status = _judge(walker, cursor, walker.state_row)
+    if walker.deadlock and enabled == ZERO:
+        _remember(walker, cursor, walker.claims)
+        status = max(status, _find(walker, cursor, walker.claims))
+    cursor[KEPT] = kept + 1
+    if kept + 1 == RING:
+        _count(walker, cursor)
+    return status
+
+
+@part
+def _check_step(walker: Walker, cursor: np.ndarray, before: int, after: int) -> int:
+    """Check the step claims; FOUND if that ends the run."""
+    premise = walker.false + 16 * walker.claim_words
+    call_void(walker.check_step, (before, after, walker.false, premise))
+    add_rows(walker.premises, premise, 1, walker.claim_words)
+    return _judge(walker, cursor, walker.step_row)
+
+
+@part
+def _judge(walker: Walker, cursor: np.ndarray, asked: int) -> int:
+    """Note the claims that are false for the first time in this walk."""
+    status = GOING
+    for word in range(walker.claim_words):
+        known = walker.claim_words + word
+        false = peek(walker.false, word) & peek(asked, word) & ~peek(walker.false, known)
+        if false != ZERO:
+            poke(walker.false, known, peek(walker.false, known) | false)
+            status = max(status, _note(walker, cursor, word, false))
+    return status
+
+
+@part
+def _note(walker: Walker, cursor: np.ndarray, word: int, false: Word) -> int:
+    """Remember claims that are false; FOUND if one of them ends the run."""
+    status = GOING
+    while false != ZERO:
+        low = lowest_bit(false)
+        _remember(walker, cursor, 64 * word + low)
+        if (peek(walker.reachable_row, word) >> np.uint64(low)) & ONE == ZERO:
+            status = max(status, _find(walker, cursor, 64 * word + low))
+        false &= false - ONE
+    return status
+
+
+@part
+def _remember(walker: Walker, cursor: np.ndarray, claim: int) -> None:
+    """Count the walk for a claim, and keep the first one."""
+    count_up(walker.seen, claim, 1)
+    if peek(walker.first_walk, claim) == ZERO:
+        poke(walker.first_walk, claim, np.uint64(cursor[WALK] + 1))
+        poke(walker.first_step, claim, np.uint64(cursor[STEP]))
+
+
+@part
+def _find(walker: Walker, cursor: np.ndarray, claim: int) -> int:
+    """Write down a finding; FOUND if the run stops at the first one."""
+    place = 3 * cursor[FINDINGS]
+    poke(walker.findings, place, np.uint64(cursor[WALK]))
+    poke(walker.findings, place + 1, np.uint64(cursor[STEP]))
+    poke(walker.findings, place + 2, np.uint64(claim))
+    cursor[FINDINGS] += 1
+    return FOUND if walker.stop else GOING
+
+
+@part
+def _count(walker: Walker, cursor: np.ndarray) -> None:
+    """Add the bit rows in the ring to the vertical counters."""
+    add_rows(walker.enabled, walker.ring_rows, cursor[KEPT], walker.row_words)
+    if walker.checks_states:
+        add_rows(walker.premises, walker.ring_premises, cursor[KEPT], walker.claim_words)
+    cursor[VISITS] += cursor[KEPT]
+    cursor[KEPT] = 0
+
+
+@loop
+def evaluate_guards(guards: int, state: int, row: int) -> None:
+    """Write the bit row of the instances that are enabled in a state."""
+    call_void(guards, (state, row))
+
+
+@loop
+def mixed(word: Word) -> Word:
+    """`mix`, for Python."""
+    return mix(word)
