@@ -30,7 +30,7 @@ def topic_id_stable(cluster: Cluster, topic: Topic) -> bool:
 
 
 @when_quiet(
-    symptom="at the next leader epoch the replica refuses the controller: under-replicated, then NOT_LEADER_OR_FOLLOWER",
+    symptom="the replica refuses the controller at the next leader epoch: under-replicated, then NOT_LEADER",
     log="[Broker id=…] Topic Id in memory: … does not match the topic Id for partition … provided in the request: ….",
 )
 def replica_id_matches_zookeeper(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
