@@ -19,7 +19,7 @@ import hypothesis.strategies as st
 from attrs import Factory, define
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from model.language import Action, Claim, Instance, Invariant, Kind, Model, Result, UsageError
+from model.language import Action, Claim, Instance, Invariant, Kind, Model, UsageError
 from search.plain import Visit, Visits
 from search.trace import Trace
 from search.verdict import RuleCount
@@ -30,7 +30,8 @@ class Falsified(AssertionError):
 
     def __init__(self, machine: ModelMachine, claim: Claim | None) -> None:
         self.trace = machine.trace(claim)
-        what = "Deadlock: nothing can happen any more" if claim is None else f"{claim.says} is violated"
+        with machine.model.active():
+            what = "Deadlock: nothing can happen any more" if claim is None else f"{claim.says} is violated"
         super().__init__("\n".join([f"{what}, after {self.trace.length} steps.", *machine.story()]))
 
 
@@ -44,9 +45,9 @@ class Tally:
     steps: int = 0
     quiet: int = 0
     bounds_hit: Counter[str] = Factory(Counter)
-    enabled: Counter[str] = Factory(Counter)
-    taken: Counter[str] = Factory(Counter)
-    changed: Counter[str] = Factory(Counter)
+    enabled: Counter[int] = Factory(Counter)
+    taken: Counter[int] = Factory(Counter)
+    changed: Counter[int] = Factory(Counter)
     premises: Counter[str] = Factory(Counter)
     witnessed: dict[str, Trace] = Factory(dict)
     found: dict[str | None, Trace] = Factory(dict)
@@ -65,23 +66,21 @@ class Tally:
         if known is None or trace.length < known.length:
             self.found[trace.claim] = trace
 
-    def leaves(self, visit: Visit, taken: str | None) -> None:
+    def leaves(self, visit: Visit, taken: Instance | None) -> None:
         """Count what was seen of a state and of the steps out of it, and the one taken."""
         self.quiet += visit.is_known_quiet
-        for number, outcome in visit.attempts.items():
-            key = visit.model.instances[number].key
-            if outcome.result is Result.BOUND:
-                self.bounds_hit[outcome.bound or ""] += 1
-            if outcome.after is not None:
-                self.enabled[key] += 1
-                if key == taken:
-                    self.taken[key] += 1
-                    self.changed[key] += outcome.after != visit.vector
+        for number, tried in visit.tries.items():
+            if tried.bound is not None:
+                self.bounds_hit[tried.bound] += 1
+            self.enabled[number] += tried.is_enabled
+        if taken is not None:
+            self.taken[taken.index] += 1
+            self.changed[taken.index] += visit.after(taken) != visit.vector
 
     def rules(self, model: Model) -> dict[str, RuleCount]:
         """The counts of all action instances, also of those that never were enabled."""
-        keys = [instance.key for instance in model.instances]
-        return {key: RuleCount(self.enabled[key], self.taken[key], self.changed[key]) for key in keys}
+        counters = (self.enabled, self.taken, self.changed)
+        return {i.key: RuleCount(*(counter[i.index] for counter in counters)) for i in model.instances}
 
 
 class ModelMachine(RuleBasedStateMachine):
@@ -97,6 +96,9 @@ class ModelMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
+        # Hypothesis would switch some rules off for a whole example, and give the example up where only those could go
+        # on: with few rules enabled at a time, that is after a handful of steps.
+        self._rules_strategy = _next_rule(self)
         self.tally.begins()
         self.begin(0)
 
@@ -104,22 +106,22 @@ class ModelMachine(RuleBasedStateMachine):
         """Start in the initial state of that number."""
         self.start = number
         self.taken: list[Instance] = []
-        self.states = [self.model.initial[number]]
+        self.visited = [self.visits.at(self.model.initial[number])]
 
     @property
     def here(self) -> Visit:
         """The state in which the machine is."""
-        return self.visits.at(self.states[-1])
+        return self.visited[-1]
 
     def step(self, instance: Instance) -> None:
         """Take an enabled step."""
-        after = self.here.attempt(instance).after
+        after = self.visits.step(self.here, instance)
         if after is None:
             raise UsageError(f"{instance.key} is not enabled here, after {', '.join(self.keys) or 'no step'}.")
-        self.tally.leaves(self.here, instance.key)
+        self.tally.leaves(self.here, instance)
         self.tally.steps += 1
         self.taken.append(instance)
-        self.states.append(after)
+        self.visited.append(after)
 
     def take(self, key: str) -> None:
         """Take a step by name, then check all invariants: the line that a falsifying example consists of."""
@@ -129,7 +131,7 @@ class ModelMachine(RuleBasedStateMachine):
 
     def check(self, claims: Iterable[Claim]) -> None:
         """Raise Falsified at the first claim that is violated here."""
-        here, before = self.here, self.states[-2] if self.taken else None
+        here, before = self.here, self.visited[-2].vector if self.taken else None
         for claim in claims:
             true = here.truth(claim, before)
             if true is not None:
@@ -160,7 +162,7 @@ class ModelMachine(RuleBasedStateMachine):
             scenario=self.model.scenario.name,
             variant=self.model.variant,
             bounds=self.model.binding.bounds,
-            states=tuple(self.states),
+            states=tuple(visit.vector for visit in self.visited),
             actions=self.keys,
             claim=None if claim is None else claim.key,
             labels=self.model.binding.labels,
@@ -225,6 +227,13 @@ def machine_for(
     # Hypothesis files what it finds under the digest of the class; this one has no source text of its own.
     made._hypothesis_internal_add_digest = _identity(model, kept).encode()  # type: ignore[attr-defined]
     return made
+
+
+@st.composite
+def _next_rule(draw: Any, machine: ModelMachine) -> tuple[Any, dict[str, Any]]:
+    """A rule whose precondition holds, and its arguments."""
+    chosen = draw(st.sampled_from(machine.rules).filter(lambda one: all(holds(machine) for holds in one.preconditions)))
+    return chosen, {name: draw(strategy) for name, strategy in chosen.arguments.items()}
 
 
 def _begin() -> Callable[..., None]:

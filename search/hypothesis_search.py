@@ -57,6 +57,7 @@ def hypothesis_search(
     seconds: float | None = None,
     keep_going: bool = False,
     report: Report = silent,
+    command: str = "",
 ) -> Verdict:
     """Let Hypothesis look for a counterexample to the claims (all of the model's without any), and minimize it.
 
@@ -71,7 +72,7 @@ def hypothesis_search(
     settings = hypothesis.settings(PROFILES[profile], verbosity=Verbosity.quiet, report_multiple_bugs=False)
     batches = Batches(model, kept, tally, settings, keep_going=keep_going)
     limit = batches.run(seed, clock)
-    return _verdict(model, kept, tally, Ending(seed, clock.seconds, limit))
+    return _verdict(model, kept, tally, Ending(seed, clock.seconds, limit, command))
 
 
 class Clock:
@@ -155,11 +156,12 @@ def derived(seed: int, number: int) -> int:
 
 @frozen
 class Ending:
-    """How a search ended: its seed, how long it took, and which limit stopped it early, if one did."""
+    """How a search ended: its seed, how long it took, which limit stopped it early, if one did, and its command."""
 
     seed: int
     seconds: float
     limit: str | None
+    command: str
 
 
 def _verdict(model: Model, claims: tuple[Claim, ...], tally: Tally, ending: Ending) -> Verdict:
@@ -183,6 +185,7 @@ def _verdict(model: Model, claims: tuple[Claim, ...], tally: Tally, ending: Endi
         premises={claim.key: tally.premises[claim.key] for claim in claims},
         findings=findings,
         notes=tuple(_notes(claims, tally, ending)),
+        command=ending.command,
     )
 
 

@@ -41,16 +41,17 @@ class PlainStepper:
     def __init__(self, model: Model, claims: Sequence[Claim]) -> None:
         self.model, self.claims = model, claims
         self.needs_quiet = any(claim.kind is Kind.WHEN_QUIET for claim in claims)
-        self._visit = Visits(model).at
+        self._visits = Visits(model)
 
     def start(self, vector: Vector) -> Vector:
         return tuple(vector)
 
     def step(self, instance: int, state: Vector) -> Vector | None:
-        return self._visit(state).attempt(self.model.instances[instance]).after
+        visit = self._visits.step(self._visits.at(state), self.model.instances[instance])
+        return None if visit is None else visit.vector
 
     def shows(self, state: Vector, before: Vector | None) -> bool:
-        visit = self._visit(state)
+        visit = self._visits.at(state)
         if not self.claims:
             return visit.is_dead
         return any(
