@@ -56,6 +56,8 @@ class Change:
     come: str | None
     start: int
     matters: bool = False
+    queued: bool = False
+    """Whether it is only the content of a queue that changed."""
 
     def __str__(self) -> str:
         return transition(self.gone, self.come)
@@ -72,6 +74,13 @@ class ChangeLine:
     def matters(self) -> bool:
         """Whether the violated claim reads any of it."""
         return any(change.matters for _, change in self.changes)
+
+    @property
+    def rank(self) -> int:
+        """0 if it matters, 2 if only queues changed, else 1: the order in which lines are shown."""
+        if self.matters:
+            return 0
+        return 2 if all(change.queued for _, change in self.changes) else 1
 
     def __str__(self) -> str:
         return f"{self.where} " + ", ".join(f"{name} {change}".strip() for name, change in self.changes)
@@ -186,9 +195,9 @@ def _queue_change(part: Part, shape: FifoShape, before: Vector, after: Vector) -
     old, new = (_elements(shape, iter(part.numbers(vector))) for vector in (before, after))
     lost = next(k for k in range(len(old) + 1) if new[: len(old) - k] == old[k:])
     if lost:
-        yield Change(part.path, ", ".join(old[:lost]), None, part.start)
+        yield Change(part.path, ", ".join(old[:lost]), None, part.start, queued=True)
     if len(new) > len(old) - lost:
-        yield Change(part.path, None, ", ".join(new[len(old) - lost :]), part.start)
+        yield Change(part.path, None, ", ".join(new[len(old) - lost :]), part.start, queued=True)
 
 
 # Lines.
@@ -197,7 +206,7 @@ def _queue_change(part: Part, shape: FifoShape, before: Vector, after: Vector) -
 def lines(found: Iterable[Change]) -> tuple[ChangeLine, ...]:
     """Changes as few lines: equal ones in several elements of an array, then those of one record, put together.
 
-    Lines that matter come first; else the order of the fields stays.
+    Lines that matter come first, those of queues only last; else the order of the fields stays.
     """
     merged = list(found)
     for position in range(max((len(change.path) for change in merged), default=0)):
@@ -206,7 +215,7 @@ def lines(found: Iterable[Change]) -> tuple[ChangeLine, ...]:
     for change in merged:
         owner = change.path[:-1] if isinstance(change.path[-1], str) else change.path
         grouped.setdefault(owner or change.path, []).append(change)
-    return tuple(sorted((_line(owner, group) for owner, group in grouped.items()), key=lambda line: not line.matters))
+    return tuple(sorted((_line(owner, group) for owner, group in grouped.items()), key=lambda line: line.rank))
 
 
 def _line(owner: Path, group: list[Change]) -> ChangeLine:

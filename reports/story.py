@@ -17,7 +17,7 @@ from reports.escaping import LONGEST, visible
 from reports.reads import Behaviour, decisive, reads
 from search.trace import Trace
 
-SHOWN = 4
+SHOWN = 3
 """Changed lines of a step that are shown before the rest is told as a number."""
 READ_ALSO = 8
 """Values that a claim reads besides the decisive ones, shown before the rest is told as a number."""

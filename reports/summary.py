@@ -3,9 +3,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from rich.console import RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
-from model.language import Model
+from model.language import Instance, Kind, Model
 from reports.escaping import visible
 from reports.progress import duration
 from search.verdict import Answer, Finding, Verdict
@@ -16,12 +18,20 @@ NAMED = 6
 """Names in a list before the rest is told as a number."""
 
 
-def summary(verdict: Verdict, model: Model) -> Iterator[Text]:
-    """The lines that every verdict begins with, whatever its answer."""
-    style = STYLES.get(verdict.answer, "bold red")
-    yield Text.assemble((verdict.answer.value.upper(), style), f"  {_sureness(verdict)}")
-    for fact in facts(verdict, model):
-        yield Text(f"  {visible(fact)}")
+def summary(verdict: Verdict, model: Model, told: Finding | None = None) -> Iterator[RenderableType]:
+    """The answer and all that was counted; without what the story of the finding `told` has said already."""
+    if told is None:
+        style = STYLES.get(verdict.answer, "bold red")
+        yield Text.assemble((verdict.answer.value.upper(), style), f"  {_sureness(verdict)}")
+        sizes = ", ".join(f"{name} {size}" for name, size in verdict.bounds.items())
+        yield indented(f"{verdict.scenario}, variant {verdict.variant}; {sizes or 'no bounds'}")
+    for fact in facts(verdict, model, told):
+        yield indented(fact)
+
+
+def indented(text: str, style: str = "") -> RenderableType:
+    """A sentence under a headline, visible, its further lines as far in as its first."""
+    return Padding(Text(visible(text), style=style), (0, 0, 0, 2))
 
 
 def _sureness(verdict: Verdict) -> str:
@@ -34,17 +44,14 @@ def _sureness(verdict: Verdict) -> str:
     return f"{how}; {looked_at} looked at" if verdict.answer is Answer.UNDECIDED else how
 
 
-def facts(verdict: Verdict, model: Model) -> Iterator[str]:
-    """Sentences of counts, in a fixed order."""
-    sizes = ", ".join(f"{name} {size}" for name, size in verdict.bounds.items())
-    yield f"{verdict.scenario}, variant {verdict.variant}; {sizes or 'no bounds'}"
+def facts(verdict: Verdict, model: Model, told: Finding | None = None) -> Iterator[str]:
+    """Sentences of counts, in a fixed order, on all findings but the one told elsewhere."""
     yield _counts(verdict)
     for bound, hits in verdict.bounds_hit.items():
         if hits:
             yield f"bound reached: {bound}, {hits:,} times; the verdict speaks only within it"
     yield from _never(verdict, model)
-    for finding in verdict.findings[1:]:
-        yield _other_finding(finding)
+    yield from (_finding(finding, model) for finding in verdict.findings if finding is not told)
     yield from verdict.notes
 
 
@@ -79,7 +86,7 @@ def _never(verdict: Verdict, model: Model) -> Iterator[str]:
         yield f"never put to the test (the premise never held): {_listed(untested)}"
 
 
-def _whole_actions(idle: list, model: Model) -> list[str]:
+def _whole_actions(idle: list[Instance], model: Model) -> list[str]:
     """Instances by key, or the bare action where none of its instances is left out."""
     named: dict[str, None] = {}
     for action in model.scenario.actions:
@@ -95,6 +102,11 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(names[:NAMED]) + more
 
 
-def _other_finding(finding: Finding) -> str:
-    length = f", in {finding.trace.length} steps" if finding.trace else ""
-    return f"also: {finding.claim or 'deadlock'}, {finding.count:,} times{length}"
+def _finding(finding: Finding, model: Model) -> str:
+    """A finding in one line. Without a trace it is about a thing that should have been possible."""
+    if finding.trace is None:
+        return f"never reached, though it should be possible: {finding.claim}"
+    claim = next((c for c in model.claims if c.key == finding.claim), None)
+    times = f", {finding.count:,} times" if finding.count > 1 else ""
+    reached = "reached" if claim is not None and claim.kind is Kind.REACHABLE else "violated"
+    return f"{finding.claim or 'deadlock'} is {reached}{times}, first in {finding.trace.length} steps"

@@ -12,12 +12,13 @@ from typing import Any
 
 from attrs import evolve
 
-from model.language import Claim, Model
+from model.language import Claim, DomainError, KwalkError, Model
+from search.compile import kernel_for
 from search.exhaust import exhaust
-from search.progress import Report, silent
+from search.progress import Progress, Report, silent
 from search.shrink import shrink
-from search.spark import walk_on_spark
 from search.verdict import Answer, Finding, RuleCount, Verdict
+from search.walk import walk
 
 SECONDS = 60.0
 """Seconds of a hunt that nobody gave a time."""
@@ -25,8 +26,10 @@ SHARE = 0.5
 """The part of the time that exhaustive search gets."""
 SHRINKING = 10.0
 """Seconds that shrinking one trace may take, at most."""
+STARTING = 6.0
+"""Seconds that Spark takes to start."""
 LEAST = 5.0
-"""Seconds that the walks get, at least: Spark takes as many to start."""
+"""Seconds that the walks get, at least."""
 
 
 def hunt(
@@ -52,9 +55,23 @@ def hunt(
     first = exhaust(model, seconds=budget * SHARE, **common, **_given(workers=workers))
     if first.answer is not Answer.UNDECIDED or first.findings or "interrupt" in first.how:
         return evolve(first, seconds=time.monotonic() - began, seed=seed)
-    left = max(LEAST, budget - (time.monotonic() - began) - SHRINKING)
-    walks = walk_on_spark(model, seed=seed, seconds=left, **common, **_given(partitions=workers, out=out))
+    left = max(LEAST, budget - (time.monotonic() - began) - SHRINKING - STARTING)
+    report(Progress("spark", 0, "steps", time.monotonic() - began, note="starting"))
+    walks = _walks(model, {**common, "seed": seed, "seconds": left}, workers, out)
     return evolve(_joined(model, first, walks), seconds=time.monotonic() - began, seed=seed, command=command)
+
+
+def _walks(model: Model, wanted: dict[str, Any], workers: int | None, out: str | Path | None) -> Verdict:
+    """Walks on Spark; in this process where Spark cannot run, and the verdict says so."""
+    try:
+        from search.spark import walk_on_spark
+
+        return walk_on_spark(model, **wanted, **_given(partitions=workers, out=out))
+    except DomainError:
+        raise
+    except (KwalkError, ImportError) as error:
+        verdict = walk(model, **wanted, **_given(workers=workers))
+        return evolve(verdict, notes=(*verdict.notes, f"Spark could not run; these walks did without it. {error}"))
 
 
 def _given(**wanted: Any) -> dict[str, Any]:
@@ -74,7 +91,7 @@ def _joined(model: Model, first: Verdict, walks: Verdict) -> Verdict:
         bounds_hit=_sum(first.bounds_hit, walks.bounds_hit),
         premises=_sum(first.premises, walks.premises),
         rules=_sum_rules(first.rules, walks.rules),
-        findings=tuple(sorted((_shrunk(model, f) for f in walks.findings), key=_length)),
+        findings=tuple(sorted((shrunk(model, f) for f in walks.findings), key=_length)),
         notes=(f"Exhaustive search did not finish ({first.how}) and found nothing so far.", *walks.notes),
     )
 
@@ -91,10 +108,14 @@ def _sum_rules(one: Mapping[str, RuleCount], other: Mapping[str, RuleCount]) -> 
     }
 
 
-def _shrunk(model: Model, finding: Finding) -> Finding:
+def shrunk(model: Model, finding: Finding, *, seconds: float = SHRINKING) -> Finding:
+    """The finding with a locally minimal trace; as it was if that is the shortest already, or on Ctrl-C."""
     if finding.trace is None or finding.trace.shortest:
         return finding
-    return evolve(finding, trace=shrink(model, finding.trace, seconds=SHRINKING))
+    try:
+        return evolve(finding, trace=shrink(model, finding.trace, kernel=kernel_for(model), seconds=seconds))
+    except KeyboardInterrupt:
+        return finding
 
 
 def _length(finding: Finding) -> float:

@@ -17,13 +17,16 @@ from reports.machine import verdict_object
 from reports.replaying import stamped
 from reports.saving import save
 from reports.story import tell
-from reports.summary import summary
-from reports.terminal import console
+from reports.summary import indented, summary
+from reports.terminal import console, put
 from reports.text import print_story
 from search.trace import Trace
 from search.verdict import Finding, Verdict
 
 FORMATS = {"trace": ".itf.json", "page": ".html", "markdown": ".md"}
+
+
+FORMATS = {"trace": "Trace", "page": "Read", "markdown": "Markdown"}
 
 
 def deliver(aim: Target, verdict: Verdict, out: OutFolder, options: Namespace) -> int:
@@ -76,15 +79,13 @@ def diagnosis(aim: Target, verdict: Verdict) -> list[str]:
 def _print(aim: Target, verdict: Verdict, files: dict[str, dict[str, Path]], *, unfold: bool) -> None:
     out = console()
     shown = next((f for f in verdict.findings if f.trace is not None), None)
-    for fact in aim.reading.facts if aim.reading else ():
-        out.print(Text(f"  {visible(fact)}"))
+    if aim.reading:
+        put(out, *(indented(fact) for fact in aim.reading.facts), Text())
     if shown and shown.trace:
         print_story(tell(aim.model, shown.trace), out, unfold=unfold)
         out.print()
-    for line in summary(verdict, aim.model):
-        out.print(line)
-    for sentence in diagnosis(aim, verdict):
-        out.print(Text(f"  {visible(sentence)}", style="bold"))
+    put(out, *summary(verdict, aim.model, shown))
+    put(out, *(indented(sentence, "bold") for sentence in diagnosis(aim, verdict)))
     for ending in _ending(verdict, files, shown):
         out.print(Text(f"  {visible(ending)}"), soft_wrap=True)
 
@@ -93,7 +94,8 @@ def _ending(verdict: Verdict, files: dict[str, dict[str, Path]], shown: Finding 
     """Every file that was written, then the commands that reproduce what was found."""
     for claim, paths in files.items():
         first = shown is not None and claim == shown.claim
-        yield f"{'Read' if first else claim}: " + "  ".join(str(path) for path in paths.values())
+        about = "" if first else f" of {claim}"
+        yield from (f"{FORMATS[kind]}{about}: {path}" for kind, path in paths.items() if first or kind == "trace")
     if shown and shown.claim in files:
         yield f"Reproduce: kwalk replay {shlex.quote(str(files[shown.claim]['trace']))}"
         yield f"Search again: {verdict.command}"

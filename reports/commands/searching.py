@@ -5,6 +5,9 @@ from argparse import Namespace
 from collections.abc import Callable
 from typing import Any
 
+from attrs import evolve
+
+from model.language import Model
 from reports.commands.results import deliver
 from reports.commands.target import Target, target
 from reports.files import out_folder
@@ -22,12 +25,31 @@ def exhaust(options: Namespace) -> int:
     return _search(options, engine, keep_going=options.keep_going, memory_bytes=memory)
 
 
+SHRINKING = 5.0
+"""Seconds that the shrinking of what a walk met may take, at most."""
+
+
 def walk(options: Namespace) -> int:
-    """Take random walks; the exit code."""
+    """Take random walks, and shrink what they met first; the exit code."""
     from search.walk import walk as engine
 
     wanted = {"seed": options.seed, "walks": options.walks, "depth": options.depth}
-    return _search(options, engine, keep_going=options.keep_going, **wanted)
+    return _search(options, _shrinking(engine), keep_going=options.keep_going, **wanted)
+
+
+def _shrinking(engine: Engine) -> Engine:
+    """The engine, with its first trace minimized."""
+
+    def search(model: Model, **wanted: Any) -> Verdict:
+        from search.hunt import shrunk
+
+        verdict = engine(model, **wanted)
+        first, *others = verdict.findings or (None,)
+        if first is None:
+            return verdict
+        return evolve(verdict, findings=(shrunk(model, first, seconds=SHRINKING), *others))
+
+    return search
 
 
 def prove(options: Namespace) -> int:
