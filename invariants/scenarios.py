@@ -5,6 +5,7 @@ from attrs import evolve
 
 from invariants import controllers, partitions, topic_ids, witnesses
 from model.kafka.scenarios import OLD_CLIENT_EXPANSION as OLD_CLIENT_EXPANSION_STORY
+from model.kafka.snapshot import read_snapshot
 
 EVERYWHERE = (
     topic_ids.replica_id_matches_zookeeper,
@@ -20,5 +21,7 @@ EVERYWHERE = (
 )
 WITNESSES = (witnesses.expansion_is_registered, witnesses.failover_completes, witnesses.replica_gets_its_file)
 
-OLD_CLIENT_EXPANSION = evolve(OLD_CLIENT_EXPANSION_STORY, invariants=(*EVERYWHERE, *WITNESSES))
+OLD_CLIENT_EXPANSION = evolve(
+    OLD_CLIENT_EXPANSION_STORY, invariants=(*EVERYWHERE, *WITNESSES), read_snapshot=read_snapshot
+)
 SCENARIOS = (OLD_CLIENT_EXPANSION,)

@@ -84,7 +84,7 @@ def model_from(name: str, **flags: object) -> Model:
     reading = read_snapshot(FILES[name])
     begun = OLD_CLIENT_EXPANSION.starting_from(reading)
     as_in_reality = {**begun.flags, "isr_changes": "between requests", **flags}
-    return Model(evolve(begun, flags=as_in_reality), reading.variant)
+    return Model(evolve(begun, flags=as_in_reality), reading.variant, {"failovers": 1})
 
 
 def after(model: Model, doings: tuple[str, ...]) -> Vector:
