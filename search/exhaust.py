@@ -13,7 +13,7 @@ from model.language import Claim, Kind, Model
 from search.confirm import Origin, confirmed, domain_error
 from search.exploration import Ending, Exploration, Wish
 from search.kernel import Kernel
-from search.loops.breadth import DEADLOCKS, DEPTH, FIRST_DEADLOCK, GENERATED, NEXT, QUIET, SIZE
+from search.loops.frontier import DEADLOCKS, DEPTH, FIRST_DEADLOCK, GENERATED, NEXT, QUIET, SIZE
 from search.loops.memory import SHARE, available_memory
 from search.progress import Report, silent
 from search.trace import Trace

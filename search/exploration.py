@@ -15,9 +15,23 @@ from model.language import Claim, Model, UsageError
 from search.confirm import Path, path_along
 from search.kernel import Kernel
 from search.loops import breadth
-from search.loops.breadth import DEPTH, LEVEL_END, LIMIT, NEXT, SIZE, STRIDE, Search
 from search.loops.counts import Counts, Room, Rows
+from search.loops.frontier import (
+    CURSOR_SIZE,
+    DEPTH,
+    DONE,
+    FAILED,
+    FOUND,
+    FULL,
+    LEVEL_END,
+    LIMIT,
+    NEXT,
+    SIZE,
+    STRIDE,
+    Search,
+)
 from search.loops.states import States
+from search.loops.table import ABSENT
 from search.progress import Progress, Report, silent
 
 SLICE = 0.2
@@ -58,7 +72,7 @@ class Exploration:
         self.room, self.rows = Room(kernel), Rows(kernel, (claim.index for claim in wish.claims))
         deadlock = model.scenario.deadlock_is_error
         self.machine = self.rows.machine(kernel, stop=not wish.keep_going, deadlock=deadlock)
-        self.cursor = np.zeros(breadth.CURSOR_SIZE, np.int64)
+        self.cursor = np.zeros(CURSOR_SIZE, np.int64)
         self.initial = self._begin()
         self.ending = Ending.COMPLETE
         self.started = time.monotonic()
@@ -114,7 +128,7 @@ class Exploration:
         """Expand up to `pace` states; None if the search goes on."""
         self.cursor[LIMIT] = self.cursor[NEXT] + pace
         status = breadth.explore(self.search, self.cursor)
-        if status == breadth.FULL:
+        if status == FULL:
             return None if self.states.grow(self.stored) else Ending.MEMORY
         return _ENDINGS.get(status)
 
@@ -147,7 +161,7 @@ class Exploration:
         first, last = block * STRIDE, min((block + 1) * STRIDE, self.expanded)
         wanted = np.array([first, last, index, 0], np.int64)
         parent = breadth.find_step(self._aside(), wanted)
-        if parent == breadth.ABSENT:
+        if parent == ABSENT:
             raise AssertionError(f"No state in {first} … {last - 1} leads to state {index}; the store is corrupt.")
         return int(parent), int(wanted[3])
 
@@ -158,7 +172,7 @@ class Exploration:
         return search._replace(tally=search.tally._replace(hits=self._unread.ctypes.data))
 
 
-_ENDINGS = {breadth.DONE: Ending.COMPLETE, breadth.FOUND: Ending.VIOLATION, breadth.FAILED: Ending.FAILURE}
+_ENDINGS = {DONE: Ending.COMPLETE, FOUND: Ending.VIOLATION, FAILED: Ending.FAILURE}
 
 
 def _next_pace(pace: int, spent: float) -> int:

@@ -15,7 +15,7 @@ from search.kernel import Kernel
 from search.loops.counts import bit_numbers
 from search.loops.tally import totals
 from search.loops.walk_counts import Gear
-from search.loops.walking import (
+from search.loops.walker import (
     DEAD_ENDS,
     FAILED,
     FINDINGS,
@@ -28,8 +28,8 @@ from search.loops.walking import (
     STEPS,
     VISITS,
     WALK,
-    run_through,
 )
+from search.loops.walking import run_through
 
 
 @frozen(eq=False)

@@ -1,16 +1,30 @@
-"""Breadth-first search over packed states, in batches that hide the memory's latency.
-
-Words: a state is *expanded* when its claims are checked and its successors are looked up. The *frontier* is what is
-stored and not yet expanded. States are numbered in the order of discovery, so those that a state discovers follow
-those that its predecessors discovered: a *mark*, the number of states before a block of STRIDE states was expanded, is
-all that is kept to find a state's parent again.
-"""
+"""Breadth-first search over packed states, in batches that hide the memory's latency. Words: see `frontier`."""
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
+from search.loops.frontier import (
+    BATCH,
+    DEADLOCKS,
+    DEPTH,
+    DONE,
+    FAILED,
+    FAILURE,
+    FIRST_DEADLOCK,
+    FOUND,
+    FULL,
+    GENERATED,
+    GOING,
+    LEVEL_END,
+    LIMIT,
+    NEXT,
+    QUIET,
+    SIZE,
+    STRIDE,
+    Batch,
+    Search,
+    Tally,
+)
 from search.loops.native import (
     ONE,
     ZERO,
@@ -19,6 +33,7 @@ from search.loops.native import (
     call,
     call_void,
     count_up,
+    integer,
     loop,
     lowest_bit,
     part,
@@ -38,93 +53,6 @@ from search.loops.table import (
     same_key,
 )
 from search.loops.tally import add_rows, bump
-
-BATCH = 32
-STRIDE = 64
-
-NEXT, SIZE, LEVEL_END, DEPTH, GENERATED, QUIET, DEADLOCKS, FIRST_DEADLOCK, FAILURE, LIMIT = range(10)
-"""What the cursor (an array of int64) holds: the next state to expand, the number of states, where the present level
-ends, its depth, the successors generated, the quiet states, the deadlocks and the first of them, what `expand` returned
-when it failed, and the number of expanded states at which to come back."""
-CURSOR_SIZE = 10
-
-GOING, DONE, FULL, FOUND, FAILED = range(5)
-"""Why the loop came back: its limit is reached, all is expanded, there is no room, a violation, an error."""
-
-
-class Machine(NamedTuple):
-    """A kernel as the loops see it, and which claims count: sizes, addresses of functions and of bit rows, flags."""
-
-    words: int
-    row_words: int
-    claim_words: int
-    instances: int
-    expand: int
-    check: int
-    check_step: int
-    system_row: int
-    state_row: int
-    """The claims to check on states."""
-    step_row: int
-    """The claims to check on steps."""
-    reachable_row: int
-    checks_states: int
-    checks_steps: int
-    stop: int
-    """Whether to come back at the first violation."""
-    deadlock: int
-    """Whether a state without enabled instances is a violation."""
-
-
-class Batch(NamedTuple):
-    """The addresses of room for BATCH states: their successors, and their bit rows."""
-
-    keys: int
-    instances: int
-    """uint16 per successor."""
-    hashes: int
-    ends: int
-    """int64 per state: how many successors there are up to and with its own."""
-    enabled: int
-    """Bit row per state."""
-    false: int
-    """One bit row."""
-    premises: int
-    """Bit row per state."""
-    step_premises: int
-    """Bit row per successor."""
-
-
-class Tally(NamedTuple):
-    """The addresses of counts, int64 if not said otherwise."""
-
-    enabled: int
-    """Vertical counters."""
-    premises: int
-    """Vertical counters."""
-    blocked: int
-    """Per instance: how often a bound disabled it."""
-    idle: int
-    """Per instance: how often it led to the same state."""
-    hits: int
-    """Per bound."""
-    seen: int
-    """Per claim: how often it was false (reachable claims: true)."""
-    first_state: int
-    """Per claim: the first state where that was so (step claims: the state before the step), plus 1; 0 for none."""
-    first_instance: int
-    """Per step claim: the instance of that step."""
-    marks: int
-    """Per block of STRIDE states: how many states there were before it was expanded."""
-
-
-class Search(NamedTuple):
-    """All that the loops need besides the cursor."""
-
-    machine: Machine
-    space: Space
-    batch: Batch
-    tally: Tally
 
 
 @loop
@@ -161,7 +89,7 @@ def _batch_size(search: Search, cursor: np.ndarray) -> int:
 @part
 def _expand(search: Search, cursor: np.ndarray, count: int) -> int:
     """Write the successors of the next `count` states into the batch, and check those states."""
-    machine, batch, total = search.machine, search.batch, np.int64(0)
+    machine, batch, total = search.machine, search.batch, integer(0)
     for k in range(count):
         state, row = key_at(search.space, cursor[NEXT]), batch.enabled + 8 * machine.row_words * k
         successors, instances = batch.keys + 8 * machine.words * total, batch.instances + 2 * total
@@ -182,7 +110,7 @@ def _expand(search: Search, cursor: np.ndarray, count: int) -> int:
 @part
 def _judge(search: Search, cursor: np.ndarray, k: int, begin: int) -> bool:
     """Count and check the state just expanded, whose successors start at `begin`; whether it violates something."""
-    machine, end = search.machine, np.int64(peek(search.batch.ends, k))
+    machine, end = search.machine, integer(peek(search.batch.ends, k))
     enabled, quiet = _enabled(search, k)
     cursor[QUIET] += quiet
     if enabled != end - begin:
@@ -203,12 +131,12 @@ def _judge(search: Search, cursor: np.ndarray, k: int, begin: int) -> bool:
 @part
 def _enabled(search: Search, k: int) -> tuple[int, Word]:
     """How many instances are enabled, and 1 if no system instance is."""
-    machine, enabled, system = search.machine, np.int64(0), ZERO
+    machine, enabled, system = search.machine, integer(0), ZERO
     row = search.batch.enabled + 8 * machine.row_words * k
     for word in range(machine.row_words):
         enabled += bit_count(peek(row, word))
         system |= peek(row, word) & peek(machine.system_row, word)
-    return enabled, np.int64(system == ZERO)
+    return enabled, integer(system == ZERO)
 
 
 @part
@@ -218,7 +146,7 @@ def _count_blocked(search: Search, k: int, begin: int, end: int) -> None:
     for word in range(search.machine.row_words):
         blocked = peek(row, word)
         for j in range(begin, end):
-            instance = np.int64(peek16(search.batch.instances, j))
+            instance = integer(peek16(search.batch.instances, j))
             if instance // 64 == word:
                 blocked &= ~(ONE << np.uint64(instance % 64))
         bump(search.tally.blocked, word, blocked)
@@ -233,7 +161,7 @@ def _check(search: Search, index: int, k: int, quiet: int) -> bool:
     for word in range(machine.claim_words):
         row = peek(false, word) & peek(machine.state_row, word)
         if row != ZERO:
-            _note(search.tally, word, row, (index, np.int64(0)))
+            _note(search.tally, word, row, (index, integer(0)))
             bad |= row & ~peek(machine.reachable_row, word)
     return bad != ZERO
 
@@ -248,7 +176,7 @@ def _check_step(search: Search, index: int, j: int) -> bool:
     for word in range(machine.claim_words):
         row = peek(false, word) & peek(machine.step_row, word)
         if row != ZERO:
-            _note(search.tally, word, row, (index, np.int64(peek16(search.batch.instances, j))))
+            _note(search.tally, word, row, (index, integer(peek16(search.batch.instances, j))))
             bad |= row
     return bad != ZERO
 
@@ -273,7 +201,7 @@ def _count(search: Search, parents: int) -> None:
     if machine.checks_states:
         add_rows(tally.premises, batch.premises, parents, machine.claim_words)
     if machine.checks_steps and parents > 0:
-        total = np.int64(peek(batch.ends, parents - 1))
+        total = integer(peek(batch.ends, parents - 1))
         for first in range(0, total, BATCH):
             rows = batch.step_premises + 8 * machine.claim_words * first
             add_rows(tally.premises, rows, min(BATCH, total - first), machine.claim_words)
@@ -283,16 +211,16 @@ def _count(search: Search, parents: int) -> None:
 def _look_up(search: Search, cursor: np.ndarray, first: int) -> None:
     """Store those successors in the batch that are new."""
     space, batch, parents = search.space, search.batch, cursor[NEXT] - first
-    _prefetch(space, batch, np.int64(peek(batch.ends, parents - 1)) if parents > 0 else np.int64(0))
-    size, j = cursor[SIZE], np.int64(0)
+    _prefetch(space, batch, integer(peek(batch.ends, parents - 1)) if parents > 0 else integer(0))
+    size, j = cursor[SIZE], integer(0)
     for k in range(parents):
-        end = np.int64(peek(batch.ends, k))
+        end = integer(peek(batch.ends, k))
         while j < end:
             index = find_or_add(space, batch.keys + 8 * space.words * j, peek(batch.hashes, j), size)
             if index == ABSENT:
                 size += 1
             elif index == first + k:
-                count_up(search.tally.idle, np.int64(peek16(batch.instances, j)), 1)
+                count_up(search.tally.idle, integer(peek16(batch.instances, j)), 1)
             j += 1
     cursor[SIZE] = size
 
@@ -319,6 +247,6 @@ def find_step(search: Search, block: np.ndarray) -> int:
         arguments = (key_at(space, index), batch.enabled, batch.keys, batch.instances, search.tally.hits)
         for j in range(call(search.machine.expand, arguments)):
             if same_key(batch.keys + 8 * space.words * j, target, space.words):
-                block[3] = np.int64(peek16(batch.instances, j))
+                block[3] = integer(peek16(batch.instances, j))
                 return index
     return ABSENT

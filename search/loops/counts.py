@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from search.kernel import Kernel
-from search.loops.breadth import BATCH, STRIDE, Batch, Machine, Tally
+from search.loops.frontier import BATCH, STRIDE, Batch, Machine, Tally
 from search.loops.memory import reserve
 from search.loops.tally import PLANES, totals
 

@@ -23,6 +23,8 @@ BYTE = ir.IntType(8)
 Word = Any
 """A uint64 inside a loop, where plain `int` means int64."""
 
+integer: Any = np.int64
+"""Makes an int64 of a word inside a loop."""
 ZERO: Word = np.uint64(0)
 ONE: Word = np.uint64(1)
 

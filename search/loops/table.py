@@ -11,7 +11,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from search.loops.native import ONE, ZERO, Word, count_up, fold, loop, part, peek, peek32, poke, poke32, prefetch, scale
+from search.loops.native import (
+    ONE,
+    ZERO,
+    Word,
+    count_up,
+    fold,
+    integer,
+    loop,
+    part,
+    peek,
+    peek32,
+    poke,
+    poke32,
+    prefetch,
+    scale,
+)
 
 REGIONS = 64
 REGION_BITS = np.uint64(6)
@@ -43,9 +58,9 @@ class Space(NamedTuple):
 @part
 def room(space: Space, size: int) -> int:
     """How many keys can be added for sure."""
-    fullest = np.int64(0)
+    fullest = integer(0)
     for region in range(REGIONS):
-        fullest = max(fullest, np.int64(peek(space.filled, region)))
+        fullest = max(fullest, integer(peek(space.filled, region)))
     return min(space.region_limit - fullest, space.capacity - size)
 
 
@@ -101,14 +116,14 @@ def key_at(space: Space, index: int) -> int:
 
 @part
 def _region(hashed: Word) -> int:
-    return np.int64(hashed >> _TOP)
+    return integer(hashed >> _TOP)
 
 
 @part
 def _slot(space: Space, hashed: Word) -> int:
     """Where a hash begins its probing, as an index into the table."""
     place = scale(hashed << REGION_BITS, np.uint64(space.region_size))
-    return _region(hashed) * space.region_size + np.int64(place)
+    return _region(hashed) * space.region_size + integer(place)
 
 
 @part
@@ -137,7 +152,7 @@ def _has_tag(space: Space, entry: Word, tag: Word) -> bool:
 
 @part
 def _index(space: Space, entry: Word) -> int:
-    return np.int64(entry & ((ONE << np.uint64(space.index_bits)) - ONE)) - 1
+    return integer(entry & ((ONE << np.uint64(space.index_bits)) - ONE)) - 1
 
 
 @part

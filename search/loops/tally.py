@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from search.loops.native import ONE, ZERO, Word, count_up, lowest_bit, part, peek, poke
+from search.loops.native import ONE, ZERO, Word, count_up, integer, lowest_bit, part, peek, poke
 
 PLANES = 48
 MOST_ROWS = 255
@@ -20,7 +20,7 @@ def add_rows(planes: int, rows: int, count: int, words: int) -> None:
     """Add at most MOST_ROWS rows that follow each other, without branching on their bits."""
     for word in range(words):
         sums = (ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
-        number = np.int64(0)
+        number = integer(0)
         while number + 7 <= count:
             sums = _add_seven(sums, rows + 8 * word, number, words)
             number += 7

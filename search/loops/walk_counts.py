@@ -9,7 +9,8 @@ import numpy as np
 from search.kernel import Kernel
 from search.loops.counts import Rows
 from search.loops.tally import PLANES
-from search.loops.walking import CURSOR_SIZE, RING, Walker, evaluate_guards, mixed
+from search.loops.walker import CURSOR_SIZE, RING, Walker
+from search.loops.walking import evaluate_guards, mixed
 
 _ADDRESSES = (
     "starts", "start_rows", "states", "row", "false", "ring_rows", "ring_premises", "track", "enabled", "premises",

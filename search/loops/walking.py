@@ -1,12 +1,8 @@
 """Random walks: from an initial state, one enabled instance after another, each as likely as the others.
 
-Words: a walk's *stream* of random numbers depends on the seed and the walk's number only. A walk *visits* the states
-it comes to, its start included; it ends after `depth` steps or at a *dead end*, where nothing can be done. The *track*
-is the list of instances that the present walk has taken.
+Words: a walk's *stream* of random numbers depends on the seed and the walk's number only. For the others see `walker`.
 """
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +14,7 @@ from search.loops.native import (
     call,
     call_void,
     count_up,
+    integer,
     loop,
     lowest_bit,
     part,
@@ -28,78 +25,28 @@ from search.loops.native import (
 )
 from search.loops.table import copy_key, same_key
 from search.loops.tally import add_rows
-
-RING = 252
-"""How many visits are kept before their bit rows are counted."""
-
-WALK, LAST, STEP, STEPS, DEAD_ENDS, QUIET, FINDINGS, START, FAILURE, KEPT, VISITS = range(11)
-"""What the cursor (an array of int64) holds: the next (or failed) walk, the end of the walks, the step in it, steps of
-all walks, walks that came to a dead end, quiet visits, findings, the initial state of the present walk, what `apply`
-returned when it failed, how many visits wait in the ring, and how many have been counted."""
-CURSOR_SIZE = 11
-
-GOING, DONE, FULL, FOUND, FAILED = range(5)
-"""What became of a walk or of several: it goes on, all done, no room for findings, a violation, an error."""
+from search.loops.walker import (
+    DEAD_ENDS,
+    DONE,
+    FAILED,
+    FAILURE,
+    FINDINGS,
+    FOUND,
+    FULL,
+    GOING,
+    KEPT,
+    LAST,
+    QUIET,
+    RING,
+    START,
+    STEP,
+    STEPS,
+    VISITS,
+    WALK,
+    Walker,
+)
 
 _GOLDEN, _MIX, _MIX_AGAIN = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
-
-
-class Walker(NamedTuple):
-    """What the loops need: sizes, addresses of functions, bit rows and counts, and flags."""
-
-    words: int
-    row_words: int
-    claim_words: int
-    claims: int
-    apply: int
-    regard: int
-    check: int
-    check_step: int
-    system_row: int
-    state_row: int
-    step_row: int
-    reachable_row: int
-    checks_states: int
-    checks_steps: int
-    stop: int
-    """Whether to come back at the first violation."""
-    deadlock: int
-    """Whether a state without enabled instances is a violation, as claim number `claims`."""
-    depth: int
-    seed: int
-    """Already mixed, as an int64."""
-    starts: int
-    """The packed initial states."""
-    start_rows: int
-    """The bit row of enabled instances of each."""
-    start_count: int
-    states: int
-    """Room for two packed states."""
-    row: int
-    """Room for a bit row of instances, and for another one after it."""
-    false: int
-    """Room for a bit row of claims, and for another one after it: those already violated in this walk."""
-    ring_rows: int
-    """RING bit rows of enabled instances."""
-    ring_premises: int
-    """RING bit rows of claims."""
-    track: int
-    """Instance per step, int64."""
-    enabled: int
-    """Vertical counters."""
-    premises: int
-    """Vertical counters."""
-    taken: int
-    changed: int
-    hits: int
-    seen: int
-    """Per claim, and for deadlock after them: in how many walks it was false (reachable claims: true)."""
-    first_walk: int
-    """The same: the first walk in which that was so, plus 1."""
-    first_step: int
-    findings: int
-    """(walk, step, claim), int64 each."""
-    most_findings: int
 
 
 @part
@@ -155,7 +102,7 @@ def _walk(walker: Walker, cursor: np.ndarray) -> int:
 def _begin(walker: Walker, cursor: np.ndarray, random: Word) -> Word:
     """Put the walk at an initial state; the walk's random number after that choice."""
     random += _GOLDEN
-    start = np.int64(scale(mix(random), np.uint64(walker.start_count)))
+    start = integer(scale(mix(random), np.uint64(walker.start_count)))
     cursor[START], cursor[STEP], cursor[FAILURE] = start, 0, 0
     copy_key(walker.states, walker.starts + 8 * walker.words * start, walker.words)
     copy_key(walker.row, walker.start_rows + 8 * walker.row_words * start, walker.row_words)
@@ -186,7 +133,7 @@ def _take(walker: Walker, cursor: np.ndarray, places: tuple[int, int], random: W
     cursor[STEP] += 1
     cursor[STEPS] += 1
     count_up(walker.taken, instance, 1)
-    count_up(walker.changed, instance, np.int64(not same_key(places[0], places[1], walker.words)))
+    count_up(walker.changed, instance, integer(not same_key(places[0], places[1], walker.words)))
     return instance
 
 
@@ -197,11 +144,11 @@ def _choose(row: int, words: int, random: Word) -> int:
         bits = peek(row, 0)
         if bits == ZERO:
             return -1
-        return select_bit(bits, np.int64(scale(random, np.uint64(bit_count(bits)))))
-    total = np.int64(0)
+        return select_bit(bits, integer(scale(random, np.uint64(bit_count(bits)))))
+    total = integer(0)
     for word in range(words):
         total += bit_count(peek(row, word))
-    rank = np.int64(scale(random, np.uint64(total)))
+    rank = integer(scale(random, np.uint64(total)))
     for word in range(words):
         bits = peek(row, word)
         if rank < bit_count(bits):
@@ -231,7 +178,7 @@ def _visit(walker: Walker, cursor: np.ndarray, state: int) -> int:
         poke(walker.ring_rows, kept * words + word, row)
         enabled |= row
         system |= row & peek(walker.system_row, word)
-    quiet = np.int64(system == ZERO)
+    quiet = integer(system == ZERO)
     cursor[QUIET] += quiet
     status = GOING
     if walker.checks_states:

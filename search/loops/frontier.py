@@ -1,0 +1,99 @@
+"""What breadth-first loops work on: the search so far as arrays, by address, and the cursor.
+
+Words: a state is *expanded* when its claims are checked and its successors are looked up. The *frontier* is what is
+stored and not yet expanded. States are numbered in the order of discovery, so those that a state discovers follow
+those that its predecessors discovered: a *mark*, the number of states before a block of STRIDE states was expanded, is
+all that is kept to find a state's parent again.
+"""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from search.loops.table import Space
+
+BATCH = 32
+STRIDE = 64
+
+NEXT, SIZE, LEVEL_END, DEPTH, GENERATED, QUIET, DEADLOCKS, FIRST_DEADLOCK, FAILURE, LIMIT = range(10)
+"""What the cursor (an array of int64) holds: the next state to expand, the number of states, where the present level
+ends, its depth, the successors generated, the quiet states, the deadlocks and the first of them, what `expand` returned
+when it failed, and the number of expanded states at which to come back."""
+CURSOR_SIZE = 10
+
+GOING, DONE, FULL, FOUND, FAILED = range(5)
+"""Why the loop came back: its limit is reached, all is expanded, there is no room, a violation, an error."""
+
+
+class Machine(NamedTuple):
+    """A kernel as the loops see it, and which claims count: sizes, addresses of functions and of bit rows, flags."""
+
+    words: int
+    row_words: int
+    claim_words: int
+    instances: int
+    expand: int
+    check: int
+    check_step: int
+    system_row: int
+    state_row: int
+    """The claims to check on states."""
+    step_row: int
+    """The claims to check on steps."""
+    reachable_row: int
+    checks_states: int
+    checks_steps: int
+    stop: int
+    """Whether to come back at the first violation."""
+    deadlock: int
+    """Whether a state without enabled instances is a violation."""
+
+
+class Batch(NamedTuple):
+    """The addresses of room for BATCH states: their successors, and their bit rows."""
+
+    keys: int
+    instances: int
+    """uint16 per successor."""
+    hashes: int
+    ends: int
+    """int64 per state: how many successors there are up to and with its own."""
+    enabled: int
+    """Bit row per state."""
+    false: int
+    """One bit row."""
+    premises: int
+    """Bit row per state."""
+    step_premises: int
+    """Bit row per successor."""
+
+
+class Tally(NamedTuple):
+    """The addresses of counts, int64 if not said otherwise."""
+
+    enabled: int
+    """Vertical counters."""
+    premises: int
+    """Vertical counters."""
+    blocked: int
+    """Per instance: how often a bound disabled it."""
+    idle: int
+    """Per instance: how often it led to the same state."""
+    hits: int
+    """Per bound."""
+    seen: int
+    """Per claim: how often it was false (reachable claims: true)."""
+    first_state: int
+    """Per claim: the first state where that was so (step claims: the state before the step), plus 1; 0 for none."""
+    first_instance: int
+    """Per step claim: the instance of that step."""
+    marks: int
+    """Per block of STRIDE states: how many states there were before it was expanded."""
+
+
+class Search(NamedTuple):
+    """All that the loops need besides the cursor."""
+
+    machine: Machine
+    space: Space
+    batch: Batch
+    tally: Tally
