@@ -29,6 +29,11 @@ class Leaf:
     high: int
     shape: Shape
 
+    @property
+    def is_truth_value(self) -> bool:
+        """Whether it is a flag (also one of a set, or whether an optional record is there)."""
+        return isinstance(self.shape, FlagShape)
+
     def show(self, number: int) -> str:
         """This leaf's value as a person would write it."""
         return self.shape.show(number)

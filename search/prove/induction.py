@@ -1,0 +1,99 @@
+"""Proofs by induction: what holds at the start, and is kept by every action, holds for ever.
+
+Words: a claim is *inductive* if no action leads from an in-domain state that satisfies it to one that does not. The
+state need not be reachable, so a claim that is not inductive may still hold. A domain is *closed* under an action if
+none of its effects leaves it; bounds disable an action before that.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+from attrs import frozen
+
+from model.language import Kind, Model, Vector
+from model.language.lift import Lifted, LiftedAction, LiftedClaim, Owed, Term, Terms, reads
+from model.language.lift.solver import Solver, number_in
+from search.prove.unroll import substitute
+
+
+@frozen
+class Escape:
+    """An action that can leave its domain from an in-domain state, which need not be reachable."""
+
+    action: str
+    error: str
+    state: Vector
+
+
+def escapes(lifted: Lifted, milliseconds: int = 10_000) -> Iterator[Escape]:
+    """One escape for each error that Z3 does not rule out; none at all means that the domains are closed."""
+    for action in lifted.actions:
+        for obligation in action.obligations:
+            if obligation.owed is Owed.ERROR:
+                query = lifted.terms.conjunction((action.guard, obligation.condition))
+                state = satisfying(lifted.model, query, milliseconds)
+                if state is not None:
+                    yield Escape(action.instance.key, obligation.name, state)
+
+
+def satisfying(model: Model, condition: Term, milliseconds: int) -> Vector | None:
+    """An in-domain state where the condition is true; None if there is none. TimeoutError if Z3 cannot tell."""
+    solver = Solver(Solver.width_for([condition]))
+    expression = solver.expression(condition)
+    check = z3.SolverFor("QF_BV")
+    check.set("timeout", milliseconds)
+    check.add(expression, *solver.domain())
+    result = check.check()
+    if result == z3.unsat:
+        return None
+    if result == z3.unknown:
+        raise TimeoutError(check.reason_unknown())
+    found = {number: number_in(check.model(), name) for number, (_, name) in solver.variables.items()}
+    defaults = model.vector(_default_state(model))
+    return tuple(found.get(n, defaults[n]) for n in range(len(model.leaves)))
+
+
+def _default_state(model: Model) -> object:
+    with model.active():
+        return model.scenario.state()
+
+
+def is_inductive(model: Model, lifted: Lifted, claim: LiftedClaim, milliseconds: int = 2_000) -> bool:
+    """Whether Z3 proves that the claim holds initially and that every action keeps it; False if it cannot tell."""
+    if claim.claim.kind not in (Kind.ALWAYS, Kind.STEP):
+        return False
+    if claim.claim.kind is Kind.ALWAYS and any(model.violates(claim.claim, start) for start in model.initial):
+        return False
+    try:
+        return all(_keeps(model, lifted, claim, action, milliseconds) for action in lifted.actions)
+    except TimeoutError:
+        return False
+
+
+def _keeps(model: Model, lifted: Lifted, claim: LiftedClaim, action: LiftedAction, milliseconds: int) -> bool:
+    t, leaves = lifted.terms, len(model.leaves)
+    roots = [claim.premise, claim.truth, *(o.condition for o in claim.errors)]
+    touched = reads(roots) & (action.writes | {leaves + leaf for leaf in action.writes})
+    if action.guard is t.false or (claim.claim.kind is Kind.ALWAYS and not touched):
+        return True
+    now = _variables(model, t)
+    after = [action.updates.get(leaf, term) for leaf, term in enumerate(now)]
+    step = [action.guard, *(t.negation(o.condition) for o in action.obligations)]
+    if claim.claim.kind is Kind.STEP:
+        return satisfying(model, t.conjunction((*step, _wrong(t, substitute(t, roots, [*now, *after])))), milliseconds) is None
+    held = t.negation(_wrong(t, roots))
+    return satisfying(model, t.conjunction((*step, held, _wrong(t, substitute(t, roots, after)))), milliseconds) is None
+
+
+def _variables(model: Model, t: Terms) -> list[Term]:
+    """The leaves of an arbitrary state."""
+    return [
+        t.bool_variable(n) if leaf.is_truth_value else t.int_variable(n, leaf.low, leaf.high)
+        for n, leaf in enumerate(model.leaves)
+    ]
+
+
+def _wrong(t: Terms, roots: list[Term]) -> Term:
+    premise, truth, *errors = roots
+    return t.conjunction((premise, t.disjunction((t.negation(truth), *errors))))
