@@ -28,7 +28,7 @@ SHRINKING = 10.0
 """Seconds that shrinking one trace may take, at most."""
 STARTING = 6.0
 """Seconds that Spark takes to start."""
-LEAST = 5.0
+LEAST = 10.0
 """Seconds that the walks get, at least."""
 
 
@@ -66,12 +66,16 @@ def _walks(model: Model, wanted: dict[str, Any], workers: int | None, out: str |
     try:
         from search.spark import walk_on_spark
 
-        return walk_on_spark(model, **wanted, **_given(partitions=workers, out=out))
+        verdict = walk_on_spark(model, **wanted, **_given(partitions=workers, out=out))
+        if verdict.walks or "interrupt" in verdict.how:
+            return verdict
+        why = "Spark had no time for a walk"
     except DomainError:
         raise
     except (KwalkError, ImportError) as error:
-        verdict = walk(model, **wanted, **_given(workers=workers))
-        return evolve(verdict, notes=(*verdict.notes, f"Spark could not run; these walks did without it. {error}"))
+        why = f"Spark could not run ({error})"
+    verdict = walk(model, **wanted, **_given(workers=workers))
+    return evolve(verdict, notes=(*verdict.notes, f"{why}; these walks did without it."))
 
 
 def _given(**wanted: Any) -> dict[str, Any]:

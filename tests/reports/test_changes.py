@@ -14,13 +14,13 @@ def told(*actions: str) -> list[str]:
 
 
 def test_a_push_onto_a_queue_reads_as_what_has_come():
-    assert told("post(1, SECOND)") == ["queue + Letter(to house No. 2, speed second, seal A)", "seals + A"]
+    assert told("post(1, SECOND)") == ["seals + A", "queue + Letter(to house No. 2, speed second, seal A)"]
 
 
 def test_a_pop_reads_as_what_is_gone_and_a_set_as_one_change():
     assert told("post(0, FIRST)", "post(1, FIRST)", "deliver()") == [
-        "queue − Letter(to house No. 1, speed first, seal A)",
         "doors[No. 1].box {} → {A}",
+        "queue − Letter(to house No. 1, speed first, seal A)",
     ]
 
 

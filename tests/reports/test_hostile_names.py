@@ -19,7 +19,8 @@ from reports.text import print_story
 from tests.reports.traces import HOSTILE, model, trace
 
 STREET = model({"houses": HOSTILE, "seals": ("</style><img src=x onerror=alert(1)>", "\x07\x9b2J", "-->")})
-STORY = tell(STREET, trace(of=STREET))
+BOTH_HOUSES = ("post(1, FIRST)", "post(0, FIRST)", "deliver()", "let_dog_out(0)", "drive()", "deliver()")
+STORY = tell(STREET, trace(BOTH_HOUSES, "nothing_is_lost(1)", of=STREET))
 
 
 class Tags(HTMLParser):
@@ -38,7 +39,7 @@ class Tags(HTMLParser):
 def test_text_has_no_control_character_but_line_breaks():
     stream = io.StringIO()
     print_story(STORY, console(stream), unfold=True)
-    assert "\\x1b" in stream.getvalue()
+    assert "\\x1b" in re.sub(r"\s+", "", stream.getvalue())
     assert {c for c in stream.getvalue() if not c.isprintable()} == {"\n"}
 
 
