@@ -1,0 +1,64 @@
+"""What the search finds from a capture agrees with the diagnosis of the capture alone.
+
+Consistent: no state within the bounds violates anything. Latent: somebody's doing leads to a partition that nobody
+leads. Broken: nobody has to do anything.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from invariants.scenarios import OLD_CLIENT_EXPANSION
+from model.kafka.capture import read_capture
+from model.kafka.diagnosis import Condition
+from model.kafka.snapshot import read_snapshot
+from model.kafka.snapshot_diagnosis import diagnose
+from model.language import Model
+from search.exhaust import exhaust
+from search.verdict import Answer
+from tests.snapshots.captured import FILES
+
+BROKEN = [name for name in FILES if diagnose(read_capture(FILES[name])).condition is Condition.BROKEN]
+SETTLED = [
+    name for name in BROKEN if "stopped" not in name and not name.startswith(("scenario-03-01", "scenario-03-02"))
+]
+HEALTHY = [name for name in FILES if diagnose(read_capture(FILES[name])).condition is Condition.CONSISTENT]
+
+
+def model_from(name: str) -> Model:
+    reading = read_snapshot(FILES[name])
+    return Model(OLD_CLIENT_EXPANSION.starting_from(reading), reading.variant)
+
+
+@pytest.mark.parametrize("name", SETTLED)
+def test_a_broken_cluster_violates_partition_servable_without_a_step(name: str) -> None:
+    model = model_from(name)
+    assert all(model.violates(model.claims_of("partition_servable(0, 0)")[0], start) for start in model.initial)
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_a_consistent_cluster_violates_nothing_to_begin_with(name: str) -> None:
+    model = model_from(name)
+    assert not [claim.key for claim in model.claims for start in model.initial if model.violates(claim, start)]
+
+
+@pytest.mark.parametrize(
+    "name, doings",
+    [
+        ("scenario-06-07-produce-consume", ["crash(0)"]),
+        ("scenario-01-exact-05-produce-consume", ["stop(0, 2)", "stop(2, 2)"]),
+    ],
+)
+def test_latent_damage_needs_a_stop_or_a_crash_to_leave_a_partition_without_a_leader(name: str, doings) -> None:
+    model = model_from(name)
+    verdict = exhaust(model, seconds=120)
+    trace = verdict.counterexample
+    assert verdict.answer is Answer.BAD_STABLE_STATE
+    assert trace.claim == "partition_servable(0, 0)"
+    assert [key for key in trace.actions if not model.instance(key).action.by.system] == doings
+
+
+def test_a_consistent_cluster_stays_so_through_a_failover_and_a_stop() -> None:
+    verdict = exhaust(model_from("scenario-01-exact-06-delete-controller"), seconds=120)
+    assert (verdict.answer, verdict.how) == (Answer.HOLDS, "exhaustive")
+    assert {"replica_id_matches_zookeeper", "partition_servable"} <= set(verdict.invariants)
