@@ -21,7 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from model.language import Action, Claim, Instance, Invariant, Kind, Model, UsageError
 from search.plain import Visit, Visits
-from search.trace import Trace
+from search.trace import Trace, reference_of
 from search.verdict import RuleCount
 
 
@@ -159,7 +159,7 @@ class ModelMachine(RuleBasedStateMachine):
     def trace(self, claim: Claim | None) -> Trace:
         """The behaviour so far."""
         return Trace(
-            scenario=self.model.scenario.name,
+            scenario=reference_of(self.model),
             variant=self.model.variant,
             bounds=self.model.binding.bounds,
             states=tuple(visit.vector for visit in self.visited),

@@ -11,7 +11,7 @@ from search.trace import Trace
 
 def violating_walks(model: Model, claim: Claim | None, seed: int, longest: int = 200) -> Iterator[Trace]:
     """Walks that end where the claim is violated (without a claim: in a deadlock), for ever more of them."""
-    rng, visits = random.Random(seed), Visits(model, capacity=100_000)
+    rng, visits = random.Random(seed), Visits(model, capacity=20_000)
     while True:
         trace = _walk(model, visits, claim, rng, longest)
         if trace is not None:
@@ -24,10 +24,10 @@ def _walk(model: Model, visits: Visits, claim: Claim | None, rng: random.Random,
     for _ in range(longest):
         rng.shuffle(order)
         here = visits.at(states[-1])
-        step = next((i for i in order if here.attempt(i).after is not None), None)
+        step = next((i for i in order if here.attempt(i).is_enabled), None)
         if step is None:
             return trace_of(model, states, actions, None) if claim is None and here.is_dead else None
-        states.append(here.attempt(step).after)
+        states.append(here.after(step))
         actions.append(step.key)
         if claim is not None and visits.at(states[-1]).violates(claim, states[-2]):
             return trace_of(model, states, actions, claim.key)

@@ -1,0 +1,23 @@
+"""By which name a scenario object is found again, so that a trace of it can be replayed in another process."""
+from __future__ import annotations
+
+import sys
+
+from model.language import Scenario
+from model.language.registry import announced, find_scenario
+
+
+def scenario_at(scenario: Scenario | str) -> Scenario:
+    """The scenario itself, or the one of that name or reference; UsageError if there is none."""
+    return find_scenario(scenario) if isinstance(scenario, str) else scenario
+
+
+def reference_to(scenario: Scenario) -> str:
+    """The name it is announced by, or `package.module:NAME` where a loaded module has it; else its own name."""
+    if announced().get(scenario.name) is scenario:
+        return scenario.name
+    for module_name, module in list(sys.modules.items()):
+        for name, thing in list(getattr(module, "__dict__", {}).items()):
+            if thing is scenario and module_name != "__main__":
+                return f"{module_name}:{name}"
+    return scenario.name
