@@ -30,7 +30,8 @@ from model.language import Reading, UsageError
 from model.language.errors import one_of
 from model.language.scenario import Steps
 
-WORLD = tuple(actor.name for actor in (OLD_CLIENT, NEW_CLIENT, OPERATOR, FAULT))
+CLIENTS = (OLD_CLIENT.name, NEW_CLIENT.name)
+WORLD = (*CLIENTS, OPERATOR.name, FAULT.name)
 """Who acts from outside of the cluster."""
 NOTHING_FOUND = {
     Condition.CONSISTENT: "The search found nothing bad from here.",
@@ -208,6 +209,8 @@ def conclude(diagnosis: Diagnosis, steps: Steps | None) -> tuple[str, ...]:
     doings = tuple(_doing(lane, says) for lane, says in steps if lane in WORLD)
     shown = Condition.LATENT if doings else Condition.BROKEN
     way = f"the search's shortest way to a violation: {', then '.join(doings) or 'nobody has to do anything'}."
+    if diagnosis.condition is Condition.CONSISTENT and any(lane in CLIENTS for lane, _ in steps):
+        return (*diagnosis.sentences, f"But {way}")
     if shown.rank > diagnosis.condition.rank:
         return (f"{shown.value.capitalize()}: {way}", *diagnosis.sentences)
     return (*diagnosis.sentences, sentence(way))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from model.kafka.capture import read_capture
 from model.kafka.diagnosis import Condition, symptoms
+from model.kafka.snapshot import read_snapshot
 from model.kafka.snapshot_diagnosis import diagnose
-from tests.snapshots.captured import FILES, changed, document
+from tests.snapshots.captured import FILES, FOLDER, changed, document
 
 LATENT = {
     # The old client has expanded the topic, or a failover has minted a second id; no leader epoch has risen since.
@@ -95,3 +98,11 @@ def test_the_worst_topic_speaks_and_the_others_like_it_are_counted() -> None:
     diagnosis = diagnose(read_capture(changed(more_topics)))
     assert diagnosis.sentences[0].startswith("Latent: the next controller failover mints a new id for topic u1")
     assert diagnosis.sentences[-1] == "1 more topic is latent."
+
+
+def test_the_answer_that_the_how_to_shows_is_the_one_that_its_capture_gets() -> None:
+    page = (FOLDER.parent.parent / "docs" / "how-to" / "read-a-cluster.md").read_text(encoding="utf-8")
+    name = re.search(r"kwalk hunt --from tests/captures/([\w-]+)\.json", page)[1]
+    shown = re.search(r"```text\n(.*?)\n```", page, re.DOTALL)[1].split("\n")
+    crash = [("fault", "broker 1 crashes"), ("broker 1", "starts")]
+    assert tuple(shown) == read_snapshot(FILES[name]).diagnose(crash)

@@ -205,6 +205,13 @@ def test_what_the_search_finds_in_a_consistent_cluster_comes_first() -> None:
     assert diagnose(None)[-1] == "The search found nothing bad from here."
 
 
+def test_a_consistent_cluster_that_a_client_would_damage_is_consistent() -> None:
+    steps = [("old client", "adds partitions to t through ZooKeeper: topic_id is gone"), ("fault", "broker 1 crashes")]
+    said = read_snapshot(FILES[AGED]).diagnose(steps)
+    assert said[0].startswith("Consistent: ")
+    assert said[-1].startswith("But the search's shortest way to a violation: the old client adds partitions to t")
+
+
 def test_a_reading_takes_the_place_of_the_scenarios_own_beginning() -> None:
     reading = read_snapshot(FILES[AGED])
     begun = OLD_CLIENT_EXPANSION.starting_from(reading)
