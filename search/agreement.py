@@ -10,12 +10,13 @@ import random
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import z3
 from attrs import frozen
 
 from model.language import DomainError, Kind, Model, Result, Vector
 from model.language.lift import Lifted, LiftedAction, LiftedClaim, Owed, Term, lift
 from model.language.lift.evaluation import evaluate_terms
-from model.language.lift.solver import Solver, values_in_z3
+from model.language.lift.solver import Solver, model_where, number_in
 from search.kernel import Kernel
 
 Said = Vector | str | bool | None
@@ -145,10 +146,17 @@ class _Solved(_Terms):
     def __init__(self, lifted: Lifted) -> None:
         roots = [root for action in lifted.actions for root in action.roots]
         roots += [term for claim in lifted.claims for term in (claim.premise, claim.truth)]
+        roots += [o.condition for claim in lifted.claims for o in claim.errors]
         self.solver = Solver(Solver.width_for(roots))
+        for root in roots:
+            self.solver.expression(root)
+        self._numbers: Vector = ()
+        self._model: z3.ModelRef | None = None
 
     def _values(self, roots: Sequence[Term], numbers: Vector) -> list[int]:
-        return values_in_z3(roots, numbers, self.solver)
+        if self._model is None or numbers != self._numbers:
+            self._numbers, self._model = numbers, model_where(self.solver, numbers)
+        return [number_in(self._model, self.solver.expression(root)) for root in roots]
 
 
 class _Compiled:

@@ -13,8 +13,8 @@ PAIRS = [(s, v) for s in (ZOO, *announced().values()) for v in (s.variants or {s
 @pytest.mark.parametrize(("scenario", "variant"), PAIRS, ids=[f"{s.name}-{v}" for s, v in PAIRS])
 def test_plain_python_kernel_and_z3_agree_on_reachable_and_on_arbitrary_states(scenario, variant):
     model = Model(scenario, variant)
-    few = max(3, 600 // (len(model.instances) + len(model.claims)))
-    many = 8 * few
+    few = max(3, 300 // (len(model.instances) + len(model.claims)))
+    many = 6 * few
     kernel = kernel_for(model)
     slow = [*reachable_states(model, few, seed=1), *random_states(model, few, seed=2)]
     fast = [*reachable_states(model, many, seed=3), *random_states(model, many, seed=4)]

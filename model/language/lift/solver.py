@@ -88,13 +88,12 @@ def number_in(model: z3.ModelRef, expression: Any) -> int:
     return int(z3.is_true(value)) if z3.is_bool(value) else value.as_signed_long()
 
 
-def values_in_z3(roots: Sequence[Term], numbers: Sequence[int], solver: Solver) -> list[int]:
-    """What Z3 takes the terms for where the leaves have given numbers (for comparing the meanings)."""
-    expressions = [solver.expression(root) for root in roots]
+def model_where(solver: Solver, numbers: Sequence[int]) -> z3.ModelRef:
+    """The Z3 model in which the leaves have given numbers, for evaluating what was translated so far."""
     check = z3.Solver()
     for number, (_, name) in solver.variables.items():
-        check.add(name == (bool(numbers[number]) if z3.is_bool(name) else numbers[number]))
+        if number < len(numbers):
+            check.add(name == (bool(numbers[number]) if z3.is_bool(name) else numbers[number]))
     if check.check() != z3.sat:
         raise AssertionError("Z3 finds no model in which variables have given values")
-    model = check.model()
-    return [number_in(model, expression) for expression in expressions]
+    return check.model()

@@ -295,7 +295,7 @@ class Terms:
 
     def remainder(self, a: Term, divisor: int) -> Term:
         """a % divisor, never negative; `divisor` > 0."""
-        if 0 <= a.low and a.high < divisor:
+        if a.low >= 0 and a.high < divisor:
             return a
         if a.op == "int":
             return self.integer(a.payload % divisor)
