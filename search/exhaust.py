@@ -170,13 +170,13 @@ class Conclusion:
         return {name: count for name, count in zip(self.kernel.bounds, hits, strict=False) if count}
 
     def _rules(self) -> dict[str, RuleCount]:
-        enabled = self.counts.enabled_totals(self.kernel.instances)
+        enabled = self.counts.enabled_totals.tolist()
         rules = {}
-        for instance, times in zip(self.model.instances, enabled, strict=True):
+        for instance, times in zip(self.model.instances, enabled, strict=False):
             taken = times - int(self.counts.blocked[instance.index])
             rules[instance.key] = RuleCount(times, taken, taken - int(self.counts.idle[instance.index]))
         return rules
 
     def _premises(self) -> dict[str, int]:
-        held = self.counts.premise_totals(self.kernel.claims)
+        held = self.counts.premise_totals.tolist()
         return {claim.key: held[claim.index] for claim in self.done.wish.claims}

@@ -13,6 +13,7 @@ from attrs import field, frozen
 
 from model.language import Claim, Model, UsageError
 from search.confirm import Path, path_along
+from search.crew import Crew, level_end
 from search.kernel import Kernel
 from search.loops import breadth
 from search.loops.counts import Counts, Room, Rows
@@ -30,6 +31,7 @@ from search.loops.frontier import (
     STRIDE,
     Search,
 )
+from search.loops.round_arrays import RoundArrays
 from search.loops.states import States
 from search.loops.table import ABSENT
 from search.progress import Progress, Report, silent
@@ -67,7 +69,11 @@ class Exploration:
 
     def __init__(self, model: Model, kernel: Kernel, wish: Wish) -> None:
         self.model, self.kernel, self.wish = model, kernel, wish
-        self.states = States(kernel.words, wish.memory, widest_step=kernel.instances)
+        arrays = RoundArrays(kernel) if wish.workers > 1 else None
+        self.crew = None if arrays is None else Crew(kernel, wish.workers, arrays)
+        self.states = States(
+            kernel.words, wish.memory, widest_step=kernel.instances, claims=0 if arrays is None else arrays.most
+        )
         self.counts = Counts(kernel, self.states.most)
         self.room, self.rows = Room(kernel), Rows(kernel, (claim.index for claim in wish.claims))
         deadlock = model.scenario.deadlock_is_error
@@ -121,12 +127,21 @@ class Exploration:
                     self.wish.report(self._progress())
         except KeyboardInterrupt:
             ending = Ending.INTERRUPT
+        if self.crew is not None:
+            self.crew.finish(self.counts, self.cursor)
         self.ending = ending
         self.seconds = time.monotonic() - self.started
 
     def _advance(self, pace: int) -> Ending | None:
         """Expand up to `pace` states; None if the search goes on."""
-        self.cursor[LIMIT] = self.cursor[NEXT] + pace
+        crew, cursor = self.crew, self.cursor
+        cursor[LIMIT] = cursor[NEXT] + pace
+        if crew is not None and crew.wants(cursor):
+            while cursor[NEXT] < cursor[LIMIT] and crew.wants(cursor):
+                crew.advance(self.machine, self.states, self.counts, cursor)
+            return None
+        if crew is not None and not crew.spoiled:
+            cursor[LIMIT] = max(cursor[NEXT] + 1, min(cursor[LIMIT], level_end(cursor)))
         status = breadth.explore(self.search, self.cursor)
         if status == FULL:
             return None if self.states.grow(self.stored) else Ending.MEMORY

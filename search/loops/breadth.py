@@ -70,8 +70,8 @@ def explore(search: Search, cursor: np.ndarray) -> int:
         first = cursor[NEXT]
         if first % STRIDE == 0:
             poke(search.tally.marks, first // STRIDE, np.uint64(cursor[SIZE]))
-        status = _expand(search, cursor, count)
-        _count(search, cursor[NEXT] - first)
+        status = expand_states(search, cursor, count)
+        count_rows(search, cursor[NEXT] - first)
         _look_up(search, cursor, first)
         if status != GOING:
             return status
@@ -87,7 +87,7 @@ def _batch_size(search: Search, cursor: np.ndarray) -> int:
 
 
 @part
-def _expand(search: Search, cursor: np.ndarray, count: int) -> int:
+def expand_states(search: Search, cursor: np.ndarray, count: int) -> int:
     """Write the successors of the next `count` states into the batch, and check those states."""
     machine, batch, total = search.machine, search.batch, integer(0)
     for k in range(count):
@@ -194,17 +194,14 @@ def _note(tally: Tally, word: int, false: Word, where: tuple[int, int]) -> None:
 
 
 @part
-def _count(search: Search, parents: int) -> None:
-    """Add the bit rows of the batch to the vertical counters."""
+def count_rows(search: Search, parents: int) -> None:
+    """Add the bit rows of so many states in the batch to the vertical counters."""
     machine, batch, tally = search.machine, search.batch, search.tally
     add_rows(tally.enabled, batch.enabled, parents, machine.row_words)
     if machine.checks_states:
         add_rows(tally.premises, batch.premises, parents, machine.claim_words)
     if machine.checks_steps and parents > 0:
-        total = integer(peek(batch.ends, parents - 1))
-        for first in range(0, total, BATCH):
-            rows = batch.step_premises + 8 * machine.claim_words * first
-            add_rows(tally.premises, rows, min(BATCH, total - first), machine.claim_words)
+        add_rows(tally.premises, batch.step_premises, integer(peek(batch.ends, parents - 1)), machine.claim_words)
 
 
 @part

@@ -25,46 +25,66 @@ def bit_numbers(row: np.ndarray) -> list[int]:
 
 
 class Counts:
-    """What a search counts: the arrays of a `Tally`, for at most `most` states."""
+    """What a search counts: the arrays of a `Tally`, in one block; `marks` for at most `most` states."""
 
     def __init__(self, kernel: Kernel, most: int) -> None:
-        self.enabled = np.zeros((kernel.instance_words, PLANES), np.uint64)
-        self.premises = np.zeros((kernel.claim_words, PLANES), np.uint64)
-        self.blocked = np.zeros(64 * kernel.instance_words, np.int64)
-        self.idle = np.zeros(kernel.instances, np.int64)
-        self.hits = np.zeros(max(1, len(kernel.bounds)), np.int64)
-        self.seen = np.zeros(64 * kernel.claim_words, np.int64)
-        self.first_state = np.zeros(64 * kernel.claim_words, np.int64)
-        self.first_instance = np.zeros(64 * kernel.claim_words, np.int64)
+        rows, claims = 64 * kernel.instance_words, 64 * kernel.claim_words
+        sizes = {
+            "enabled": kernel.instance_words * PLANES, "premises": kernel.claim_words * PLANES, "blocked": rows,
+            "idle": rows, "hits": max(1, len(kernel.bounds)), "seen": claims, "first_state": claims,
+            "first_instance": claims,
+        }  # fmt: skip
+        self.block = np.zeros(sum(sizes.values()), np.int64)
+        self._parts = dict(zip(sizes, np.split(self.block, np.cumsum(list(sizes.values()))[:-1]), strict=True))
         self.marks = reserve(most // STRIDE + 2, np.int64)
+        self._enabled_before = np.zeros(rows, np.int64)
+        self._premises_before = np.zeros(claims, np.int64)
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        try:
+            return self.__dict__["_parts"][name]
+        except KeyError:
+            raise AttributeError(name) from None
 
     @property
     def tally(self) -> Tally:
         """The addresses of the arrays."""
         return Tally(**{name: getattr(self, name).ctypes.data for name in Tally._fields})
 
-    def enabled_totals(self, instances: int) -> list[int]:
+    @property
+    def enabled_totals(self) -> np.ndarray:
         """How often each instance was enabled."""
-        return totals(self.enabled, instances).tolist()
+        return self._enabled_before + totals(self.enabled)
 
-    def premise_totals(self, claims: int) -> list[int]:
+    @property
+    def premise_totals(self) -> np.ndarray:
         """How often each claim's premise held."""
-        return totals(self.premises, claims).tolist()
+        return self._premises_before + totals(self.premises)
+
+    def include(self, other: Counts) -> None:
+        """Add what another worker counted; of what was first, the state with the lower number counts."""
+        self._enabled_before += other.enabled_totals
+        self._premises_before += other.premise_totals
+        earlier = (other.first_state > 0) & ((self.first_state == 0) | (other.first_state < self.first_state))
+        for name in ("first_state", "first_instance"):
+            getattr(self, name)[earlier] = getattr(other, name)[earlier]
+        for name in ("blocked", "idle", "hits", "seen"):
+            getattr(self, name)[:] += getattr(other, name)
 
 
 class Room:
-    """Room for the work on one batch of states: the arrays of a `Batch`."""
+    """Room for the work on a batch of states: the arrays of a `Batch`."""
 
-    def __init__(self, kernel: Kernel) -> None:
-        widest = BATCH * kernel.instances
-        self.keys = np.zeros(widest * kernel.words, np.uint64)
-        self.instances = np.zeros(widest, np.uint16)
-        self.hashes = np.zeros(widest, np.uint64)
-        self.ends = np.zeros(BATCH, np.int64)
-        self.enabled = np.zeros(BATCH * kernel.instance_words, np.uint64)
+    def __init__(self, kernel: Kernel, states: int = BATCH) -> None:
+        widest = states * kernel.instances
+        self.keys = reserve(widest * kernel.words)
+        self.instances = reserve(widest, np.uint16)
+        self.hashes = reserve(widest)
+        self.ends = np.zeros(states, np.int64)
+        self.enabled = np.zeros(states * kernel.instance_words, np.uint64)
         self.false = np.zeros(kernel.claim_words, np.uint64)
-        self.premises = np.zeros(BATCH * kernel.claim_words, np.uint64)
-        self.step_premises = np.zeros(widest * kernel.claim_words, np.uint64)
+        self.premises = np.zeros(states * kernel.claim_words, np.uint64)
+        self.step_premises = reserve(widest * kernel.claim_words)
 
     @property
     def batch(self) -> Batch:

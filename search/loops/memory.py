@@ -13,11 +13,14 @@ SHARE = 0.75
 """The part of the available memory that a search takes if nobody says how much."""
 
 
-def reserve(count: int, dtype: Any = np.uint64) -> np.ndarray:
-    """An array of zeros whose pages take no memory before they are written; given back when the array goes."""
+def reserve(count: int, dtype: Any = np.uint64, *, dense: bool = True) -> np.ndarray:
+    """An array of zeros whose pages take no memory before they are written; given back when the array goes.
+
+    `dense` says that it will be filled without gaps, so that large pages waste nothing.
+    """
     size = max(1, count) * np.dtype(dtype).itemsize
     pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    if size >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
+    if dense and size >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
         pages.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(pages, dtype, count=max(1, count))
 

@@ -124,6 +124,17 @@ def count_up(base: int, index: int, amount: int) -> None:
 
 
 @intrinsic
+def take_ticket(typing: Any, address: Any) -> Any:
+    """Add 1 to the word at an address, at once for all threads; what it was before."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        pointer = builder.inttoptr(values[0], WORD.as_pointer())
+        return builder.atomic_rmw("add", pointer, WORD(1), "monotonic")
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
 def prefetch(typing: Any, address: Any) -> Any:
     """Ask for the cache line at an address, which will be read and perhaps written."""
 

@@ -18,10 +18,15 @@ REFILL = 256
 
 
 class States:
-    """A set of packed states of `words` words that stays within `budget` bytes; `most` is how many it can hold."""
+    """A set of packed states of `words` words that stays within `budget` bytes; `most` is how many it can hold.
 
-    def __init__(self, words: int, budget: int, *, widest_step: int, entry_bytes: int | None = None) -> None:
-        self.words = words
+    An entry has room for the numbers of so many states and `claims` more. `entry_bytes` are 4 where that suffices.
+    """
+
+    def __init__(
+        self, words: int, budget: int, *, widest_step: int, claims: int = 0, entry_bytes: int | None = None
+    ) -> None:
+        self.words, self.claims = words, claims
         self.forced_bytes = entry_bytes
         self.most = max(1, int(budget / (8 * words + 8 * MARKS_PER_STATE + (entry_bytes or 4) / FULL_LOAD)))
         if self.most >= 1 << 32:
@@ -37,7 +42,7 @@ class States:
     def _space(self, region: int) -> Space:
         region = min(region, self.last_region)
         limit = int(region * (FULL_LOAD if region == self.last_region else LOAD))
-        bits = (min(self.most, limit * REGIONS) + 1).bit_length()
+        bits = (min(self.most, limit * REGIONS) + self.claims + 1).bit_length()
         entry_bytes = self.forced_bytes or (4 if bits <= 32 else 8)
         del self.table
         self.table = reserve(region * REGIONS, np.uint32 if entry_bytes == 4 else np.uint64)

@@ -196,6 +196,44 @@ def find_or_add(space: Space, key: int, hashed: Word, size: int) -> int:
     return ABSENT
 
 
+@part
+def find_or_claim(space: Space, keys: int, position: int, hashed: Word, size: int) -> int:
+    """ABSENT if the key at a position of `keys` is stored or claimed already; else claim it, and return the slot.
+
+    A claim is an entry with the index `size` + position; `settle` makes it final.
+    """
+    tag, slot, key = _tag(space, hashed), _slot(space, hashed), keys + 8 * space.words * position
+    entry = _entry(space, slot)
+    while entry != ZERO:
+        if _has_tag(space, entry, tag):
+            index = _index(space, entry)
+            known = key_at(space, index) if index < size else keys + 8 * space.words * (index - size)
+            if same_key(known, key, space.words):
+                return ABSENT
+        slot = _next(space, hashed, slot)
+        entry = _entry(space, slot)
+    _set_entry(space, slot, hashed, size + position)
+    return slot
+
+
+@part
+def settle(space: Space, slot: int, index: int, key: int) -> None:
+    """Store a claimed key under its final index."""
+    mask = (ONE << np.uint64(space.index_bits)) - ONE
+    entry = (_entry(space, slot) & ~mask) | np.uint64(index + 1)
+    if space.entry_bytes == 4:
+        poke32(space.table, slot, entry)
+    else:
+        poke(space.table, slot, entry)
+    copy_key(key_at(space, index), key, space.words)
+
+
+@part
+def region_of(hashed: Word) -> int:
+    """The region of a hash."""
+    return _region(hashed)
+
+
 @loop
 def add_keys(space: Space, keys: int, count: int, size: int) -> int:
     """Add those of `count` keys at an address that are not there yet; the number of stored keys after that."""

@@ -10,14 +10,21 @@ import numpy as np
 from search.loops.native import ONE, ZERO, Word, count_up, integer, lowest_bit, part, peek, poke
 
 PLANES = 48
-MOST_ROWS = 255
+MOST_ROWS = 252
 
 Sums = tuple[Word, Word, Word, Word, Word, Word, Word, Word]
 
 
 @part
 def add_rows(planes: int, rows: int, count: int, words: int) -> None:
-    """Add at most MOST_ROWS rows that follow each other, without branching on their bits."""
+    """Add rows that follow each other."""
+    for first in range(0, count, MOST_ROWS):
+        _add_some(planes, rows + 8 * words * first, min(MOST_ROWS, count - first), words)
+
+
+@part
+def _add_some(planes: int, rows: int, count: int, words: int) -> None:
+    """Add at most MOST_ROWS rows, without branching on their bits."""
     for word in range(words):
         sums = (ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
         number = integer(0)
@@ -80,8 +87,9 @@ def bump(counts: int, word: int, row: Word) -> None:
         row &= row - ONE
 
 
-def totals(planes: np.ndarray, count: int) -> np.ndarray:
-    """The first `count` counters of `planes`, uint64[words, PLANES], as int64."""
-    bits = np.unpackbits(planes.view(np.uint8).reshape(*planes.shape, 8), axis=-1, bitorder="little")
+def totals(planes: np.ndarray) -> np.ndarray:
+    """The counters of `planes`, PLANES words of 64 bits for each word of the rows, as int64."""
+    octets = np.ascontiguousarray(planes).view(np.uint8).reshape(-1, PLANES, 8)
+    bits = np.unpackbits(octets, axis=-1, bitorder="little")
     weights = np.int64(1) << np.arange(PLANES, dtype=np.int64)
-    return np.einsum("wpb,p->wb", bits.astype(np.int64), weights).reshape(-1)[:count]
+    return np.einsum("wpb,p->wb", bits.astype(np.int64), weights).reshape(-1)

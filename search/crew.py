@@ -1,0 +1,114 @@
+"""Several workers on one breadth-first search: they find, number and count what one worker would.
+
+Words: a *round* (see `search.loops.rounds`) has three phases, and all workers finish one before the next begins. A
+round is *spoiled* if it meets a violation that ends the search, or an error: it is undone, and one worker does it again
+state by state, so that the search stops at the same place as ever.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
+
+import numpy as np
+
+from search.kernel import Kernel
+from search.loops.counts import Counts
+from search.loops.frontier import (
+    DEADLOCKS,
+    DEPTH,
+    FIRST_DEADLOCK,
+    GENERATED,
+    GOING,
+    LEVEL_END,
+    NEXT,
+    QUIET,
+    SIZE,
+    Machine,
+    Search,
+)
+from search.loops.round_arrays import RoundArrays, Worker
+from search.loops.rounds import Round, expand_chunks, fits, fresh_in_all, look_up_shares, store_chunks
+from search.loops.states import States
+
+LEAST_ROUND = 4096
+"""States in a round that is worth sharing."""
+
+
+def level_end(cursor: np.ndarray) -> int:
+    """Where the present level ends; the next one, if nothing is left of it."""
+    return int(cursor[LEVEL_END] if cursor[NEXT] < cursor[LEVEL_END] else cursor[SIZE])
+
+
+class Crew:
+    """Workers with their arrays. `spoiled` says that only one worker can go on."""
+
+    def __init__(self, kernel: Kernel, workers: int, arrays: RoundArrays) -> None:
+        self.arrays, self.spoiled = arrays, False
+        self.workers = [Worker(kernel) for _ in range(workers)]
+        self.pool = ThreadPoolExecutor(workers - 1)
+
+    def wants(self, cursor: np.ndarray) -> bool:
+        """Whether what is left of the present level (or the next, if nothing is) is worth sharing."""
+        return not self.spoiled and level_end(cursor) - cursor[NEXT] >= LEAST_ROUND
+
+    def advance(self, machine: Machine, states: States, counts: Counts, cursor: np.ndarray) -> None:
+        """Do a round, and move the cursor; a spoiled round changes nothing."""
+        if cursor[NEXT] == cursor[LEVEL_END]:
+            cursor[LEVEL_END] = cursor[SIZE]
+            cursor[DEPTH] += 1
+        count = min(self.arrays.states, int(cursor[LEVEL_END] - cursor[NEXT]))
+        current = self.arrays.round(int(cursor[NEXT]), count, int(cursor[SIZE]))
+        for worker in self.workers:
+            worker.keep()
+        try:
+            self.spoiled = not self._do(machine, states, counts, current)
+        except BaseException:
+            self._restore()
+            raise
+        if self.spoiled:
+            self._restore()
+            return
+        cursor[NEXT] += count
+        cursor[SIZE] += fresh_in_all(current)
+
+    def _restore(self) -> None:
+        for worker in self.workers:
+            worker.restore()
+
+    def _do(self, machine: Machine, states: States, counts: Counts, current: Round) -> bool:
+        """The phases of a round; whether it is good."""
+        searches = [Search(machine, states.space, w.room.batch, w.counts.tally) for w in self.workers]
+        cursors = [worker.cursor for worker in self.workers]
+        statuses = self._phase(expand_chunks, searches, [current] * len(searches), cursors)
+        if any(status != GOING for status in statuses):
+            return False
+        while not fits(states.space, current):
+            if not states.grow(current.size):
+                return False
+        everyone: list[Any] = [None] * len(searches)
+        self._phase(look_up_shares, [states.space for _ in everyone], [current for _ in everyone])
+        marks = counts.tally.marks
+        self._phase(store_chunks, *([thing] * len(everyone) for thing in (states.space, marks, current)))
+        return True
+
+    def _phase(self, work: Callable[..., int], *arguments: list[Any]) -> list[int]:
+        """Let all workers do their part; what each returns. This thread is one of them."""
+        self.arrays.ticket[0] = 0
+        first, *others = zip(*arguments, strict=True)
+        futures = [self.pool.submit(work, *mine) for mine in others]
+        try:
+            return [work(*first), *(future.result() for future in futures)]
+        finally:
+            wait(futures)
+
+    def finish(self, counts: Counts, cursor: np.ndarray) -> None:
+        """Add what the workers counted to the search's counts, and let them go."""
+        self.pool.shutdown()
+        for worker in self.workers:
+            counts.include(worker.counts)
+            mine = worker.cursor
+            if mine[DEADLOCKS] and (not cursor[DEADLOCKS] or mine[FIRST_DEADLOCK] < cursor[FIRST_DEADLOCK]):
+                cursor[FIRST_DEADLOCK] = mine[FIRST_DEADLOCK]
+            for place in (GENERATED, QUIET, DEADLOCKS):
+                cursor[place] += mine[place]
