@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 
 from model.language import Scenario
 from model.language.registry import announced, find_scenario
@@ -16,8 +17,12 @@ def reference_to(scenario: Scenario) -> str:
     """The name it is announced by, or `package.module:NAME` where a loaded module has it; else its own name."""
     if announced().get(scenario.name) is scenario:
         return scenario.name
+    return min(_places(scenario), key=lambda place: place[0], default=(0, scenario.name))[1]
+
+
+def _places(scenario: Scenario) -> Iterator[tuple[int, str]]:
+    """The modules' names for it, with 0 for the module that also has its state class, which tests only import."""
     for module_name, module in list(sys.modules.items()):
         for name, thing in list(getattr(module, "__dict__", {}).items()):
             if thing is scenario and module_name != "__main__":
-                return f"{module_name}:{name}"
-    return scenario.name
+                yield int(module_name != scenario.state.__module__), f"{module_name}:{name}"

@@ -61,7 +61,8 @@ class Letter:
 
     to_house: int = member(HOUSES)
     speed: Class = choice(Class)
-    seal: int | None = optional(SEALS)
+    seal: int = member(SEALS)
+    answers: int | None = optional(SEALS)
 
 
 @value
@@ -106,7 +107,7 @@ class Street:
 def post(street: Street, house: House, speed: Class) -> None:
     """Every letter gets a seal of its own."""
     seal = street.seals.take()
-    street.queue.push(Letter(house, speed, seal))
+    street.queue.push(Letter(house, speed, seal, None))
 
 
 @action(by=CUSTOMER, says="lets the dog out")
@@ -129,12 +130,12 @@ def deliver(street: Street) -> None:
     """Into the box, or to the dog."""
     require(not street.queue.is_empty)
     letter = street.queue.pop()
-    door = street.doors[letter.to_house]
+    door, seal = street.doors[letter.to_house], letter.seal
     if not door.dog_out:
-        door.box = door.box | {letter.seal}
+        door.box = door.box | {seal}
         return
-    street.lost = street.lost | {letter.seal}
-    door.card = Card(letter.seal)
+    street.lost = street.lost | {seal}
+    door.card = Card(seal)
 
 
 @always(symptom="a letter never arrives", log="WARN dog={seal}")

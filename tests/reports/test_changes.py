@@ -14,13 +14,16 @@ def told(*actions: str) -> list[str]:
 
 
 def test_a_push_onto_a_queue_reads_as_what_has_come():
-    assert told("post(1, SECOND)") == ["seals + A", "queue + Letter(to house No. 2, speed second, seal A)"]
+    assert told("post(1, SECOND)") == [
+        "seals + A",
+        "queue + Letter(to house No. 2, speed second, seal A, answers none)",
+    ]
 
 
 def test_a_pop_reads_as_what_is_gone_and_a_set_as_one_change():
     assert told("post(0, FIRST)", "post(1, FIRST)", "deliver()") == [
         "doors[No. 1].box {} → {A}",
-        "queue − Letter(to house No. 1, speed first, seal A)",
+        "queue − Letter(to house No. 1, speed first, seal A, answers none)",
     ]
 
 
@@ -64,6 +67,7 @@ def test_a_queue_that_is_emptied_and_filled_in_one_step_tells_both():
         state.queue.push(letters[0])
     changed = changes(street, parts_of(street), full, street.vector(state))
     assert [str(line) for line in lines(changed)] == [
-        "queue − Letter(to house No. 1, speed first, seal A), Letter(to house No. 2, speed first, seal B), "
-        "+ Letter(to house No. 1, speed first, seal A)"
+        "queue − Letter(to house No. 1, speed first, seal A, answers none), "
+        "Letter(to house No. 2, speed first, seal B, answers none), "
+        "+ Letter(to house No. 1, speed first, seal A, answers none)"
     ]

@@ -45,7 +45,8 @@ def test_states_name_the_action_that_led_to_them_and_its_arguments():
 
 def test_values_are_written_as_the_format_has_them():
     first, last = PAGE["states"][1], PAGE["states"][-1]
-    letter = {"to_house": {"#bigint": "0"}, "speed": "FIRST", "seal": {"tag": "Some", "value": {"#bigint": "0"}}}
+    none = {"tag": "None", "value": {"#tup": []}}
+    letter = {"to_house": {"#bigint": "0"}, "speed": "FIRST", "seal": {"#bigint": "0"}, "answers": none}
     assert first["queue"] == [letter]
     assert last["lost"] == {"#set": [{"#bigint": "0"}]}
     assert last["doors"]["#map"][1][0] == {"#bigint": "1"}

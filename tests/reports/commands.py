@@ -1,0 +1,42 @@
+"""Running the command `kwalk` inside a test."""
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from attrs import frozen
+
+from reports.command_line import main
+
+
+@frozen
+class Ran:
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def object(self) -> dict:
+        """Its one JSON object."""
+        return json.loads(self.out)
+
+    def file(self, label: str) -> Path:
+        """A file that the text names, such as `Trace`."""
+        return Path(next(line for line in self.out.splitlines() if line.startswith(f"  {label}: ")).split(": ", 1)[1])
+
+
+@pytest.fixture
+def kwalk(capsys, tmp_path, monkeypatch) -> Callable[..., Ran]:
+    """Run the command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: object) -> Ran:
+        code = main([str(word) for word in words])
+        captured = capsys.readouterr()
+        return Ran(code, captured.out, captured.err)
+
+    return run
