@@ -46,6 +46,10 @@ class Symptoms:
     """Partitions that have a state in ZooKeeper but are no longer in the topic's znode."""
     without_file: Replicas = field(factory=dict)
     """Replicas that have a directory without partition.metadata."""
+    remembered: tuple[str, ...] = ()
+    """The topic ids on disks and in brokers' metadata caches; the latter show what the controller sends."""
+    sent: str | None = None
+    """The id that the controller sends, as its own broker's metadata cache shows it."""
 
     @property
     def broken(self) -> tuple[int, ...]:
@@ -71,6 +75,8 @@ def symptoms(capture: Capture, topic: Topic) -> Symptoms:
         led={p: _led(capture, topic, p) for p in topic.states if p in topic.partitions},
         lost=frozenset(p for p in topic.states if p not in topic.partitions),
         without_file=_some({p: {b for b, identity in by.items() if identity is None} for p, by in files.items()}),
+        remembered=remembered_ids(capture, topic),
+        sent=_sent(capture, topic),
     )
 
 
@@ -88,10 +94,12 @@ def remembered_ids(capture: Capture, topic: Topic) -> tuple[str, ...]:
 
 
 def condition_of(topic: Topic, found: Symptoms) -> Condition:
-    """How a topic fares."""
+    """How a topic fares. One that has no id anywhere is new, or older than topic ids: whatever is minted suits all."""
     if found.broken or found.lost:
         return Condition.BROKEN
-    return Condition.LATENT if topic.topic_id is None or found.foreign else Condition.CONSISTENT
+    if topic.topic_id is None:
+        return Condition.LATENT if found.remembered else Condition.CONSISTENT
+    return Condition.LATENT if found.foreign or found.sent not in (None, topic.topic_id) else Condition.CONSISTENT
 
 
 def harm_of_stopping(capture: Capture, topic: Topic, broker: int, refusing: Replicas) -> frozenset[int]:
@@ -117,6 +125,11 @@ def _led(capture: Capture, topic: Topic, partition: int) -> bool | None:
         return False
     directory = capture.directory(state.leader, topic.name, partition)
     return directory.has_epoch(state.leader_epoch) if directory else None
+
+
+def _sent(capture: Capture, topic: Topic) -> str | None:
+    cache = None if capture.controller is None else capture.brokers[capture.controller].cache
+    return cache.topic_ids.get(topic.name) if cache else None
 
 
 def _outside(capture: Capture, topic: Topic, partition: int) -> set[int]:

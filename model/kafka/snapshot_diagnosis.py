@@ -14,7 +14,6 @@ from model.kafka.diagnosis import (
     everyone,
     files_of,
     harm_of_stopping,
-    remembered_ids,
     symptoms,
 )
 from model.kafka.snapshot_words import brokers, each, ids, partitions, sentence
@@ -52,9 +51,11 @@ def diagnose_topic(capture: Capture, topic: Topic) -> Diagnosis:
     elif condition is Condition.CONSISTENT:
         sentences = _consistent(capture, topic, found)
     elif topic.topic_id is None:
-        sentences = _without_id(capture, topic)
-    else:
+        sentences = _without_id(capture, topic, found)
+    elif found.foreign:
         sentences = _with_foreign_ids(capture, topic, found)
+    else:
+        sentences = _with_another_id_sent(topic, found)
     return Diagnosis(condition, tuple(sentences))
 
 
@@ -118,8 +119,8 @@ def _why_broken(capture: Capture, topic: Topic, found: Symptoms, partition: int)
 # Latent.
 
 
-def _without_id(capture: Capture, topic: Topic) -> Iterator[str]:
-    name, known = topic_label(topic.name), remembered_ids(capture, topic)
+def _without_id(capture: Capture, topic: Topic, found: Symptoms) -> Iterator[str]:
+    name, known = topic_label(topic.name), found.remembered
     yield f"Latent: the next controller failover mints a new id for topic {name}, because its znode has lost its id."
     keeping = {p: frozenset(b for b, i in files_of(capture, topic, p).items() if i) for p in topic.partitions}
     refusing = {p: members for p, members in keeping.items() if members}
@@ -153,6 +154,12 @@ def _with_foreign_ids(capture: Capture, topic: Topic, found: Symptoms) -> Iterat
         yield "Consumers of Kafka 3.1 and later name the topic by its id, and read nothing already."
 
 
+def _with_another_id_sent(topic: Topic, found: Symptoms) -> Iterator[str]:
+    name = topic_label(topic.name)
+    yield f"Latent: the controller sends the id {found.sent} for topic {name}, ZooKeeper has {topic.topic_id}."
+    yield "The next controller failover sends the latter, and replicas that have taken the former by then refuse it."
+
+
 def _replicas(topic: str, replicas: Replicas) -> str:
     return f"replicas of {partitions(topic, replicas)} on {brokers(everyone(replicas))}"
 
@@ -183,6 +190,9 @@ def _restart(capture: Capture, topic: Topic, refusing: Replicas) -> str:
 
 def _consistent(capture: Capture, topic: Topic, found: Symptoms) -> Iterator[str]:
     name = topic_label(topic.name)
+    if topic.topic_id is None:
+        yield f"Consistent: topic {name} has no topic id anywhere; all replicas will take the one that is minted."
+        return
     files = [identity for p in topic.partitions for identity in files_of(capture, topic, p).values()]
     bare, start = files.count(None), f"Consistent: topic {name} has the id {topic.topic_id} in ZooKeeper"
     if bare < len(files):

@@ -88,12 +88,33 @@ def test_a_partition_that_vanished_from_the_znode_is_broken() -> None:
     assert lost.sentences[0].startswith("Broken: t-1 has a state in ZooKeeper, but")
 
 
+def test_a_controller_that_sends_another_id_than_zookeeper_has_is_latent_damage() -> None:
+    def another_id(capture: dict) -> None:
+        capture["topics"]["t"]["znode"]["topic_id"] = capture["topics"]["t"]["topic_id"] = "B" * 22
+
+    latent = diagnose(read_capture(changed(another_id, "scenario-01-01-old-create")))
+    assert latent.sentences[0].startswith("Latent: the controller sends the id hbcto079Q-K_O7AoNlw-Ig for topic t")
+
+
+def test_a_topic_that_never_had_an_id_is_consistent() -> None:
+    def forget(capture: dict) -> None:
+        capture["topics"]["t"]["znode"].pop("topic_id")
+        capture["topics"]["t"]["topic_id"] = None
+        for broker in capture["brokers"].values():
+            broker["metadata_cache"]["topics"]["t"]["topic_id"] = "A" * 22
+
+    old = diagnose(read_capture(changed(forget, "scenario-01-01-old-create")))
+    assert old.sentences[0].startswith("Consistent: topic t has no topic id anywhere")
+
+
 def test_the_worst_topic_speaks_and_the_others_like_it_are_counted() -> None:
     def more_topics(capture: dict) -> None:
         for number in range(3):
             twin = dict(capture["topics"]["t"], znode=dict(capture["topics"]["t"]["znode"]))
             twin["topic_id"] = twin["znode"]["topic_id"] = None if number else "C" * 22
             capture["topics"][f"u{number}"] = twin
+            for broker in capture["brokers"].values() if number else ():
+                broker["metadata_cache"]["topics"][f"u{number}"] = broker["metadata_cache"]["topics"]["t"]
 
     diagnosis = diagnose(read_capture(changed(more_topics)))
     assert diagnosis.sentences[0].startswith("Latent: the next controller failover mints a new id for topic u1")
