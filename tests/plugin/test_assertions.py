@@ -1,0 +1,182 @@
+"""What an assertion about a scenario says when it fails, and that its trace replays."""
+from __future__ import annotations
+
+import re
+
+import pytest
+from attrs import evolve
+
+from model.examples.blocking_queue import BLOCKING_QUEUE
+from model.examples.lost_update import LOST_UPDATE, counts_every_increment, read
+from model.examples.reference import REFERENCE
+from model.examples.two_phase_commit import TWO_PHASE_COMMIT
+from model.language import UsageError
+from reports import Fails, assert_finds, assert_holds
+from reports.assertion_options import Options
+from reports.command_line import main
+from reports.trace_file import read_trace
+from search.verdict import Answer
+from tests.shrink.mail import MAIL
+
+ENGINES = ("exhaust", "walk", "hypothesis", "prove")
+
+ONLY_READS = evolve(LOST_UPDATE, actions=(read,))
+"""Threads that never write: the counter stays right, and an induction shows it."""
+
+
+@pytest.fixture(autouse=True)
+def options(tmp_path):
+    """Options of a run of our own, which saves its traces aside."""
+    options = Options(out=tmp_path / "out", profile="ci")
+    with options.active():
+        yield options
+
+
+def failure(assertion, *args, **wanted):
+    """The error of an assertion that must fail."""
+    with pytest.raises(Fails) as caught:
+        assertion(*args, **wanted)
+    return caught.value
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_fails_with_the_minimal_trace_in_words_and_the_file_that_replays_it(engine, capsys):
+    message = str(failure(assert_holds, LOST_UPDATE, counts_every_increment, engine=engine, variant="no-lock"))
+    assert message.startswith("VIOLATED  counts_every_increment()  in 4 steps")
+    assert re.search(r"1 +thread \d +reads the counter", message)
+    path = re.search(r"Reproduce: kwalk replay (\S+)", message)[1]
+    assert read_trace(path).length == 4
+    assert main(["replay", path]) == Answer.VIOLATED.exit_code
+    assert "counts_every_increment" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_holds_passes_and_the_verdict_says_how_sure_that_is(engine):
+    verdict = assert_holds(ONLY_READS, "counts_every_increment", engine=engine)
+    assert verdict.answer is Answer.HOLDS
+    assert verdict.how == {"exhaust": "exhaustive", "prove": "proved"}.get(engine, "sampled")
+
+
+def test_without_an_invariant_all_of_them_are_meant():
+    verdict = assert_holds("two-phase-commit")
+    assert set(verdict.invariants) == {invariant.name for invariant in TWO_PHASE_COMMIT.invariants}
+
+
+def test_a_deadlock_can_be_asked_about_alone_and_other_invariants_do_not_mind_it():
+    message = str(failure(assert_holds, BLOCKING_QUEUE, "deadlock"))
+    assert message.startswith("DEADLOCK")
+    assert "in 7 steps" in message
+    assert assert_holds(BLOCKING_QUEUE, "buffer_fills").answer is Answer.HOLDS
+    assert_holds(BLOCKING_QUEUE, "deadlock", variant="two-wait-sets")
+
+
+def test_what_should_be_reachable_and_is_not_fails_without_a_trace():
+    message = str(failure(assert_holds, MAIL, "all_houses_wait", bounds={"stamps": 1}))
+    assert "all_houses_wait() should be reachable" in message
+    assert "Reproduce" not in message
+
+
+def test_a_search_without_an_answer_fails_unless_that_is_declared_ok():
+    message = str(failure(assert_holds, REFERENCE, "leaders_when_settled", engine="prove", depth=2))
+    assert message.startswith("UNDECIDED")
+    assert message.endswith("Give it more time, or smaller bounds.")
+    verdict = assert_holds(REFERENCE, "leaders_when_settled", engine="prove", depth=2, undecided_ok=True)
+    assert verdict.answer is Answer.UNDECIDED
+
+
+def test_the_options_of_the_run_hold_where_a_test_says_nothing(options):
+    with evolve(options, variant="lock", bounds={"threads": 3, "of another scenario": 9}).active():
+        assert assert_holds(LOST_UPDATE).bounds == {"threads": 3}
+        assert "4 steps" in str(failure(assert_holds, LOST_UPDATE, variant="no-lock", bounds={"threads": 2}))
+
+
+def test_the_same_trace_is_told_once_for_the_end_of_the_run(options):
+    failure(assert_holds, LOST_UPDATE, "nothing_is_lost")
+    assert [line.split(": ")[0] for line in options.saved] == ["nothing_is_lost, lost-update"]
+
+
+def test_a_scenario_of_a_test_module_is_found_again_by_its_module_and_name(options):
+    failure(assert_holds, MAIL, "nothing_is_lost(0)")
+    trace = read_trace(next(options.out.glob("*.itf.json")))
+    assert trace.scenario == "tests.shrink.mail:MAIL"
+
+
+def test_where_nothing_can_be_written_the_trace_is_still_told(options, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with evolve(options, out=tmp_path / "file" / "out").active():
+        message = str(failure(assert_holds, LOST_UPDATE, "counts_every_increment"))
+    assert "reads the counter" in message
+    assert "The trace was not saved: Cannot write" in message
+
+
+@pytest.mark.parametrize(
+    ("wanted", "complaint"),
+    [
+        ({"engine": "exhaustive"}, "No engine named 'exhaustive'. Did you mean 'exhaust'"),
+        ({"invariant": "nothing_is_last"}, "Did you mean 'nothing_is_lost'"),
+        ({"variant": "locked"}, "Did you mean 'lock'"),
+        ({"bounds": {"thread": 2}}, "Did you mean 'threads'"),
+    ],
+)
+def test_wrong_names_are_refused_with_the_right_ones(wanted, complaint):
+    with pytest.raises(UsageError, match=re.escape(complaint)):
+        assert_holds(LOST_UPDATE, **wanted)
+
+
+class TestPinnedCounterexamples:
+    """assert_finds keeps known counterexamples: found, of the same length, and their saved traces replay."""
+
+    @pytest.fixture
+    def pinned(self, options):
+        """The file of a counterexample that a failing assertion saved."""
+        failure(assert_holds, LOST_UPDATE, "nothing_is_lost")
+        return next(options.out.glob("*.itf.json"))
+
+    def test_one_that_is_found_and_replays_passes(self, pinned):
+        verdict = assert_finds(LOST_UPDATE, "nothing_is_lost", length=4, trace=pinned)
+        assert verdict.answer is Answer.BAD_STABLE_STATE
+
+    def test_a_healed_one_fails_and_says_what_to_do(self, pinned):
+        fixed = evolve(LOST_UPDATE, variants={"no-lock": {"lock": True}})
+        message = str(failure(assert_finds, fixed, "nothing_is_lost", length=4, trace=pinned))
+        assert message.startswith("Healed: nothing_is_lost has no counterexample any more; one of 4 steps was known.")
+        assert f"assert_holds instead and delete {pinned}" in message
+
+    def test_a_lengthened_one_fails_and_shows_the_new_trace(self):
+        message = str(failure(assert_finds, REFERENCE, "disk_matches_znode", length=2, trace="old.itf.json"))
+        assert message.startswith("Lengthened: a counterexample to disk_matches_znode now takes 3 steps, not 2.")
+        assert "set length=3 and copy the trace below over old.itf.json" in message
+        assert "old client  adds a partition" in message
+
+    def test_a_shortened_one_fails_too(self):
+        message = str(failure(assert_finds, REFERENCE, "disk_matches_znode", length=4))
+        assert message.startswith("Shortened")
+
+    def test_one_that_time_did_not_allow_to_find_is_not_called_healed(self):
+        wanted = {"engine": "prove", "depth": 2}
+        message = str(failure(assert_finds, REFERENCE, "leaders_when_settled", length=9, **wanted))
+        assert message.startswith("Not found again")
+
+    def test_a_pinned_trace_that_the_model_no_longer_allows_fails(self, pinned):
+        text = pinned.read_text()
+        first = "read(0)" if '"read(0)"' in text else "read(1)"
+        pinned.write_text(text.replace(f'"{first}"', '"write(0)"'))
+        message = str(failure(assert_finds, LOST_UPDATE, "nothing_is_lost", length=4, trace=pinned))
+        assert "does not replay any more: step 1" in message
+
+    def test_a_pinned_trace_of_another_invariant_or_variant_fails(self, pinned):
+        other = str(failure(assert_finds, LOST_UPDATE, "counts_every_increment", length=4, trace=pinned))
+        assert "does not show a violation of counts_every_increment" in other
+        more = str(failure(assert_finds, LOST_UPDATE, "nothing_is_lost", length=4, trace=pinned, bounds={"threads": 3}))
+        assert "was pinned in variant no-lock" in more or "Lengthened" in more
+
+    def test_a_missing_pinned_trace_fails_with_its_name(self, tmp_path):
+        missing = tmp_path / "gone.itf.json"
+        message = str(failure(assert_finds, LOST_UPDATE, "nothing_is_lost", length=4, trace=missing))
+        assert "cannot be replayed" in message
+        assert "gone.itf.json" in message
+
+
+def test_the_scenario_given_is_searched_and_not_one_of_the_same_name():
+    assert assert_holds(ONLY_READS, "counts_every_increment").distinct_states == 4
+    failure(assert_holds, ONLY_READS, "nothing_is_lost")

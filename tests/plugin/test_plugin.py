@@ -1,0 +1,103 @@
+"""The plugin in a pytest run of its own: options, header, marker and summary."""
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+INSTALLED = bool(entry_points(group="pytest11", name="kwalk"))
+TESTS = """
+    import pytest
+
+    from model.examples.lost_update import LOST_UPDATE
+    from reports import assert_holds
+
+
+    def test_increments():
+        assert_holds(LOST_UPDATE, "counts_every_increment")
+
+    def test_lock():
+        assert_holds(LOST_UPDATE, "counts_every_increment", variant="lock")
+
+    @pytest.mark.kwalk(variant="lock", seconds=30)
+    def test_marked():
+        assert_holds(LOST_UPDATE, "counts_every_increment")
+
+    def test_options(kwalk_options):
+        assert (kwalk_options.seconds, kwalk_options.seed, dict(kwalk_options.bounds)) == (20, 7, {"threads": 2})
+"""
+
+
+def run_pytest(folder, *options, tests=TESTS):
+    """A pytest run over some tests, in a process of its own; its output."""
+    (folder / "test_mine.py").write_text(textwrap.dedent(tests))
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers\n")
+    plugin = [] if INSTALLED else ["-p", "reports.pytest_plugin"]
+    command = [sys.executable, "-m", "pytest", *plugin, "-p", "no:cacheprovider", str(folder), *options]
+    done = subprocess.run(
+        command, cwd=folder, env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(folder)},
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    return done.stdout + done.stderr
+
+
+def test_options_reach_the_assertions_and_a_test_has_the_last_word(tmp_path):
+    asked = ("--kwalk-seconds", "20", "--kwalk-seed", "7", "--kwalk-bound", "threads=2", "--kwalk-profile", "ci")
+    output = run_pytest(tmp_path, *asked, "--kwalk-out", "found")
+    assert "kwalk: profile ci, seed 7, 20 s for each search, bounds: threads 2; traces in found" in output
+    assert "1 failed, 3 passed" in output
+    assert "Fails: VIOLATED  counts_every_increment()  in 4 steps, the shortest (exhaust)" in output
+    (trace,) = (tmp_path / "found").glob("*.itf.json")
+    assert f"counts_every_increment, lost-update: found/{trace.name}" in output.split("kwalk traces")[1]
+    assert f"Reproduce: kwalk replay found/{trace.name}" in output
+
+
+def test_another_variant_of_the_whole_run_mends_the_failure(tmp_path):
+    output = run_pytest(tmp_path, "--kwalk-variant", "lock", "-k", "increments or lock or marked")
+    assert "kwalk: variant lock, profile dev, seed 0, no time limit, bounds: as the scenarios set them" in output
+    assert "3 passed" in output
+    assert "kwalk traces" not in output
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--kwalk-seconds", "0"), ("--kwalk-seconds", "soon"), ("--kwalk-seed", "-1"), ("--kwalk-bound", "threads"),
+     ("--kwalk-profile", "weekly")],
+)  # fmt: skip
+def test_a_value_that_makes_no_sense_is_refused_before_any_test_runs(tmp_path, option, value):
+    output = run_pytest(tmp_path, f"{option}={value}")
+    assert f"argument {option}: invalid" in output
+    assert "passed" not in output
+
+
+def test_a_marker_with_an_unknown_wish_is_refused_with_the_known_ones(tmp_path):
+    tests = """
+        import pytest
+
+        @pytest.mark.kwalk(minutes=5)
+        def test_nothing():
+            pass
+    """
+    output = run_pytest(tmp_path, tests=tests)
+    assert "the marker kwalk takes variant, profile, seconds, seed, by name (got minutes)" in output
+
+
+def test_hypothesis_takes_the_profiles_by_name(tmp_path):
+    tests = """
+        import hypothesis
+
+        def test_profile():
+            assert hypothesis.settings().max_examples == 10_000
+    """
+    assert "1 passed" in run_pytest(tmp_path, "--hypothesis-profile", "nightly", tests=tests)
+
+
+def test_the_plugin_loads_neither_engines_nor_compilers():
+    slow = "'numba', 'llvmlite', 'z3', 'hypothesis', 'pyspark', 'numpy', 'rich'"
+    code = f"import sys, reports.pytest_plugin; assert not {{{slow}}} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=60)
