@@ -4,7 +4,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from invariants import controllers, partitions, topic_ids, witnesses
-from model.kafka.scenarios import OLD_CLIENT_EXPANSION as OLD_CLIENT_EXPANSION_STORY
+from model.kafka import scenarios as stories
 from model.kafka.snapshot import read_snapshot
 
 EVERYWHERE = (
@@ -21,7 +21,10 @@ EVERYWHERE = (
 )
 WITNESSES = (witnesses.expansion_is_registered, witnesses.failover_completes, witnesses.replica_gets_its_file)
 
-OLD_CLIENT_EXPANSION = evolve(
-    OLD_CLIENT_EXPANSION_STORY, invariants=(*EVERYWHERE, *WITNESSES), read_snapshot=read_snapshot
+INVARIANTS = (*EVERYWHERE, *WITNESSES)
+
+OLD_CLIENT_EXPANSION = evolve(stories.OLD_CLIENT_EXPANSION, invariants=INVARIANTS, read_snapshot=read_snapshot)
+OLD_CLIENT_EXPANSION_IN_DETAIL = evolve(
+    stories.OLD_CLIENT_EXPANSION_IN_DETAIL, invariants=INVARIANTS, read_snapshot=read_snapshot
 )
-SCENARIOS = (OLD_CLIENT_EXPANSION,)
+SCENARIOS = (OLD_CLIENT_EXPANSION, OLD_CLIENT_EXPANSION_IN_DETAIL)

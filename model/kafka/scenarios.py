@@ -1,6 +1,8 @@
 """The stories about Kafka, each with its actions and bounds; `invariants.scenarios` adds what must hold in them."""
 from __future__ import annotations
 
+from attrs import evolve
+
 from model.kafka import (
     admin_clients,
     broker,
@@ -16,7 +18,7 @@ from model.kafka import (
 )
 from model.kafka.domains import BROKERS, TOPICS
 from model.kafka.state import Cluster, Liveness
-from model.kafka.versions import SETTINGS, VARIANTS
+from model.kafka.versions import COARSE, FINE, VARIANTS
 from model.language import Scenario
 
 ADMIN_CLIENTS = (
@@ -99,7 +101,27 @@ OLD_CLIENT_EXPANSION = Scenario(
         "requests": 3,
         "notifications": 0,
     },
-    flags=SETTINGS,
+    flags=COARSE,
     variants=VARIANTS,
     source="KAFKA-14190; the reproduction in eight steps by an operator who met it",
+)
+
+OLD_CLIENT_EXPANSION_IN_DETAIL = evolve(
+    OLD_CLIENT_EXPANSION,
+    name="old-client-expansion-in-detail",
+    story=(
+        "The same with every step that the model can tell apart, with new clients as well as old ones, and with more "
+        "faults: too large to exhaust, made for walks."
+    ),
+    bounds={
+        **OLD_CLIENT_EXPANSION.bounds,
+        "new_creations": 1,
+        "new_expansions": 1,
+        "failovers": 2,
+        "restarts": 2,
+        "events": 6,
+        "requests": 5,
+        "notifications": 5,
+    },
+    flags=FINE,
 )

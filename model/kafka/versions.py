@@ -1,7 +1,7 @@
 """The Kafka versions as sets of flags, and the switches that choose how finely the model looks.
 
-Words: a *variant* is a version of Kafka; its flags name the changes that tell versions apart. The other flags are the
-same in all versions: they say which steps a scenario tells apart, and which optional behaviour it has.
+Words: a *variant* is a version of Kafka; its flags name the changes that tell versions apart. The other flags are a
+scenario's *grain*: which steps it tells apart, and which optional behaviour it has.
 """
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ FIRST_LEADER_AND_ISR_ASSIGNS_ID = Flag(
     "is checked against the id of the loaded log; before, the first one was neither checked nor used",
 )
 ASYNC_METADATA_FLUSH = Flag(
-    "async_metadata_flush", "KAFKA-13092 (2.8.1): partition.metadata is written later, by the log's scheduler"
+    "async_metadata_flush",
+    "KAFKA-13092 (2.8.1): partition.metadata is written later, by the log's scheduler, in a step of its own",
 )
 
 ISR_CHANGES = Flag(
@@ -28,9 +29,17 @@ VARIANTS = {
     "2.8.2": {"first_leader_and_isr_assigns_id": False},
     "3.9.0": {"first_leader_and_isr_assigns_id": True},
 }
-SETTINGS = {
-    "async_metadata_flush": True,
+COARSE = {
+    "async_metadata_flush": False,
     "isr_changes": "never",
     "request_per_partition": False,
     "preferred_election": False,
 }
+"""The grain for exhaustive search: quiet states are the same but for what a crash takes that was not flushed."""
+FINE = {
+    "async_metadata_flush": True,
+    "isr_changes": "any time",
+    "request_per_partition": True,
+    "preferred_election": True,
+}
+"""Everything that the model can tell apart."""

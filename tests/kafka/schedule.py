@@ -23,7 +23,8 @@ PATIENT = ("restart", "auto_preferred_election")
 def model_of(variant: str, *, flags: dict[str, object] | None = None, **bounds: int) -> Model:
     """The old client's story with other flags and bounds, and with room for many faults."""
     scenario = evolve(OLD_CLIENT_EXPANSION, flags={**OLD_CLIENT_EXPANSION.flags, **CALM, **(flags or {})})
-    return Model(scenario, variant, {"failovers": 4, "restarts": 9, "leader_epochs": 14, "controller_epochs": 9, **bounds})
+    room = {"failovers": 4, "restarts": 9, "leader_epochs": 14, "controller_epochs": 9}
+    return Model(scenario, variant, {**room, **bounds})
 
 
 class Schedule:
