@@ -15,7 +15,7 @@ from model.language import Claim, Kind, Model
 from reports.changes import Change, ChangeLine, Part, changes, lines, parts_of, path_text
 from reports.escaping import LONGEST, visible
 from reports.reads import Behaviour, decisive, reads
-from search.trace import Trace
+from search.trace import Trace, shows
 
 SHOWN = 3
 """Changed lines of a step that are shown before the rest is told as a number."""
@@ -141,11 +141,15 @@ def _in_words(model: Model, claim: Claim | None) -> str:
 
 
 def headline(model: Model, trace: Trace, claim: Claim | None) -> str:
-    """What the trace shows, in a word or three; a trace without a claim is looked at anew."""
+    """What the trace shows, in a word or three: its last state is looked at anew."""
     if claim is None:
         stuck = next(iter(model.successors(trace.states[-1])), None) is None
         return "DEADLOCK" if stuck else "SAMPLE"
-    return {Kind.REACHABLE: "REACHED", Kind.WHEN_QUIET: "BAD STABLE STATE"}.get(claim.kind, "VIOLATED")
+    if claim.kind is Kind.REACHABLE:
+        return "REACHED" if model.truth(claim, trace.states[-1]) else "NOT REACHED"
+    if not shows(model, claim, trace.states):
+        return "NOT VIOLATED"
+    return "BAD STABLE STATE" if claim.kind is Kind.WHEN_QUIET else "VIOLATED"
 
 
 def _seen(text: str) -> str:
@@ -220,7 +224,8 @@ def _why(model: Model, trace: Trace, claim: Claim, parts: tuple[Part, ...]) -> W
     end = Behaviour(trace.states[-1], trace.states[-2] if claim.kind is Kind.STEP and trace.length else None)
     starts = reads(model, claim, end.vector, end.before)
     read = [part for part in parts if part.start in starts]
-    cause = decisive(model, claim, end, read) if claim.kind is not Kind.REACHABLE else []
+    violated = claim.kind is not Kind.REACHABLE and shows(model, claim, trace.states)
+    cause = decisive(model, claim, end, read) if violated else []
     rest = [part for part in read if part not in cause]
     shown = rest[: max(0, READ_ALSO - len(cause))]
     return Why(
@@ -228,5 +233,5 @@ def _why(model: Model, trace: Trace, claim: Claim, parts: tuple[Part, ...]) -> W
         decisive=tuple(_values(model, cause, trace, at=-1)),
         also=tuple(_values(model, shown, trace, at=-1)),
         more=len(rest) - len(shown),
-        stable=claim.kind is Kind.WHEN_QUIET,
+        stable=violated and claim.kind is Kind.WHEN_QUIET,
     )

@@ -12,7 +12,7 @@ from reports.changes import Change, ChangeLine
 from reports.story import SHOWN, Fold, Step, Story, Why
 from reports.terminal import put
 
-HEADLINES = {"REACHED": "bold green", "SAMPLE": "bold"}
+HEADLINES = {"REACHED": "bold green", "NOT VIOLATED": "bold green", "SAMPLE": "bold"}
 """Styles of headlines that are no bad news; all others are red."""
 
 

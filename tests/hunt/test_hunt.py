@@ -1,0 +1,97 @@
+"""A hunt is exhaustive where that finishes, else it walks; what the walks find is shrunk, and nothing is counted twice."""
+from __future__ import annotations
+
+import pytest
+from attrs import evolve
+
+from model.examples.reference import REFERENCE
+from model.language import Model, UsageError
+from search import hunt as hunting
+from search.exhaust import exhaust
+from search.hunt import hunt
+from search.verdict import Answer, Verdict
+from search.walk import walk
+
+MODEL = Model(REFERENCE)
+UNBROKEN = MODEL.claims_of("leaders_when_settled")
+
+
+def impatient(model, **wanted) -> Verdict:
+    """An exhaustive search that has no time."""
+    return exhaust(model, **{**wanted, "seconds": 1e-9, "claims": ()})
+
+
+def walks_here(model, *, partitions=None, out=None, **wanted) -> Verdict:
+    """Walks as Spark does them, without Spark."""
+    return evolve(walk(model, **{**wanted, "seconds": None, "walks": 2000}), engine="spark")
+
+
+@pytest.fixture
+def without_spark(monkeypatch):
+    monkeypatch.setattr("search.spark.walk_on_spark", walks_here)
+
+
+def test_what_exhaustive_search_finds_is_final_and_shortest():
+    found = hunt(MODEL, seconds=20)
+    assert (found.answer, found.engine, found.counterexample.length) == (Answer.VIOLATED, "exhaust", 3)
+    assert found.counterexample.shortest
+
+
+def test_what_the_walks_find_is_shrunk(monkeypatch, without_spark):
+    monkeypatch.setattr(hunting, "exhaust", impatient)
+    found = hunt(MODEL, seed=5, seconds=20)
+    assert (found.answer, found.engine, found.seed) == (Answer.VIOLATED, "exhaust, then spark", 5)
+    assert found.counterexample.length <= 6
+    assert "locally minimal" in found.counterexample.found_by
+    assert found.distinct_states >= 1 and found.walks >= 1
+
+
+def test_counts_of_both_engines_are_added(monkeypatch, without_spark):
+    monkeypatch.setattr(hunting, "exhaust", lambda model, **wanted: evolve(exhaust(model, **wanted), **UNDECIDED))
+    first = exhaust(MODEL, claims=UNBROKEN)
+    walked = walks_here(MODEL, claims=UNBROKEN, seed=1)
+    found = hunt(MODEL, claims=UNBROKEN, seed=1, seconds=60)
+    for key, rule in found.rules.items():
+        assert rule.taken == first.rules[key].taken + walked.rules[key].taken
+    assert found.distinct_states == first.distinct_states and found.steps == walked.steps
+    for key, hits in found.bounds_hit.items():
+        assert hits == first.bounds_hit.get(key, 0) + walked.bounds_hit.get(key, 0)
+
+
+UNDECIDED = {"answer": Answer.UNDECIDED, "how": "time budget of 0 s", "findings": ()}
+
+
+def test_where_spark_cannot_run_the_walks_are_done_without_it(monkeypatch):
+    def no_java(*_, **__):
+        raise UsageError("No Java 17 was found.")
+
+    monkeypatch.setattr(hunting, "exhaust", impatient)
+    monkeypatch.setattr(hunting, "LEAST", 2.0)
+    monkeypatch.setattr("search.spark.walk_on_spark", no_java)
+    found = hunt(MODEL, seconds=1)
+    assert found.answer is Answer.VIOLATED
+    assert any("No Java 17 was found." in note for note in found.notes)
+
+
+def test_an_interrupted_search_is_not_followed_by_walks(monkeypatch):
+    interrupted = {"answer": Answer.UNDECIDED, "how": "interrupted", "findings": ()}
+    monkeypatch.setattr(hunting, "exhaust", lambda model, **wanted: evolve(impatient(model, **wanted), **interrupted))
+    found = hunt(MODEL, seconds=20)
+    assert (found.answer, found.how, found.engine) == (Answer.UNDECIDED, "interrupted", "exhaust")
+
+
+def test_ctrl_c_while_shrinking_keeps_the_long_trace(monkeypatch, without_spark):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(hunting, "exhaust", impatient)
+    monkeypatch.setattr(hunting, "shrink", interrupted)
+    found = hunt(MODEL, seconds=20)
+    assert found.answer is Answer.VIOLATED and found.counterexample.length >= 3
+
+
+def test_the_whole_hunt_runs_through_spark(monkeypatch, tmp_path):
+    monkeypatch.setattr(hunting, "exhaust", impatient)
+    found = hunt(MODEL, seconds=1, workers=1, out=tmp_path)
+    assert found.answer is Answer.VIOLATED and found.counterexample.length <= 6
+    assert [path.name for path in tmp_path.iterdir()] == ["walks-topic-id-core-default-0"]

@@ -1,0 +1,193 @@
+"""`kwalk replay` and `kwalk show` read a saved trace; `kwalk scenarios` and `kwalk invariants` list."""
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from reports import replaying
+from reports.command_line import COMMANDS, main
+from reports.commands import traces as commands
+from reports.itf import itf, itf_text
+from reports.trace_file import read_trace
+from tests.reports.commands import kwalk
+from tests.reports.post_office import POST_OFFICE
+from tests.reports.traces import LOST, REFERENCE, model, trace
+
+__all__ = ["kwalk"]
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A function that saves a trace and gives its path."""
+
+    def save(of=None, **meta):
+        page = itf(model(), of or trace(), "0")
+        page["#meta"] |= meta
+        file = tmp_path / "saved.itf.json"
+        file.write_text(json.dumps(page))
+        return file
+
+    return save
+
+
+def test_a_replay_confirms_the_violation_and_ends_as_the_search_did(kwalk, saved):
+    ran = kwalk("replay", saved())
+    assert ran.code == 12
+    assert "VIOLATED  nothing_is_lost(seal A)" in ran.out
+    assert "Replayed 7 steps in plain Python" in ran.out and "Reproduce: kwalk replay " in ran.out
+
+
+@pytest.mark.parametrize(
+    ("actions", "claim", "code"),
+    [
+        (("post(0, FIRST)", "let_dog_out(0)", "deliver()"), "no_card_stays(0)", 13),
+        (("post(0, FIRST)", "deliver()"), "a_box_can_fill(0)", 0),
+        (("post(0, FIRST)",), None, 0),
+        (("post(0, FIRST)", "deliver()", "post(0, FIRST)", "deliver()"), "boxes_only_fill(0)", 12),
+    ],
+)
+def test_the_exit_code_tells_what_the_end_shows(kwalk, saved, actions, claim, code):
+    assert kwalk("replay", saved(trace(actions, claim))).code == code
+
+
+def test_a_trace_whose_claim_holds_now_ends_with_0_and_says_so(kwalk, saved):
+    ran = kwalk("replay", saved(claim="nothing_is_lost(2)"))
+    assert ran.code == 0 and "is not violated any more" in ran.out
+
+
+def test_a_healed_claim_is_not_headlined_as_violated(kwalk, saved):
+    assert kwalk("replay", saved(claim="nothing_is_lost(2)")).out.startswith("NOT VIOLATED  ")
+
+
+def test_a_trace_that_does_not_fit_ends_with_2_and_names_the_step(kwalk, saved):
+    ran = kwalk("replay", saved(actions=[*LOST[:3], "let_cat_out(0)", *LOST[4:]]))
+    assert (ran.code, ran.out) == (2, "")
+    assert "3 of its 7 steps fit; step 4, let_cat_out(0), is no step of this model" in ran.err
+
+
+def test_a_changed_model_is_warned_about_and_tried(kwalk, saved):
+    ran = kwalk("replay", saved(fingerprint="00"))
+    assert ran.code == 12 and "The model has changed since this trace was saved" in ran.err
+
+
+def test_a_replay_in_another_variant_that_allows_it_ends_the_same(kwalk, saved):
+    ran = kwalk("replay", saved(), "--variant", "other")
+    assert ran.code == 12 and "variant other" in ran.out
+
+
+def test_a_replay_in_another_variant_that_forbids_it_leaves_it_open(kwalk, saved, monkeypatch):
+    stopped = replaying.Replayed(4, "step 5, let_dog_out(0), cannot be taken: it is not enabled there", None)
+    monkeypatch.setattr(commands, "replay", lambda *_: stopped)
+    ran = kwalk("replay", saved(), "--variant", "other", "--json")
+    assert ran.code == 3
+    assert (ran.object["verdict"], ran.object["steps"]) == ("undecided", 4)
+
+
+def test_json_of_a_replay_is_one_object(kwalk, saved):
+    found = kwalk("replay", saved(), "--json").object
+    assert (found["verdict"], found["steps"], found["counterexample"]["length"]) == ("violated", 7, 7)
+
+
+def test_shown_folded_a_trace_has_few_lines_and_unfolded_all(kwalk, saved):
+    assert "3 routine steps (driver)" in kwalk("show", saved()).out
+    unfolded = kwalk("show", saved(), "--unfold").out
+    assert "routine steps" not in unfolded and unfolded.count("drives a mile") == 4
+
+
+@pytest.mark.parametrize(
+    ("form", "begins"), [("markdown", "# VIOLATED"), ("html", "<!doctype html>"), ("itf", "{"), ("text", "VIOLATED")]
+)
+def test_a_trace_is_shown_in_each_format_and_written_where_asked(kwalk, saved, form, begins, tmp_path):
+    file = saved()
+    shown = kwalk("show", file, "--format", form)
+    assert shown.code == 0 and shown.out.startswith(begins)
+    written = kwalk("show", file, "--format", form, "--out", "here")
+    assert (tmp_path / written.out.strip()).read_text().startswith(begins)
+
+
+def test_what_show_prints_as_itf_is_the_same_trace(kwalk, saved, tmp_path):
+    again = tmp_path / "again.itf.json"
+    again.write_text(kwalk("show", saved(), "--format", "itf").out)
+    assert read_trace(again) == trace()
+
+
+@pytest.mark.parametrize("command", ["replay", "show"])
+def test_a_file_that_is_no_trace_ends_with_2_and_one_harmless_line(kwalk, command, tmp_path):
+    (tmp_path / "\x1b[31mx").write_text("{")
+    ran = kwalk(command, "\x1b[31mx")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert "\x1b" not in ran.err and "\\x1b[31mx" in ran.err
+
+
+def test_invariants_are_listed_with_their_symptoms(kwalk):
+    ran = kwalk("invariants", REFERENCE)
+    assert ran.code == 0
+    assert "no_card_stays(house)" in ran.out and "when quiet: Where no letter waits" in ran.out
+    assert "symptom: a letter never arrives" in ran.out
+    names = [invariant["name"] for invariant in kwalk("invariants", REFERENCE, "--json").object["invariants"][REFERENCE]]
+    assert names == [invariant.name for invariant in POST_OFFICE.invariants]
+
+
+def test_scenarios_are_listed_with_variants_and_bounds_on_demand(kwalk):
+    assert "two-phase-commit" in kwalk("scenarios").out
+    ran = kwalk("scenarios", "--variants")
+    assert ran.code == 0 and "variant default" in ran.out and "bounds" in ran.out
+    listed = {scenario["name"]: scenario for scenario in kwalk("scenarios", "--json").object["scenarios"]}
+    assert listed["topic-id-core"]["bounds"]["failovers"] == 2
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_every_command_has_help_with_examples_and_exit_codes(kwalk, command):
+    ran = kwalk(command, "--help")
+    assert ran.code == 0
+    assert f"\n  kwalk {command}" in ran.out and "13 bad stable state" in ran.out
+
+
+def test_the_version_is_told(kwalk):
+    assert kwalk("--version").out.startswith("kwalk ")
+
+
+def run(*words, **how):
+    return subprocess.run([sys.executable, "-m", "reports.command_line", *map(str, words)], text=True, **how)
+
+
+def test_a_reader_who_has_seen_enough_causes_no_complaint(saved):
+    shown = subprocess.Popen(
+        [sys.executable, "-m", "reports.command_line", "show", saved(), "--format", "html"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    shown.stdout.read(10)
+    shown.stdout.close()
+    assert shown.stderr.read() == b""
+    shown.wait()
+
+
+def test_a_full_disk_behind_standard_output_ends_with_2_and_one_message(saved):
+    with open("/dev/full", "w") as full:
+        shown = run("show", saved(), stdout=full, stderr=subprocess.PIPE)
+    assert shown.returncode == 2
+    assert shown.stderr == "kwalk: no space is left for the output. Free some, or send it elsewhere.\n"
+
+
+def test_an_output_that_knows_no_arrows_gets_escapes(saved):
+    shown = run("show", saved(), capture_output=True, env={"PYTHONIOENCODING": "ascii", "PATH": ""})
+    assert shown.returncode == 0 and "\\u2192" in shown.stdout
+
+
+def test_help_imports_no_engine_and_no_renderer():
+    code = "import sys; from reports.command_line import main; main(['--help']); print(sorted(sys.modules))"
+    shown = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
+    for heavy in ("rich", "jinja2", "numpy", "numba", "z3", "pyspark", "hypothesis"):
+        assert f"'{heavy}'" not in shown.stdout
+
+
+def test_main_takes_its_words_from_the_command_line_if_none_are_given(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["kwalk", "--version"])
+    assert main() == 0 and capsys.readouterr().out.startswith("kwalk ")
+
+
+def test_a_saved_text_has_the_size_of_what_it_says():
+    assert len(itf_text(model(), trace(), "0")) < 40_000
