@@ -40,7 +40,8 @@ def random_states(model: Model, count: int, seed: int) -> list[Vector]:
 
 def reachable_states(model: Model, count: int, seed: int) -> list[Vector]:
     """States met on random walks in plain Python."""
-    rng, found = random.Random(seed), []
+    rng = random.Random(seed)
+    found: list[Vector] = []
     state = rng.choice(model.initial)
     while len(found) < count:
         found.append(state)

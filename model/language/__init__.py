@@ -25,6 +25,6 @@ from model.language.state import (
 __all__ = [
     "Abort", "Action", "Actor", "Array", "Binding", "Bound", "Claim", "Domain", "DomainError", "Fifo", "Flag", "Fresh",
     "Instance", "Invariant", "Kind", "KwalkError", "LiftError", "Model", "Outcome", "Reading", "Result", "Scenario",
-    "UsageError", "Vector", "action", "always", "array", "choice", "evolve", "fifo", "flag", "fresh", "member", "nested",
-    "number", "optional", "premise", "reachable", "require", "state", "step", "subset", "value", "when_quiet",
+    "UsageError", "Vector", "action", "always", "array", "choice", "evolve", "fifo", "flag", "fresh", "member",
+    "nested", "number", "optional", "premise", "reachable", "require", "state", "step", "subset", "value", "when_quiet",
 ]  # fmt: skip

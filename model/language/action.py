@@ -103,8 +103,8 @@ class Parametric:
             return hint
         code = self.function.__code__
         raise LiftError(
-            f"{code.co_filename}:{code.co_firstlineno}: parameter {name!r} of {self.name} has no domain (its annotation is "
-            f"{hint!r}). Annotate it with Annotated[int, SOME_DOMAIN], an Enum, or bool."
+            f"{code.co_filename}:{code.co_firstlineno}: parameter {name!r} of {self.name} has no domain "
+            f"(its annotation is {hint!r}). Annotate it with Annotated[int, SOME_DOMAIN], an Enum, or bool."
         )
 
     def arguments(self) -> Iterator[tuple[Any, ...]]:

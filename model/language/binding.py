@@ -1,8 +1,8 @@
 """Sizes and switches of a scenario: the numbers and flags that a model reads but never changes.
 
 Words: a *bound* is a number that the scenario fixes (how many brokers, how many failovers). A *domain* is a set
-0 … n-1 whose size is the bound of the same name. A *flag* is a switch of the variant (a version of what is modelled, a
-fix). A *binding* gives all of them their values; it is active while a model runs, and everything in it is a constant there.
+0 … n-1 whose size is the bound of the same name. A *flag* is a switch of the variant (a version of what is modelled,
+a fix). A *binding* gives all of them their values; it is active while a model runs, and it is constant there.
 """
 from __future__ import annotations
 

@@ -149,8 +149,8 @@ class ArrayShape(Shape):
     def check(self, value: Any, where: str) -> Array[Any]:
         items = list(value) if isinstance(value, (Array, list, tuple)) else None
         if items is None or len(items) != len(self.domain):
-            size = len(self.domain)
-            raise DomainError(f"{where} must have {size} elements, one per member of {self.domain.name} (got {value!r}).")
+            wanted = f"{len(self.domain)} elements, one per member of {self.domain.name}"
+            raise DomainError(f"{where} must have {wanted} (got {value!r}).")
         return Array(self, [self.element.check(item, f"{where}[{i}]") for i, item in enumerate(items)])
 
     def copy(self, value: Array[Any]) -> Array[Any]:

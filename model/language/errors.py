@@ -37,7 +37,7 @@ class BoundReached(Exception):
         self.bound = bound
 
 
-class Abort(Exception):  # noqa: N818 - models name their aborts after events, such as ControllerMoved
+class Abort(Exception):
     """The root of a model's named aborts: raising one leaves the action from deep inside.
 
     What was done before stays done. A `try … except` in the model may catch it; otherwise the action ends there.

@@ -1,9 +1,9 @@
 """Shapes: what a field may hold, how it is checked, copied, and laid out as a vector of small ints.
 
-Words: a *shape* describes one field. A *leaf* is one scalar of the state: a flag or an int in `low … high`. The *vector*
-of a state is the tuple of all its leaves in declaration order; it is canonical (equal states have equal vectors), and
-all engines speak it. None is stored as -1. An empty slot holds its shape's default, so that states never differ in
-what nobody can see.
+Words: a *shape* describes one field. A *leaf* is one scalar of the state: a flag or an int in `low … high`. The
+*vector* of a state is the tuple of all its leaves in declaration order; it is canonical (equal states have equal
+vectors), and all engines speak it. None is stored as -1. An empty slot holds its shape's default, so that states never
+differ in what nobody can see.
 """
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ class RecordShape(Shape):
         raise DomainError(f"{where} must be a {self.cls.__name__} (got {value!r}).")
 
     def copy(self, value: Any) -> Any:
-        twin = object.__new__(self.cls)
+        twin: Any = object.__new__(self.cls)
         for name, shape in shapes_of(self.cls):
             object.__setattr__(twin, name, shape.copy(getattr(value, name)))
         return twin
@@ -295,7 +295,7 @@ class RecordShape(Shape):
             shape.flatten(getattr(value, name), into)
 
     def rebuild(self, numbers: Iterator[int]) -> Any:
-        made = object.__new__(self.cls)
+        made: Any = object.__new__(self.cls)
         for name, shape in shapes_of(self.cls):
             object.__setattr__(made, name, shape.rebuild(numbers))
         return made

@@ -76,7 +76,7 @@ def fifo(element: Any, capacity: Bound) -> Any:
     """A Fifo of scalars or frozen records that holds at most `capacity` of them."""
     shape = shape_of(element)
     if isinstance(shape, (RecordShape, ArrayShape, FifoShape, FreshShape)):
-        raise LiftError(f"A fifo holds scalars, sets or @value records (got {element!r}); freeze the record with @value.")
+        raise LiftError(f"A fifo holds scalars, sets or @value records (got {element!r}); freeze it with @value.")
     return shape_field(FifoShape(shape, capacity))
 
 
@@ -102,7 +102,8 @@ def shape_of(element: Any) -> Shape:
     metadata = getattr(element, "metadata", {})
     if "shape" in metadata:
         return metadata["shape"]
-    raise LiftError(f"{element!r} declares no domain; use flag(), number(), member(), a Domain, an Enum or a state class.")
+    known = "flag(), number(), member(), a Domain, an Enum or a state class"
+    raise LiftError(f"{element!r} declares no domain; use {known}.")
 
 
 def _store(instance: Any, attribute: Any, value: Any) -> Any:
@@ -127,7 +128,7 @@ def value(cls: C) -> C:
     made = attrs.frozen(slots=True, field_transformer=_checked)(cls)
     for name, shape in ((f.name, f.metadata.get("shape")) for f in attrs.fields(made)):
         if isinstance(shape, (RecordShape, ArrayShape, FifoShape, FreshShape)):
-            raise LiftError(f"{cls.__name__}.{name}: a @value record holds scalars, sets and other @value records only.")
+            raise LiftError(f"{cls.__name__}.{name}: a @value record holds scalars, sets and @value records only.")
     return _declared(made, "value")
 
 
@@ -145,7 +146,7 @@ def _declared(cls: C, kind: str) -> C:
         if "shape" not in field.metadata:
             raise LiftError(
                 f"{cls.__module__}.{cls.__name__}.{field.name} has no bounded domain; "
-                "declare it with flag(), number(), member(), choice(), optional(), subset(), array(), fifo() or nested()."
+                "declare it with flag(), number(), member(), choice(), optional(), subset(), array(), fifo(), nested()."
             )
     cls.__kwalk__ = kind  # type: ignore[attr-defined]
     return cls

@@ -1,7 +1,7 @@
 """From terms to LLVM instructions, as text: straight-line code for one function over packed states.
 
-Truth values are i1, ints are i32; intervals guarantee that 32 bits hold every intermediate result, so machine arithmetic
-means what the terms mean.
+Truth values are i1, ints are i32; intervals guarantee that 32 bits hold every intermediate result, so machine
+arithmetic means what the terms mean.
 """
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Emitter:
 
     def _emit(self, term: Term) -> str:
         if max(-term.low, term.high) > LIMIT:
-            raise LiftError(f"A number can reach {term.high}, which 32 bits do not hold; give the fields smaller ranges.")
+            raise LiftError(f"A number can reach {term.high}, more than 32 bits hold; give the fields smaller ranges.")
         if term.op == "bool":
             return "true" if term.payload else "false"
         if term.op == "int":

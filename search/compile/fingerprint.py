@@ -1,4 +1,4 @@
-"""What a compiled kernel depends on, as one digest: the sources of the model and of the compiler, bounds, flags, CPU."""
+"""What a compiled kernel depends on, as one digest: sources of the model and the compiler, bounds, flags, CPU."""
 from __future__ import annotations
 
 import hashlib

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from model.language import Kind
-from model.language.lift import Lifted, LiftedAction, LiftedClaim, Owed, in_order
+from model.language.lift import Lifted, LiftedAction, LiftedClaim, Owed, Term, Terms, in_order
 from search.compile.emitter import Emitter, signed_word
 from search.compile.layout import WORD, Layout
 
@@ -35,7 +35,8 @@ def units_of(lifted: Lifted, layout: Layout) -> list[Unit]:
     if len(lifted.terms) < SMALL:
         return [Unit("\n".join([*(text for _, text in pieces), *shared]))]
     units = [(UNIT, Unit("\n".join([*shared, writer.declarations()])))]
-    size, texts = 0, []
+    size = 0
+    texts: list[str] = []
     for terms, text in sorted(pieces, key=lambda piece: -piece[0]):
         size, texts = size + terms, [*texts, text]
         if size >= UNIT:
@@ -71,9 +72,9 @@ class _Writer:
         e.do("ret void")
         return self._function("void @guards(ptr noalias readonly %state, ptr noalias %row) nounwind", e)
 
-    def _store_row(self, e: Emitter, bits: list[tuple[int, object]], row: str, keep: int | None) -> None:
+    def _store_row(self, e: Emitter, bits: list[tuple[int, Term]], row: str, keep: int | None) -> None:
         """Write truth values as bits of a row; with `keep`, only words that have such bits, and other bits stay."""
-        names = e.values(term for _, term in bits)  # type: ignore[misc]
+        names = e.values(term for _, term in bits)
         for index in range(self.rows):
             mine = [(n, name) for (n, _), name in zip(bits, names, strict=True) if n // WORD == index]
             if not mine and keep is not None:
@@ -106,7 +107,8 @@ class _Writer:
                 e = self._emitter("%state")
                 self._store_row(e, [(m, self.actions[m].guard) for m in changed], "%row", keep=1)
                 e.do("ret void")
-                texts.append(self._function(f"internal void @{target}(ptr noalias %state, ptr noalias %row) nounwind", e))
+                head = f"internal void @{target}(ptr noalias %state, ptr noalias %row) nounwind"
+                texts.append(self._function(head, e))
             cases.append((n, target))
         return "\n".join([*texts, self._switch("regard", "ptr %state, ptr %row", cases, result=False)])
 
@@ -114,7 +116,8 @@ class _Writer:
         """A function that calls another one by the number of an instance."""
         kind, empty = ("i64", "ret i64 -1") if result else ("void", "ret void")
         lines = [f"define {kind} @{name}(i64 %instance, {parameters}) nounwind {{", "entry:"]
-        lines.append("  switch i64 %instance, label %none [ " + " ".join(f"i64 {n}, label %c{n}" for n, _ in cases) + " ]")
+        jumps = " ".join(f"i64 {n}, label %c{n}" for n, _ in cases)
+        lines.append(f"  switch i64 %instance, label %none [ {jumps} ]")
         for n, target in cases:
             call = f"call {kind} @{target}({parameters})"
             lines += [f"c{n}:", *([f"  %r{n} = {call}", f"  ret i64 %r{n}"] if result else [f"  {call}", "  ret void"])]
@@ -228,8 +231,9 @@ class _Writer:
         """Write the false and premise rows of some claims; not `fresh`: add to what the rows hold."""
         t = self.lifted.terms
         e = self._emitter(*states)
-        for row, meaning in (("%false_row", _false), ("%premise_row", lambda c, _: c.premise)):
-            bits = [(c.claim.index, e.value(meaning(c, t))) for c in claims]
+        rows = {"%false_row": [_false(c, t) for c in claims], "%premise_row": [c.premise for c in claims]}
+        for row, meaning in rows.items():
+            bits = [(c.claim.index, name) for c, name in zip(claims, e.values(meaning), strict=True)]
             for index in range(max(1, -(-len(self.lifted.claims) // WORD))):
                 mine = [(n, name) for n, name in bits if n // WORD == index]
                 at = e.op(f"getelementptr i64, ptr {row}, i64 {index}")
@@ -239,8 +243,8 @@ class _Writer:
         return self._function(f"{head} nounwind", e)
 
 
-def _false(claim: LiftedClaim, t: object) -> object:
+def _false(claim: LiftedClaim, t: Terms) -> Term:
     """Where a claim is violated (or a `reachable` one witnessed). An error counts: plain Python will name it."""
-    wrong = claim.truth if claim.claim.kind is Kind.REACHABLE else t.negation(claim.truth)  # type: ignore[attr-defined]
-    failed = t.disjunction([wrong, *(o.condition for o in claim.errors)])  # type: ignore[attr-defined]
-    return t.conjunction((claim.premise, failed))  # type: ignore[attr-defined]
+    wrong = claim.truth if claim.claim.kind is Kind.REACHABLE else t.negation(claim.truth)
+    failed = t.disjunction([wrong, *(o.condition for o in claim.errors)])
+    return t.conjunction((claim.premise, failed))

@@ -114,7 +114,8 @@ class _Attempt:
             answer=answer, how=how, engine="prove", scenario=self.model.scenario.name, variant=self.model.variant,
             bounds=self.model.binding.bounds, invariants=tuple(dict.fromkeys(c.invariant.name for c in self.wanted)),
             depth=max(0, self.refuted - 1) if self.found is None else len(self.found.instances),
-            seconds=time.monotonic() - self.began, notes=tuple(self._notes()), findings=tuple(findings), command=self.command,
+            seconds=time.monotonic() - self.began, notes=tuple(self._notes()), findings=tuple(findings),
+            command=self.command,
         )  # fmt: skip
 
     def _answer(self) -> tuple[Answer, str]:

@@ -81,9 +81,11 @@ def _keeps(model: Model, lifted: Lifted, claim: LiftedClaim, action: LiftedActio
     after = [action.updates.get(leaf, term) for leaf, term in enumerate(now)]
     step = [action.guard, *(t.negation(o.condition) for o in action.obligations)]
     if claim.claim.kind is Kind.STEP:
-        return satisfying(model, t.conjunction((*step, _wrong(t, substitute(t, roots, [*now, *after])))), milliseconds) is None
-    held = t.negation(_wrong(t, roots))
-    return satisfying(model, t.conjunction((*step, held, _wrong(t, substitute(t, roots, after)))), milliseconds) is None
+        broken = t.conjunction((*step, _wrong(t, substitute(t, roots, [*now, *after]))))
+    else:
+        held = t.negation(_wrong(t, roots))
+        broken = t.conjunction((*step, held, _wrong(t, substitute(t, roots, after))))
+    return satisfying(model, broken, milliseconds) is None
 
 
 def _variables(model: Model, t: Terms) -> list[Term]:

@@ -62,7 +62,8 @@ class Unrolling:
         state = [self._constant(leaf, number) for leaf, number in enumerate(self.model.initial[0])]
         for index, vector in enumerate(self.model.initial[1:], start=1):
             chosen = t.equal(self.start, t.integer(index))
-            state = [t.choose(chosen, self._constant(n, x), old) for n, (x, old) in enumerate(zip(vector, state, strict=True))]
+            pairs = enumerate(zip(vector, state, strict=True))
+            state = [t.choose(chosen, self._constant(leaf, number), old) for leaf, (number, old) in pairs]
         return state
 
     def _constant(self, leaf: int, number: int) -> Term:
@@ -111,7 +112,8 @@ class Unrolling:
             if not self.depth:
                 return t.false
             state = [*self.states[-2], *state]
-        premise, truth, *errors = substitute(t, [claim.premise, claim.truth, *(o.condition for o in claim.errors)], state)
+        roots = [claim.premise, claim.truth, *(o.condition for o in claim.errors)]
+        premise, truth, *errors = substitute(t, roots, state)
         wrong = truth if claim.claim.kind is Kind.REACHABLE else t.negation(truth)
         bad = t.conjunction((premise, t.disjunction((wrong, *errors))))
         return t.conjunction((bad, self._quiet())) if claim.claim.kind is Kind.WHEN_QUIET else bad

@@ -1,4 +1,4 @@
-"""A model without a story: one action or invariant for each construct of the language, to test what lifting makes of it."""
+"""A model without a story: an action or invariant for each construct, to test what lifting makes of it."""
 from __future__ import annotations
 
 from enum import Enum
@@ -233,7 +233,7 @@ def sets(zoo: Zoo, animal: Animal) -> None:
     zoo.cages[1].friends = friends & open_cages
     zoo.cages[2].friends = (friends - {animal}) ^ {zoo.host}
     zoo.lamp = friends <= open_cages or friends > open_cages
-    zoo.spare.friends = {b for b in friends_of(zoo, animal)}
+    zoo.spare.friends = set(friends_of(zoo, animal))
 
 
 def friends_of(zoo: Zoo, animal: int) -> tuple[int, ...]:
@@ -370,8 +370,8 @@ ZOO = Scenario(
     story="One action for each construct of the language.",
     state=Zoo,
     actions=(
-        arithmetic, branches, early_return, aborts, catches, short_circuits, symbolic_indexes, copies, swaps, sets, folds,
-        local_lists, pushes, pops, drafts, takes, eats, flags_fold, moods, leaves_its_domain,
+        arithmetic, branches, early_return, aborts, catches, short_circuits, symbolic_indexes, copies, swaps, sets,
+        folds, local_lists, pushes, pops, drafts, takes, eats, flags_fold, moods, leaves_its_domain,
     ),
     invariants=(nobody_is_dangerous, all_calm, level_is_tame, two_letters),
     bounds={"animals": 3, "tags": 2, "queue": 2, "meals": 3},

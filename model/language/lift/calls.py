@@ -34,7 +34,8 @@ def call(m: Machine, function: Any, args: list[Any], keywords: dict[str, Any]) -
         return call_function(m, function, args, keywords)
     if isinstance(function, type):
         return _construct(m, function, args, keywords)
-    raise Refused(f"a call of {describe(function)}", "a function of the model, or a builtin that docs/reference/language.md lists")
+    instead = "a function of the model, or a builtin that docs/reference/language.md lists"
+    raise Refused(f"a call of {describe(function)}", instead)
 
 
 def _hashable(function: Any) -> bool:
@@ -58,10 +59,11 @@ def _call_method(m: Machine, method: Method, args: list[Any], keywords: dict[str
     return call_function(m, method.function, [method.owner, *args], keywords)
 
 
-def call_function(m: Machine, function: types.FunctionType, args: list[Any], keywords: dict[str, Any]) -> Any:
+def call_function(m: Machine, function: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
     """Run a function of the model in place. Paths that abort leave it; the others join behind the call."""
     if len(m.frames) >= DEPTH:
-        raise Refused(f"calls nested deeper than {DEPTH} (at {function.__qualname__})", "a loop; recursion cannot be lifted")
+        what = f"calls nested deeper than {DEPTH} (at {function.__qualname__})"
+        raise Refused(what, "a loop; recursion cannot be lifted")
     definition = source_of(function)
     local = _bind_arguments(m, function, definition.args, args, keywords)
     base = m.now
@@ -84,7 +86,7 @@ def call_function(m: Machine, function: types.FunctionType, args: list[Any], key
 
 
 def _bind_arguments(
-    m: Machine, function: types.FunctionType, declared: ast.arguments, args: list[Any], keywords: dict[str, Any]
+    m: Machine, function: Any, declared: ast.arguments, args: list[Any], keywords: dict[str, Any]
 ) -> dict[str, Any]:
     if declared.vararg or declared.kwarg:
         raise Refused(f"* or ** in the parameters of {function.__qualname__}", "the parameters written out")

@@ -32,7 +32,8 @@ def evaluate(m: Machine, node: ast.expr) -> Any:
     rule = EXPRESSIONS.get(type(node))
     try:
         if rule is None:
-            raise Refused(f"the construct {type(node).__name__} ({ast.unparse(node)[:60]!r})", ADVICE.get(type(node), USUAL))
+            what = f"the construct {type(node).__name__} ({ast.unparse(node)[:60]!r})"
+            raise Refused(what, ADVICE.get(type(node), USUAL))
         return rule(m, node)
     except Refused as problem:
         raise m.locate(node, problem) from None
@@ -59,7 +60,7 @@ def _name(m: Machine, node: ast.Name) -> Any:
     local = m.now.local
     if node.id in local:
         return known(m, local[node.id])
-    function = m.frames[-1].function
+    function: Any = m.frames[-1].function
     if node.id in function.__code__.co_freevars:
         cell = (function.__closure__ or ())[function.__code__.co_freevars.index(node.id)]
         return constant(cell.cell_contents)
@@ -85,7 +86,8 @@ def _subscript(m: Machine, node: ast.Subscript) -> Any:
 def _slice(m: Machine, node: ast.Subscript) -> Any:
     owner = evaluate(m, node.value)
     assert isinstance(node.slice, ast.Slice)
-    ends = [None if part is None else evaluate(m, part) for part in (node.slice.lower, node.slice.upper, node.slice.step)]
+    parts = (node.slice.lower, node.slice.upper, node.slice.step)
+    ends = [None if part is None else evaluate(m, part) for part in parts]
     if isinstance(owner, tuple) and all(end is None or type(end) is int for end in ends):
         return owner[slice(*ends)]
     raise Refused("a slice", "a tuple with constant ends, or a comprehension over indexes")
@@ -217,7 +219,7 @@ def contains(m: Machine, container: Any, item: Any) -> Term:
     if isinstance(container, (Set, frozenset, set)):
         if item is None:
             return t.boolean(isinstance(container, (frozenset, set)) and None in container)
-        if isinstance(container, (frozenset, set)) and (None in container or not all(type(c) is int for c in container)):
+        if isinstance(container, (frozenset, set)) and not all(type(c) is int for c in container):
             return t.disjunction(m.values.equal(item, member) for member in container)
         members = m.values.as_set(container).members
         return t.disjunction(t.conjunction((c, m.values.equal(item, n))) for n, c in members.items())
@@ -270,7 +272,8 @@ def arithmetic(m: Machine, op: type[ast.operator], left: Any, right: Any) -> Any
         return int_value(t.times(b, a.payload) if a.op == "int" else t.times(a, b.payload))
     if op in (ast.FloorDiv, ast.Mod) and b.op == "int" and b.payload > 0:
         return int_value(t.quotient(a, b.payload) if op is ast.FloorDiv else t.remainder(a, b.payload))
-    raise Refused(f"the operator {op.__name__} on two numbers that the state decides", "+ or -, or a constant on one side")
+    what = f"the operator {op.__name__} on two numbers that the state decides"
+    raise Refused(what, "+ or -, or a constant on one side")
 
 
 # Displays and comprehensions.

@@ -1,8 +1,8 @@
 """Lifting a model: from its plain Python source to terms over the leaves of its state.
 
 For every action instance this gives a guard, an obligation for each bound and error on its way, and a term for each
-leaf that it changes; for every claim its premise and its truth. Variables 0 … n-1 are the leaves of the state; in claims
-about steps, n … 2n-1 are the leaves of the state after the step.
+leaf that it changes; for every claim its premise and its truth. Variables 0 … n-1 are the leaves of the state; in
+claims about steps, n … 2n-1 are the leaves of the state after the step.
 """
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from model.language.model import Claim, Instance, Model
 
 @frozen(eq=False)
 class LiftedAction:
-    """An action instance as terms. `obligations` are its bound hits and errors in program order, where the guard holds."""
+    """An action instance as terms. `obligations`: its bound hits and errors where the guard holds, in program order."""
 
     instance: Instance
     guard: Term
@@ -128,7 +128,9 @@ def _run(machine: Machine, function: Any, roots: list[Any], args: tuple[Any, ...
 
 def _guard(terms: Terms, obligations: list[Obligation]) -> tuple[Term, tuple[Obligation, ...]]:
     """The guard, and what remains owed where it holds. A guard that raises an error counts as true: the error shows."""
-    disabled, failed, owed = [], [], []
+    disabled: list[Term] = []
+    failed: list[Term] = []
+    owed: list[Obligation] = []
     for obligation in obligations:
         if obligation.owed is Owed.DISABLED:
             before = terms.negation(terms.disjunction(failed))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -27,6 +26,10 @@ from model.language.lift.world import World, join
 
 DEPTH = 60
 """Calls nested deeper than this are taken for a recursion."""
+
+
+Function = Callable[..., Any]
+"""A plain Python function, with its code and globals."""
 
 
 class Unreachable(Exception):
@@ -54,7 +57,7 @@ class Obligation:
 class Frame:
     """A call under way: where its source is, and the paths that have returned or left a loop."""
 
-    function: types.FunctionType
+    function: Function
     returns: list[tuple[World, Any]] = field(factory=list)
     breaks: list[list[World]] = field(factory=list)
     continues: list[list[World]] = field(factory=list)
@@ -150,12 +153,13 @@ class Machine:
 
 
 @cache
-def source_of(function: types.FunctionType) -> ast.FunctionDef:
+def source_of(function: Function) -> ast.FunctionDef:
     """The syntax tree of a function, with the line numbers of its file."""
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError) as error:
-        raise LiftError(f"The source of {function.__qualname__} is not to be found ({error}); put it in a file.") from None
+        what = f"The source of {function.__qualname__} is not to be found ({error}); put it in a file."
+        raise LiftError(what) from None
     tree = ast.parse(textwrap.dedent("".join(lines)))
     ast.increment_lineno(tree, first - 1)
     definition = tree.body[0]

@@ -184,7 +184,8 @@ def _element_of_tuple(m: Machine, owner: Any, index: Int) -> Any:
 def write_attribute(m: Machine, owner: Any, name: str, value: Any) -> None:
     """`owner.name = value`."""
     if not isinstance(owner, Reference) or not isinstance(owner.sample, RecordObject):
-        raise Refused(f"{describe(owner)} cannot be written to", "write to a field of a @state class; use evolve on a @value")
+        instead = "write to a field of a @state class; use evolve on a @value"
+        raise Refused(f"{describe(owner)} cannot be written to", instead)
     if name not in owner.sample.fields:
         raise Refused(f"{owner.sample.cls.__name__} has no field {name!r}", "declare it, or check the spelling")
     shape = dict(shapes_of(owner.sample.cls))[name]
@@ -272,7 +273,8 @@ def fit(m: Machine, shape: Shape, value: Any, where: str) -> Any:
         raise m.values.mixed()
     if isinstance(shape, FlagShape):
         if not isinstance(value, (bool, Bool)):
-            raise Refused(f"{where} is given {describe(value)}", "give it True or False; write `x is not None` or `x != 0`")
+            instead = "give it True or False; write `x is not None` or `x != 0`"
+            raise Refused(f"{where} is given {describe(value)}", instead)
         return value
     if isinstance(shape, SubsetShape):
         return _fit_set(m, shape, value, where)
@@ -318,7 +320,8 @@ def _enum(value: Any) -> type | None:
 
 def _fit_set(m: Machine, shape: SubsetShape, value: Any, where: str) -> Set:
     if not isinstance(value, (Set, frozenset, set)):
-        raise Refused(f"{where} is given {describe(value)}", "give it a set, such as frozenset({…}) or a set comprehension")
+        instead = "give it a set, such as frozenset({…}) or a set comprehension"
+        raise Refused(f"{where} is given {describe(value)}", instead)
     members = m.values.as_set(value).members
     for member, condition in members.items():
         if member not in shape.domain:

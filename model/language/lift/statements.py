@@ -23,8 +23,7 @@ def execute(m: Machine, body: list[ast.stmt]) -> None:
         rule = STATEMENTS.get(type(statement))
         try:
             if rule is None:
-                what = f"the statement {type(statement).__name__}"
-                raise Refused(what, ADVICE.get(type(statement), "one of the statements that docs/reference/language.md lists"))
+                raise Refused(f"the statement {type(statement).__name__}", ADVICE.get(type(statement), USUAL))
             rule(m, statement)
         except Unreachable:
             m.world = None
@@ -32,6 +31,7 @@ def execute(m: Machine, body: list[ast.stmt]) -> None:
             raise m.locate(statement, problem) from None
 
 
+USUAL = "one of the statements that docs/reference/language.md lists"
 ADVICE: dict[type[ast.stmt], str] = {
     ast.While: "a `for` over a domain or range, with `break`",
     ast.FunctionDef: "a function at module level",
@@ -73,13 +73,15 @@ def store(m: Machine, target: ast.expr, value: Any) -> None:
         for part, item in zip(target.elts, value, strict=True):
             store(m, part, item)
     else:
-        raise Refused(f"an assignment of {describe(value)} to {ast.unparse(target)}", "one name, attribute or element a time")
+        what = f"an assignment of {describe(value)} to {ast.unparse(target)}"
+        raise Refused(what, "one name, attribute or element a time")
 
 
 def _augmented(m: Machine, node: ast.AugAssign) -> None:
     target, op = node.target, type(node.op)
     if isinstance(target, ast.Name):
-        m.now.local[target.id] = binary(m, op, evaluate(m, ast.copy_location(ast.Name(target.id), target)), evaluate(m, node.value))
+        old = evaluate(m, ast.copy_location(ast.Name(target.id), target))
+        m.now.local[target.id] = binary(m, op, old, evaluate(m, node.value))
     elif isinstance(target, ast.Attribute):
         owner = evaluate(m, target.value)
         write_attribute(m, owner, target.attr, binary(m, op, attribute(m, owner, target.attr), evaluate(m, node.value)))
@@ -182,7 +184,8 @@ def _raise(m: Machine, node: ast.Raise) -> None:
     if not (isinstance(raised, type) and issubclass(raised, Abort)):
         raise Refused(f"a raise of {describe(raised)}", "a class derived from model.language.Abort")
     if m.pure_below:
-        raise Refused("an abort from an expression that Python may not evaluate", "make the call a statement of its own")
+        what = "an abort from an expression that Python may not evaluate"
+        raise Refused(what, "make the call a statement of its own")
     m.aborts.append((m.now, raised))
     m.world = None
 

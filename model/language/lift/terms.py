@@ -1,10 +1,10 @@
 """Terms: what a model means to machines, as a graph of operations on truth values and small ints.
 
-Words: a *term* is a node; equal terms are the same object (hash-consed), so sharing comes free. Every int term knows the
-interval of its values, which folds comparisons and proves that no operation ever overflows; so ints mean mathematical
-ints here, and an engine may use any width that holds the intervals. The operations are a subset of Z3's bit-vector
-theory, one to one; this graph is kept apart from Z3's own because building a node takes 1 µs here against 14 µs there,
-and reading one 0.3 µs against 28 µs (measured), and because a kernel from the cache then never imports Z3.
+Words: a *term* is a node; equal terms are the same object (hash-consed), so sharing comes free. Every int term knows
+the interval of its values, which folds comparisons and proves that no operation ever overflows; so ints mean
+mathematical ints here, and an engine may use any width that holds the intervals. The operations are a subset of Z3's
+bit-vector theory, one to one. This graph is kept apart from Z3's own because building a node takes 1 µs here against
+14 µs there, and reading one 0.3 µs against 28 µs (measured), and because a cached kernel then never imports Z3.
 """
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 
 class Term:
-    """A node. `op` names the operation, `payload` the constant or the variable's number; `low … high` is the interval."""
+    """A node. `op` names the operation, `payload` the constant or the variable's number, `low … high` the interval."""
 
     __slots__ = ("args", "high", "id", "is_bool", "low", "op", "payload")
 

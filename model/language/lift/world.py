@@ -100,8 +100,8 @@ def join(values: Values, base: World, ends: list[tuple[World, Any]]) -> tuple[Wo
     for (world, value), condition in zip(reversed(ends[:-1]), reversed(unlike), strict=True):
         _choose_into(values, condition, world, joined)
         result = values.choose(condition, value, result)
-        joined.facts = {k: v for k, v in world.facts.items() if joined.facts.get(k) is v}
-        joined.constants = {k: v for k, v in world.constants.items() if joined.constants.get(k) == v}
+        joined.facts = _in_common(world.facts, joined.facts)
+        joined.constants = _in_common(world.constants, joined.constants)
         joined.touched |= world.touched
     any_of_them = terms.disjunction(conditions)
     joined.path = base.path if any_of_them is terms.true else (*base.path, any_of_them)
@@ -112,7 +112,7 @@ def _conditions_in_order(terms: Terms, base: World, conditions: list[Term]) -> l
     """Each end's condition, given that those before it are false."""
     scratch = World()
     scratch.facts, scratch.constants = base.facts.copy(), base.constants.copy()
-    simplified = []
+    simplified: list[Term] = []
     for condition in conditions[:-1]:
         simplified.append(scratch.simplify(terms, condition))
         scratch.assume(terms, terms.negation(simplified[-1]))
@@ -121,9 +121,14 @@ def _conditions_in_order(terms: Terms, base: World, conditions: list[Term]) -> l
 
 def _choose_into(values: Values, condition: Term, world: World, joined: World) -> None:
     """Where the condition holds, make the joined world's cells and names those of another world."""
-    for mine, theirs in ((joined.store, world.store), (joined.local, world.local)):
+    pairs: list[tuple[dict[Any, Any], dict[Any, Any]]] = [(joined.store, world.store), (joined.local, world.local)]
+    for mine, theirs in pairs:
         for key, value in theirs.items():
             if key not in mine:
                 mine[key] = value
             elif mine[key] is not value:
                 mine[key] = values.choose(condition, value, mine[key])
+
+
+def _in_common(a: dict[int, Any], b: dict[int, Any]) -> dict[int, Any]:
+    return {key: value for key, value in a.items() if key in b and b[key] == value}
