@@ -38,6 +38,8 @@ SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
+TRIES = 3
+"""How often a piece of work is tried; one whose Python dies is done again by another."""
 FOREIGN = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_DRIVER_PYTHON", "SPARK_REMOTE")
 """Variables that point at another installation of Spark; ours must not follow them."""
 
@@ -63,7 +65,7 @@ def spark_session(workers: int | None = None) -> Iterator[SparkSession]:
 
 
 def _embedded(workers: int | None, scratch: Path) -> SparkSession:
-    conf = SparkConf(loadDefaults=False).setMaster(f"local[{workers or '*'}]").setAppName("kwalk")
+    conf = SparkConf(loadDefaults=False).setMaster(f"local[{workers or '*'},{TRIES}]").setAppName("kwalk")
     places = {"spark.sql.warehouse.dir": str(scratch / "warehouse"), "spark.local.dir": str(scratch)}
     conf.setAll(list({**SETTINGS, **places}.items()))
     log = scratch / "java.log"

@@ -1,0 +1,183 @@
+"""Random walks on Spark: as many cores and machines as there are, with the same findings as on one.
+
+Words: a *round* is a Spark job that does the next walks, cut into chunks; between rounds the driver looks at budgets
+and signals and tells how far it is. Chunks are added up in the order of their walks, so a run finds the same on any
+number of partitions; only a time budget makes it depend on how fast the machines are.
+"""
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from attrs import evolve
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from model.language import Claim, KwalkError, Model
+from search.compile import compiled, kernel_of
+from search.compile.machine_code import cpu
+from search.progress import Progress, Report, silent
+from search.spark_session import spark_session
+from search.spark_tables import Tables, folder_name, tables_in
+from search.spark_work import SCHEMA, Chunk, Parcel, Round, chunks_of, walker_of
+from search.verdict import Verdict
+from search.walk import DEFAULT_WALKS, Outing
+from search.walk import _Conclusion as Conclusion
+from search.walk_chunks import Course, run_chunk
+
+FIRST_CHUNK, MOST_IN_CHUNK = 64, 1 << 24
+CHUNKS_PER_PARTITION = 2
+"""More than one, so that a partition that is done early does not wait long."""
+GROWTH = 8
+"""How many times larger than before chunks may become."""
+LEAST_ROUND, MOST_ROUND, ROUNDS = 1.0, 10.0, 20
+"""Seconds that a round should take, at least and at most, and how many rounds a time budget should have."""
+
+
+class SparkFailure(KwalkError):
+    """A Spark job failed: an executor died, or cannot run the driver's machine code."""
+
+
+def walk_on_spark(
+    model: Model,
+    *,
+    claims: Iterable[Claim] | None = None,
+    seed: int = 0,
+    walks: int | None = None,
+    depth: int = 100,
+    seconds: float | None = None,
+    keep_going: bool = False,
+    partitions: int | None = None,
+    out: str | Path | None = None,
+    session: SparkSession | None = None,
+    report: Report = silent,
+    command: str = "",
+) -> Verdict:
+    """Walk as `walk` does, but on Spark; tables of what was found and counted go to a folder in `out`.
+
+    `session` is a running one, else Spark is started on this machine's cores; `partitions` is how many chunks are done
+    at a time (by default, as many as there are cores). Starting does not count in `seconds`.
+    UsageError if Spark does not start or `out` cannot be written; SparkFailure if a job fails.
+    """
+    asked = tuple(model.claims if claims is None else claims)
+    code = compiled(model)
+    kernel = kernel_of(model, code)
+    course = Course(
+        kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1)),
+        tuple(claim.index for claim in asked), seed, depth,
+        stop=not keep_going, deadlock=model.scenario.deadlock_is_error,
+    )  # fmt: skip
+    if walks is None and seconds is None:
+        walks = DEFAULT_WALKS
+    outing = Outing(model, kernel, course, asked, walks, seconds, workers=1, report=report)
+    parcel = Parcel(kernel, code, cpu(), course, collect=out is not None)
+    with _session(session, partitions) as spark, tables_in(out, model, seed) as tables:
+        fleet = Fleet(spark, partitions or spark.sparkContext.defaultParallelism, parcel)
+        run = Expedition(outing, fleet, tables)
+        if tables:
+            tables.close(run.total)
+    verdict = evolve(Conclusion(outing, run, command).verdict(), engine="spark")
+    where = [f"Tables: {Path(out) / folder_name(model, seed)}"] if out is not None else []
+    return evolve(verdict, notes=(*verdict.notes, *where))
+
+
+def _session(session: SparkSession | None, partitions: int | None) -> AbstractContextManager[SparkSession]:
+    return nullcontext(session) if session else spark_session(partitions)
+
+
+class Fleet:
+    """Executors that have what they need to walk."""
+
+    def __init__(self, session: SparkSession, partitions: int, parcel: Parcel) -> None:
+        self.session, self.partitions = session, partitions
+        self.parcel = session.sparkContext.broadcast(parcel.pack())
+
+    def do(self, work: Round) -> list[Chunk]:
+        """The chunks of a round that were done, in the order of their walks; SparkFailure."""
+        numbers = self.session.range(0, work.chunks, 1, self.partitions)
+        chunks = numbers.mapInArrow(walker_of(self.parcel, work), from_arrow_schema(SCHEMA))
+        try:
+            return chunks_of(chunks.toArrow())
+        except (PySparkException, Py4JError) as error:
+            raise SparkFailure(
+                f"A Spark job failed: {_last_words(error)} Run it again; if it fails again, walk without Spark."
+            ) from error
+
+
+def _last_words(error: Exception) -> str:
+    """What the Python on an executor said last, else the error's first line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    python = [line for line in lines if ": " in line and not line.startswith(("at ", "File "))]
+    said = python[-1] if "Traceback" in str(error) and python else (lines or [type(error).__name__])[0]
+    return said if said.endswith(".") else f"{said}."
+
+
+class Expedition:
+    """The rounds of an outing, and what they counted together. Ctrl-C ends it, with what was done so far."""
+
+    def __init__(self, outing: Outing, fleet: Fleet, tables: Tables | None) -> None:
+        self.outing, self.fleet, self.tables = outing, fleet, tables
+        self.interrupted, self.next, self.size = False, 0, FIRST_CHUNK
+        self.total = run_chunk(outing.kernel, outing.course, range(0))
+        self.started, self.seconds = time.monotonic(), 0.0
+        try:
+            while (work := self._next_round()) is not None and self._add(work):
+                outing.report(self._progress())
+        except KeyboardInterrupt:
+            self.interrupted = True
+        self.seconds = time.monotonic() - self.started
+
+    def _next_round(self) -> Round | None:
+        """What to do next; None if there is nothing, or no time."""
+        first, deadline = self.next, None
+        last = first + self.size * self.fleet.partitions * CHUNKS_PER_PARTITION
+        if self.outing.walks is not None:
+            last = min(last, self.outing.walks)
+        if self.outing.seconds is not None:
+            left = self.outing.seconds - (time.monotonic() - self.started)
+            if left <= 0:
+                return None
+            deadline = time.time() + left
+        self.next = last
+        return Round(first, last, self.size, deadline) if first < last else None
+
+    def _add(self, work: Round) -> bool:
+        """Do a round and add it up; whether to go on."""
+        chunks = self.fleet.do(work)
+        self._set_size(chunks)
+        for chunk in chunks:
+            walks = chunk.walks
+            self.total = self.total + evolve(walks, findings=walks.findings[:0])
+            if self.tables:
+                self.tables.add(chunk)
+            if walks.stopped or walks.failed is not None:
+                return False
+        return True
+
+    def _set_size(self, chunks: list[Chunk]) -> None:
+        """Make chunks as large as lets a round take the time that it should, by the pace of the median chunk.
+
+        Time that Spark itself takes does not count: smaller chunks would not lessen it.
+        """
+        budget = self.outing.seconds
+        round_seconds = LEAST_ROUND if budget is None else min(max(LEAST_ROUND, budget / ROUNDS), MOST_ROUND)
+        paces = [chunk.seconds / chunk.walks.walks for chunk in chunks if chunk.walks.walks]
+        if paces:
+            wanted = round_seconds / CHUNKS_PER_PARTITION / max(median(paces), 1e-9)
+            self.size = max(1, min(int(wanted), GROWTH * self.size, MOST_IN_CHUNK))
+
+    def _progress(self) -> Progress:
+        outing, total = self.outing, self.total
+        self.seconds = time.monotonic() - self.started
+        left = None if outing.seconds is None else max(0.0, outing.seconds - self.seconds)
+        if outing.walks is not None and total.walks:
+            rest = (outing.walks - total.walks) * self.seconds / total.walks
+            left = rest if left is None else min(left, rest)
+        note = f"{total.walks:,} walks on {self.fleet.partitions} partitions"
+        return Progress("spark", total.steps, "steps", self.seconds, left=left, note=note)

@@ -1,0 +1,159 @@
+"""What a Spark executor does: load a kernel that the driver compiled, walk, and send back counts.
+
+Words: a *parcel* is all that an executor needs to walk; it never sees the model. A *chunk* is a range of consecutive
+walks, and one row of a table. What a walk does depends on the seed and its number only, so it does not matter which
+executor does which chunk.
+"""
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from attrs import evolve, fields, frozen
+
+from search.compile.cache import Compiled
+from search.compile.machine_code import FUNCTIONS, Loaded, cpu
+from search.kernel import Kernel
+from search.walk_chunks import Course, Walks, run_chunk
+
+NUMBERS = pa.int64()
+SCHEMA = pa.schema(
+    [("first", NUMBERS), ("seconds", pa.float64()), ("stopped", pa.bool_()), ("failed", NUMBERS)]
+    + [(name, NUMBERS) for name in ("walks", "steps", "visits", "dead_ends", "quiet")]
+    + [
+        (name, pa.list_(NUMBERS))
+        for name in ("enabled", "taken", "changed", "hits", "premises", "seen", "first_walk", "first_step", "findings")
+    ]
+)
+"""A chunk as a row: the fields of `Walks`, the number of its first walk, and how long it took. `failed` -1 is none."""
+
+
+class OtherCpu(Exception):
+    """An executor cannot run the driver's machine code."""
+
+
+@frozen(eq=False)
+class Parcel:
+    """A kernel with its object code, the CPU that the code is for, what walks are to do, and whether to keep findings.
+
+    The addresses of the kernel are those of the driver, and mean nothing here.
+    """
+
+    kernel: Kernel
+    code: Compiled
+    cpu: str
+    course: Course
+    collect: bool
+
+    def pack(self) -> bytes:
+        """The parcel as bytes."""
+        return pickle.dumps(evolve(self, kernel=evolve(self.kernel, keep_alive=None)))
+
+
+@frozen
+class Round:
+    """Chunks to do: chunk i is the walks first + i * size … up to `last`; none is begun after `deadline`.
+
+    `deadline` is in seconds since the epoch, because it must mean the same on another machine.
+    """
+
+    first: int
+    last: int
+    size: int
+    deadline: float | None = None
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks there are."""
+        return -(-(self.last - self.first) // self.size)
+
+    def numbers(self, chunk: int) -> range:
+        """The numbers of a chunk's walks."""
+        begin = self.first + chunk * self.size
+        return range(begin, min(begin + self.size, self.last))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.deadline is not None and time.time() >= self.deadline
+
+
+def walker_of(parcel: Any, work: Round) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function for `mapInArrow`: from numbers of chunks to chunks. `parcel` is a broadcast of packed bytes."""
+
+    def walker(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return walk_chunks(parcel.value, work, (n for batch in batches for n in batch.column(0).to_pylist()))
+
+    return walker
+
+
+def walk_chunks(packed: bytes, work: Round, chunks: Iterable[int]) -> Iterator[pa.RecordBatch]:
+    """Do some chunks, in increasing order; what comes after a violation that ends the run is not done."""
+    kernel, parcel = unpacked(packed)
+    going = True
+    for chunk in chunks:  # all of them, because Spark ends a worker that leaves some of its input unread
+        going = going and not work.is_over
+        if going:
+            numbers, began = work.numbers(chunk), time.monotonic()
+            walks = run_chunk(kernel, parcel.course, numbers, collect=parcel.collect)
+            yield row_of(numbers.start, time.monotonic() - began, walks)
+            going = not walks.stopped and walks.failed is None
+
+
+@lru_cache(maxsize=1)
+def unpacked(packed: bytes) -> tuple[Kernel, Parcel]:
+    """The parcel, and its kernel loaded into this process; OtherCpu if that cannot be."""
+    parcel: Parcel = pickle.loads(packed)
+    if parcel.cpu != cpu():
+        raise OtherCpu(
+            "An executor cannot run the driver's machine code: its CPU or its llvmlite is another. "
+            f"Driver: {parcel.cpu[:80]}, executor: {cpu()[:80]}. Start the driver on a machine of the executors' kind."
+        )
+    loaded = Loaded(parcel.code.objects)
+    addresses: dict[str, Any] = {name: loaded.addresses[name] for name in FUNCTIONS}
+    return evolve(parcel.kernel, **addresses, keep_alive=loaded), parcel
+
+
+def row_of(first: int, seconds: float, walks: Walks) -> pa.RecordBatch:
+    """A chunk as a row of SCHEMA."""
+    row: dict[str, Any] = {field.name: getattr(walks, field.name) for field in fields(Walks)}
+    row |= {"first": first, "seconds": seconds, "failed": -1 if walks.failed is None else walks.failed}
+    return pa.record_batch([_column(row[field.name], field.type) for field in SCHEMA], SCHEMA)
+
+
+def _column(thing: Any, kind: pa.DataType) -> pa.Array:
+    """A column with one row."""
+    if not isinstance(thing, np.ndarray):
+        return pa.array([thing], kind)
+    return pa.ListArray.from_arrays([0, thing.size], pa.array(thing.ravel(), kind.value_type))
+
+
+@frozen
+class Chunk:
+    """What some consecutive walks counted and found, the number of the first, and the seconds that they took."""
+
+    first: int
+    seconds: float
+    walks: Walks
+
+
+def chunks_of(table: pa.Table) -> list[Chunk]:
+    """What `row_of` made rows of, in the order of their walks."""
+    rows = (batch.slice(number, 1) for batch in table.to_batches() for number in range(batch.num_rows))
+    return sorted(map(_chunk, rows), key=lambda chunk: chunk.first)
+
+
+def _chunk(row: pa.RecordBatch) -> Chunk:
+    things = {name: _thing(row.column(name)[0]) for name in row.schema.names}
+    things["failed"] = None if things["failed"] < 0 else things["failed"]
+    things["findings"] = things["findings"].reshape(-1, 3)
+    return Chunk(things.pop("first"), things.pop("seconds"), Walks(**things))
+
+
+def _thing(scalar: pa.Scalar) -> Any:
+    return scalar.values.to_numpy() if isinstance(scalar, pa.ListScalar) else scalar.as_py()

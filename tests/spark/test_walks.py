@@ -1,0 +1,178 @@
+"""Walks on Spark: what they find depends on the seed alone, and what goes wrong on an executor does no harm."""
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from attrs import evolve
+from pyspark import cloudpickle
+
+from model.examples.reference import REFERENCE
+from model.language import Model, UsageError
+from search import spark as engine
+from search.compile import compiled, kernel_of
+from search.spark import SparkFailure, walk_on_spark
+from search.spark_work import OtherCpu, Parcel, Round, unpacked, walker_of
+from search.verdict import Answer
+from search.walk import walk
+from search.walk_chunks import Course
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors cannot import this file
+
+
+@pytest.fixture(scope="module")
+def model():
+    return Model(REFERENCE)
+
+
+@pytest.fixture
+def rare(model):
+    """A claim that few short walks violate."""
+    return {"claims": model.claims_of("leaders_when_settled"), "seed": 5, "walks": 20_000, "depth": 9}
+
+
+def facts(verdict):
+    """A verdict without what may differ between two ways to do the same walks."""
+    findings = tuple(evolve(f, trace=evolve(f.trace, found_by="")) for f in verdict.findings)
+    return evolve(verdict, engine="", seconds=0.0, notes=(), findings=findings)
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 4])
+def test_every_number_of_partitions_finds_what_one_process_finds(spark, model, partitions):
+    asked = {"seed": 7, "walks": 3000, "depth": 40, "keep_going": True}
+    alone = walk(model, **asked)
+    assert alone.answer is Answer.VIOLATED
+    assert facts(walk_on_spark(model, session=spark, partitions=partitions, **asked)) == facts(alone)
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 4])
+def test_the_first_violation_is_the_same_on_every_number_of_partitions(spark, model, rare, partitions):
+    alone = walk(model, **rare)
+    assert 64 < alone.walks < 20_000  # some chunks find nothing, and some come after the violation
+    assert facts(walk_on_spark(model, session=spark, partitions=partitions, **rare)) == facts(alone)
+
+
+def test_another_seed_walks_elsewhere(spark, model):
+    one, other = (walk_on_spark(model, session=spark, seed=seed, walks=200, keep_going=True) for seed in (1, 2))
+    assert one.rules != other.rules
+
+
+def test_a_time_budget_ends_the_run_and_progress_is_told(spark, model):
+    told = []
+    began = time.monotonic()
+    verdict = walk_on_spark(model, session=spark, seconds=2.0, keep_going=True, report=told.append)
+    assert 1.5 < time.monotonic() - began < 20
+    assert verdict.walks > 0
+    assert [progress.done for progress in told] == sorted(progress.done for progress in told)
+    assert told[-1].done == verdict.steps
+
+
+def test_the_tables_say_what_the_verdict_says(spark, model, tmp_path):
+    verdict = walk_on_spark(model, session=spark, seed=7, walks=3000, depth=40, keep_going=True, out=tmp_path)
+    folder = tmp_path / "walks-topic-id-core-default-7"
+    chunks, findings, rules = (pq.read_table(folder / f"{name}.parquet") for name in ("chunks", "findings", "rules"))
+    assert sum(chunks["walks"].to_pylist()) == verdict.walks
+    assert sum(chunks["steps"].to_pylist()) == verdict.steps
+    claims = findings["claim"].to_pylist()
+    assert {f.claim: f.count for f in verdict.findings} == {claim: claims.count(claim) for claim in set(claims)}
+    assert {row["action"]: row["taken"] for row in rules.to_pylist()} == {k: r.taken for k, r in verdict.rules.items()}
+
+
+def test_a_second_run_replaces_the_tables_of_the_first(spark, model, tmp_path):
+    for walks in (300, 100):
+        walk_on_spark(model, session=spark, seed=7, walks=walks, keep_going=True, out=tmp_path)
+    (folder,) = tmp_path.iterdir()
+    assert sum(pq.read_table(folder / "chunks.parquet")["walks"].to_pylist()) == 100
+
+
+def test_tables_that_cannot_be_written_are_refused_before_anything_runs(spark, model, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(UsageError, match="Cannot write tables to"):
+        walk_on_spark(model, session=spark, walks=1, out=tmp_path / "file")
+
+
+def test_a_scenario_with_a_hostile_name_stays_in_its_folder(spark, tmp_path):
+    hostile = Model(evolve(REFERENCE, name="../../x;\x1b[1m"))
+    walk_on_spark(hostile, session=spark, walks=10, out=tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["walks-.._.._x_1m-default-0"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_worker_that_dies_is_replaced_and_nothing_changes(spark, model, rare, tmp_path, monkeypatch):
+    marker = str(tmp_path / "died")
+
+    def mortal(parcel, work):
+        walker = walker_of(parcel, work)
+
+        def walk_or_die(batches):
+            if not os.path.exists(marker):
+                open(marker, "w").close()
+                os._exit(9)
+            return walker(batches)
+
+        return walk_or_die
+
+    monkeypatch.setattr(engine, "walker_of", mortal)
+    verdict = walk_on_spark(model, session=spark, partitions=2, **rare)
+    assert os.path.exists(marker)
+    assert facts(verdict) == facts(walk(model, **rare))
+
+
+def test_a_job_that_fails_is_one_error_and_leaves_no_tables(spark, model, tmp_path, monkeypatch):
+    def broken(parcel, work):
+        def fail(batches):
+            raise OtherCpu("An executor cannot run this")
+
+        return fail
+
+    monkeypatch.setattr(engine, "walker_of", broken)
+    with pytest.raises(SparkFailure, match="An executor cannot run this"):
+        walk_on_spark(model, session=spark, walks=100, out=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_machine_code_for_another_cpu_is_not_run(model):
+    code = compiled(model)
+    kernel = kernel_of(model, code)
+    course = Course(np.zeros((1, kernel.words), np.uint64), ())
+    with pytest.raises(OtherCpu, match="Start the driver on a machine"):
+        unpacked(Parcel(kernel, code, "another", course, collect=False).pack())
+
+
+def test_chunks_cover_the_walks_of_a_round_once():
+    work = Round(first=10, last=45, size=8)
+    assert [n for chunk in range(work.chunks) for n in work.numbers(chunk)] == list(range(10, 45))
+
+
+INTERRUPTED = """
+import sys
+from model.examples.reference import REFERENCE
+from model.language import Model
+from search.spark import walk_on_spark
+if __name__ == "__main__":
+    told = lambda progress: print("walking", flush=True)
+    verdict = walk_on_spark(
+        Model(REFERENCE), claims=(), seconds=120, keep_going=True, partitions=1, out=sys.argv[1], report=told
+    )
+    print(verdict.how, verdict.walks > 0, flush=True)
+"""
+
+
+def test_an_interrupt_leaves_a_partial_verdict_and_whole_tables(tmp_path):
+    out = tmp_path / "out"
+    running = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )  # fmt: skip
+    assert running.stdout.readline() == "walking\n"
+    os.killpg(running.pid, signal.SIGINT)  # as a terminal does for Ctrl-C: everything that we started gets it
+    said, complaints = running.communicate(timeout=60)
+    assert (said.splitlines()[-1], complaints, running.returncode) == ("interrupted True", "", 0)
+    (folder,) = out.iterdir()
+    assert sum(pq.read_table(folder / "chunks.parquet")["walks"].to_pylist()) > 0
