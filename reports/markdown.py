@@ -69,7 +69,7 @@ def _table(story: Story, *, unfold: bool) -> Iterator[str]:
     yield "|--:|---|---|---|"
     for chapter in story.chapters(unfold=unfold):
         if isinstance(chapter, Fold):
-            yield f"| … | | *{markdown(chapter.says)}* | |"
+            yield f"| … | | *{markdown(chapter.says)}* | *{markdown(chapter.does)}* |"
         else:
             shown, more = shown_lines(chapter, every=unfold)
             cells = [f"**{markdown(str(line))}**" if line.matters else markdown(str(line)) for line in shown]

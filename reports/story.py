@@ -6,6 +6,7 @@ texts in a story are visible ones (see `escaping`), so that renderers only add t
 """
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
@@ -19,6 +20,8 @@ from search.trace import Trace, shows
 
 SHOWN = 3
 """Changed lines of a step that are shown before the rest is told as a number."""
+DEEDS = 4
+"""Different deeds in a run of routine steps that are named."""
 READ_ALSO = 8
 """Values that a claim reads besides the decisive ones, shown before the rest is told as a number."""
 
@@ -52,6 +55,13 @@ class Fold:
     def says(self) -> str:
         """The line."""
         return f"{len(self.steps)} routine steps ({', '.join(self.actors)})"
+
+    @property
+    def does(self) -> str:
+        """What they did, most frequent first; the rarest are left out."""
+        times = Counter(step.says for step in self.steps).most_common()
+        named = [f"{says} ×{count}" if count > 1 else says for says, count in times[:DEEDS]]
+        return "; ".join([*named, "…"] if len(times) > DEEDS else named)
 
 
 @frozen

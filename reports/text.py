@@ -22,7 +22,7 @@ def print_story(story: Story, console: Console, *, unfold: bool = False) -> None
     if story.steps:
         put(console, Text(), _table(story, unfold=unfold))
     if story.why:
-        put(console, Text(), Padding(_why(story.why), (0, 0, 0, 2)))
+        put(console, Text(), *_why(story.why))
 
 
 def _heading(story: Story) -> Iterator[RenderableType]:
@@ -50,7 +50,7 @@ def _table(story: Story, *, unfold: bool) -> Table:
     table.add_column("what changed", overflow="fold")
     for chapter in story.chapters(unfold=unfold):
         if isinstance(chapter, Fold):
-            table.add_row("…", "", Text(chapter.says, style="dim"), "")
+            table.add_row("…", "", Text(chapter.says, style="dim"), Text(chapter.does, style="dim"))
         else:
             _add_step(table, chapter, every=unfold)
     return table
@@ -94,12 +94,9 @@ def _transition(change: Change) -> Text:
     return Text.assemble("− ", gone) if change.come is None else Text.assemble(gone, " → ", come)
 
 
-def _why(why: Why) -> Text:
-    text = Text("Why: ", style="bold")
-    text.append(why.text or "the claim has no sentence of its own.", style="not bold")
-    for sentence in why_sentences(why):
-        text.append(f"\n     {sentence}", style="not bold")
-    return text
+def _why(why: Why) -> Iterator[RenderableType]:
+    yield Padding(Text.assemble(("Why: ", "bold"), why.text or "the claim has no sentence of its own."), (0, 0, 0, 2))
+    yield from (Padding(Text(sentence), (0, 0, 0, 7)) for sentence in why_sentences(why))
 
 
 def why_sentences(why: Why) -> list[str]:

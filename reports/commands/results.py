@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from attrs import evolve
+from rich.console import Console
 from rich.text import Text
 
+from model.language import Reading
 from reports.commands.target import Target
 from reports.escaping import visible
 from reports.files import CannotWrite, OutFolder
@@ -57,8 +59,7 @@ def _stamped_findings(aim: Target, verdict: Verdict) -> tuple[Finding, ...]:
 
 def _stamped(aim: Target, verdict: Verdict, trace: Trace) -> Trace:
     full = stamped(trace, aim.model, aim.reference)
-    seed = verdict.seed if trace.seed is None else trace.seed
-    return evolve(full, command=trace.command or aim.command, found_by=trace.found_by or verdict.engine, seed=seed)
+    return evolve(full, command=trace.command or aim.command, found_by=trace.found_by or verdict.engine)
 
 
 def diagnosis(aim: Target, verdict: Verdict) -> list[str]:
@@ -80,14 +81,19 @@ def _print(aim: Target, verdict: Verdict, files: dict[str, dict[str, Path]], *, 
     out = console()
     shown = next((f for f in verdict.findings if f.trace is not None), None)
     if aim.reading:
-        put(out, *(indented(fact) for fact in aim.reading.facts), Text())
+        _print_reading(aim.reading, diagnosis(aim, verdict), out)
     if shown and shown.trace:
         print_story(tell(aim.model, shown.trace), out, unfold=unfold)
         out.print()
     put(out, *summary(verdict, aim.model, shown))
-    put(out, *(indented(sentence, "bold") for sentence in diagnosis(aim, verdict)))
     for ending in _ending(verdict, files, shown):
         out.print(Text(f"  {visible(ending)}"), soft_wrap=True)
+
+
+def _print_reading(reading: Reading, diagnosis: list[str], out: Console) -> None:
+    """What a snapshot amounts to: the diagnosis, its first sentence before all else, then what was read."""
+    put(out, *(Text(visible(sentence), style="bold") for sentence in diagnosis[:1]), *map(indented, diagnosis[1:]))
+    put(out, *(indented(fact, "dim") for fact in reading.facts), Text())
 
 
 def _ending(verdict: Verdict, files: dict[str, dict[str, Path]], shown: Finding | None) -> Iterator[str]:

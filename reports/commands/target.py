@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import shlex
 from argparse import Namespace
+from json import JSONDecodeError
 
 from attrs import evolve, frozen
 
@@ -61,6 +62,8 @@ def _reading(scenario: Scenario, options: Namespace) -> Reading | None:
         return scenario.read_snapshot(snapshot)
     except RecursionError as error:
         raise UsageError(f"The snapshot {visible(snapshot)!r} is nested too deeply.") from error
+    except JSONDecodeError as error:
+        raise UsageError(f"The snapshot {visible(snapshot)!r} is not JSON ({visible(str(error))}).") from error
 
 
 def _claims(model: Model, names: list[str]) -> tuple[Claim, ...]:

@@ -127,8 +127,8 @@ def test_invariants_are_listed_with_their_symptoms(kwalk):
     assert ran.code == 0
     assert "no_card_stays(house)" in ran.out and "when quiet: Where no letter waits" in ran.out
     assert "symptom: a letter never arrives" in ran.out
-    names = [invariant["name"] for invariant in kwalk("invariants", REFERENCE, "--json").object["invariants"][REFERENCE]]
-    assert names == [invariant.name for invariant in POST_OFFICE.invariants]
+    listed = kwalk("invariants", REFERENCE, "--json").object["invariants"][REFERENCE]
+    assert [invariant["name"] for invariant in listed] == [invariant.name for invariant in POST_OFFICE.invariants]
 
 
 def test_scenarios_are_listed_with_variants_and_bounds_on_demand(kwalk):
