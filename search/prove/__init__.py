@@ -50,6 +50,7 @@ class _Attempt:
     report: Report
     command: str
     began: float = field(factory=time.monotonic)
+    escapes: list[Escape] | None = None
     proved: list[LiftedClaim] = field(factory=list)
     witnessed: list[tuple[LiftedClaim, Path]] = field(factory=list)
     refuted: int = 0
@@ -58,7 +59,9 @@ class _Attempt:
     ended: bool = False
 
     def run(self) -> None:
-        """Induction, then bounded checking of the rest."""
+        """Closed domains, induction, then bounded checking of the rest."""
+        self._tell(0, "claims", "domains")
+        self.escapes = list(escapes(self.lifted))
         for claim in self._chosen():
             if self._spent():
                 break
@@ -132,7 +135,7 @@ class _Attempt:
         return Answer.UNDECIDED, self.stopped or f"no violation within {self.refuted - 1} steps"
 
     def _notes(self) -> list[str]:
-        notes = [f"{claim.claim.key} is inductive" for claim in self.proved]
+        notes = [*self._domains(), *(f"{claim.claim.key} is inductive" for claim in self.proved)]
         notes += [f"{claim.claim.key} is witnessed after {len(path.instances)} steps" for claim, path in self.witnessed]
         if self.found is not None:
             notes.append(f"no shorter violation exists: depths 0 to {self.refuted - 1} are refuted")
@@ -141,6 +144,26 @@ class _Attempt:
         elif self.refuted:
             notes.append(f"no violation of the others within {self.refuted - 1} steps")
         return notes
+
+    def _domains(self) -> list[str]:
+        """Whether the domains are closed under every action, or which actions Z3 could not clear."""
+        if self.escapes is None:
+            return []
+        if not self.escapes:
+            return ["the domains are closed under every action"]
+        first = self.escapes[0]
+        state = ", ".join(f"{path} {value}" for path, value in self._unusual(first))
+        return [
+            f"{len(self.escapes)} of {len(self.lifted.actions)} action instances could leave their domain from an "
+            f"in-domain state that need not be reachable, such as {first.action} ({first.error}) where {state}; "
+            "every engine checks them at each step"
+        ]
+
+    def _unusual(self, escape: Escape) -> list[tuple[str, str]]:
+        """What sets the state of an escape apart from a new one."""
+        with self.model.active():
+            usual = self.model.show(self.model.vector(self.model.scenario.state()))
+        return [(path, value) for path, value in self.model.show(escape.state).items() if value != usual[path]][:6]
 
     def _finding(self, path: Path) -> Finding:
         actions = tuple(self.model.instances[number].key for number in path.instances)

@@ -13,6 +13,7 @@ from attrs import frozen
 
 from model.language import Kind, Model, Vector
 from model.language.lift import Lifted, LiftedAction, LiftedClaim, Owed, Term, Terms, reads
+from model.language.lift.evaluation import evaluate_terms
 from model.language.lift.solver import Solver, number_in
 from search.prove.unroll import substitute
 
@@ -27,14 +28,14 @@ class Escape:
 
 
 def escapes(lifted: Lifted, milliseconds: int = 10_000) -> Iterator[Escape]:
-    """One escape for each error that Z3 does not rule out; none at all means that the domains are closed."""
+    """The first error of each action that Z3 does not rule out; none at all means that the domains are closed."""
     for action in lifted.actions:
-        for obligation in action.obligations:
-            if obligation.owed is Owed.ERROR:
-                query = lifted.terms.conjunction((action.guard, obligation.condition))
-                state = satisfying(lifted.model, query, milliseconds)
-                if state is not None:
-                    yield Escape(action.instance.key, obligation.name, state)
+        errors = [o for o in action.obligations if o.owed is Owed.ERROR]
+        any_error = lifted.terms.disjunction(o.condition for o in errors)
+        state = satisfying(lifted.model, lifted.terms.conjunction((action.guard, any_error)), milliseconds)
+        if state is not None:
+            true = evaluate_terms([o.condition for o in errors], state)
+            yield Escape(action.instance.key, errors[true.index(1)].name, state)
 
 
 def satisfying(model: Model, condition: Term, milliseconds: int) -> Vector | None:
