@@ -98,7 +98,7 @@ class ModelMachine(RuleBasedStateMachine):
         super().__init__()
         # Hypothesis would switch some rules off for a whole example, and give the example up where only those could go
         # on: with few rules enabled at a time, that is after a handful of steps.
-        self._rules_strategy = _next_rule(self)
+        self._rules_strategy = _next_rule(self)  # type: ignore[assignment]
         self.tally.begins()
         self.begin(0)
 

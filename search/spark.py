@@ -27,8 +27,7 @@ from search.spark_session import spark_session
 from search.spark_tables import Tables, folder_name, tables_in
 from search.spark_work import SCHEMA, Chunk, Parcel, Round, chunks_of, walker_of
 from search.verdict import Verdict
-from search.walk import DEFAULT_WALKS, Outing
-from search.walk import _Conclusion as Conclusion
+from search.walk import DEFAULT_WALKS, Conclusion, Outing
 from search.walk_chunks import Course, run_chunk
 
 FIRST_CHUNK, MOST_IN_CHUNK = 64, 1 << 24

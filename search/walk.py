@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol
 
 import numpy as np
 from attrs import define, field, frozen
@@ -20,7 +21,7 @@ from search.progress import Progress, Report, silent
 from search.verdict import Answer, Finding, RuleCount, Verdict
 from search.walk_chunks import Course, Walks, path_of, run_chunk, run_walks
 
-__all__ = ["Course", "Walks", "path_of", "run_walks", "walk"]
+__all__ = ["Conclusion", "Course", "Outing", "Walks", "path_of", "run_walks", "walk"]
 
 DEFAULT_WALKS = 10_000
 SLICE = 0.2
@@ -72,7 +73,7 @@ def walk(
     if walks is None and seconds is None:
         walks = DEFAULT_WALKS
     outing = Outing(model, kernel, course, asked, walks, seconds, workers, report)
-    return _Conclusion(outing, _Run(outing), command).verdict()
+    return Conclusion(outing, _Run(outing), command).verdict()
 
 
 def _compiled(model: Model) -> Kernel:
@@ -149,12 +150,20 @@ def _timed(outing: Outing, numbers: range) -> tuple[Walks, float]:
     return run_chunk(outing.kernel, outing.course, numbers), time.monotonic() - began
 
 
+class Ran(Protocol):
+    """A run that has ended: what its walks counted, how many seconds it took, and whether it was interrupted."""
+
+    total: Walks
+    seconds: float
+    interrupted: bool
+
+
 @define
-class _Conclusion:
+class Conclusion:
     """The verdict of a run of walks."""
 
     outing: Outing
-    run: _Run
+    run: Ran
     command: str
 
     def verdict(self) -> Verdict:
