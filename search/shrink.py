@@ -3,14 +3,14 @@
 Words: a *behaviour* is the steps taken and the states they led through. A *replay* takes a list of steps from a state,
 skips those that are disabled there, and ends at the first state that shows what is looked for. *Locally minimal* means
 that replays find no shorter behaviour by leaving out any one step or pair of steps, nor by putting another step in the
-place of one. Only an exhaustive search can say *shortest*.
+place of one, nor a small search around its states by a *detour*. Only an exhaustive search can say *shortest*.
 
 Delta debugging, after Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (TSE 2002).
 """
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import evolve, frozen
@@ -83,6 +83,7 @@ class Shrinker:
         yield self.from_other_starts(best)
         yield self.without_pairs(best)
         yield self.with_another_step(best)
+        yield self.by_detour(best)
 
     def replay(self, behaviour: Behaviour, rest: Sequence[int], limit: int) -> Behaviour | None:
         """Go on from a behaviour; None unless that shows what is looked for in fewer than `limit` steps."""
@@ -109,10 +110,10 @@ class Shrinker:
     def _settle(self, steps: list[int], states: list[Any], limit: int) -> Behaviour | None:
         """Let the system act, the first enabled instance each time, until that shows what is looked for."""
         while len(steps) + 1 < limit:
-            instance = next(self.stepper.enabled(states[-1], system=True), None)
-            if instance is None:
+            step = next(self.stepper.successors(states[-1], system=True), None)
+            if step is None:
                 return None
-            if self._take(instance, steps, states):
+            if self._take(step[0], steps, states):
                 return Behaviour(tuple(steps), tuple(states))
         return None
 
@@ -160,9 +161,63 @@ class Shrinker:
 
     def with_another_step(self, best: Behaviour) -> Behaviour:
         """Put another step in the place of one, and see what that makes superfluous; the first success ends it."""
-        others = ((at, other) for at in range(len(best)) for other in self.stepper.enabled(best.states[at]))
+        others = ((at, other) for at in range(len(best)) for other, _ in self.stepper.successors(best.states[at]))
         tries = (self.edited(best, at, (other, *best.steps[at + 1 :])) for at, other in others)
         return next((shorter for shorter in tries if shorter is not None), best)
+
+    def by_detour(self, best: Behaviour) -> Behaviour:
+        """Search around each state for a shorter way to a later one, or to what is looked for; the first ends it."""
+        tries = (self._detour(best, at) for at in range(len(best)) if not self.is_late())
+        return next((shorter for shorter in tries if shorter is not None), best)
+
+    def _detour(self, best: Behaviour, at: int) -> Behaviour | None:
+        """Breadth-first from a state of a behaviour, through as many states as the stepper is patient for."""
+        later = {state: place for place, state in enumerate(best.states) if place > at + 1}
+        search = Detour(self.stepper, best.states[at], later)
+        for depth in range(1, len(best) - at):
+            met = search.deeper(at + depth)
+            if met is not None:
+                return self.edited(best, at, [*met.steps, *(() if met.place is None else best.steps[met.place :])])
+        return None
+
+
+@frozen
+class Met:
+    """What a detour met: by which steps, and at which place of the behaviour to go on (None: this is the end)."""
+
+    steps: tuple[int, ...]
+    place: int | None
+
+
+class Detour:
+    """A breadth-first search, level by level, for what is looked for or for a state further on in a behaviour."""
+
+    def __init__(self, stepper: Stepper, start: Any, later: Mapping[Any, int]) -> None:
+        self.stepper, self.later, self.left = stepper, later, stepper.patience
+        self.level = [start]
+        self.origins: dict[Any, tuple[Any, int] | None] = {start: None}
+
+    def deeper(self, length: int) -> Met | None:
+        """Search the next level, whose states would be `length` steps from the beginning of the behaviour."""
+        level, self.level = self.level, []
+        for state in level:
+            self.left -= 1
+            for step, after in self.stepper.successors(state) if self.left > 0 else ():
+                if (after not in self.origins or self.stepper.in_steps) and self.stepper.shows(after, state):
+                    return Met((*self._way(state), step), None)
+                if after not in self.origins:
+                    self.origins[after] = state, step
+                    self.level.append(after)
+                    if self.later.get(after, 0) > length:
+                        return Met(self._way(after), self.later[after])
+        return None
+
+    def _way(self, state: Any) -> tuple[int, ...]:
+        steps: list[int] = []
+        while (origin := self.origins[state]) is not None:
+            state, step = origin
+            steps.append(step)
+        return tuple(reversed(steps))
 
 
 def _until(seconds: float | None) -> Callable[[], bool]:

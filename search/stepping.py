@@ -21,6 +21,10 @@ class Stepper(Protocol):
 
     needs_quiet: bool
     """Whether what is looked for shows only in quiet states."""
+    in_steps: bool
+    """Whether it shows in a step rather than in a state."""
+    patience: int
+    """How many states it is no trouble to search through."""
 
     def start(self, vector: Vector) -> Any:
         """A state, from its vector."""
@@ -31,15 +35,18 @@ class Stepper(Protocol):
     def shows(self, state: Any, before: Any | None) -> bool:
         """Whether what is looked for shows here (for step claims: in the step from `before`)."""
 
-    def enabled(self, state: Any, *, system: bool = False) -> Iterator[int]:
-        """The instances that can be taken here, in the order of the model; with `system`, only those."""
+    def successors(self, state: Any, *, system: bool = False) -> Iterator[tuple[int, Any]]:
+        """The steps that can be taken here, in the order of the model, and where they lead; or only the system's."""
 
 
 class PlainStepper:
     """Steps by plain execution."""
 
+    patience = 50
+
     def __init__(self, model: Model, claims: Sequence[Claim]) -> None:
         self.model, self.claims = model, claims
+        self.in_steps = any(claim.kind is Kind.STEP for claim in claims)
         self.needs_quiet = any(claim.kind is Kind.WHEN_QUIET for claim in claims)
         self._visits = Visits(model)
 
@@ -59,20 +66,24 @@ class PlainStepper:
             for claim in self.claims
         )
 
-    def enabled(self, state: Vector, *, system: bool = False) -> Iterator[int]:
+    def successors(self, state: Vector, *, system: bool = False) -> Iterator[tuple[int, Vector]]:
         for instance in self.model.instances:
-            if (instance.action.by.system or not system) and self.step(instance.index, state) is not None:
-                yield instance.index
+            if instance.action.by.system or not system:
+                after = self.step(instance.index, state)
+                if after is not None:
+                    yield instance.index, after
 
 
 class KernelStepper:
     """Steps by machine code. A state is the bytes of its packed row."""
 
+    patience = 3000
+
     def __init__(self, model: Model, claims: Sequence[Claim], kernel: Kernel) -> None:
         self.kernel = kernel
         self.needs_quiet = any(claim.kind is Kind.WHEN_QUIET for claim in claims)
         self._wanted = sum(1 << claim.index for claim in claims)
-        self._in_steps = any(claim.kind is Kind.STEP for claim in claims)
+        self.in_steps = any(claim.kind is Kind.STEP for claim in claims)
         self._system = int.from_bytes(np.ascontiguousarray(kernel.system_row).tobytes(), "little")
         row, claim_row = 8 * kernel.instance_words, 8 * kernel.claim_words
         self._after = ctypes.create_string_buffer(8 * kernel.words)
@@ -100,7 +111,7 @@ class KernelStepper:
     def shows(self, state: bytes, before: bytes | None) -> bool:
         if not self._wanted:
             return self._guards(state) == 0
-        if not self._in_steps:
+        if not self.in_steps:
             quiet = self.needs_quiet and not self._guards(state) & self._system
             self._check(state, quiet, self._false, self._premise)
         elif before is not None:
@@ -109,8 +120,11 @@ class KernelStepper:
             return False
         return bool(int.from_bytes(self._false.raw, "little") & self._wanted)
 
-    def enabled(self, state: bytes, *, system: bool = False) -> Iterator[int]:
+    def successors(self, state: bytes, *, system: bool = False) -> Iterator[tuple[int, bytes]]:
         row = self._guards(state) & (self._system if system else -1)
-        for instance in range(self.kernel.instances):
-            if row >> instance & 1 and self._leads(instance, state) is not None:
-                yield instance
+        while row:
+            instance = (row & -row).bit_length() - 1
+            row &= row - 1
+            after = self._leads(instance, state)
+            if after is not None:
+                yield instance, after

@@ -19,12 +19,12 @@ from tests.shrink.walks import violating_walks
     ("scenario", "claim", "walks", "shortest", "share"),
     [
         (REFERENCE, "disk_matches_znode()", 40, 3, 0.95),
-        (REFERENCE, "leaders_when_settled()", 20, 9, 0.95),
+        (REFERENCE, "leaders_when_settled()", 12, 9, 0.95),
         (LOST_UPDATE, "counts_every_increment()", 20, 4, 1.0),
         (LOST_UPDATE, "nothing_is_lost()", 20, 4, 1.0),
         (BLOCKING_QUEUE, None, 20, 7, 0.95),
-        # Every step of the puzzle changes what the next ones do, so editing its list of steps often ends beside it.
-        (DIE_HARD, "not_solved()", 20, 6, 0.75),
+        # Every step of the puzzle changes what the next ones do: what editing its steps leaves, a detour mends.
+        (DIE_HARD, "not_solved()", 20, 6, 1.0),
     ],
 )
 def test_most_walks_shrink_to_the_shortest_length_there_is(scenario, claim, walks, shortest, share):
