@@ -109,8 +109,10 @@ def _lift_action(model: Model, terms: Terms, instance: Instance) -> LiftedAction
         world.local = {}
     machine.join(base, ends)
     guard, owed = _guard(terms, machine.obligations)
-    if machine.world is None or guard is terms.false:
+    if guard is terms.false:
         return LiftedAction(instance, terms.false, (), {})
+    if machine.world is None:  # wherever the guard holds, a bound or an error is certain
+        return LiftedAction(instance, guard, owed, {})
     after = list(machine.objects.layout(model.shape, root, machine.world.store))
     before = list(machine.objects.layout(model.shape, root, base.store))
     updates = {leaf: new for leaf, (old, new) in enumerate(zip(before, after, strict=True)) if new is not old}

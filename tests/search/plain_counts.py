@@ -1,0 +1,71 @@
+"""What an exhaustive search must count, by a few lines of plain Python."""
+from __future__ import annotations
+
+from collections import Counter, deque
+
+from attrs import define, field
+
+from model.language import Kind, Model, Result, Vector
+
+
+@define
+class Expected:
+    """The counts of a complete breadth-first search, keyed as a verdict keys them."""
+
+    depths: dict[Vector, int] = field(factory=dict)
+    generated: int = 0
+    quiet: int = 0
+    enabled: Counter[str] = field(factory=Counter)
+    taken: Counter[str] = field(factory=Counter)
+    changed: Counter[str] = field(factory=Counter)
+    hits: Counter[str] = field(factory=Counter)
+    premises: Counter[str] = field(factory=Counter)
+    violated: Counter[str] = field(factory=Counter)
+    shortest: dict[str, int] = field(factory=dict)
+    """Steps to the first violation (or witness) of a claim."""
+
+
+def plain_counts(model: Model) -> Expected:
+    """Search all states of a small model."""
+    found = Expected(depths={start: 0 for start in model.initial}, generated=len(model.initial))
+    waiting = deque(model.initial)
+    while waiting:
+        vector = waiting.popleft()
+        _check(model, vector, found)
+        for instance in model.instances:
+            outcome = model.attempt(instance, vector)
+            found.enabled[instance.key] += outcome.result is not Result.DISABLED
+            if outcome.bound:
+                found.hits[outcome.bound] += 1
+            if outcome.after is not None:
+                found.generated += 1
+                found.taken[instance.key] += 1
+                found.changed[instance.key] += outcome.after != vector
+                _check_step(model, vector, outcome.after, found)
+                if outcome.after not in found.depths:
+                    found.depths[outcome.after] = found.depths[vector] + 1
+                    waiting.append(outcome.after)
+    return found
+
+
+def _check(model: Model, vector: Vector, found: Expected) -> None:
+    quiet = model.is_quiet(vector)
+    found.quiet += quiet
+    for claim in model.claims:
+        if claim.kind is Kind.STEP or (claim.kind is Kind.WHEN_QUIET and not quiet):
+            continue
+        truth = model.truth(claim, vector)
+        found.premises[claim.key] += truth is not None
+        if truth is (claim.kind is Kind.REACHABLE):
+            found.violated[claim.key] += 1
+            found.shortest.setdefault(claim.key, found.depths[vector])
+
+
+def _check_step(model: Model, before: Vector, after: Vector, found: Expected) -> None:
+    for claim in model.claims:
+        if claim.kind is Kind.STEP:
+            truth = model.truth(claim, after, before)
+            found.premises[claim.key] += truth is not None
+            if truth is False:
+                found.violated[claim.key] += 1
+                found.shortest.setdefault(claim.key, found.depths[before] + 1)
