@@ -12,7 +12,7 @@ from attrs import evolve
 from invariants.scenarios import OLD_CLIENT_EXPANSION
 from model.kafka.actors import CONTROLLER
 from model.kafka.state import Cluster
-from model.language import Instance, Model
+from model.language import Instance, Model, Vector
 
 CALM = {"isr_changes": "between requests", "async_metadata_flush": True}
 """The ISR follows what replicas can do, and files are written in steps of their own."""
@@ -62,9 +62,11 @@ class Schedule:
         """Start a broker and settle."""
         self.do(f"restart({broker})")
 
-    def violated(self, invariant: str) -> list[str]:
-        """The instances of an invariant that the state violates."""
-        return [claim.key for claim in self.model.claims_of(invariant) if self.model.violates(claim, self.vector)]
+    def violated(self, invariant: str, *, quiet: bool = False) -> list[str]:
+        """The instances of an invariant that the state violates; with `quiet`, as if a stopped broker stayed down."""
+        if quiet:
+            return [c.key for c in self.model.claims_of(invariant) if self.model.truth(c, self.vector) is False]
+        return [c.key for c in self.model.claims_of(invariant) if self.model.violates(c, self.vector)]
 
     def files(self, partition: int) -> list[int | None]:
         """The topic id in each broker's partition.metadata."""
@@ -85,3 +87,13 @@ class Schedule:
             if self.model.attempt(instance, self.vector).after is not None:
                 return instance.key
         return None
+
+
+def settled_from(model: Model, start: Vector) -> tuple[set[Vector], set[Vector]]:
+    """All states that can be reached from one, and the quiet ones among them."""
+    seen, frontier = {start}, [start]
+    while frontier:
+        found = {after for vector in frontier for _, after in model.successors(vector)} - seen
+        seen |= found
+        frontier = list(found)
+    return seen, {vector for vector in seen if model.is_quiet(vector)}
