@@ -12,6 +12,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 RESOLVE := build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
 ARGS ?=
+# What a real cluster looked like after a client older than 2.8 had added partitions; it still works.
+SNAPSHOT ?= tests/captures/scenario-01-05-produce-consume.json
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -37,8 +39,8 @@ $(STAMP): requirements.lock requirements-build.lock pyproject.toml
 	@printf '%s' "$(CURDIR)" > $(STAMP)
 	@echo "Ready: $(BIN)/kwalk"
 
-hunt: setup ## set up and run the main job: a minimized counterexample and its report
-	@$(BIN)/kwalk hunt old-client-expansion --out kwalk-out $(ARGS); code=$$?; \
+hunt: setup ## set up and run the main job: what awaits a real cluster (or SNAPSHOT=yours.json)
+	@$(BIN)/kwalk hunt --from "$(SNAPSHOT)" --seconds 80 $(ARGS); code=$$?; \
 	case $$code in 0|3|11|12|13) exit 0;; *) exit $$code;; esac
 
 test: setup ## set up and run the tests (ARGS="-k name" for some of them)
