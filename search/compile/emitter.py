@@ -1,17 +1,18 @@
 """From terms to LLVM instructions, as text: straight-line code for one function over packed states.
 
-Truth values are i1, ints are i32; intervals guarantee that 32 bits hold every intermediate result, so machine
-arithmetic means what the terms mean.
+Truth values are i1, ints are i64; intervals guarantee that 64 bits hold every intermediate result, so machine
+arithmetic means what the terms mean. Fields are compared with constants in place, and copied without being unpacked:
+LLVM would find most of this, but compiling such code is what takes time.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from model.language import LiftError
 from model.language.lift import Term, in_order
 from search.compile.layout import WORD, Layout
 
-LIMIT = 2**31 - 1
+LIMIT = 2**62
 
 
 class Emitter:
@@ -61,24 +62,27 @@ class Emitter:
             for index in range(self.layout.words):
                 self.word(state, index)
 
-    def _field(self, variable: int) -> str:
-        """The bits of a leaf as i64, not yet shifted by its least number."""
+    def _place(self, variable: int) -> tuple[str, int, int]:
+        """The word that holds a leaf, the leaf's mask in it, and the number of its lowest bit."""
         state, leaf = divmod(variable, len(self.layout.offsets))
         offset, width = self.layout.offsets[leaf], self.layout.widths[leaf]
-        word, bit = self.word(state, offset // WORD), offset % WORD
-        shifted = self.op(f"lshr i64 {word}, {bit}") if bit else word
-        return self.op(f"and i64 {shifted}, {(1 << width) - 1}")
+        return self.word(state, offset // WORD), ((1 << width) - 1) << (offset % WORD), offset % WORD
+
+    def _field(self, variable: int) -> str:
+        """The bits of a leaf where they are in its word."""
+        word, mask, _ = self._place(variable)
+        return self.op(f"and i64 {word}, {_signed(mask)}")
 
     # Terms.
 
     def value(self, root: Term) -> str:
-        """The name (or constant) of a term's value, i1 or i32."""
+        """The name (or constant) of a term's value, i1 or i64."""
         return self.values([root])[0]
 
     def values(self, roots: Iterable[Term]) -> list[str]:
         """The names of several terms' values; shared subterms are computed once."""
         roots = list(roots)
-        for term in in_order([root for root in roots if root.id not in self._values]):
+        for term in _needed([root for root in roots if root.id not in self._values]):
             if term.id not in self._values:
                 self._values[term.id] = self._emit(term)
         return [self._values[root.id] for root in roots]
@@ -93,25 +97,35 @@ class Emitter:
 
     def _emit(self, term: Term) -> str:
         if max(-term.low, term.high) > LIMIT:
-            raise LiftError(f"A number can reach {term.high}, more than 32 bits hold; give the fields smaller ranges.")
+            raise LiftError(f"A number can reach {term.high}, more than 62 bits hold; give the fields smaller ranges.")
         if term.op == "bool":
             return "true" if term.payload else "false"
         if term.op == "int":
             return str(term.payload)
         if term.op == "boolvar":
-            return self.op(f"trunc i64 {self._field(term.payload)} to i1")
+            return self.op(f"icmp ne i64 {self._field(term.payload)}, 0")
         if term.op == "intvar":
             return self._number(term.payload)
+        if _is_field_test(term):
+            return self._equals_constant(term.args[0].payload, term.args[1].payload)
         return self._operation(term, [self._values[arg.id] for arg in term.args])
 
     def _number(self, variable: int) -> str:
+        word, mask, bit = self._place(variable)
+        shifted = self.op(f"lshr i64 {word}, {bit}") if bit else word
+        raw = self.op(f"and i64 {shifted}, {mask >> bit}")
         low = self.layout.lows[variable % len(self.layout.lows)]
-        raw = self.op(f"trunc i64 {self._field(variable)} to i32")
-        return self.op(f"add nsw i32 {raw}, {low}") if low else raw
+        return self.op(f"add nsw i64 {raw}, {low}") if low else raw
+
+    def _equals_constant(self, variable: int, constant: int) -> str:
+        """A comparison of a leaf with a number, in place."""
+        _, _, bit = self._place(variable)
+        raw = constant - self.layout.lows[variable % len(self.layout.lows)]
+        return self.op(f"icmp eq i64 {self._field(variable)}, {_signed(raw << bit)}")
 
     def _operation(self, term: Term, args: list[str]) -> str:
-        kind = "i1" if term.is_bool else "i32"
-        of = "i1" if term.args[0].is_bool else "i32"
+        kind = "i1" if term.is_bool else "i64"
+        of = "i1" if term.args[0].is_bool else "i64"
         if term.op == "within":
             return args[0]
         if term.op == "not":
@@ -126,19 +140,19 @@ class Emitter:
         if term.op in ("eq", "lt"):
             return self.op(f"icmp {'eq' if term.op == 'eq' else 'slt'} {of} {args[0]}, {args[1]}")
         if term.op in ("add", "sub", "mul"):
-            return self.op(f"{term.op} nsw i32 {args[0]}, {args[1]}")
+            return self.op(f"{term.op} nsw i64 {args[0]}, {args[1]}")
         return self._division(term, args)
 
     def _division(self, term: Term, args: list[str]) -> str:
         """Rounded down as in Python; the divisor is a positive constant."""
         wanted, sign = ("div" if term.op == "div" else "rem"), ("u" if term.args[0].low >= 0 else "s")
-        result = self.op(f"{sign}{wanted} i32 {args[0]}, {args[1]}")
+        result = self.op(f"{sign}{wanted} i64 {args[0]}, {args[1]}")
         if sign == "u":
             return result
-        remainder = result if wanted == "rem" else self.op(f"srem i32 {args[0]}, {args[1]}")
-        negative = self.op(f"icmp slt i32 {remainder}, 0")
-        corrected = self.op(f"add i32 {result}, {args[1] if wanted == 'rem' else -1}")
-        return self.op(f"select i1 {negative}, i32 {corrected}, i32 {result}")
+        remainder = result if wanted == "rem" else self.op(f"srem i64 {args[0]}, {args[1]}")
+        negative = self.op(f"icmp slt i64 {remainder}, 0")
+        corrected = self.op(f"add i64 {result}, {args[1] if wanted == 'rem' else -1}")
+        return self.op(f"select i1 {negative}, i64 {corrected}, i64 {result}")
 
     # Writing.
 
@@ -146,11 +160,11 @@ class Emitter:
         """A new value of a leaf as i64, shifted to its place in its word."""
         low, offset = self.layout.lows[leaf], self.layout.offsets[leaf] % WORD
         if term.is_bool:
-            wide = self.op(f"zext i1 {value} to i64")
-        else:
-            raw = self.op(f"sub nsw i32 {value}, {low}") if low else value
-            wide = self.op(f"zext i32 {raw} to i64")
-        return self.op(f"shl i64 {wide}, {offset}") if offset else wide
+            return self.op(f"select i1 {value}, i64 {_signed(1 << offset)}, i64 0")
+        if term.op == "int":
+            return str(_signed((term.payload - low) << offset))
+        raw = self.op(f"sub nsw i64 {value}, {low}") if low else value
+        return self.op(f"shl i64 {raw}, {offset}") if offset else raw
 
     def store_updates(self, updates: dict[int, Term], into: str) -> None:
         """Write a packed state: the first state with some leaves changed."""
@@ -168,6 +182,15 @@ class Emitter:
                 word = self.op(f"or i64 {word}, {part}")
             at = self.op(f"getelementptr i64, ptr {into}, i64 {index}")
             self.do(f"store i64 {word}, ptr {at}")
+
+
+def _is_field_test(term: Term) -> bool:
+    return term.op == "eq" and term.args[0].op == "intvar" and term.args[1].op == "int"
+
+
+def _needed(roots: list[Term]) -> Iterator[Term]:
+    """The terms to compute for some roots, arguments first; a field that is only compared in place is not unpacked."""
+    return in_order(roots, leaves=_is_field_test)
 
 
 def _signed(number: int) -> int:

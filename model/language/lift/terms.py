@@ -8,7 +8,7 @@ bit-vector theory, one to one. This graph is kept apart from Z3's own because bu
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 
 class Term:
@@ -311,8 +311,8 @@ class Terms:
         return self._make("within", (a,), 0, low, high, is_bool=False)
 
 
-def in_order(roots: Iterable[Term]) -> Iterator[Term]:
-    """Every term below the roots once, arguments before their users."""
+def in_order(roots: Iterable[Term], leaves: Callable[[Term], bool] = lambda term: False) -> Iterator[Term]:
+    """Every term below the roots once, arguments before their users; what is below `leaves` is left out."""
     seen: set[int] = set()
     stack: list[tuple[Term, bool]] = [(root, False) for root in roots]
     while stack:
@@ -322,4 +322,5 @@ def in_order(roots: Iterable[Term]) -> Iterator[Term]:
         elif term.id not in seen:
             seen.add(term.id)
             stack.append((term, True))
-            stack.extend((arg, False) for arg in term.args)
+            if not leaves(term):
+                stack.extend((arg, False) for arg in term.args)
