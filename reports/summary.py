@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from model.language import Instance, Kind, Model
+from model.language import Kind, Model
 from reports.escaping import visible
 from reports.progress import duration
 from search.verdict import Answer, Finding, Verdict
@@ -73,27 +73,25 @@ def _never(verdict: Verdict, model: Model) -> Iterator[str]:
     """What a verdict that found nothing might hide: rules that never fired, claims that never had a chance to fail."""
     if verdict.rules:
         fired = {key for key, rule in verdict.rules.items() if rule.taken}
-        idle = [i for i in model.instances if i.key not in fired]
+        groups = [(i.action.name, i.key) for i in model.instances]
+        idle = {key for _, key in groups} - fired
         if idle:
-            yield f"rules that never fired: {_listed(_whole_actions(idle, model))}"
+            yield f"rules that never fired: {_listed(_whole(idle, groups))}"
         else:
             yield f"all {len(model.instances):,} rules fired"
         still = [key for key, rule in verdict.rules.items() if rule.taken and not rule.changed]
         if still:
             yield f"rules that fired and never changed anything: {_listed(still)}"
-    untested = [key for key, count in verdict.premises.items() if not count]
+    untested = {key for key, count in verdict.premises.items() if not count}
     if untested:
-        yield f"never put to the test (the premise never held): {_listed(untested)}"
+        groups = [(c.invariant.name, c.key) for c in model.claims]
+        yield f"never put to the test (the premise never held): {_listed(_whole(untested, groups))}"
 
 
-def _whole_actions(idle: list[Instance], model: Model) -> list[str]:
-    """Instances by key, or the bare action where none of its instances is left out."""
-    named: dict[str, None] = {}
-    for action in model.scenario.actions:
-        mine = [i.key for i in idle if i.action is action]
-        whole = len(mine) == sum(1 for i in model.instances if i.action is action)
-        named.update(dict.fromkeys([action.name] if whole and mine else mine))
-    return list(named)
+def _whole(keys: set[str], groups: list[tuple[str, str]]) -> list[str]:
+    """Keys in the order of their groups, or the bare name of a group where none of its keys is left out."""
+    left = {name for name, key in groups if key not in keys}
+    return list(dict.fromkeys(key if name in left else name for name, key in groups if key in keys))
 
 
 def _listed(names: Iterable[str]) -> str:
