@@ -1,11 +1,14 @@
 """What the documents say is true: their code runs, their links lead somewhere, their commands exist."""
 from __future__ import annotations
 
+import itertools
 import re
+import shlex
 import tomllib
 
 import pytest
 
+from reports.commands.options import parser
 from tests.structure.documents import blocks, documents, links
 from tests.structure.rooms import ROOT
 
@@ -59,3 +62,28 @@ def test_every_dependency_has_one_line_of_reason():
                 for name in row.split(",")]
     wanted = packages(PYPROJECT["project"]["dependencies"] + PYPROJECT["dependency-groups"]["dev"])
     assert sorted(set(reasoned) - {"package"}) == sorted(wanted)
+
+
+def commands(document):
+    """The `kwalk` commands in a document's shell blocks, without comments and what a pipe does with them."""
+    for block in blocks(document, "sh"):
+        for line in block.code.replace("\\\n", " ").splitlines():
+            words = shlex.split(line, comments=True)
+            if words and words[0].endswith("kwalk"):
+                yield list(itertools.takewhile(lambda word: word not in ("|", ">", "&&", ";"), words[1:]))
+
+
+@pytest.mark.parametrize("document", documents(), ids=name_of)
+def test_the_kwalk_commands_of_a_document_are_understood(document):
+    for words in commands(document):
+        if not {"--help", "--version"} & set(words):
+            parser().parse_args(words)  # SystemExit with 2, and a message, if it is not
+
+
+def test_the_commands_of_some_document_are_seen():
+    assert any(words[0] == "hunt" for document in documents() for words in commands(document))
+
+
+def test_a_command_that_does_not_exist_would_be_noticed():
+    with pytest.raises(SystemExit):
+        parser().parse_args(["hunt", "--no-such-option"])
