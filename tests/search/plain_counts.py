@@ -27,7 +27,7 @@ class Expected:
 
 def plain_counts(model: Model) -> Expected:
     """Search all states of a small model."""
-    found = Expected(depths={start: 0 for start in model.initial}, generated=len(model.initial))
+    found = Expected(depths=dict.fromkeys(model.initial, 0), generated=len(model.initial))
     waiting = deque(model.initial)
     while waiting:
         vector = waiting.popleft()

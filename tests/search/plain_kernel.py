@@ -39,6 +39,7 @@ class _Plain:
             self.offsets[place] = 64 * word + used
             used += width
         self.words = word + 1
+        self.vectors: dict[tuple[int, ...], Vector] = {}
         self.known: dict[tuple[Vector, int], tuple[int, Vector | None]] = {}
 
     def kernel(self) -> Kernel:
@@ -65,8 +66,10 @@ class _Plain:
         return self.view
 
     def vector(self, state: Any) -> Vector:
-        packed = np.array([[state[word] for word in range(self.words)]], np.uint64)
-        return tuple(self.view.unpack(packed)[0].tolist())
+        packed = tuple(state[word] for word in range(self.words))
+        if packed not in self.vectors:
+            self.vectors[packed] = tuple(self.view.unpack(np.array([packed], np.uint64))[0].tolist())
+        return self.vectors[packed]
 
     def outcome(self, vector: Vector, instance: int) -> tuple[int | None, Vector | None]:
         """What `apply` would return, None if the guard is false, and the state after."""

@@ -1,0 +1,90 @@
+"""The parts of the loops: the table of states, vertical counters, and choosing bits."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from search.loops.memory import available_memory, reserve
+from search.loops.native import loop, select_bit
+from search.loops.states import States
+from search.loops.table import REGIONS
+from search.loops.tally import PLANES, add_rows, totals
+
+ADD_ROWS = loop(lambda planes, rows, count, words: add_rows(planes, rows, count, words))
+SELECT_BIT = loop(lambda word, rank: select_bit(word, rank))
+WORDS = st.integers(0, 2**64 - 1)
+
+
+def states(words, **more):
+    return States(words, 4_000_000, widest_step=1, **more)
+
+
+@pytest.mark.parametrize("entry_bytes", [4, 8])
+@pytest.mark.parametrize("words", [1, 2, 3, 6])
+def test_a_set_of_states_keeps_each_key_once_in_order_of_discovery_while_its_table_grows(words, entry_bytes):
+    random = np.random.default_rng(7)
+    known, size, order = states(words, entry_bytes=entry_bytes), 0, {}
+    for _ in range(40):
+        keys = random.integers(0, 12, (5000, words)).astype(np.uint64) * np.uint64(2**60 + 1)
+        while known.space.region_limit * REGIONS < 2 * (size + len(keys)) and known.grow(size):
+            pass
+        size = known.add(keys, size)
+        order |= dict.fromkeys(map(tuple, keys.tolist()))
+        if size > 40_000:
+            break
+    assert known.rows(list(range(size))).tolist() == [list(key) for key in order]
+    assert int(known.filled.sum()) == size == len(order)
+
+
+def test_keys_that_differ_in_one_bit_only_are_told_apart():
+    known = states(2)
+    keys = np.zeros((129, 2), np.uint64)
+    for bit in range(128):
+        keys[bit, bit // 64] = np.uint64(1) << np.uint64(bit % 64)
+    assert known.add(keys, 0) == 129
+    assert known.add(keys, 129) == 129
+
+
+def test_a_table_stays_within_its_budget_and_says_when_it_is_full():
+    known, random = states(1), np.random.default_rng(1)
+    size = 0
+    while known.grow(size):
+        size = known.add(random.integers(0, 2**63, (1000, 1)).astype(np.uint64), size)
+    assert known.table_bytes + 8 * known.most <= 4_000_000
+
+
+def test_regions_fill_evenly_also_for_keys_that_hardly_differ():
+    known = States(2, 50_000_000, widest_step=1)
+    while known.space.region_limit * REGIONS < 250_000:
+        known.grow(0)
+    keys = np.zeros((100_000, 2), np.uint64)
+    keys[:, 0] = np.arange(100_000) % 1000
+    keys[:, 1] = np.arange(100_000) // 1000
+    assert known.add(keys, 0) == 100_000
+    assert known.filled.max() < 1.15 * 100_000 / REGIONS
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(WORDS, WORDS), max_size=600))
+def test_vertical_counters_count_each_bit(rows):
+    array = np.array(rows, np.uint64).reshape(-1, 2)
+    planes = np.zeros(2 * PLANES, np.uint64)
+    for _ in range(3):
+        ADD_ROWS(planes.ctypes.data, array.ctypes.data, len(array), 2)
+    bits = [sum(row[b // 64] >> (b % 64) & 1 for row in rows) for b in range(128)]
+    assert totals(planes).tolist() == [3 * count for count in bits]
+
+
+@given(WORDS.filter(bool), st.integers(0, 63))
+def test_a_bit_is_selected_by_the_number_of_set_bits_below_it(word, rank):
+    set_bits = [bit for bit in range(64) if word >> bit & 1]
+    rank %= len(set_bits)
+    assert SELECT_BIT(np.uint64(word), rank) == set_bits[rank]
+
+
+def test_reserved_memory_is_zero_and_takes_nothing_until_written():
+    room = reserve(1 << 34, np.uint8)
+    assert room[[0, 1 << 33, (1 << 34) - 1]].tolist() == [0, 0, 0]
+    assert available_memory() > 0
