@@ -22,6 +22,7 @@ from model.language.errors import unknown
 from search.hypothesis_machine import Falsified, Tally, machine_for
 from search.progress import Progress, Report, silent
 from search.shrink import shrink
+from search.trace import Trace
 from search.verdict import Answer, Finding, Verdict
 
 # The explain phase traces every line that runs, which makes plain execution five times slower and explains nothing
@@ -36,6 +37,9 @@ PROFILES = MappingProxyType({
     "nightly": hypothesis.settings(_COMMON, max_examples=10_000, stateful_step_count=200),
 })
 """Settings of Hypothesis by name; `register_profiles` makes them known to Hypothesis itself."""
+
+DEADLOCK = "deadlock"
+"""The name of a finding about a state in which nothing is enabled."""
 
 
 def register_profiles() -> None:
@@ -190,9 +194,16 @@ def _verdict(model: Model, claims: tuple[Claim, ...], tally: Tally, ending: Endi
 
 
 def _findings(model: Model, tally: Tally, seed: int) -> Iterator[Finding]:
-    for key, trace in tally.found.items():
-        shortest = shrink(model, evolve(trace, seed=seed), seconds=10)
-        yield Finding(claim=key or "deadlock", count=tally.times[key], trace=shortest)
+    """A finding for each invariant that fell: its shortest trace, minimized further."""
+    invariants = {key: key and model.claims_of(key)[0].invariant.name for key in tally.found}
+    for name in dict.fromkeys(invariants.values()):
+        keys = [key for key in tally.found if invariants[key] == name]
+        shortest = shrink(model, evolve(min((tally.found[key] for key in keys), key=_length), seed=seed), seconds=10)
+        yield Finding(shortest.claim or DEADLOCK, sum(tally.times[key] for key in keys), shortest)
+
+
+def _length(trace: Trace) -> int:
+    return trace.length
 
 
 def _answer(model: Model, tally: Tally, findings: tuple[Finding, ...], limit: str | None) -> tuple[Answer, str]:

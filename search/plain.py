@@ -5,9 +5,8 @@ one instance there. An instance that is *blocked* would run past a bound: it is 
 """
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterator
-from functools import cached_property
+from collections import Counter, OrderedDict
+from functools import cached_property, lru_cache
 from typing import Any
 
 from attrs import field, frozen
@@ -31,6 +30,21 @@ class Try:
 
 
 DISABLED = Try(Result.DISABLED)
+PROBATION = 200
+"""How often the guards of an action are false before it is trusted to write nothing before they are."""
+
+
+class Rules:
+    """What all visits of one model share: its instances by action, and how often the guards of each were false."""
+
+    def __init__(self, model: Model) -> None:
+        actions, instances = model.scenario.actions, model.instances
+        self.instances = {action: tuple(i for i in instances if i.action is action) for action in actions}
+        self.system = tuple(instance for instance in instances if instance.action.by.system)
+        self.refusals: Counter[Action] = Counter()
+
+
+_rules_of = lru_cache(maxsize=16)(Rules)
 
 
 class Visit:
@@ -45,6 +59,8 @@ class Visit:
         self.tries: dict[int, Try] = {}
         """What has been tried here so far, by the number of the instance."""
         self._state = model.state(vector) if state is None else state
+        self._rules = _rules_of(model)
+        self._enabled: dict[Action, tuple[Instance, ...]] = {}
         self._copy: Any = None
         self._after: dict[int, Vector] = {}
         self._predicates: dict[tuple[int, Vector | None], bool | None] = {}
@@ -74,12 +90,13 @@ class Visit:
 
     def _keep(self, state: Any, instance: Instance) -> None:
         """Keep a copy for the next try, after a look that the action has written nothing before it gave up."""
-        if state != self._state:
+        self._copy = state
+        self._rules.refusals[instance.action] += 1
+        if self._rules.refusals[instance.action] <= PROBATION and state != self._state:
             raise LiftError(
                 f"{instance.action.name} changes the state before a `require` that fails ({instance.key}). "
                 "Write every `require` before the first effect."
             )
-        self._copy = state
 
     def after(self, instance: Instance) -> Vector | None:
         """The state that a step leads to; None where it is not enabled."""
@@ -88,27 +105,23 @@ class Visit:
             self._after[instance.index] = self.model.vector(tried.state)
         return self._after.get(instance.index)
 
-    def offers(self, action: Action) -> bool:
-        """Whether some instance of the action is enabled."""
-        return next(self._enabled(action), None) is not None
-
-    def enabled(self, action: Action) -> list[Instance]:
+    def enabled(self, action: Action) -> tuple[Instance, ...]:
         """The enabled instances of an action, in the order of the model."""
-        return list(self._enabled(action))
+        known = self._enabled.get(action)
+        if known is None:
+            known = tuple(i for i in self._rules.instances[action] if self.attempt(i).is_enabled)
+            self._enabled[action] = known
+        return known
 
-    def _enabled(self, action: Action) -> Iterator[Instance]:
-        for instance in self.model.instances:
-            if instance.action is action and self.attempt(instance).is_enabled:
-                yield instance
+    @property
+    def is_end(self) -> bool:
+        """Whether no step can be taken."""
+        return not any(map(self.enabled, self._rules.instances))
 
     @cached_property
     def is_quiet(self) -> bool:
         """Whether no system action is enabled; a blocked one counts as enabled."""
-        return all(
-            self.attempt(instance).result is Result.DISABLED
-            for instance in self.model.instances
-            if instance.action.by.system
-        )
+        return all(self.attempt(instance).result is Result.DISABLED for instance in self._rules.system)
 
     @property
     def is_known_quiet(self) -> bool:
