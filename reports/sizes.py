@@ -31,9 +31,11 @@ def check_sizes(scenario: Scenario, variant: str | None, bounds: Mapping[str, in
                 raise UsageError(f"Bound {domain.name!r} must be {least} or more (got {domain.bound.value}).")
         leaves = sum(1 for _ in islice(RecordShape(scenario.state).leaves(""), MOST_LEAVES + 1))
         _refuse_if_larger(leaves, MOST_LEAVES, "state variables")
-        for thing in things:
-            sizes = [len(p.domain) if isinstance(p.domain, Domain) else len(p.values) for p in thing.parameters]
-            _refuse_if_larger(prod(sizes), MOST_INSTANCES, f"instances of {thing.name}")
+        _refuse_if_larger(sum(map(_instances, things)), MOST_INSTANCES, "instances of actions and invariants")
+
+
+def _instances(thing: Parametric) -> int:
+    return prod(len(p.domain) if isinstance(p.domain, Domain) else len(p.values) for p in thing.parameters)
 
 
 def _refuse_if_larger(count: int, most: int, what: str) -> None:

@@ -20,7 +20,7 @@ from search.trace import Trace, shows
 
 SHOWN = 3
 """Changed lines of a step that are shown before the rest is told as a number."""
-DEEDS = 4
+DEEDS = 3
 """Different deeds in a run of routine steps that are named."""
 READ_ALSO = 8
 """Values that a claim reads besides the decisive ones, shown before the rest is told as a number."""

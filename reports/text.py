@@ -69,12 +69,17 @@ def _add_step(table: Table, step: Step, *, every: bool) -> None:
 
 
 def shown_lines(step: Step, *, every: bool = False) -> tuple[tuple[ChangeLine, ...], int]:
-    """The changed lines of a step that are shown, and how many are not; those that the claim reads are never hidden."""
-    if every or len(step.changes) <= SHOWN + 1:
+    """The changed lines of a step that are shown, and how many are not.
+
+    Those that the claim reads are never hidden; those of queues only are, unless there is nothing else.
+    """
+    if every:
         return step.changes, 0
-    matter = sum(line.matters for line in step.changes)
-    shown = step.changes[: max(SHOWN, matter)]
-    return shown, len(step.changes) - len(shown)
+    telling = sum(line.rank < 2 for line in step.changes) or 1
+    wanted = 1 if step.routine else SHOWN
+    shown = telling if telling == wanted + 1 else min(telling, wanted)
+    shown = max(shown, sum(line.matters for line in step.changes))
+    return step.changes[:shown], max(0, len(step.changes) - shown)
 
 
 def change_text(line: ChangeLine) -> Text:

@@ -21,7 +21,7 @@ from reports.escaping import visible
 from search.trace import Trace
 
 MOST_BYTES = 64 * 2**20
-MOST_STEPS = 1_000_000
+MOST_STEPS = 100_000
 REFERENCE = re.compile(r"[\w.-]+|\w+(\.\w+)*:\w+", re.ASCII)
 """A scenario's name, or package.module:name."""
 

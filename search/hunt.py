@@ -22,14 +22,14 @@ from search.walk import walk
 
 SECONDS = 60.0
 """Seconds of a hunt that nobody gave a time."""
-SHARE = 0.5
+SHARE = 0.4
 """The part of the time that exhaustive search gets."""
 SHRINKING = 10.0
 """Seconds that shrinking one trace may take, at most."""
 STARTING = 6.0
 """Seconds that Spark takes to start."""
-LEAST = 10.0
-"""Seconds that the walks get, at least."""
+LEAST = 20.0
+"""Seconds that the walks get, at least: Spark's first round takes several, whatever it does."""
 
 
 def hunt(

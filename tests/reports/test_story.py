@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from reports.story import Fold, tell
+from reports.text import shown_lines
 from tests.reports.traces import LOST, model, trace
 
 
@@ -57,3 +58,24 @@ def test_a_witness_of_what_must_be_possible_is_no_violation():
 
 def test_a_trace_of_no_steps_has_a_story_too():
     assert tell(model(), trace((), None)).steps == ()
+
+
+def shown(actions: tuple[str, ...], claim: str, *, every: bool = False) -> tuple[list[str], int]:
+    """The shown lines of the last step, and how many are left out."""
+    lines, more = shown_lines(tell(model(), trace(actions, claim)).steps[-1], every=every)
+    return [str(line).partition(" ")[0] for line in lines], more
+
+
+def test_what_queues_gained_and_lost_is_left_out_where_something_else_changed():
+    assert shown(LOST, "nothing_is_lost(0)") == (["lost", "doors[No."], 1)
+    assert shown(LOST, "nothing_is_lost(0)", every=True) == (["lost", "doors[No.", "queue"], 0)
+
+
+def test_a_routine_step_that_stands_alone_takes_one_line():
+    step = tell(model(), trace()).steps[5]
+    assert step.routine and len(shown_lines(step)[0]) == 1
+
+
+def test_a_fold_says_what_was_done_in_it():
+    fold = next(c for c in tell(model(), trace()).chapters() if isinstance(c, Fold))
+    assert (fold.says, fold.does) == ("3 routine steps (driver)", "drives a mile ×3")
