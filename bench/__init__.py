@@ -1,0 +1,1 @@
+"""How fast the engines are on this machine: `python -m bench`."""
