@@ -6,9 +6,8 @@ thing i being bit i % 64 of word i // 64.
 """
 from __future__ import annotations
 
-from attrs import field, frozen
-
 import numpy as np
+from attrs import field, frozen
 
 
 @frozen(eq=False)
