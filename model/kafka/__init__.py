@@ -1,0 +1,19 @@
+"""Kafka's ZooKeeper-mode controller, brokers and clients, one module for each component that Kafka itself has.
+
+Begin with `state` (what there is), then `controller_events` and `controller_failover` (what the controller does),
+`replica_manager` (what a broker does with its requests) and `scenarios` (the stories). `versions` has the flags.
+
+What the model leaves out, and why nothing is lost for the stories told here:
+
+* A registration in /brokers/ids and its broker epoch: a context knows whether a broker is gone, current, or stale;
+  a request that would carry a stale broker epoch is dropped when it is sent.
+* UpdateMetadata: a broker needs of it only which leaders live, and that goes with LeaderAndIsr. StopReplica goes only to
+  brokers that stop.
+* The ISR in requests and in the context: elections read the state znode, and retry until they win the race for it.
+* The session: it ends with the process, so that a crash is also the session's expiry. A controlled shutdown and the
+  stop that follows are one step, and so are a leader's AlterIsr and the controller's answer.
+* Startup is handled as Reelect. Of a controller that resigns, the request in flight to each broker always arrives.
+* A dirty topic id: it is one that the log has in memory and no file has. A log is hosted when it is open.
+* Time: whoever cannot fetch may leave the ISR at any moment, whoever can may join, and timers fire when they like.
+* Records, deletion and reassignment of topics; every broker has a replica of every partition.
+"""

@@ -120,8 +120,8 @@ OLD_CLIENT_EXPANSION_IN_DETAIL = evolve(
         "failovers": 2,
         "restarts": 2,
         "events": 6,
-        "requests": 5,
-        "notifications": 5,
+        "requests": 4,
+        "notifications": 4,
     },
     flags=FINE,
 )

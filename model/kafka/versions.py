@@ -22,7 +22,9 @@ ISR_CHANGES = Flag(
     "when leaders shrink and expand the ISR",
     settings=("never", "between requests", "any time"),
 )
-REQUEST_PER_PARTITION = Flag("request_per_partition", "a batch goes out as one request for each partition")
+REQUEST_PER_PARTITION = Flag(
+    "request_per_partition", "a batch goes out as one request for each partition; real controllers send one for all"
+)
 PREFERRED_ELECTION = Flag("preferred_election", "auto.leader.rebalance.enable: leaders move back to preferred replicas")
 
 VARIANTS = {
@@ -39,7 +41,7 @@ COARSE = {
 FINE = {
     "async_metadata_flush": True,
     "isr_changes": "any time",
-    "request_per_partition": True,
+    "request_per_partition": False,
     "preferred_election": True,
 }
-"""Everything that the model can tell apart."""
+"""Everything that the model can tell apart and that real clusters do."""
