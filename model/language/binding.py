@@ -60,6 +60,8 @@ class Bound:
         bounds = active_binding().bounds
         if self.name not in bounds:
             raise UsageError(f"The scenario gives no value to the bound {self.name!r}; add it to `bounds`.")
+        if bounds[self.name] < self.minimum:
+            raise UsageError(f"Bound {self.name!r} must be {self.minimum} or more (got {bounds[self.name]}).")
         return bounds[self.name]
 
     def __index__(self) -> int:

@@ -76,6 +76,8 @@ def known(m: Machine, value: Any) -> Any:
         fixed = m.now.constants.get(value.term.id)
         if fixed is not None:
             return int_value(m.terms.integer(fixed), nullable=value.nullable, enum=value.enum)
+        if value.nullable and m.now.decide(m.values.is_none(value)) is False:
+            return int_value(m.terms.within(value.term, 0, value.term.high), enum=value.enum)
     if isinstance(value, Bool):
         decided = m.now.decide(value.term)
         return value if decided is None else decided
