@@ -121,7 +121,7 @@ OLD_CLIENT_EXPANSION_IN_DETAIL = evolve(
         "restarts": 2,
         "events": 6,
         "requests": 4,
-        "notifications": 4,
+        "notifications": 5,
     },
     flags=FINE,
 )
