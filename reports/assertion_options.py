@@ -18,7 +18,10 @@ DEFAULT_OUT = Path("kwalk-out")
 
 @frozen
 class Options:
-    """Wishes of a run. `seconds` is for each search, None for no limit; `out` is the folder for traces."""
+    """Wishes of a run. `seconds` is for each search, None for no limit; `out` is the folder for traces.
+
+    With `pin`, known counterexamples that are found again, and are as long as ever, are pinned anew.
+    """
 
     variant: str | None = None
     profile: str = "dev"
@@ -26,6 +29,7 @@ class Options:
     seed: int = 0
     bounds: Mapping[str, int] = field(factory=dict)
     out: Path = DEFAULT_OUT
+    pin: bool = False
     saved: list[str] = Factory(list)
     """A line for each trace that was saved, for the end of the run."""
 

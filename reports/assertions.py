@@ -17,8 +17,9 @@ from rich.console import Console
 from model.language import Invariant, Scenario, UsageError
 from reports.asking import Asked, asked_about, search
 from reports.files import CannotWrite, out_folder
+from reports.itf import itf_text
 from reports.replaying import open_trace, replay, stamped
-from reports.saving import save
+from reports.saving import save, version
 from reports.story import tell
 from reports.summary import summary
 from reports.terminal import put
@@ -81,13 +82,16 @@ def assert_finds(
     """Fail unless a search finds a counterexample of exactly this length, to the invariant or to any of them.
 
     With `trace`, the file of the pinned counterexample, fail also unless that still replays, shows a violation of the
-    same invariant, and is of this length. The failure says whether it healed or changed, and what to do.
+    same invariant, and is of this length. The failure says whether it healed or changed, and what to do. pytest's
+    option --kwalk-pin writes that file.
     """
     __tracebackhide__ = True
     asked = asked_about(scenario, invariant, variant, bounds)
     verdict = search(asked, engine, {**wanted, "seconds": seconds})
     lines = list(_surprise(asked, verdict, length, trace))
     if not lines and trace is not None:
+        if asked.options.pin and verdict.counterexample is not None:
+            _pin(asked, verdict.counterexample, Path(trace))
         lines = list(_broken_pin(asked, Path(trace), length))
     if lines:
         raise Fails("\n".join(lines), verdict)
@@ -160,7 +164,14 @@ def _surprise(asked: Asked, verdict: Verdict, length: int, pinned: str | Path | 
 
 
 def _pin_again(pinned: str | Path | None) -> str:
-    return f" and copy the trace below over {pinned}" if pinned else ""
+    return f" and save {pinned} anew with --kwalk-pin" if pinned else ""
+
+
+def _pin(asked: Asked, trace: Trace, path: Path) -> None:
+    """Save a counterexample as the pinned one; CannotWrite if that cannot be."""
+    full = stamped(trace, asked.model, asked.reference)
+    with out_folder(path.parent) as folder:
+        folder.write({path.name: itf_text(asked.model, full, version())})
 
 
 def _broken_pin(asked: Asked, path: Path, length: int) -> Iterator[str]:
@@ -169,7 +180,7 @@ def _broken_pin(asked: Asked, path: Path, length: int) -> Iterator[str]:
         opened = open_trace(read_trace(path))
         replayed = replay(opened.model, opened.trace)
     except UsageError as error:
-        yield f"The pinned trace cannot be replayed: {error}"
+        yield f"The pinned trace cannot be replayed: {error} Save it anew with --kwalk-pin if it should be."
         return
     trace = opened.trace
     wanted = {claim.key for claim in asked.claims}

@@ -28,6 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--kwalk-seed", type=_seed, default=0, metavar="N", help="a number that all choices come from (default: 0)")
     add("--kwalk-bound", type=_bound, action="append", default=[], metavar="NAME=N", help="change a bound (repeatable)")
     add("--kwalk-out", type=Path, default=DEFAULT_OUT, metavar="DIR", help=f"where traces go (default: {DEFAULT_OUT})")
+    add("--kwalk-pin", action="store_true", help="save known counterexamples anew where found, as long as ever")
 
 
 def _seconds(text: str) -> float:
@@ -60,6 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
         seed=config.getoption("--kwalk-seed"),
         bounds=dict(config.getoption("--kwalk-bound")),
         out=config.getoption("--kwalk-out"),
+        pin=config.getoption("--kwalk-pin"),
     )
     if config.getoption("--hypothesis-profile", default=None) in PROFILES:
         from search.hypothesis_search import register_profiles

@@ -145,7 +145,7 @@ class TestPinnedCounterexamples:
     def test_a_lengthened_one_fails_and_shows_the_new_trace(self):
         message = str(failure(assert_finds, REFERENCE, "disk_matches_znode", length=2, trace="old.itf.json"))
         assert message.startswith("Lengthened: a counterexample to disk_matches_znode now takes 3 steps, not 2.")
-        assert "set length=3 and copy the trace below over old.itf.json" in message
+        assert "set length=3 and save old.itf.json anew with --kwalk-pin" in message
         assert "old client  adds a partition" in message
 
     def test_a_shortened_one_fails_too(self):
@@ -175,6 +175,15 @@ class TestPinnedCounterexamples:
         message = str(failure(assert_finds, LOST_UPDATE, "nothing_is_lost", length=4, trace=missing))
         assert "cannot be replayed" in message
         assert "gone.itf.json" in message
+
+    def test_a_run_that_pins_saves_what_is_found_and_only_at_the_known_length(self, options, tmp_path):
+        file = tmp_path / "pins" / "new.itf.json"
+        with evolve(options, pin=True).active():
+            failure(assert_finds, LOST_UPDATE, "nothing_is_lost", length=5, trace=file)
+            assert not file.exists()
+            assert_finds(LOST_UPDATE, "nothing_is_lost", length=4, trace=file)
+        assert_finds(LOST_UPDATE, "nothing_is_lost", length=4, trace=file)
+        assert read_trace(file).length == 4
 
 
 def test_the_scenario_given_is_searched_and_not_one_of_the_same_name():

@@ -4,13 +4,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-INSTALLED = bool(entry_points(group="pytest11", name="kwalk"))
 TESTS = """
     import pytest
 
@@ -37,8 +35,7 @@ def run_pytest(folder, *options, tests=TESTS):
     """A pytest run over some tests, in a process of its own; its output."""
     (folder / "test_mine.py").write_text(textwrap.dedent(tests))
     (folder / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers\n")
-    plugin = [] if INSTALLED else ["-p", "reports.pytest_plugin"]
-    command = [sys.executable, "-m", "pytest", *plugin, "-p", "no:cacheprovider", str(folder), *options]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(folder), *options]
     done = subprocess.run(
         command, cwd=folder, env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(folder)},
         capture_output=True, text=True, timeout=120,
