@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import cached_property
 from itertools import product
+from string import Formatter
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from attrs import frozen
 
 from model.language.binding import Domain
-from model.language.errors import GuardFailed, LiftError, PremiseFailed, UsageError
+from model.language.errors import GuardFailed, LiftError, PremiseFailed, UsageError, one_of
 
 
 def require(condition: object) -> None:
@@ -79,6 +80,10 @@ class Parameter:
         raise UsageError(f"{token!r} is no {self.name}; allowed: {', '.join(map(self.token, self.values))}.")
 
 
+def _place(function: Callable[..., Any]) -> str:
+    return f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
+
+
 class Parametric:
     """A function of one or more states and of parameters over domains."""
 
@@ -90,9 +95,18 @@ class Parametric:
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """Its parameters after the state (or states), from their annotations."""
-        hints = get_type_hints(self.function, include_extras=True)
+        hints = self._hints()
         names = list(inspect.signature(self.function).parameters)[self.states :]
         return tuple(Parameter(name, self._domain(name, hints.get(name))) for name in names)
+
+    def _hints(self) -> dict[str, Any]:
+        try:
+            return get_type_hints(self.function, include_extras=True)
+        except (NameError, TypeError, AttributeError, SyntaxError) as error:
+            raise LiftError(
+                f"{_place(self.function)}: an annotation of {self.name} has no meaning: {error}. "
+                "Import what it names, or correct it."
+            ) from error
 
     def _domain(self, name: str, hint: Any) -> Any:
         if get_origin(hint) is Annotated:
@@ -101,9 +115,8 @@ class Parametric:
                     return note
         if isinstance(hint, type) and (issubclass(hint, Enum) or hint is bool):
             return hint
-        code = self.function.__code__
         raise LiftError(
-            f"{code.co_filename}:{code.co_firstlineno}: parameter {name!r} of {self.name} has no domain "
+            f"{_place(self.function)}: parameter {name!r} of {self.name} has no domain "
             f"(its annotation is {hint!r}). Annotate it with Annotated[int, SOME_DOMAIN], an Enum, or bool."
         )
 
@@ -130,6 +143,18 @@ class Action(Parametric):
         super().__init__(function, states=1)
         self.by, self.source, self.tags = by, source, tags
         self.says = says or self.name.replace("_", " ")
+        self._check_words()
+
+    def _check_words(self) -> None:
+        """UsageError if `says` names something that is no parameter: better now than when a trace is told."""
+        known = list(inspect.signature(self.function).parameters)[self.states :]
+        try:
+            named = [name for _, name, _, _ in Formatter().parse(self.says) if name is not None]
+        except ValueError as error:
+            raise UsageError(f"{_place(self.function)}: `says` of {self.name}: {error}. Write {{{{ for a brace.") from error
+        for name in named:
+            if name not in known:
+                raise UsageError(f"{_place(self.function)}: `says` of {self.name} names {{{name}}}. {one_of(known)}")
 
     def __repr__(self) -> str:
         return f"<action {self.name}>"

@@ -2,7 +2,15 @@
 from __future__ import annotations
 
 import difflib
+import sysconfig
+import traceback
 from collections.abc import Iterable
+from pathlib import Path
+
+import attr
+
+NOT_THE_MODEL = (str(Path(__file__).parent), str(Path(attr.__file__).parent), sysconfig.get_paths()["stdlib"], "<")
+"""How the names of files begin that a model runs through, and that are not its own."""
 
 
 class KwalkError(Exception):
@@ -55,3 +63,20 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     near = difflib.get_close_matches(name, known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return UsageError(f"No {kind} named {name!r}.{hint} {one_of(known)}")
+
+
+def told(error: BaseException) -> str:
+    """What an error in somebody's model says, in one sentence that begins with the place in their file."""
+    says = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
+    if not isinstance(error, KwalkError):
+        says = f"{type(error).__name__}: {says}" if says else type(error).__name__
+    return f"{_place(error)}{says.rstrip('.')}."
+
+
+def _place(error: BaseException) -> str:
+    """File and line of the innermost step in the model's own text, for the beginning of a sentence; or nothing."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}: "
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith(NOT_THE_MODEL)]
+    return f"{own[-1].filename}:{own[-1].lineno}: " if own else ""

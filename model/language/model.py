@@ -20,13 +20,16 @@ from model.language.errors import (
     BoundReached,
     DomainError,
     GuardFailed,
+    KwalkError,
     PremiseFailed,
     UsageError,
+    told,
     unknown,
 )
 from model.language.invariant import Invariant, Kind
 from model.language.scenario import Scenario
 from model.language.shapes import Leaf, RecordShape
+from model.language.sizes import check_sizes
 
 Vector = tuple[int, ...]
 
@@ -105,6 +108,7 @@ class Model:
         self.variant = variant or scenario.default_variant
         self.asked_bounds = dict(bounds or {})
         self.binding = scenario.binding(self.variant, self.asked_bounds)
+        check_sizes(scenario, self.binding)
         self.shape = RecordShape(scenario.state)
         with self.active():
             self.leaves: tuple[Leaf, ...] = tuple(self.shape.leaves(""))
@@ -149,9 +153,14 @@ class Model:
                     start.function(state, *args)
                 except GuardFailed:
                     continue
+                except Exception as error:
+                    raise _failure(start.key(args), error) from error
                 found[self.vector(state)] = None
         if not found:
-            raise UsageError(f"Scenario {self.scenario.name!r} has no initial state within its bounds.")
+            raise UsageError(
+                f"Scenario {self.scenario.name!r} has no initial state within its bounds: {start.name} requires what no "
+                "choice of its parameters gives. Loosen what it requires, or give larger bounds."
+            )
         return tuple(found)
 
     # Steps and truth.
@@ -168,8 +177,8 @@ class Model:
                 return Outcome(Result.BOUND, bound=hit.bound)
             except Abort:
                 pass
-            except DomainError as error:
-                raise DomainError(f"{instance.key} leaves its domain: {error}") from error
+            except Exception as error:
+                raise _failure(instance.key, error) from error
             return Outcome(Result.DONE, after=self.vector(state))
 
     def successors(self, vector: Vector) -> Iterator[tuple[Instance, Vector]]:
@@ -197,6 +206,8 @@ class Model:
                 return bool(claim.invariant.function(*states, *claim.args))
             except PremiseFailed:
                 return None
+            except Exception as error:
+                raise _failure(claim.key, error) from error
 
     def violates(self, claim: Claim, vector: Vector, before: Vector | None = None) -> bool:
         """Whether this state (or step) is a counterexample to the claim. Never so for `reachable`."""
@@ -232,6 +243,15 @@ def _chosen(things: Iterable[Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
     for thing in things:
         for args in thing.arguments():
             yield thing, args
+
+
+def _failure(what: str, error: Exception) -> KwalkError:
+    """The error for people when a function of the model, named by its instance, ends with an exception."""
+    if isinstance(error, DomainError):
+        return DomainError(f"{what} leaves its domain: {error}")
+    if isinstance(error, KwalkError):
+        return type(error)(f"{what}: {error}")
+    return DomainError(f"{what} cannot be run: {told(error)} Mend the model there.")
 
 
 __all__ = ["Bound", "Claim", "Domain", "Flag", "Instance", "Model", "Outcome", "Result", "Vector"]

@@ -7,10 +7,11 @@ A *reading* is what a snapshot of a real system says: bounds, labels, and one or
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from reprlib import repr as brief
 from typing import Any
 
-from attrs import evolve, field, frozen, validators
+from attrs import evolve, field, frozen
 
 from model.language.action import Action
 from model.language.binding import Binding
@@ -46,11 +47,11 @@ class Reading:
 
 
 def _actions(actions: Iterable[Action]) -> tuple[Action, ...]:
-    return tuple(actions)
+    return tuple(actions) if isinstance(actions, Iterable) else actions
 
 
 def _invariants(invariants: Iterable[Invariant]) -> tuple[Invariant, ...]:
-    return tuple(invariants)
+    return tuple(invariants) if isinstance(invariants, Iterable) else invariants
 
 
 @frozen(eq=False)
@@ -60,7 +61,7 @@ class Scenario:
     name: str
     story: str
     state: type
-    actions: tuple[Action, ...] = field(converter=_actions, validator=validators.min_len(1))
+    actions: tuple[Action, ...] = field(converter=_actions)
     invariants: tuple[Invariant, ...] = field(converter=_invariants, default=())
     initial: Callable[..., None] = nothing
     bounds: Mapping[str, int] = field(factory=dict)
@@ -72,11 +73,30 @@ class Scenario:
     source: str = ""
 
     def __attrs_post_init__(self) -> None:
+        for name, well, what in self._demands():
+            if not well:
+                raise UsageError(
+                    f"Scenario {brief(self.name)}: `{name}` must be {what} (got {brief(getattr(self, name))})."
+                )
         for kind, things in (("action", self.actions), ("invariant", self.invariants)):
             names = [thing.name for thing in things]
             for name in names:
                 if names.count(name) > 1:
                     raise UsageError(f"Scenario {self.name!r} has two {kind}s named {name!r}; rename one of them.")
+
+    def _demands(self) -> Iterator[tuple[str, bool, str]]:
+        """For each field its name, whether its value is of the right kind, and what that is."""
+        tables = (self.bounds, self.flags, self.variants, self.labels)
+        yield "name", isinstance(self.name, str) and bool(self.name), "a text that is not empty"
+        yield "state", getattr(self.state, "__kwalk__", "") == "state", "a class declared with @state"
+        yield "actions", _all_are(Action, self.actions) and bool(self.actions), "one or more @action functions"
+        yield "invariants", _all_are(Invariant, self.invariants), "functions declared as invariants, such as @always()"
+        yield "initial", callable(self.initial) and hasattr(self.initial, "__name__"), "a function of the state"
+        for name, table in zip(("bounds", "flags", "variants", "labels"), tables, strict=True):
+            yield name, isinstance(table, Mapping), "a mapping"
+        sizes = all(type(size) is int and size >= 0 for size in self.bounds.values())
+        yield "bounds", sizes, "a mapping of names to ints of 0 or more"
+        yield "variants", _all_are(Mapping, self.variants.values()), "a mapping of names to mappings of flags"
 
     @property
     def default_variant(self) -> str:
@@ -87,7 +107,7 @@ class Scenario:
         """The values of all bounds and flags for a variant and bounds asked for; UsageError for unknown ones."""
         variant = variant or self.default_variant
         if variant not in self.variants and variant != self.default_variant:
-            raise unknown("variant", variant, self.variants)
+            raise unknown("variant", variant, self.variants or (self.default_variant,))
         for name, wanted in (bounds or {}).items():
             if name not in self.bounds:
                 raise unknown("bound", name, self.bounds)
@@ -116,3 +136,7 @@ class Scenario:
             initial=reading.initial,
             invariants=asked or self.invariants,  # type: ignore[arg-type]  # attrs cannot type the converter tuple
         )
+
+
+def _all_are(kind: type, things: Any) -> bool:
+    return isinstance(things, Iterable) and all(isinstance(thing, kind) for thing in things)

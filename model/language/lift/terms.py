@@ -163,9 +163,31 @@ class Terms:
             b = b.args[2]
         if a is b:
             return a
+        merged = self._merge(condition, a, b)
+        if merged is not None:
+            return merged
         if a.is_bool:
             return self._choose_bool(condition, a, b)
         return self._make("ite", (condition, a, b), 0, min(a.low, b.low), max(a.high, b.high), is_bool=False)
+
+    def _merge(self, c: Term, a: Term, b: Term) -> Term | None:
+        """One choice where two in a row have an outcome in common: what an `if` inside an `if` leaves in a variable.
+
+        The joint condition is the same for all variables that the two branches change, and is shared.
+        """
+        if a.op == "ite":
+            inner, then, other = a.args
+            if other is b:
+                return self.choose(self.conjunction((c, inner)), then, b)
+            if then is b:
+                return self.choose(self.conjunction((c, self.negation(inner))), other, b)
+        if b.op == "ite":
+            inner, then, other = b.args
+            if then is a:
+                return self.choose(self.disjunction((c, inner)), a, other)
+            if other is a:
+                return self.choose(self.disjunction((c, self.negation(inner))), a, then)
+        return None
 
     def _choose_bool(self, c: Term, a: Term, b: Term) -> Term:
         if a is self.true or a is c:
