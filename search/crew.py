@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from search.loops.frontier import (
 from search.loops.round_arrays import RoundArrays, Worker
 from search.loops.rounds import Round, expand_chunks, fits, fresh_in_all, look_up_shares, store_chunks
 from search.loops.states import States
+from search.loops.table import REGIONS, Space, refill
 
 LEAST_ROUND = 4096
 """States in a round that is worth sharing."""
@@ -80,17 +82,26 @@ class Crew:
         """The phases of a round; whether it is good."""
         searches = [Search(machine, states.space, w.room.batch, w.counts.tally) for w in self.workers]
         cursors = [worker.cursor for worker in self.workers]
-        statuses = self._phase(expand_chunks, searches, [current] * len(searches), cursors)
+        statuses = self._phase(expand_chunks, searches, *self._same(current), cursors)
         if any(status != GOING for status in statuses):
             return False
         while not fits(states.space, current):
-            if not states.grow(current.size):
+            if not states.grow(current.size, self._fill):
                 return False
-        everyone: list[Any] = [None] * len(searches)
-        self._phase(look_up_shares, [states.space for _ in everyone], [current for _ in everyone])
-        marks = counts.tally.marks
-        self._phase(store_chunks, *([thing] * len(everyone) for thing in (states.space, marks, current)))
+        self._phase(look_up_shares, *self._same(states.space, current))
+        self._phase(store_chunks, *self._same(states.space, counts.tally.marks, current))
         return True
+
+    def _same(self, *arguments: Any) -> list[list[Any]]:
+        """The same arguments for every worker."""
+        return [[argument] * len(self.workers) for argument in arguments]
+
+    def _fill(self, space: Space, size: int) -> None:
+        """Fill a new table, every worker its regions."""
+        count = len(self.workers)
+        cuts = [REGIONS * number // count for number in range(count + 1)]
+        rooms = [worker.scratch.ctypes.data for worker in self.workers]
+        self._phase(refill, *self._same(space), rooms, *self._same(size), list(pairwise(cuts)))
 
     def _phase(self, work: Callable[..., int], *arguments: list[Any]) -> list[int]:
         """Let all workers do their part; what each returns. This thread is one of them."""

@@ -8,7 +8,7 @@ from search.loops.counts import Counts, Room
 from search.loops.frontier import CURSOR_SIZE
 from search.loops.memory import reserve
 from search.loops.rounds import CHUNK, SHARES, Round
-from search.loops.table import REGIONS
+from search.loops.table import REFILL, REGIONS
 
 MOST_CHUNKS, LEAST_CHUNKS = 32, 4
 MOST_ROOM = 1 << 32
@@ -48,6 +48,7 @@ class Worker:
     def __init__(self, kernel: Kernel) -> None:
         self.counts, self.room = Counts(kernel, 0), Room(kernel, CHUNK)
         self.cursor = np.zeros(CURSOR_SIZE, np.int64)
+        self.scratch = np.zeros(2 * REFILL, np.uint64)
         self.keep()
 
     def keep(self) -> None:

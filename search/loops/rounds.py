@@ -34,6 +34,7 @@ from search.loops.table import (
     find_or_claim,
     hash_of,
     key_at,
+    prefetch_entry,
     prefetch_key,
     prefetch_slot,
     region_of,
@@ -202,6 +203,9 @@ def _fresh_before(current: Round, chunk: int) -> int:
 def _store(space: Space, marks: int, current: Round, where: tuple[int, int]) -> None:
     chunk, index = where
     base, j = chunk * current.widest, integer(0)
+    count = min(CHUNK, current.states - CHUNK * chunk)
+    for position in range(base, base + integer(peek(current.ends, CHUNK * chunk + count - 1))):
+        prefetch_entry(space, integer(peek(current.slots, position)))
     for k in range(CHUNK * chunk, min(CHUNK * (chunk + 1), current.states)):
         if (current.first + k) % STRIDE == 0:
             poke(marks, (current.first + k) // STRIDE, np.uint64(index))

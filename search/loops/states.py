@@ -5,16 +5,26 @@ thrown away and filled again from the store when it grows, so that an old and a 
 """
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from search.loops.memory import reserve
-from search.loops.table import REGIONS, Space, add_keys, refill
+from search.loops.table import REFILL, REGIONS, Space, add_keys, refill
 
 FIRST_REGION = 1024
 LOAD, FULL_LOAD = 0.7, 0.9
 """How full a region may be: usually, and when the budget allows no larger table."""
 MARKS_PER_STATE = 1 / 64
-REFILL = 256
+
+
+Fill = Callable[[Space, int], None]
+
+
+def fill_alone(space: Space, size: int) -> None:
+    """Enter the `size` stored states into an empty table."""
+    scratch = np.zeros(2 * REFILL, np.uint64)
+    refill(space, scratch.ctypes.data, size, (0, REGIONS))
 
 
 class States:
@@ -35,7 +45,6 @@ class States:
         self.last_region = max(self.least_region, int(self.most / FULL_LOAD / REGIONS))
         self.store = reserve(self.most * words)
         self.filled = np.zeros(REGIONS, np.int64)
-        self._hashes = np.zeros(REFILL, np.uint64)
         self.table = reserve(0)
         self.space = self._space(self.least_region)
 
@@ -57,12 +66,15 @@ class States:
         """Add packed states to the `size` that are there; how many there are then."""
         return int(add_keys(self.space, np.ascontiguousarray(keys).ctypes.data, len(keys), size))
 
-    def grow(self, size: int) -> bool:
-        """Make the table larger for the `size` states that are there; False if the budget is used up."""
+    def grow(self, size: int, fill: Fill | None = None) -> bool:
+        """Make the table larger for the `size` states that are there; False if the budget is used up.
+
+        `fill` enters them into the new table, by default in this thread.
+        """
         if self.space.region_size == self.last_region or size + 1 >= self.most:
             return False
         self.space = self._space(2 * self.space.region_size)
-        refill(self.space, self._hashes.ctypes.data, REFILL, size)
+        (fill or fill_alone)(self.space, size)
         return True
 
     def rows(self, indices: list[int]) -> np.ndarray:

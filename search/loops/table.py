@@ -31,6 +31,8 @@ from search.loops.native import (
 REGIONS = 64
 REGION_BITS = np.uint64(6)
 ABSENT = -1
+REFILL = 256
+"""How many keys wait for their prefetched entries when a table is filled again."""
 
 _FIRST, _SECOND, _LAST = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93))
 _TOP = np.uint64(64) - REGION_BITS
@@ -172,6 +174,13 @@ def prefetch_slot(space: Space, hashed: Word) -> None:
 
 
 @part
+def prefetch_entry(space: Space, slot: int) -> None:
+    """Ask for the entry in a slot, if it is one."""
+    if slot != ABSENT:
+        prefetch(space.table + slot * space.entry_bytes)
+
+
+@part
 def prefetch_key(space: Space, hashed: Word) -> None:
     """Ask for the stored key that the first probe will compare with, if its tag says so."""
     entry = _entry(space, _slot(space, hashed))
@@ -245,16 +254,22 @@ def add_keys(space: Space, keys: int, count: int, size: int) -> int:
 
 
 @loop
-def refill(space: Space, hashes: int, count: int, size: int) -> None:
-    """Enter all `size` stored keys into an empty table, `count` at a time; `hashes` has room for so many words."""
-    for first in range(0, size, count):
-        last = min(first + count, size)
-        for index in range(first, last):
-            hashed = hash_of(key_at(space, index), space.words)
-            poke(hashes, index - first, hashed)
-            prefetch_slot(space, hashed)
-        for index in range(first, last):
-            _enter(space, peek(hashes, index - first), index)
+def refill(space: Space, scratch: int, size: int, regions: tuple[int, int]) -> None:
+    """Enter those of `size` stored keys that belong to regions regions[0] … regions[1] - 1 into an empty table.
+
+    `scratch` has room for 2 * REFILL words.
+    """
+    waiting = integer(0)
+    for index in range(size):
+        hashed = hash_of(key_at(space, index), space.words)
+        poke(scratch, 2 * waiting, hashed)
+        poke(scratch, 2 * waiting + 1, np.uint64(index))
+        prefetch_slot(space, hashed)
+        waiting += integer(regions[0] <= _region(hashed) < regions[1])
+        if waiting == REFILL or index + 1 == size:
+            for k in range(waiting):
+                _enter(space, peek(scratch, 2 * k), integer(peek(scratch, 2 * k + 1)))
+            waiting = integer(0)
 
 
 @part
