@@ -32,7 +32,6 @@ def test_the_tutorials_commands_end_with_the_exit_codes_of_a_violation_and_of_a_
 
 
 def test_the_tutorials_test_fails_with_the_trace_until_the_fence_is_there(reader: Reader) -> None:
-    pytest.importorskip("search.pytest_plugin")
     for part in PARTS:
         if part.module is not None:
             reader.do(part)
