@@ -11,7 +11,6 @@ from model.language import Model, Scenario, UsageError
 from model.language.registry import find_scenario
 from reports.escaping import visible
 from reports.fingerprint import fingerprint
-from reports.sizes import check_sizes
 from search.trace import Trace
 from search.verdict import Answer
 
@@ -39,7 +38,6 @@ def open_trace(trace: Trace, variant: str | None = None) -> Opened:
     """The model that a trace names, in the given variant or the trace's own; UsageError if there is none."""
     scenario = labelled(find_scenario(trace.scenario), trace)
     wanted = variant or trace.variant
-    check_sizes(scenario, wanted, trace.bounds)
     model = Model(scenario, wanted, trace.bounds)
     now = fingerprint(model)
     if not trace.fingerprint or now == trace.fingerprint or variant not in (None, trace.variant):

@@ -151,10 +151,10 @@ class Action(Parametric):
         try:
             named = [name for _, name, _, _ in Formatter().parse(self.says) if name is not None]
         except ValueError as error:
-            raise UsageError(f"{_place(self.function)}: `says` of {self.name}: {error}. Write {{{{ for a brace.") from error
+            raise UsageError(f"`says` of {self.name}: {error}. Write {{{{ for a brace.") from error
         for name in named:
             if name not in known:
-                raise UsageError(f"{_place(self.function)}: `says` of {self.name} names {{{name}}}. {one_of(known)}")
+                raise UsageError(f"`says` of {self.name} names {{{name}}}, and that is no parameter. {one_of(known)}")
 
     def __repr__(self) -> str:
         return f"<action {self.name}>"

@@ -158,8 +158,8 @@ class Model:
                 found[self.vector(state)] = None
         if not found:
             raise UsageError(
-                f"Scenario {self.scenario.name!r} has no initial state within its bounds: {start.name} requires what no "
-                "choice of its parameters gives. Loosen what it requires, or give larger bounds."
+                f"Scenario {self.scenario.name!r} has no initial state within its bounds: {start.name} requires "
+                "what no choice of its parameters gives. Loosen that, or give larger bounds."
             )
         return tuple(found)
 

@@ -59,7 +59,7 @@ def find_scenario(reference: str) -> Scenario:
         return scenario
     names = [name for name, thing in vars(module).items() if isinstance(thing, Scenario)]
     if scenario is not None:
-        raise UsageError(f"{reference!r} is no Scenario (got one of type {type(scenario).__name__}). {one_of(names)}")
+        raise UsageError(f"{reference!r} is no Scenario but of type {type(scenario).__name__!r}. {one_of(names)}")
     raise unknown(f"scenario in {module_name}", attribute, names)
 
 

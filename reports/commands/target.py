@@ -10,7 +10,6 @@ from attrs import evolve, frozen
 from model.language import Claim, Model, Reading, Scenario, UsageError
 from model.language.registry import announced, find_scenario
 from reports.escaping import visible
-from reports.sizes import check_sizes
 from reports.trace_file import readable_text
 
 
@@ -33,9 +32,7 @@ def target(options: Namespace) -> Target:
     if reading and options.invariant:
         reading = evolve(reading, invariants=())  # What the user asks for goes before what the snapshot suggests.
     begun = scenario.starting_from(reading) if reading else scenario
-    bounds = dict(options.bound)
-    check_sizes(begun, variant, bounds)
-    model = Model(begun, variant, bounds)
+    model = Model(begun, variant, dict(options.bound))
     return Target(reference, model, _claims(model, options.invariant), _command(options), reading)
 
 

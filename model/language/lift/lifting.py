@@ -11,6 +11,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from model.language.errors import LiftError
 from model.language.invariant import Kind
 from model.language.lift import statements
 from model.language.lift.calls import call_function
@@ -147,6 +148,12 @@ def _lift_claim(model: Model, terms: Terms, claim: Claim) -> LiftedClaim:
     states = 2 if claim.kind is Kind.STEP else 1
     machine, roots = _start(model, terms, states)
     value = _run(machine, claim.invariant.function, roots, claim.args)
+    if machine.world is not None and machine.world.touched:
+        code = claim.invariant.function.__code__
+        raise LiftError(
+            f"{code.co_filename}:{code.co_firstlineno}: cannot lift this: {claim.invariant.name} changes the state. "
+            "Instead: an invariant only looks; keep what it works out in local variables."
+        )
     premise, owed = _guard(terms, machine.obligations)
     truth = terms.true if machine.world is None else machine.values.truth(value)
     return LiftedClaim(claim, premise, truth, owed)

@@ -88,10 +88,11 @@ class Machine:
 
     def locate(self, node: ast.AST, problem: Refused) -> LiftError:
         """The error for a construct that cannot be lifted, with file and line."""
-        code = self.frames[-1].function.__code__
+        code, first = self.frames[-1].function.__code__, self.frames[0].function.__code__
+        caller = "" if code is first else f" ({first.co_name} calls it: {first.co_filename}:{first.co_firstlineno})"
         return LiftError(
             f"{code.co_filename}:{getattr(node, 'lineno', code.co_firstlineno)}: cannot lift this: {problem.what}. "
-            f"Instead: {problem.instead}."
+            f"Instead: {problem.instead}.{caller}"
         )
 
     # Obligations.
