@@ -1,0 +1,30 @@
+"""The hunts of this project find what is known to be there, and say where the trace is."""
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def hunt(folder, *options):
+    """A run of the hunts with two brokers, in a process of its own; its output."""
+    command = [sys.executable, "-m", "pytest", "hunts", "-q", "-p", "no:cacheprovider", "--kwalk-bound", "brokers=2"]
+    done = subprocess.run(
+        [*command, "--kwalk-out", str(folder), *options], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    return done.stdout + done.stderr
+
+
+def test_a_hunt_fails_with_what_it_finds_by_every_engine(tmp_path):
+    wanted = "zk_id_not_erased and not in-detail"
+    output = hunt(tmp_path, "--kwalk-variant", "2.8.2", "--kwalk-seconds", "5", "--kwalk-profile", "ci", "-k", wanted)
+    assert "3 failed" in output
+    assert len(re.findall(r"VIOLATED  zk_id_not_erased\(.*\)  in 4 steps", output)) == 3
+    assert f"zk_id_not_erased, old-client-expansion: {tmp_path}" in output
+
+
+def test_a_variant_that_no_story_has_is_refused(tmp_path):
+    assert "No variant named '2.8'. Did you mean '2.8.2'?" in hunt(tmp_path, "--kwalk-variant", "2.8")
