@@ -1,8 +1,7 @@
 """Hypothesis as an engine: a rule-based state machine made of a model's own actions, by plain execution.
 
 Words: a *rule* is an action; Hypothesis picks one that has an enabled instance, then one of its enabled instances. An
-*example* is one behaviour that it tries. A *profile* is a named set of Hypothesis settings: `dev` while writing a
-model, `ci` the same on every run and without a database, `nightly` long. The *tally* counts what the examples met.
+*example* is one behaviour that it tries.
 
 Hypothesis is slow (thousands of steps a second at best) and never proves anything. It is the front door:
 counterexamples come out short, as a list of steps in the field's words, and its database shows them again next time.
@@ -10,19 +9,18 @@ counterexamples come out short, as a list of steps in the field's words, and its
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, ClassVar
 
+import hypothesis
 import hypothesis.strategies as st
-from attrs import Factory, define
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from model.language import Action, Claim, Instance, Invariant, Kind, Model, UsageError
+from search.hypothesis_tally import Tally
 from search.plain import Visit, Visits
 from search.trace import Trace, reference_of
-from search.verdict import RuleCount
 
 
 class Falsified(AssertionError):
@@ -33,54 +31,6 @@ class Falsified(AssertionError):
         with machine.model.active():
             what = "Deadlock: nothing can happen any more" if claim is None else f"{claim.says} is violated"
         super().__init__("\n".join([f"{what}, after {self.trace.length} steps.", *machine.story()]))
-
-
-@define
-class Tally:
-    """What the examples of a machine met, counted over all of them."""
-
-    on_example: Callable[[], None] = lambda: None
-    """Called before each example; what it raises ends the run."""
-    examples: int = 0
-    steps: int = 0
-    quiet: int = 0
-    bounds_hit: Counter[str] = Factory(Counter)
-    enabled: Counter[int] = Factory(Counter)
-    taken: Counter[int] = Factory(Counter)
-    changed: Counter[int] = Factory(Counter)
-    premises: Counter[str] = Factory(Counter)
-    witnessed: dict[str, Trace] = Factory(dict)
-    found: dict[str | None, Trace] = Factory(dict)
-    """The shortest trace so far for each violated claim, by key; for a deadlock by None."""
-    times: Counter[str | None] = Factory(Counter)
-
-    def begins(self) -> None:
-        """Count an example."""
-        self.on_example()
-        self.examples += 1
-
-    def finds(self, trace: Trace) -> None:
-        """Keep a violating trace if it is the shortest of its claim."""
-        self.times[trace.claim] += 1
-        known = self.found.get(trace.claim)
-        if known is None or trace.length < known.length:
-            self.found[trace.claim] = trace
-
-    def leaves(self, visit: Visit, taken: Instance | None) -> None:
-        """Count what was seen of a state and of the steps out of it, and the one taken."""
-        self.quiet += visit.is_known_quiet
-        for number, tried in visit.tries.items():
-            if tried.bound is not None:
-                self.bounds_hit[tried.bound] += 1
-            self.enabled[number] += tried.is_enabled
-        if taken is not None:
-            self.taken[taken.index] += 1
-            self.changed[taken.index] += visit.after(taken) != visit.vector
-
-    def rules(self, model: Model) -> dict[str, RuleCount]:
-        """The counts of all action instances, also of those that never were enabled."""
-        counters = (self.enabled, self.taken, self.changed)
-        return {i.key: RuleCount(*(counter[i.index] for counter in counters)) for i in model.instances}
 
 
 class ModelMachine(RuleBasedStateMachine):
@@ -226,10 +176,20 @@ def machine_for(
     members["_rule_rest"] = _rest(len(model.scenario.actions))
     for number, one in enumerate({claim.invariant: None for claim in kept}):
         members[f"_invariant_{number:03}"] = _invariant(one, tuple(c for c in kept if c.invariant is one))
-    made = type(_class_name(model), (ModelMachine,), members)
+    made: type[ModelMachine] = type(_class_name(model), (ModelMachine,), members)
     # Hypothesis files what it finds under the digest of the class; this one has no source text of its own.
     made._hypothesis_internal_add_digest = _identity(model, kept).encode()  # type: ignore[attr-defined]
+    made.TestCase.settings = _unexplained()
     return made
+
+
+def _unexplained() -> hypothesis.settings:
+    """The current settings without the explain phase.
+
+    It traces every line that runs, which makes plain execution five times slower, and tells what the steps tell.
+    """
+    phases = [phase for phase in hypothesis.settings().phases if phase is not hypothesis.Phase.explain]
+    return hypothesis.settings(deadline=None, suppress_health_check=list(hypothesis.HealthCheck), phases=phases)
 
 
 @st.composite

@@ -1,7 +1,8 @@
 """A search by Hypothesis, from settings to a verdict.
 
-Words: a *batch* is one run of Hypothesis, with a seed of its own that comes from the run's seed and the batch's number.
-Without a time budget there is one batch; with one, batches follow each other until something is found or time is up.
+Words: a *profile* is a named set of Hypothesis settings: `dev` while writing a model, `ci` the same on every run and
+without a database, `nightly` long. A *batch* is one run of Hypothesis, with a seed of its own that comes from the run's
+seed and the batch's number. Without a time budget there is one batch; with one, batches follow each other until something is found or time is up.
 """
 from __future__ import annotations
 
@@ -19,14 +20,14 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from model.language import Claim, Kind, Model
 from model.language.errors import unknown
-from search.hypothesis_machine import Falsified, Tally, machine_for
+from search.hypothesis_machine import Falsified, machine_for
+from search.hypothesis_tally import Tally
 from search.progress import Progress, Report, silent
 from search.shrink import shrink
 from search.trace import Trace
 from search.verdict import Answer, Finding, Verdict
 
-# The explain phase traces every line that runs, which makes plain execution five times slower and explains nothing
-# that the steps do not say; the target phase needs targets, and a model has none.
+# No explain phase, as in `machine_for`; the target phase needs targets, and a model has none.
 _PHASES = [Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink]
 _COMMON = hypothesis.settings(deadline=None, suppress_health_check=list(HealthCheck), phases=_PHASES)
 PROFILES = MappingProxyType({
