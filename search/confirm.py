@@ -46,7 +46,7 @@ class Origin:
     command: str = ""
 
 
-def confirmed(model: Model, kernel: Kernel, path: Path, claim: Claim | None, origin: Origin) -> Trace:
+def confirmed(model: Model, kernel: Kernel, path: Path, *, claim: Claim | None, origin: Origin) -> Trace:
     """The path as a trace, replayed in plain Python; EngineDisagreement if that goes another way."""
     states = vectors(kernel, path.states)
     actions = tuple(model.instances[number].key for number in path.instances)
@@ -107,7 +107,7 @@ def _changes(model: Model, one: Vector, other: Vector) -> str:
 
 def domain_error(model: Model, kernel: Kernel, path: Path, origin: Origin) -> Exception:
     """The error for a path to a state where some enabled instance leaves its domain."""
-    trace = confirmed(model, kernel, path, None, origin)
+    trace = confirmed(model, kernel, path, claim=None, origin=origin)
     for number, code in failures(kernel, path.states[-1]):
         instance, text = model.instances[number], kernel.errors[-code - 1]
         try:

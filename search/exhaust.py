@@ -127,7 +127,7 @@ class Conclusion:
 
     def _trace(self, sighting: Sighting) -> Trace:
         path = self.done.path_to(sighting.state, sighting.step)
-        return confirmed(self.model, self.kernel, path, sighting.claim, self.origin)
+        return confirmed(self.model, self.kernel, path, claim=sighting.claim, origin=self.origin)
 
     def _finding(self, sighting: Sighting) -> Finding:
         name = DEADLOCK if sighting.claim is None else sighting.claim.key
@@ -162,6 +162,8 @@ class Conclusion:
             sighting = self._seen(claim)
             if sighting is not None:
                 yield f"{claim.key} is reachable, first in {self._trace(sighting).length} steps."
+            elif done.ending is not Ending.COMPLETE:
+                yield f"{claim.key} was not reached so far."
 
     # What was counted.
 

@@ -32,7 +32,7 @@ from search.loops.frontier import (
     Search,
 )
 from search.loops.round_arrays import RoundArrays
-from search.loops.states import States
+from search.loops.states import FIRST_REGION, States
 from search.loops.table import ABSENT
 from search.progress import Progress, Report, silent
 
@@ -92,10 +92,14 @@ class Exploration:
                 f"A memory budget of {self.wish.memory:,} bytes holds {self.states.most:,} states, too few to begin "
                 f"({len(packed):,} initial states). Give at least a megabyte."
             )
-        while len(packed) > self.states.space.region_limit:
-            self.states.grow(0)
-        self.cursor[SIZE] = self.cursor[LEVEL_END] = self.states.add(packed, 0)
-        return int(self.cursor[SIZE])
+        size = 0
+        for first in range(0, len(packed), FIRST_REGION // 2):
+            block = packed[first : first + FIRST_REGION // 2]
+            while not self.states.has_room(len(block)) and self.states.grow(size):
+                pass
+            size = self.states.add(block, size)
+        self.cursor[SIZE] = self.cursor[LEVEL_END] = size
+        return size
 
     @property
     def stored(self) -> int:

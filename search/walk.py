@@ -201,7 +201,7 @@ class Conclusion:
         total, outing = self.run.total, self.outing
         first = int(total.first_walk[number])
         path = path_of(outing.kernel, outing.course, first, int(total.first_step[number]))
-        trace = confirmed(outing.model, outing.kernel, path, claim, self._origin(first))
+        trace = confirmed(outing.model, outing.kernel, path, claim=claim, origin=self._origin(first))
         return Finding(DEADLOCK if claim is None else claim.key, int(total.seen[number]), trace)
 
     def _answer(self, findings: list[tuple[Claim | None, Finding]]) -> Answer:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from model.language import UsageError
+
 HUGE = 1 << 22
 SHARE = 0.75
 """The part of the available memory that a search takes if nobody says how much."""
@@ -16,10 +18,15 @@ SHARE = 0.75
 def reserve(count: int, dtype: Any = np.uint64, *, dense: bool = True) -> np.ndarray:
     """An array of zeros whose pages take no memory before they are written; given back when the array goes.
 
-    `dense` says that it will be filled without gaps, so that large pages waste nothing.
+    `dense` says that it will be filled without gaps, so that large pages waste nothing. UsageError if it is too large.
     """
     size = max(1, count) * np.dtype(dtype).itemsize
-    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as error:
+        raise UsageError(
+            f"The system refuses {size:,} bytes for a search ({error.strerror}). Give a smaller memory budget."
+        ) from error
     if dense and size >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
         pages.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(pages, dtype, count=max(1, count))

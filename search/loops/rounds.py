@@ -172,7 +172,7 @@ def _look_up(space: Space, current: Round, begin: int, end: int) -> int:
         prefetch_key(space, peek(current.hashes, position))
     fresh = integer(0)
     for position in range(begin, end):
-        slot = find_or_claim(space, current.keys, position, peek(current.hashes, position), current.size)
+        slot = find_or_claim(space, (current.keys, position), peek(current.hashes, position), current.size)
         poke(current.slots, position, np.uint64(slot))
         fresh += integer(slot != ABSENT)
     return fresh

@@ -66,6 +66,10 @@ class States:
         """Add packed states to the `size` that are there; how many there are then."""
         return int(add_keys(self.space, np.ascontiguousarray(keys).ctypes.data, len(keys), size))
 
+    def has_room(self, count: int) -> bool:
+        """Whether so many more states can be added for sure, as far as the table is concerned."""
+        return int(self.filled.max()) + count <= self.space.region_limit
+
     def grow(self, size: int, fill: Fill | None = None) -> bool:
         """Make the table larger for the `size` states that are there; False if the budget is used up.
 

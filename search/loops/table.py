@@ -206,11 +206,12 @@ def find_or_add(space: Space, key: int, hashed: Word, size: int) -> int:
 
 
 @part
-def find_or_claim(space: Space, keys: int, position: int, hashed: Word, size: int) -> int:
-    """ABSENT if the key at a position of `keys` is stored or claimed already; else claim it, and return the slot.
+def find_or_claim(space: Space, place: tuple[int, int], hashed: Word, size: int) -> int:
+    """ABSENT if the key at a place (keys, position) is stored or claimed already; else claim it, and return the slot.
 
     A claim is an entry with the index `size` + position; `settle` makes it final.
     """
+    keys, position = place
     tag, slot, key = _tag(space, hashed), _slot(space, hashed), keys + 8 * space.words * position
     entry = _entry(space, slot)
     while entry != ZERO:

@@ -4,12 +4,13 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import sys
+from typing import Annotated
 
 import pytest
 from attrs import evolve
 
 from model.examples.reference import REFERENCE
-from model.language import DomainError, Kind, Model, UsageError
+from model.language import Domain, DomainError, Kind, Model, UsageError, require
 from search.compile import kernel_for
 from search.confirm import EngineDisagreement
 from search.exhaust import exhaust
@@ -17,7 +18,7 @@ from search.trace import run, shows
 from search.verdict import Answer
 from tests.search.plain_counts import plain_counts
 from tests.search.plain_kernel import plain_kernel
-from tests.search.post_office import BROKEN, STUCK, post_office
+from tests.search.post_office import BROKEN, POST_OFFICE, STUCK, Post, Street, Weather, post_office
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +38,10 @@ def reference():
 
 def claims_of(model, *names):
     return tuple(claim for name in names for claim in model.claims_of(name))
+
+
+COUNTS = Domain("counts")
+Count = Annotated[int, COUNTS]
 
 
 def without_time(verdict):
@@ -221,7 +226,31 @@ def test_progress_tells_states_depth_and_time_left(reference):
     assert heard[0].left <= 0.5 and "depth" in heard[0].note
 
 
+def test_a_search_that_ends_early_says_what_it_has_not_reached(model):
+    claims = claims_of(model, "never_three_delivered", "nine_delivered")
+    verdict = exhaust(model, claims=claims)
+    assert verdict.answer is Answer.VIOLATED and verdict.counterexample.claim == "never_three_delivered()"
+    assert "nine_delivered() was not reached so far." in verdict.notes
+
+
 # Size.
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_many_initial_states_are_all_stored_once(workers):
+    bounds = {"streets": 60, "letters": 0, "bag": 1, "counts": 10}
+    model = Model(evolve(POST_OFFICE, initial=any_street, bounds=bounds))
+    verdict = exhaust(model, claims=(), workers=workers, memory_bytes=10_000_000)
+    assert len(model.initial) == 60 * 61 * 10
+    assert (verdict.distinct_states, verdict.depth) == (len(model.initial), 0)
+    assert verdict.generated_states == 2 * len(model.initial)  # the sun comes out where it shines
+
+
+def any_street(post: Post, at: Street, last: Street, delivered: Count, nobody: bool) -> None:
+    require(not nobody or last == 0)
+    post.at, post.delivered = at, delivered
+    post.last = None if nobody else last
+    post.weather = Weather.SUN
 
 
 def test_the_reference_model_has_its_published_counts(reference):
