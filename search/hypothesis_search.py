@@ -2,7 +2,8 @@
 
 Words: a *profile* is a named set of Hypothesis settings: `dev` while writing a model, `ci` the same on every run and
 without a database, `nightly` long. A *batch* is one run of Hypothesis, with a seed of its own that comes from the run's
-seed and the batch's number. Without a time budget there is one batch; with one, batches follow each other until something is found or time is up.
+seed and the batch's number. Without a time budget there is one batch; with one, batches follow each other until
+something is found or time is up.
 """
 from __future__ import annotations
 
