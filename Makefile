@@ -44,7 +44,7 @@ hunt: setup ## set up and run the main job: what awaits a real cluster (or SNAPS
 	case $$code in 0|3|11|12|13) exit 0;; *) exit $$code;; esac
 
 test: setup ## set up and run the tests (ARGS="-k name" for some of them)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal $(ARGS)
 
 lint: setup ## ruff and mypy
 	@$(BIN)/ruff check .
