@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from model.language import Claim, Invariant, Model, Scenario
+from model.language import Claim, Invariant, Model, Scenario, UsageError
 from model.language.errors import unknown
 from reports.assertion_options import Options, active_options
 from reports.scenario_reference import reference_to, scenario_at
@@ -58,6 +58,9 @@ def search(asked: Asked, engine: str, wanted: dict[str, Any]) -> Verdict:
     if engine not in ENGINES:
         raise unknown("engine", engine, ENGINES)
     options = asked.options
+    time = wanted.get("seconds", options.seconds)
+    if time is not None and not (isinstance(time, int | float) and time > 0):
+        raise UsageError(f"`seconds` must be a number above 0, or None for no limit (got {time!r}).")
     limits = {"seconds": options.seconds, "seed": options.seed, "profile": options.profile}
     known = {name: value for name, value in limits.items() if name in ENGINES[engine].takes}
     given = {name: value for name, value in wanted.items() if value is not None}

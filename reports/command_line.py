@@ -9,12 +9,12 @@ import errno
 import importlib
 import os
 import sys
-from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 
 from model.language.errors import KwalkError
 from reports.commands.options import parser
-from reports.escaping import visible_lines
+from reports.streams import forget, remark, settle_streams
 
 COMMANDS = {
     "scenarios": ("reports.commands.catalogue", "scenarios"),
@@ -27,53 +27,48 @@ COMMANDS = {
     "show": ("reports.commands.traces", "show"),
 }
 """The module and function behind each command."""
-USAGE, INTERRUPTED = 2, 130
+USAGE, INTERRUPTED, UNREAD = 2, 130, 141
+"""Exit codes beside those of verdicts; the last two are those of a process that SIGINT or SIGPIPE ends."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; its exit code, as `kwalk --help` lists them."""
+    """Run a command; its exit code, as `kwalk --help` lists them. What went wrong on purpose becomes one message."""
+    settle_streams()
     try:
-        options = parser().parse_args(argv)
-    except SystemExit as end:
-        return int(end.code or 0)
-    return _run(options)
-
-
-def _run(options: Namespace) -> int:
-    """Run a command that was understood, and turn what went wrong on purpose into one message."""
-    from reports.terminal import tolerate_any_encoding
-
-    tolerate_any_encoding()
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
-    module, function = COMMANDS[options.command]
-    try:
-        code: int = getattr(importlib.import_module(module), function)(options)
+        code = _run(argv)
         sys.stdout.flush()
     except KwalkError as error:
         return _refuse(str(error))
     except KeyboardInterrupt:
         return _refuse("interrupted before anything ran.", INTERRUPTED)
     except BrokenPipeError:
-        _forget_stdout()  # The reader has seen enough, as in `kwalk show TRACE | head`.
-        return USAGE
+        forget(sys.stdout)  # The reader has seen enough, as in `kwalk show TRACE | head`.
+        return UNREAD
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        _forget_stdout()
+        forget(sys.stdout)
         return _refuse("no space is left for the output. Free some, or send it elsewhere.")
     return code
 
 
-def _refuse(message: str, code: int = USAGE) -> int:
-    print(f"kwalk: {visible_lines(message)}", file=sys.stderr)
+def _run(argv: Sequence[str] | None) -> int:
+    """Understand a command and run it; models in the present folder can be imported."""
+    try:
+        options = parser().parse_args(argv)
+    except SystemExit as end:
+        return int(end.code or 0)
+    with suppress(OSError):  # the present folder may be gone
+        if os.getcwd() not in sys.path:
+            sys.path.append(os.getcwd())
+    module, function = COMMANDS[options.command]
+    code: int = getattr(importlib.import_module(module), function)(options)
     return code
 
 
-def _forget_stdout() -> None:
-    """Let what is still buffered go nowhere, so that the interpreter does not complain about it at its end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+def _refuse(message: str, code: int = USAGE) -> int:
+    remark(f"kwalk: {message}")
+    return code
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from reports.escaping import visible
+from reports.streams import remark
 from search.progress import Progress, Report
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _lines() -> Report:
         nonlocal last
         if time.monotonic() - last >= QUIET_SECONDS:
             last = time.monotonic()
-            print(line(progress), file=sys.stderr, flush=True)
+            remark(line(progress))
 
     return report
 

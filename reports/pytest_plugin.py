@@ -4,7 +4,6 @@ It loads nothing slow: a test suite that never asserts anything about a scenario
 """
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from attrs import evolve
 
 from reports.assertion_options import DEFAULT_OUT, PROFILES, Options
+from reports.commands.values import bound, seconds, seed
 
 OPTIONS = pytest.StashKey[Options]()
 MARK = "kwalk(variant=…, profile=…, seconds=…, seed=…): what this test's searches take instead of the run's options"
@@ -24,30 +24,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add = group.addoption
     add("--kwalk-variant", metavar="NAME", help="the variant to explore where a test names none")
     add("--kwalk-profile", choices=PROFILES, default="dev", help="settings of Hypothesis: dev (default), ci or nightly")
-    add("--kwalk-seconds", type=_seconds, metavar="N", help="end each search after this time where a test names none")
-    add("--kwalk-seed", type=_seed, default=0, metavar="N", help="a number that all choices come from (default: 0)")
-    add("--kwalk-bound", type=_bound, action="append", default=[], metavar="NAME=N", help="change a bound (repeatable)")
+    add("--kwalk-seconds", type=seconds, metavar="N", help="end each search after this time where a test names none")
+    add("--kwalk-seed", type=seed, default=0, metavar="N", help="a number that all choices come from (default: 0)")
+    add("--kwalk-bound", type=bound, action="append", default=[], metavar="NAME=N", help="change a bound (repeatable)")
     add("--kwalk-out", type=Path, default=DEFAULT_OUT, metavar="DIR", help=f"where traces go (default: {DEFAULT_OUT})")
     add("--kwalk-pin", action="store_true", help="save known counterexamples anew where found, as long as ever")
-
-
-def _seconds(text: str) -> float:
-    if not re.fullmatch(r"\d*\.?\d+", text) or float(text) == 0:
-        raise ValueError
-    return float(text)
-
-
-def _seed(text: str) -> int:
-    if not re.fullmatch(r"\d{1,19}", text):
-        raise ValueError
-    return int(text)
-
-
-def _bound(text: str) -> tuple[str, int]:
-    name, _, size = text.partition("=")
-    if not name or not re.fullmatch(r"\d{1,18}", size):
-        raise ValueError
-    return name, int(size)
 
 
 @pytest.hookimpl(tryfirst=True)

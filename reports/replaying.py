@@ -8,6 +8,7 @@ from __future__ import annotations
 from attrs import evolve, frozen
 
 from model.language import Model, Scenario, UsageError
+from model.language.errors import one_of
 from model.language.registry import find_scenario
 from reports.escaping import visible
 from reports.fingerprint import fingerprint
@@ -92,7 +93,9 @@ def _ending(model: Model, trace: Trace, end: tuple[tuple[int, ...] | None, tuple
         return Answer.DEADLOCK if stuck else Answer.HOLDS
     claim = next((c for c in model.claims if c.key == trace.claim), None)
     if claim is None:
-        raise UsageError(f"The trace is about {visible(trace.claim, 80)!r}, and the model has no such invariant.")
+        known = one_of(invariant.name for invariant in model.scenario.invariants)
+        about = visible(trace.claim, 80)
+        raise UsageError(f"The trace is about {about!r}, and the model has no such invariant. {known}")
     over_step = before if claim.invariant.states == 2 else None
     if not model.violates(claim, state, over_step):
         return Answer.HOLDS

@@ -3,14 +3,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from reprlib import repr as brief
 
-from model.language import Scenario
+from model.language import Scenario, UsageError
 from model.language.registry import announced, find_scenario
 
 
 def scenario_at(scenario: Scenario | str) -> Scenario:
     """The scenario itself, or the one of that name or reference; UsageError if there is none."""
-    return find_scenario(scenario) if isinstance(scenario, str) else scenario
+    if isinstance(scenario, str):
+        return find_scenario(scenario)
+    if not isinstance(scenario, Scenario):
+        raise UsageError(f"A scenario is a Scenario, or the name of one (got {brief(scenario)}).")
+    return scenario
 
 
 def reference_to(scenario: Scenario) -> str:

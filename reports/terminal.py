@@ -11,11 +11,19 @@ PLAIN_WIDTH = 140
 """Columns of a report that goes to a file or a pipe."""
 
 
+class _Console(Console):
+    """A console that leaves it to the command what becomes of it when nobody reads any more."""
+
+    def on_broken_pipe(self) -> None:
+        """Do not end the process here."""
+        raise BrokenPipeError
+
+
 def console(stream: TextIO | None = None) -> Console:
     """A console on a stream (standard output if None): colours only on a terminal and without NO_COLOR."""
     stream = stream or sys.stdout
     colours = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return Console(
+    return _Console(
         file=stream,
         force_terminal=colours,
         color_system="auto" if colours else None,
@@ -25,13 +33,6 @@ def console(stream: TextIO | None = None) -> Console:
         highlight=False,
         legacy_windows=False,
     )
-
-
-def tolerate_any_encoding() -> None:
-    """Let standard streams print an arrow as an escape where their encoding has none."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
 
 
 def put(out: Console, *things: RenderableType) -> None:

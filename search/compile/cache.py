@@ -10,6 +10,7 @@ import json
 import os
 import tempfile
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 from attrs import frozen
@@ -43,24 +44,26 @@ def unpack(content: bytes) -> Compiled:
 
 def folder() -> Path:
     """Where compiled kernels are kept."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "kwalk" / "kernels"
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "kwalk" / "kernels"
 
 
 def load(key: str) -> Compiled | None:
     """The kernel of that fingerprint, or None."""
     try:
         return unpack((folder() / f"{key}.zip").read_bytes())
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, json.JSONDecodeError):
+    except Exception:  # no folder, no file, or a broken one: whatever it is, compiling anew is the remedy
         return None
 
 
 def save(key: str, code: Compiled) -> None:
     """Keep a kernel for later; a folder that cannot be written is no error."""
-    try:
+    with suppress(OSError, RuntimeError):  # the latter from a user without a home
         folder().mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder(), delete=False) as file:
-            file.write(code.pack())
-        os.replace(file.name, folder() / f"{key}.zip")
-    except OSError:
-        return
+        descriptor, aside = tempfile.mkstemp(dir=folder())
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(code.pack())
+            os.replace(aside, folder() / f"{key}.zip")
+        except OSError:
+            os.unlink(aside)

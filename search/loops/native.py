@@ -5,8 +5,9 @@ Words: an *address* is an int64; a *word* is the uint64 stored there. All functi
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +33,27 @@ ONE: Word = np.uint64(1)
 def loop(function: Callable[..., Any]) -> Any:
     """Compile a loop: cached on disk, without the GIL. The cache is void as soon as any source in this folder changes.
 
-    (Numba alone looks at one file per function and would miss a change in what it calls.)
+    (Numba alone looks at one file per function and would miss a change in what it calls.) Where no folder for it can be
+    written, or it is broken, the loop is compiled anew.
     """
-    compiled = njit(cache=True, nogil=True, error_model="numpy")(function)
+    compiled = njit(nogil=True, error_model="numpy")(function)
+    with suppress(RuntimeError):  # numba finds no folder to write to
+        compiled.enable_caching()
     kept = getattr(compiled._cache, "_cache_file", None)
     if kept is not None:
         kept._source_stamp = _sources()
+        compiled._cache._guard_against_spurious_io_errors = partial(_forgiving, kept)
     return compiled
+
+
+@contextmanager
+def _forgiving(kept: Any) -> Iterator[None]:
+    """Whatever is wrong with a cache file, begin it anew; if that fails too (a full disk), go on without."""
+    try:
+        yield
+    except Exception:
+        with suppress(OSError):
+            kept.flush()
 
 
 def part(function: Callable[..., Any]) -> Any:

@@ -62,13 +62,18 @@ def test_another_variant_of_the_whole_run_mends_the_failure(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("option", "value"),
-    [("--kwalk-seconds", "0"), ("--kwalk-seconds", "soon"), ("--kwalk-seed", "-1"), ("--kwalk-bound", "threads"),
-     ("--kwalk-profile", "weekly")],
-)  # fmt: skip
-def test_a_value_that_makes_no_sense_is_refused_before_any_test_runs(tmp_path, option, value):
+    ("option", "value", "says"),
+    [
+        ("--kwalk-seconds", "0", "'0' is not a number of seconds above 0"),
+        ("--kwalk-seconds", "soon", "'soon' is not a number of seconds above 0"),
+        ("--kwalk-seed", "-1", "'-1' is not a whole number in 0"),
+        ("--kwalk-bound", "threads", "'threads' is not NAME=N"),
+        ("--kwalk-profile", "weekly", "invalid choice: 'weekly'"),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_refused_before_any_test_runs(tmp_path, option, value, says):
     output = run_pytest(tmp_path, f"{option}={value}")
-    assert f"argument {option}: invalid" in output
+    assert f"argument {option}: {says}" in output
     assert "passed" not in output
 
 
