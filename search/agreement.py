@@ -14,8 +14,8 @@ import z3
 from attrs import frozen
 
 from model.language import DomainError, Kind, Model, Result, Vector
-from model.language.lift import Lifted, LiftedAction, LiftedClaim, Owed, Term, lift
-from model.language.lift.evaluation import evaluate_terms
+from model.language.lift import Lifted, LiftedAction, LiftedClaim, Owed, Term, in_order, lift
+from model.language.lift.evaluation import evaluate_terms, values_of
 from model.language.lift.solver import Solver, model_where, number_in
 from search.kernel import Kernel
 
@@ -59,14 +59,19 @@ def _any_successor(model: Model, state: Vector, rng: random.Random) -> Vector | 
 
 
 def disagreements(
-    model: Model, states: Sequence[Vector], *, kernel: Kernel | None = None, with_z3: bool = False
+    model: Model,
+    states: Sequence[Vector],
+    *,
+    kernel: Kernel | None = None,
+    with_z3: bool = False,
+    lifted: Lifted | None = None,
 ) -> Iterator[Disagreement]:
     """Every action and claim on every state: plain Python, lifted terms, the kernel (if given), and Z3 (if asked).
 
     Claims about steps are asked from the first of the states to each of them.
     """
-    lifted = lift(model)
-    meanings: list[_Plain | _Terms | _Compiled] = [_Plain(model), _Terms()]
+    lifted = lifted or lift(model)
+    meanings: list[_Plain | _Terms | _Compiled] = [_Plain(model), _Terms(lifted)]
     if kernel is not None:
         meanings.append(_Compiled(model, kernel))
     if with_z3:
@@ -116,7 +121,20 @@ class _Terms:
 
     name = "terms"
 
+    def __init__(self, lifted: Lifted) -> None:
+        now = [c for c in lifted.claims if c.claim.kind is not Kind.STEP]
+        self._order = list(in_order(root for thing in (*lifted.actions, *now) for root in thing.roots))
+        self._numbers: Vector = ()
+        self._known: dict[int, int] = {}
+        self._leaves = len(lifted.model.leaves)
+
     def _values(self, roots: Sequence[Term], numbers: Vector) -> list[int]:
+        """All terms of a state are evaluated at once, as they share most of their parts."""
+        if numbers != self._numbers:
+            self._known = values_of(self._order, numbers) if len(numbers) == self._leaves else {}
+            self._numbers = numbers
+        if all(root.id in self._known for root in roots):
+            return [self._known[root.id] for root in roots]
         return evaluate_terms(roots, numbers)
 
     def action(self, action: LiftedAction, state: Vector) -> Said:
@@ -132,8 +150,7 @@ class _Terms:
         return tuple(after)
 
     def claim(self, claim: LiftedClaim, state: Vector, before: Vector | None) -> Said:
-        roots = [claim.premise, claim.truth, *(o.condition for o in claim.errors)]
-        premise, truth, *errors = self._values(roots, state if before is None else (*before, *state))
+        premise, truth, *errors = self._values(claim.roots, state if before is None else (*before, *state))
         if not premise:
             return None
         return "error" if any(errors) else bool(truth)
@@ -145,13 +162,11 @@ class _Solved(_Terms):
     name = "Z3"
 
     def __init__(self, lifted: Lifted) -> None:
-        roots = [root for action in lifted.actions for root in action.roots]
-        roots += [term for claim in lifted.claims for term in (claim.premise, claim.truth)]
-        roots += [o.condition for claim in lifted.claims for o in claim.errors]
+        super().__init__(lifted)
+        roots = [root for thing in (*lifted.actions, *lifted.claims) for root in thing.roots]
         self.solver = Solver(Solver.width_for(roots))
         for root in roots:
             self.solver.expression(root)
-        self._numbers: Vector = ()
         self._model: z3.ModelRef | None = None
 
     def _values(self, roots: Sequence[Term], numbers: Vector) -> list[int]:
@@ -172,6 +187,7 @@ class _Compiled:
         self._apply = ctypes.CFUNCTYPE(number, number, pointer, pointer)(kernel.apply)
         self._regard = ctypes.CFUNCTYPE(None, number, pointer, pointer)(kernel.regard)
         self._check = ctypes.CFUNCTYPE(None, pointer, number, pointer, pointer)(kernel.check)
+        self._state: Vector = ()
         self._check_step = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, pointer)(kernel.check_step)
 
     def _row(self, words: int) -> np.ndarray:
@@ -182,10 +198,17 @@ class _Compiled:
         self._guards(packed.ctypes.data, row.ctypes.data)
         return row
 
+    def _packed(self, state: Vector) -> tuple[np.ndarray, np.ndarray]:
+        """A packed state and a fresh copy of its row of guards."""
+        if state != self._state:
+            self._state, self._before = state, self.kernel.pack(np.array([state], np.int64))
+            self._row_before = self._guards_of(self._before)
+        return self._before, self._row_before.copy()
+
     def action(self, action: LiftedAction, state: Vector) -> Said:
         index, kernel = action.instance.index, self.kernel
-        before, after = kernel.pack(np.array([state], np.int64)), np.zeros((1, kernel.words), np.uint64)
-        row = self._guards_of(before)
+        before, row = self._packed(state)
+        after = np.zeros((1, kernel.words), np.uint64)
         if not _bit(row, index):
             return "disabled"
         code = self._apply(index, before.ctypes.data, after.ctypes.data)

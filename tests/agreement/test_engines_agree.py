@@ -2,6 +2,7 @@
 import pytest
 
 from model.language import Model
+from model.language.lift import lift
 from model.language.registry import announced
 from search.agreement import disagreements, random_states, reachable_states
 from search.compile import kernel_for
@@ -14,9 +15,9 @@ PAIRS = [(s, v) for s in (ZOO, *announced().values()) for v in (s.variants or {s
 def test_plain_python_kernel_and_z3_agree_on_reachable_and_on_arbitrary_states(scenario, variant):
     model = Model(scenario, variant)
     few = max(3, 300 // (len(model.instances) + len(model.claims)))
-    many = 6 * few
-    kernel = kernel_for(model)
+    many = 4 * few
+    kernel, lifted = kernel_for(model), lift(model)
     slow = [*reachable_states(model, few, seed=1), *random_states(model, few, seed=2)]
     fast = [*reachable_states(model, many, seed=3), *random_states(model, many, seed=4)]
-    assert next(disagreements(model, slow, kernel=kernel, with_z3=True), None) is None
-    assert next(disagreements(model, fast, kernel=kernel), None) is None
+    assert next(disagreements(model, slow, kernel=kernel, lifted=lifted, with_z3=True), None) is None
+    assert next(disagreements(model, fast, kernel=kernel, lifted=lifted), None) is None

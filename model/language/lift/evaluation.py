@@ -8,10 +8,16 @@ from model.language.lift.terms import Term, in_order
 
 def evaluate_terms(roots: Sequence[Term], numbers: Sequence[int]) -> list[int]:
     """The values of some terms (truth values as 0 and 1) for a vector."""
+    known = values_of(list(in_order(roots)), numbers)
+    return [known[root.id] for root in roots]
+
+
+def values_of(order: Sequence[Term], numbers: Sequence[int]) -> dict[int, int]:
+    """The values of all terms of a list in which arguments come before their users, by the terms' ids."""
     value: dict[int, int] = {}
-    for term in in_order(roots):
+    for term in order:
         value[term.id] = _value(term, [value[a.id] for a in term.args], numbers)
-    return [value[root.id] for root in roots]
+    return value
 
 
 def _value(term: Term, args: list[int], numbers: Sequence[int]) -> int:

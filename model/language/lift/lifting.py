@@ -50,6 +50,11 @@ class LiftedClaim:
     truth: Term
     errors: tuple[Obligation, ...]
 
+    @property
+    def roots(self) -> list[Term]:
+        """All of its terms: the premise, the truth, the errors."""
+        return [self.premise, self.truth, *(o.condition for o in self.errors)]
+
 
 @frozen(eq=False)
 class Lifted:
