@@ -122,8 +122,9 @@ class _Terms:
     name = "terms"
 
     def __init__(self, lifted: Lifted) -> None:
-        now = [c for c in lifted.claims if c.claim.kind is not Kind.STEP]
-        self._order = list(in_order(root for thing in (*lifted.actions, *now) for root in thing.roots))
+        roots = [root for action in lifted.actions for root in action.roots]
+        roots += [root for c in lifted.claims if c.claim.kind is not Kind.STEP for root in c.roots]
+        self._order = list(in_order(roots))
         self._numbers: Vector = ()
         self._known: dict[int, int] = {}
         self._leaves = len(lifted.model.leaves)
@@ -163,7 +164,8 @@ class _Solved(_Terms):
 
     def __init__(self, lifted: Lifted) -> None:
         super().__init__(lifted)
-        roots = [root for thing in (*lifted.actions, *lifted.claims) for root in thing.roots]
+        roots = [root for action in lifted.actions for root in action.roots]
+        roots += [root for claim in lifted.claims for root in claim.roots]
         self.solver = Solver(Solver.width_for(roots))
         for root in roots:
             self.solver.expression(root)

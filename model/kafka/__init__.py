@@ -7,8 +7,8 @@ What the model leaves out, and why nothing is lost for the stories told here:
 
 * A registration in /brokers/ids and its broker epoch: a context knows whether a broker is gone, current, or stale;
   a request that would carry a stale broker epoch is dropped when it is sent.
-* UpdateMetadata: a broker needs of it only which leaders live, and that goes with LeaderAndIsr. StopReplica goes only to
-  brokers that stop.
+* UpdateMetadata: a broker needs of it only which leaders live, and that goes with LeaderAndIsr. StopReplica goes only
+  to brokers that stop.
 * The ISR in requests and in the context: elections read the state znode, and retry until they win the race for it.
 * The session: it ends with the process, so that a crash is also the session's expiry. A controlled shutdown and the
   stop that follows are one step, and so are a leader's AlterIsr and the controller's answer.
