@@ -114,7 +114,10 @@ def test_a_time_budget_of_nothing_leaves_it_undecided(kwalk):
         (("exhaust", TOPIC_ID_CORE, "--invariant", "disk_matches"), "Did you mean 'disk_matches_znode'?"),
         (("exhaust", TOPIC_ID_CORE, "--bound", "broker=3"), "Did you mean 'brokers'?"),
         (("exhaust", TOPIC_ID_CORE, "--bound", "brokers=0"), "Bound 'brokers' must be 1 or more (got 0)"),
-        (("exhaust", TOPIC_ID_CORE, "--bound", "brokers=100000000000"), "is not NAME=N with N a whole number in 0 … 2,147,483,648"),
+        (
+            ("exhaust", TOPIC_ID_CORE, "--bound", "brokers=100000000000"),
+            "is not NAME=N with N a whole number in 0 … 2,147,483,648",
+        ),
         (("exhaust", TOPIC_ID_CORE, "--bound", "brokers=200000"), "Give smaller bounds"),
         (("exhaust", TOPIC_ID_CORE, "--bound", "brokers"), "is not NAME=N"),
         (("exhaust", TOPIC_ID_CORE, "--bound", "brokers=-1"), "is not NAME=N"),
