@@ -54,6 +54,13 @@ class Tables:
         self.chunks.close()
         self.findings.close()
 
+    def let_go(self) -> None:
+        """Close what is still open, whatever comes of it."""
+        for writer in (self.chunks, self.findings):
+            with suppress(OSError):
+                writer.close()
+            writer.is_open = False  # after an error it would be closed again, and complain, when it is collected
+
 
 def folder_name(model: Model, seed: int) -> str:
     """The name of the folder of a run: letters, digits, dots, dashes and underscores only."""
@@ -75,7 +82,11 @@ def tables_in(out: str | Path | None, model: Model, seed: int) -> Iterator[Table
         aside = Path(tempfile.mkdtemp(prefix=".walks-", dir=final.parent))
     try:
         with _refusals(final):
-            yield Tables(aside, model)
+            tables = Tables(aside, model)
+            try:
+                yield tables
+            finally:
+                tables.let_go()
             _put(aside, final)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
