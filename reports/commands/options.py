@@ -47,6 +47,10 @@ class Parser(argparse.ArgumentParser):
         """Print what is wrong and where help is, and exit."""
         self.exit(2, f"kwalk: {visible(message)}. See `{self.prog} --help`.\n")
 
+    def print_help(self, file: Any = None) -> None:
+        """Print the help; unlike argparse's own, this does not pass over an output that takes nothing."""
+        print(self.format_help(), end="", file=file)
+
 
 class _Version(argparse.Action):
     """Look the version up only when somebody asks."""
