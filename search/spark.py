@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from statistics import median
@@ -22,6 +23,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from model.language import Claim, KwalkError, Model
 from search.compile import compiled, kernel_of
 from search.compile.machine_code import cpu
+from search.interrupts import Interrupts, interrupts_noticed
 from search.progress import Progress, Report, silent
 from search.spark_session import spark_session
 from search.spark_tables import Tables, folder_name, tables_in
@@ -30,6 +32,10 @@ from search.verdict import Verdict
 from search.walk import DEFAULT_WALKS, Conclusion, Outing
 from search.walk_chunks import Course, run_chunk
 
+JOBS = "kwalk walks"
+"""The name of our jobs, by which they are cancelled."""
+LOOK = 0.2
+"""Seconds between looks whether somebody has pressed Ctrl-C."""
 FIRST_CHUNK, MOST_IN_CHUNK = 64, 1 << 24
 CHUNKS_PER_PARTITION = 2
 """More than one, so that a partition that is done early does not wait long."""
@@ -76,9 +82,14 @@ def walk_on_spark(
         walks = DEFAULT_WALKS
     outing = Outing(model, kernel, course, asked, walks, seconds, workers=1, report=report)
     parcel = Parcel(kernel, code, cpu(), course, collect=out is not None)
-    with _session(session, partitions) as spark, tables_in(out, model, seed) as tables:
-        fleet = Fleet(spark, partitions or spark.sparkContext.defaultParallelism, parcel)
-        run = Expedition(outing, fleet, tables)
+    with (
+        interrupts_noticed() as interrupts,
+        _session(session, partitions) as spark,
+        tables_in(out, model, seed) as tables,
+        Fleet(spark, partitions or spark.sparkContext.defaultParallelism, parcel) as fleet,
+    ):
+        interrupts.arm()
+        run = Expedition(outing, fleet, tables, interrupts)
         if tables:
             tables.close(run.total)
     verdict = evolve(Conclusion(outing, run, command).verdict(), engine="spark")
@@ -91,14 +102,30 @@ def _session(session: SparkSession | None, partitions: int | None) -> AbstractCo
 
 
 class Fleet:
-    """Executors that have what they need to walk."""
+    """Executors that have what they need to walk, and a thread that talks to them."""
 
     def __init__(self, session: SparkSession, partitions: int, parcel: Parcel) -> None:
         self.session, self.partitions = session, partitions
         self.parcel = session.sparkContext.broadcast(parcel.pack())
+        self.thread = ThreadPoolExecutor(1)
 
-    def do(self, work: Round) -> list[Chunk]:
-        """The chunks of a round that were done, in the order of their walks; SparkFailure."""
+    def __enter__(self) -> Fleet:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.thread.shutdown()
+        self.parcel.unpersist()
+
+    def do(self, work: Round, interrupts: Interrupts) -> list[Chunk] | None:
+        """The chunks of a round that were done, in the order of their walks; None if interrupted; SparkFailure."""
+        job = self.thread.submit(self._run, work)
+        while not wait([job], LOOK).done:
+            if interrupts.noticed:
+                self.session.sparkContext.cancelJobGroup(JOBS)
+        return None if interrupts.noticed else job.result()
+
+    def _run(self, work: Round) -> list[Chunk]:
+        self.session.sparkContext.setJobGroup(JOBS, "random walks", interruptOnCancel=True)
         numbers = self.session.range(0, work.chunks, 1, self.partitions)
         chunks = numbers.mapInArrow(walker_of(self.parcel, work), from_arrow_schema(SCHEMA))
         try:
@@ -120,16 +147,14 @@ def _last_words(error: Exception) -> str:
 class Expedition:
     """The rounds of an outing, and what they counted together. Ctrl-C ends it, with what was done so far."""
 
-    def __init__(self, outing: Outing, fleet: Fleet, tables: Tables | None) -> None:
-        self.outing, self.fleet, self.tables = outing, fleet, tables
-        self.interrupted, self.next, self.size = False, 0, FIRST_CHUNK
+    def __init__(self, outing: Outing, fleet: Fleet, tables: Tables | None, interrupts: Interrupts) -> None:
+        self.outing, self.fleet, self.tables, self.interrupts = outing, fleet, tables, interrupts
+        self.next, self.size = 0, FIRST_CHUNK
         self.total = run_chunk(outing.kernel, outing.course, range(0))
         self.started, self.seconds = time.monotonic(), 0.0
-        try:
-            while (work := self._next_round()) is not None and self._add(work):
-                outing.report(self._progress())
-        except KeyboardInterrupt:
-            self.interrupted = True
+        while not interrupts.noticed and (work := self._next_round()) is not None and self._add(work):
+            outing.report(self._progress())
+        self.interrupted = interrupts.noticed
         self.seconds = time.monotonic() - self.started
 
     def _next_round(self) -> Round | None:
@@ -148,7 +173,9 @@ class Expedition:
 
     def _add(self, work: Round) -> bool:
         """Do a round and add it up; whether to go on."""
-        chunks = self.fleet.do(work)
+        chunks = self.fleet.do(work, self.interrupts)
+        if chunks is None:
+            return False
         self._set_size(chunks)
         for chunk in chunks:
             walks = chunk.walks

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +20,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from model.language import UsageError
+from search.interrupts import interrupts_restored
 from search.java import java_home
 
 SETTINGS = {
@@ -56,7 +55,7 @@ def spark_session(workers: int | None = None) -> Iterator[SparkSession]:
     elif "PYSPARK_GATEWAY_PORT" in os.environ:
         yield SparkSession.builder.appName("kwalk").getOrCreate()
     else:
-        with _interrupts_restored(), _scratch() as scratch:
+        with interrupts_restored(), _scratch() as scratch:
             session = _embedded(workers, scratch)
             try:
                 yield session
@@ -109,16 +108,3 @@ def _scratch() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _interrupts_restored() -> Iterator[None]:
-    """Spark answers Ctrl-C by cancelling its jobs; afterwards it means again what it meant before."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

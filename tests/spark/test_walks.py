@@ -157,22 +157,28 @@ from model.language import Model
 from search.spark import walk_on_spark
 if __name__ == "__main__":
     told = lambda progress: print("walking", flush=True)
+    print("starting", flush=True)
     verdict = walk_on_spark(
         Model(REFERENCE), claims=(), seconds=120, keep_going=True, partitions=1, out=sys.argv[1], report=told
     )
-    print(verdict.how, verdict.walks > 0, flush=True)
+    print(verdict.how, verdict.walks, flush=True)
 """
 
 
-def test_an_interrupt_leaves_a_partial_verdict_and_whole_tables(tmp_path):
+@pytest.mark.parametrize(("word", "seconds"), [("starting", 1.0), ("walking", 0.7)])
+def test_an_interrupt_leaves_a_partial_verdict_and_whole_tables(tmp_path, word, seconds):
     out = tmp_path / "out"
     running = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED, out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )  # fmt: skip
-    assert running.stdout.readline() == "walking\n"
+    while running.stdout.readline() != f"{word}\n":
+        assert running.poll() is None
+    time.sleep(seconds)
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does for Ctrl-C: everything that we started gets it
     said, complaints = running.communicate(timeout=60)
-    assert (said.splitlines()[-1], complaints, running.returncode) == ("interrupted True", "", 0)
+    how, walks = said.splitlines()[-1].split()
+    assert (how, complaints, running.returncode) == ("interrupted", "", 0)
+    assert (int(walks) > 0) == (word == "walking")
     (folder,) = out.iterdir()
-    assert sum(pq.read_table(folder / "chunks.parquet")["walks"].to_pylist()) > 0
+    assert sum(pq.read_table(folder / "chunks.parquet")["walks"].to_pylist()) == int(walks)
