@@ -1,0 +1,191 @@
+"""Somebody's model with a mistake in it: the message names their file and line, what is wrong, and the remedy."""
+from __future__ import annotations
+
+from itertools import count
+
+import pytest
+
+from tests.bad_input.refusals import assert_refused, kwalk, left_in, process
+from tests.reports.commands import Ran
+
+__all__ = ["kwalk", "process"]
+PRELUDE = """
+from typing import Annotated
+from model.language import Actor, Domain, Scenario, action, always, number, optional, require, state
+
+POTS = Domain("pots")
+COOK = Actor("cook", system=False)
+
+@state
+class Pot:
+    level: int = number(0, 3)
+    spice: int | None = optional(number(0, 3))
+
+@action(by=COOK)
+def fill(pot: Pot) -> None:
+    require(pot.level < 3)
+    pot.level += 1
+
+@always()
+def low(pot: Pot) -> bool:
+    return pot.level < 4
+
+"""
+FIRST = PRELUDE.count("\n") + 1
+"""The line at which a case begins."""
+NUMBERS = count(1)
+
+ACTIONS = {
+    "an unliftable construct": ("while pot.level < 3:\n        pot.level += 1", 0, "the statement While. Instead: a `for`"),
+    "a guard after an effect": ("pot.level = 1\n    require(pot.level < 3)", 1, "a guard after an effect"),
+    "a field that does not exist": ("pot.levle = 1", 0, "no field 'levle'"),
+    "a name that does not exist": ("pot.level = levle", 0, "'levle' has no value here"),
+}
+
+
+def model(body: str) -> str:
+    return f"{PRELUDE}{body}\n"
+
+
+def scenario(**changed: str) -> str:
+    """The source of a scenario with some fields other than they should be."""
+    fields = {"name": "'s'", "story": "''", "state": "Pot", "actions": "[fill]", "invariants": "[low]"} | changed
+    return model(f"S = Scenario({', '.join(f'{name}={value}' for name, value in fields.items())})")
+
+
+def action(body: str, parameters: str = "", says: str = "''") -> str:
+    head = f"@action(by=COOK, says={says})\ndef cook(pot: Pot{parameters}) -> None:\n    "
+    return model(f"{head}{body}\n\nS = Scenario('s', '', Pot, [cook], [low], bounds={{'pots': 2}})")
+
+
+@pytest.fixture
+def explored(kwalk, tmp_path):
+    """Explore a model from its source; how the command ended, and the file's name."""
+
+    def explore(source: str, command: str = "exhaust") -> tuple[Ran, str]:
+        name = f"bad_model_{next(NUMBERS)}"
+        file = tmp_path / f"{name}.py"
+        file.write_text(source)
+        ran = kwalk(command, f"{name}:S")
+        assert left_in(tmp_path) == {file.name}
+        return ran, str(file)
+
+    return explore
+
+
+@pytest.mark.parametrize(("body", "line", "says"), ACTIONS.values(), ids=ACTIONS)
+def test_what_cannot_be_lifted_is_refused_with_its_line_and_what_to_write_instead(explored, body, line, says):
+    ran, file = explored(action(body))
+    assert_refused(ran, f"{file}:{FIRST + 2 + line}: cannot lift this: ", "Instead: ", says)
+
+
+def test_a_call_of_what_is_no_model_is_refused_with_the_action_that_makes_it(explored):
+    ran, file = explored(action("pot.level = randint(0, 3)").replace("\nPOTS", "from random import randint\nPOTS"))
+    assert_refused(ran, "cannot lift this: ", f"(cook calls it: {file}:{FIRST})")
+
+
+@pytest.mark.parametrize("command", ["exhaust", "walk", "hunt"])
+def test_an_out_of_domain_write_is_refused_with_the_steps_that_lead_there(explored, command):
+    ran, _ = explored(action("pot.level += 1"), command)
+    assert_refused(ran, "cook() leaves its domain: Pot.level must be an int in 0 … 3 (got 4)", "after 3 steps: cook()")
+
+
+def test_none_used_as_a_number_is_refused_with_its_line(explored):
+    ran, file = explored(action("pot.level = pot.spice + 1"))
+    assert_refused(ran, f"cook() cannot be run: {file}:{FIRST + 2}: TypeError: ", "'NoneType'", "in an initial state")
+
+
+def test_an_invariant_that_fails_to_say_yes_or_no_is_refused_with_its_line(explored):
+    invariant = "@always()\ndef spicy(pot: Pot) -> bool:\n    return pot.spice + 1 > 0\n\n"
+    ran, file = explored(model(f"{invariant}S = Scenario('s', '', Pot, [fill], [spicy])"))
+    assert_refused(ran, f"spicy() cannot be run: {file}:{FIRST + 2}: TypeError: ")
+
+
+def test_an_invariant_that_changes_the_state_is_refused(explored):
+    invariant = "@always()\ndef emptied(pot: Pot) -> bool:\n    pot.level = 0\n    return pot.level == 0\n\n"
+    ran, file = explored(model(f"{invariant}S = Scenario('s', '', Pot, [fill], [emptied])"))
+    assert_refused(ran, f"{file}:{FIRST}: ", "emptied changes the state", "Instead: ")
+
+
+@pytest.mark.parametrize(
+    "body, says",
+    [
+        ("    require(False)", "has no initial state within its bounds: begin requires"),
+        ("    pot.level = 9", "begin() leaves its domain: Pot.level must be an int in 0 … 3 (got 9)"),
+        ("    pot.level = [][0]", "IndexError: list index out of range. Mend the model there"),
+    ],
+)
+def test_a_beginning_that_does_not_work_is_refused(explored, body, says):
+    begin = f"def begin(pot: Pot) -> None:\n{body}\n\n"
+    ran, _ = explored(model(f"{begin}S = Scenario('s', '', Pot, [fill], [low], initial=begin)"))
+    assert_refused(ran, says)
+
+
+@pytest.mark.parametrize(
+    "parameters, says",
+    [
+        (", much: int", "parameter 'much' of cook has no domain (its annotation is <class 'int'>). Annotate it with"),
+        (", much", "parameter 'much' of cook has no domain"),
+        (", much: 'Annotated[int, PANS]'", "an annotation of cook has no meaning: name 'PANS' is not defined"),
+    ],
+)
+def test_a_parameter_without_a_domain_is_refused_with_the_line_of_its_action(explored, parameters, says):
+    ran, file = explored(action("pot.level = 1", parameters))
+    assert_refused(ran, f"{file}:{FIRST}: ", says)
+
+
+@pytest.mark.parametrize(
+    "source, line, says",
+    [
+        (model("S = Scenario("), 0, "SyntaxError: '(' was never closed"),
+        (model("import no_such_package"), 0, "ModuleNotFoundError: No module named 'no_such_package'"),
+        (model("from model.language import acton"), 0, "ImportError: cannot import name 'acton'"),
+        (model("\n1 / 0"), 1, "ZeroDivisionError: division by zero"),
+        (model("raise SystemExit(0)"), 0, "SystemExit: 0"),
+        (action("pot.level = 1", says="'adds {salt}'"), 0, "`says` of cook names {salt}, and that is no parameter"),
+        (action("pot.level = 1", says="'adds {'"), 0, "`says` of cook: "),
+    ],
+)
+def test_a_module_that_cannot_be_imported_is_refused_with_the_line_that_fails(explored, source, line, says):
+    ran, file = explored(source)
+    assert_refused(ran, "Cannot import 'bad_model_", f"{file}:{FIRST + line}: ", says)
+
+
+@pytest.mark.parametrize(
+    "changed, says",
+    [
+        ({"actions": "[fill, fill]"}, "has two actions named 'fill'; rename one of them"),
+        ({"invariants": "[low, low]"}, "has two invariants named 'low'"),
+        ({"actions": "[]"}, "`actions` must be one or more @action functions (got ())"),
+        ({"actions": "fill"}, "`actions` must be one or more @action functions (got <action fill>)"),
+        ({"actions": "[print]"}, "`actions` must be one or more @action functions"),
+        ({"invariants": "[3]"}, "`invariants` must be functions declared as invariants"),
+        ({"state": "dict"}, "`state` must be a class declared with @state (got <class 'dict'>)"),
+        ({"initial": "3"}, "`initial` must be a function of the state (got 3)"),
+        ({"bounds": "[3]"}, "`bounds` must be a mapping (got [3])"),
+        ({"bounds": "{'pots': -1}"}, "`bounds` must be a mapping of names to ints of 0 or more"),
+        ({"variants": "{'2.8.2': 3}"}, "`variants` must be a mapping of names to mappings of flags"),
+        ({"name": "3"}, "`name` must be a text that is not empty (got 3)"),
+    ],
+)
+def test_a_scenario_with_a_field_of_the_wrong_kind_is_refused_where_it_is_declared(explored, changed, says):
+    ran, file = explored(scenario(**changed))
+    assert_refused(ran, f"{file}:{FIRST}: Scenario ", says)
+
+
+def test_a_bound_without_a_value_is_refused(explored):
+    source = action("pot.level = much", ", much: Annotated[int, POTS]").replace("{'pots': 2}", "{}")
+    assert_refused(explored(source)[0], "The scenario gives no value to the bound 'pots'; add it to `bounds`.")
+
+
+def test_a_thing_of_another_kind_in_place_of_the_scenario_is_refused(explored):
+    assert_refused(explored(model("S = 'a text'"))[0], "is no Scenario but of type 'str'")
+
+
+def test_the_command_itself_refuses_a_model_of_the_present_folder_in_the_same_way(process, tmp_path):
+    kitchen = tmp_path / "kitchen.py"
+    kitchen.write_text(model("S = Scenario("))
+    assert_refused(process("exhaust", "kitchen:S"), f"{kitchen}:{FIRST}: SyntaxError")
+    kitchen.write_text(action("pot.level += 1"))
+    assert_refused(process("exhaust", "kitchen:S"), "cook() leaves its domain")
+    assert left_in(tmp_path) == {"kitchen.py"}
