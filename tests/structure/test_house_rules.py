@@ -1,0 +1,67 @@
+"""The rules of the house that a machine can check: small functions, booleans by name, every module introduced."""
+from __future__ import annotations
+
+import ast
+import re
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.structure.rooms import ROOMS, ROOT, modules
+
+SOURCES = [path for path in modules(*ROOMS) if path.read_text(encoding="utf-8").strip()]
+FOLDERS = (*ROOMS, "tests", "bench", "docs", ".ci")
+SUFFIXES = {".py", ".md", ".toml", ".html", ".css", ".js", ".j2", ".jinja", ""}
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def lines(function: ast.FunctionDef) -> int:
+    return function.end_lineno - function.lineno + 1
+
+
+def positional(function: ast.FunctionDef) -> list[ast.arg]:
+    return [arg for arg in [*function.args.posonlyargs, *function.args.args] if arg.arg not in ("self", "cls")]
+
+
+def test_a_function_fits_a_screen_and_most_are_much_smaller():
+    sizes = {f"{path.relative_to(ROOT)}:{f.name}": lines(f) for path in SOURCES for f in functions(path)}
+    assert {name: size for name, size in sizes.items() if size > 50} == {}
+    assert statistics.median(sizes.values()) <= 8
+
+
+def test_a_function_takes_few_arguments_by_position():
+    many = [f"{path.relative_to(ROOT)}:{f.name}" for path in SOURCES for f in functions(path) if len(positional(f)) > 5]
+    assert many == []
+
+
+def test_a_boolean_is_given_by_name():
+    by_position = [
+        f"{path.relative_to(ROOT)}:{function.name}({arg.arg})"
+        for path in SOURCES
+        for function in functions(path)
+        for arg, default in zip(reversed(function.args.args), reversed(function.args.defaults), strict=False)
+        if isinstance(default, ast.Constant) and isinstance(default.value, bool)
+    ]
+    assert by_position == []
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_module_begins_by_saying_what_it_is(path):
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def test_nothing_speaks_of_the_machine_that_it_was_written_on():
+    texts = [*ROOT.glob("*.*"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))]
+    own = re.compile(r"/(home|root|Users|work)/|\.\./shared")
+    speaking = [
+        path.relative_to(ROOT).as_posix()
+        for path in texts
+        if path.is_file() and path.suffix in SUFFIXES and own.search(path.read_text(encoding="utf-8", errors="replace"))
+    ]
+    assert speaking == []
