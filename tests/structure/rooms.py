@@ -12,6 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("model", "invariants", "search", "reports")
 """A room may import itself and those before it."""
+PROJECTS = {"attr": "attrs", "_pytest": "pytest"}
+"""Packages that a project installs beside the one of its own name."""
 
 
 def modules(*rooms: str) -> Iterator[Path]:
@@ -46,5 +48,5 @@ def arrows(path: Path) -> set[str]:
 
 
 def roots(path: Path) -> set[str]:
-    """The top-level packages that the file imports, less the standard library's."""
-    return {name.split(".")[0] for name in arrows(path)} - set(sys.stdlib_module_names)
+    """The top-level packages that the file imports, by the names of their projects, less the standard library's."""
+    return {PROJECTS.get(name.split(".")[0], name.split(".")[0]) for name in arrows(path)} - set(sys.stdlib_module_names)

