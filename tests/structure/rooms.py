@@ -49,4 +49,5 @@ def arrows(path: Path) -> set[str]:
 
 def roots(path: Path) -> set[str]:
     """The top-level packages that the file imports, by the names of their projects, less the standard library's."""
-    return {PROJECTS.get(name.split(".")[0], name.split(".")[0]) for name in arrows(path)} - set(sys.stdlib_module_names)
+    packages = {name.split(".")[0] for name in arrows(path)}
+    return {PROJECTS.get(package, package) for package in packages - set(sys.stdlib_module_names)}
