@@ -35,6 +35,7 @@ def run_replay(options: Namespace) -> int:
     other = options.variant not in (None, opened.trace.variant)
     if result.misfit and not other:
         raise _misfit(opened, result, options.trace)
+    _warn(opened, options.trace)
     code = Answer.UNDECIDED.exit_code if result.answer is None else result.answer.exit_code
     if options.json:
         print(json.dumps(_replay_object(opened, result, code, options.trace), indent=2))
@@ -55,6 +56,7 @@ def show(options: Namespace) -> int:
     result = replay(opened.model, opened.trace)
     if result.misfit:
         raise _misfit(opened, result, options.trace)
+    _warn(opened, options.trace)
     story = evolve(tell(opened.model, opened.trace), reproduce=f"kwalk replay {shlex.quote(visible(options.trace))}")
     if options.out is not None:
         return _write(opened, story, options)
@@ -74,15 +76,18 @@ def _opened(path: str, variant: str | None) -> Opened:
         if variant is not None:
             raise
         raise UsageError(f"{visible(path)!r} is of another model, or of another version of it. {error}") from error
+    return opened
+
+
+def _warn(opened: Opened, path: str) -> None:
     for warning in opened.warnings:
         remark(f"kwalk: {visible(path)!r}: {warning}")
-    return opened
 
 
 def _misfit(opened: Opened, result: Replayed, path: str) -> UsageError:
     return UsageError(
         f"{visible(path)!r} does not fit the model: {_stops(opened, result)}. "
-        "The file was edited, or the model was; search again for a trace of this model."
+        f"{' '.join(opened.warnings) or 'The file was edited.'} Search again for a trace that fits."
     )
 
 

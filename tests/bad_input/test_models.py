@@ -36,7 +36,7 @@ FIRST = PRELUDE.count("\n") + 1
 NUMBERS = count(1)
 
 ACTIONS = {
-    "an unliftable construct": ("while pot.level < 3:\n        pot.level += 1", 0, "the statement While. Instead: a `for`"),
+    "an unliftable construct": ("while pot.level < 3:\n        pot.level += 1", 0, "the statement While."),
     "a guard after an effect": ("pot.level = 1\n    require(pot.level < 3)", 1, "a guard after an effect"),
     "a field that does not exist": ("pot.levle = 1", 0, "no field 'levle'"),
     "a name that does not exist": ("pot.level = levle", 0, "'levle' has no value here"),
