@@ -60,8 +60,6 @@ class Tables:
             with suppress(OSError):
                 writer.close()
             writer.is_open = False  # after an error it would be closed again, and complain, when it is collected
-            with suppress(OSError):
-                writer.file_handle.close()  # which an error leaves open, and the disk full
 
 
 def folder_name(model: Model, seed: int) -> str:
