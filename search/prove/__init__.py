@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from attrs import define, field
 
-from model.language import Claim, Kind, Model
+from model.language import Claim, DomainError, Kind, Model
 from model.language.lift import Lifted, LiftedClaim, lift
 from search.progress import Progress, Report, silent
 from search.prove.bounded import BoundedCheck, Path
@@ -16,6 +17,8 @@ from search.verdict import Answer, Finding, Verdict
 
 DEPTH = 20
 """How deep bounded checking goes unless asked otherwise."""
+NEAR = 6
+"""How deep it looks for an action that leaves its domain where all claims are settled."""
 
 
 def prove(
@@ -29,6 +32,7 @@ def prove(
 ) -> Verdict:
     """Prove the claims by induction, or find the shortest violation of any of them within `depth` steps.
 
+    DomainError if an action leaves its domain in a state within the depths that were looked at.
     HOLDS only if every claim is proved (a `reachable` one: if a witness is found). A violation is a shortest one: all
     smaller depths were refuted. Otherwise UNDECIDED says how deep there is none, and why it ended there.
     """
@@ -61,7 +65,8 @@ class _Attempt:
     def run(self) -> None:
         """Closed domains, induction, then bounded checking of the rest."""
         self._tell(0, "claims", "domains")
-        self.escapes = list(escapes(self.lifted))
+        with suppress(TimeoutError):
+            self.escapes = list(escapes(self.lifted))
         for claim in self._chosen():
             if self._spent():
                 break
@@ -69,7 +74,7 @@ class _Attempt:
             if is_inductive(self.model, self.lifted, claim):
                 self.proved.append(claim)
         rest = [c for c in self._chosen() if c not in self.proved]
-        if rest:
+        if rest or self.escapes:
             self._bounded(rest)
 
     def _chosen(self) -> Sequence[LiftedClaim]:
@@ -78,8 +83,8 @@ class _Attempt:
     def _bounded(self, rest: list[LiftedClaim]) -> None:
         deadline = None if self.seconds is None else self.began + self.seconds
         limit = DEPTH if self.depth is None else self.depth
-        check = BoundedCheck(self.model, self.lifted, rest)
-        while rest and self.found is None and not self.stopped:
+        check = BoundedCheck(self.model, self.lifted, rest, domains=bool(self.escapes))
+        while self.found is None and not self.stopped and (rest or (self.escapes and self.refuted <= min(NEAR, limit))):
             self._tell(check.progress.refuted, "depths", f"bounded checking of {len(rest)} claims")
             check.progress.found = None
             check.advance(deadline)
@@ -92,12 +97,26 @@ class _Attempt:
     def _note(self, check: BoundedCheck, rest: list[LiftedClaim]) -> None:
         """A witness of a `reachable` claim ends the search for it only; a violation ends everything."""
         progress = check.progress
+        if progress.escape is not None:
+            raise self._domain_error(*progress.escape)
         self.refuted, self.stopped, self.ended = progress.refuted, progress.stopped, progress.ended
         if progress.found is not None and progress.found.claim.claim.kind is Kind.REACHABLE:
             self.witnessed.append((progress.found.claim, progress.found))
             rest.remove(progress.found.claim)
         else:
             self.found = progress.found
+
+    def _domain_error(self, start: int, instances: tuple[int, ...]) -> DomainError:
+        """The error that plain Python raises at the end of a path that Z3 found."""
+        actions = tuple(self.model.instances[number].key for number in instances)
+        state = run(self.model, self.model.initial[start], actions)[-1]
+        after = f"after {len(actions)} steps: {', '.join(actions)}" if actions else "in an initial state"
+        for instance in self.model.instances:
+            try:
+                self.model.attempt(instance, state)
+            except DomainError as error:
+                return DomainError(f"{error} This happens {after}.")
+        raise AssertionError(f"Z3 sees an action leave its domain where plain Python sees none, {after}.")
 
     def _spent(self) -> bool:
         return self.seconds is not None and time.monotonic() - self.began > self.seconds
@@ -141,22 +160,22 @@ class _Attempt:
             notes.append(f"no shorter violation exists: depths 0 to {self.refuted - 1} are refuted")
         elif self.ended:
             notes.append(f"every behaviour ends within {self.refuted - 1} steps")
-        elif self.refuted:
+        elif self.refuted and len(self.proved) + len(self.witnessed) < len(self._chosen()):
             notes.append(f"no violation of the others within {self.refuted - 1} steps")
         return notes
 
     def _domains(self) -> list[str]:
         """Whether the domains are closed under every action, or which actions Z3 could not clear."""
         if self.escapes is None:
-            return []
+            return ["whether the domains are closed under every action is not known"]
         if not self.escapes:
             return ["the domains are closed under every action"]
         first = self.escapes[0]
         state = ", ".join(f"{path} {value}" for path, value in self._unusual(first))
+        near = f"; none does within {self.refuted - 1} steps" if self.refuted else ""
         return [
             f"{len(self.escapes)} of {len(self.lifted.actions)} action instances could leave their domain from an "
-            f"in-domain state that need not be reachable, such as {first.action} ({first.error}) where {state}; "
-            "every engine checks them at each step"
+            f"in-domain state that need not be reachable, such as {first.action} ({first.error}) where {state}{near}"
         ]
 
     def _unusual(self, escape: Escape) -> list[tuple[str, str]]:

@@ -29,15 +29,20 @@ class Progress:
     refuted: int = 0
     stopped: str = ""
     found: Path | None = None
+    escape: tuple[int, tuple[int, ...]] | None = None
+    """The number of the initial state and the instances taken, where an action leaves its domain after them."""
     ended: bool = field(default=False)
     """Every behaviour ends before the next depth, so that nothing is left to check."""
 
 
 class BoundedCheck:
-    """A check that goes one depth further with each call of `advance`."""
+    """A check that goes one depth further with each call of `advance`.
 
-    def __init__(self, model: Model, lifted: Lifted, claims: Sequence[LiftedClaim]) -> None:
-        self.unrolling = Unrolling(model, lifted)
+    With `domains` it also looks for an action that leaves its domain.
+    """
+
+    def __init__(self, model: Model, lifted: Lifted, claims: Sequence[LiftedClaim], *, domains: bool = False) -> None:
+        self.unrolling, self.domains = Unrolling(model, lifted), domains
         self.claims, self.progress = claims, Progress()
         self._solver, self._check = Solver(self._width(model, lifted)), z3.SolverFor("QF_FD")
         self._told = 0
@@ -52,10 +57,11 @@ class BoundedCheck:
         """Check the present depth for all claims, then unroll one step more."""
         self._tell()
         bad = [self.unrolling.bad(claim) for claim in self.claims]
+        bad += [self.unrolling.leaves_domain()] if self.domains else []
         wanted = self.unrolling.terms.disjunction(bad)
         if wanted is not self.unrolling.terms.false:
             self._solve(wanted, bad, deadline)
-        if self.progress.found is None and not self.progress.stopped:
+        if self.progress.found is None and self.progress.escape is None and not self.progress.stopped:
             self.progress.refuted += 1
             self.progress.ended = self.unrolling.extend() == 0
 
@@ -72,14 +78,18 @@ class BoundedCheck:
         self._check.add(self._solver.expression(wanted), *self._solver.domain())
         result = self._check.check()
         if result == z3.sat:
-            self.progress.found = self._path(self._check.model(), bad)
+            self._note(self._check.model(), bad)
         elif result == z3.unknown:
             self.progress.stopped = self._check.reason_unknown()
         self._check.pop()
 
-    def _path(self, model: z3.ModelRef, bad: list[Term]) -> Path:
+    def _note(self, model: z3.ModelRef, bad: list[Term]) -> None:
         def value(term: Term) -> int:
             return number_in(model, self._solver.expression(term))
 
-        claim = next(claim for claim, term in zip(self.claims, bad, strict=True) if value(term))
-        return Path(value(self.unrolling.start), tuple(value(choice) for choice in self.unrolling.choices), claim)
+        start, instances = value(self.unrolling.start), tuple(value(choice) for choice in self.unrolling.choices)
+        claim = next((claim for claim, term in zip(self.claims, bad, strict=False) if value(term)), None)
+        if claim is None:
+            self.progress.escape = start, instances
+        else:
+            self.progress.found = Path(start, instances, claim)

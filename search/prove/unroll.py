@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from model.language import Kind, Model
-from model.language.lift import Lifted, LiftedClaim, Term, Terms, in_order
+from model.language.lift import Lifted, LiftedClaim, Owed, Term, Terms, in_order
 
 
 def substitute(terms: Terms, roots: Sequence[Term], numbers: Sequence[Term]) -> list[Term]:
@@ -104,6 +104,18 @@ class Unrolling:
             state = self.states[len(self._guards)]
             self._guards.append(substitute(self.terms, [a.guard for a in self.lifted.actions], state))
         return self._guards[step]
+
+    def leaves_domain(self) -> Term:
+        """That an enabled action meets an error, and no bound before it, in the last unrolled state."""
+        t, met = self.terms, []
+        for action, guard in zip(self.lifted.actions, self.guards(self.depth), strict=True):
+            clear = guard
+            for obligation in action.obligations if guard is not t.false else ():
+                (condition,) = substitute(t, [obligation.condition], self.states[-1])
+                if obligation.owed is Owed.ERROR:
+                    met.append(t.conjunction((clear, condition)))
+                clear = t.conjunction((clear, t.negation(condition)))
+        return t.disjunction(met)
 
     def bad(self, claim: LiftedClaim) -> Term:
         """That the last unrolled state (or step) violates the claim, or witnesses a `reachable` one."""

@@ -84,7 +84,7 @@ def test_a_call_of_what_is_no_model_is_refused_with_the_action_that_makes_it(exp
     assert_refused(ran, "cannot lift this: ", f"(cook calls it: {file}:{FIRST})")
 
 
-@pytest.mark.parametrize("command", ["exhaust", "walk", "hunt"])
+@pytest.mark.parametrize("command", ["exhaust", "walk", "prove", "hunt"])
 def test_an_out_of_domain_write_is_refused_with_the_steps_that_lead_there(explored, command):
     ran, _ = explored(action("pot.level += 1"), command)
     assert_refused(ran, "cook() leaves its domain: Pot.level must be an int in 0 … 3 (got 4)", "after 3 steps: cook()")
