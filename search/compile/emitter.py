@@ -71,7 +71,7 @@ class Emitter:
     def _field(self, variable: int) -> str:
         """The bits of a leaf where they are in its word."""
         word, mask, _ = self._place(variable)
-        return self.op(f"and i64 {word}, {_signed(mask)}")
+        return self.op(f"and i64 {word}, {signed_word(mask)}")
 
     # Terms.
 
@@ -86,14 +86,6 @@ class Emitter:
             if term.id not in self._values:
                 self._values[term.id] = self._emit(term)
         return [self._values[root.id] for root in roots]
-
-    def forget_after(self, known: dict[int, str]) -> None:
-        """Drop what was computed since `known` was taken: it is not defined on other branches."""
-        self._values = known
-
-    def snapshot(self) -> dict[int, str]:
-        """What is computed so far."""
-        return self._values.copy()
 
     def _emit(self, term: Term) -> str:
         if max(-term.low, term.high) > LIMIT:
@@ -121,7 +113,7 @@ class Emitter:
         """A comparison of a leaf with a number, in place."""
         _, _, bit = self._place(variable)
         raw = constant - self.layout.lows[variable % len(self.layout.lows)]
-        return self.op(f"icmp eq i64 {self._field(variable)}, {_signed(raw << bit)}")
+        return self.op(f"icmp eq i64 {self._field(variable)}, {signed_word(raw << bit)}")
 
     def _operation(self, term: Term, args: list[str]) -> str:
         kind = "i1" if term.is_bool else "i64"
@@ -160,9 +152,9 @@ class Emitter:
         """A new value of a leaf as i64, shifted to its place in its word."""
         low, offset = self.layout.lows[leaf], self.layout.offsets[leaf] % WORD
         if term.is_bool:
-            return self.op(f"select i1 {value}, i64 {_signed(1 << offset)}, i64 0")
+            return self.op(f"select i1 {value}, i64 {signed_word(1 << offset)}, i64 0")
         if term.op == "int":
-            return str(_signed((term.payload - low) << offset))
+            return str(signed_word((term.payload - low) << offset))
         raw = self.op(f"sub nsw i64 {value}, {low}") if low else value
         return self.op(f"shl i64 {raw}, {offset}") if offset else raw
 
@@ -177,7 +169,7 @@ class Emitter:
                     mask |= ((1 << self.layout.widths[leaf]) - 1) << (self.layout.offsets[leaf] % WORD)
                     fresh.append(self.bits(leaf, term, names[leaf]))
             if mask:
-                word = self.op(f"and i64 {word}, {_signed(~mask)}")
+                word = self.op(f"and i64 {word}, {signed_word(~mask)}")
             for part in fresh:
                 word = self.op(f"or i64 {word}, {part}")
             at = self.op(f"getelementptr i64, ptr {into}, i64 {index}")
@@ -193,11 +185,7 @@ def _needed(roots: list[Term]) -> Iterator[Term]:
     return in_order(roots, leaves=_is_field_test)
 
 
-def _signed(number: int) -> int:
-    number &= (1 << WORD) - 1
-    return number - (1 << WORD) if number >> (WORD - 1) else number
-
-
 def signed_word(number: int) -> int:
     """A 64-bit pattern as LLVM writes it."""
-    return _signed(number)
+    number &= (1 << WORD) - 1
+    return number - (1 << WORD) if number >> (WORD - 1) else number

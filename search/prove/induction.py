@@ -74,7 +74,7 @@ def is_inductive(model: Model, lifted: Lifted, claim: LiftedClaim, milliseconds:
 
 def _keeps(model: Model, lifted: Lifted, claim: LiftedClaim, action: LiftedAction, milliseconds: int) -> bool:
     t, leaves = lifted.terms, len(model.leaves)
-    roots = [claim.premise, claim.truth, *(o.condition for o in claim.errors)]
+    roots = claim.roots
     touched = reads(roots) & (action.writes | {leaves + leaf for leaf in action.writes})
     if action.guard is t.false or (claim.claim.kind is Kind.ALWAYS and not touched):
         return True

@@ -124,8 +124,7 @@ class Unrolling:
             if not self.depth:
                 return t.false
             state = [*self.states[-2], *state]
-        roots = [claim.premise, claim.truth, *(o.condition for o in claim.errors)]
-        premise, truth, *errors = substitute(t, roots, state)
+        premise, truth, *errors = substitute(t, claim.roots, state)
         wrong = truth if claim.claim.kind is Kind.REACHABLE else t.negation(truth)
         bad = t.conjunction((premise, t.disjunction((wrong, *errors))))
         return t.conjunction((bad, self._quiet())) if claim.claim.kind is Kind.WHEN_QUIET else bad
