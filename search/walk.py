@@ -87,9 +87,9 @@ class _Run:
 
     def __init__(self, outing: Outing) -> None:
         self.outing, self.interrupted = outing, False
-        self.started, self.seconds = time.monotonic(), 0.0
         self.next, self.pace = 0, FIRST_CHUNK
-        self.total = run_chunk(outing.kernel, outing.course, range(0))
+        self.total = run_chunk(outing.kernel, outing.course, range(0))  # the first call ever compiles the loops
+        self.started, self.seconds = time.monotonic(), 0.0
         try:
             self._go()
         except KeyboardInterrupt:
