@@ -42,6 +42,13 @@ class Leaf:
 class Shape:
     """The common face of all shapes. `default` makes a value, `check` accepts one for storing or raises."""
 
+    fixed = False
+    """Whether the default is the only value."""
+
+    def now(self) -> Shape:
+        """The shape under the flags of the active binding."""
+        return self
+
     def default(self) -> Any:
         """A new value, as a field has it before anybody writes."""
         raise NotImplementedError
@@ -336,12 +343,17 @@ class ValueShape(Shape):
 
 
 def shapes_of(cls: type) -> list[tuple[str, Shape]]:
-    """The fields of a state or value class with their shapes, in declaration order."""
-    known = cls.__dict__.get("__shapes__")
-    if known is None:
-        known = [(f.name, f.metadata["shape"]) for f in fields(cls)]
-        cls.__shapes__ = known  # type: ignore[attr-defined]
-    return known
+    """The fields of a state or value class with their shapes under the active binding, in declaration order."""
+    declared, is_switched = cls.__dict__.get("__shapes__") or _declared(cls)
+    return [(name, shape.now()) for name, shape in declared] if is_switched else declared
+
+
+def _declared(cls: type) -> tuple[list[tuple[str, Shape]], bool]:
+    """The fields as declared, and whether a flag switches one of them; kept with the class."""
+    declared = [(f.name, f.metadata["shape"]) for f in fields(cls)]
+    kept = declared, any(type(shape).now is not Shape.now for _, shape in declared)
+    cls.__shapes__ = kept  # type: ignore[attr-defined]
+    return kept
 
 
 def shape_field(shape: Shape) -> Any:

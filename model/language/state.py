@@ -10,7 +10,7 @@ from typing import Any, TypeVar, dataclass_transform
 
 import attrs
 
-from model.language.binding import Bound, Domain
+from model.language.binding import Bound, Domain, Flag
 from model.language.containers import ArrayShape, FifoShape, FreshShape
 from model.language.errors import LiftError
 from model.language.shapes import (
@@ -26,55 +26,66 @@ from model.language.shapes import (
     ValueShape,
     shape_field,
 )
+from model.language.switched import SwitchedShape, switched
 
 C = TypeVar("C", bound=type)
 
 
-def flag(*, default: bool = False) -> Any:
+When = Flag | Bound | None
+"""What a field may be switched by: without it the field is always its default, and folds away."""
+
+
+def flag(*, default: bool = False, when: When = None) -> Any:
     """True or False."""
-    return shape_field(FlagShape(default))
+    return shape_field(switched(FlagShape(default), when))
 
 
-def number(least: int, most: int | Bound, *, default: int | None = None) -> Any:
+def number(least: int, most: int | Bound, *, default: int | None = None, when: When = None) -> Any:
     """An int in `least … most`; passing a `most` that is a Bound is a counted bound hit, not an error."""
-    return shape_field(NumberShape(least, most, least if default is None else default))
+    return shape_field(switched(NumberShape(least, most, least if default is None else default), when))
 
 
-def member(domain: Domain, *, default: int = 0) -> Any:
+def member(domain: Domain, *, default: int = 0, when: When = None) -> Any:
     """A member of a domain."""
-    return shape_field(MemberShape(domain, default))
+    return shape_field(switched(MemberShape(domain, default), when))
 
 
-def choice(enum: type[Enum], *, default: Enum | None = None) -> Any:
+def choice(enum: type[Enum], *, default: Enum | None = None, when: When = None) -> Any:
     """A member of an Enum; the first one to begin with."""
-    return shape_field(ChoiceShape(enum, next(iter(enum)) if default is None else default))
+    return shape_field(switched(ChoiceShape(enum, next(iter(enum)) if default is None else default), when))
 
 
-def optional(of: Any) -> Any:
+def optional(of: Any, *, when: When = None) -> Any:
     """A scalar, a domain's member or a frozen record, or None; None to begin with."""
     shape = shape_of(of)
     if isinstance(shape, ValueShape):
-        return shape_field(ValueShape(shape.cls, optional=True))
+        return shape_field(switched(ValueShape(shape.cls, optional=True), when))
     if not isinstance(shape, Scalar) or isinstance(shape, (FlagShape, OptionalShape)):
         raise LiftError(f"optional(…) takes a number, a member, an Enum or a @value class (got {of!r}).")
     if isinstance(shape, NumberShape) and shape.least < 0:
         raise LiftError(f"optional(number({shape.least}, …)): the least number must be 0 or more; shift the range.")
-    return shape_field(OptionalShape(shape))
+    return shape_field(switched(OptionalShape(shape), when))
 
 
-def subset(domain: Domain, *, full: bool = False) -> Any:
+def subset(domain: Domain, *, full: bool = False, when: When = None) -> Any:
     """A set of members of a domain, as a frozenset; empty (or full) to begin with."""
-    return shape_field(SubsetShape(domain, full))
+    return shape_field(switched(SubsetShape(domain, full), when))
 
 
-def array(domain: Domain, element: Any) -> Any:
+def array(domain: Domain, element: Any, *, when: When = None) -> Any:
     """An Array with one element per member of the domain; the element is a field declaration, Domain, Enum or class."""
-    return shape_field(ArrayShape(domain, shape_of(element)))
+    return shape_field(switched(ArrayShape(domain, _unswitched(shape_of(element))), when))
+
+
+def _unswitched(shape: Shape) -> Shape:
+    if isinstance(shape, SwitchedShape):
+        raise LiftError("An element has a when= of its own; give it to the array instead.")
+    return shape
 
 
 def fifo(element: Any, capacity: Bound) -> Any:
     """A Fifo of scalars or frozen records that holds at most `capacity` of them."""
-    shape = shape_of(element)
+    shape = _unswitched(shape_of(element))
     if isinstance(shape, (RecordShape, ArrayShape, FifoShape, FreshShape)):
         raise LiftError(f"A fifo holds scalars, sets or @value records (got {element!r}); freeze it with @value.")
     return shape_field(FifoShape(shape, capacity))
@@ -108,7 +119,7 @@ def shape_of(element: Any) -> Shape:
 
 def _store(instance: Any, attribute: Any, value: Any) -> Any:
     """attrs calls this before it stores: check the domain, then copy, so that no two fields share a container."""
-    shape: Shape = attribute.metadata["shape"]
+    shape: Shape = attribute.metadata["shape"].now()
     checked = shape.check(value, f"{type(instance).__name__}.{attribute.name}")
     return shape.assign(getattr(instance, attribute.name), checked)
 
@@ -127,7 +138,8 @@ def value(cls: C) -> C:
     """Make a frozen record, such as a message: a value that is compared and copied whole."""
     made = attrs.frozen(slots=True, field_transformer=_checked)(cls)
     for name, shape in ((f.name, f.metadata.get("shape")) for f in attrs.fields(made)):
-        if isinstance(shape, (RecordShape, ArrayShape, FifoShape, FreshShape)):
+        content = shape.on if isinstance(shape, SwitchedShape) else shape
+        if isinstance(content, (RecordShape, ArrayShape, FifoShape, FreshShape)):
             raise LiftError(f"{cls.__name__}.{name}: a @value record holds scalars, sets and @value records only.")
     return _declared(made, "value")
 
@@ -138,7 +150,7 @@ def _checked(cls: type, fields: list[attrs.Attribute]) -> list[attrs.Attribute]:
 
 
 def _validate(instance: Any, attribute: Any, value: Any) -> None:
-    attribute.metadata["shape"].check(value, f"{type(instance).__name__}.{attribute.name}")
+    attribute.metadata["shape"].now().check(value, f"{type(instance).__name__}.{attribute.name}")
 
 
 def _declared(cls: C, kind: str) -> C:

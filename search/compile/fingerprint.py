@@ -11,6 +11,7 @@ from types import ModuleType
 
 import model.language
 from model.language import Model
+from model.language.action import Parametric
 
 COMPILER = Path(__file__).parent
 LANGUAGE = Path(model.language.__file__).parent
@@ -51,7 +52,7 @@ def _neighbours(module: ModuleType | None) -> set[str]:
         return set()
     things = [*vars(module).values()]
     names = {t.__name__ if isinstance(t, ModuleType) else getattr(t, "__module__", None) for t in things}
-    names |= {getattr(getattr(t, "function", None), "__module__", None) for t in things}
+    names |= {t.function.__module__ for t in things if isinstance(t, Parametric)}
     return {name for name in names if isinstance(name, str) and _is_model_code(name)}
 
 

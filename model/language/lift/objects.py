@@ -174,6 +174,9 @@ class _Variables:
         self.terms, self.next = terms, first
 
     def __call__(self, shape: Shape) -> Any:
+        if shape.fixed:
+            self.next += sum(1 for _ in shape.leaves(""))
+            return shape.default()
         if isinstance(shape, FifoShape):
             return self._int(0, int(shape.capacity))
         if isinstance(shape, FreshShape):

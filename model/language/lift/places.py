@@ -273,6 +273,9 @@ def fit(m: Machine, shape: Shape, value: Any, where: str) -> Any:
     """The value as a field of this shape stores it; notes the errors and bound hits that plain Python would raise."""
     if isinstance(value, Mixed):
         raise m.values.mixed()
+    if shape.fixed:
+        m.error(m.terms.negation(m.values.equal(value, shape.default())), f"{where} is always {shape.default()!r}")
+        return shape.default()
     if isinstance(shape, FlagShape):
         if not isinstance(value, (bool, Bool)):
             instead = "give it True or False; write `x is not None` or `x != 0`"

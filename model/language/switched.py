@@ -1,0 +1,116 @@
+"""Fields that exist only under a flag: without it they always hold their default, cost no bits, and fold away.
+
+Words: a field is *switched* by its flag (`flag(when=RECORDS)`). While the flag is off the field is *fixed*: it can be
+read, and whatever depends on it folds to a constant; writing anything but its default is an error of the model.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from attrs import evolve, fields_dict, frozen
+
+from model.language.binding import Bound, Flag
+from model.language.containers import ArrayShape
+from model.language.errors import DomainError, LiftError
+from model.language.shapes import (
+    ChoiceShape,
+    FlagShape,
+    Leaf,
+    MemberShape,
+    NumberShape,
+    OptionalShape,
+    Shape,
+    SubsetShape,
+    ValueShape,
+)
+
+
+class Fixed(Shape):
+    """What makes a shape hold its default and nothing else."""
+
+    fixed = True
+
+    def check(self, value: Any, where: str) -> Any:
+        checked = super().check(value, where)
+        if checked != self.default():
+            raise DomainError(f"{where} is always {self.default()!r} under these flags (got {value!r}).")
+        return checked
+
+    def leaves(self, path: str) -> Iterator[Leaf]:
+        numbers: list[int] = []
+        self.flatten(self.default(), numbers)
+        for leaf, number in zip(super().leaves(path), numbers, strict=True):
+            yield evolve(leaf, low=number, high=number)
+
+
+class FixedFlagShape(Fixed, FlagShape):
+    """A flag that never changes."""
+
+
+class FixedNumberShape(Fixed, NumberShape):
+    """A number that never changes."""
+
+
+class FixedMemberShape(Fixed, MemberShape):
+    """A member that never changes."""
+
+
+class FixedChoiceShape(Fixed, ChoiceShape):
+    """A choice that never changes."""
+
+
+class FixedOptionalShape(Fixed, OptionalShape):
+    """Always None."""
+
+
+class FixedSubsetShape(Fixed, SubsetShape):
+    """A set that never changes."""
+
+
+class FixedValueShape(Fixed, ValueShape):
+    """A record that never changes."""
+
+
+FIXED: dict[type[Shape], type[Shape]] = {
+    FlagShape: FixedFlagShape,
+    NumberShape: FixedNumberShape,
+    MemberShape: FixedMemberShape,
+    ChoiceShape: FixedChoiceShape,
+    OptionalShape: FixedOptionalShape,
+    SubsetShape: FixedSubsetShape,
+    ValueShape: FixedValueShape,
+}
+
+
+@frozen
+class SwitchedShape(Shape):
+    """A shape that is there only while a flag is on, or a bound is not 0."""
+
+    on: Shape
+    off: Shape
+    when: Flag | Bound
+
+    def now(self) -> Shape:
+        return self.on if self.when else self.off
+
+    def default(self) -> Any:
+        return self.on.default()
+
+
+def switched(shape: Shape, when: Flag | Bound | None) -> Shape:
+    """The shape under a flag; as it is without one."""
+    if when is None:
+        return shape
+    if not isinstance(when, (Flag, Bound)) or (isinstance(when, Flag) and when.settings):
+        raise LiftError(f"when={when!r}: a field is switched by a Flag that is on or off, or by a Bound.")
+    return SwitchedShape(shape, _fixed(shape), when)
+
+
+def _fixed(shape: Shape) -> Shape:
+    if isinstance(shape, ArrayShape):
+        return evolve(shape, element=_fixed(shape.element))
+    made = FIXED.get(type(shape))
+    if made is None:
+        raise LiftError(f"when= does not fit a {type(shape).__name__}; switch the fields inside, or use a Bound of 0.")
+    return made(**{name: getattr(shape, name) for name in fields_dict(type(shape))})  # type: ignore[arg-type]
