@@ -13,7 +13,8 @@ What the model leaves out, and why nothing is lost for the stories told here:
 * The session: it ends with the process, so that a crash is also the session's expiry. A controlled shutdown and the
   stop that follows are one step, and so are a leader's AlterIsr and the controller's answer.
 * Startup is handled as Reelect. Of a controller that resigns, the request in flight to each broker always arrives.
-* A dirty topic id: it is one that the log has in memory and no file has. A log is hosted when it is open.
+* A dirty topic id, unless operators remove files: it is one that the log has in memory and no file has. A log is
+  hosted when it is open.
 * Time: whoever cannot fetch may leave the ISR at any moment, whoever can may join, and timers fire when they like.
 * Records, deletion and reassignment of topics; every broker has a replica of every partition.
 """

@@ -24,6 +24,7 @@ EXPANSIONS = Bound("expansions", "how often an old client adds partitions")
 NEW_EXPANSIONS = Bound("new_expansions", "how often a new client adds partitions")
 FAILOVERS = Bound("failovers", "how often an operator deletes /controller")
 RESTARTS = Bound("restarts", "how often a broker stops or crashes")
+REPAIRS = Bound("repairs", "how often an operator repairs something by hand")
 REPLICA_ORDERS = Bound("replica_orders", "the order of each partition's replicas, as `assignment.code_of` writes it")
 
 Broker = Annotated[int, BROKERS]

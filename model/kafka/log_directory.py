@@ -1,28 +1,40 @@
 """A broker's log directory: where a log's topic id is kept across restarts.
 
-Words: *partition.metadata* is the file with the topic id beside a log. An id is *dirty* while the log has it in memory
-and the file is not written yet. An existing file is never overwritten.
+Words: *partition.metadata* is the file with the topic id beside a log. An id is *dirty* from when the log takes it
+while there is no file, until the file is written. An existing file is never overwritten, and one that is removed from
+under a running broker is not written again: the id in memory is not dirty then.
 """
 from __future__ import annotations
 
 from model.kafka.actors import BROKER
 from model.kafka.domains import Broker, Partition, Topic
 from model.kafka.state import Cluster, Replica
-from model.kafka.versions import ASYNC_METADATA_FLUSH
+from model.kafka.versions import ASYNC_METADATA_FLUSH, METADATA_FILE_REMOVAL
 from model.language import action, require
 
 
 def assign_topic_id(replica: Replica, topic_id: int | None) -> None:
     """Log.assignTopicId: the log has the id in memory, and the file follows if there is none."""
     replica.topic_id = topic_id
+    if METADATA_FILE_REMOVAL:
+        replica.dirty = replica.file_topic_id is None
     if not ASYNC_METADATA_FLUSH:
         flush_metadata_file(replica)
 
 
+def is_dirty(replica: Replica) -> bool:
+    """Whether the id in memory is still to be written; where no file is ever removed, it is when there is no file."""
+    if METADATA_FILE_REMOVAL:
+        return replica.dirty
+    return replica.topic_id is not None and replica.file_topic_id is None
+
+
 def flush_metadata_file(replica: Replica) -> None:
     """PartitionMetadataFile.maybeFlush: write a dirty id to partition.metadata."""
-    if replica.file_topic_id is None:
+    if is_dirty(replica):
         replica.file_topic_id = replica.topic_id
+        if METADATA_FILE_REMOVAL:
+            replica.dirty = False
 
 
 @action(
@@ -33,7 +45,7 @@ def flush_metadata_file(replica: Replica) -> None:
 def flush_metadata(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
     """The scheduler's task flush-metadata-file."""
     replica = cluster.brokers[broker].replicas[topic][partition]
-    require(ASYNC_METADATA_FLUSH and replica.topic_id is not None and replica.file_topic_id is None)
+    require(ASYNC_METADATA_FLUSH and is_dirty(replica))
     flush_metadata_file(replica)
 
 
@@ -41,6 +53,8 @@ def lose_memory(replica: Replica) -> None:
     """The process ends: its Partition is gone, and so is an id that no file holds."""
     replica.log_open = replica.is_leader = False
     replica.leader_epoch = replica.topic_id = None
+    if METADATA_FILE_REMOVAL:
+        replica.dirty = False
 
 
 def load_log(replica: Replica) -> None:

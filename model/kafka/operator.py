@@ -4,11 +4,12 @@ from __future__ import annotations
 from model.kafka.actors import OPERATOR
 from model.kafka.broker import end_process
 from model.kafka.controller_channels import send_leader_and_isr
-from model.kafka.domains import FAILOVERS, PARTITIONS, RESTARTS, TOPICS, Broker
+from model.kafka.domains import FAILOVERS, PARTITIONS, REPAIRS, RESTARTS, TOPICS, Broker
 from model.kafka.log_directory import flush_metadata_file
 from model.kafka.partition_state_machine import elect_for_controlled_shutdown
 from model.kafka.replica_state_machine import take_replicas_offline
 from model.kafka.state import Cluster, EventKind, Liveness, Step
+from model.kafka.versions import METADATA_FILE_REMOVAL
 from model.kafka.zookeeper import controller_changed
 from model.language import action, require
 
@@ -39,6 +40,26 @@ def stop(cluster: Cluster, broker: Broker, controller: Broker) -> None:
         for partition in PARTITIONS:
             flush_metadata_file(cluster.brokers[broker].replicas[topic][partition])
     end_process(cluster, broker)
+
+
+@action(
+    by=OPERATOR,
+    says="removes every partition.metadata of broker {broker}",
+    source="the repair of an operator who met KAFKA-14190: find /data/kafka-data -name partition.metadata | xargs rm",
+)
+def remove_metadata_files(cluster: Cluster, broker: Broker) -> None:
+    """The files are gone, whether the broker runs or not; what its logs have in memory stays.
+
+    Operators remove leader-epoch-checkpoint with them. That file tells a follower where its log leaves the leader's;
+    logs have no records here, so that removing it changes nothing.
+    """
+    replicas = cluster.brokers[broker].replicas
+    require(METADATA_FILE_REMOVAL and cluster.repairs < REPAIRS)
+    require(any(replicas[topic][p].file_topic_id is not None for topic in TOPICS for p in PARTITIONS))
+    cluster.repairs += 1
+    for topic in TOPICS:
+        for partition in PARTITIONS:
+            replicas[topic][partition].file_topic_id = None
 
 
 def controlled_shutdown(cluster: Cluster, controller: int, topic: int, *, stopping: int) -> None:

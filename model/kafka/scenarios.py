@@ -49,6 +49,8 @@ BROKER = (
     partition.expand_isr,
     broker.restart,
 )
+REPAIRS = (operator.remove_metadata_files,)
+"""What operators do to a broken cluster; no part of the stories that break it."""
 FAULTS = (operator.delete_controller, operator.stop, faults.crash)
 
 
@@ -95,6 +97,7 @@ OLD_CLIENT_EXPANSION = Scenario(
         "new_expansions": 0,
         "failovers": 1,
         "restarts": 1,
+        "repairs": 0,
         "controller_epochs": 7,
         "leader_epochs": 6,
         "events": 5,

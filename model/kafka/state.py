@@ -20,11 +20,13 @@ from model.kafka.domains import (
     NOTIFICATIONS,
     PARTITION_COUNT,
     PARTITIONS,
+    REPAIRS,
     RESTARTS,
     TOPIC_IDS,
     TOPICS,
 )
 from model.kafka.requests import RequestQueue
+from model.kafka.versions import METADATA_FILE_REMOVAL
 from model.language import (
     Array,
     Fifo,
@@ -223,7 +225,8 @@ class Replica:
     """A broker's replica of a partition.
 
     `topic_id` is the id of its log in memory, `file_topic_id` the one in partition.metadata. `log_open`, `leader_epoch`
-    and `is_leader` are of its Partition object, which a process starts without.
+    and `is_leader` are of its Partition object, which a process starts without. `dirty` is kept only where files can
+    be removed: the id in memory is still to be written; elsewhere `log_directory.is_dirty` derives it.
     """
 
     log_open: bool = flag()
@@ -231,6 +234,7 @@ class Replica:
     is_leader: bool = flag()
     topic_id: int | None = optional(TOPIC_IDS)
     file_topic_id: int | None = optional(TOPIC_IDS)
+    dirty: bool = flag(when=METADATA_FILE_REMOVAL)
 
 
 @state
@@ -257,6 +261,7 @@ class Cluster:
     new_expansions: int = number(0, NEW_EXPANSIONS)
     controller_deletions: int = number(0, FAILOVERS)
     stops: int = number(0, RESTARTS)
+    repairs: int = number(0, REPAIRS)
 
     def is_up(self, broker: int) -> bool:
         """Whether the broker's process runs; its session lives and dies with it."""

@@ -25,6 +25,9 @@ ISR_CHANGES = Flag(
 REQUEST_PER_PARTITION = Flag(
     "request_per_partition", "a batch goes out as one request for each partition; real controllers send one for all"
 )
+METADATA_FILE_REMOVAL = Flag(
+    "metadata_file_removal", "operators remove partition.metadata, so that an id in memory without a file may be clean"
+)
 PREFERRED_ELECTION = Flag("preferred_election", "auto.leader.rebalance.enable: leaders move back to preferred replicas")
 
 VARIANTS = {
@@ -33,6 +36,7 @@ VARIANTS = {
 }
 COARSE = {
     "async_metadata_flush": False,
+    "metadata_file_removal": False,
     "isr_changes": "never",
     "request_per_partition": False,
     "preferred_election": False,
@@ -40,6 +44,7 @@ COARSE = {
 """The grain for exhaustive search: quiet states are the same but for what a crash takes that was not flushed."""
 FINE = {
     "async_metadata_flush": True,
+    "metadata_file_removal": False,
     "isr_changes": "any time",
     "request_per_partition": False,
     "preferred_election": True,
