@@ -59,6 +59,7 @@ def _meta(trace: Trace, version: str) -> dict[str, Any]:
         "scenario": trace.scenario,
         "variant": trace.variant,
         "bounds": {name: integer(size) for name, size in trace.bounds.items()},
+        "flags": dict(trace.flags),
         "labels": {name: list(labels) for name, labels in trace.labels.items()},
         "seed": None if trace.seed is None else integer(trace.seed),
         "claim": trace.claim,

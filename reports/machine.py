@@ -22,6 +22,7 @@ def verdict_object(verdict: Verdict, files: Files) -> dict[str, Any]:
         "engine": verdict.engine,
         "scenario": verdict.scenario,
         "variant": verdict.variant,
+        "flags": dict(verdict.flags),
         "bounds": dict(verdict.bounds),
         "invariant": (shown.claim or None) if shown else None,
         "invariants": list(verdict.invariants),

@@ -5,11 +5,14 @@ Words: a trace *fits* a model if its states are states of the model and each act
 """
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from attrs import evolve, frozen
 
 from model.language import Model, Scenario, UsageError
 from model.language.errors import one_of
 from model.language.registry import find_scenario
+from model.language.settings import setting_from
 from reports.escaping import visible
 from reports.fingerprint import fingerprint
 from search.trace import Trace
@@ -18,11 +21,13 @@ from search.verdict import Answer
 
 @frozen
 class Opened:
-    """A trace with the model that it names. `warnings` say what may not fit."""
+    """A trace with the model that it names, or with the one asked for instead. `warnings` say what may not fit."""
 
     model: Model
     trace: Trace
     warnings: tuple[str, ...] = ()
+    is_other: bool = False
+    """Whether the model is of another variant, or with other flags, than the trace was found in."""
 
 
 @frozen
@@ -35,14 +40,19 @@ class Replayed:
     """The answer that the end confirms, or None if the trace does not fit."""
 
 
-def open_trace(trace: Trace, variant: str | None = None) -> Opened:
-    """The model that a trace names, in the given variant or the trace's own; UsageError if there is none."""
+def open_trace(trace: Trace, variant: str | None = None, flags: Mapping[str, str] | None = None) -> Opened:
+    """The model that a trace names, in the given variant or its own, with flags set otherwise than it has them.
+
+    Settings are written as `setting_from` reads them. UsageError if there is no such model.
+    """
     scenario = labelled(find_scenario(trace.scenario), trace)
     wanted = variant or trace.variant
-    model = Model(scenario, wanted, trace.bounds)
+    changed = {name: setting_from(scenario, name, text) for name, text in (flags or {}).items()}
+    model = Model(scenario, wanted, trace.bounds, {**trace.flags, **changed})
     now = fingerprint(model)
-    if not trace.fingerprint or now == trace.fingerprint or variant not in (None, trace.variant):
-        return Opened(model, trace)
+    other = wanted != trace.variant or model.asked_flags != dict(trace.flags)
+    if not trace.fingerprint or now == trace.fingerprint or other:
+        return Opened(model, trace, is_other=other)
     was = visible(trace.fingerprint, 40)
     return Opened(model, trace, (f"The model has changed since this trace was saved (fingerprint {was}, now {now}).",))
 
@@ -108,6 +118,7 @@ def stamped(trace: Trace, model: Model, reference: str) -> Trace:
         trace,
         scenario=reference,
         labels=dict(model.binding.labels),
+        flags=dict(model.asked_flags),
         bounds=dict(model.binding.bounds),
         fingerprint=fingerprint(model),
     )

@@ -13,6 +13,7 @@ from itertools import groupby
 from attrs import evolve, field, frozen
 
 from model.language import Claim, Kind, Model
+from model.language.settings import variant_text
 from reports.changes import Change, ChangeLine, Part, changes, lines, parts_of, path_text
 from reports.escaping import LONGEST, visible
 from reports.reads import Behaviour, decisive, reads
@@ -132,7 +133,7 @@ def tell(model: Model, trace: Trace) -> Story:
         log=_seen(claim.invariant.log if claim else ""),
         scenario=_seen(trace.scenario),
         about=_seen(scenario.story),
-        variant=_seen(trace.variant),
+        variant=_seen(variant_text(trace.variant, trace.flags)),
         bounds=tuple((_seen(name), size) for name, size in trace.bounds.items()),
         length=trace.length,
         shortest=_seen(trace.shortest) if trace.shortest else None,

@@ -8,6 +8,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from model.language import Kind, Model
+from model.language.settings import variant_text
 from reports.escaping import visible
 from reports.progress import duration
 from search.verdict import Answer, Finding, Verdict
@@ -24,7 +25,8 @@ def summary(verdict: Verdict, model: Model, told: Finding | None = None) -> Iter
         style = STYLES.get(verdict.answer, "bold red")
         yield Text.assemble((verdict.answer.value.upper(), style), f"  {_sureness(verdict)}")
         sizes = ", ".join(f"{name} {size}" for name, size in verdict.bounds.items())
-        yield indented(f"{verdict.scenario}, variant {verdict.variant}; {sizes or 'no bounds'}")
+        variant = variant_text(verdict.variant, verdict.flags)
+        yield indented(f"{verdict.scenario}, variant {variant}; {sizes or 'no bounds'}")
     for fact in facts(verdict, model, told):
         yield indented(fact)
 

@@ -46,6 +46,7 @@ def read_trace(path: str | Path) -> Trace:
         shortest=meta.text_or_none("shortest"),
         command=meta.text_or_none("command") or "",
         fingerprint=meta.text_or_none("fingerprint") or "",
+        flags=meta.flags(),
     )
 
 
@@ -126,6 +127,13 @@ class _Fields:
 
     def bounds(self) -> dict[str, int]:
         return {name: self._integer(f"bounds.{name}", size) for name, size in self.mapping("bounds").items()}
+
+    def flags(self) -> dict[str, bool | str]:
+        found = self.mapping("flags")
+        for name, setting in found.items():
+            if not isinstance(setting, bool | str):
+                raise self.refusal(f"`flags.{visible(name, 60)}` must be true, false or a text")
+        return found
 
     def labels(self) -> dict[str, tuple[str, ...]]:
         found = self.mapping("labels")

@@ -56,7 +56,7 @@ def confirmed(model: Model, kernel: Kernel, path: Path, *, claim: Claim | None, 
     return Trace(
         scenario=reference_of(model), variant=model.variant, bounds=model.binding.bounds, states=states,
         actions=actions, claim=None if claim is None else claim.key, labels=model.binding.labels, seed=origin.seed,
-        found_by=origin.found_by, shortest=origin.shortest, command=origin.command,
+        found_by=origin.found_by, shortest=origin.shortest, command=origin.command, flags=model.asked_flags,
     )  # fmt: skip
 
 

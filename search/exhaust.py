@@ -90,6 +90,7 @@ class Conclusion:
         return Verdict(
             answer=self._answer(sightings, missing), how=self._how(), engine="exhaust",
             scenario=self.model.scenario.name, variant=self.model.variant, bounds=self.model.binding.bounds,
+            flags=self.model.asked_flags,
             invariants=tuple(dict.fromkeys(claim.invariant.name for claim in done.wish.claims)),
             distinct_states=int(cursor[SIZE]), generated_states=done.initial + int(cursor[GENERATED]),
             depth=int(cursor[DEPTH]), quiet_states=int(cursor[QUIET]), seconds=done.seconds,

@@ -118,6 +118,7 @@ class ModelMachine(RuleBasedStateMachine):
             claim=None if claim is None else claim.key,
             labels=self.model.binding.labels,
             found_by="hypothesis",
+            flags=self.model.asked_flags,
         )
 
     def story(self) -> list[str]:
@@ -251,4 +252,5 @@ def _class_name(model: Model) -> str:
 
 def _identity(model: Model, claims: tuple[Claim, ...]) -> str:
     parts = [model.scenario.name, model.variant, sorted(model.binding.bounds.items()), [c.key for c in claims]]
+    parts += [sorted(model.asked_flags.items())] if model.asked_flags else []
     return repr(parts)

@@ -192,6 +192,7 @@ def _verdict(model: Model, claims: tuple[Claim, ...], tally: Tally, ending: Endi
         findings=findings,
         notes=tuple(_notes(claims, tally, ending)),
         command=ending.command,
+        flags=model.asked_flags,
     )
 
 

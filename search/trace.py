@@ -21,9 +21,10 @@ class ReplayError(KwalkError):
 class Trace:
     """A behaviour: `states[0]`, then for each i `actions[i]` leads to `states[i + 1]`.
 
-    `scenario` is the reference by which it is found again, `bounds` are all of its bounds, `labels` the names of
-    domain members where a snapshot gave them. `claim` is the key of the violated (or witnessed) invariant instance,
-    None for a deadlock or a sample. `shortest` says that no shorter one exists within the bounds, and by which engine.
+    `scenario` is the reference by which it is found again, `bounds` are all of its bounds, `flags` those that were set
+    otherwise than the variant has them, `labels` the names of domain members where a snapshot gave them. `claim` is the
+    key of the violated (or witnessed) invariant instance, None for a deadlock or a sample. `shortest` says that no
+    shorter one exists within the bounds, and by which engine.
     """
 
     scenario: str
@@ -33,6 +34,7 @@ class Trace:
     actions: tuple[str, ...]
     claim: str | None = None
     labels: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    flags: Mapping[str, bool | str] = field(factory=dict)
     seed: int | None = None
     found_by: str = ""
     shortest: str | None = None

@@ -76,6 +76,8 @@ class Verdict:
     notes: tuple[str, ...] = ()
     command: str = ""
     """The command line that reproduces this run."""
+    flags: Mapping[str, bool | str] = field(factory=dict)
+    """The flags that were set otherwise than the variant has them."""
 
     @property
     def counterexample(self) -> Trace | None:

@@ -176,7 +176,7 @@ class Conclusion:
         findings = self._findings()
         return Verdict(
             answer=self._answer(findings), how="interrupted" if run.interrupted else "sampled", engine="walk",
-            scenario=model.scenario.name, variant=model.variant, bounds=model.binding.bounds,
+            scenario=model.scenario.name, variant=model.variant, bounds=model.binding.bounds, flags=model.asked_flags,
             invariants=tuple(dict.fromkeys(claim.invariant.name for claim in outing.claims)), steps=total.steps,
             walks=total.walks, seconds=run.seconds, seed=outing.course.seed, bounds_hit=self._bounds_hit(),
             rules=self._rules(), premises={c.key: int(total.premises[c.index]) for c in outing.claims},

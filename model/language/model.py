@@ -101,13 +101,23 @@ class Outcome:
 
 
 class Model:
-    """A scenario in one variant and with fixed bounds. Everything about it is a constant; vectors are the states."""
+    """A scenario in one variant and with fixed bounds. Everything about it is a constant; vectors are the states.
 
-    def __init__(self, scenario: Scenario, variant: str | None = None, bounds: Mapping[str, int] | None = None) -> None:
+    `bounds` and `flags` are asked for in place of the scenario's and the variant's own.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        variant: str | None = None,
+        bounds: Mapping[str, int] | None = None,
+        flags: Mapping[str, Any] | None = None,
+    ) -> None:
         self.scenario = scenario
         self.variant = variant or scenario.default_variant
         self.asked_bounds = dict(bounds or {})
-        self.binding = scenario.binding(self.variant, self.asked_bounds)
+        self.asked_flags = dict(flags or {})
+        self.binding = scenario.binding(self.variant, self.asked_bounds, self.asked_flags)
         check_sizes(scenario, self.binding)
         self.shape = RecordShape(scenario.state)
         with self.active():

@@ -17,6 +17,7 @@ from model.language.action import Action
 from model.language.binding import Binding
 from model.language.errors import UsageError, unknown
 from model.language.invariant import Invariant
+from model.language.settings import checked
 
 
 def nothing(state: Any) -> None:
@@ -103,8 +104,16 @@ class Scenario:
         """The first variant, or "default" if the scenario has none."""
         return next(iter(self.variants), "default")
 
-    def binding(self, variant: str | None = None, bounds: Mapping[str, int] | None = None) -> Binding:
-        """The values of all bounds and flags for a variant and bounds asked for; UsageError for unknown ones."""
+    def binding(
+        self,
+        variant: str | None = None,
+        bounds: Mapping[str, int] | None = None,
+        flags: Mapping[str, Any] | None = None,
+    ) -> Binding:
+        """The values of all bounds and flags in a variant; those asked for go before the scenario's own.
+
+        UsageError for unknown ones, and for what a bound or flag cannot be.
+        """
         variant = variant or self.default_variant
         if variant not in self.variants and variant != self.default_variant:
             raise unknown("variant", variant, self.variants or (self.default_variant,))
@@ -115,7 +124,7 @@ class Scenario:
                 raise UsageError(f"Bound {name!r} must be an int of 0 or more (got {wanted!r}).")
         return Binding(
             bounds={**self.bounds, **(bounds or {})},
-            flags={**self.flags, **self.variants.get(variant, {})},
+            flags={**self.flags, **self.variants.get(variant, {}), **checked(self, flags or {})},
             labels=self.labels,
         )
 

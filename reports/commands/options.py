@@ -17,6 +17,7 @@ EXAMPLES = {
     "exhaust": """
   kwalk exhaust two-phase-commit
   kwalk exhaust topic-id-core --bound restarts=1 --invariant disk_matches_znode
+  kwalk exhaust lost-update --flag lock=on
   kwalk exhaust my_package.my_model:STORY --keep-going --json""",
     "walk": """
   kwalk walk topic-id-core --seconds 10 --seed 7
@@ -30,7 +31,8 @@ EXAMPLES = {
   kwalk hunt --from cluster.json       begin where a real cluster stands""",
     "replay": """
   kwalk replay kwalk-out/found.itf.json
-  kwalk replay found.itf.json --variant 3.9.0     does another version still allow it?""",
+  kwalk replay found.itf.json --variant 3.9.0     does another version still allow it?
+  kwalk replay found.itf.json --flag lock=on      does this fix?""",
     "show": """
   kwalk show found.itf.json --unfold
   kwalk show found.itf.json --format markdown > found.md""",
@@ -129,6 +131,7 @@ def _reading(commands: Any) -> None:
     replay.add_argument("trace", metavar="TRACE")
     other = "replay in another variant than the trace's own"
     replay.add_argument("--variant", type=values.given, metavar="NAME", help=other)
+    _flag(replay, "set a flag otherwise than the trace has it (repeatable)")
     replay.add_argument("--unfold", action="store_true", help="show routine steps too")
     replay.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -138,6 +141,12 @@ def _reading(commands: Any) -> None:
     formats = ("text", "markdown", "html", "itf")
     show.add_argument("--format", choices=formats, default="text", help="text if not given")
     show.add_argument("--out", type=values.given, metavar="DIR", help="write a file there instead of printing")
+
+
+def _flag(command: Parser, about: str) -> None:
+    command.add_argument(
+        "--flag", action="append", default=[], type=values.flag, metavar="NAME=SETTING", help=about
+    )
 
 
 def _common(command: Parser, *, seed: bool = False, parallel: bool = True) -> None:
@@ -151,6 +160,7 @@ def _common(command: Parser, *, seed: bool = False, parallel: bool = True) -> No
     command.add_argument(
         "--bound", action="append", default=[], type=values.bound, metavar="NAME=N", help="change a bound (repeatable)"
     )
+    _flag(command, "set a flag otherwise than the variant has it (repeatable)")
     command.add_argument("--seconds", type=values.seconds, metavar="N", help="stop after this time")
     if seed:
         command.add_argument("--seed", type=values.seed, default=0, metavar="N", help="all choices come from it (0)")

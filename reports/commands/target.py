@@ -1,4 +1,4 @@
-"""What a search is about: the scenario asked for, with its variant, bounds and claims, or a snapshot to begin from."""
+"""What a search is about: the scenario asked for, its variant, bounds, flags and claims, or where a snapshot begins."""
 from __future__ import annotations
 
 import shlex
@@ -9,6 +9,7 @@ from attrs import evolve, frozen
 
 from model.language import Claim, Model, Reading, Scenario, UsageError
 from model.language.registry import announced, find_scenario
+from model.language.settings import setting_from
 from reports.escaping import visible
 from reports.trace_file import readable_text
 
@@ -32,7 +33,8 @@ def target(options: Namespace) -> Target:
     if reading and options.invariant:
         reading = evolve(reading, invariants=())  # What the user asks for goes before what the snapshot suggests.
     begun = scenario.starting_from(reading) if reading else scenario
-    model = Model(begun, variant, dict(options.bound))
+    flags = {name: setting_from(begun, name, text) for name, text in options.flag}
+    model = Model(begun, variant, dict(options.bound), flags)
     return Target(reference, model, _claims(model, options.invariant), _command(options), reading)
 
 
@@ -83,5 +85,6 @@ def _command(options: Namespace) -> str:
             words += [f"--{name}", f"{value:g}" if isinstance(value, float) else str(value)]
     words += [word for name in options.invariant for word in ("--invariant", name)]
     words += [word for name, size in options.bound for word in ("--bound", f"{name}={size}")]
+    words += [word for name, text in options.flag for word in ("--flag", f"{name}={text}")]
     words += ["--keep-going"] if getattr(options, "keep_going", False) else []
     return shlex.join(words)

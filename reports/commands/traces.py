@@ -6,11 +6,13 @@ import json
 import shlex
 import sys
 from argparse import Namespace
+from collections.abc import Mapping
 
 from attrs import evolve
 from rich.text import Text
 
 from model.language import UsageError
+from model.language.settings import variant_text
 from reports.escaping import visible
 from reports.files import out_folder
 from reports.itf import itf_text
@@ -30,10 +32,9 @@ ENDINGS = {"text": ".txt", "markdown": ".md", "html": ".html", "itf": ".itf.json
 
 def run_replay(options: Namespace) -> int:
     """Take the steps of a trace anew; the exit code of what they show, 2 if they do not fit the model."""
-    opened = _opened(options.trace, options.variant)
+    opened = _opened(options.trace, options.variant, dict(options.flag))
     result = replay(opened.model, opened.trace)
-    other = options.variant not in (None, opened.trace.variant)
-    if result.misfit and not other:
+    if result.misfit and not opened.is_other:
         raise _misfit(opened, result, options.trace)
     _warn(opened, options.trace)
     code = Answer.UNDECIDED.exit_code if result.answer is None else result.answer.exit_code
@@ -42,7 +43,7 @@ def run_replay(options: Namespace) -> int:
         return code
     out = console()
     if result.answer is not None:
-        shown = evolve(opened.trace, variant=opened.model.variant)
+        shown = evolve(opened.trace, variant=opened.model.variant, flags=opened.model.asked_flags)
         print_story(evolve(tell(opened.model, shown), reproduce=""), out, unfold=options.unfold)
         out.print()
     out.print(Text(f"  {_outcome(opened, result)}", style="bold"), soft_wrap=True)
@@ -52,7 +53,7 @@ def run_replay(options: Namespace) -> int:
 
 def show(options: Namespace) -> int:
     """Print a trace as it was saved; 0."""
-    opened = _opened(options.trace, None)
+    opened = _opened(options.trace)
     result = replay(opened.model, opened.trace)
     if result.misfit:
         raise _misfit(opened, result, options.trace)
@@ -68,12 +69,12 @@ def show(options: Namespace) -> int:
     return 0
 
 
-def _opened(path: str, variant: str | None) -> Opened:
+def _opened(path: str, variant: str | None = None, flags: Mapping[str, str] | None = None) -> Opened:
     trace = read_trace(path)
     try:
-        opened = open_trace(trace, variant)
+        opened = open_trace(trace, variant, flags)
     except UsageError as error:
-        if variant is not None:
+        if variant is not None or flags:
             raise
         raise UsageError(f"{visible(path)!r} is of another model, or of another version of it. {error}") from error
     return opened
@@ -97,7 +98,7 @@ def _stops(opened: Opened, result: Replayed) -> str:
 
 
 def _outcome(opened: Opened, result: Replayed) -> str:
-    trace, variant = opened.trace, opened.model.variant
+    trace, variant = opened.trace, variant_text(opened.model.variant, opened.model.asked_flags)
     claim = visible(trace.claim or "deadlock")
     if result.answer is None:
         return (
@@ -116,7 +117,8 @@ def _is_witness(opened: Opened) -> bool:
 
 def _command(options: Namespace) -> str:
     variant = ["--variant", options.variant] if options.variant else []
-    return visible(shlex.join(["kwalk", "replay", options.trace, *variant]))
+    flags = [word for name, text in options.flag for word in ("--flag", f"{name}={text}")]
+    return visible(shlex.join(["kwalk", "replay", options.trace, *variant, *flags]))
 
 
 def _replay_object(opened: Opened, result: Replayed, code: int, path: str) -> dict[str, object]:
@@ -127,6 +129,7 @@ def _replay_object(opened: Opened, result: Replayed, code: int, path: str) -> di
         "exit_code": code,
         "scenario": trace.scenario,
         "variant": opened.model.variant,
+        "flags": dict(opened.model.asked_flags),
         "bounds": dict(trace.bounds),
         "invariant": trace.claim,
         "steps": result.steps,

@@ -26,6 +26,14 @@ def bound(text: str) -> tuple[str, int]:
     return name, int(size)
 
 
+def flag(text: str) -> tuple[str, str]:
+    """NAME=SETTING."""
+    name, _, setting = text.partition("=")
+    if not name or not setting:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=SETTING, such as NAME=on or NAME=off")
+    return name, setting
+
+
 def positive(text: str) -> int:
     """A count of at least one."""
     return _whole(text, 1, 10**12)

@@ -137,7 +137,7 @@ class _Attempt:
             bounds=self.model.binding.bounds, invariants=tuple(dict.fromkeys(c.invariant.name for c in self.wanted)),
             depth=max(0, self.refuted - 1) if self.found is None else len(self.found.instances),
             seconds=time.monotonic() - self.began, notes=tuple(self._notes()), findings=tuple(findings),
-            command=self.command,
+            command=self.command, flags=self.model.asked_flags,
         )  # fmt: skip
 
     def _answer(self) -> tuple[Answer, str]:
@@ -190,7 +190,7 @@ class _Attempt:
         trace = Trace(
             scenario=reference_of(self.model), variant=self.model.variant, bounds=self.model.binding.bounds,
             states=states, actions=actions, claim=path.claim.claim.key, labels=self.model.binding.labels,
-            found_by="prove", shortest="prove", command=self.command,
+            found_by="prove", shortest="prove", command=self.command, flags=self.model.asked_flags,
         )  # fmt: skip
         return Finding(path.claim.claim.key, 1, trace)
 
