@@ -1,12 +1,13 @@
 """The requests that a controller sends: ControllerBrokerRequestBatch and ControllerChannelManager.
 
 A request is dropped here, not at the receiver, when the broker's registration that the context knows has ended: the
-broker epoch in it would be refused as stale. UpdateMetadata goes with LeaderAndIsr, StopReplica with the broker's stop.
+broker epoch in it would be refused as stale. UpdateMetadata goes with LeaderAndIsr. StopReplica is sent only under the
+flag `stop_replica`, and never to a broker that is about to stop.
 """
 from __future__ import annotations
 
 from model.kafka.domains import BROKERS, PARTITIONS
-from model.kafka.requests import LeaderAndIsr, PartitionState
+from model.kafka.requests import EpochKind, LeaderAndIsr, PartitionState, RequestKind
 from model.kafka.state import Cluster, Controller, Liveness
 from model.kafka.versions import REQUEST_PER_PARTITION
 
@@ -41,6 +42,29 @@ def partition_state(controller: Controller, topic: int, partition: int) -> Parti
     leadership = controller.topics[topic].leadership[partition]
     leader = leadership.leader if leadership.leader in controller.live_brokers else None
     return PartitionState(leader, leadership.leader_epoch)
+
+
+def send_stop_replica(
+    cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, to: frozenset[int], delete: bool
+) -> None:
+    """addStopReplicaRequestForBrokers: one StopReplica request about some partitions of a topic to each broker."""
+    controller = cluster.brokers[broker].controller
+    header = LeaderAndIsr(controller.epoch, topic, None, RequestKind.STOP_REPLICA)
+    for receiver in BROKERS:
+        if partitions and receiver in to and controller.liveness[receiver] is Liveness.CURRENT:
+            requests = cluster.brokers[receiver].requests
+            requests.headers.push(header)
+            for partition in PARTITIONS:
+                wanted = stop_state(controller, topic, partition, delete=delete) if partition in partitions else None
+                requests.columns[partition].push(wanted)
+
+
+def stop_state(controller: Controller, topic: int, partition: int, *, delete: bool) -> PartitionState:
+    """The entry of a StopReplica request: the leader epoch that the context has now, or the reason for none."""
+    leadership = controller.topics[topic].leadership[partition]
+    if not leadership.is_known:
+        return PartitionState(None, 0, delete, EpochKind.NO_EPOCH)
+    return PartitionState(None, leadership.leader_epoch, delete, EpochKind.LEADER_EPOCH)
 
 
 def drop_channels(cluster: Cluster, broker: int) -> None:

@@ -57,6 +57,14 @@ def lose_memory(replica: Replica) -> None:
         replica.dirty = False
 
 
+def delete_log(replica: Replica) -> None:
+    """LogManager.asyncDelete: the directory is renamed and purged later; the file with the topic id goes with it."""
+    replica.on_disk = False
+    replica.topic_id = replica.file_topic_id = None
+    if METADATA_FILE_REMOVAL:
+        replica.dirty = False
+
+
 def load_log(replica: Replica) -> None:
     """LogManager.loadLog: a log found on disk has the id of its partition.metadata, if there is one."""
     replica.topic_id = replica.file_topic_id

@@ -1,4 +1,4 @@
-"""How a broker handles a LeaderAndIsr request: ReplicaManager.becomeLeaderOrFollower, in the order of its checks.
+"""How a broker handles LeaderAndIsr and StopReplica requests: ReplicaManager, in the order of its checks.
 
 What the broker answers for a partition is not kept: the controller acts on storage errors only, and ignores
 INCONSISTENT_TOPIC_ID and STALE_CONTROLLER_EPOCH.
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from model.kafka.actors import BROKER
 from model.kafka.domains import PARTITIONS, TOPICS, Broker
-from model.kafka.log_directory import assign_topic_id
-from model.kafka.requests import PartitionState
-from model.kafka.state import Cluster, Replica
-from model.kafka.versions import FIRST_LEADER_AND_ISR_ASSIGNS_ID
+from model.kafka.log_directory import assign_topic_id, delete_log
+from model.kafka.requests import EpochKind, LeaderAndIsr, PartitionState, RequestKind
+from model.kafka.state import BrokerState, Cluster, Replica
+from model.kafka.versions import FIRST_LEADER_AND_ISR_ASSIGNS_ID, STOP_REPLICA, STOP_REPLICA_EPOCH
 from model.language import action, require
 
 
@@ -22,16 +22,28 @@ from model.language import action, require
 def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
     """A request of an older controller than one seen before is refused whole; else its partitions are judged singly."""
     state = cluster.brokers[broker]
-    require(not state.requests.headers.is_empty)
+    require(is_next(state, RequestKind.LEADER_AND_ISR))
     request = state.requests.headers.pop()
-    is_stale = request.controller_epoch < state.controller_epoch
-    if not is_stale:
-        state.controller_epoch = request.controller_epoch
+    is_stale = is_from_an_older_controller(state, request)
     for partition in PARTITIONS:
         wanted = state.requests.columns[partition].pop()
         for topic in TOPICS:
             if wanted is not None and request.topic == topic and not is_stale:
                 become_leader_or_follower(state.replicas[topic][partition], request.topic_id, wanted, broker)
+
+
+def is_next(state: BrokerState, kind: RequestKind) -> bool:
+    """Whether the oldest request on its way to the broker is of this kind."""
+    headers = state.requests.headers
+    return not headers.is_empty and (not STOP_REPLICA or headers.head.kind is kind)
+
+
+def is_from_an_older_controller(state: BrokerState, request: LeaderAndIsr) -> bool:
+    """Whether the broker has seen a higher controller epoch; if not, it has seen the request's from now on."""
+    if request.controller_epoch < state.controller_epoch:
+        return True  # STALE_CONTROLLER_EPOCH
+    state.controller_epoch = request.controller_epoch
+    return False
 
 
 def become_leader_or_follower(replica: Replica, topic_id: int | None, wanted: PartitionState, broker: int) -> None:
@@ -70,5 +82,49 @@ def check_or_set_topic_id(replica: Replica, topic_id: int | None, wanted: Partit
 def open_log(replica: Replica, topic_id: int | None) -> None:
     """Partition.createLogIfNotExists: since 3.0 a log without id takes the request's when it is opened."""
     replica.log_open = True
+    if STOP_REPLICA:
+        replica.on_disk = True
     if FIRST_LEADER_AND_ISR_ASSIGNS_ID and replica.topic_id is None and topic_id is not None:
         assign_topic_id(replica, topic_id)
+
+
+@action(
+    by=BROKER,
+    says="handles StopReplica",
+    source="KafkaApis.handleStopReplicaRequest, ReplicaManager.stopReplicas",
+)
+def handle_stop_replica(cluster: Cluster, broker: Broker) -> None:
+    """As with LeaderAndIsr, an older controller's request is refused whole; else its partitions are judged singly."""
+    require(STOP_REPLICA)
+    state = cluster.brokers[broker]
+    require(is_next(state, RequestKind.STOP_REPLICA))
+    request = state.requests.headers.pop()
+    is_stale = is_from_an_older_controller(state, request)
+    for partition in PARTITIONS:
+        wanted = state.requests.columns[partition].pop()
+        for topic in TOPICS:
+            if wanted is not None and request.topic == topic and not is_stale:
+                stop_replica(state.replicas[topic][partition], wanted)
+
+
+def stop_replica(replica: Replica, wanted: PartitionState) -> bool:
+    """Stop fetching, and delete if asked to, whatever incarnation of the topic the log is of; whether it was accepted.
+
+    Without deletion the Partition object stays as it is, with its role and leader epoch.
+    """
+    if not accepts_epoch(replica, wanted):
+        return False  # FENCED_LEADER_EPOCH
+    if wanted.delete:
+        replica.log_open = replica.is_leader = False
+        replica.leader_epoch = None
+        delete_log(replica)
+    return True
+
+
+def accepts_epoch(replica: Replica, wanted: PartitionState) -> bool:
+    """Whether a request's leader epoch is recent enough; a replica that is not hosted, or has none yet, accepts any."""
+    if STOP_REPLICA_EPOCH == "none" or wanted.epoch_kind is not EpochKind.LEADER_EPOCH or replica.leader_epoch is None:
+        return True
+    if STOP_REPLICA_EPOCH == "ge":
+        return wanted.leader_epoch >= replica.leader_epoch
+    return wanted.leader_epoch > replica.leader_epoch

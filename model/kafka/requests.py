@@ -1,4 +1,4 @@
-"""LeaderAndIsr requests on their way to a broker.
+"""LeaderAndIsr and StopReplica requests on their way to a broker.
 
 Words: a *channel* is the connection from one controller to one broker, with one request in flight and others waiting.
 A broker's queue holds the requests of all channels to it in the order in which they were enqueued. UpdateMetadata is no
@@ -6,30 +6,57 @@ message of its own: what a broker needs of it, which leaders live, goes with Lea
 """
 from __future__ import annotations
 
+from enum import Enum
+
 from model.kafka.domains import BROKERS, CONTROLLER_EPOCHS, LEADER_EPOCHS, PARTITIONS, REQUESTS, TOPIC_IDS, TOPICS
-from model.language import Array, Fifo, array, fifo, member, number, optional, state, value
+from model.kafka.versions import STOP_REPLICA
+from model.language import Array, Fifo, array, choice, fifo, flag, member, number, optional, state, value
+
+
+class RequestKind(Enum):
+    """The requests that a controller sends to brokers."""
+
+    LEADER_AND_ISR = 0
+    STOP_REPLICA = 1
+
+
+class EpochKind(Enum):
+    """What a StopReplica request has as leader epoch: a real one, LeaderAndIsr.NoEpoch, or EpochDuringDelete."""
+
+    LEADER_EPOCH = 0
+    NO_EPOCH = 1
+    DURING_DELETE = 2
 
 
 @value
 class LeaderAndIsr:
-    """The part of a LeaderAndIsr request that is not about single partitions; a request is about one topic."""
+    """The part of a request that is not about single partitions; a request is about one topic.
+
+    StopReplica has no topic id.
+    """
 
     controller_epoch: int = number(0, CONTROLLER_EPOCHS)
     topic: int = member(TOPICS)
     topic_id: int | None = optional(TOPIC_IDS)
+    kind: RequestKind = choice(RequestKind, when=STOP_REPLICA)
 
 
 @value
 class PartitionState:
-    """What a request says of a partition; the leader is None when the controller takes it for dead."""
+    """What a request says of a partition; the leader is None when the controller takes it for dead.
+
+    `delete` and `epoch_kind` are StopReplica's; unless the latter is LEADER_EPOCH, the leader epoch is 0.
+    """
 
     leader: int | None = optional(BROKERS)
     leader_epoch: int = number(0, LEADER_EPOCHS)
+    delete: bool = flag(when=STOP_REPLICA)
+    epoch_kind: EpochKind = choice(EpochKind, when=STOP_REPLICA)
 
 
 @state
 class RequestQueue:
-    """The LeaderAndIsr requests on their way to one broker: for each a header, and an entry in every column.
+    """The requests on their way to one broker: for each a header, and an entry in every column.
 
     A column has None for a request that is not about its partition.
     """

@@ -44,6 +44,7 @@ CONTROLLER = (
 )
 BROKER = (
     replica_manager.handle_leader_and_isr,
+    replica_manager.handle_stop_replica,
     log_directory.flush_metadata,
     partition.shrink_isr,
     partition.expand_isr,

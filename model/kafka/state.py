@@ -26,7 +26,7 @@ from model.kafka.domains import (
     TOPICS,
 )
 from model.kafka.requests import RequestQueue
-from model.kafka.versions import METADATA_FILE_REMOVAL
+from model.kafka.versions import METADATA_FILE_REMOVAL, STOP_REPLICA
 from model.language import (
     Array,
     Fifo,
@@ -226,7 +226,8 @@ class Replica:
 
     `topic_id` is the id of its log in memory, `file_topic_id` the one in partition.metadata. `log_open`, `leader_epoch`
     and `is_leader` are of its Partition object, which a process starts without. `dirty` is kept only where files can
-    be removed: the id in memory is still to be written; elsewhere `log_directory.is_dirty` derives it.
+    be removed: the id in memory is still to be written; elsewhere `log_directory.is_dirty` derives it. `on_disk` is
+    kept only where StopReplica is sent: the log has a directory, and a process that starts loads it.
     """
 
     log_open: bool = flag()
@@ -235,6 +236,7 @@ class Replica:
     topic_id: int | None = optional(TOPIC_IDS)
     file_topic_id: int | None = optional(TOPIC_IDS)
     dirty: bool = flag(when=METADATA_FILE_REMOVAL)
+    on_disk: bool = flag(when=STOP_REPLICA)
 
 
 @state
