@@ -25,6 +25,7 @@ COMMANDS = {
     "hunt": ("reports.commands.searching", "hunt"),
     "replay": ("reports.commands.traces", "run_replay"),
     "show": ("reports.commands.traces", "show"),
+    "illustrate": ("reports.commands.illustrating", "illustrate"),
 }
 """The module and function behind each command."""
 USAGE, INTERRUPTED, UNREAD = 2, 130, 141

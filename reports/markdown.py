@@ -10,7 +10,7 @@ from reports.text import shown_lines, why_sentences
 
 def markdown_page(story: Story, *, unfold: bool = False) -> str:
     """The whole page, ending with a line break."""
-    middle = [*_diagram(story, unfold=unfold), *_table(story, unfold=unfold)]
+    middle = [*diagram(story, unfold=unfold), *_table(story, unfold=unfold)]
     return "\n".join([*_heading(story), *middle, *_end(story)])
 
 
@@ -33,7 +33,8 @@ def _heading(story: Story) -> Iterator[str]:
     yield ""
 
 
-def _diagram(story: Story, *, unfold: bool) -> Iterator[str]:
+def diagram(story: Story, *, unfold: bool = False) -> Iterator[str]:
+    """The lines of a Mermaid sequence diagram, and an empty one; nothing if nobody acts."""
     lanes = {actor: f"a{number}" for number, actor in enumerate(story.actors)}
     if not lanes:
         return

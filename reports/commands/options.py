@@ -36,6 +36,9 @@ EXAMPLES = {
     "show": """
   kwalk show found.itf.json --unfold
   kwalk show found.itf.json --format markdown > found.md""",
+    "illustrate": """
+  kwalk illustrate docs/story.md           draw its counterexamples anew
+  kwalk illustrate docs/*.md --check       say whether they are as drawn""",
 }
 ENDING = """exit codes: 0 holds, 2 wrong use, 3 undecided, 11 deadlock, 12 violated, 13 bad stable state.
 A scenario is a name that `kwalk scenarios` lists, or package.module:NAME of your own model."""
@@ -141,6 +144,10 @@ def _reading(commands: Any) -> None:
     formats = ("text", "markdown", "html", "itf")
     show.add_argument("--format", choices=formats, default="text", help="text if not given")
     show.add_argument("--out", type=values.given, metavar="DIR", help="write a file there instead of printing")
+
+    illustrate = _command(commands, "illustrate", "draw the counterexamples that Markdown documents name")
+    illustrate.add_argument("documents", nargs="+", metavar="FILE")
+    illustrate.add_argument("--check", action="store_true", help="write nothing; exit with 12 if a diagram is stale")
 
 
 def _flag(command: Parser, about: str) -> None:

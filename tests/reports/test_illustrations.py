@@ -1,0 +1,69 @@
+"""Counterexamples in documents: found once, then replayed; stale ones are told from true ones."""
+from __future__ import annotations
+
+import pytest
+
+from model.language import UsageError
+from reports.command_line import main
+from reports.illustrations import illustrated
+from tests.structure.rooms import ROOT
+
+BLANK = """# A page
+
+Before.
+
+<!-- counterexample
+scenario: lost-update
+variant: no-lock
+claim: nothing_is_lost()
+-->
+<!-- end of counterexample -->
+
+After.
+"""
+
+
+def test_a_counterexample_without_steps_is_searched_for_and_its_steps_are_kept():
+    page = illustrated(BLANK)
+    assert page.startswith("# A page\n\nBefore.\n") and page.endswith("-->\n\nAfter.\n")
+    assert "steps: " in page and "sequenceDiagram" in page
+    assert "4 steps, the shortest that `kwalk exhaust lost-update --variant no-lock --invariant nothing_is_lost`" in page
+
+
+def test_with_steps_nothing_is_searched_for(monkeypatch):
+    page = illustrated(BLANK)
+    monkeypatch.setattr("search.exhaust.exhaust", None)
+    assert illustrated(page) == page
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("nothing_is_lost()", "nothing_is_won()", "has no claim 'nothing_is_won"),
+        ("variant: no-lock\n", "", "needs 'variant'"),
+        ("variant: no-lock", "variant: lock", "no counterexample"),
+        ("claim:", "claims:", "knows no 'claims'"),
+        ("-->\n<!-- end", "steps: read(0)\n-->\n<!-- end", "do not lead to a violation any more"),
+    ],
+)
+def test_what_is_no_counterexample_is_refused_with_what_to_do(old, new, said):
+    with pytest.raises(UsageError, match=said):
+        illustrated(BLANK.replace(old, new))
+
+
+def test_the_command_writes_checks_and_tells_stale_pages(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text(BLANK, encoding="utf-8")
+    assert main(["illustrate", str(page), "--check"]) == 12
+    assert page.read_text(encoding="utf-8") == BLANK
+    assert main(["illustrate", str(page)]) == 0
+    assert "steps: " in page.read_text(encoding="utf-8")
+    assert main(["illustrate", str(page), "--check"]) == 0
+    assert "as kwalk draws them" in capsys.readouterr().out
+    assert main(["illustrate", str(tmp_path / "none.md")]) == 2
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.stem)
+def test_the_diagrams_of_the_documents_are_as_drawn(page):
+    text = page.read_text(encoding="utf-8")
+    assert illustrated(text) == text
