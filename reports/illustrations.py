@@ -13,8 +13,8 @@ A document names a counterexample in a comment, and its diagram follows:
     (what kwalk writes)
     <!-- end of counterexample -->
 
-`bounds` and `flags` may be left out. Without `steps` the shortest counterexample is searched for, and its steps are written
-into the comment. With them the steps are only replayed, so that a diagram costs no search.
+`bounds` and `flags` may be left out. Without `steps` the shortest counterexample is searched for, and its steps are
+written into the comment. With them the steps are only replayed, so that a diagram costs no search.
 """
 from __future__ import annotations
 
@@ -128,5 +128,6 @@ def _found(model: Model, claim: Claim) -> Trace:
 
     found = exhaust(model, claims=(claim,)).counterexample
     if found is None:
-        raise UsageError(f"{claim.key} is not violated in {model.scenario.name!r} ({model.variant}): no counterexample.")
+        where = f"{model.scenario.name!r} ({model.variant})"
+        raise UsageError(f"{claim.key} is not violated in {where}: no counterexample.")
     return found

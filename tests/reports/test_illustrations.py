@@ -27,7 +27,7 @@ def test_a_counterexample_without_steps_is_searched_for_and_its_steps_are_kept()
     page = illustrated(BLANK)
     assert page.startswith("# A page\n\nBefore.\n") and page.endswith("-->\n\nAfter.\n")
     assert "steps: " in page and "sequenceDiagram" in page
-    assert "4 steps, the shortest that `kwalk exhaust lost-update --variant no-lock --invariant nothing_is_lost`" in page
+    assert "4 steps, the shortest that `kwalk exhaust lost-update --variant no-lock --invariant" in page
 
 
 def test_with_steps_nothing_is_searched_for(monkeypatch):
