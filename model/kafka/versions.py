@@ -1,28 +1,95 @@
 """The Kafka versions as sets of flags, and the switches that choose how finely the model looks.
 
-Words: a *variant* is a version of Kafka; its flags name the changes that tell versions apart. The other flags are a
-scenario's *grain*: which steps it tells apart, and which optional behaviour it has.
+Words: a *variant* is a release of Kafka; its *version flags* name the changes that tell releases apart, and each says
+here, and only here, since when it is on. A *candidate* is a fix that no release has: off in every variant. The other
+flags are a scenario's *grain*: which steps it tells apart, and which optional behaviour it has.
 """
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from model.language import Flag
 
-FIRST_LEADER_AND_ISR_ASSIGNS_ID = Flag(
+RELEASES = ("2.8.2", "2.5.0", "2.8.0", "3.0", "3.4.1", "3.9.0")
+"""Those that have a variant; the first one is what a scenario takes when nobody names another."""
+
+Setting = bool | str | None
+"""None leaves the flag to the scenario."""
+
+_SETTINGS: dict[str, tuple[tuple[str, Setting], ...]] = {}
+"""By the name of a version flag, its settings, each with the first release that has it, in the order of releases."""
+
+
+def version_flag(name: str, about: str, since: Mapping[str, Setting], *, before: Setting = False) -> Flag:
+    """A flag that releases have had in different settings: `before`, and from each release in `since` on another."""
+    _SETTINGS[name] = (("0", before), *since.items())
+    settings = tuple(dict.fromkeys(str(setting) for _, setting in _SETTINGS[name]))
+    return Flag(name, about, settings=settings if isinstance(before, str) else ())
+
+
+def candidate(name: str, about: str) -> Flag:
+    """A flag for a fix that no release has."""
+    return version_flag(name, about, {})
+
+
+def setting_in(release: str, name: str) -> Setting:
+    """What a version flag was in a release: the setting of the last change that is not later."""
+    return [setting for since, setting in _SETTINGS[name] if _order(since) <= _order(release)][-1]
+
+
+def _order(release: str) -> tuple[int, ...]:
+    """Releases compare by their numbers; 3.0 is 3.0.0."""
+    numbers = [int(number) for number in release.split(".")]
+    return tuple(numbers + [0] * (3 - len(numbers)))
+
+
+# What releases differ in.
+
+TOPICS_HAVE_IDS = version_flag(
+    "topic_ids", "KIP-516 (2.8.0): topics have ids; before, nobody mints, sends or checks one", {"2.8.0": True}
+)
+KEEP_IDS_BELOW_IBP = version_flag(
+    "keep_ids_below_ibp",
+    "KAFKA-12835 (2.8.1): a controller whose inter-broker protocol is below 2.8 remembers the topic ids that it finds "
+    "in ZooKeeper, and a log under such a protocol takes no id",
+    {"2.8.1": True},
+)
+FIRST_LEADER_AND_ISR_ASSIGNS_ID = version_flag(
     "first_leader_and_isr_assigns_id",
     "KAFKA-12426 (3.0): a log takes its topic id when it is created, and the first LeaderAndIsr that a process handles "
     "is checked against the id of the loaded log; before, the first one was neither checked nor used",
+    {"3.0": True},
 )
-ASYNC_METADATA_FLUSH = Flag(
+ASYNC_METADATA_FLUSH = version_flag(
     "async_metadata_flush",
-    "KAFKA-13092 (2.8.1): partition.metadata is written later, by the log's scheduler, in a step of its own",
+    "KAFKA-13092 (2.8.1): partition.metadata is written later, by the log's scheduler, in a step of its own; since "
+    "then the scenario says whether it tells that step apart",
+    {"2.8.1": None},
 )
 
-STOP_REPLICA_EPOCH = Flag(
+STOP_REPLICA_EPOCH = version_flag(
     "stop_replica_epoch",
     "which leader epochs of a StopReplica request a broker accepts: all; only one greater than its own (KAFKA-9539, "
     "2.6); also one that is equal (KAFKA-13972, 3.4.1)",
-    settings=("none", "gt", "ge"),
+    {"2.6.0": "gt", "3.4.1": "ge"},
+    before="none",
 )
+
+# Fixes that were proposed.
+
+RESTORE_FROM_CACHE = candidate(
+    "restore_from_cache",
+    "apache/kafka PR 13111: a controller that adds partitions writes its own topic id back if the znode has lost it",
+)
+OLD_CLIENT_REFUSES = candidate(
+    "old_client_refuses",
+    "Confluent 5.4 to 6.1: an old client refuses to write a topic's znode that has a field which it does not know",
+)
+CAS_TOPIC_WRITE = candidate(
+    "cas_topic_write", "whoever writes a topic's znode compares it with what was read; a controller then reads again"
+)
+
+# The grain.
 
 ISR_CHANGES = Flag(
     "isr_changes",
@@ -38,10 +105,13 @@ METADATA_FILE_REMOVAL = Flag(
 STOP_REPLICA = Flag("stop_replica", "controllers send StopReplica, and a log can be on disk without being hosted")
 PREFERRED_ELECTION = Flag("preferred_election", "auto.leader.rebalance.enable: leaders move back to preferred replicas")
 
-VARIANTS = {
-    "2.8.2": {"first_leader_and_isr_assigns_id": False, "stop_replica_epoch": "gt"},
-    "3.9.0": {"first_leader_and_isr_assigns_id": True, "stop_replica_epoch": "ge"},
-}
+def variant_of(release: str) -> dict[str, bool | str]:
+    """The version flags as they are in a release, without those that it leaves to the scenario."""
+    settings = {name: setting_in(release, name) for name in _SETTINGS}
+    return {name: setting for name, setting in settings.items() if setting is not None}
+
+
+VARIANTS = {release: variant_of(release) for release in RELEASES}
 COARSE = {
     "async_metadata_flush": False,
     "metadata_file_removal": False,
