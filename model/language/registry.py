@@ -1,46 +1,67 @@
-"""Finding scenarios: by the short names that installed packages announce, or as `package.module:name`.
+"""Finding scenarios and fixes: by the short names that installed packages announce, or as `package.module:name`.
 
-A package announces scenarios with an entry point in the group `kwalk.scenarios` that names a module; the module has a
-tuple `SCENARIOS`.
+A package announces with an entry point in the group `kwalk.scenarios` that names a module; the module has a tuple
+`SCENARIOS` and, if there are any, a tuple `FIXES`.
 """
 from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Iterable
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
+from typing import TypeVar
 
 from model.language.errors import UsageError, one_of, told, unknown
+from model.language.fix import Fix
 from model.language.scenario import Scenario
 
 GROUP = "kwalk.scenarios"
 REFERENCE = re.compile(r"[^\s:.]+(\.[^\s:.]+)*:\w+")
 """package.module:name."""
+Thing = TypeVar("Thing")
 
 
 def announced() -> dict[str, Scenario]:
     """All announced scenarios by name, in the order of their packages."""
     found: dict[str, Scenario] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name):
-        for scenario in _announced_by(entry):
+        for scenario in _announced_by(entry, "SCENARIOS", Scenario):
             if scenario.name in found:
                 raise UsageError(f"Two installed scenarios are named {scenario.name!r}; rename one of them.")
             found[scenario.name] = scenario
     return found
 
 
-def _announced_by(entry: EntryPoint) -> tuple[Scenario, ...]:
+def announced_fixes() -> dict[str, Fix]:
+    """All announced fixes by name, in the order of their packages."""
+    found: dict[str, Fix] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name):
+        _add(found, _announced_by(entry, "FIXES", Fix))
+    return found
+
+
+def _announced_by(entry: EntryPoint, table: str, kind: type[Thing]) -> tuple[Thing, ...]:
+    """What a package announces under the name of a table; it may have no FIXES."""
     try:
-        found = tuple(entry.load().SCENARIOS)
-        wrong = next((type(thing).__name__ for thing in found if not isinstance(thing, Scenario)), None)
+        module = entry.load()
+        found = tuple(getattr(module, table, ()) if kind is Fix else getattr(module, table))
+        wrong = next((type(thing).__name__ for thing in found if not isinstance(thing, kind)), None)
         if wrong is not None:
-            raise TypeError(f"SCENARIOS has a {wrong} in it")
+            raise TypeError(f"{table} has a {wrong} in it")
     except Exception as error:  # it is another's code; whatever goes wrong in it
         raise UsageError(
-            f"An installed package announces scenarios in {entry.value!r}, and they cannot be loaded: {told(error)} "
-            "Mend that package or uninstall it."
+            f"An installed package announces {table.lower()} in {entry.value!r}, and they cannot be loaded: "
+            f"{told(error)} Mend that package or uninstall it."
         ) from error
     return found
+
+
+def _add(found: dict[str, Fix], fixes: Iterable[Fix]) -> None:
+    for fix in fixes:
+        if found.get(fix.name, fix) is not fix:
+            raise UsageError(f"Two fixes are named {fix.name!r}; rename one of them.")
+        found[fix.name] = fix
 
 
 def find_scenario(reference: str) -> Scenario:
@@ -53,7 +74,7 @@ def find_scenario(reference: str) -> Scenario:
     if not REFERENCE.fullmatch(reference):
         raise UsageError(f"{reference!r} names no scenario. A scenario of your own is named package.module:NAME.")
     module_name, _, attribute = reference.partition(":")
-    module = _imported(module_name, reference)
+    module = _imported(module_name, "scenario", reference)
     scenario = getattr(module, attribute, None)
     if isinstance(scenario, Scenario):
         return scenario
@@ -63,10 +84,52 @@ def find_scenario(reference: str) -> Scenario:
     raise unknown(f"scenario in {module_name}", attribute, names)
 
 
-def _imported(module_name: str, reference: str) -> ModuleType:
+def find_fixes(references: Iterable[str] = ()) -> dict[str, Fix]:
+    """The fixes of those names, or at `package.module:NAME` (a Fix or a tuple of them); all announced ones if none.
+
+    UsageError if there is no such fix, or none at all.
+    """
+    found: dict[str, Fix] = {}
+    for reference in references:
+        _add(found, _fixes_at(reference))
+    found = found or announced_fixes()
+    if not found:
+        raise UsageError("No installed package announces a fix. Name your own as package.module:FIXES.")
+    return found
+
+
+def _fixes_at(reference: str) -> tuple[Fix, ...]:
+    if ":" not in reference:
+        known = announced_fixes()
+        if reference not in known:
+            raise unknown("fix", reference, known)
+        return (known[reference],)
+    if not REFERENCE.fullmatch(reference):
+        raise UsageError(f"{reference!r} names no fix. A fix of your own is named package.module:NAME.")
+    module_name, _, attribute = reference.partition(":")
+    module = _imported(module_name, "fix", reference)
+    if attribute in vars(module):
+        found = _as_fixes(vars(module)[attribute])
+        if found:
+            return found
+        raise UsageError(f"{reference!r} is no Fix, nor a tuple of them. {one_of(_names_of_fixes(module))}")
+    raise unknown(f"fix in {module_name}", attribute, _names_of_fixes(module))
+
+
+def _as_fixes(thing: object) -> tuple[Fix, ...]:
+    """A Fix, or a tuple or list of them, as a tuple; nothing for any other thing."""
+    things = tuple(thing) if isinstance(thing, tuple | list) else (thing,)
+    return things if all(isinstance(one, Fix) for one in things) else ()
+
+
+def _names_of_fixes(module: ModuleType) -> list[str]:
+    return [name for name, thing in vars(module).items() if _as_fixes(thing)]
+
+
+def _imported(module_name: str, kind: str, reference: str) -> ModuleType:
     try:
         return importlib.import_module(module_name)
     except (Exception, SystemExit) as error:  # it runs somebody's code; whatever goes wrong in it, we go on to say so
         missing = isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}.")
         why = f"{error}. Run kwalk in the folder that has it, or install it." if missing else f"{told(error)} Mend it."
-        raise UsageError(f"Cannot import {module_name!r} for scenario {reference!r}: {why}") from error
+        raise UsageError(f"Cannot import {module_name!r} for {kind} {reference!r}: {why}") from error

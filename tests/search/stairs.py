@@ -1,0 +1,80 @@
+"""A state space with many states and a rule that Z3 proves by induction: counters that only ever go up together."""
+from __future__ import annotations
+
+from typing import Annotated
+
+from model.language import (
+    Actor,
+    Array,
+    Bound,
+    Domain,
+    Fix,
+    Flag,
+    Scenario,
+    Trial,
+    action,
+    always,
+    array,
+    number,
+    reachable,
+    require,
+    state,
+)
+
+WALKERS = Domain("walkers", "people on the stairs")
+FLOORS = Bound("floors", "floors of the house")
+JUMP = Flag("jump", "whether the barrier is locked: nobody comes into the cellar")
+WALKER = Actor("walker", of=WALKERS)
+
+
+@state
+class House:
+    """Where everybody is, and how often the cellar was entered."""
+
+    floor: Array[int] = array(WALKERS, number(0, 99))
+    cellar: int = number(0, 3)
+
+
+@action(by=WALKER, says="goes up or down")
+def go(house: House, walker: Annotated[int, WALKERS], up: bool) -> None:
+    """One floor."""
+    at = house.floor[walker]
+    require(at < FLOORS if up else at > 0)
+    house.floor[walker] = at + 1 if up else at - 1
+
+
+@action(by=Actor("child"), says="jumps into the cellar")
+def jump(house: House) -> None:
+    """The barrier is in the way, if it is locked."""
+    require(not JUMP and house.cellar < 3)
+    house.cellar += 1
+
+
+@action(by=Actor("child"), says="jumps and jumps")
+def leap(house: House) -> None:
+    """Leaves its domain: four is more than the cellar has room for."""
+    require(JUMP)
+    house.cellar += 1
+
+
+@always(symptom="somebody is in the cellar")
+def cellar_is_empty(house: House) -> bool:
+    """Nobody is down there."""
+    return house.cellar == 0
+
+
+@reachable()
+def cellar_fills(house: House) -> bool:
+    """It can be full."""
+    return house.cellar == 3
+
+
+STAIRS = Scenario(
+    name="stairs", story="People go up and down.", state=House, actions=(go, jump),
+    invariants=(cellar_is_empty, cellar_fills), bounds={"walkers": 4, "floors": 60}, flags={"jump": False},
+)  # fmt: skip
+BROKEN = Scenario(
+    name="broken-stairs", story="A child jumps too often.", state=House, actions=(leap,),
+    bounds={"walkers": 1, "floors": 1}, flags={"jump": False},
+)  # fmt: skip
+JUMP_FIX = Fix(flag=JUMP, claims="Nobody comes into the cellar.", trials=(Trial(STAIRS, ("cellar_is_empty",)),))

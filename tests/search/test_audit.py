@@ -1,0 +1,246 @@
+"""Auditing fixes: what each cell comes to, what the two cells of a row say, and audits that are cut short."""
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+
+import pytest
+from attrs import evolve
+
+from model.examples.blocking_queue import BLOCKING_QUEUE, WAIT_SETS
+from model.examples.lost_update import LOCK, LOST_UPDATE
+from model.language import Fix, KwalkError, Trial, UsageError
+from search import audit_cells
+from search.audit import Budget, Judgement, Known, Outcome, audit, cells_of, judged
+from search.walk import walk
+from tests.search.leases import AMNESIA_FIX, CHECK_FIX, FENCING_FIX, FIXES, SCENARIO
+from tests.search.stairs import JUMP_FIX, STAIRS
+
+BUDGET = Budget(seconds=30.0)
+HELD, SAMPLED = Outcome(Known.EXHAUSTIVE, 1, 0), Outcome(Known.SAMPLED, steps=1)
+BROKEN, UNKNOWN = Outcome(Known.VIOLATED, claim=""), Outcome(Known.UNDECIDED, why="tired")
+TABLE = [
+    ("shortest trace of 5 steps to writes_go_forward", "exhaustive (34 states, depth 6)", Judgement.CLOSES),
+    ("exhaustive (6 states, depth 2)", "exhaustive (6 states, depth 2)", Judgement.NO_DIFFERENCE),
+    (
+        "shortest trace of 5 steps to writes_go_forward",
+        "shortest trace of 6 steps to writes_go_forward",
+        Judgement.HOLE,
+    ),
+    (
+        "shortest trace of 5 steps to writes_go_forward",
+        "shortest trace of 7 steps to writes_go_forward",
+        Judgement.HOLE,
+    ),
+    ("exhaustive (34 states, depth 6)", "shortest trace of 6 steps to writes_go_forward", Judgement.WORSE),
+]
+
+
+def table(rows):
+    return [(row.without.text, row.with_it.text, row.judgement) for row in rows]
+
+
+def test_a_fix_closes_has_a_hole_makes_worse_or_changes_nothing():
+    rows = audit(cells_of(FIXES), BUDGET)
+    assert table(rows) == TABLE
+    assert all(row.is_decided for row in rows)
+    assert [row.with_it.bounds_hit for row in rows[:2]] == [("leases",), ("leases",)]
+
+
+def test_worker_processes_find_the_same():
+    alone, together = audit(cells_of(FIXES), BUDGET), audit(cells_of(FIXES), BUDGET, workers=2)
+    assert [(row.without, row.with_it) for row in together] == [(row.without, row.with_it) for row in alone]
+
+
+def test_a_traces_flags_are_those_that_differ_from_the_base_variant():
+    (row,) = audit(cells_of([AMNESIA_FIX]), BUDGET)
+    assert row.off.model.asked_flags == {}
+    assert (row.with_it.trace.variant, row.with_it.trace.flags) == ("fenced", {"amnesia": True})
+
+
+def test_a_flag_with_settings_and_a_deadlock():
+    trials = (Trial("blocking-queue", ("buffer_fills",)), Trial(BLOCKING_QUEUE, ("somebody_runs",)))
+    fix = Fix(flag=WAIT_SETS, off="one", on="two", claims="Nobody wakes the wrong thread.", trials=trials)
+    row, other = audit(cells_of([fix]), BUDGET)
+    assert (row.without.text, row.without.claim) == ("shortest trace of 7 steps to a deadlock", "")
+    assert (other.without.text, other.judgement) == ("shortest trace of 7 steps to somebody_runs", Judgement.CLOSES)
+    assert row.judgement is Judgement.CLOSES
+
+
+def test_what_should_be_reachable_and_is_not_is_a_violation_without_a_trace():
+    trial = Trial(STAIRS, ("cellar_fills",), bounds={"walkers": 1, "floors": 1})
+    (row,) = audit(cells_of([evolve(JUMP_FIX, trials=(trial,))]), BUDGET)
+    assert row.with_it.trace is None
+    assert row.with_it.text == "cellar_fills is never reached (2 states, depth 1)"
+    assert row.judgement is Judgement.WORSE
+    kept = {}
+    audit(cells_of([evolve(JUMP_FIX, trials=(trial,))]), BUDGET, keep=kept.update)
+    assert audit(cells_of([evolve(JUMP_FIX, trials=(trial,))]), BUDGET, kept=kept, keep=pytest.fail)
+
+
+def test_cells_that_are_the_same_search_are_searched_once():
+    told = []
+    audit(cells_of([FENCING_FIX, CHECK_FIX]), BUDGET, keep=lambda kept: told.append(len(kept)))
+    assert told == [1, 2, 3, 4, 5, 6, 7]  # eight cells, and two of them are the bare variant
+
+
+# Time that is not enough.
+
+
+def test_where_exhaustive_search_does_not_finish_walks_sample(monkeypatch):
+    monkeypatch.setattr(audit_cells, "WALKS", 500)
+    (row,) = audit(cells_of([JUMP_FIX]), Budget(seconds=0.01))
+    assert row.without.known is Known.VIOLATED and row.without.trace.length >= 1
+    assert row.with_it == Outcome(Known.SAMPLED, steps=500 * 200, bounds_hit=(), seconds=0.01)
+    assert row.judgement is Judgement.CLOSES_AS_SAMPLED
+    assert not row.is_decided
+
+
+def test_a_trace_of_a_walk_is_not_called_the_shortest(monkeypatch):
+    monkeypatch.setattr(audit_cells, "exhaust", lambda model, **_: walk(model, walks=1, depth=1, claims=()))
+    rows = audit(cells_of([evolve(FENCING_FIX, trials=FENCING_FIX.trials[:1])]), BUDGET)
+    assert rows[0].without.text == "trace of 5 steps to writes_go_forward"
+    assert rows[0].with_it.known is Known.SAMPLED
+
+
+def test_a_proof_is_tried_if_it_is_asked_for():
+    fix = Fix(flag=LOCK, claims="Nothing is lost.", trials=(Trial(LOST_UPDATE, ("counts_every_increment",)),))
+    (row,) = audit(cells_of([fix]), Budget(prove=True))
+    assert row.with_it.known in (Known.PROVED, Known.EXHAUSTIVE)
+    (jump,) = audit(cells_of([JUMP_FIX]), Budget(seconds=0.01, prove=True))
+    assert jump.with_it.text == "proved"
+    assert jump.judgement is Judgement.CLOSES
+
+
+@pytest.mark.parametrize(
+    ("off", "on", "judgement"),
+    [
+        (BROKEN, HELD, Judgement.CLOSES),
+        (BROKEN, Outcome(Known.PROVED), Judgement.CLOSES),
+        (BROKEN, SAMPLED, Judgement.CLOSES_AS_SAMPLED),
+        (BROKEN, BROKEN, Judgement.HOLE),
+        (HELD, BROKEN, Judgement.WORSE),
+        (HELD, Outcome(Known.PROVED), Judgement.NO_DIFFERENCE),
+        (SAMPLED, HELD, Judgement.UNDECIDED),
+        (HELD, SAMPLED, Judgement.UNDECIDED),
+        (SAMPLED, BROKEN, Judgement.UNDECIDED),
+        (BROKEN, UNKNOWN, Judgement.UNDECIDED),
+        (UNKNOWN, UNKNOWN, Judgement.UNDECIDED),
+    ],
+)
+def test_two_outcomes_make_a_judgement(off, on, judgement):
+    assert judged(off, on) is judgement
+
+
+# Audits that are cut short.
+
+
+def interrupted_after(count):
+    """A `keep` that ends the audit with Ctrl-C after some cells; and what it was told."""
+    kept = {}
+
+    def keep(outcomes):
+        kept.update(outcomes)
+        if len(kept) == count:
+            raise KeyboardInterrupt
+
+    return keep, kept
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interrupted_audit_goes_on_where_it_was(workers):
+    keep, kept = interrupted_after(3)
+    first = audit(cells_of(FIXES), BUDGET, keep=keep, workers=workers)
+    assert sum(not row.is_decided for row in first) >= 2
+    assert Outcome(Known.UNDECIDED, why="interrupted") in [row.with_it for row in first]
+    told = []
+    again = audit(cells_of(FIXES), BUDGET, kept=pickle.loads(pickle.dumps(kept)), keep=told.append, workers=workers)
+    assert table(again) == TABLE
+    assert len(told) == 9 - 3
+
+
+def test_what_was_kept_of_another_model_or_with_less_time_is_not_taken_over(monkeypatch):
+    monkeypatch.setattr(audit_cells, "WALKS", 20)
+    kept = {}
+    audit(cells_of([JUMP_FIX]), Budget(seconds=0.01), keep=kept.update)
+    told = []
+    audit(cells_of([JUMP_FIX]), Budget(seconds=0.01), kept=kept, keep=told.append)
+    assert told == []
+    audit(cells_of([JUMP_FIX]), Budget(seconds=0.02), kept=kept, keep=told.append)
+    assert len(told) == 1  # only the sampled cell has something to gain
+    larger = evolve(JUMP_FIX, trials=(evolve(JUMP_FIX.trials[0], bounds={"floors": 90}),))
+    audit(cells_of([larger]), Budget(seconds=0.01), kept=kept, keep=told.append)
+    assert len(told) == 3
+
+
+def test_a_kept_trace_that_plain_python_does_not_confirm_is_searched_anew():
+    kept = {}
+    audit(cells_of([CHECK_FIX]), BUDGET, keep=kept.update)
+    actions = {key: (*outcome.trace.actions[:-1], "expire()") for key, outcome in kept.items()}
+    lying = {key: evolve(one, trace=evolve(one.trace, actions=actions[key])) for key, one in kept.items()}
+    told = []
+    rows = audit(cells_of([CHECK_FIX]), BUDGET, kept=lying, keep=told.append)
+    assert len(told) == 2 and table(rows) == TABLE[3:4]
+
+
+def test_a_worker_that_dies_is_told_and_what_was_finished_is_kept(monkeypatch):
+    def die(cell, budget):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr("search.audit_workers.examine", die)
+    with pytest.raises(KwalkError, match=r"in fenced-leases: the process that searched it ended with code -9"):
+        audit(cells_of(FIXES), BUDGET, workers=2)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_action_that_leaves_its_domain_ends_the_audit_and_names_the_cell(workers):
+    fix = evolve(JUMP_FIX, trials=(Trial("tests.search.stairs:BROKEN"), Trial("tests.search.stairs:STAIRS")))
+    with pytest.raises(KwalkError, match=r"^jump on in broken-stairs: leap\(\) leaves its domain"):
+        audit(cells_of([fix])[:1], BUDGET, workers=workers)
+
+
+# What people write wrongly.
+
+
+@pytest.mark.parametrize(
+    ("trial", "why"),
+    [
+        (Trial("die-hard"), "No flag named 'fencing'. Allowed: nothing."),
+        (Trial("no-such-scenario"), "No scenario named 'no-such-scenario'"),
+        (Trial(SCENARIO, ("writes_go_back",)), "Did you mean 'writes_go_forward'?"),
+        (Trial(SCENARIO, variant="fence"), "Did you mean 'fenced'?"),
+        (Trial(SCENARIO, bounds={"lease": 1}), "Did you mean 'leases'?"),
+        (Trial(SCENARIO, flags={"amnesia": "yes"}), "Flag 'amnesia' cannot be 'yes'"),
+    ],
+)
+def test_a_trial_that_names_what_does_not_exist_is_refused(trial, why):
+    with pytest.raises(UsageError) as caught:
+        cells_of([evolve(FENCING_FIX, trials=(trial,))])
+    assert why in str(caught.value) and str(caught.value).startswith("Fix 'fencing', trial in ")
+
+
+def test_a_scenario_in_which_nothing_is_tried_is_refused():
+    with pytest.raises(UsageError, match=r"No scenario in which these fixes are tried named 'leases'\. Did you mean"):
+        cells_of(FIXES, "leases")
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda: Trial(3), "A trial: `scenario` must be a Scenario, or a name (got 3)."),
+        (lambda: Trial("x", "name"), "`invariants` must be a tuple of names (got 'name')"),
+        (lambda: Trial("x", bounds=3), "`bounds` must be a mapping"),
+        (lambda: Fix(flag="lock", claims="…", trials=(Trial("x"),)), "Fix '': `flag` must be a Flag (got 'lock')."),
+        (lambda: Fix(flag=LOCK, claims="", trials=(Trial("x"),)), "Fix 'lock': `claims` must be a sentence"),
+        (lambda: Fix(flag=LOCK, claims="…", trials=()), "`trials` must be a tuple of one or more Trials"),
+        (lambda: Fix(flag=LOCK, claims="…", trials=Trial("x")), "`trials` must be a tuple of one or more Trials"),
+        (lambda: Fix(flag=LOCK, claims="…", trials=(Trial("x"),), on=False), "`on` must be another setting than `off`"),
+        (lambda: Fix(flag=WAIT_SETS, claims="…", trials=(Trial("x"),)), "one of the flag's settings, one, two"),
+        (lambda: Fix(flag=LOCK, claims="…", trials=(Trial("x", flags={"lock": True}),)), "sets its own flag, 'lock'"),
+    ],
+)
+def test_a_fix_that_makes_no_sense_is_refused_where_it_is_declared(make, why):
+    with pytest.raises(UsageError) as caught:
+        make()
+    assert why in str(caught.value)
