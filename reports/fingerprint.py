@@ -1,7 +1,9 @@
 """The fingerprint of a model: it changes when the model's meaning may have changed, and tells old traces apart.
 
-It covers the text of every module that a model is written in (without comments, docstrings and layout), the flags of
-the variant, and the names of all leaves, steps and claims. Sizes are not in it beyond that: a trace names its bounds.
+It covers the text of every module that a model is written in (without comments, docstrings and layout), that of the
+language which gives it its meaning, the flags of the variant, and the names of all leaves, steps and claims. Sizes are
+not in it beyond that: a trace names its bounds. How kwalk lifts, compiles, searches and reports is no part of what a
+model means, even where the file of a model imports it.
 """
 from __future__ import annotations
 
@@ -10,13 +12,19 @@ import io
 import sys
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+import model.language
 from model.language import Model
 
 LAYOUT = frozenset({tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER})
-LANGUAGE = "model.language"
+ENGINES = ("model.language", "search", "reports")
+"""Packages that a model may import and that are not the model."""
+LANGUAGE = Path(model.language.__file__ or "").parent
+NO_MEANING = ("errors.py", "registry.py")
+"""Modules of the language that only say what went wrong, and where scenarios are found."""
 
 
 def fingerprint(model: Model) -> str:
@@ -35,7 +43,14 @@ def _covered(model: Model) -> Iterator[str]:
     yield from (claim.key for claim in model.claims)
     for module in sorted(modules_of(model), key=lambda module: module.__name__):
         yield module.__name__
-        yield _bare_text(module)
+        yield _bare_text(Path(module.__file__ or ""))
+    yield _language()
+
+
+@cache
+def _language() -> str:
+    """What the language's own modules say, lifting left out: plain Python is the meaning."""
+    return "".join(_bare_text(path) for path in sorted(LANGUAGE.glob("*.py")) if path.name not in NO_MEANING)
 
 
 def modules_of(model: Model) -> list[ModuleType]:
@@ -63,13 +78,14 @@ def _imported(module: ModuleType) -> Iterator[ModuleType]:
 def _is_model_text(module: ModuleType) -> bool:
     source = getattr(module, "__file__", None) or ""
     installed = "site-packages" in source or module.__name__.partition(".")[0] in sys.stdlib_module_names
-    return source.endswith(".py") and not installed and not module.__name__.startswith(LANGUAGE)
+    engine = any(module.__name__ == name or module.__name__.startswith(f"{name}.") for name in ENGINES)
+    return source.endswith(".py") and not installed and not engine
 
 
-def _bare_text(module: ModuleType) -> str:
-    """The module's text without comments, docstrings and layout."""
+def _bare_text(path: Path) -> str:
+    """A module's text without comments, docstrings and layout."""
     try:
-        source = Path(module.__file__ or "").read_text("utf-8")
+        source = path.read_text("utf-8")
         tokens = [t for t in tokenize.generate_tokens(io.StringIO(source).readline) if t.type not in LAYOUT]
     except (OSError, UnicodeDecodeError, tokenize.TokenError, SyntaxError):
         return ""

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from model.language import Model
+from reports import fingerprint as fingerprints
 from reports.fingerprint import fingerprint, modules_of
 from tests.reports.traces import model
 
@@ -59,6 +60,26 @@ def test_a_guard_that_changes_counts(clock):
 def test_bounds_and_variants_count_as_far_as_they_change_the_state():
     assert fingerprint(model()) == fingerprint(model())
     assert fingerprint(Model(model().scenario, bounds={"seals": 4})) != fingerprint(model())
+
+
+def test_engines_that_a_model_file_imports_do_not_count(clock):
+    importing = MODEL.replace("from clock_parts", "import reports.fingerprint\nimport search.exhaust\nfrom clock_parts")
+    clock(importing)
+    found = modules_of(Model(sys.modules["clock_model"].CLOCK))
+    assert [module.__name__ for module in found] == ["clock_model"]
+
+
+def test_what_the_language_means_counts_and_how_it_is_lifted_does_not(clock, monkeypatch, tmp_path):
+    language = tmp_path / "language"
+    (language / "lift").mkdir(parents=True)
+    prints = []
+    for name, text in (("shapes.py", "a = 1"), ("lift/terms.py", "b = 1"), ("errors.py", "c"), ("shapes.py", "a = 2")):
+        (language / name).write_text(text)
+        monkeypatch.setattr(fingerprints, "LANGUAGE", language)
+        fingerprints._language.cache_clear()
+        prints.append(clock(MODEL))
+    fingerprints._language.cache_clear()
+    assert prints[0] == prints[1] == prints[2] != prints[3]
 
 
 def test_the_language_and_installed_packages_are_not_part_of_a_model():
