@@ -54,6 +54,13 @@ class Crew:
         """Whether what is left of the present level (or the next, if nothing is) is worth sharing."""
         return not self.spoiled and level_end(cursor) - cursor[NEXT] >= LEAST_ROUND
 
+    def make_ready(self, machine: Machine, states: States, counts: Counts) -> None:
+        """Do a round of no states, so that all loops are compiled; nothing changes."""
+        nothing = self.arrays.round(0, 0, 0)
+        self._do(machine, states, counts, nothing)
+        self._fill(states.space, 0)
+        fresh_in_all(nothing)
+
     def advance(self, machine: Machine, states: States, counts: Counts, cursor: np.ndarray) -> None:
         """Do a round, and move the cursor; a spoiled round changes nothing."""
         if cursor[NEXT] == cursor[LEVEL_END]:

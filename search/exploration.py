@@ -81,6 +81,7 @@ class Exploration:
         self.cursor = np.zeros(CURSOR_SIZE, np.int64)
         self.initial = self._begin()
         self.ending = Ending.COMPLETE
+        self._make_ready()
         self.started = time.monotonic()
         self.seconds = 0.0
 
@@ -100,6 +101,13 @@ class Exploration:
             size = self.states.add(block, size)
         self.cursor[SIZE] = self.cursor[LEVEL_END] = size
         return size
+
+    def _make_ready(self) -> None:
+        """Let the loops be compiled or read from Numba's cache, which must not count as time of the search."""
+        self.cursor[LIMIT] = self.cursor[NEXT]
+        breadth.explore(self.search, self.cursor)
+        if self.crew is not None:
+            self.crew.make_ready(self.machine, self.states, self.counts)
 
     @property
     def stored(self) -> int:

@@ -116,6 +116,10 @@ class Fleet:
         self.thread.shutdown()
         self.parcel.unpersist()
 
+    def make_ready(self, interrupts: Interrupts) -> None:
+        """Let executors load the kernel and the loops (compiled there, if need be), so that no round waits for it."""
+        self.do(Round(0, self.partitions, 1, deadline=0.0), interrupts)
+
     def do(self, work: Round, interrupts: Interrupts) -> list[Chunk] | None:
         """The chunks of a round that were done, in the order of their walks; None if interrupted; SparkFailure."""
         job = self.thread.submit(self._run, work)
@@ -151,6 +155,7 @@ class Expedition:
         self.outing, self.fleet, self.tables, self.interrupts = outing, fleet, tables, interrupts
         self.next, self.size = 0, FIRST_CHUNK
         self.total = run_chunk(outing.kernel, outing.course, range(0))
+        fleet.make_ready(interrupts)
         self.started, self.seconds = time.monotonic(), 0.0
         while not interrupts.noticed and (work := self._next_round()) is not None and self._add(work):
             outing.report(self._progress())

@@ -95,6 +95,7 @@ def walker_of(parcel: Any, work: Round) -> Callable[[Iterable[pa.RecordBatch]], 
 def walk_chunks(packed: bytes, work: Round, chunks: Iterable[int]) -> Iterator[pa.RecordBatch]:
     """Do some chunks, in increasing order; what comes after a violation that ends the run is not done."""
     kernel, parcel = unpacked(packed)
+    run_chunk(kernel, parcel.course, range(0))  # compiles the loops, where that has not happened yet
     going = True
     for chunk in chunks:  # all of them, because Spark ends a worker that leaves some of its input unread
         going = going and not work.is_over
