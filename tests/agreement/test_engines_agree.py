@@ -9,7 +9,6 @@ from search.compile import kernel_for
 from tests.agreement.zoo import ZOO
 
 
-
 def variants_of(number: int, scenario: Scenario) -> list[str]:
     """The first variant of a scenario, and another one in turn: together the scenarios look at every release."""
     names = list(scenario.variants) or [scenario.default_variant]
