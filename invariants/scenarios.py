@@ -3,9 +3,10 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from invariants import controllers, partitions, topic_ids, witnesses
+from invariants import controllers, partitions, records, topic_ids, witnesses
 from model.kafka import scenarios as stories
 from model.kafka.snapshot import read_snapshot
+from model.kafka.stories import records as records_stories
 
 EVERYWHERE = (
     topic_ids.replica_id_matches_zookeeper,
@@ -21,10 +22,25 @@ EVERYWHERE = (
 )
 WITNESSES = (witnesses.expansion_is_registered, witnesses.failover_completes, witnesses.replica_gets_its_file)
 
+RECORDS = (
+    records.committed_survives,
+    records.no_divergence,
+    records.no_resurrection,
+    records.records_have_a_topic_id,
+    partitions.partition_servable,
+    partitions.replicas_converge,
+    partitions.leader_in_assignment,
+    witnesses.record_is_committed,
+    witnesses.record_is_replicated,
+)
+
 INVARIANTS = (*EVERYWHERE, *WITNESSES)
 
 OLD_CLIENT_EXPANSION = evolve(stories.OLD_CLIENT_EXPANSION, invariants=INVARIANTS, read_snapshot=read_snapshot)
 OLD_CLIENT_EXPANSION_IN_DETAIL = evolve(
     stories.OLD_CLIENT_EXPANSION_IN_DETAIL, invariants=INVARIANTS, read_snapshot=read_snapshot
 )
-SCENARIOS = (OLD_CLIENT_EXPANSION, OLD_CLIENT_EXPANSION_IN_DETAIL)
+RECORDS_THROUGH_FAILOVER = evolve(
+    records_stories.RECORDS_THROUGH_FAILOVER, invariants=(*RECORDS, witnesses.logs_diverge)
+)
+SCENARIOS = (OLD_CLIENT_EXPANSION, OLD_CLIENT_EXPANSION_IN_DETAIL, RECORDS_THROUGH_FAILOVER)

@@ -1,7 +1,9 @@
 """What must be possible: without these, a model in which nothing happens would pass."""
 from __future__ import annotations
 
-from model.kafka.domains import BROKERS, PARTITIONS, Topic
+from model.kafka.domains import BROKERS, PARTITIONS, Broker, Partition, Topic
+from model.kafka.log import diverging_offset
+from model.kafka.replication import answers_fetch
 from model.kafka.state import Cluster, Step
 from model.language import reachable
 
@@ -33,3 +35,33 @@ def replica_gets_its_file(cluster: Cluster, topic: Topic) -> bool:
     return any(
         cluster.brokers[broker].replicas[topic][p].file_topic_id is not None for broker in BROKERS for p in PARTITIONS
     )
+
+
+@reachable()
+def record_is_committed(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """Some record was acknowledged."""
+    return not cluster.commits[topic][partition].is_empty
+
+
+@reachable()
+def record_is_replicated(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """All replicas have a record, and all know that consumers may read it."""
+    return all(cluster.brokers[broker].replicas[topic][partition].log.high_watermark > 0 for broker in BROKERS)
+
+
+@reachable()
+def logs_diverge(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """A follower has to truncate: its log leaves that of the leader from which it is to fetch."""
+    follower = cluster.brokers[broker].replicas[topic][partition]
+    return not follower.log.records.is_empty and any(
+        answers_fetch(cluster, leader, topic, partition, follower=broker)
+        and diverging_offset(follower.log, cluster.brokers[leader].replicas[topic][partition].log) < follower.log.end
+        for leader in BROKERS
+    )
+
+
+@reachable()
+def recreated_topic_has_a_record(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """A record was written to a topic that was created again."""
+    log = cluster.brokers[broker].replicas[topic][partition].log
+    return any(record.incarnation > 0 for record in log.records)

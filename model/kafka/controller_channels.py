@@ -41,7 +41,7 @@ def partition_state(controller: Controller, topic: int, partition: int) -> Parti
     """What the controller asks of a partition's replicas; a leader that it takes for dead is no leader."""
     leadership = controller.topics[topic].leadership[partition]
     leader = leadership.leader if leadership.leader in controller.live_brokers else None
-    return PartitionState(leader, leadership.leader_epoch)
+    return PartitionState(leader, leadership.leader_epoch, isr=leadership.isr)
 
 
 def send_stop_replica(

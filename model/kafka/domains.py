@@ -17,6 +17,9 @@ EVENTS = Bound("events", "events that wait at one controller module", minimum=1)
 REQUESTS = Bound("requests", "LeaderAndIsr requests on their way to one broker", minimum=1)
 NOTIFICATIONS = Bound("notifications", "fired watches on their way to one broker; 0: delivered at once")
 
+RECORDS = Bound("records", "records that a log can hold; 0: there are none, and no logs to compare")
+INCARNATIONS = Bound("incarnations", "how often a topic can be created again under its name")
+
 OLD_CREATIONS = Bound("old_creations", "1 if an old client may create the topic")
 NEW_CREATIONS = Bound("new_creations", "1 if a new client may create the topic")
 CREATED_PARTITIONS = Bound("created_partitions", "partitions that a topic is created with", minimum=1)

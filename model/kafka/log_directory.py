@@ -53,6 +53,8 @@ def lose_memory(replica: Replica) -> None:
     """The process ends: its Partition is gone, and so is an id that no file holds."""
     replica.log_open = replica.is_leader = False
     replica.leader_epoch = replica.topic_id = None
+    replica.replication.forget()
+    replica.log.high_watermark = 0
     if METADATA_FILE_REMOVAL:
         replica.dirty = False
 
@@ -61,10 +63,26 @@ def delete_log(replica: Replica) -> None:
     """LogManager.asyncDelete: the directory is renamed and purged later; the file with the topic id goes with it."""
     replica.on_disk = False
     replica.topic_id = replica.file_topic_id = None
+    replica.log.records.clear()
+    replica.log.high_watermark = replica.log.checkpoint = 0
+    replica.replication.forget()
     if METADATA_FILE_REMOVAL:
         replica.dirty = False
 
 
 def load_log(replica: Replica) -> None:
-    """LogManager.loadLog: a log found on disk has the id of its partition.metadata, if there is one."""
+    """LogManager.loadLog: a log found on disk has the id of its partition.metadata, if there is one.
+
+    Its high watermark is the one of the last checkpoint.
+    """
     replica.topic_id = replica.file_topic_id
+    replica.log.high_watermark = min(replica.log.checkpoint, replica.log.end)
+
+
+def close_log(replica: Replica) -> None:
+    """LogManager.shutdown: what is dirty is written, and the high watermark is checkpointed.
+
+    The periodic checkpoint is left out: a crash finds the one of the last clean stop.
+    """
+    flush_metadata_file(replica)
+    replica.log.checkpoint = replica.log.high_watermark

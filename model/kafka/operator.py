@@ -5,7 +5,7 @@ from model.kafka.actors import OPERATOR
 from model.kafka.broker import end_process
 from model.kafka.controller_channels import send_leader_and_isr
 from model.kafka.domains import FAILOVERS, PARTITIONS, REPAIRS, RESTARTS, TOPICS, Broker
-from model.kafka.log_directory import flush_metadata_file
+from model.kafka.log_directory import close_log
 from model.kafka.partition_state_machine import elect_for_controlled_shutdown
 from model.kafka.replica_state_machine import take_replicas_offline
 from model.kafka.state import Cluster, EventKind, Liveness, Step
@@ -38,7 +38,7 @@ def stop(cluster: Cluster, broker: Broker, controller: Broker) -> None:
     for topic in TOPICS:
         controlled_shutdown(cluster, controller, topic, stopping=broker)
         for partition in PARTITIONS:
-            flush_metadata_file(cluster.brokers[broker].replicas[topic][partition])
+            close_log(cluster.brokers[broker].replicas[topic][partition])
     end_process(cluster, broker)
 
 

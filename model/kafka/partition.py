@@ -6,7 +6,8 @@ The flag `isr_changes` says whether that happens at all, and whether also while 
 from __future__ import annotations
 
 from model.kafka.actors import BROKER
-from model.kafka.domains import BROKERS, Broker, Partition, Topic
+from model.kafka.domains import BROKERS, RECORDS, Broker, Partition, Topic
+from model.kafka.replication import advance_high_watermark, is_follower_in_sync
 from model.kafka.state import Cluster, Liveness, Step
 from model.kafka.versions import ISR_CHANGES
 from model.language import action, require
@@ -20,10 +21,12 @@ def may_change_isr(cluster: Cluster) -> bool:
 
 
 def leads(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
-    """Whether the broker leads the partition in its own memory, under the leader and epoch of the state znode."""
+    """Whether the broker leads the partition in its own memory, under the leader, epoch and ISR of the state znode."""
     state = cluster.zookeeper.topics[topic].states[partition]
     replica = cluster.brokers[broker].replicas[topic][partition]
-    return replica.is_leader and state.leader == broker and replica.leader_epoch == state.leader_epoch
+    if not replica.is_leader or state.leader != broker or replica.leader_epoch != state.leader_epoch:
+        return False
+    return RECORDS == 0 or replica.replication.isr == state.isr
 
 
 def can_fetch(cluster: Cluster, follower: int, topic: int, partition: int) -> bool:
@@ -57,7 +60,7 @@ def shrink_isr(cluster: Cluster, broker: Broker, topic: Topic, partition: Partit
     state = cluster.zookeeper.topics[topic].states[partition]
     lagging = frozenset({b for b in BROKERS if b != broker and not can_fetch(cluster, b, topic, partition)})
     require(bool(state.isr & lagging) and controller_accepts_alter_isr(cluster, broker, topic, partition))
-    state.isr = state.isr - lagging
+    alter_isr(cluster, broker, topic, partition, state.isr - lagging)
 
 
 @action(
@@ -70,12 +73,26 @@ def expand_isr(cluster: Cluster, broker: Broker, topic: Topic, partition: Partit
     require(may_change_isr(cluster))
     state = cluster.zookeeper.topics[topic].states[partition]
     require(broker not in state.isr and can_fetch(cluster, broker, topic, partition))
-    require(
-        any(
-            leads(cluster, leader, topic, partition)
-            and controller_accepts_alter_isr(cluster, leader, topic, partition)
-            for leader in BROKERS
-            if leader != broker
-        )
-    )
-    state.isr = state.isr | {broker}
+    require(any(takes_in(cluster, leader, topic, partition, follower=broker) for leader in BROKERS))
+    for leader in BROKERS:
+        if state.leader == leader:
+            alter_isr(cluster, leader, topic, partition, state.isr | {broker})
+
+
+def takes_in(cluster: Cluster, leader: int, topic: int, partition: int, *, follower: int) -> bool:
+    """Whether a broker is the leader that can take the follower into the ISR: with records, one that is in sync."""
+    if leader == follower or not leads(cluster, leader, topic, partition):
+        return False
+    in_sync = RECORDS == 0 or is_follower_in_sync(cluster.brokers[leader].replicas[topic][partition], follower)
+    return in_sync and controller_accepts_alter_isr(cluster, leader, topic, partition)
+
+
+def alter_isr(cluster: Cluster, leader: int, topic: int, partition: int, isr: frozenset[int]) -> None:
+    """The controller writes the ISR and reads it back; then the leader waits for nobody else any more."""
+    cluster.zookeeper.topics[topic].states[partition].isr = isr
+    if RECORDS > 0:
+        for broker in BROKERS:
+            if cluster.zookeeper.controller == broker:
+                cluster.brokers[broker].controller.topics[topic].leadership[partition].isr = isr
+        cluster.brokers[leader].replicas[topic][partition].replication.isr = isr
+        advance_high_watermark(cluster, leader, topic, partition)

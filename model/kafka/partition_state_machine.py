@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from model.kafka.assignment import assignment, first_assigned
 from model.kafka.controller_channels import send_leader_and_isr
-from model.kafka.domains import PARTITIONS
+from model.kafka.domains import PARTITIONS, RECORDS
 from model.kafka.state import Cluster
+from model.kafka.versions import UNCLEAN_ELECTION
 from model.kafka.zookeeper import check_controller_epoch
 
 
@@ -53,10 +54,16 @@ def initialize_leader_and_isr(cluster: Cluster, broker: int, topic: int, partiti
 
 
 def elect_offline(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
-    """offlinePartitionLeaderElection: the first live ISR member leads, the live ISR stays; whether there was one."""
-    state = cluster.zookeeper.topics[topic].states[partition]
-    live_isr = state.isr & cluster.brokers[broker].controller.live_brokers
+    """offlinePartitionLeaderElection: the first live ISR member leads, the live ISR stays; whether there was one.
+
+    An unclean election then takes the first live replica, which is the whole ISR.
+    """
+    state, live = cluster.zookeeper.topics[topic].states[partition], cluster.brokers[broker].controller.live_brokers
+    live_isr = state.isr & live
     leader = first_assigned(partition, live_isr)
+    if UNCLEAN_ELECTION and leader is None:
+        leader = first_assigned(partition, live)
+        live_isr = frozenset({b for b in live_isr | live if b == leader})
     if leader is None or not state.exists:
         return False
     set_leader_and_isr(cluster, broker, topic, partition, leader=leader, isr=live_isr)
@@ -111,3 +118,5 @@ def read_leadership(cluster: Cluster, broker: int, topic: int, partition: int) -
     leadership = cluster.brokers[broker].controller.topics[topic].leadership[partition]
     leadership.leader = state.leader
     leadership.leader_epoch = state.leader_epoch
+    if RECORDS > 0:
+        leadership.isr = state.isr

@@ -8,9 +8,15 @@ from __future__ import annotations
 from model.kafka.actors import BROKER
 from model.kafka.domains import PARTITIONS, TOPICS, Broker
 from model.kafka.log_directory import assign_topic_id, delete_log
+from model.kafka.replication import advance_high_watermark, begin_leader_epoch
 from model.kafka.requests import EpochKind, LeaderAndIsr, PartitionState, RequestKind
 from model.kafka.state import BrokerState, Cluster, Replica
-from model.kafka.versions import FIRST_LEADER_AND_ISR_ASSIGNS_ID, STOP_REPLICA, STOP_REPLICA_EPOCH
+from model.kafka.versions import (
+    FIRST_LEADER_AND_ISR_ASSIGNS_ID,
+    ID_CHECK_BEFORE_EPOCH,
+    STOP_REPLICA,
+    STOP_REPLICA_EPOCH,
+)
 from model.language import action, require
 
 
@@ -30,6 +36,7 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
         for topic in TOPICS:
             if wanted is not None and request.topic == topic and not is_stale:
                 become_leader_or_follower(state.replicas[topic][partition], request.topic_id, wanted, broker)
+                advance_high_watermark(cluster, broker, topic, partition)
 
 
 def is_next(state: BrokerState, kind: RequestKind) -> bool:
@@ -56,6 +63,7 @@ def become_leader_or_follower(replica: Replica, topic_id: int | None, wanted: Pa
     if wanted.leader is None:
         return  # the leader is not alive: the log is open, epoch and role stay
     replica.leader_epoch = wanted.leader_epoch
+    begin_leader_epoch(replica, wanted, broker)
     replica.is_leader = wanted.leader == broker
 
 
@@ -64,19 +72,19 @@ def check_or_set_topic_id(replica: Replica, topic_id: int | None, wanted: Partit
 
     Before 3.0 only an open log was asked, so that the first request which a process handles passes; and a log without
     id took it whatever the request's leader epoch. Since 3.0 the log is asked that was loaded at start, and one
-    without id takes it here only when the leader epoch is equal (KAFKA-13132).
+    without id takes it here only when the leader epoch is equal (KAFKA-13132). Without KAFKA-12332 all are consistent.
     """
     if topic_id is None:
         return True
     if FIRST_LEADER_AND_ISR_ASSIGNS_ID:
         if replica.topic_id is None and replica.leader_epoch == wanted.leader_epoch:
             assign_topic_id(replica, topic_id)
-        return replica.topic_id is None or replica.topic_id == topic_id
+        return replica.topic_id in (None, topic_id) or not ID_CHECK_BEFORE_EPOCH
     if not replica.log_open:
         return True
     if replica.topic_id is None:
         assign_topic_id(replica, topic_id)
-    return replica.topic_id == topic_id
+    return replica.topic_id == topic_id or not ID_CHECK_BEFORE_EPOCH
 
 
 def open_log(replica: Replica, topic_id: int | None) -> None:

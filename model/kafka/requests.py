@@ -8,9 +8,18 @@ from __future__ import annotations
 
 from enum import Enum
 
-from model.kafka.domains import BROKERS, CONTROLLER_EPOCHS, LEADER_EPOCHS, PARTITIONS, REQUESTS, TOPIC_IDS, TOPICS
+from model.kafka.domains import (
+    BROKERS,
+    CONTROLLER_EPOCHS,
+    LEADER_EPOCHS,
+    PARTITIONS,
+    RECORDS,
+    REQUESTS,
+    TOPIC_IDS,
+    TOPICS,
+)
 from model.kafka.versions import STOP_REPLICA
-from model.language import Array, Fifo, array, choice, fifo, flag, member, number, optional, state, value
+from model.language import Array, Fifo, array, choice, fifo, flag, member, number, optional, state, subset, value
 
 
 class RequestKind(Enum):
@@ -46,12 +55,14 @@ class PartitionState:
     """What a request says of a partition; the leader is None when the controller takes it for dead.
 
     `delete` and `epoch_kind` are StopReplica's; unless the latter is LEADER_EPOCH, the leader epoch is 0.
+    `isr` is LeaderAndIsr's, and kept only where there are records.
     """
 
     leader: int | None = optional(BROKERS)
     leader_epoch: int = number(0, LEADER_EPOCHS)
     delete: bool = flag(when=STOP_REPLICA)
     epoch_kind: EpochKind = choice(EpochKind, when=STOP_REPLICA)
+    isr: frozenset[int] = subset(BROKERS, when=RECORDS)
 
 
 @state

@@ -99,6 +99,8 @@ OLD_CLIENT_EXPANSION = Scenario(
         "failovers": 1,
         "restarts": 1,
         "repairs": 0,
+        "records": 0,
+        "incarnations": 0,
         "controller_epochs": 7,
         "leader_epochs": 6,
         "events": 5,

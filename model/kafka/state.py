@@ -15,16 +15,19 @@ from model.kafka.domains import (
     EVENTS,
     EXPANSIONS,
     FAILOVERS,
+    INCARNATIONS,
     LEADER_EPOCHS,
     NEW_EXPANSIONS,
     NOTIFICATIONS,
     PARTITION_COUNT,
     PARTITIONS,
+    RECORDS,
     REPAIRS,
     RESTARTS,
     TOPIC_IDS,
     TOPICS,
 )
+from model.kafka.log import Commit, Log, Replication
 from model.kafka.requests import RequestQueue
 from model.kafka.versions import METADATA_FILE_REMOVAL, STOP_REPLICA
 from model.language import (
@@ -64,7 +67,7 @@ class PartitionStateZnode:
 
 @state
 class TopicZnode:
-    """/brokers/topics/T, and two facts of its history that no znode holds; there is none without partitions.
+    """/brokers/topics/T, and three facts of its history that no znode holds; there is none without partitions.
 
     `first_topic_id` is the first id that this incarnation was ever given, `accepted_partitions` the number of
     partitions that clients were told the topic has.
@@ -75,6 +78,7 @@ class TopicZnode:
     states: Array[PartitionStateZnode] = array(PARTITIONS, PartitionStateZnode)
     first_topic_id: int | None = optional(TOPIC_IDS)
     accepted_partitions: int = number(0, PARTITION_COUNT)
+    incarnation: int = number(0, INCARNATIONS)
 
     @property
     def exists(self) -> bool:
@@ -149,10 +153,14 @@ class Liveness(Enum):
 
 @state
 class Leadership:
-    """A partition's leader and leader epoch in the context; the epoch is None while the partition has none."""
+    """A partition's leader and leader epoch in the context; the epoch is None while the partition has none.
+
+    The ISR is kept only where there are records: requests tell it to the leader, which waits for it.
+    """
 
     leader: int | None = optional(BROKERS)
     leader_epoch: int | None = optional(number(0, LEADER_EPOCHS))
+    isr: frozenset[int] = subset(BROKERS, when=RECORDS)
 
     @property
     def is_known(self) -> bool:
@@ -175,6 +183,7 @@ class TopicContext:
         for leadership in self.leadership:
             leadership.leader = None
             leadership.leader_epoch = None
+            leadership.isr = frozenset()
 
 
 @state
@@ -237,6 +246,8 @@ class Replica:
     file_topic_id: int | None = optional(TOPIC_IDS)
     dirty: bool = flag(when=METADATA_FILE_REMOVAL)
     on_disk: bool = flag(when=STOP_REPLICA)
+    log: Log = nested(Log)
+    replication: Replication = nested(Replication)
 
 
 @state
@@ -254,10 +265,14 @@ class BrokerState:
 
 @state
 class Cluster:
-    """ZooKeeper, the brokers, and how much of each budget is spent."""
+    """ZooKeeper, the brokers, and how much of each budget is spent.
+
+    `commits` is history: which records of each topic's present incarnation were acknowledged.
+    """
 
     zookeeper: ZooKeeper = nested(ZooKeeper)
     brokers: Array[BrokerState] = array(BROKERS, BrokerState)
+    commits: Array[Array[Fifo[Commit]]] = array(TOPICS, array(PARTITIONS, fifo(Commit, RECORDS)))
     topic_ids: Fresh = fresh(TOPIC_IDS)
     expansions: int = number(0, EXPANSIONS)
     new_expansions: int = number(0, NEW_EXPANSIONS)

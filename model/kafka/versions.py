@@ -75,6 +75,25 @@ STOP_REPLICA_EPOCH = version_flag(
     before="none",
 )
 
+FETCH_BY_TOPIC_ID = version_flag(
+    "fetch_by_topic_id",
+    "KIP-516 (3.1): a fetch names the topic by its id, and a leader whose log has another id refuses it",
+    {"3.1": True},
+)
+ID_CHECK_BEFORE_EPOCH = version_flag(
+    "id_check_before_epoch",
+    "KAFKA-12332 (2.8.0): a LeaderAndIsr request with another topic id than the log's is refused before its leader "
+    "epoch is looked at; without, the mismatch is only logged and the request applied",
+    {"2.8.0": True},
+)
+TRUNCATION = version_flag(
+    "truncation",
+    "KIP-101 (0.11.0): a follower truncates to where its log leaves the leader's by leader epochs; before, to its own "
+    "high watermark",
+    {"0.11.0": "leader epoch"},
+    before="high watermark",
+)
+
 # Fixes that were proposed.
 
 RESTORE_FROM_CACHE = candidate(
@@ -103,6 +122,9 @@ METADATA_FILE_REMOVAL = Flag(
     "metadata_file_removal", "operators remove partition.metadata, so that an id in memory without a file may be clean"
 )
 STOP_REPLICA = Flag("stop_replica", "controllers send StopReplica, and a log can be on disk without being hosted")
+UNCLEAN_ELECTION = Flag(
+    "unclean_election", "unclean.leader.election.enable: without a live ISR member any live replica becomes leader"
+)
 PREFERRED_ELECTION = Flag("preferred_election", "auto.leader.rebalance.enable: leaders move back to preferred replicas")
 
 def variant_of(release: str) -> dict[str, bool | str]:
@@ -118,6 +140,7 @@ COARSE = {
     "isr_changes": "never",
     "request_per_partition": False,
     "stop_replica": False,
+    "unclean_election": False,
     "preferred_election": False,
 }
 """The grain for exhaustive search: quiet states are the same but for what a crash takes that was not flushed."""
@@ -127,6 +150,7 @@ FINE = {
     "isr_changes": "any time",
     "request_per_partition": False,
     "stop_replica": False,
+    "unclean_election": False,
     "preferred_election": True,
 }
 """Everything that the model can tell apart and that real clusters do."""

@@ -1,0 +1,106 @@
+"""A replica's log, and what its Partition object knows of the other replicas: what makes loss and divergence visible.
+
+Words: a record's *incarnation* says which topic of that name it was written to, counted from 0. The *log end offset* is
+the number of records; the *high watermark* the number of those that consumers may read. The *end offset of a leader
+epoch* is where a log's records of that epoch, or of the last one before it, end. A log is truncated by comparing such
+offsets, never by comparing records. A record is *committed* when its leader's high watermark passes it: it is then
+acknowledged to a producer with acks=all. All of this is there only while the bound `records` is not 0.
+"""
+from __future__ import annotations
+
+from model.kafka.domains import BROKERS, INCARNATIONS, LEADER_EPOCHS, RECORDS
+from model.kafka.versions import TRUNCATION
+from model.language import Array, Fifo, array, fifo, nested, number, optional, state, subset, value
+
+
+@value
+class Record:
+    """A record batch: its offset and leader epoch as in its header, and the incarnation that it was written to."""
+
+    offset: int = number(0, RECORDS)
+    leader_epoch: int = number(0, LEADER_EPOCHS, when=RECORDS)
+    incarnation: int = number(0, INCARNATIONS)
+
+
+@value
+class Commit:
+    """That a record was committed, and the leader epoch under which that was first so."""
+
+    record: Record = nested(Record)
+    leader_epoch: int = number(0, LEADER_EPOCHS, when=RECORDS)
+
+
+@state
+class Log:
+    """What a replica has on disk, and its high watermark; `checkpoint` is the one in replication-offset-checkpoint."""
+
+    records: Fifo[Record] = fifo(Record, RECORDS)
+    high_watermark: int = number(0, RECORDS)
+    checkpoint: int = number(0, RECORDS)
+
+    @property
+    def end(self) -> int:
+        """The log end offset."""
+        return len(self.records)
+
+    @property
+    def latest_epoch(self) -> int:
+        """The leader epoch of the last record; 0 if there is none."""
+        return max((record.leader_epoch for record in self.records if record.offset == self.end - 1), default=0)
+
+    def end_of_epoch(self, leader_epoch: int) -> int:
+        """LeaderEpochFileCache.endOffsetFor: where the records of this leader epoch, or of one before it, end."""
+        return max((record.offset + 1 for record in self.records if record.leader_epoch <= leader_epoch), default=0)
+
+    def epoch_up_to(self, leader_epoch: int) -> int:
+        """The largest leader epoch of a record that is not above the given one; 0 if there is none."""
+        return max((r.leader_epoch for r in self.records if r.leader_epoch <= leader_epoch), default=0)
+
+    def truncate_to(self, offset: int) -> None:
+        """Log.truncateTo: the records from the offset on are gone, and the high watermark is not above it."""
+        end = self.end
+        for slot in range(RECORDS):
+            if slot < end:
+                record = self.records.pop()
+                if slot < offset:
+                    self.records.push(record)
+        self.high_watermark = min(self.high_watermark, offset)
+
+
+@state
+class Replication:
+    """What a Partition object knows of the other replicas; a process starts without.
+
+    A follower knows its `leader`. A leader knows the ISR, at which offset its epoch began, and the log end offset of
+    each follower that has fetched from it.
+    """
+
+    leader: int | None = optional(BROKERS, when=RECORDS)
+    isr: frozenset[int] = subset(BROKERS, when=RECORDS)
+    epoch_start: int = number(0, RECORDS)
+    remote_ends: Array[int | None] = array(BROKERS, optional(number(0, RECORDS)), when=RECORDS)
+
+    def forget_followers(self) -> None:
+        """Nothing is known of any follower."""
+        for broker in BROKERS:
+            self.remote_ends[broker] = None
+
+    def forget(self) -> None:
+        """Nothing is known any more."""
+        if RECORDS > 0:
+            self.leader, self.isr, self.epoch_start = None, frozenset(), 0
+            self.forget_followers()
+
+
+def diverging_offset(follower: Log, leader: Log) -> int:
+    """The offset to which a follower truncates before it goes on; its log end offset if the logs do not diverge.
+
+    AbstractFetcherThread.getOffsetTruncationState with the leader's answer for the follower's latest leader epoch; if
+    the leader has that epoch not at all, the follower asks again after it has truncated. Records are not compared:
+    under equal leader epochs nothing diverges (KIP-101, KIP-279; Partition.readRecords since KIP-595).
+    """
+    if TRUNCATION == "high watermark":
+        return min(follower.end, leader.end)
+    latest = follower.latest_epoch
+    common = leader.epoch_up_to(latest)
+    return min(follower.end, leader.end_of_epoch(latest), follower.end_of_epoch(common))
