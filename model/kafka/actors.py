@@ -1,7 +1,7 @@
 """Who acts on a Kafka cluster. A controller and a broker act by themselves; clients, operators and faults at will."""
 from __future__ import annotations
 
-from model.kafka.domains import BROKERS
+from model.kafka.domains import ADMINS, BROKERS
 from model.language import Actor
 
 CONTROLLER = Actor("controller", of=BROKERS)
@@ -10,5 +10,6 @@ ZOOKEEPER = Actor("ZooKeeper")
 OLD_CLIENT = Actor("old client", system=False)
 NEW_CLIENT = Actor("new client", system=False)
 PRODUCER = Actor("producer", system=False)
+ADMIN = Actor("admin", of=ADMINS, system=False)
 OPERATOR = Actor("operator", system=False)
 FAULT = Actor("fault", system=False)

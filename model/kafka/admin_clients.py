@@ -1,22 +1,29 @@
 """What admin clients do to topics.
 
 Words: an *old client* is one before 2.8, or a later one with --zookeeper: it knows no topic id and writes the znode
-whole without one. A *new client* asks a broker, which keeps the id. Each reads and writes in one step: nobody else
-writes topics at the same time, except controllers.
+whole without one. A *new client* asks a broker, which keeps the id. Each reads and writes in one step, as if nobody
+else wrote topics at the same time, except controllers. An *admin* is a client of either kind that reads in one step
+and writes in another, so that two of them can overwrite each other.
 """
 from __future__ import annotations
 
-from model.kafka.actors import NEW_CLIENT, OLD_CLIENT
+from model.kafka.actors import ADMIN, NEW_CLIENT, OLD_CLIENT
 from model.kafka.domains import (
+    BROKERS,
     CREATED_PARTITIONS,
     EXPANSIONS,
     NEW_CREATIONS,
     NEW_EXPANSIONS,
+    OLD_ADMINS,
     OLD_CREATIONS,
     PARTITIONS,
+    Admin,
+    Partition,
     Topic,
 )
-from model.kafka.state import Cluster
+from model.kafka.inter_broker_protocol import uses_topic_ids
+from model.kafka.state import Cluster, TopicZnode
+from model.kafka.versions import CAS_TOPIC_WRITE, OLD_CLIENT_REFUSES, TOPICS_HAVE_IDS, TWO_STEP_ADMIN
 from model.kafka.zookeeper import create_topic, write_topic
 from model.language import action, require
 
@@ -38,9 +45,19 @@ def old_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
     source="ZkAdminManager.createTopics; AdminZkClient.createTopicWithAssignment",
 )
 def new_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
-    """The znode has an id from the start."""
+    """The znode has an id from the start, unless the controller's broker, which creates it, knows none yet."""
     require(NEW_CREATIONS > 0 and not cluster.zookeeper.topics[topic].exists)
-    create_topic(cluster, topic, int(CREATED_PARTITIONS), cluster.topic_ids.take())
+    if creates_with_topic_id(cluster):
+        create_topic(cluster, topic, int(CREATED_PARTITIONS), cluster.topic_ids.take())
+    else:
+        create_topic(cluster, topic, int(CREATED_PARTITIONS), None)
+
+
+def creates_with_topic_id(cluster: Cluster) -> bool:
+    """Whether a topic that is created through the brokers gets an id."""
+    if not TOPICS_HAVE_IDS:
+        return False
+    return all(uses_topic_ids(broker) or cluster.zookeeper.controller != broker for broker in BROKERS)
 
 
 @action(
@@ -51,6 +68,7 @@ def new_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
 def old_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
     """The znode is written whole, without the field that the client does not know."""
     znode = cluster.zookeeper.topics[topic]
+    require(old_client_may_write(znode))
     require(znode.exists and znode.partition_count < len(PARTITIONS) and cluster.expansions < EXPANSIONS)
     cluster.expansions += 1
     znode.accepted_partitions = len(PARTITIONS)
@@ -69,3 +87,47 @@ def new_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
     cluster.new_expansions += 1
     znode.accepted_partitions = len(PARTITIONS)
     write_topic(cluster, topic, len(PARTITIONS), znode.topic_id)
+
+
+def old_client_may_write(znode: TopicZnode) -> bool:
+    """Whether a client that knows no topic ids overwrites the znode; those of Confluent 5.4 to 6.1 see to the field."""
+    return not OLD_CLIENT_REFUSES or znode.topic_id is None
+
+
+@action(
+    by=ADMIN,
+    says="begins to add partitions to {topic}: reads its znode",
+    source="kafka.admin.AdminUtils.addPartitions (1.0.0); AdminZkClient.addPartitions; CMAK",
+)
+def admin_reads_topic(cluster: Cluster, admin: Admin, topic: Topic) -> None:
+    """What it reads is what it will write back with more partitions, whatever the znode holds by then."""
+    client, znode = cluster.admins[admin], cluster.zookeeper.topics[topic]
+    require(TWO_STEP_ADMIN and znode.exists and client.partition_count == 0 and cluster.expansions < EXPANSIONS)
+    require(admin >= OLD_ADMINS or old_client_may_write(znode))
+    cluster.expansions += 1
+    client.topic, client.partition_count, client.topic_id = topic, znode.partition_count, znode.topic_id
+
+
+@action(
+    by=ADMIN,
+    says="writes the topic's znode with partitions up to {last}",
+    source="kafka.admin.AdminUtils.writeTopicPartitionAssignment (1.0.0); AdminZkClient.writeTopicPartitionAssignment",
+)
+def admin_writes_topic(cluster: Cluster, admin: Admin, last: Partition) -> None:
+    """The client is told that the topic has so many partitions now; if znodes are compared, it may be told that not."""
+    client = cluster.admins[admin]
+    require(TWO_STEP_ADMIN and 0 < client.partition_count <= last)
+    if may_overwrite(cluster, admin):
+        znode = cluster.zookeeper.topics[client.topic]
+        znode.accepted_partitions = max(znode.accepted_partitions, last + 1)
+        write_topic(cluster, client.topic, last + 1, None if admin < OLD_ADMINS else client.topic_id)
+    client.forget()
+
+
+def may_overwrite(cluster: Cluster, admin: int) -> bool:
+    """Whether the znode is there and, if it is compared, holds what the client read: then nobody's write is lost."""
+    client = cluster.admins[admin]
+    znode = cluster.zookeeper.topics[client.topic]
+    if CAS_TOPIC_WRITE:
+        return znode.partition_count == client.partition_count and znode.topic_id == client.topic_id
+    return znode.exists

@@ -4,7 +4,7 @@ from __future__ import annotations
 from model.kafka.actors import BROKER
 from model.kafka.controller_election import resign
 from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
-from model.kafka.log_directory import load_log, lose_memory
+from model.kafka.log_directory import keep_or_delete_metadata_file, load_log, lose_memory
 from model.kafka.state import Cluster, ControllerEvent, EventKind, Liveness
 from model.kafka.zookeeper import broker_ids_changed, controller_changed
 from model.language import action, require
@@ -49,6 +49,7 @@ def restart(cluster: Cluster, broker: Broker) -> None:
     require(not cluster.is_up(broker))
     for topic in TOPICS:
         for partition in PARTITIONS:
+            keep_or_delete_metadata_file(cluster.brokers[broker].replicas[topic][partition], broker)
             load_log(cluster.brokers[broker].replicas[topic][partition])
     cluster.zookeeper.broker_ids = cluster.zookeeper.broker_ids | {broker}
     broker_ids_changed(cluster)

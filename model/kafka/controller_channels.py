@@ -7,6 +7,7 @@ flag `stop_replica`, and never to a broker that is about to stop.
 from __future__ import annotations
 
 from model.kafka.domains import BROKERS, PARTITIONS
+from model.kafka.inter_broker_protocol import uses_topic_ids
 from model.kafka.requests import EpochKind, LeaderAndIsr, PartitionState, RequestKind
 from model.kafka.state import Cluster, Controller, Liveness
 from model.kafka.versions import REQUEST_PER_PARTITION
@@ -27,7 +28,8 @@ def send_leader_and_isr(
 def send_batch(cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, to: frozenset[int]) -> None:
     """One LeaderAndIsr request about some partitions of a topic to each of the brokers."""
     controller = cluster.brokers[broker].controller
-    header = LeaderAndIsr(controller.epoch, topic, controller.topics[topic].topic_id)
+    topic_id = controller.topics[topic].topic_id if uses_topic_ids(broker) else None
+    header = LeaderAndIsr(controller.epoch, topic, topic_id)
     for receiver in BROKERS:
         if receiver in to and controller.liveness[receiver] is Liveness.CURRENT:
             requests = cluster.brokers[receiver].requests

@@ -9,11 +9,12 @@ from model.kafka.actors import CONTROLLER
 from model.kafka.assignment import assignment
 from model.kafka.controller_channels import send_leader_and_isr
 from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker, Topic
+from model.kafka.inter_broker_protocol import found_topic_id
 from model.kafka.partition_state_machine import bring_online, elect_preferred, trigger_online_partition_state_change
 from model.kafka.replica_state_machine import bring_replicas_online, led_partitions, take_replicas_offline
 from model.kafka.state import Cluster, Controller, ControllerEvent, EventKind, Liveness, Step
-from model.kafka.topic_ids import set_missing_topic_id
-from model.kafka.versions import PREFERRED_ELECTION
+from model.kafka.topic_ids import restore_topic_id, set_missing_topic_id
+from model.kafka.versions import PREFERRED_ELECTION, RESTORE_FROM_CACHE
 from model.language import action, require
 
 
@@ -35,7 +36,7 @@ def topic_change(cluster: Cluster, broker: Broker) -> None:
             zookeeper.watches[broker].topic[topic] = True
             controller.new_topics = controller.new_topics | {topic}
             controller.topics[topic].partition_count = zookeeper.topics[topic].partition_count
-            controller.topics[topic].topic_id = zookeeper.topics[topic].topic_id
+            controller.topics[topic].topic_id = found_topic_id(broker, zookeeper.topics[topic].topic_id)
     if controller.new_topics:
         controller.step = Step.NEW_TOPICS_READ
 
@@ -75,7 +76,27 @@ def partition_modifications(cluster: Cluster, broker: Broker, topic: Topic) -> N
     added = frozenset({p for p in PARTITIONS if known <= p < znode.partition_count})
     if added:
         controller.topics[topic].partition_count = znode.partition_count
-        bring_online(cluster, broker, topic, added)
+        if RESTORE_FROM_CACHE and znode.topic_id is None and controller.topics[topic].topic_id is not None:
+            controller.step, controller.new_topics = Step.PARTITIONS_READ, frozenset({topic})
+        else:
+            bring_online(cluster, broker, topic, added)
+
+
+@action(
+    by=CONTROLLER,
+    says="goes on with PartitionModifications: writes its topic id back, creates the partitions",
+    source="apache/kafka PR 13111: KafkaController.processPartitionModifications",
+)
+def partition_modifications_restores_topic_id(cluster: Cluster, broker: Broker) -> None:
+    """A fix that no release has: the znode that was read has no id, and the context has one."""
+    controller = cluster.brokers[broker].controller
+    require(RESTORE_FROM_CACHE and controller.step is Step.PARTITIONS_READ)
+    found = controller.new_topics
+    controller.step, controller.new_topics = Step.IDLE, frozenset()
+    for topic in TOPICS:
+        if topic in found:
+            restore_topic_id(cluster, broker, topic)
+            trigger_online_partition_state_change(cluster, broker, topic)
 
 
 def unseen_brokers(cluster: Cluster, broker: int) -> frozenset[int]:

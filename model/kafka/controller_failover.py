@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from model.kafka.actors import CONTROLLER
 from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
+from model.kafka.inter_broker_protocol import found_topic_id
 from model.kafka.partition_state_machine import read_leadership, trigger_online_partition_state_change
 from model.kafka.replica_state_machine import bring_replicas_online, led_partitions, take_replicas_offline
 from model.kafka.state import Cluster, Liveness, Step
@@ -32,7 +33,7 @@ def failover_reads_topics(cluster: Cluster, broker: Broker) -> None:
         if zookeeper.topics[topic].exists:
             zookeeper.watches[broker].topic[topic] = True
             controller.topics[topic].partition_count = zookeeper.topics[topic].partition_count
-            controller.topics[topic].topic_id = zookeeper.topics[topic].topic_id
+            controller.topics[topic].topic_id = found_topic_id(broker, zookeeper.topics[topic].topic_id)
 
 
 @action(

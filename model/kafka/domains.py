@@ -8,6 +8,7 @@ from model.language import Bound, Domain
 BROKERS = Domain("brokers", "brokers of the cluster; each is a replica of every partition")
 TOPICS = Domain("topics", "topics that clients can create", label=lambda n: "tuvwxyz"[n])
 PARTITIONS = Domain("partitions", "partitions that a topic has when it is fully expanded")
+ADMINS = Domain("admins", "clients that add partitions in two steps, reading and writing")
 TOPIC_IDS = Domain("topic_ids", "topic ids that can ever be minted", label=lambda n: "ABCDEFGHIJKLMNOP"[n])
 
 PARTITION_COUNT = Bound("partitions")
@@ -20,6 +21,7 @@ NOTIFICATIONS = Bound("notifications", "fired watches on their way to one broker
 RECORDS = Bound("records", "records that a log can hold; 0: there are none, and no logs to compare")
 INCARNATIONS = Bound("incarnations", "how often a topic can be created again under its name")
 
+OLD_ADMINS = Bound("old_admins", "admins, the first ones, that know no topic id: old clients, CMAK, scripts")
 OLD_CREATIONS = Bound("old_creations", "1 if an old client may create the topic")
 NEW_CREATIONS = Bound("new_creations", "1 if a new client may create the topic")
 CREATED_PARTITIONS = Bound("created_partitions", "partitions that a topic is created with", minimum=1)
@@ -27,9 +29,14 @@ EXPANSIONS = Bound("expansions", "how often an old client adds partitions")
 NEW_EXPANSIONS = Bound("new_expansions", "how often a new client adds partitions")
 FAILOVERS = Bound("failovers", "how often an operator deletes /controller")
 RESTARTS = Bound("restarts", "how often a broker stops or crashes")
+OLD_PROTOCOL_BROKERS = Bound(
+    "old_protocol_brokers", "brokers, the last ones, whose inter-broker protocol is below 2.8"
+)
 REPAIRS = Bound("repairs", "how often an operator repairs something by hand")
 REPLICA_ORDERS = Bound("replica_orders", "the order of each partition's replicas, as `assignment.code_of` writes it")
 
+Admin = Annotated[int, ADMINS]
+TopicId = Annotated[int, TOPIC_IDS]
 Broker = Annotated[int, BROKERS]
 Topic = Annotated[int, TOPICS]
 Partition = Annotated[int, PARTITIONS]

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from model.kafka.actors import BROKER
 from model.kafka.domains import Broker, Partition, Topic
+from model.kafka.inter_broker_protocol import takes_topic_ids, uses_topic_ids
 from model.kafka.state import Cluster, Replica
 from model.kafka.versions import ASYNC_METADATA_FLUSH, METADATA_FILE_REMOVAL
 from model.language import action, require
 
 
-def assign_topic_id(replica: Replica, topic_id: int | None) -> None:
+def assign_topic_id(replica: Replica, topic_id: int | None, broker: int) -> None:
     """Log.assignTopicId: the log has the id in memory, and the file follows if there is none."""
+    if not takes_topic_ids(broker):
+        return
     replica.topic_id = topic_id
     if METADATA_FILE_REMOVAL:
         replica.dirty = replica.file_topic_id is None
@@ -68,6 +71,12 @@ def delete_log(replica: Replica) -> None:
     replica.replication.forget()
     if METADATA_FILE_REMOVAL:
         replica.dirty = False
+
+
+def keep_or_delete_metadata_file(replica: Replica, broker: int) -> None:
+    """Log, on loading: a broker whose inter-broker protocol is below 2.8 deletes the file."""
+    if not uses_topic_ids(broker):
+        replica.file_topic_id = None
 
 
 def load_log(replica: Replica) -> None:

@@ -55,11 +55,11 @@ def is_from_an_older_controller(state: BrokerState, request: LeaderAndIsr) -> bo
 
 def become_leader_or_follower(replica: Replica, topic_id: int | None, wanted: PartitionState, broker: int) -> None:
     """Check the topic id, then the leader epoch, then open the log and become leader or follower."""
-    if not check_or_set_topic_id(replica, topic_id, wanted):
+    if not check_or_set_topic_id(replica, topic_id, wanted, broker):
         return  # INCONSISTENT_TOPIC_ID
     if replica.leader_epoch is not None and wanted.leader_epoch <= replica.leader_epoch:
         return  # STALE_CONTROLLER_EPOCH
-    open_log(replica, topic_id)
+    open_log(replica, topic_id, broker)
     if wanted.leader is None:
         return  # the leader is not alive: the log is open, epoch and role stay
     replica.leader_epoch = wanted.leader_epoch
@@ -67,7 +67,7 @@ def become_leader_or_follower(replica: Replica, topic_id: int | None, wanted: Pa
     replica.is_leader = wanted.leader == broker
 
 
-def check_or_set_topic_id(replica: Replica, topic_id: int | None, wanted: PartitionState) -> bool:
+def check_or_set_topic_id(replica: Replica, topic_id: int | None, wanted: PartitionState, broker: int) -> bool:
     """Whether the request's topic id is consistent with the log's; a log without one may take it.
 
     Before 3.0 only an open log was asked, so that the first request which a process handles passes; and a log without
@@ -78,22 +78,22 @@ def check_or_set_topic_id(replica: Replica, topic_id: int | None, wanted: Partit
         return True
     if FIRST_LEADER_AND_ISR_ASSIGNS_ID:
         if replica.topic_id is None and replica.leader_epoch == wanted.leader_epoch:
-            assign_topic_id(replica, topic_id)
+            assign_topic_id(replica, topic_id, broker)
         return replica.topic_id in (None, topic_id) or not ID_CHECK_BEFORE_EPOCH
     if not replica.log_open:
         return True
     if replica.topic_id is None:
-        assign_topic_id(replica, topic_id)
-    return replica.topic_id == topic_id or not ID_CHECK_BEFORE_EPOCH
+        assign_topic_id(replica, topic_id, broker)
+    return replica.topic_id in (None, topic_id) or not ID_CHECK_BEFORE_EPOCH
 
 
-def open_log(replica: Replica, topic_id: int | None) -> None:
+def open_log(replica: Replica, topic_id: int | None, broker: int) -> None:
     """Partition.createLogIfNotExists: since 3.0 a log without id takes the request's when it is opened."""
     replica.log_open = True
     if STOP_REPLICA:
         replica.on_disk = True
     if FIRST_LEADER_AND_ISR_ASSIGNS_ID and replica.topic_id is None and topic_id is not None:
-        assign_topic_id(replica, topic_id)
+        assign_topic_id(replica, topic_id, broker)
 
 
 @action(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import Enum
 
 from model.kafka.domains import (
+    ADMINS,
     BROKERS,
     CONTROLLER_EPOCHS,
     EVENTS,
@@ -29,7 +30,7 @@ from model.kafka.domains import (
 )
 from model.kafka.log import Commit, Log, Replication
 from model.kafka.requests import RequestQueue
-from model.kafka.versions import METADATA_FILE_REMOVAL, STOP_REPLICA
+from model.kafka.versions import METADATA_FILE_REMOVAL, STOP_REPLICA, TWO_STEP_ADMIN
 from model.language import (
     Array,
     Fifo,
@@ -141,6 +142,7 @@ class Step(Enum):
     STATES_READ = 4
     NEW_TOPICS_READ = 5
     CONTROLLER_MOVED = 6
+    PARTITIONS_READ = 7
 
 
 class Liveness(Enum):
@@ -264,6 +266,20 @@ class BrokerState:
 
 
 @state
+class Admin:
+    """A client that adds partitions in two steps: what it has read of a topic's znode; no partitions if nothing."""
+
+    topic: int = member(TOPICS, when=TWO_STEP_ADMIN)
+    partition_count: int = number(0, PARTITION_COUNT, when=TWO_STEP_ADMIN)
+    topic_id: int | None = optional(TOPIC_IDS, when=TWO_STEP_ADMIN)
+
+    def forget(self) -> None:
+        """It has done its work, or has given up."""
+        self.topic = self.partition_count = 0
+        self.topic_id = None
+
+
+@state
 class Cluster:
     """ZooKeeper, the brokers, and how much of each budget is spent.
 
@@ -273,6 +289,7 @@ class Cluster:
     zookeeper: ZooKeeper = nested(ZooKeeper)
     brokers: Array[BrokerState] = array(BROKERS, BrokerState)
     commits: Array[Array[Fifo[Commit]]] = array(TOPICS, array(PARTITIONS, fifo(Commit, RECORDS)))
+    admins: Array[Admin] = array(ADMINS, Admin)
     topic_ids: Fresh = fresh(TOPIC_IDS)
     expansions: int = number(0, EXPANSIONS)
     new_expansions: int = number(0, NEW_EXPANSIONS)

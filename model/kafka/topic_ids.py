@@ -1,7 +1,9 @@
 """Topic ids: minted by whoever first finds a topic without one, and written blindly."""
 from __future__ import annotations
 
+from model.kafka.inter_broker_protocol import uses_topic_ids
 from model.kafka.state import Cluster
+from model.kafka.versions import CAS_TOPIC_WRITE
 from model.kafka.zookeeper import check_controller_epoch, write_topic
 
 
@@ -9,10 +11,36 @@ def set_missing_topic_id(cluster: Cluster, broker: int, topic: int) -> None:
     """KafkaZkClient.setTopicIds: a topic of the context without an id gets a fresh one.
 
     The write is fenced by the controller epoch only and sets the partitions that the context has read: what a client
-    wrote in between is lost.
+    wrote in between is lost, unless topics' znodes are compared before they are written.
     """
     context = cluster.brokers[broker].controller.topics[topic]
-    if context.partition_count > 0 and context.topic_id is None:
+    if uses_topic_ids(broker) and context.partition_count > 0 and context.topic_id is None:
         check_controller_epoch(cluster, broker)
-        context.topic_id = cluster.topic_ids.take()
-        write_topic(cluster, topic, context.partition_count, context.topic_id)
+        if CAS_TOPIC_WRITE:
+            read_topic_again(cluster, broker, topic)
+        if context.partition_count > 0 and context.topic_id is None:
+            context.topic_id = cluster.topic_ids.take()
+            write_topic(cluster, topic, context.partition_count, context.topic_id)
+
+
+def restore_topic_id(cluster: Cluster, broker: int, topic: int) -> None:
+    """apache/kafka PR 13111: the znode has lost its id, and gets the context's; as blind a write as the one above."""
+    context = cluster.brokers[broker].controller.topics[topic]
+    check_controller_epoch(cluster, broker)
+    topic_id = context.topic_id
+    if CAS_TOPIC_WRITE:
+        read_topic_again(cluster, broker, topic)
+    if context.partition_count > 0:
+        write_topic(cluster, topic, context.partition_count, topic_id)
+        context.topic_id = topic_id
+
+
+def read_topic_again(cluster: Cluster, broker: int, topic: int) -> None:
+    """A write was refused as the znode is not the one that was read: read it, and write under what it says now.
+
+    The watch is armed by the read. Reading and writing are one step here, as whoever loses the race tries again.
+    """
+    context, znode = cluster.brokers[broker].controller.topics[topic], cluster.zookeeper.topics[topic]
+    cluster.zookeeper.watches[broker].topic[topic] = True
+    context.partition_count = znode.partition_count
+    context.topic_id = znode.topic_id

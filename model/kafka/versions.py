@@ -118,6 +118,9 @@ ISR_CHANGES = Flag(
 REQUEST_PER_PARTITION = Flag(
     "request_per_partition", "a batch goes out as one request for each partition; real controllers send one for all"
 )
+TWO_STEP_ADMIN = Flag(
+    "two_step_admin", "clients that add partitions read the topic's znode in one step and write it in another"
+)
 METADATA_FILE_REMOVAL = Flag(
     "metadata_file_removal", "operators remove partition.metadata, so that an id in memory without a file may be clean"
 )
@@ -137,6 +140,7 @@ VARIANTS = {release: variant_of(release) for release in RELEASES}
 COARSE = {
     "async_metadata_flush": False,
     "metadata_file_removal": False,
+    "two_step_admin": False,
     "isr_changes": "never",
     "request_per_partition": False,
     "stop_replica": False,
@@ -147,6 +151,7 @@ COARSE = {
 FINE = {
     "async_metadata_flush": True,
     "metadata_file_removal": False,
+    "two_step_admin": False,
     "isr_changes": "any time",
     "request_per_partition": False,
     "stop_replica": False,

@@ -1,0 +1,28 @@
+"""The inter-broker protocol (IBP) of each broker: during an upgrade brokers of one release still speak an older one.
+
+Below 2.8 a broker's configuration `usesTopicId` is off: as a controller it mints and sends no topic ids, and as a
+broker it keeps none in its log directory. Which brokers are below is a constant of the scenario.
+"""
+from __future__ import annotations
+
+from model.kafka.domains import BROKERS, OLD_PROTOCOL_BROKERS
+from model.kafka.versions import KEEP_IDS_BELOW_IBP, TOPICS_HAVE_IDS
+
+
+def uses_topic_ids(broker: int) -> bool:
+    """KafkaConfig.usesTopicId: whether the broker's inter-broker protocol is 2.8 or later."""
+    if not TOPICS_HAVE_IDS:
+        return False
+    return broker < len(BROKERS) - OLD_PROTOCOL_BROKERS
+
+
+def found_topic_id(broker: int, topic_id: int | None) -> int | None:
+    """KafkaController.processTopicIds: what a controller's context keeps of the id that it finds in a topic's znode."""
+    if KEEP_IDS_BELOW_IBP or uses_topic_ids(broker):
+        return topic_id
+    return None
+
+
+def takes_topic_ids(broker: int) -> bool:
+    """Log.assignTopicId: whether the broker's logs take ids that requests bring."""
+    return not KEEP_IDS_BELOW_IBP or uses_topic_ids(broker)
