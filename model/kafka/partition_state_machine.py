@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from model.kafka.assignment import assignment, first_assigned
 from model.kafka.controller_channels import send_leader_and_isr
-from model.kafka.domains import PARTITIONS, RECORDS
+from model.kafka.domains import BROKERS, PARTITIONS, RECORDS
 from model.kafka.state import Cluster
 from model.kafka.versions import UNCLEAN_ELECTION
 from model.kafka.zookeeper import check_controller_epoch
@@ -63,7 +63,7 @@ def elect_offline(cluster: Cluster, broker: int, topic: int, partition: int) -> 
     leader = first_assigned(partition, live_isr)
     if UNCLEAN_ELECTION and leader is None:
         leader = first_assigned(partition, live)
-        live_isr = frozenset({b for b in live_isr | live if b == leader})
+        live_isr = frozenset({b for b in BROKERS if b == leader})
     if leader is None or not state.exists:
         return False
     set_leader_and_isr(cluster, broker, topic, partition, leader=leader, isr=live_isr)

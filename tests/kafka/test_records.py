@@ -1,0 +1,102 @@
+"""What becomes of records while leaders change: none is lost, none differs; and what it takes for that to be wrong."""
+from __future__ import annotations
+
+import pytest
+
+from invariants.scenarios import RECORDS_THROUGH_FAILOVER
+from model.kafka import replication
+from model.kafka.log import Log, Record, diverging_offset
+from model.language import Model
+from search.exhaust import exhaust
+from search.verdict import Verdict
+from tests.kafka.schedule import Schedule
+
+
+def searched(variant: str, flags: dict[str, object] | None = None, **bounds: int) -> Verdict:
+    return exhaust(Model(RECORDS_THROUGH_FAILOVER, variant, bounds, flags or {}), keep_going=True)
+
+
+def shortest(verdict: Verdict) -> dict[str, int | None]:
+    """The length of the shortest trace to a violation of each invariant; None for what is never reached."""
+    found: dict[str, int | None] = {}
+    for finding in sorted(verdict.findings, key=lambda finding: finding.trace.length if finding.trace else 0):
+        found.setdefault(finding.claim.partition("(")[0], finding.trace.length if finding.trace else None)
+    return found
+
+
+def no_truncation(follower: Log, leader: Log) -> int:
+    """A planted mistake: followers never truncate."""
+    return follower.end
+
+
+def log(*leader_epochs: int) -> Log:
+    """A log with a record of each of these leader epochs."""
+    made = Log()
+    for offset, epoch in enumerate(leader_epochs):
+        made.records.push(Record(offset, epoch, 0))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("follower", "leader", "offset"),
+    [
+        ((0, 0), (0, 0), 2), ((0,), (0, 0), 1), ((0, 0), (0,), 1), ((0, 0), (0, 1), 1), ((0, 1), (0, 2), 1),
+        ((1,), (0,), 0), ((1, 1), (0, 2), 0), ((), (0,), 0), ((0,), (), 0), ((0, 1), (0, 0), 1), ((0,), (1,), 0),
+    ],
+)  # fmt: skip
+def test_a_follower_truncates_to_where_its_leader_epochs_leave_the_leaders(follower, leader, offset):
+    with Model(RECORDS_THROUGH_FAILOVER, "3.9.0", {"records": 2}).active():
+        assert diverging_offset(log(*follower), log(*leader)) == offset
+
+
+def test_a_record_is_committed_when_all_of_the_isr_has_it_and_a_follower_knows_one_fetch_later():
+    schedule = Schedule(Model(RECORDS_THROUGH_FAILOVER, "3.9.0"))
+    schedule.do("new_client_creates_topic(0)")
+    schedule.take("produce(0, 0, 0)")
+    replicas = [broker.replicas[0][0] for broker in schedule.cluster.brokers]
+    assert [(replica.log.end, replica.log.high_watermark) for replica in replicas] == [(1, 0), (0, 0)]
+    schedule.take("fetch(1, 0, 0)")
+    assert schedule.cluster.commits[0][0].is_empty
+    schedule.take("fetch(1, 0, 0)")
+    replicas = [broker.replicas[0][0] for broker in schedule.cluster.brokers]
+    assert [(replica.log.end, replica.log.high_watermark) for replica in replicas] == [(1, 1), (1, 1)]
+    assert [commit.leader_epoch for commit in schedule.cluster.commits[0][0]] == [0]
+
+
+def test_a_leader_that_is_alone_in_the_isr_commits_at_once():
+    schedule = Schedule(Model(RECORDS_THROUGH_FAILOVER, "3.9.0"))
+    schedule.do("new_client_creates_topic(0)")
+    schedule.do("crash(1)")
+    schedule.take("produce(0, 0, 0)")
+    assert schedule.cluster.brokers[0].replicas[0][0].log.high_watermark == 1
+
+
+def test_with_clean_elections_committed_records_survive_and_no_replica_differs():
+    verdict = searched("3.9.0")
+    assert (verdict.how, verdict.distinct_states, shortest(verdict)) == ("exhaustive", 81_516, {})
+    assert all(verdict.premises.values())
+
+
+def test_before_3_0_a_log_with_records_may_have_no_topic_id():
+    verdict = searched("2.8.2")
+    assert (verdict.how, verdict.distinct_states) == ("exhaustive", 100_984)
+    assert shortest(verdict) == {"records_have_a_topic_id": 5}
+
+
+def test_with_two_records_there_is_no_loss_either():
+    verdict = searched("3.9.0", records=2)
+    assert (verdict.distinct_states, shortest(verdict)) == (251_080, {})
+
+
+def test_an_unclean_election_loses_records_that_were_acknowledged():
+    assert shortest(searched("3.9.0", {"unclean_election": True})) == {"committed_survives": 16}
+
+
+def test_truncation_to_the_high_watermark_lost_records_and_let_replicas_differ():
+    verdict = searched("3.9.0", {"truncation": "high watermark"}, records=2)
+    assert shortest(verdict) == {"logs_diverge": None, "committed_survives": 17, "no_divergence": 30}
+
+
+def test_without_truncation_replicas_would_differ(monkeypatch):
+    monkeypatch.setattr(replication, "diverging_offset", no_truncation)
+    assert shortest(searched("3.9.0")) == {"committed_survives": 20, "no_divergence": 20}
