@@ -5,6 +5,7 @@ from model.kafka.domains import BROKERS, Broker, Partition, Topic
 from model.kafka.log import Log
 from model.kafka.partition import leads
 from model.kafka.state import Cluster
+from model.kafka.versions import FETCH_BY_TOPIC_ID
 from model.language import always, premise, when_quiet
 
 
@@ -38,8 +39,15 @@ def agree(follower: Log, leader: Log) -> bool:
 def no_resurrection(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
     """P14 NoResurrection: consumers of a topic read no record that was written to an earlier topic of the same name."""
     znode, log = cluster.zookeeper.topics[topic], cluster.brokers[broker].replicas[topic][partition].log
-    premise(znode.exists and leads(cluster, broker, topic, partition))
+    premise(znode.exists and leads(cluster, broker, topic, partition) and serves(cluster, broker, topic, partition))
     return all(record.offset >= log.high_watermark or record.incarnation == znode.incarnation for record in log.records)
+
+
+def serves(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
+    """Whether a leader answers consumers: since 3.1 they name the topic by ZooKeeper's id, which is to be its log's."""
+    log_id = cluster.brokers[broker].replicas[topic][partition].topic_id
+    topic_id = cluster.zookeeper.topics[topic].topic_id
+    return not FETCH_BY_TOPIC_ID or log_id is None or topic_id is None or log_id == topic_id
 
 
 @always(
