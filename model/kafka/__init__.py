@@ -16,5 +16,7 @@ What the model leaves out, and why nothing is lost for the stories told here:
 * A dirty topic id, unless operators remove files: it is one that the log has in memory and no file has. A log is
   hosted when it is open.
 * Time: whoever cannot fetch may leave the ISR at any moment, whoever can may join, and timers fire when they like.
-* Records, deletion and reassignment of topics; every broker has a replica of every partition.
+* Records, unless the bound `records` is above 0: then a log holds that many, a crash loses none of them, and the high
+  watermark is checkpointed only by a clean stop. Producers use acks=all, and min.insync.replicas is 1.
+* Deletion and reassignment of topics; every broker has a replica of every partition.
 """
