@@ -1,0 +1,253 @@
+"""A series of captures of one real cluster, as what a behaviour of the model has to pass through.
+
+The series is about one topic; what the captures show of others is left out. The model looks at it with the grain in
+which real clusters act, but for two things that lose nothing of what captures can show: partition.metadata is written
+at once, and fired watches are delivered at once.
+"""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+
+from attrs import evolve, frozen
+
+from model.kafka import zookeeper
+from model.kafka.actors import FAULT
+from model.kafka.assignment import code_of
+from model.kafka.capture import Capture, Topic, read_capture, topic_label
+from model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
+from model.kafka.scenarios import ADMIN_CLIENTS, BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, REPAIRS
+from model.kafka.snapshot import short
+from model.kafka.snapshot_limits import limits, not_between
+from model.kafka.snapshot_projection import Numbering, facts_of
+from model.kafka.snapshot_replicas import ids_in
+from model.kafka.snapshot_series_start import Recollection, as_shown, before_the_topic, is_young, recollection
+from model.kafka.snapshot_words import listed
+from model.kafka.versions import FINE, VARIANTS
+from model.language import Scenario, UsageError
+from model.language.errors import one_of
+from model.language.series import Series, Waypoint
+
+EVENTS = frozenset({"restart", "auto_preferred_election"})
+PROMPT = frozenset({"handle_leader_and_isr", "handle_stop_replica", "deliver_notification"})
+IDLE_TIME = frozenset({"shrink_isr", "expand_isr"})
+FLAGS = {**FINE, "async_metadata_flush": False, "metadata_file_removal": True}
+SPARE_IDS = 1
+"""How many ids may be minted after those that the series shows."""
+ASSUMED = (
+    "Taken for true: partition.metadata is written at once; operators remove it only where a snapshot shows one gone; "
+    "watches are delivered at once; no topic id was minted that no snapshot shows; before the first snapshot the "
+    "cluster had come to rest.",
+)
+
+Source = str | os.PathLike[str] | bytes
+
+
+@frozen
+class Captures:
+    """Captures of one cluster in order, with their names for people, and the topic that they are about."""
+
+    names: tuple[str, ...]
+    captures: tuple[Capture, ...]
+    topic: str
+
+    @property
+    def first(self) -> Capture:
+        """The first capture."""
+        return self.captures[0]
+
+    @property
+    def topics(self) -> list[Topic]:
+        """The topic in every capture that has it."""
+        return [c.topics[self.topic] for c in self.captures if self.topic in c.topics]
+
+
+def read_series(sources: Sequence[Source], names: Sequence[str] | None = None) -> Series:
+    """What captures (JSON files, or their bytes) amount to; UsageError if they cannot be read or do not fit together."""
+    captures = tuple(read_capture(source) for source in sources)
+    called = tuple(names or (str(source) for source in sources))
+    _same_kind(called, captures)
+    return _series(Captures(called, captures, _topic(captures)))
+
+
+def _same_kind(names: Sequence[str], captures: Sequence[Capture]) -> None:
+    if not captures:
+        raise UsageError("Name one snapshot or more, in the order in which they were taken.")
+    first = captures[0]
+    for name, capture in zip(names, captures, strict=True):
+        if capture.version != first.version or tuple(capture.brokers) != tuple(first.brokers):
+            raise UsageError(
+                f"{name} is of Kafka {capture.version} with the brokers {listed([str(b) for b in capture.brokers])}, "
+                f"and {names[0]} of Kafka {first.version} with {listed([str(b) for b in first.brokers])}. "
+                "Name snapshots of one cluster."
+            )
+
+
+def _topic(captures: Iterable[Capture]) -> str:
+    """The topic that most captures show, users' topics before Kafka's own."""
+    count: dict[str, int] = {}
+    for capture in captures:
+        for name in capture.topics:
+            count[name] = count.get(name, 0) + 1
+    if not count:
+        raise UsageError("None of the snapshots shows a topic, so there is nothing to explain. Name later ones too.")
+    return min(count, key=lambda name: (name.startswith("__"), -count[name], name))
+
+
+def _series(series: Captures) -> Series:
+    brokers = _brokers(series)
+    start = _start(series, brokers)
+    numbering = _numbering(series, brokers, start)
+    first = series.topics[0]
+    most = max(len(topic.partitions) for topic in series.topics)
+    return Series(
+        bounds=_bounds(series, numbering, created=most if start else len(first.partitions)),
+        labels={
+            BROKERS.name: tuple(str(broker) for broker in brokers),
+            TOPICS.name: (numbering.name,),
+            PARTITIONS.name: tuple(str(n) for n in range(most)),
+            TOPIC_IDS.name: short(numbering.ids),
+        },
+        initial=as_shown(start) if start else before_the_topic(series.first, brokers),
+        waypoints=tuple(_waypoints(series, numbering)),
+        variant=series.first.version if series.first.version in VARIANTS else None,
+        flags=FLAGS,
+        events=EVENTS,
+        prompt=PROMPT,
+        idle_time=IDLE_TIME,
+        rare=frozenset({FAULT.name}),
+        facts=(*_facts(series, numbering, start), *ASSUMED),
+    )
+
+
+def _brokers(series: Captures) -> tuple[int, ...]:
+    """The brokers of the topic; UsageError unless they have a replica of every partition, all the time."""
+    found = tuple(sorted(series.topics[0].partitions[min(series.topics[0].partitions)]))
+    for name, capture in zip(series.names, series.captures, strict=True):
+        topic = capture.topics.get(series.topic)
+        for partition, replicas in topic.partitions.items() if topic else ():
+            if tuple(sorted(replicas)) != found:
+                raise UsageError(
+                    f"{name} has partition {partition} of {topic_label(series.topic)} on the brokers {list(replicas)}, "
+                    f"and other partitions on {list(found)}; this model needs all partitions on the same brokers."
+                )
+        if topic and sorted(topic.partitions) != list(range(len(topic.partitions))):
+            raise UsageError(f"{name} has {topic_label(series.topic)} without some partition; they must count from 0.")
+        if capture.controller is not None and capture.controller not in found:
+            raise UsageError(
+                f"In {name} broker {capture.controller} is controller, and it has no replica of "
+                f"{topic_label(series.topic)}; this model needs a controller among {list(found)}."
+            )
+    return found
+
+
+def _start(series: Captures, brokers: tuple[int, ...]) -> Recollection | None:
+    """What to begin with; None to begin before the topic is there."""
+    topic = series.first.topics.get(series.topic)
+    if topic is None or is_young(series.first, topic):
+        return None
+    return recollection(series.first, topic, brokers)
+
+
+def _numbering(series: Captures, brokers: tuple[int, ...], start: Recollection | None) -> Numbering:
+    ids = dict.fromkeys(ids_in(start) if start else ())
+    for capture in series.captures:
+        ids.update(dict.fromkeys(shown_ids(capture, series.topic)))
+    epochs = [state.leader_epoch for topic in series.topics for state in topic.states.values()]
+    return Numbering(
+        topic=series.topic, brokers=brokers, partitions=max(len(topic.partitions) for topic in series.topics),
+        ids=tuple(ids), earlier_epochs=series.first.controller_epoch - 1, most=_rounded(max(epochs, default=0)),
+    )  # fmt: skip
+
+
+def shown_ids(capture: Capture, name: str) -> tuple[str, ...]:
+    """The topic's ids that a capture shows: those in files first, then what the controller sends, then ZooKeeper's."""
+    topic = capture.topics.get(name)
+    directories = (capture.directory(b, name, p) for b in capture.brokers for p in (topic.partitions if topic else ()))
+    files = sorted({d.topic_id for d in directories if d and d.topic_id})
+    caches = [b.cache.topic_ids.get(name) for b in capture.brokers.values() if b.cache and b.id == capture.controller]
+    found = [*(i for i in files if topic is None or i != topic.topic_id), *caches, topic.topic_id if topic else None]
+    return tuple(dict.fromkeys(identity for identity in found if identity))
+
+
+def _bounds(series: Captures, numbering: Numbering, *, created: int) -> dict[str, int]:
+    """Room for what the series shows; rounded up, so that series of one kind share a compiled model."""
+    orders = next(t for t in series.topics if len(t.partitions) == numbering.partitions).partitions
+    codes = [[numbering.broker(b) for b in orders[p]] for p in range(numbering.partitions)]
+    return {
+        "brokers": len(numbering.brokers),
+        "topics": 1,
+        "partitions": numbering.partitions,
+        "created_partitions": created,
+        "replica_orders": code_of(codes),
+        "topic_ids": max(3, len(numbering.ids) + SPARE_IDS),
+        "old_creations": 1,
+        "new_creations": 1,
+        "expansions": 3,
+        "new_expansions": 3,
+        "failovers": 15,
+        "restarts": 15,
+        "repairs": 15,
+        "controller_epochs": _rounded(series.captures[-1].controller_epoch - numbering.earlier_epochs),
+        "leader_epochs": numbering.most,
+        "events": 6,
+        "requests": 4,
+        "notifications": 0,
+    }
+
+
+def _rounded(number: int) -> int:
+    return next(n for n in (7, 15, 31, 63, number) if n >= number)
+
+
+def _waypoints(series: Captures, numbering: Numbering) -> Iterator[Waypoint]:
+    before, known = None, 0
+    for name, capture in zip(series.names, series.captures, strict=True):
+        shown = shown_ids(capture, series.topic)
+        known = max([known, *(numbering.identity(identity) + 1 for identity in shown)])
+        yield Waypoint(
+            name=name,
+            facts=facts_of(capture, numbering),
+            limits=limits(before, capture, numbering, known_ids=known),
+            without=not_between(before, capture, numbering),
+        )
+        before = capture
+
+
+# Facts.
+
+
+def _facts(series: Captures, numbering: Numbering, start: Recollection | None) -> Iterator[str]:
+    count = len(series.captures)
+    yield (
+        f"{count} snapshot{'s' * (count != 1)} of Kafka {series.first.version}, about topic {numbering.name} with "
+        f"{numbering.partitions} partitions on the brokers {listed([str(b) for b in numbering.brokers])}."
+    )
+    others = sorted({name for capture in series.captures for name in capture.topics} - {series.topic})
+    if others:
+        yield f"Left out: topic{'s' * (len(others) != 1)} {listed([topic_label(name) for name in others])}."
+    if numbering.earlier_epochs:
+        yield f"Controller epochs are counted from {numbering.earlier_epochs + 1} on."
+    if start is None:
+        yield f"A behaviour begins before topic {numbering.name} is created."
+    else:
+        yield "A behaviour begins as the first snapshot shows; what nobody can see there is left open."
+
+
+REAL_CLUSTER = evolve(
+    OLD_CLIENT_EXPANSION,
+    name="real-cluster",
+    story=(
+        "Whatever clients, operators and faults do to a cluster, with everything that the model can tell apart: made "
+        "to explain snapshots of real clusters."
+    ),
+    actions=(*ADMIN_CLIENTS, *FAULTS, *REPAIRS, *CONTROLLER, *BROKER, zookeeper.deliver_notification),
+    flags=FLAGS,
+)
+
+
+def scenario_of(series: Series) -> Scenario:
+    """The story in which a series is looked for; UsageError if the series' version is none of its variants."""
+    if series.variant is None:
+        raise UsageError(f"The snapshots are of a version that kwalk does not model. {one_of(VARIANTS)}")
+    return REAL_CLUSTER
