@@ -3,9 +3,10 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from invariants import controllers, partitions, records, topic_ids, witnesses
+from invariants import controllers, deletion, partitions, records, topic_ids, witnesses
 from model.kafka import scenarios as stories
 from model.kafka.snapshot import read_snapshot
+from model.kafka.stories import deletion as deletion_stories
 from model.kafka.stories import records as records_stories
 
 EVERYWHERE = (
@@ -34,6 +35,18 @@ RECORDS = (
     witnesses.record_is_replicated,
 )
 
+DELETION = (
+    deletion.deletion_targets_intent,
+    deletion.deleted_logs_were_meant,
+    deletion.deletion_terminates,
+    deletion.no_stray,
+    deletion.no_unasked_topic,
+    deletion.partition_gets_a_leader,
+    topic_ids.replica_id_matches_zookeeper,
+    controllers.context_agrees,
+    deletion.topic_is_deleted,
+)
+
 INVARIANTS = (*EVERYWHERE, *WITNESSES)
 
 OLD_CLIENT_EXPANSION = evolve(stories.OLD_CLIENT_EXPANSION, invariants=INVARIANTS, read_snapshot=read_snapshot)
@@ -43,4 +56,16 @@ OLD_CLIENT_EXPANSION_IN_DETAIL = evolve(
 RECORDS_THROUGH_FAILOVER = evolve(
     records_stories.RECORDS_THROUGH_FAILOVER, invariants=(*RECORDS, witnesses.logs_diverge)
 )
-SCENARIOS = (OLD_CLIENT_EXPANSION, OLD_CLIENT_EXPANSION_IN_DETAIL, RECORDS_THROUGH_FAILOVER)
+TOPIC_DELETION = evolve(deletion_stories.TOPIC_DELETION, invariants=DELETION)
+DELETE_AND_RECREATE = evolve(
+    deletion_stories.DELETE_AND_RECREATE, invariants=(*DELETION, deletion.topic_is_created_again)
+)
+DELETE_BY_HAND = evolve(deletion_stories.DELETE_BY_HAND, invariants=(*DELETION, deletion.topic_is_created_again))
+SCENARIOS = (
+    OLD_CLIENT_EXPANSION,
+    OLD_CLIENT_EXPANSION_IN_DETAIL,
+    RECORDS_THROUGH_FAILOVER,
+    TOPIC_DELETION,
+    DELETE_AND_RECREATE,
+    DELETE_BY_HAND,
+)

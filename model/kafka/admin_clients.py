@@ -11,7 +11,9 @@ from model.kafka.actors import ADMIN, NEW_CLIENT, OLD_CLIENT
 from model.kafka.domains import (
     BROKERS,
     CREATED_PARTITIONS,
+    DELETIONS,
     EXPANSIONS,
+    INCARNATIONS,
     NEW_CREATIONS,
     NEW_EXPANSIONS,
     OLD_ADMINS,
@@ -23,8 +25,16 @@ from model.kafka.domains import (
 )
 from model.kafka.inter_broker_protocol import uses_topic_ids
 from model.kafka.state import Cluster, TopicZnode
-from model.kafka.versions import CAS_TOPIC_WRITE, OLD_CLIENT_REFUSES, TOPICS_HAVE_IDS, TWO_STEP_ADMIN
-from model.kafka.zookeeper import create_topic, write_topic
+from model.kafka.versions import (
+    CAS_TOPIC_WRITE,
+    CREATE_CHECKS_MARKER,
+    DELETION,
+    OLD_CLIENT_REFUSES,
+    OLD_UPSERT,
+    TOPICS_HAVE_IDS,
+    TWO_STEP_ADMIN,
+)
+from model.kafka.zookeeper import create_marker, create_topic, write_topic
 from model.language import action, require
 
 
@@ -35,7 +45,7 @@ from model.language import action, require
 )
 def old_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
     """The znode has partitions and no topic_id."""
-    require(OLD_CREATIONS > 0 and not cluster.zookeeper.topics[topic].exists)
+    require(OLD_CREATIONS > 0 and may_create(cluster, topic))
     create_topic(cluster, topic, int(CREATED_PARTITIONS), None)
 
 
@@ -46,11 +56,33 @@ def old_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
 )
 def new_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
     """The znode has an id from the start, unless the controller's broker, which creates it, knows none yet."""
-    require(NEW_CREATIONS > 0 and not cluster.zookeeper.topics[topic].exists)
+    require(NEW_CREATIONS > 0 and may_create(cluster, topic))
     if creates_with_topic_id(cluster):
         create_topic(cluster, topic, int(CREATED_PARTITIONS), cluster.topic_ids.take())
     else:
         create_topic(cluster, topic, int(CREATED_PARTITIONS), None)
+
+
+def may_create(cluster: Cluster, topic: int) -> bool:
+    """Whether a topic can be created now: also while its namesake's marker is still there."""
+    znode = cluster.zookeeper.topics[topic]
+    if CREATE_CHECKS_MARKER and topic in cluster.zookeeper.delete_topics:
+        return False
+    return not znode.exists and (not znode.was_created or znode.incarnation < INCARNATIONS)
+
+
+@action(
+    by=NEW_CLIENT,
+    says="asks to delete topic {topic}",
+    source="ZkAdminManager.deleteTopics; AdminZkClient.deleteTopic",
+)
+def client_deletes_topic(cluster: Cluster, topic: Topic) -> None:
+    """The topic gets a marker, which is all that the client does."""
+    zookeeper = cluster.zookeeper
+    require(DELETION and zookeeper.topics[topic].exists and topic not in zookeeper.delete_topics)
+    require(cluster.deletions < DELETIONS)
+    cluster.deletions += 1
+    create_marker(cluster, topic)
 
 
 def creates_with_topic_id(cluster: Cluster) -> bool:
@@ -130,4 +162,4 @@ def may_overwrite(cluster: Cluster, admin: int) -> bool:
     znode = cluster.zookeeper.topics[client.topic]
     if CAS_TOPIC_WRITE:
         return znode.partition_count == client.partition_count and znode.topic_id == client.topic_id
-    return znode.exists
+    return znode.exists or OLD_UPSERT

@@ -1,5 +1,7 @@
 """Which brokers have a partition's replicas, in which order; every broker has one of every partition.
 
+Where the flag `reassignment` is on, a partition has replicas on some of the brokers only, in the same order.
+
 Words: the *preferred* replica is the first in the order. The order is a constant of the scenario: by default partition
 p's replicas are p, p+1, … around the brokers; the bound `replica_orders` chooses any other order for each partition.
 """
@@ -9,7 +11,7 @@ from collections.abc import Sequence
 from itertools import permutations
 from math import factorial
 
-from model.kafka.domains import BROKERS, REPLICA_ORDERS
+from model.kafka.domains import BROKERS, REPLICA_ORDERS, REPLICATION_FACTOR
 from model.language import UsageError
 
 ORDERS = tuple(tuple(permutations(range(count))) for count in range(8))
@@ -30,6 +32,11 @@ def first_assigned(partition: int, among: frozenset[int]) -> int | None:
         if replica in among:
             return replica
     return None
+
+
+def created_replicas(partition: int) -> frozenset[int]:
+    """The replicas of a partition that a client creates: as many as the replication factor says, in the order."""
+    return frozenset({b for place, b in enumerate(assignment(partition)) if place < int(REPLICATION_FACTOR)})
 
 
 def code_of(assignments: Sequence[Sequence[int]]) -> int:

@@ -10,7 +10,7 @@ from model.kafka.domains import BROKERS, PARTITIONS
 from model.kafka.inter_broker_protocol import uses_topic_ids
 from model.kafka.requests import EpochKind, LeaderAndIsr, PartitionState, RequestKind
 from model.kafka.state import Cluster, Controller, Liveness
-from model.kafka.versions import REQUEST_PER_PARTITION
+from model.kafka.versions import BROKER_EPOCH, REQUEST_PER_PARTITION, SESSIONS
 
 
 def send_leader_and_isr(
@@ -31,11 +31,13 @@ def send_batch(cluster: Cluster, broker: int, topic: int, partitions: frozenset[
     topic_id = controller.topics[topic].topic_id if uses_topic_ids(broker) else None
     header = LeaderAndIsr(controller.epoch, topic, topic_id)
     for receiver in BROKERS:
-        if receiver in to and controller.liveness[receiver] is Liveness.CURRENT:
+        assignments = controller.topics[topic].assignments
+        hosted = frozenset({p for p in PARTITIONS if p in partitions and receiver in assignments[p].replicas})
+        if receiver in to and hosted and can_send(controller, receiver):
             requests = cluster.brokers[receiver].requests
             requests.headers.push(header)
             for partition in PARTITIONS:
-                wanted = partition_state(controller, topic, partition) if partition in partitions else None
+                wanted = partition_state(controller, topic, partition) if partition in hosted else None
                 requests.columns[partition].push(wanted)
 
 
@@ -53,7 +55,7 @@ def send_stop_replica(
     controller = cluster.brokers[broker].controller
     header = LeaderAndIsr(controller.epoch, topic, None, RequestKind.STOP_REPLICA)
     for receiver in BROKERS:
-        if partitions and receiver in to and controller.liveness[receiver] is Liveness.CURRENT:
+        if bool(partitions) and receiver in to and can_send(controller, receiver):
             requests = cluster.brokers[receiver].requests
             requests.headers.push(header)
             for partition in PARTITIONS:
@@ -64,9 +66,29 @@ def send_stop_replica(
 def stop_state(controller: Controller, topic: int, partition: int, *, delete: bool) -> PartitionState:
     """The entry of a StopReplica request: the leader epoch that the context has now, or the reason for none."""
     leadership = controller.topics[topic].leadership[partition]
+    if controller.topics[topic].machines.to_be_deleted:
+        return PartitionState(None, 0, delete, EpochKind.DURING_DELETE)
     if not leadership.is_known:
         return PartitionState(None, 0, delete, EpochKind.NO_EPOCH)
     return PartitionState(None, leadership.leader_epoch, delete, EpochKind.LEADER_EPOCH)
+
+
+def can_send(controller: Controller, receiver: int) -> bool:
+    """Whether a request to the broker goes out: before 2.2 also to one whose process has ended, for its next one."""
+    liveness = controller.liveness[receiver]
+    return liveness is Liveness.CURRENT or (not BROKER_EPOCH and liveness is Liveness.STALE)
+
+
+def remove_channels(cluster: Cluster, broker: int, *, to: frozenset[int]) -> None:
+    """ControllerChannelManager.removeBroker: nothing that waits is sent; what is in flight reaches a live process.
+
+    Where every process has a session and an epoch of its own, nothing is on the way to one that was lost.
+    """
+    if bool(SESSIONS) or not BROKER_EPOCH:
+        epoch = cluster.brokers[broker].controller.epoch
+        for receiver in BROKERS:
+            if receiver in to:
+                cluster.brokers[receiver].requests.drop_waiting(epoch, in_flight_arrives=cluster.is_up(receiver))
 
 
 def drop_channels(cluster: Cluster, broker: int) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from model.kafka.actors import CONTROLLER
 from model.kafka.controller_channels import drop_channels
 from model.kafka.domains import TOPICS, Broker
-from model.kafka.state import Cluster, EventKind, Step
+from model.kafka.state import Cluster, EventKind, Session, Step
+from model.kafka.versions import SESSIONS
 from model.kafka.zookeeper import controller_changed
 from model.language import action, require
 
@@ -20,16 +21,27 @@ from model.language import action, require
 )
 def reelect(cluster: Cluster, broker: Broker) -> None:
     """/controller was deleted, or the broker starts: resign if deposed, then try to be the next controller."""
-    controller, zookeeper = cluster.brokers[broker].controller, cluster.zookeeper
+    controller = cluster.brokers[broker].controller
     require(controller.is_at(EventKind.REELECT))
     controller.events.pop()
     maybe_resign(cluster, broker)
-    if zookeeper.controller is None:
+    elect(cluster, broker)
+
+
+def elect(cluster: Cluster, broker: int) -> None:
+    """Create /controller and raise the epoch, unless somebody is controller.
+
+    A broker that finds itself there believes that it is active, and does not fail over (KAFKA-13461).
+    """
+    controller, zookeeper = cluster.brokers[broker].controller, cluster.zookeeper
+    if zookeeper.controller is None and cluster.brokers[broker].session is Session.LIVE:
         zookeeper.controller = broker
         zookeeper.controller_epoch += 1
         controller.epoch = zookeeper.controller_epoch
         controller.step = Step.ELECTED
         controller_changed(cluster, EventKind.CONTROLLER_CHANGE)
+    elif SESSIONS and zookeeper.controller == broker and not controller.is_active:
+        controller.uninitialized = True
 
 
 @action(
@@ -67,7 +79,7 @@ def resign(cluster: Cluster, broker: int) -> None:
     """onControllerResignation: handlers are unregistered, channels closed, the context forgotten."""
     drop_channels(cluster, broker)
     watches = cluster.zookeeper.watches[broker]
-    watches.broker_ids = watches.topics = False
+    watches.broker_ids = watches.topics = watches.delete_topics = False
     for topic in TOPICS:
         watches.topic[topic] = False
     cluster.brokers[broker].controller.forget()

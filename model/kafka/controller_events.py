@@ -6,15 +6,23 @@ watch that brought the event.
 from __future__ import annotations
 
 from model.kafka.actors import CONTROLLER
-from model.kafka.assignment import assignment
-from model.kafka.controller_channels import send_leader_and_isr
+from model.kafka.assignment import first_assigned
+from model.kafka.controller_channels import remove_channels, send_leader_and_isr
 from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker, Topic
 from model.kafka.inter_broker_protocol import found_topic_id
-from model.kafka.partition_state_machine import bring_online, elect_preferred, trigger_online_partition_state_change
+from model.kafka.partition_creation import on_new_partition_creation
+from model.kafka.partition_state_machine import (
+    elect_preferred,
+    replicas_of,
+    take_partitions_offline,
+    trigger_online_partition_state_change,
+)
 from model.kafka.replica_state_machine import bring_replicas_online, led_partitions, take_replicas_offline
-from model.kafka.state import Cluster, Controller, ControllerEvent, EventKind, Liveness, Step
+from model.kafka.state import Cluster, ControllerEvent, EventKind, Liveness, Step, TopicContext
+from model.kafka.topic_deletion import fail_replica_deletion, resume_deletion_for_topics
 from model.kafka.topic_ids import restore_topic_id, set_missing_topic_id
-from model.kafka.versions import PREFERRED_ELECTION, RESTORE_FROM_CACHE
+from model.kafka.versions import DELETION, PREFERRED_ELECTION, RESTORE_FROM_CACHE, RESTORE_ON_DELETE, SESSIONS
+from model.kafka.zookeeper import check_controller_epoch, write_topic_from_context
 from model.language import action, require
 
 
@@ -31,11 +39,14 @@ def topic_change(cluster: Cluster, broker: Broker) -> None:
     if not controller.is_active:
         return
     zookeeper.watches[broker].topics = True
+    if DELETION:
+        remove_missing_topics(cluster, broker)
     for topic in TOPICS:
         if zookeeper.topics[topic].exists and controller.topics[topic].partition_count == 0:
             zookeeper.watches[broker].topic[topic] = True
             controller.new_topics = controller.new_topics | {topic}
             controller.topics[topic].partition_count = zookeeper.topics[topic].partition_count
+            controller.topics[topic].assignments = zookeeper.topics[topic].assignments
             controller.topics[topic].topic_id = found_topic_id(broker, zookeeper.topics[topic].topic_id)
     if controller.new_topics:
         controller.step = Step.NEW_TOPICS_READ
@@ -55,7 +66,21 @@ def topic_change_creates_partitions(cluster: Cluster, broker: Broker) -> None:
     for topic in TOPICS:
         if topic in found:
             set_missing_topic_id(cluster, broker, topic)
-            trigger_online_partition_state_change(cluster, broker, topic)
+            create_new_partitions(cluster, broker, topic)
+
+
+def create_new_partitions(cluster: Cluster, broker: int, topic: int) -> None:
+    """All partitions of a topic that is new to the context."""
+    known = cluster.brokers[broker].controller.topics[topic].partition_count
+    on_new_partition_creation(cluster, broker, topic, frozenset({p for p in PARTITIONS if p < known}))
+
+
+def remove_missing_topics(cluster: Cluster, broker: int) -> None:
+    """Topics of the context that are gone from ZooKeeper are forgotten; no broker is told."""
+    for topic in TOPICS:
+        context = cluster.brokers[broker].controller.topics[topic]
+        if context.partition_count > 0 and not cluster.zookeeper.topics[topic].exists:
+            context.remove(completed=False)
 
 
 @action(
@@ -71,15 +96,20 @@ def partition_modifications(cluster: Cluster, broker: Broker, topic: Topic) -> N
     controller.events.pop()
     if not controller.is_active:
         return
-    cluster.zookeeper.watches[broker].topic[topic] = True
+    cluster.zookeeper.watches[broker].topic[topic] = znode.exists
     known = controller.topics[topic].partition_count
     added = frozenset({p for p in PARTITIONS if known <= p < znode.partition_count})
-    if added:
+    if bool(added) and controller.topics[topic].machines.to_be_deleted:
+        restore_assignment(cluster, broker, topic)
+    elif added:
         controller.topics[topic].partition_count = znode.partition_count
+        for partition in PARTITIONS:
+            if partition in added:
+                controller.topics[topic].assignments[partition] = znode.assignments[partition]
         if RESTORE_FROM_CACHE and znode.topic_id is None and controller.topics[topic].topic_id is not None:
             controller.step, controller.new_topics = Step.PARTITIONS_READ, frozenset({topic})
         else:
-            bring_online(cluster, broker, topic, added)
+            on_new_partition_creation(cluster, broker, topic, added)
 
 
 @action(
@@ -99,15 +129,28 @@ def partition_modifications_restores_topic_id(cluster: Cluster, broker: Broker) 
             trigger_online_partition_state_change(cluster, broker, topic)
 
 
+def restore_assignment(cluster: Cluster, broker: int, topic: int) -> None:
+    """restorePartitionReplicaAssignment: the znode of a topic to be deleted gets back to what the context has.
+
+    Kafka takes of the context only partitions that have znodes below the topic's; here those without are kept.
+    """
+    if RESTORE_ON_DELETE:
+        check_controller_epoch(cluster, broker)
+        write_topic_from_context(cluster, broker, topic)
+
+
 def unseen_brokers(cluster: Cluster, broker: int) -> frozenset[int]:
     """The brokers of /brokers/ids that the context does not have."""
     liveness = cluster.brokers[broker].controller.liveness
-    return frozenset({b for b in BROKERS if cluster.is_up(b) and liveness[b] is Liveness.GONE})
+    return frozenset({b for b in BROKERS if cluster.is_registered(b) and liveness[b] is Liveness.GONE})
 
 
-def lost_brokers(controller: Controller) -> frozenset[int]:
+def lost_brokers(cluster: Cluster, broker: int) -> frozenset[int]:
     """The brokers of the context whose registration is not in /brokers/ids any more."""
-    return frozenset({b for b in BROKERS if controller.liveness[b] is Liveness.STALE})
+    liveness = cluster.brokers[broker].controller.liveness
+    expired = frozenset({b for b in BROKERS if liveness[b] is Liveness.CURRENT and not cluster.is_registered(b)})
+    stale = frozenset({b for b in BROKERS if liveness[b] is Liveness.STALE})
+    return stale | expired if SESSIONS else stale
 
 
 @action(
@@ -120,12 +163,12 @@ def broker_startup(cluster: Cluster, broker: Broker) -> None:
     controller = cluster.brokers[broker].controller
     require(controller.is_at(EventKind.BROKER_CHANGE))
     new = unseen_brokers(cluster, broker)
-    require(not controller.is_active or bool(new) or not lost_brokers(controller))
+    require(not controller.is_active or bool(new) or not lost_brokers(cluster, broker))
     if not controller.is_active:
         controller.events.pop()
         return
     cluster.zookeeper.watches[broker].broker_ids = True
-    if not lost_brokers(controller):
+    if not lost_brokers(cluster, broker):
         controller.events.pop()
     if new:
         for other in BROKERS:
@@ -134,6 +177,8 @@ def broker_startup(cluster: Cluster, broker: Broker) -> None:
         for topic in TOPICS:
             bring_replicas_online(cluster, broker, topic, on=new)
             trigger_online_partition_state_change(cluster, broker, topic)
+        if DELETION:
+            resume_deletion_for_topics(cluster, broker)
 
 
 @action(
@@ -145,18 +190,29 @@ def broker_failure(cluster: Cluster, broker: Broker) -> None:
     """A bounced broker, back under another epoch, is lost first and new next: the event then stays at the head."""
     controller = cluster.brokers[broker].controller
     require(controller.is_at(EventKind.BROKER_CHANGE) and controller.is_active)
-    lost = lost_brokers(controller)
+    lost = lost_brokers(cluster, broker)
     require(bool(lost) and not unseen_brokers(cluster, broker))
     cluster.zookeeper.watches[broker].broker_ids = True
+    remove_channels(cluster, broker, to=lost)
     for other in BROKERS:
         if other in lost:
             controller.liveness[other] = Liveness.GONE
     if not unseen_brokers(cluster, broker):
         controller.events.pop()
     for topic in TOPICS:
+        if DELETION:
+            take_partitions_offline(cluster, broker, topic)
         trigger_online_partition_state_change(cluster, broker, topic)
-        led = led_partitions(controller.topics[topic])
+        led = led_partitions(controller.topics[topic]) if not DELETION else kept_partitions(controller.topics[topic])
         take_replicas_offline(cluster, broker, topic, led, on=lost)
+    if DELETION:
+        fail_replica_deletion(cluster, broker, on=lost)
+
+
+def kept_partitions(context: TopicContext) -> frozenset[int]:
+    """The partitions of a topic, unless it is queued for deletion."""
+    known = context.partition_count if not context.machines.to_be_deleted else 0
+    return frozenset({partition for partition in PARTITIONS if partition < known})
 
 
 @action(
@@ -182,8 +238,10 @@ def auto_preferred_election(cluster: Cluster, broker: Broker) -> None:
 
 def imbalanced(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
     """Whether a partition is not led by its preferred replica, though that one is live and in the ISR."""
-    controller, preferred = cluster.brokers[broker].controller, assignment(partition)[0]
-    leadership = controller.topics[topic].leadership[partition]
+    controller, replicas = cluster.brokers[broker].controller, replicas_of(cluster, broker, topic, partition)
+    leadership, preferred = controller.topics[topic].leadership[partition], first_assigned(partition, replicas)
+    if preferred is None or controller.topics[topic].machines.to_be_deleted:
+        return False
     if not leadership.is_known or leadership.leader == preferred:
         return False
     return preferred in cluster.zookeeper.topics[topic].states[partition].isr & controller.live_brokers

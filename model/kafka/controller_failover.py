@@ -8,10 +8,21 @@ from __future__ import annotations
 from model.kafka.actors import CONTROLLER
 from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from model.kafka.inter_broker_protocol import found_topic_id
-from model.kafka.partition_state_machine import read_leadership, trigger_online_partition_state_change
-from model.kafka.replica_state_machine import bring_replicas_online, led_partitions, take_replicas_offline
+from model.kafka.partition_state_machine import (
+    initialize_partition_states,
+    read_leadership,
+    trigger_online_partition_state_change,
+)
+from model.kafka.replica_state_machine import (
+    bring_replicas_online,
+    initialize_replica_states,
+    led_partitions,
+    take_replicas_offline,
+)
 from model.kafka.state import Cluster, Liveness, Step
+from model.kafka.topic_deletion import known_partitions, read_markers, resume_deletions
 from model.kafka.topic_ids import set_missing_topic_id
+from model.kafka.versions import DELETION
 from model.language import action, require
 
 
@@ -28,11 +39,12 @@ def failover_reads_topics(cluster: Cluster, broker: Broker) -> None:
     controller.step = Step.TOPICS_READ
     zookeeper.watches[broker].broker_ids = zookeeper.watches[broker].topics = True
     for other in BROKERS:
-        controller.liveness[other] = Liveness.CURRENT if cluster.is_up(other) else Liveness.GONE
+        controller.liveness[other] = Liveness.CURRENT if cluster.is_registered(other) else Liveness.GONE
     for topic in TOPICS:
         if zookeeper.topics[topic].exists:
             zookeeper.watches[broker].topic[topic] = True
             controller.topics[topic].partition_count = zookeeper.topics[topic].partition_count
+            controller.topics[topic].assignments = zookeeper.topics[topic].assignments
             controller.topics[topic].topic_id = found_topic_id(broker, zookeeper.topics[topic].topic_id)
 
 
@@ -64,6 +76,8 @@ def failover_reads_states(cluster: Cluster, broker: Broker) -> None:
         for partition in PARTITIONS:
             if partition < controller.topics[topic].partition_count:
                 read_leadership(cluster, broker, topic, partition)
+    if DELETION:
+        read_markers(cluster, broker)
 
 
 @action(
@@ -78,7 +92,13 @@ def failover_sends_requests(cluster: Cluster, broker: Broker) -> None:
     controller.step = Step.IDLE
     live = controller.live_brokers
     for topic in TOPICS:
+        if DELETION:
+            initialize_replica_states(cluster, broker, topic)
         bring_replicas_online(cluster, broker, topic, on=live)
-        led = led_partitions(controller.topics[topic])
+        led = led_partitions(controller.topics[topic]) if not DELETION else known_partitions(controller.topics[topic])
         take_replicas_offline(cluster, broker, topic, led, on=frozenset(BROKERS) - live)
+        if DELETION:
+            initialize_partition_states(cluster, broker, topic)
         trigger_online_partition_state_change(cluster, broker, topic)
+    if DELETION:
+        resume_deletions(cluster, broker)

@@ -32,7 +32,16 @@ RESTARTS = Bound("restarts", "how often a broker stops or crashes")
 OLD_PROTOCOL_BROKERS = Bound(
     "old_protocol_brokers", "brokers, the last ones, whose inter-broker protocol is below 2.8"
 )
+EXPIRATIONS = Bound("expirations", "how often a broker's session expires while its process goes on")
+AUTH_FAILURES = Bound("auth_failures", "how often a broker's ZooKeeper client fails to authenticate")
 REPAIRS = Bound("repairs", "how often an operator repairs something by hand")
+REASSIGNMENTS = Bound("reassignments", "how often a client moves a replica of a partition to another broker")
+CANCELLATIONS = Bound("cancellations", "how often a client cancels a reassignment")
+DELETIONS = Bound("deletions", "how often a client asks to delete a topic")
+HAND_REMOVALS = Bound("hand_removals", "how often an operator removes a topic's znodes, or its marker, by hand")
+REPLICATION_FACTOR = Bound(
+    "replication_factor", "replicas that a partition is created with, if replicas can be reassigned; else all brokers"
+)
 REPLICA_ORDERS = Bound("replica_orders", "the order of each partition's replicas, as `assignment.code_of` writes it")
 
 Admin = Annotated[int, ADMINS]

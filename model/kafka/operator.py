@@ -4,13 +4,13 @@ from __future__ import annotations
 from model.kafka.actors import OPERATOR
 from model.kafka.broker import end_process
 from model.kafka.controller_channels import send_leader_and_isr
-from model.kafka.domains import FAILOVERS, PARTITIONS, REPAIRS, RESTARTS, TOPICS, Broker
+from model.kafka.domains import FAILOVERS, HAND_REMOVALS, PARTITIONS, REPAIRS, RESTARTS, TOPICS, Broker, Topic
 from model.kafka.log_directory import close_log
 from model.kafka.partition_state_machine import elect_for_controlled_shutdown
 from model.kafka.replica_state_machine import take_replicas_offline
 from model.kafka.state import Cluster, EventKind, Liveness, Step
-from model.kafka.versions import METADATA_FILE_REMOVAL
-from model.kafka.zookeeper import controller_changed
+from model.kafka.versions import DELETION, METADATA_FILE_REMOVAL
+from model.kafka.zookeeper import controller_changed, remove_marker, remove_topic_znode
 from model.language import action, require
 
 
@@ -36,7 +36,8 @@ def stop(cluster: Cluster, broker: Broker, controller: Broker) -> None:
     require(active.epoch == cluster.zookeeper.controller_epoch and active.liveness[broker] is Liveness.CURRENT)
     cluster.stops += 1
     for topic in TOPICS:
-        controlled_shutdown(cluster, controller, topic, stopping=broker)
+        if not active.topics[topic].machines.to_be_deleted:
+            controlled_shutdown(cluster, controller, topic, stopping=broker)
         for partition in PARTITIONS:
             close_log(cluster.brokers[broker].replicas[topic][partition])
     end_process(cluster, broker)
@@ -76,3 +77,28 @@ def controlled_shutdown(cluster: Cluster, controller: int, topic: int, *, stoppi
     others = cluster.brokers[controller].controller.live_brokers - {stopping}
     send_leader_and_isr(cluster, controller, topic, led, to=others)
     take_replicas_offline(cluster, controller, topic, followed, on=frozenset({stopping}))
+
+
+@action(
+    by=OPERATOR,
+    says="removes the znodes of topic {topic} by hand",
+    source="the runbook of operators whose deletion hangs: zkCli deleteall /brokers/topics/T",
+)
+def remove_topic_by_hand(cluster: Cluster, topic: Topic) -> None:
+    """No broker is told, and no log is deleted."""
+    require(DELETION and cluster.zookeeper.topics[topic].exists and cluster.hand_removals < HAND_REMOVALS)
+    cluster.hand_removals += 1
+    cluster.zookeeper.topics[topic].deletion_asked = True
+    remove_topic_znode(cluster, topic)
+
+
+@action(
+    by=OPERATOR,
+    says="removes the marker of topic {topic} by hand",
+    source="the runbook of operators whose deletion hangs: zkCli delete /admin/delete_topics/T",
+)
+def remove_marker_by_hand(cluster: Cluster, topic: Topic) -> None:
+    """The controller goes on with what it has begun."""
+    require(DELETION and topic in cluster.zookeeper.delete_topics and cluster.hand_removals < HAND_REMOVALS)
+    cluster.hand_removals += 1
+    remove_marker(cluster, topic)

@@ -6,12 +6,14 @@ INCONSISTENT_TOPIC_ID and STALE_CONTROLLER_EPOCH.
 from __future__ import annotations
 
 from model.kafka.actors import BROKER
-from model.kafka.domains import PARTITIONS, TOPICS, Broker
+from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from model.kafka.log_directory import assign_topic_id, delete_log
 from model.kafka.replication import advance_high_watermark, begin_leader_epoch
 from model.kafka.requests import EpochKind, LeaderAndIsr, PartitionState, RequestKind
-from model.kafka.state import BrokerState, Cluster, Replica
+from model.kafka.state import BrokerState, Cluster, ControllerEvent, EventKind, Replica
 from model.kafka.versions import (
+    BROKER_EPOCH,
+    DELETION,
     FIRST_LEADER_AND_ISR_ASSIGNS_ID,
     ID_CHECK_BEFORE_EPOCH,
     STOP_REPLICA,
@@ -28,7 +30,7 @@ from model.language import action, require
 def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
     """A request of an older controller than one seen before is refused whole; else its partitions are judged singly."""
     state = cluster.brokers[broker]
-    require(is_next(state, RequestKind.LEADER_AND_ISR))
+    require(is_next(state, RequestKind.LEADER_AND_ISR) and not (not BROKER_EPOCH and not cluster.is_up(broker)))
     request = state.requests.headers.pop()
     is_stale = is_from_an_older_controller(state, request)
     for partition in PARTITIONS:
@@ -42,7 +44,9 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
 def is_next(state: BrokerState, kind: RequestKind) -> bool:
     """Whether the oldest request on its way to the broker is of this kind."""
     headers = state.requests.headers
-    return not headers.is_empty and (not STOP_REPLICA or headers.head.kind is kind)
+    if headers.is_empty:
+        return False
+    return headers.head.kind is kind
 
 
 def is_from_an_older_controller(state: BrokerState, request: LeaderAndIsr) -> bool:
@@ -105,14 +109,27 @@ def handle_stop_replica(cluster: Cluster, broker: Broker) -> None:
     """As with LeaderAndIsr, an older controller's request is refused whole; else its partitions are judged singly."""
     require(STOP_REPLICA)
     state = cluster.brokers[broker]
-    require(is_next(state, RequestKind.STOP_REPLICA))
+    require(is_next(state, RequestKind.STOP_REPLICA) and not (not BROKER_EPOCH and not cluster.is_up(broker)))
     request = state.requests.headers.pop()
-    is_stale = is_from_an_older_controller(state, request)
+    is_stale, deleted = is_from_an_older_controller(state, request), frozenset()
     for partition in PARTITIONS:
         wanted = state.requests.columns[partition].pop()
         for topic in TOPICS:
             if wanted is not None and request.topic == topic and not is_stale:
-                stop_replica(state.replicas[topic][partition], wanted)
+                is_accepted = stop_replica(state.replicas[topic][partition], wanted)
+                if is_accepted and wanted.delete:
+                    deleted = deleted | {partition}
+    if DELETION and bool(deleted):
+        answer_deletion(cluster, broker, request, deleted)
+
+
+def answer_deletion(cluster: Cluster, broker: int, request: LeaderAndIsr, deleted: frozenset[int]) -> None:
+    """The sender's callback: an event for its controller, if it still is one and has started to delete the topic."""
+    for sender in BROKERS:
+        controller = cluster.brokers[sender].controller
+        if controller.epoch == request.controller_epoch and controller.topics[request.topic].machines.deletion_started:
+            response = ControllerEvent(EventKind.STOP_REPLICA_RESPONSE, request.topic, broker, deleted)
+            controller.events.push(response)
 
 
 def stop_replica(replica: Replica, wanted: PartitionState) -> bool:

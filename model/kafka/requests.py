@@ -81,9 +81,9 @@ class RequestQueue:
         for column in self.columns:
             column.clear()
 
-    def drop_waiting(self, controller_epoch: int) -> None:
-        """Of one controller's requests only the first, which is in flight, still arrives."""
-        length, in_flight = len(self.headers), False
+    def drop_waiting(self, controller_epoch: int, *, in_flight_arrives: bool = True) -> None:
+        """Of one controller's requests at most the first, which is in flight, still arrives."""
+        length, in_flight = len(self.headers), not in_flight_arrives
         for slot in range(REQUESTS):
             if slot < length:
                 request = self.headers.pop()

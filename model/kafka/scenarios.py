@@ -18,7 +18,7 @@ from model.kafka import (
 )
 from model.kafka.domains import BROKERS, TOPICS
 from model.kafka.state import Cluster, Liveness
-from model.kafka.versions import COARSE, FINE, VARIANTS
+from model.kafka.versions import COARSE, DELETION, FINE, VARIANTS
 from model.language import Scenario
 
 ADMIN_CLIENTS = (
@@ -73,6 +73,8 @@ def serve_as_controller(cluster: Cluster, number: int) -> None:
     for other in BROKERS:
         controller.liveness[other] = Liveness.CURRENT if cluster.is_up(other) else Liveness.GONE
     watches.broker_ids = watches.topics = True
+    if DELETION:
+        watches.delete_topics = True
     for topic in TOPICS:
         watches.topic[topic] = cluster.zookeeper.topics[topic].exists
 
@@ -100,11 +102,18 @@ OLD_CLIENT_EXPANSION = Scenario(
         "failovers": 1,
         "restarts": 1,
         "repairs": 0,
-        "admins": 1,
-        "old_admins": 0,
-        "old_protocol_brokers": 0,
+        "reassignments": 0,
+        "cancellations": 0,
+        "replication_factor": 0,
         "records": 0,
         "incarnations": 0,
+        "deletions": 0,
+        "hand_removals": 0,
+        "admins": 1,
+        "old_admins": 0,
+        "expirations": 0,
+        "auth_failures": 0,
+        "old_protocol_brokers": 0,
         "controller_epochs": 7,
         "leader_epochs": 6,
         "events": 5,

@@ -11,17 +11,23 @@ from enum import Enum
 
 from model.kafka.domains import (
     ADMINS,
+    AUTH_FAILURES,
     BROKERS,
+    CANCELLATIONS,
     CONTROLLER_EPOCHS,
+    DELETIONS,
     EVENTS,
     EXPANSIONS,
+    EXPIRATIONS,
     FAILOVERS,
+    HAND_REMOVALS,
     INCARNATIONS,
     LEADER_EPOCHS,
     NEW_EXPANSIONS,
     NOTIFICATIONS,
     PARTITION_COUNT,
     PARTITIONS,
+    REASSIGNMENTS,
     RECORDS,
     REPAIRS,
     RESTARTS,
@@ -30,7 +36,8 @@ from model.kafka.domains import (
 )
 from model.kafka.log import Commit, Log, Replication
 from model.kafka.requests import RequestQueue
-from model.kafka.versions import METADATA_FILE_REMOVAL, STOP_REPLICA, TWO_STEP_ADMIN
+from model.kafka.state_machines import StateMachines
+from model.kafka.versions import DELETION, METADATA_FILE_REMOVAL, REASSIGNMENT, SESSIONS, STOP_REPLICA, TWO_STEP_ADMIN
 from model.language import (
     Array,
     Fifo,
@@ -48,6 +55,36 @@ from model.language import (
     subset,
     value,
 )
+
+# Assignments.
+
+
+@value
+class Assignment:
+    """A partition's replicas; `adding` and `removing` are those of a reassignment under way, among the replicas.
+
+    The preferred replica is not the first of a list: it is the first of the set in the order of `assignment`.
+    """
+
+    replicas: frozenset[int] = subset(BROKERS, full=True)
+    adding: frozenset[int] = subset(BROKERS)
+    removing: frozenset[int] = subset(BROKERS)
+
+    @property
+    def origin(self) -> frozenset[int]:
+        """The replicas before the reassignment."""
+        return self.replicas - self.adding
+
+    @property
+    def target(self) -> frozenset[int]:
+        """The replicas after the reassignment."""
+        return self.replicas - self.removing
+
+    @property
+    def is_being_reassigned(self) -> bool:
+        """ReplicaAssignment.isBeingReassigned."""
+        return bool(self.adding) or bool(self.removing)
+
 
 # ZooKeeper.
 
@@ -68,18 +105,24 @@ class PartitionStateZnode:
 
 @state
 class TopicZnode:
-    """/brokers/topics/T, and three facts of its history that no znode holds; there is none without partitions.
+    """/brokers/topics/T, and facts of its history that no znode holds; there is none without partitions.
 
     `first_topic_id` is the first id that this incarnation was ever given, `accepted_partitions` the number of
-    partitions that clients were told the topic has.
+    partitions that clients were told the topic has. Where topics are deleted, `has_config` says whether
+    /config/topics/T exists, and two facts outlive the znode: whether it `was_created` ever, and whether somebody
+    asked for the last incarnation's deletion.
     """
 
     partition_count: int = number(0, PARTITION_COUNT)
     topic_id: int | None = optional(TOPIC_IDS)
     states: Array[PartitionStateZnode] = array(PARTITIONS, PartitionStateZnode)
+    assignments: Array[Assignment] = array(PARTITIONS, Assignment, when=REASSIGNMENT)
     first_topic_id: int | None = optional(TOPIC_IDS)
     accepted_partitions: int = number(0, PARTITION_COUNT)
     incarnation: int = number(0, INCARNATIONS)
+    has_config: bool = flag(when=DELETION)
+    was_created: bool = flag(when=DELETION)
+    deletion_asked: bool = flag(when=DELETION)
 
     @property
     def exists(self) -> bool:
@@ -95,11 +138,12 @@ class Watches:
     broker_ids: bool = flag()
     topics: bool = flag()
     topic: Array[bool] = array(TOPICS, flag())
+    delete_topics: bool = flag(when=DELETION)
 
 
 @state
 class ZooKeeper:
-    """All znodes. `broker_ids` are the children of /brokers/ids: the brokers whose process and session live.
+    """All znodes. `broker_ids` are the children of /brokers/ids: registered brokers whose session lives.
 
     /controller_epoch is written by elections only, so the epoch is also the znode version by which writes are fenced.
     """
@@ -108,6 +152,7 @@ class ZooKeeper:
     controller_epoch: int = number(0, CONTROLLER_EPOCHS)
     broker_ids: frozenset[int] = subset(BROKERS, full=True)
     topics: Array[TopicZnode] = array(TOPICS, TopicZnode)
+    delete_topics: frozenset[int] = subset(TOPICS, when=DELETION)
     watches: Array[Watches] = array(BROKERS, Watches)
 
 
@@ -122,14 +167,21 @@ class EventKind(Enum):
     BROKER_CHANGE = 2
     TOPIC_CHANGE = 3
     PARTITION_MODIFICATIONS = 4
+    TOPIC_DELETION = 5
+    STOP_REPLICA_RESPONSE = 6
 
 
 @value
 class ControllerEvent:
-    """An event in a controller's queue; only PartitionModifications is about a topic."""
+    """An event in a controller's queue; only PartitionModifications and a StopReplica response are about a topic.
+
+    The response, TopicDeletionStopReplicaResponseReceived, is of broker `replica`, which deleted the `partitions`.
+    """
 
     kind: EventKind = choice(EventKind)
     topic: int = member(TOPICS)
+    replica: int = member(BROKERS, when=DELETION)
+    partitions: frozenset[int] = subset(PARTITIONS, when=DELETION)
 
 
 class Step(Enum):
@@ -143,10 +195,16 @@ class Step(Enum):
     NEW_TOPICS_READ = 5
     CONTROLLER_MOVED = 6
     PARTITIONS_READ = 7
+    REPLICAS_DELETED = 8
+    TOPIC_DELETED = 9
+    CONFIG_DELETED = 10
 
 
 class Liveness(Enum):
-    """What the context thinks of a broker; STALE is one whose registration it knows has ended unnoticed."""
+    """What the context thinks of a broker; STALE is one whose registration it knows has ended unnoticed.
+
+    While a process has not noticed that its session expired, it goes by that registration itself: it is CURRENT.
+    """
 
     GONE = 0
     CURRENT = 1
@@ -177,27 +235,39 @@ class TopicContext:
     partition_count: int = number(0, PARTITION_COUNT)
     topic_id: int | None = optional(TOPIC_IDS)
     leadership: Array[Leadership] = array(PARTITIONS, Leadership)
+    assignments: Array[Assignment] = array(PARTITIONS, Assignment, when=REASSIGNMENT)
+    machines: StateMachines = nested(StateMachines)
 
     def forget(self) -> None:
         """Nothing is known any more."""
+        self.remove(completed=False)
+        self.machines.clear()
+
+    def remove(self, *, completed: bool) -> None:
+        """ControllerContext.removeTopic, after a deletion or because the znode is gone; dead entries stay."""
+        self.machines.remove_topic(completed=completed)
         self.partition_count = 0
         self.topic_id = None
         for leadership in self.leadership:
             leadership.leader = None
             leadership.leader_epoch = None
             leadership.isr = frozenset()
+        for partition in PARTITIONS:
+            self.assignments[partition] = Assignment()
 
 
 @state
 class Controller:
     """A broker's controller module: its event queue and, while it thinks that it is active, its context.
 
-    It thinks so while its epoch is not 0. `new_topics` are those that the TopicChange under way has found.
+    It thinks so while its epoch is not 0; also if it is `uninitialized`: then an election found it in /controller
+    already, and there was no failover. `new_topics` are those that the TopicChange under way has found.
     """
 
     events: Fifo[ControllerEvent] = fifo(ControllerEvent, EVENTS)
     notifications: Fifo[ControllerEvent] = fifo(ControllerEvent, NOTIFICATIONS)
     epoch: int = number(0, CONTROLLER_EPOCHS)
+    uninitialized: bool = flag(when=SESSIONS)
     step: Step = choice(Step)
     new_topics: frozenset[int] = subset(TOPICS)
     liveness: Array[Liveness] = array(BROKERS, choice(Liveness))
@@ -206,7 +276,7 @@ class Controller:
     @property
     def is_active(self) -> bool:
         """Whether the module thinks that it is the active controller."""
-        return self.epoch > 0
+        return self.epoch > 0 or self.uninitialized
 
     @property
     def live_brokers(self) -> frozenset[int]:
@@ -220,6 +290,7 @@ class Controller:
     def forget(self) -> None:
         """The context is empty and the module is not active."""
         self.epoch = 0
+        self.uninitialized = False
         self.step = Step.IDLE
         self.new_topics = frozenset()
         for broker in BROKERS:
@@ -252,13 +323,23 @@ class Replica:
     replication: Replication = nested(Replication)
 
 
+class Session(Enum):
+    """A process's session: it lives; it has expired, and the process does not know; or its successor has begun."""
+
+    LIVE = 0
+    EXPIRED = 1
+    RENEWED = 2
+
+
 @state
 class BrokerState:
     """A broker: its controller module, the requests on their way to it, and its replicas.
 
-    `controller_epoch` is the highest that its replica manager has seen.
+    `controller_epoch` is the highest that its replica manager has seen. Without a process the session counts as live;
+    with one, the broker is in /brokers/ids just while it is.
     """
 
+    session: Session = choice(Session, when=SESSIONS)
     controller: Controller = nested(Controller)
     controller_epoch: int = number(0, CONTROLLER_EPOCHS)
     requests: RequestQueue = nested(RequestQueue)
@@ -283,7 +364,8 @@ class Admin:
 class Cluster:
     """ZooKeeper, the brokers, and how much of each budget is spent.
 
-    `commits` is history: which records of each topic's present incarnation were acknowledged.
+    `deposed_write` is history: whether ever a controller wrote after another one had been elected. So is
+    `commits`: which records of each topic's present incarnation were acknowledged.
     """
 
     zookeeper: ZooKeeper = nested(ZooKeeper)
@@ -294,9 +376,20 @@ class Cluster:
     expansions: int = number(0, EXPANSIONS)
     new_expansions: int = number(0, NEW_EXPANSIONS)
     controller_deletions: int = number(0, FAILOVERS)
+    deletions: int = number(0, DELETIONS)
+    hand_removals: int = number(0, HAND_REMOVALS)
     stops: int = number(0, RESTARTS)
+    expirations: int = number(0, EXPIRATIONS)
+    auth_failures: int = number(0, AUTH_FAILURES)
+    deposed_write: bool = flag(when=SESSIONS)
     repairs: int = number(0, REPAIRS)
+    reassignments: int = number(0, REASSIGNMENTS)
+    cancellations: int = number(0, CANCELLATIONS)
 
     def is_up(self, broker: int) -> bool:
-        """Whether the broker's process runs; its session lives and dies with it."""
+        """Whether the broker's process runs."""
+        return self.is_registered(broker) or self.brokers[broker].session is not Session.LIVE
+
+    def is_registered(self, broker: int) -> bool:
+        """Whether /brokers/ids has the broker."""
         return broker in self.zookeeper.broker_ids

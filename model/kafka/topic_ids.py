@@ -4,7 +4,7 @@ from __future__ import annotations
 from model.kafka.inter_broker_protocol import uses_topic_ids
 from model.kafka.state import Cluster
 from model.kafka.versions import CAS_TOPIC_WRITE
-from model.kafka.zookeeper import check_controller_epoch, write_topic
+from model.kafka.zookeeper import check_controller_epoch, write_topic_from_context
 
 
 def set_missing_topic_id(cluster: Cluster, broker: int, topic: int) -> None:
@@ -20,7 +20,7 @@ def set_missing_topic_id(cluster: Cluster, broker: int, topic: int) -> None:
             read_topic_again(cluster, broker, topic)
         if context.partition_count > 0 and context.topic_id is None:
             context.topic_id = cluster.topic_ids.take()
-            write_topic(cluster, topic, context.partition_count, context.topic_id)
+            write_topic_from_context(cluster, broker, topic)
 
 
 def restore_topic_id(cluster: Cluster, broker: int, topic: int) -> None:
@@ -31,8 +31,8 @@ def restore_topic_id(cluster: Cluster, broker: int, topic: int) -> None:
     if CAS_TOPIC_WRITE:
         read_topic_again(cluster, broker, topic)
     if context.partition_count > 0:
-        write_topic(cluster, topic, context.partition_count, topic_id)
         context.topic_id = topic_id
+        write_topic_from_context(cluster, broker, topic)
 
 
 def read_topic_again(cluster: Cluster, broker: int, topic: int) -> None:
@@ -43,4 +43,5 @@ def read_topic_again(cluster: Cluster, broker: int, topic: int) -> None:
     context, znode = cluster.brokers[broker].controller.topics[topic], cluster.zookeeper.topics[topic]
     cluster.zookeeper.watches[broker].topic[topic] = True
     context.partition_count = znode.partition_count
+    context.assignments = znode.assignments
     context.topic_id = znode.topic_id

@@ -67,6 +67,24 @@ ASYNC_METADATA_FLUSH = version_flag(
     {"2.8.1": None},
 )
 
+ZK_FENCING = version_flag(
+    "zk_fencing",
+    "KAFKA-6082 (2.1): a controller's write succeeds only under the controller epoch that it was elected with; before, "
+    "a controller that was deposed and does not know it yet still writes",
+    {"2.1.0": True},
+)
+BROKER_EPOCH = version_flag(
+    "broker_epoch",
+    "KIP-380, KAFKA-7235 (2.2): each registration of a broker has an epoch of its own, so that controllers notice a "
+    "bounce and brokers refuse requests for an earlier process; before, only broker ids were compared",
+    {"2.2.0": True},
+)
+AUTH_REINIT_GUARD = version_flag(
+    "auth_reinit_guard",
+    "KAFKA-13461 (3.0.1): a ZooKeeper client that fails to authenticate while its session lives does nothing; before, "
+    "it went through the motions of a session's expiry",
+    {"3.0.1": True},
+)
 STOP_REPLICA_EPOCH = version_flag(
     "stop_replica_epoch",
     "which leader epochs of a StopReplica request a broker accepts: all; only one greater than its own (KAFKA-9539, "
@@ -80,6 +98,12 @@ FETCH_BY_TOPIC_ID = version_flag(
     "KIP-516 (3.1): a fetch names the topic by its id, and a leader whose log has another id refuses it",
     {"3.1": True},
 )
+CTX_EPOCH_ON_BUMP = version_flag(
+    "ctx_epoch_on_bump",
+    "KAFKA-9212 (2.4.0): the leader epoch that a reassignment raises in the state znode is also the context's; before, "
+    "UpdateMetadata and later LeaderAndIsr requests went out with the epoch before",
+    {"2.4.0": True},
+)
 ID_CHECK_BEFORE_EPOCH = version_flag(
     "id_check_before_epoch",
     "KAFKA-12332 (2.8.0): a LeaderAndIsr request with another topic id than the log's is refused before its leader "
@@ -92,6 +116,17 @@ TRUNCATION = version_flag(
     "high watermark",
     {"0.11.0": "leader epoch"},
     before="high watermark",
+)
+
+RESTORE_ON_DELETE = version_flag(
+    "restore_on_delete",
+    "KAFKA-6612 (2.0): partitions that a client adds to a topic which is being deleted are taken out of its znode",
+    {"2.0.0": True},
+)
+OFFLINE_WITHOUT_LEADERSHIP = version_flag(
+    "offline_without_leadership",
+    "KAFKA-6650 (2.0): a replica of a partition without leadership can go offline, and so be deleted",
+    {"2.0.0": True},
 )
 
 # Fixes that were proposed.
@@ -108,7 +143,21 @@ CAS_TOPIC_WRITE = candidate(
     "cas_topic_write", "whoever writes a topic's znode compares it with what was read; a controller then reads again"
 )
 
+CLEAR_SM_ON_REMOVE = candidate(
+    "clear_sm_on_remove", "a controller that forgets a topic forgets its partitions' and replicas' states with it"
+)
+CREATE_CHECKS_MARKER = candidate(
+    "create_checks_marker", "a topic cannot be created while /admin/delete_topics has a marker of that name"
+)
+
 # The grain.
+
+DELETION = Flag(
+    "deletion", "clients and operators delete topics; controllers keep the states of partitions and replicas"
+)
+OLD_UPSERT = Flag(
+    "old_upsert", "clients 1.0.x and older, which create the znode that they write if it is gone meanwhile"
+)
 
 ISR_CHANGES = Flag(
     "isr_changes",
@@ -128,6 +177,13 @@ STOP_REPLICA = Flag("stop_replica", "controllers send StopReplica, and a log can
 UNCLEAN_ELECTION = Flag(
     "unclean_election", "unclean.leader.election.enable: without a live ISR member any live replica becomes leader"
 )
+SESSIONS = Flag(
+    "sessions", "a broker's session can end while its process goes on; history keeps writes of deposed controllers"
+)
+REASSIGNMENT = Flag(
+    "reassignment", "a partition's replicas are some of the brokers, and clients reassign them; else they are all of them"
+)
+METADATA = Flag("metadata", "brokers keep the leaders and leader epochs that UpdateMetadata tells them")
 PREFERRED_ELECTION = Flag("preferred_election", "auto.leader.rebalance.enable: leaders move back to preferred replicas")
 
 def variant_of(release: str) -> dict[str, bool | str]:
@@ -145,6 +201,11 @@ COARSE = {
     "request_per_partition": False,
     "stop_replica": False,
     "unclean_election": False,
+    "sessions": False,
+    "reassignment": False,
+    "metadata": False,
+    "deletion": False,
+    "old_upsert": False,
     "preferred_election": False,
 }
 """The grain for exhaustive search: quiet states are the same but for what a crash takes that was not flushed."""
@@ -156,6 +217,11 @@ FINE = {
     "request_per_partition": False,
     "stop_replica": False,
     "unclean_election": False,
+    "sessions": False,
+    "reassignment": False,
+    "metadata": False,
+    "deletion": False,
+    "old_upsert": False,
     "preferred_election": True,
 }
 """Everything that the model can tell apart and that real clusters do."""

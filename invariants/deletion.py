@@ -1,0 +1,85 @@
+"""What must hold of topics that are deleted (P15 to P18): only what was meant goes, all of it, for good."""
+from __future__ import annotations
+
+from model.kafka.domains import BROKERS, Broker, Partition, Topic
+from model.kafka.state import Cluster
+from model.language import premise, reachable, step, when_quiet
+
+
+@step(
+    symptom="a topic that somebody has just created vanishes, or loses its configuration",
+    log="Deletion of topic … successfully completed",
+)
+def deletion_targets_intent(before: Cluster, after: Cluster, topic: Topic) -> bool:
+    """P15 DeletionTargetsIntent: a topic's znode and its configuration go only if somebody asked for its deletion."""
+    old, new = before.zookeeper.topics[topic], after.zookeeper.topics[topic]
+    premise((old.exists and not new.exists) or (old.has_config and not new.has_config))
+    return new.deletion_asked
+
+
+@step(symptom="records of a topic that nobody wanted to delete are gone", log="Deleted log for partition …")
+def deleted_logs_were_meant(
+    before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
+) -> bool:
+    """P15 DeletionTargetsIntent: a log goes only if its topic's deletion was asked for, or there is no such topic."""
+    was, now = before.brokers[broker].replicas[topic][partition], after.brokers[broker].replicas[topic][partition]
+    premise(was.on_disk and not now.on_disk)
+    return after.zookeeper.topics[topic].deletion_asked or not after.zookeeper.topics[topic].exists
+
+
+@when_quiet(
+    symptom="the topic stays marked for deletion for ever, and cannot be used",
+    log="Halted deletion of topics … due to offline replicas",
+)
+def deletion_terminates(cluster: Cluster, topic: Topic) -> bool:
+    """P16 DeletionTerminates: no marker is left while all brokers live."""
+    premise(cluster.deletions > 0 and all(cluster.is_up(broker) for broker in BROKERS))
+    return topic not in cluster.zookeeper.delete_topics
+
+
+@when_quiet(
+    symptom="a disk keeps logs that nobody reads; a topic that gets the name later meets them",
+    log="none: the broker loads the log at each start as it does any other",
+)
+def no_stray(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """P17 NoStray: a live broker has a log only of a partition that ZooKeeper has."""
+    premise(cluster.is_up(broker) and cluster.brokers[broker].replicas[topic][partition].on_disk)
+    return partition < cluster.zookeeper.topics[topic].partition_count
+
+
+@step(symptom="a topic that was deleted is there again", log="New topics: [Set(…)], deleted topics: [Set()]")
+def no_unasked_topic(before: Cluster, after: Cluster, topic: Topic) -> bool:
+    """P18 NoUnaskedTopic: a topic's znode comes into being only by a creation."""
+    premise(not before.zookeeper.topics[topic].exists and after.zookeeper.topics[topic].exists)
+    return not after.zookeeper.topics[topic].deletion_asked
+
+
+@when_quiet(
+    symptom="a topic without a leader until the next failover: LEADER_NOT_AVAILABLE",
+    log="… should be in one of NonExistentPartition states before moving to NewPartition state",
+)
+def partition_gets_a_leader(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """P8 PartitionServable: while all brokers live, every partition of a topic has had a first leader."""
+    znode = cluster.zookeeper.topics[topic]
+    premise(partition < znode.partition_count and topic not in cluster.zookeeper.delete_topics)
+    return znode.states[partition].exists or not all(cluster.is_up(broker) for broker in BROKERS)
+
+
+
+
+@reachable()
+def topic_is_deleted(cluster: Cluster, topic: Topic) -> bool:
+    """A topic is gone, and so are its configuration, its marker and all its logs."""
+    znode = cluster.zookeeper.topics[topic]
+    return (
+        znode.was_created
+        and not (znode.exists or znode.has_config or topic in cluster.zookeeper.delete_topics)
+        and not any(replica.on_disk for broker in BROKERS for replica in cluster.brokers[broker].replicas[topic])
+    )
+
+
+@reachable()
+def topic_is_created_again(cluster: Cluster, topic: Topic) -> bool:
+    """A topic has a leader under a name that was used before."""
+    znode = cluster.zookeeper.topics[topic]
+    return znode.incarnation > 0 and any(state.leader is not None for state in znode.states)

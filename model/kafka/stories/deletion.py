@@ -1,0 +1,60 @@
+"""Stories about deleted topics: by a client, again under the same name, and by an operator who removes the znodes."""
+from __future__ import annotations
+
+from attrs import evolve
+
+from model.kafka import admin_clients, operator, topic_deletion
+from model.kafka.scenarios import OLD_CLIENT_EXPANSION
+
+DELETION = (
+    admin_clients.client_deletes_topic,
+    topic_deletion.topic_deletion,
+    topic_deletion.stop_replica_response,
+    topic_deletion.complete_deletion_deletes_topic,
+    topic_deletion.complete_deletion_deletes_config,
+    topic_deletion.complete_deletion_deletes_marker,
+)
+BY_HAND = (operator.remove_topic_by_hand, operator.remove_marker_by_hand)
+
+TOPIC_DELETION = evolve(
+    OLD_CLIENT_EXPANSION,
+    name="topic-deletion",
+    story="A client deletes a topic while brokers stop and crash and the controller moves; nobody uses its name again.",
+    actions=(*OLD_CLIENT_EXPANSION.actions, *DELETION),
+    bounds={
+        **OLD_CLIENT_EXPANSION.bounds,
+        "brokers": 2,
+        "partitions": 1,
+        "topic_ids": 1,
+        "old_creations": 0,
+        "new_creations": 1,
+        "expansions": 0,
+        "failovers": 0,
+        "restarts": 1,
+        "deletions": 1,
+        "requests": 6,
+        "leader_epochs": 12,
+    },
+    flags={**OLD_CLIENT_EXPANSION.flags, "stop_replica": True, "deletion": True},
+    source="TopicDeletionManager; KAFKA-6612, KAFKA-6650",
+)
+
+DELETE_AND_RECREATE = evolve(
+    TOPIC_DELETION,
+    name="delete-and-recreate",
+    story="A client deletes a topic and another one creates it again, perhaps while the deletion is still under way.",
+    bounds={**TOPIC_DELETION.bounds, "topic_ids": 2, "incarnations": 1, "restarts": 0, "failovers": 1},
+    source="KafkaZkClient.deleteTopicZNode, deleteTopicConfigs, deleteTopicDeletions: three writes",
+)
+
+DELETE_BY_HAND = evolve(
+    DELETE_AND_RECREATE,
+    name="delete-by-hand",
+    story=(
+        "An operator removes a topic's znodes in ZooKeeper, perhaps after a client asked for its deletion in vain; "
+        "later the topic is created again."
+    ),
+    actions=(*DELETE_AND_RECREATE.actions, *BY_HAND),
+    bounds={**DELETE_AND_RECREATE.bounds, "restarts": 1, "failovers": 0, "hand_removals": 2},
+    source="an operator's question of what happens if /brokers/topics/T is deleted directly",
+)
