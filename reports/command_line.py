@@ -23,6 +23,7 @@ COMMANDS = {
     "walk": ("reports.commands.searching", "walk"),
     "prove": ("reports.commands.searching", "prove"),
     "hunt": ("reports.commands.searching", "hunt"),
+    "audit": ("reports.commands.auditing", "run_audit"),
     "replay": ("reports.commands.traces", "run_replay"),
     "show": ("reports.commands.traces", "show"),
     "illustrate": ("reports.commands.illustrating", "illustrate"),

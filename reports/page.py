@@ -13,7 +13,8 @@ HUES = 8
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates of all pages; what they print is escaped."""
     return Environment(
         loader=PackageLoader("reports", "templates"),
         autoescape=True,
@@ -26,7 +27,7 @@ def _environment() -> Environment:
 def html_page(story: Story, *, unfold: bool = False) -> str:
     """The whole page. Everything that comes from a model or a snapshot is escaped by the template."""
     lanes = {actor: number % HUES for number, actor in enumerate(story.actors)}
-    return _environment().get_template("trace.html.j2").render(
+    return environment().get_template("trace.html.j2").render(
         story=story,
         chapters=list(story.chapters(unfold=unfold)),
         lanes=lanes,

@@ -81,7 +81,10 @@ class Cell:
         trace = outcome.trace
         if trace is None:
             return outcome.claim is None or any(claim.key == outcome.claim for claim in self.claims)
-        if not trace.states or trace.states[0] not in self.model.initial or trace.claim != (outcome.claim or None):
+        model, about = self.model, (trace.variant, dict(trace.bounds), dict(trace.flags), trace.claim)
+        if about != (model.variant, dict(model.binding.bounds), model.asked_flags, outcome.claim or None):
+            return False
+        if not trace.states or trace.states[0] not in model.initial:
             return False
         try:
             return run(self.model, trace.states[0], trace.actions) == trace.states and self._shows(trace)

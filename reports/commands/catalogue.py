@@ -6,23 +6,34 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
+from rich import box
+from rich.console import RenderableType
+from rich.table import Column, Table
 from rich.text import Text
 
 from model.language import Invariant, Scenario
 from model.language.registry import announced, find_scenario
-from reports.terminal import console
+from model.language.settings import declared_flags, setting_text
+from reports.escaping import visible
+from reports.summary import indented
+from reports.terminal import console, put
+
+SETTING = 9
+"""Columns that a setting may take in the table of variants before it goes on in the next line."""
 
 
 def scenarios(options: Namespace) -> int:
-    """List what can be explored; 0."""
-    found = announced()
+    """List what can be explored, or one scenario of it; 0."""
+    found = {options.scenario: find_scenario(options.scenario)} if options.scenario else announced()
     if options.json:
         print(json.dumps({"scenarios": [_scenario_object(scenario) for scenario in found.values()]}, indent=2))
         return 0
     for name, scenario in found.items():
         _line(name, scenario.story, style="bold")
-        for label, text in _details(scenario) if options.variants else ():
-            _line(f"  {label}", text)
+        if options.variants:
+            put(console(), *_flags(scenario))
+            for label, text in _details(scenario):
+                _line(f"  {label}", text)
     if not found:
         _line("No installed package announces a scenario.", "Name one of your own as package.module:NAME.")
     return 0
@@ -51,19 +62,33 @@ def _line(name: str, text: str, style: str = "") -> None:
     out.print(Text(gap, style=style).append(text, style="" if style != "dim" else style), soft_wrap=True)
 
 
+def _flags(scenario: Scenario) -> Iterator[RenderableType]:
+    """A row for each flag: its name, what it means, and how each variant sets it."""
+    variants, declared = _variants(scenario), declared_flags(scenario)
+    names = dict.fromkeys(name for flags in variants.values() for name in flags)
+    if not names:
+        yield from (indented(f"variant {name}: no flags") for name in variants)
+        return
+    columns = [Column(visible(name), overflow="fold", max_width=max(SETTING, len(name))) for name in variants]
+    table = Table(Column("flag", no_wrap=True), Column("meaning", overflow="fold"), *columns, box=box.SIMPLE_HEAD)
+    for name in names:
+        meaning = declared[name].about if name in declared else ""
+        settings = [setting_text(flags[name]) if name in flags else "" for flags in variants.values()]
+        table.add_row(*(Text(visible(text)) for text in (name, meaning, *settings)))
+    yield table
+
+
+def _variants(scenario: Scenario) -> dict[str, dict[str, Any]]:
+    """All flags of each variant."""
+    return {name: {**scenario.flags, **flags} for name, flags in (scenario.variants or {"default": {}}).items()}
+
+
 def _details(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    for variant, flags in (scenario.variants or {"default": {}}).items():
-        settings = ", ".join(f"{flag} {_setting(value)}" for flag, value in {**scenario.flags, **flags}.items())
-        yield f"variant {variant}", settings
     yield "bounds", ", ".join(f"{name} {size}" for name, size in scenario.bounds.items())
     if scenario.read_snapshot is not None:
         yield "snapshots", "kwalk hunt --from FILE begins where a real system stands"
     if scenario.source:
         yield "source", scenario.source
-
-
-def _setting(value: object) -> str:
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
 def _signature(invariant: Invariant) -> str:
@@ -81,6 +106,7 @@ def _scenario_object(scenario: Scenario) -> dict[str, Any]:
         "variants": {name: dict(flags) for name, flags in (scenario.variants or {"default": {}}).items()},
         "bounds": dict(scenario.bounds),
         "flags": dict(scenario.flags),
+        "meanings": {name: flag.about for name, flag in declared_flags(scenario).items()},
         "invariants": [invariant.name for invariant in scenario.invariants],
         "reads_snapshots": scenario.read_snapshot is not None,
         "source": scenario.source,

@@ -10,7 +10,8 @@ from reports.escaping import visible
 EXAMPLES = {
     "scenarios": """
   kwalk scenarios                      what can be explored
-  kwalk scenarios --variants           … and in which variants and with which bounds""",
+  kwalk scenarios --variants           … in which variants, with which flags and bounds
+  kwalk scenarios lost-update --variants""",
     "invariants": """
   kwalk invariants                     of every scenario
   kwalk invariants topic-id-core       of one, with the symptom a user would see""",
@@ -29,6 +30,10 @@ EXAMPLES = {
   kwalk hunt old-client-expansion
   kwalk hunt old-client-expansion --variant 3.9.0 --seconds 120 --out hunts
   kwalk hunt --from cluster.json       begin where a real cluster stands""",
+    "audit": """
+  kwalk audit                          every announced fix
+  kwalk audit my_package.my_fixes:FIXES --workers 2 --html
+  kwalk audit fencing --seconds 300 --markdown docs/fixes.md""",
     "replay": """
   kwalk replay kwalk-out/found.itf.json
   kwalk replay found.itf.json --variant 3.9.0     does another version still allow it?
@@ -79,6 +84,7 @@ def parser() -> Parser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _listing(commands)
     _searching(commands)
+    _auditing(commands)
     _reading(commands)
     return top
 
@@ -97,7 +103,8 @@ def _command(commands: Any, name: str, about: str) -> Parser:
 
 def _listing(commands: Any) -> None:
     scenarios = _command(commands, "scenarios", "list the scenarios that can be explored")
-    scenarios.add_argument("--variants", action="store_true", help="also list variants and bounds")
+    scenarios.add_argument("scenario", nargs="?", metavar="SCENARIO")
+    scenarios.add_argument("--variants", action="store_true", help="also list variants with their flags, and bounds")
     scenarios.add_argument("--json", action="store_true", help="print one JSON object")
     invariants = _command(commands, "invariants", "list what must hold, and the symptom if it does not")
     invariants.add_argument("scenario", nargs="?", metavar="SCENARIO")
@@ -127,6 +134,21 @@ def _searching(commands: Any) -> None:
     hunt.add_argument("scenario", nargs="?", metavar="SCENARIO")
     hunt.add_argument("--from", dest="snapshot", metavar="SNAPSHOT", help="begin where a real system stands")
     _common(hunt, seed=True)
+
+
+def _auditing(commands: Any) -> None:
+    audit = _command(commands, "audit", "try each fix off and on: what it closes, and what it does not")
+    audit.add_argument("fixes", nargs="*", metavar="FIX", help="a fix's name, or package.module:FIXES of your own")
+    audit.add_argument("--scenario", type=values.given, metavar="NAME", help="only the trials in this scenario")
+    audit.add_argument("--seconds", type=values.seconds, metavar="N", help="for each search of a cell (60)")
+    audit.add_argument("--workers", type=values.workers, metavar="N", help="cells to search at a time (1)")
+    audit.add_argument("--prove", action="store_true", help="also try to prove by induction what no search violates")
+    audit.add_argument("--fresh", action="store_true", help="do not go on with what an earlier audit has found out")
+    where = f"where traces go, and what an audit that is cut short goes on from ({DEFAULT_OUT})"
+    audit.add_argument("--out", type=values.given, default=DEFAULT_OUT, metavar="DIR", help=where)
+    audit.add_argument("--markdown", type=values.given, metavar="FILE", help="also write the table as a document")
+    audit.add_argument("--html", action="store_true", help="also write the table as a page into the folder of traces")
+    audit.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
 def _reading(commands: Any) -> None:

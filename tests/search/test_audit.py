@@ -60,7 +60,8 @@ def test_a_traces_flags_are_those_that_differ_from_the_base_variant():
 
 
 def test_a_flag_with_settings_and_a_deadlock():
-    trials = (Trial("blocking-queue", ("buffer_fills",)), Trial(BLOCKING_QUEUE, ("somebody_runs",)))
+    named = "model.examples.blocking_queue:BLOCKING_QUEUE"
+    trials = (Trial(named, ("buffer_fills",)), Trial(BLOCKING_QUEUE, ("somebody_runs",)))
     fix = Fix(flag=WAIT_SETS, off="one", on="two", claims="Nobody wakes the wrong thread.", trials=trials)
     row, other = audit(cells_of([fix]), BUDGET)
     assert (row.without.text, row.without.claim) == ("shortest trace of 7 steps to a deadlock", "")
@@ -89,10 +90,10 @@ def test_cells_that_are_the_same_search_are_searched_once():
 
 
 def test_where_exhaustive_search_does_not_finish_walks_sample(monkeypatch):
-    monkeypatch.setattr(audit_cells, "WALKS", 500)
+    monkeypatch.setattr(audit_cells, "WALKS", 20)
     (row,) = audit(cells_of([JUMP_FIX]), Budget(seconds=0.01))
     assert row.without.known is Known.VIOLATED and row.without.trace.length >= 1
-    assert row.with_it == Outcome(Known.SAMPLED, steps=500 * 200, bounds_hit=(), seconds=0.01)
+    assert row.with_it == Outcome(Known.SAMPLED, steps=20 * 200, bounds_hit=(), seconds=0.01)
     assert row.judgement is Judgement.CLOSES_AS_SAMPLED
     assert not row.is_decided
 
@@ -206,8 +207,8 @@ def test_an_action_that_leaves_its_domain_ends_the_audit_and_names_the_cell(work
 @pytest.mark.parametrize(
     ("trial", "why"),
     [
-        (Trial("die-hard"), "No flag named 'fencing'. Allowed: nothing."),
-        (Trial("no-such-scenario"), "No scenario named 'no-such-scenario'"),
+        (Trial("model.examples.die_hard:DIE_HARD"), "No flag named 'fencing'. Allowed: nothing."),
+        (Trial("tests.search.stairs:STAIR"), "Did you mean 'STAIRS'?"),
         (Trial(SCENARIO, ("writes_go_back",)), "Did you mean 'writes_go_forward'?"),
         (Trial(SCENARIO, variant="fence"), "Did you mean 'fenced'?"),
         (Trial(SCENARIO, bounds={"lease": 1}), "Did you mean 'leases'?"),
