@@ -89,7 +89,7 @@ def make_offline(cluster: Cluster, broker: int, topic: int, partitions: frozense
                 remove_replica_from_isr(cluster, broker, topic, partition, replica=replica)
                 context.machines.replicas[partition][replica] = ReplicaStatus.OFFLINE
                 told = told | {partition}
-            elif partition in stopped[replica] and OFFLINE_WITHOUT_LEADERSHIP and not is_led:
+            elif bool(OFFLINE_WITHOUT_LEADERSHIP) and partition in stopped[replica] and not is_led:
                 context.machines.replicas[partition][replica] = ReplicaStatus.OFFLINE
     if context.machines.to_be_deleted:
         for replica in BROKERS:

@@ -1,0 +1,100 @@
+"""Deleted topics: by a client, by hand, created again; and what dead entries of a controller's state machines do."""
+from __future__ import annotations
+
+from invariants.scenarios import DELETE_BY_HAND, TOPIC_DELETION
+from model.kafka.state_machines import PartitionStatus, ReplicaStatus
+from model.language import Model
+from search.exhaust import exhaust
+from tests.kafka.schedule import Schedule
+
+
+def by_hand(**flags: bool) -> Schedule:
+    """A settled cluster of two brokers with topic t, where everything may be done to it."""
+    room = {"restarts": 4, "failovers": 2, "deletions": 2, "hand_removals": 4, "topic_ids": 3, "incarnations": 2}
+    bounds = {**room, "controller_epochs": 9, "leader_epochs": 14}
+    schedule = Schedule(Model(DELETE_BY_HAND, "2.8.2", bounds, flags))
+    schedule.do("new_client_creates_topic(0)")
+    return schedule
+
+
+def on_disk(schedule: Schedule) -> list[bool]:
+    """Whether each broker has the log of partition 0."""
+    return [broker.replicas[0][0].on_disk for broker in schedule.cluster.brokers]
+
+
+def test_a_deletion_leaves_nothing_of_the_topic():
+    schedule = by_hand()
+    schedule.do("client_deletes_topic(0)")
+    znode, context = schedule.cluster.zookeeper.topics[0], schedule.cluster.brokers[0].controller.topics[0]
+    assert not znode.exists and not znode.has_config and not schedule.cluster.zookeeper.delete_topics
+    assert on_disk(schedule) == [False, False] and context.partition_count == 0
+    assert context.machines.partitions[0] is PartitionStatus.NON_EXISTENT
+    assert set(context.machines.replicas[0]) == {ReplicaStatus.NON_EXISTENT}
+
+
+def test_a_deletion_waits_for_a_dead_replica_and_goes_on_when_its_broker_starts():
+    schedule = by_hand()
+    schedule.do("stop(1, 0)")
+    schedule.do("client_deletes_topic(0)")
+    assert schedule.cluster.zookeeper.delete_topics == {0} and on_disk(schedule) == [False, True]
+    schedule.restart(1)
+    assert not schedule.cluster.zookeeper.delete_topics and on_disk(schedule) == [False, False]
+
+
+def test_znodes_that_are_removed_by_hand_leave_the_logs_and_dead_entries():
+    schedule = by_hand()
+    schedule.do("remove_topic_by_hand(0)")
+    machines = schedule.cluster.brokers[0].controller.topics[0].machines
+    assert schedule.cluster.brokers[0].controller.topics[0].partition_count == 0
+    assert on_disk(schedule) == [True, True] and schedule.violated("no_stray")
+    assert machines.partitions[0] is PartitionStatus.ONLINE and set(machines.replicas[0]) == {ReplicaStatus.ONLINE}
+
+
+def test_a_topic_created_again_after_removal_by_hand_has_no_leader_until_the_next_failover():
+    schedule = by_hand()
+    schedule.do("remove_topic_by_hand(0)")
+    schedule.do("new_client_creates_topic(0)")
+    assert schedule.violated("partition_gets_a_leader")
+    schedule.do("delete_controller()")
+    assert not schedule.violated("partition_gets_a_leader")
+
+
+def test_it_has_a_leader_at_once_if_the_controller_forgets_states_with_the_topic():
+    schedule = by_hand(clear_sm_on_remove=True)
+    schedule.do("remove_topic_by_hand(0)")
+    schedule.do("new_client_creates_topic(0)")
+    assert schedule.cluster.zookeeper.topics[0].states[0].leader == 0
+
+
+def test_a_topic_removed_by_hand_while_it_was_ineligible_can_never_be_deleted_again():
+    schedule = by_hand()
+    schedule.do("stop(1, 0)")
+    schedule.do("client_deletes_topic(0)")
+    schedule.do("remove_topic_by_hand(0)")
+    schedule.do("remove_marker_by_hand(0)")
+    schedule.restart(1)
+    schedule.do("new_client_creates_topic(0)")
+    schedule.do("client_deletes_topic(0)")
+    assert schedule.cluster.brokers[0].controller.topics[0].machines.ineligible
+    assert schedule.violated("deletion_terminates")
+
+
+def test_a_marker_that_outlives_a_removal_by_hand_deletes_the_next_topic_of_that_name():
+    schedule = by_hand()
+    schedule.do("stop(1, 0)")
+    schedule.do("client_deletes_topic(0)")
+    schedule.do("remove_topic_by_hand(0)")
+    schedule.restart(1)
+    schedule.do("new_client_creates_topic(0)")
+    assert schedule.cluster.zookeeper.topics[0].exists
+    schedule.do("delete_controller()")
+    znode = schedule.cluster.zookeeper.topics[0]
+    assert not znode.exists and not znode.deletion_asked
+
+
+def test_a_clients_deletion_holds_all_that_is_asked_of_it_in_every_state():
+    verdict = exhaust(Model(TOPIC_DELETION, "2.8.2"), keep_going=True)
+    assert (verdict.how, verdict.distinct_states, verdict.quiet_states, verdict.bounds_hit) == (
+        "exhaustive", 5_623, 24, {},
+    )  # fmt: skip
+    assert not verdict.findings
