@@ -8,6 +8,7 @@ from model.kafka import scenarios as stories
 from model.kafka.snapshot import read_snapshot
 from model.kafka.stories import deletion as deletion_stories
 from model.kafka.stories import records as records_stories
+from model.kafka.stories import topic_ids as topic_id_stories
 
 EVERYWHERE = (
     topic_ids.replica_id_matches_zookeeper,
@@ -61,6 +62,15 @@ DELETE_AND_RECREATE = evolve(
     deletion_stories.DELETE_AND_RECREATE, invariants=(*DELETION, deletion.topic_is_created_again)
 )
 DELETE_BY_HAND = evolve(deletion_stories.DELETE_BY_HAND, invariants=(*DELETION, deletion.topic_is_created_again))
+TOPIC_ID_STORIES = tuple(
+    evolve(story, invariants=EVERYWHERE)
+    for story in (
+        topic_id_stories.TWO_ADMINS,
+        topic_id_stories.MIXED_INTER_BROKER_PROTOCOL,
+        topic_id_stories.REPAIR_BY_REMOVING_FILES,
+        topic_id_stories.REPAIR_BY_WRITING_THE_ID_BACK,
+    )
+)
 SCENARIOS = (
     OLD_CLIENT_EXPANSION,
     OLD_CLIENT_EXPANSION_IN_DETAIL,
@@ -68,4 +78,5 @@ SCENARIOS = (
     TOPIC_DELETION,
     DELETE_AND_RECREATE,
     DELETE_BY_HAND,
+    *TOPIC_ID_STORIES,
 )

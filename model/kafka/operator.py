@@ -4,13 +4,13 @@ from __future__ import annotations
 from model.kafka.actors import OPERATOR
 from model.kafka.broker import end_process
 from model.kafka.controller_channels import send_leader_and_isr
-from model.kafka.domains import FAILOVERS, HAND_REMOVALS, PARTITIONS, REPAIRS, RESTARTS, TOPICS, Broker, Topic
+from model.kafka.domains import FAILOVERS, HAND_REMOVALS, PARTITIONS, REPAIRS, RESTARTS, TOPICS, Broker, Topic, TopicId
 from model.kafka.log_directory import close_log
 from model.kafka.partition_state_machine import elect_for_controlled_shutdown
 from model.kafka.replica_state_machine import take_replicas_offline
 from model.kafka.state import Cluster, EventKind, Liveness, Step
 from model.kafka.versions import DELETION, METADATA_FILE_REMOVAL
-from model.kafka.zookeeper import controller_changed, remove_marker, remove_topic_znode
+from model.kafka.zookeeper import controller_changed, remove_marker, remove_topic_znode, write_topic
 from model.language import action, require
 
 
@@ -61,6 +61,20 @@ def remove_metadata_files(cluster: Cluster, broker: Broker) -> None:
     for topic in TOPICS:
         for partition in PARTITIONS:
             replicas[topic][partition].file_topic_id = None
+
+
+@action(
+    by=OPERATOR,
+    says="writes topic id {topic_id} into the znode of {topic}",
+    source="zookeeper-shell: set /brokers/topics/T, with the partitions as they are",
+)
+def write_topic_id(cluster: Cluster, topic: Topic, topic_id: TopicId) -> None:
+    """Any id that was ever minted, such as the one in the brokers' files; nobody checks whose it is."""
+    znode = cluster.zookeeper.topics[topic]
+    require(cluster.repairs < REPAIRS and znode.exists and topic_id < cluster.topic_ids.taken)
+    require(znode.topic_id != topic_id)
+    cluster.repairs += 1
+    write_topic(cluster, topic, znode.partition_count, topic_id)
 
 
 def controlled_shutdown(cluster: Cluster, controller: int, topic: int, *, stopping: int) -> None:

@@ -1,0 +1,137 @@
+"""Stories about topic ids: two admins, brokers of mixed protocols, and what operators do to a cluster with two ids.
+
+Words: a *broken* cluster is one in which the old client's expansion and a failover have left a topic with a second id
+(B) in ZooKeeper, and replicas that know the first one (A).
+"""
+from __future__ import annotations
+
+from attrs import evolve
+
+from model.kafka import admin_clients, operator, zookeeper
+from model.kafka.domains import BROKERS, PARTITIONS
+from model.kafka.scenarios import BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, running_cluster
+from model.kafka.state import Cluster
+
+ADMINS = (admin_clients.admin_reads_topic, admin_clients.admin_writes_topic)
+
+def create_topic(cluster: Cluster, partition_count: int, *, topic_id: int) -> None:
+    """The topic exists with that many partitions, led and followed under leader epoch 0, and everybody knows its id."""
+    znode = cluster.zookeeper.topics[0]
+    znode.partition_count = znode.accepted_partitions = partition_count
+    znode.topic_id = znode.first_topic_id = topic_id
+    for broker in BROKERS:
+        if cluster.zookeeper.controller == broker:
+            context = cluster.brokers[broker].controller.topics[0]
+            context.partition_count, context.topic_id = partition_count, topic_id
+            cluster.zookeeper.watches[broker].topic[0] = True
+    for partition in range(partition_count):
+        lead(cluster, partition, topic_id=topic_id)
+
+
+def lead(cluster: Cluster, partition: int, *, topic_id: int) -> None:
+    """The partition's preferred replica leads it under leader epoch 0; all replicas have the id in memory and file."""
+    state, leader = cluster.zookeeper.topics[0].states[partition], partition % len(BROKERS)
+    state.leader, state.isr, state.leader_epoch = leader, frozenset(BROKERS), 0
+    for broker in BROKERS:
+        if cluster.zookeeper.controller == broker:
+            leadership = cluster.brokers[broker].controller.topics[0].leadership[partition]
+            leadership.leader, leadership.leader_epoch = leader, 0
+        replica = cluster.brokers[broker].replicas[0][partition]
+        replica.log_open, replica.leader_epoch, replica.is_leader = True, 0, broker == leader
+        replica.topic_id = replica.file_topic_id = topic_id
+
+
+def cluster_with_topic(cluster: Cluster) -> None:
+    """All brokers are up, and there is a topic with one partition and an id that all know."""
+    running_cluster(cluster)
+    create_topic(cluster, 1, topic_id=cluster.topic_ids.take())
+
+
+def broken_cluster(cluster: Cluster) -> None:
+    """The topic has id B in ZooKeeper and in the controller's context, and A in every replica, in memory and file."""
+    running_cluster(cluster)
+    create_topic(cluster, len(PARTITIONS), topic_id=cluster.topic_ids.take())
+    second = cluster.topic_ids.take()
+    cluster.zookeeper.topics[0].topic_id = cluster.zookeeper.topics[0].first_topic_id = second
+    cluster.brokers[0].controller.topics[0].topic_id = second
+
+
+TWO_ADMINS = evolve(
+    OLD_CLIENT_EXPANSION,
+    name="two-admins",
+    story=(
+        "Two clients add partitions to a topic at the same time, old ones or new ones: each writes what it has read, "
+        "and the later one takes the other's partitions away."
+    ),
+    initial=cluster_with_topic,
+    actions=(*ADMINS, *FAULTS, *CONTROLLER, *BROKER, zookeeper.deliver_notification),
+    bounds={
+        **OLD_CLIENT_EXPANSION.bounds,
+        "brokers": 2,
+        "partitions": 3,
+        "old_creations": 0,
+        "expansions": 2,
+        "admins": 2,
+        "old_admins": 0,
+        "failovers": 1,
+        "restarts": 0,
+    },
+    flags={**OLD_CLIENT_EXPANSION.flags, "two_step_admin": True},
+    source="AdminZkClient.writeTopicPartitionAssignment: setTopicAssignment with MatchAnyVersion",
+)
+
+REPAIR_BY_REMOVING_FILES = evolve(
+    OLD_CLIENT_EXPANSION,
+    name="repair-by-removing-files",
+    story=(
+        "A topic has one id in ZooKeeper and another one in its replicas. The operator removes partition.metadata from "
+        "brokers and restarts them, in any order."
+    ),
+    initial=broken_cluster,
+    actions=(*OLD_CLIENT_EXPANSION.actions, operator.remove_metadata_files),
+    bounds={
+        **OLD_CLIENT_EXPANSION.bounds,
+        "brokers": 2,
+        "partitions": 1,
+        "old_creations": 0,
+        "expansions": 0,
+        "failovers": 0,
+        "restarts": 2,
+        "repairs": 2,
+        "topic_ids": 2,
+        "leader_epochs": 9,
+    },
+    flags={**OLD_CLIENT_EXPANSION.flags, "metadata_file_removal": True, "isr_changes": "between requests"},
+    source="the repair of an operator who met KAFKA-14190: remove the files, restart all, the controller last",
+)
+
+REPAIR_BY_WRITING_THE_ID_BACK = evolve(
+    REPAIR_BY_REMOVING_FILES,
+    name="repair-by-writing-the-id-back",
+    story=(
+        "A topic has one id in ZooKeeper and another one in its replicas. The operator writes an id into the znode by "
+        "hand and lets the controller move; whoever watches does not look at ids."
+    ),
+    actions=(*OLD_CLIENT_EXPANSION.actions, operator.write_topic_id),
+    bounds={**REPAIR_BY_REMOVING_FILES.bounds, "failovers": 1, "restarts": 1, "repairs": 1},
+    flags={**OLD_CLIENT_EXPANSION.flags, "isr_changes": "between requests"},
+)
+
+MIXED_INTER_BROKER_PROTOCOL = evolve(
+    OLD_CLIENT_EXPANSION,
+    name="mixed-inter-broker-protocol",
+    story=(
+        "During an upgrade one broker still speaks an inter-broker protocol below 2.8: as controller it mints no ids, "
+        "as broker it keeps none. Clients create a topic and add partitions while the controller moves."
+    ),
+    bounds={
+        **OLD_CLIENT_EXPANSION.bounds,
+        "brokers": 2,
+        "old_protocol_brokers": 1,
+        "old_creations": 0,
+        "new_creations": 1,
+        "expansions": 0,
+        "new_expansions": 1,
+    },
+    source="KAFKA-12835; KafkaConfig.usesTopicId",
+)
