@@ -162,4 +162,4 @@ def may_overwrite(cluster: Cluster, admin: int) -> bool:
     znode = cluster.zookeeper.topics[client.topic]
     if CAS_TOPIC_WRITE:
         return znode.partition_count == client.partition_count and znode.topic_id == client.topic_id
-    return znode.exists or OLD_UPSERT
+    return bool(OLD_UPSERT) or znode.exists
