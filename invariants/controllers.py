@@ -18,6 +18,7 @@ def context_agrees(cluster: Cluster, broker: Broker, topic: Topic) -> bool:
     return (
         context.partition_count == znode.partition_count
         and context.topic_id == znode.topic_id
+        and all(context.assignments[p] == znode.assignments[p] for p in PARTITIONS)
         and all(
             context.leadership[p].leader == znode.states[p].leader
             and context.leadership[p].leader_epoch == znode.states[p].leader_epoch

@@ -42,9 +42,10 @@ def deletion_terminates(cluster: Cluster, topic: Topic) -> bool:
     log="none: the broker loads the log at each start as it does any other",
 )
 def no_stray(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
-    """P17 NoStray: a live broker has a log only of a partition that ZooKeeper has."""
+    """P17 NoStray: a live broker has a log only of a partition that ZooKeeper has, and of which it is a replica."""
     premise(cluster.is_up(broker) and cluster.brokers[broker].replicas[topic][partition].on_disk)
-    return partition < cluster.zookeeper.topics[topic].partition_count
+    znode = cluster.zookeeper.topics[topic]
+    return partition < znode.partition_count and broker in znode.assignments[partition].replicas
 
 
 @step(symptom="a topic that was deleted is there again", log="New topics: [Set(…)], deleted topics: [Set()]")

@@ -36,6 +36,7 @@ def replicas_converge(cluster: Cluster, broker: Broker, topic: Topic, partition:
     state = cluster.zookeeper.topics[topic].states[partition]
     replica = cluster.brokers[broker].replicas[topic][partition]
     premise(state.exists and cluster.is_up(broker))
+    premise(broker in cluster.zookeeper.topics[topic].assignments[partition].replicas)
     if ISR_CHANGES != "never" and broker not in state.isr:
         return False
     follows = replica.is_leader == (state.leader == broker)
@@ -44,10 +45,11 @@ def replicas_converge(cluster: Cluster, broker: Broker, topic: Topic, partition:
 
 @always(symptom="a partition that stays under-replicated whatever is done (KAFKA-12493)")
 def leader_in_assignment(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
-    """P10 LeaderInAssignment: the ISR is never empty, and a leader is in it."""
+    """P10 LeaderInAssignment: the ISR is never empty, all of it are replicas of the partition, and a leader is in it."""
+    replicas = cluster.zookeeper.topics[topic].assignments[partition].replicas
     state = cluster.zookeeper.topics[topic].states[partition]
     premise(state.exists)
-    return bool(state.isr) and (state.leader is None or state.leader in state.isr)
+    return bool(state.isr) and state.isr <= replicas and (state.leader is None or state.leader in state.isr)
 
 
 @always(symptom="the partition count drops, and what was written to the lost partitions is out of reach")

@@ -6,6 +6,8 @@ from attrs import evolve
 from invariants import controllers, deletion, partitions, records, topic_ids, witnesses
 from model.kafka import scenarios as stories
 from model.kafka.snapshot import read_snapshot
+from model.kafka.snapshot_series import REAL_CLUSTER as OBSERVED
+from model.kafka.snapshot_series import read_series
 from model.kafka.stories import deletion as deletion_stories
 from model.kafka.stories import records as records_stories
 from model.kafka.stories import topic_ids as topic_id_stories
@@ -57,6 +59,10 @@ OLD_CLIENT_EXPANSION_IN_DETAIL = evolve(
 RECORDS_THROUGH_FAILOVER = evolve(
     records_stories.RECORDS_THROUGH_FAILOVER, invariants=(*RECORDS, witnesses.logs_diverge)
 )
+RECREATED_TOPIC_RECORDS = evolve(
+    records_stories.RECREATED_TOPIC_RECORDS,
+    invariants=(*(i for i in RECORDS if i is not records.committed_survives), witnesses.recreated_topic_has_a_record),
+)
 TOPIC_DELETION = evolve(deletion_stories.TOPIC_DELETION, invariants=DELETION)
 DELETE_AND_RECREATE = evolve(
     deletion_stories.DELETE_AND_RECREATE, invariants=(*DELETION, deletion.topic_is_created_again)
@@ -71,12 +77,15 @@ TOPIC_ID_STORIES = tuple(
         topic_id_stories.REPAIR_BY_WRITING_THE_ID_BACK,
     )
 )
+REAL_CLUSTER = evolve(OBSERVED, read_series=read_series)
 SCENARIOS = (
     OLD_CLIENT_EXPANSION,
     OLD_CLIENT_EXPANSION_IN_DETAIL,
     RECORDS_THROUGH_FAILOVER,
+    RECREATED_TOPIC_RECORDS,
     TOPIC_DELETION,
     DELETE_AND_RECREATE,
     DELETE_BY_HAND,
     *TOPIC_ID_STORIES,
+    REAL_CLUSTER,
 )

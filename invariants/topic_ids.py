@@ -37,4 +37,5 @@ def replica_id_matches_zookeeper(cluster: Cluster, broker: Broker, topic: Topic,
     """P3 ReplicaIdAgrees: a live replica has ZooKeeper's topic id, or none, in memory and in partition.metadata."""
     replica, topic_id = cluster.brokers[broker].replicas[topic][partition], cluster.zookeeper.topics[topic].topic_id
     premise(cluster.is_up(broker) and topic_id is not None)
+    premise(broker in cluster.zookeeper.topics[topic].assignments[partition].replicas)
     return replica.topic_id in (None, topic_id) and replica.file_topic_id in (None, topic_id)

@@ -1,6 +1,7 @@
 """What must be possible: without these, a model in which nothing happens would pass."""
 from __future__ import annotations
 
+from model.kafka.assignment import created_replicas
 from model.kafka.domains import BROKERS, PARTITIONS, Broker, Partition, Topic
 from model.kafka.log import diverging_offset
 from model.kafka.replication import answers_fetch
@@ -65,3 +66,23 @@ def recreated_topic_has_a_record(cluster: Cluster, broker: Broker, topic: Topic,
     """A record was written to a topic that was created again."""
     log = cluster.brokers[broker].replicas[topic][partition].log
     return any(record.incarnation > 0 for record in log.records)
+
+
+@reachable()
+def replica_is_moved(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """A reassignment is complete: the replicas are others than at first, all of them in the ISR."""
+    znode = cluster.zookeeper.topics[topic]
+    assignment, first = znode.assignments[partition], created_replicas(partition)
+    if not znode.exists or assignment.is_being_reassigned or assignment.replicas == first:
+        return False
+    return assignment.replicas == znode.states[partition].isr
+
+
+@reachable()
+def reassignment_is_cancelled(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """A reassignment was cancelled while a new replica was there already."""
+    assignment = cluster.zookeeper.topics[topic].assignments[partition]
+    return cluster.cancellations > 0 and any(
+        broker not in assignment.replicas and cluster.brokers[broker].replicas[topic][partition].log_open
+        for broker in BROKERS
+    )

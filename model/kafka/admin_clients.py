@@ -24,12 +24,13 @@ from model.kafka.domains import (
     Topic,
 )
 from model.kafka.inter_broker_protocol import uses_topic_ids
-from model.kafka.state import Cluster, TopicZnode
+from model.kafka.state import Assignment, Cluster, TopicZnode
 from model.kafka.versions import (
     CAS_TOPIC_WRITE,
     CREATE_CHECKS_MARKER,
     DELETION,
     OLD_CLIENT_REFUSES,
+    REASSIGNMENT,
     OLD_UPSERT,
     TOPICS_HAVE_IDS,
     TWO_STEP_ADMIN,
@@ -98,13 +99,16 @@ def creates_with_topic_id(cluster: Cluster) -> bool:
     source="kafka.admin.AdminUtils.addPartitions, writeTopicPartitionAssignment (1.0.0)",
 )
 def old_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
-    """The znode is written whole, without the field that the client does not know."""
+    """The znode is written whole, without the fields that the client does not know: id, adding and removing replicas."""
     znode = cluster.zookeeper.topics[topic]
     require(old_client_may_write(znode))
     require(znode.exists and znode.partition_count < len(PARTITIONS) and cluster.expansions < EXPANSIONS)
     cluster.expansions += 1
     znode.accepted_partitions = len(PARTITIONS)
     write_topic(cluster, topic, len(PARTITIONS), None)
+    if REASSIGNMENT:
+        for partition in PARTITIONS:
+            znode.assignments[partition] = Assignment(znode.assignments[partition].replicas)
 
 
 @action(
@@ -113,8 +117,9 @@ def old_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
     source="ZkAdminManager.createPartitions; AdminZkClient.createPartitionsWithAssignment",
 )
 def new_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
-    """The znode is written whole, with the id that it had."""
+    """The znode is written whole, with the id that it had; not while a partition is being reassigned."""
     znode = cluster.zookeeper.topics[topic]
+    require(not any(assignment.is_being_reassigned for assignment in znode.assignments))
     require(znode.exists and znode.partition_count < len(PARTITIONS) and cluster.new_expansions < NEW_EXPANSIONS)
     cluster.new_expansions += 1
     znode.accepted_partitions = len(PARTITIONS)

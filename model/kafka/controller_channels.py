@@ -33,7 +33,7 @@ def send_batch(cluster: Cluster, broker: int, topic: int, partitions: frozenset[
     for receiver in BROKERS:
         assignments = controller.topics[topic].assignments
         hosted = frozenset({p for p in PARTITIONS if p in partitions and receiver in assignments[p].replicas})
-        if receiver in to and hosted and can_send(controller, receiver):
+        if receiver in to and bool(hosted) and can_send(controller, receiver):
             requests = cluster.brokers[receiver].requests
             requests.headers.push(header)
             for partition in PARTITIONS:

@@ -17,11 +17,12 @@ from model.kafka.partition_state_machine import (
     take_partitions_offline,
     trigger_online_partition_state_change,
 )
+from model.kafka.reassignment import resume_reassignments
 from model.kafka.replica_state_machine import bring_replicas_online, led_partitions, take_replicas_offline
 from model.kafka.state import Cluster, ControllerEvent, EventKind, Liveness, Step, TopicContext
 from model.kafka.topic_deletion import fail_replica_deletion, resume_deletion_for_topics
 from model.kafka.topic_ids import restore_topic_id, set_missing_topic_id
-from model.kafka.versions import DELETION, PREFERRED_ELECTION, RESTORE_FROM_CACHE, RESTORE_ON_DELETE, SESSIONS
+from model.kafka.versions import DELETION, PREFERRED_ELECTION, REASSIGNMENT, RESTORE_FROM_CACHE, RESTORE_ON_DELETE, SESSIONS
 from model.kafka.zookeeper import check_controller_epoch, write_topic_from_context
 from model.language import action, require
 
@@ -177,6 +178,8 @@ def broker_startup(cluster: Cluster, broker: Broker) -> None:
         for topic in TOPICS:
             bring_replicas_online(cluster, broker, topic, on=new)
             trigger_online_partition_state_change(cluster, broker, topic)
+            if REASSIGNMENT:
+                resume_reassignments(cluster, broker, topic, to=new)
         if DELETION:
             resume_deletion_for_topics(cluster, broker)
 
@@ -226,6 +229,7 @@ def auto_preferred_election(cluster: Cluster, broker: Broker) -> None:
     controller = cluster.brokers[broker].controller
     require(controller.is_active and controller.step is Step.IDLE)
     require(any(imbalanced(cluster, broker, t, p) for t in TOPICS for p in PARTITIONS))
+    require(not any(controller.topics[t].assignments[p].is_being_reassigned for t in TOPICS for p in PARTITIONS))
     for topic in TOPICS:
         changed = frozenset()
         for partition in PARTITIONS:

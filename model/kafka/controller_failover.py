@@ -13,6 +13,7 @@ from model.kafka.partition_state_machine import (
     read_leadership,
     trigger_online_partition_state_change,
 )
+from model.kafka.reassignment import resume_reassignments
 from model.kafka.replica_state_machine import (
     bring_replicas_online,
     initialize_replica_states,
@@ -22,7 +23,7 @@ from model.kafka.replica_state_machine import (
 from model.kafka.state import Cluster, Liveness, Step
 from model.kafka.topic_deletion import known_partitions, read_markers, resume_deletions
 from model.kafka.topic_ids import set_missing_topic_id
-from model.kafka.versions import DELETION
+from model.kafka.versions import DELETION, REASSIGNMENT
 from model.language import action, require
 
 
@@ -100,5 +101,7 @@ def failover_sends_requests(cluster: Cluster, broker: Broker) -> None:
         if DELETION:
             initialize_partition_states(cluster, broker, topic)
         trigger_online_partition_state_change(cluster, broker, topic)
+        if REASSIGNMENT:
+            resume_reassignments(cluster, broker, topic, to=frozenset(BROKERS))
     if DELETION:
         resume_deletions(cluster, broker)

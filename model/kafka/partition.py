@@ -84,7 +84,17 @@ def takes_in(cluster: Cluster, leader: int, topic: int, partition: int, *, follo
     if leader == follower or not leads(cluster, leader, topic, partition):
         return False
     in_sync = RECORDS == 0 or is_follower_in_sync(cluster.brokers[leader].replicas[topic][partition], follower)
-    return in_sync and controller_accepts_alter_isr(cluster, leader, topic, partition)
+    accepted = is_assigned(cluster, follower, topic, partition)
+    return in_sync and accepted and controller_accepts_alter_isr(cluster, leader, topic, partition)
+
+
+def is_assigned(cluster: Cluster, follower: int, topic: int, partition: int) -> bool:
+    """Whether the leader knows the follower for a replica: it knows what the controller told with the leader epoch."""
+    return any(
+        cluster.zookeeper.controller == broker
+        and follower in cluster.brokers[broker].controller.topics[topic].assignments[partition].replicas
+        for broker in BROKERS
+    )
 
 
 def alter_isr(cluster: Cluster, leader: int, topic: int, partition: int, isr: frozenset[int]) -> None:

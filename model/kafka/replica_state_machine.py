@@ -70,7 +70,9 @@ def take_replicas_offline(
             if gone in on and partition in partitions and gone in replicas_of(cluster, broker, topic, partition):
                 remove_replica_from_isr(cluster, broker, topic, partition, replica=gone)
     if on:
-        told = frozenset({p for p in PARTITIONS if p in partitions and bool(on & replicas_of(cluster, broker, topic, p))})
+        told = frozenset(
+            {p for p in PARTITIONS if p in partitions and bool(on & replicas_of(cluster, broker, topic, p))}
+        )
         send_leader_and_isr(cluster, broker, topic, told, to=controller.live_brokers - on)
 
 

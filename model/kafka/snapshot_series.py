@@ -63,11 +63,18 @@ class Captures:
 
 
 def read_series(sources: Sequence[Source], names: Sequence[str] | None = None) -> Series:
-    """What captures (JSON files, or their bytes) amount to; UsageError if they cannot be read or do not fit together."""
+    """What captures (JSON files, or their bytes) amount to; UsageError if they are no use, or not of one cluster."""
     captures = tuple(read_capture(source) for source in sources)
-    called = tuple(names or (str(source) for source in sources))
+    called = tuple(names or _names(sources))
     _same_kind(called, captures)
     return _series(Captures(called, captures, _topic(captures)))
+
+
+def _names(sources: Sequence[Source]) -> list[str]:
+    """The names of files without their folders, where those tell them apart."""
+    paths = [f"snapshot {n}" if isinstance(s, bytes) else os.fspath(s) for n, s in enumerate(sources, start=1)]
+    short = [os.path.basename(path) for path in paths]
+    return short if len(set(short)) == len(short) else paths
 
 
 def _same_kind(names: Sequence[str], captures: Sequence[Capture]) -> None:

@@ -181,7 +181,8 @@ SESSIONS = Flag(
     "sessions", "a broker's session can end while its process goes on; history keeps writes of deposed controllers"
 )
 REASSIGNMENT = Flag(
-    "reassignment", "a partition's replicas are some of the brokers, and clients reassign them; else they are all of them"
+    "reassignment",
+    "a partition's replicas are some of the brokers, and clients reassign them; else they are all of them",
 )
 METADATA = Flag("metadata", "brokers keep the leaders and leader epochs that UpdateMetadata tells them")
 PREFERRED_ELECTION = Flag("preferred_election", "auto.leader.rebalance.enable: leaders move back to preferred replicas")

@@ -17,6 +17,7 @@ from model.language.action import Action
 from model.language.binding import Binding
 from model.language.errors import UsageError, unknown
 from model.language.invariant import Invariant
+from model.language.series import Series
 from model.language.settings import checked
 
 
@@ -71,6 +72,7 @@ class Scenario:
     labels: Mapping[str, tuple[str, ...]] = field(factory=dict)
     deadlock_is_error: bool = False
     read_snapshot: Callable[[Any], Reading] | None = None
+    read_series: Callable[[Sequence[Any]], Series] | None = None
     source: str = ""
 
     def __attrs_post_init__(self) -> None:

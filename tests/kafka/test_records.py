@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from invariants.scenarios import RECORDS_THROUGH_FAILOVER
+from invariants.scenarios import RECORDS_THROUGH_FAILOVER, RECREATED_TOPIC_RECORDS
 from model.kafka import replication
 from model.kafka.log import Log, Record, diverging_offset
 from model.language import Model
@@ -100,3 +100,19 @@ def test_truncation_to_the_high_watermark_lost_records_and_let_replicas_differ()
 def test_without_truncation_replicas_would_differ(monkeypatch):
     monkeypatch.setattr(replication, "diverging_offset", no_truncation)
     assert shortest(searched("3.9.0")) == {"committed_survives": 20, "no_divergence": 20}
+
+
+@pytest.mark.parametrize(
+    ("variant", "states", "found"),
+    [
+        (
+            "2.8.2",
+            67_064,
+            {"records_have_a_topic_id": 5, "no_resurrection": 16, "partition_servable": 18, "replicas_converge": 18},
+        ),
+        ("3.9.0", 57_400, {"partition_servable": 17, "replicas_converge": 17}),
+    ],
+)
+def test_records_of_a_removed_topic_come_back_where_no_id_tells_its_logs_apart(variant, states, found):
+    verdict = exhaust(Model(RECREATED_TOPIC_RECORDS, variant, {"restarts": 1}), keep_going=True)
+    assert (verdict.how, verdict.distinct_states, shortest(verdict)) == ("exhaustive", states, found)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from model.kafka import replication
+from model.kafka import operator, replication
 from model.kafka.scenarios import OLD_CLIENT_EXPANSION
 
 RECORDS = (replication.produce, replication.fetch)
@@ -30,4 +30,17 @@ RECORDS_THROUGH_FAILOVER = evolve(
     },
     flags={**OLD_CLIENT_EXPANSION.flags, "isr_changes": "any time"},
     source="KIP-101, KIP-279: truncation by leader epoch; Partition.maybeIncrementLeaderHW",
+)
+
+RECREATED_TOPIC_RECORDS = evolve(
+    RECORDS_THROUGH_FAILOVER,
+    name="recreated-topic-records",
+    story=(
+        "An operator removes a topic's znodes by hand while brokers are down, so that their logs stay; then a client "
+        "creates the topic again, and the brokers come back and find logs of its name."
+    ),
+    actions=(*RECORDS_THROUGH_FAILOVER.actions, operator.remove_topic_by_hand),
+    bounds={**RECORDS_THROUGH_FAILOVER.bounds, "topic_ids": 2, "incarnations": 1, "hand_removals": 1},
+    flags={**RECORDS_THROUGH_FAILOVER.flags, "stop_replica": True, "deletion": True},
+    source="logs are loaded whatever topics there are by then: LogManager.loadLogs; KIP-516 for stray logs",
 )

@@ -1,0 +1,86 @@
+"""Sessions that expire, bounces, and controllers that were deposed: what three of Kafka's fixes closed."""
+from __future__ import annotations
+
+import pytest
+
+from invariants.scenarios import AUTHENTICATION_FAILURE, FAILOVER_DURING_EXPANSION, FAST_BOUNCE, ZOMBIE_CONTROLLER
+from model.kafka.state import Liveness, Session
+from model.language import Model, Scenario
+from search.exhaust import exhaust
+from search.verdict import Verdict
+from tests.kafka.schedule import Schedule
+
+
+def searched(scenario: Scenario, variant: str = "2.8.2", **flags: bool) -> Verdict:
+    verdict = exhaust(Model(scenario, variant, flags=flags), keep_going=True)
+    assert (verdict.how, verdict.bounds_hit) == ("exhaustive", {})
+    return verdict
+
+
+def shortest(verdict: Verdict) -> dict[str, int]:
+    """The length of the shortest trace to a violation of each invariant."""
+    found: dict[str, int] = {}
+    for finding in verdict.findings:
+        name = finding.claim.partition("(")[0]
+        found[name] = min(found.get(name, finding.trace.length), finding.trace.length)
+    return found
+
+
+UNFENCED = {"one_effective_controller": 5, "context_agrees": 14, "partition_servable": 14, "replicas_converge": 14}
+CASES = [
+    (ZOMBIE_CONTROLLER, "2.8.2", {}, 3_176, {}),
+    (ZOMBIE_CONTROLLER, "3.9.0", {}, 2_849, {}),
+    (ZOMBIE_CONTROLLER, "2.8.2", {"zk_fencing": False}, 5_346, UNFENCED),
+    (FAILOVER_DURING_EXPANSION, "2.8.2", {}, 2_033, {}),
+    (
+        FAILOVER_DURING_EXPANSION, "2.8.2", {"zk_fencing": False}, 3_010,
+        {"one_effective_controller": 5, "context_agrees": 13, "partition_servable": 15, "replicas_converge": 15},
+    ),
+    (FAST_BOUNCE, "2.8.2", {}, 7_293, {}),
+    (FAST_BOUNCE, "2.8.2", {"broker_epoch": False}, 17_029, {"replicas_converge": 10}),
+    (AUTHENTICATION_FAILURE, "2.8.2", {}, 32, {"controller_serves": 1, "context_agrees": 2}),
+    (AUTHENTICATION_FAILURE, "2.8.2", {"auth_reinit_guard": True}, 22, {}),
+    (AUTHENTICATION_FAILURE, "3.9.0", {}, 22, {}),
+]
+
+
+@pytest.mark.parametrize(("scenario", "variant", "flags", "states", "lengths"), CASES)
+def test_each_fix_closes_what_it_claims_within_the_same_bounds(scenario, variant, flags, states, lengths):
+    verdict = searched(scenario, variant, **flags)
+    assert (verdict.distinct_states, shortest(verdict)) == (states, lengths)
+
+
+def test_a_process_whose_session_expired_runs_on_and_takes_requests_until_it_has_registered_again():
+    schedule = Schedule(Model(ZOMBIE_CONTROLLER, "2.8.2"))
+    schedule.do("new_client_creates_topic(0)")
+    schedule.take("expire_session(1)")
+    cluster = schedule.cluster
+    assert cluster.is_up(1) and not cluster.is_registered(1)
+    assert cluster.brokers[0].controller.liveness[1] is Liveness.CURRENT
+    schedule.take("new_client_adds_partitions(0)")
+    schedule.take("broker_failure(0)")
+    assert schedule.cluster.brokers[0].controller.liveness[1] is Liveness.GONE
+    schedule.settle()
+    assert schedule.cluster.is_registered(1) and schedule.cluster.brokers[1].session is Session.LIVE
+    assert schedule.violated("replicas_converge") == []
+
+
+def test_an_expired_controller_hears_nothing_and_does_not_win_an_election_over_its_old_session():
+    schedule = Schedule(Model(ZOMBIE_CONTROLLER, "2.8.2"))
+    schedule.take("expire_session(0)")
+    assert schedule.cluster.zookeeper.controller is None
+    assert schedule.cluster.brokers[0].controller.is_active and schedule.cluster.brokers[0].controller.events.is_empty
+    schedule.take("notice_expiry(0)")
+    assert not schedule.cluster.brokers[0].controller.is_active
+    schedule.take("register_broker_and_reelect(0)")
+    assert schedule.cluster.zookeeper.controller == 0
+
+
+def test_watch_covered_fails_where_a_watch_is_missing():
+    schedule = Schedule(Model(FAST_BOUNCE, "2.8.2"))
+    schedule.do("new_client_creates_topic(0)")
+    cluster = schedule.cluster
+    cluster.zookeeper.watches[0].topics = cluster.zookeeper.watches[0].topic[0] = False
+    schedule.vector = schedule.model.vector(cluster)
+    assert schedule.violated("watch_covered") == ["watch_covered(0)"]
+    assert schedule.violated("topic_watch_covered") == ["topic_watch_covered(0, 0)"]
