@@ -22,7 +22,14 @@ from model.kafka.replica_state_machine import bring_replicas_online, led_partiti
 from model.kafka.state import Cluster, ControllerEvent, EventKind, Liveness, Step, TopicContext
 from model.kafka.topic_deletion import fail_replica_deletion, resume_deletion_for_topics
 from model.kafka.topic_ids import restore_topic_id, set_missing_topic_id
-from model.kafka.versions import DELETION, PREFERRED_ELECTION, REASSIGNMENT, RESTORE_FROM_CACHE, RESTORE_ON_DELETE, SESSIONS
+from model.kafka.versions import (
+    DELETION,
+    PREFERRED_ELECTION,
+    REASSIGNMENT,
+    RESTORE_FROM_CACHE,
+    RESTORE_ON_DELETE,
+    SESSIONS,
+)
 from model.kafka.zookeeper import check_controller_epoch, write_topic_from_context
 from model.language import action, require
 

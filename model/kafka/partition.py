@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from model.kafka.actors import BROKER
 from model.kafka.domains import BROKERS, RECORDS, Broker, Partition, Topic
+from model.kafka.partition_state_machine import read_leadership
 from model.kafka.replication import advance_high_watermark, is_follower_in_sync
 from model.kafka.state import Cluster, Liveness, Step
-from model.kafka.versions import ISR_CHANGES
+from model.kafka.versions import CTX_EPOCH_ON_BUMP, ISR_CHANGES
 from model.language import action, require
 
 
@@ -38,15 +39,22 @@ def can_fetch(cluster: Cluster, follower: int, topic: int, partition: int) -> bo
 
 def controller_accepts_alter_isr(cluster: Cluster, leader: int, topic: int, partition: int) -> bool:
     """Whether the active controller writes an ISR that the leader proposes: it knows broker and leader epoch."""
-    state = cluster.zookeeper.topics[topic].states[partition]
     return any(
         cluster.zookeeper.controller == broker
         and cluster.brokers[broker].controller.step is Step.IDLE
         and cluster.brokers[broker].controller.epoch == cluster.zookeeper.controller_epoch
         and cluster.brokers[broker].controller.liveness[leader] is Liveness.CURRENT
-        and cluster.brokers[broker].controller.topics[topic].leadership[partition].leader_epoch == state.leader_epoch
+        and knows_leader_epoch(cluster, broker, topic, partition)
         for broker in BROKERS
     )
+
+
+def knows_leader_epoch(cluster: Cluster, controller: int, topic: int, partition: int) -> bool:
+    """Whether the leader's epoch is not lower than the context's, which is the state znode's but before KAFKA-9212."""
+    leadership = cluster.brokers[controller].controller.topics[topic].leadership[partition]
+    if not CTX_EPOCH_ON_BUMP:
+        return leadership.is_known
+    return leadership.leader_epoch == cluster.zookeeper.topics[topic].states[partition].leader_epoch
 
 
 @action(
@@ -100,6 +108,10 @@ def is_assigned(cluster: Cluster, follower: int, topic: int, partition: int) -> 
 def alter_isr(cluster: Cluster, leader: int, topic: int, partition: int, isr: frozenset[int]) -> None:
     """The controller writes the ISR and reads it back; then the leader waits for nobody else any more."""
     cluster.zookeeper.topics[topic].states[partition].isr = isr
+    if not CTX_EPOCH_ON_BUMP:
+        for broker in BROKERS:
+            if cluster.zookeeper.controller == broker:
+                read_leadership(cluster, broker, topic, partition)
     if RECORDS > 0:
         for broker in BROKERS:
             if cluster.zookeeper.controller == broker:

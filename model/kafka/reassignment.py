@@ -140,7 +140,7 @@ def finish_reassignment(cluster: Cluster, broker: int, topic: int, partition: in
 
 
 def move_leader_if_required(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
-    """moveReassignedPartitionLeaderIfRequired: the leader stays if it is live and of the target, under a higher epoch."""
+    """moveReassignedPartitionLeaderIfRequired: a live leader of the target stays, under a higher leader epoch."""
     controller = cluster.brokers[broker].controller
     context = controller.topics[topic]
     leader, replicas = context.leadership[partition].leader, context.assignments[partition].replicas

@@ -184,7 +184,6 @@ REASSIGNMENT = Flag(
     "reassignment",
     "a partition's replicas are some of the brokers, and clients reassign them; else they are all of them",
 )
-METADATA = Flag("metadata", "brokers keep the leaders and leader epochs that UpdateMetadata tells them")
 PREFERRED_ELECTION = Flag("preferred_election", "auto.leader.rebalance.enable: leaders move back to preferred replicas")
 
 def variant_of(release: str) -> dict[str, bool | str]:
@@ -204,7 +203,6 @@ COARSE = {
     "unclean_election": False,
     "sessions": False,
     "reassignment": False,
-    "metadata": False,
     "deletion": False,
     "old_upsert": False,
     "preferred_election": False,
@@ -220,7 +218,6 @@ FINE = {
     "unclean_election": False,
     "sessions": False,
     "reassignment": False,
-    "metadata": False,
     "deletion": False,
     "old_upsert": False,
     "preferred_election": True,
