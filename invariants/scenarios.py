@@ -3,13 +3,14 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from invariants import controllers, deletion, partitions, records, topic_ids, witnesses
+from invariants import controllers, deletion, partitions, records, sessions, topic_ids, witnesses
 from model.kafka import scenarios as stories
 from model.kafka.snapshot import read_snapshot
 from model.kafka.snapshot_series import REAL_CLUSTER as OBSERVED
 from model.kafka.snapshot_series import read_series
 from model.kafka.stories import deletion as deletion_stories
 from model.kafka.stories import records as records_stories
+from model.kafka.stories import sessions as session_stories
 from model.kafka.stories import topic_ids as topic_id_stories
 
 EVERYWHERE = (
@@ -78,6 +79,21 @@ TOPIC_ID_STORIES = tuple(
     )
 )
 REAL_CLUSTER = evolve(OBSERVED, read_series=read_series)
+SESSIONS = (
+    *EVERYWHERE,
+    sessions.one_effective_controller,
+    sessions.controller_serves,
+    sessions.replica_leader_epoch_monotone,
+    sessions.watch_covered,
+    sessions.topic_watch_covered,
+)
+DEPOSED = (sessions.deposed_controller_knows_nothing, sessions.deposed_controller_writes)
+ZOMBIE_CONTROLLER = evolve(
+    session_stories.ZOMBIE_CONTROLLER, invariants=(*SESSIONS, *DEPOSED, sessions.broker_registers_again)
+)
+FAILOVER_DURING_EXPANSION = evolve(session_stories.FAILOVER_DURING_EXPANSION, invariants=(*SESSIONS, *DEPOSED))
+AUTHENTICATION_FAILURE = evolve(session_stories.AUTHENTICATION_FAILURE, invariants=SESSIONS)
+FAST_BOUNCE = evolve(session_stories.FAST_BOUNCE, invariants=SESSIONS)
 SCENARIOS = (
     OLD_CLIENT_EXPANSION,
     OLD_CLIENT_EXPANSION_IN_DETAIL,
@@ -88,4 +104,8 @@ SCENARIOS = (
     DELETE_BY_HAND,
     *TOPIC_ID_STORIES,
     REAL_CLUSTER,
+    ZOMBIE_CONTROLLER,
+    FAILOVER_DURING_EXPANSION,
+    AUTHENTICATION_FAILURE,
+    FAST_BOUNCE,
 )
