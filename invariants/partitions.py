@@ -45,7 +45,7 @@ def replicas_converge(cluster: Cluster, broker: Broker, topic: Topic, partition:
 
 @always(symptom="a partition that stays under-replicated whatever is done (KAFKA-12493)")
 def leader_in_assignment(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
-    """P10 LeaderInAssignment: the ISR is never empty, all of it are replicas of the partition, and a leader is in it."""
+    """P10 LeaderInAssignment: the ISR is never empty, all in it are replicas of the partition, a leader is in it."""
     replicas = cluster.zookeeper.topics[topic].assignments[partition].replicas
     state = cluster.zookeeper.topics[topic].states[partition]
     premise(state.exists)
