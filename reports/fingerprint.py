@@ -23,8 +23,8 @@ LAYOUT = frozenset({tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.E
 ENGINES = ("model.language", "search", "reports")
 """Packages that a model may import and that are not the model."""
 LANGUAGE = Path(model.language.__file__ or "").parent
-NO_MEANING = ("errors.py", "registry.py")
-"""Modules of the language that only say what went wrong, and where scenarios are found."""
+NO_MEANING = ("errors.py", "fix.py", "registry.py", "settings.py")
+"""Modules of the language that only say what went wrong, where scenarios are found, and which flags to set."""
 
 
 def fingerprint(model: Model) -> str:

@@ -41,12 +41,13 @@ def itf(model: Model, trace: Trace, version: str) -> dict[str, Any]:
     """The file's object."""
     steps = (None, *(model.instance(key) for key in trace.actions))
     with model.active():
+        names = [name for name, _ in shapes_of(model.scenario.state)]
         states = [
             _state(model, index, step, trace) for index, step in enumerate(steps)
         ]
     return {
         "#meta": _meta(trace, version),
-        "vars": [*(name for name, _ in shapes_of(model.scenario.state)), ACTION, PICKS],
+        "vars": [*names, ACTION, PICKS],
         "states": states,
     }
 

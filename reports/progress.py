@@ -24,9 +24,9 @@ def line(progress: Progress) -> str:
     of = f" of {progress.total:,}" if progress.total else ""
     left = "" if progress.left is None else f", {duration(progress.left)} left"
     note = f" ({visible(progress.note)})" if progress.note else ""
-    rate = f"{progress.rate:,.0f} {progress.unit}/s"
+    rate = f", {progress.rate:,.0f} {progress.unit}/s" if progress.rate >= 1 or not progress.done else ""
     done = f"{progress.done:,}{of} {progress.unit} in {duration(progress.seconds)}"
-    return f"{progress.engine}: {done}, {rate}{left}{note}"
+    return f"{progress.engine}: {done}{rate}{left}{note}"
 
 
 def duration(seconds: float) -> str:

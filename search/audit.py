@@ -14,9 +14,10 @@ from attrs import define, evolve, field, frozen
 from model.language import Fix, KwalkError, Scenario, Trial, UsageError
 from model.language.errors import unknown
 from model.language.registry import find_scenario
-from search.audit_cells import Budget, Cell, examine
+from search.audit_cells import Budget, Cell, Fingerprint, examine
 from search.audit_outcomes import Judgement, Known, Outcome, judged
 from search.audit_workers import examined_by_workers
+from search.compile.fingerprint import fingerprint
 from search.progress import Progress, Report, silent
 
 Kept = Mapping[str, Outcome]
@@ -92,17 +93,19 @@ def audit(
     budget: Budget,
     *,
     workers: int = 1,
+    text: Fingerprint = fingerprint,
     kept: Kept | None = None,
     keep: Callable[[Kept], None] | None = None,
     report: Report = silent,
 ) -> tuple[Row, ...]:
     """The rows, with their outcomes. On Ctrl-C the cells that are left are undecided.
 
-    With several workers, as many cells are searched at a time, each in a process of its own. `keep` is called after
-    each cell with all outcomes so far. KwalkError, with the name of the cell, if an action leaves its domain there.
+    With several workers, as many cells are searched at a time, each in a process of its own. What was `kept` is taken
+    over where the fingerprint of the model's `text` and all that was asked are the same; `keep` is called after each
+    cell with all outcomes so far. KwalkError, with the name of the cell, if an action leaves its domain there.
     """
     pairs = list(rows)
-    keys = {id(cell): cell.key(budget) for pair in pairs for cell in pair}
+    keys = {id(cell): cell.key(budget, text) for pair in pairs for cell in pair}
     cells = {keys[id(cell)]: cell for pair in pairs for cell in pair}
     run = _Run(cells, evolve(budget, share=budget.share / workers), keep or _forget, report, {**(kept or {})})
     run.go(workers)

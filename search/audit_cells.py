@@ -6,6 +6,7 @@ random walks whose first finding is shrunk.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +17,6 @@ from model.language.lift import lift
 from model.language.settings import Setting, setting_text
 from search.audit_outcomes import Known, Outcome
 from search.compile import kernel_for
-from search.compile.fingerprint import fingerprint
 from search.exhaust import DEADLOCK, exhaust
 from search.hunt import shrunk
 from search.loops.memory import SHARE, available_memory
@@ -28,6 +28,8 @@ from search.walk import walk
 
 WALKS, WALK_DEPTH = 50_000, 200
 """How many walks a cell gets, of how many steps: a number, so that what they find does not depend on the machine."""
+Fingerprint = Callable[[Model], str]
+"""What tells the texts of two models apart."""
 SECONDS = 60.0
 """Seconds that each search of a cell gets if nobody says how many."""
 
@@ -69,12 +71,13 @@ class Cell:
         named = {claim.index for name in self.trial.invariants for claim in self.model.claims_of(name)}
         return tuple(c for c in self.model.claims if c.index in named) if named else self.model.claims
 
-    def key(self, budget: Budget) -> str:
+    def key(self, budget: Budget, text: Fingerprint) -> str:
         """A digest that differs whenever the outcome may; budgets of time and memory are not in it."""
-        digest = hashlib.blake2b(fingerprint(self.model).encode(), digest_size=16)
-        asked = [claim.key for claim in self.claims]
-        digest.update(repr((asked, self.model.initial, self.scenario.deadlock_is_error, budget.prove)).encode())
-        return digest.hexdigest()
+        model, asked = self.model, [claim.key for claim in self.claims]
+        about = (self.scenario.name, model.variant, sorted(model.asked_flags.items()))
+        binding = (sorted(model.binding.bounds.items()), sorted(model.binding.flags.items()))
+        what = (text(model), about, binding, model.initial, asked, self.scenario.deadlock_is_error, budget.prove)
+        return hashlib.blake2b(repr(what).encode(), digest_size=16).hexdigest()
 
     def still_fits(self, outcome: Outcome) -> bool:
         """Whether plain Python confirms the trace of an outcome that was kept; one without a trace is believed."""

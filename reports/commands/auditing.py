@@ -19,6 +19,7 @@ from reports.audit_page import NAME as PAGE
 from reports.audit_page import audit_page
 from reports.escaping import visible
 from reports.files import CannotWrite, OutFolder, out_folder
+from reports.fingerprint import fingerprint
 from reports.progress import shown_on_stderr
 from reports.replaying import stamped
 from reports.saving import save
@@ -38,8 +39,9 @@ def run_audit(options: Namespace) -> int:
         kept = {} if options.fresh else kept_in(out.path)
         with shown_on_stderr() as report:
             done = audit(
-                rows, budget, workers=options.workers or 1, kept=kept, keep=lambda kept: keep(kept, out), report=report
-            )
+                rows, budget, workers=options.workers or 1, text=fingerprint, kept=kept,
+                keep=lambda kept: keep(kept, out), report=report,
+            )  # fmt: skip
         return _deliver(done, options, out, beside)
 
 

@@ -64,18 +64,23 @@ def _line(name: str, text: str, style: str = "") -> None:
 
 def _flags(scenario: Scenario) -> Iterator[RenderableType]:
     """A row for each flag: its name, what it means, and how each variant sets it."""
-    variants, declared = _variants(scenario), declared_flags(scenario)
-    names = dict.fromkeys(name for flags in variants.values() for name in flags)
-    if not names:
+    variants, meanings = _variants(scenario), _meanings(scenario)
+    if not meanings:
         yield from (indented(f"variant {name}: no flags") for name in variants)
         return
     columns = [Column(visible(name), overflow="fold", max_width=max(SETTING, len(name))) for name in variants]
     table = Table(Column("flag", no_wrap=True), Column("meaning", overflow="fold"), *columns, box=box.SIMPLE_HEAD)
-    for name in names:
-        meaning = declared[name].about if name in declared else ""
+    for name, meaning in meanings.items():
         settings = [setting_text(flags[name]) if name in flags else "" for flags in variants.values()]
         table.add_row(*(Text(visible(text)) for text in (name, meaning, *settings)))
     yield table
+
+
+def _meanings(scenario: Scenario) -> dict[str, str]:
+    """What each flag of the scenario means, as far as a module declares it."""
+    declared = declared_flags(scenario)
+    names = dict.fromkeys(name for flags in _variants(scenario).values() for name in flags)
+    return {name: declared[name].about if name in declared else "" for name in names}
 
 
 def _variants(scenario: Scenario) -> dict[str, dict[str, Any]]:
@@ -106,7 +111,7 @@ def _scenario_object(scenario: Scenario) -> dict[str, Any]:
         "variants": {name: dict(flags) for name, flags in (scenario.variants or {"default": {}}).items()},
         "bounds": dict(scenario.bounds),
         "flags": dict(scenario.flags),
-        "meanings": {name: flag.about for name, flag in declared_flags(scenario).items()},
+        "meanings": _meanings(scenario),
         "invariants": [invariant.name for invariant in scenario.invariants],
         "reads_snapshots": scenario.read_snapshot is not None,
         "source": scenario.source,
