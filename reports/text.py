@@ -20,7 +20,7 @@ def print_story(story: Story, console: Console, *, unfold: bool = False) -> None
     """Print a story, its routine steps folded unless asked."""
     put(console, *_heading(story))
     if story.steps:
-        put(console, Text(), _table(story, unfold=unfold))
+        put(console, Text(), steps_table(story, unfold=unfold))
     if story.why:
         put(console, Text(), *_why(story.why))
 
@@ -42,7 +42,8 @@ def _indented(text: str, style: str = "") -> RenderableType:
     return Padding(Text(text, style=style), (0, 0, 0, 10))
 
 
-def _table(story: Story, *, unfold: bool) -> Table:
+def steps_table(story: Story, *, unfold: bool) -> Table:
+    """The steps of a story below each other, with what each changed."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
     table.add_column("", justify="right", no_wrap=True, min_width=5)
     table.add_column("actor", overflow="fold", max_width=22)

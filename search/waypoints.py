@@ -9,7 +9,7 @@ assumes more there.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from enum import Enum
 
 import numpy as np
@@ -22,11 +22,20 @@ from search.kernel import Kernel
 from search.loops.memory import SHARE, available_memory
 from search.progress import Progress, Report, silent
 from search.trace import Trace
-from search.waypoints_gap import Ground, Layers, Manner, StepFailed, Stop
+from search.waypoints_gap import Ground, Layers, Manner, StepFailed, Stop, compile_loops
 from search.waypoints_misfit import Misfit, misfit_of
 
-MOST_EVENTS = {Manner.PATIENT: 8, Manner.CALM: 3, Manner.HASTY: 1}
-"""How many events are assumed in a gap, at most, in each manner."""
+EVENTS = 8
+"""How many events are assumed in a gap, at most, if nobody says."""
+SHARES = {Manner.PATIENT: 8, Manner.CALM: 4, Manner.HASTY: 2}
+"""How many of them in each manner, at most."""
+MEMORY = 1 << 30
+"""Bytes of states in one manner of one gap, at most."""
+BEFORE = 1
+"""How many gaps before the furthest one are searched in haste too."""
+
+Limits = Mapping[Manner, int]
+"""The most events of a gap in each manner; a manner that is not there is not tried."""
 
 
 class Fit(Enum):
@@ -44,13 +53,18 @@ class Fit(Enum):
 
 @frozen
 class Wish:
-    """What is asked for: the most assumed events of a gap in each manner, and budgets in seconds and bytes."""
+    """What is asked for: the most assumed events of a gap, and budgets in seconds and bytes."""
 
-    events: Mapping[Manner, int] = MOST_EVENTS
+    events: int = EVENTS
     seconds: float | None = None
     memory: int | None = None
     report: Report = field(default=silent, repr=False)
     command: str = ""
+
+    @property
+    def limits(self) -> Limits:
+        """How many events in each manner."""
+        return {manner: min(share, self.events) for manner, share in SHARES.items()}
 
 
 @frozen
@@ -60,10 +74,11 @@ class Effort:
     None means that not even the layer without events was completed; a manner that was not tried is not there.
     """
 
+    number: int
     waypoint: str
     starts: int
     states: int
-    complete: tuple[tuple[Manner, int | None], ...]
+    complete: Mapping[Manner, int | None]
 
 
 @frozen
@@ -90,53 +105,49 @@ class Explanation:
 
 @define(eq=False)
 class GapSearch:
-    """The search of one gap: its stages, each of which may find new states that match the waypoint."""
+    """The search of one gap from some starts; each layer may find new states that match the waypoint."""
 
     ground: Ground
     number: int
     starts: np.ndarray
     before: tuple[GapSearch, Layers, np.ndarray] | None
     """The search of the gap before, the layers there that found the starts, and the starts' numbers in those."""
-    wish: Wish
     tried: dict[Manner, Layers] = field(factory=dict)
-    _told: set[bytes] = field(factory=set)
-    _stages: dict[Manner, Iterator[tuple[Layers, np.ndarray]]] = field(factory=dict)
+    _told: dict[Manner, int] = field(factory=dict)
+    _known: set[bytes] = field(factory=set)
 
     @property
     def waypoint(self) -> Waypoint:
         """Where the gap leads."""
         return self.ground.series.waypoints[self.number]
 
-    def next(self, *, hasty: bool) -> tuple[Layers, np.ndarray] | None:
-        """The states that the next fruitful stage finds, with their layers; None when there are no more stages."""
-        for manner in Manner if hasty else (Manner.PATIENT, Manner.CALM):
-            if manner not in self._stages:
-                self._stages[manner] = self._stage(manner)
-            for found in self._stages[manner]:
-                return found
+    def next(self, limits: Limits) -> tuple[Layers, np.ndarray] | None:
+        """The states that the next fruitful layer finds, with the layers; None when all within the limits are known."""
+        for manner, most in limits.items():
+            if manner not in self.tried:
+                self.tried[manner] = Layers(self.ground, self.waypoint, self.starts, manner)
+            layers = self.tried[manner]
+            while layers.complete is None or layers.complete < most:
+                layers.advance()
+                new = self._new(layers)
+                if len(new):
+                    return layers, new
         return None
 
-    def _stage(self, manner: Manner) -> Iterator[tuple[Layers, np.ndarray]]:
-        layers = self.tried[manner] = Layers(self.ground, self.waypoint, self.starts, manner)
-        told = 0
-        for _ in range(1 + self.wish.events[manner]):
-            layers.advance()
-            new = self._new(layers, layers.found[told:])
-            told = len(layers.found)
-            if len(new):
-                yield layers, new
-
-    def _new(self, layers: Layers, found: np.ndarray) -> np.ndarray:
-        """Those of the matching states that no stage has told before."""
-        keys = [row.tobytes() for row in layers.packed(found)] if len(found) else []
-        new = [index for index, key in zip(found.tolist(), keys, strict=True) if key not in self._told]
-        self._told.update(keys)
+    def _new(self, layers: Layers) -> np.ndarray:
+        """Those of the matching states that nobody was told of before."""
+        found = layers.found[self._told.get(layers.manner, 0) :]
+        self._told[layers.manner] = len(layers.found)
+        keys = [row.tobytes() for row in layers.packed(found)]
+        new = [index for index, key in zip(found.tolist(), keys, strict=True) if key not in self._known]
+        self._known.update(keys)
         return np.array(new, np.int64)
 
     def effort(self) -> Effort:
         """What was done so far."""
-        complete = tuple((manner, layers.complete) for manner, layers in self.tried.items())
-        return Effort(self.waypoint.name, len(self.starts), sum(t.size for t in self.tried.values()), complete)
+        complete = {manner: layers.complete for manner, layers in self.tried.items()}
+        states = sum(layers.size for layers in self.tried.values())
+        return Effort(self.number, self.waypoint.name, len(self.starts), states, complete)
 
 
 def explain(model: Model, kernel: Kernel, series: Series, wish: Wish | None = None) -> Explanation:
@@ -145,7 +156,11 @@ def explain(model: Model, kernel: Kernel, series: Series, wish: Wish | None = No
     The model must have been made with the series' bounds, flags and initial states. DomainError if an action leaves
     its domain on the way.
     """
-    return Journey(model, kernel, series, wish or Wish()).run()
+    journey = Journey(model, kernel, series, wish or Wish())
+    try:
+        return journey.run()
+    finally:
+        journey.searches.clear()  # The states go now, not when Python next looks for cycles.
 
 
 class Journey:
@@ -153,7 +168,7 @@ class Journey:
 
     def __init__(self, model: Model, kernel: Kernel, series: Series, wish: Wish) -> None:
         self.wish, self.started, self.expanded = wish, time.monotonic(), 0
-        memory = int(SHARE * available_memory()) // 4 if wish.memory is None else wish.memory
+        memory = min(MEMORY, int(SHARE * available_memory())) if wish.memory is None else wish.memory
         self.ground = Ground(model, kernel, series, memory, self._tick)
         self.searches: list[GapSearch] = []
         self.origin = Origin("explain", command=wish.command)
@@ -177,12 +192,15 @@ class Journey:
             raise Stop(f"time budget of {budget:g} s")
 
     def run(self) -> Explanation:
-        """Search calmly; where that ends, in haste from there on; the answer."""
+        """Search calmly; where that ends, go on in haste from there and from a gap before; the answer."""
+        compile_loops(self.ground)
+        self.started = time.monotonic()
+        calm = {manner: most for manner, most in self.wish.limits.items() if manner is not Manner.HASTY}
         try:
-            arrived = self._search([self._search_of(0, self._initial(), None)], hasty=False)
-            furthest = None if arrived else self._furthest()
-            if furthest is not None:
-                arrived = self._search(furthest, hasty=True)
+            arrived = self._search(self._search_of(0, self._initial(), None), calm)
+            for back in range(BEFORE + 1):
+                for search in self._searches_of(self._furthest() - back) if arrived is None else ():
+                    arrived = arrived or self._search(search, self.wish.limits)
         except Stop as stop:
             return self._ended(Fit.UNDECIDED, str(stop))
         except KeyboardInterrupt:
@@ -200,30 +218,31 @@ class Journey:
     def _search_of(
         self, number: int, starts: np.ndarray, before: tuple[GapSearch, Layers, np.ndarray] | None
     ) -> GapSearch:
-        search = GapSearch(self.ground, number, starts, before, self.wish)
+        search = GapSearch(self.ground, number, starts, before)
         self.searches.append(search)
         return search
 
-    def _search(self, begun: list[GapSearch], *, hasty: bool) -> tuple[GapSearch, Layers, int] | None:
-        """Depth first from some gaps to the last waypoint: where it is matched, or None."""
-        for first in begun:
-            stack = [first]
-            while stack:
-                search = stack[-1]
-                found = search.next(hasty=hasty)
-                if found is None:
-                    stack.pop()
-                elif search.number + 1 == len(self.ground.series.waypoints):
-                    return search, found[0], int(found[1][0])
-                else:
-                    starts = found[0].packed(found[1])
-                    stack.append(self._search_of(search.number + 1, starts, (search, *found)))
+    def _search(self, first: GapSearch, limits: Limits) -> tuple[GapSearch, Layers, int] | None:
+        """Depth first from a gap to the last waypoint: where it is matched, or None."""
+        stack = [first]
+        while stack:
+            search = stack[-1]
+            found = search.next(limits)
+            if found is None:
+                stack.pop()
+            elif search.number + 1 == len(self.ground.series.waypoints):
+                return search, found[0], int(found[1][0])
+            else:
+                starts = found[0].packed(found[1])
+                stack.append(self._search_of(search.number + 1, starts, (search, *found)))
         return None
 
-    def _furthest(self) -> list[GapSearch]:
-        """The searches of the furthest gap that was reached."""
-        most = max(search.number for search in self.searches)
-        return [search for search in self.searches if search.number == most]
+    def _furthest(self) -> int:
+        """The number of the furthest gap that was reached."""
+        return max(search.number for search in self.searches)
+
+    def _searches_of(self, number: int) -> list[GapSearch]:
+        return [search for search in self.searches if search.number == number]
 
     # The answer.
 
@@ -261,7 +280,7 @@ class Journey:
 
     def _ended(self, fit: Fit, how: str) -> Explanation:
         """The answer without a way to the end: how far it went, and what is different there."""
-        furthest = self._furthest()[0]
+        furthest = self._searches_of(self._furthest())[0]
         way = None
         if furthest.before is not None:
             search, layers, numbers = furthest.before

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from enum import Enum
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from model.language import Action, Model
 from model.language.series import Clause, Series, Waypoint
@@ -164,7 +164,7 @@ class Layers:
 
     def packed(self, indices: np.ndarray) -> np.ndarray:
         """The packed states of these numbers."""
-        return self.states.rows(indices)
+        return self.states.rows(indices.tolist())
 
     def advance(self) -> None:
         """Complete the next layer: all states that are reached with one event more than before."""
@@ -237,3 +237,14 @@ class Layers:
         names = self.ground.kernel.bounds
         counted = self.hits[len(names) : 2 * len(names)].tolist()
         return {name: count for name, count in zip(names, counted, strict=True) if count}
+
+
+def compile_loops(ground: Ground) -> None:
+    """Compile the loops where no cache has them: their first call does it, and that is no part of a search."""
+    starts = np.zeros((0, ground.kernel.words), np.uint64)
+    small = evolve(ground, memory=1 << 20)
+    layers = Layers(small, Waypoint("", ()), starts, Manner.CALM)
+    layers.states.add(starts, 0)
+    layers.advance()
+    loops.seed(layers._gap(), layers.cursor, loops.EVENT)
+    layers.resting()

@@ -15,7 +15,7 @@ from model.language.series import Fact, Waypoint
 from search.waypoints_gap import Ground, Layers, Manner, Stop
 from search.waypoints_program import program_of, truth
 
-STATES = 300_000
+STATES = 50_000
 """How many states are looked at once more."""
 EVENTS = 3
 SHOWN = 4
@@ -50,12 +50,12 @@ def misfit_of(ground: Ground, waypoint: Waypoint, number: int, starts: np.ndarra
     layers = _near(ground, waypoint, starts)
     rest = np.flatnonzero(layers.resting())
     packed = layers.packed(rest if len(rest) else np.arange(layers.size))
-    shows = np.array([truth(program_of(ground.model, ground.kernel, f.clauses), packed) for f in waypoint.facts])
-    never = ~shows.any(axis=1)
-    score = np.array([fact.weight for fact in waypoint.facts]) @ ~shows
-    best = int(score.argmin())
+    programs = [program_of(ground.model, ground.kernel, fact.clauses) for fact in waypoint.facts]
+    differs = np.logical_not(np.array([truth(program, packed) for program in programs]))
+    never = differs.all(axis=1)
+    best = int((np.array([fact.weight for fact in waypoint.facts]) @ differs).argmin())
     vector = tuple(ground.kernel.unpack(packed[best : best + 1])[0].tolist())
-    differing = sorted(np.flatnonzero(~shows[:, best]).tolist(), key=lambda n: not never[n])
+    differing = sorted(np.flatnonzero(differs[:, best]).tolist(), key=lambda n: not never[n])
     told = tuple(_difference(ground, waypoint.facts[n], packed, best, never=bool(never[n])) for n in differing)
     return Misfit(number, waypoint.name, told, vector, len(packed))
 

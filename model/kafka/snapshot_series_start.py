@@ -1,9 +1,9 @@
 """Where a series of captures begins: before its topic, or as the first capture shows it.
 
 Words: a topic is *young* in a capture when the present controller may have created it, with every leader its first:
-then a behaviour begins without it. Otherwise it begins settled, as the capture shows it, and what nobody can see is left
-open: which brokers have *bounced* (stopped and started) since their replicas' ids came to differ from the controller's,
-and what they remember where there is no file.
+then a behaviour begins without it. Otherwise it begins settled, as the capture shows it, and what nobody can see is
+left open: which brokers have *bounced* (stopped and started) since their replicas' ids came to differ from the
+controller's, and what they remember where there is no file.
 """
 from __future__ import annotations
 

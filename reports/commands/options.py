@@ -34,6 +34,9 @@ EXAMPLES = {
   kwalk audit                          every announced fix
   kwalk audit my_package.my_fixes:FIXES --workers 2 --html
   kwalk audit fencing --seconds 300 --markdown docs/fixes.md""",
+    "explain": """
+  kwalk explain first.json second.json third.json     what happened between them?
+  kwalk explain captures/*.json --variant 3.9.0       … and could it have happened in another version?""",
     "replay": """
   kwalk replay kwalk-out/found.itf.json
   kwalk replay found.itf.json --variant 3.9.0     does another version still allow it?
@@ -85,6 +88,7 @@ def parser() -> Parser:
     _listing(commands)
     _searching(commands)
     _auditing(commands)
+    _explaining(commands)
     _reading(commands)
     return top
 
@@ -149,6 +153,21 @@ def _auditing(commands: Any) -> None:
     audit.add_argument("--markdown", type=values.given, metavar="FILE", help="also write the table as a document")
     audit.add_argument("--html", action="store_true", help="also write the table as a page into the folder of traces")
     audit.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+
+def _explaining(commands: Any) -> None:
+    explain = _command(commands, "explain", "find what happened between snapshots of a real system")
+    explain.add_argument("snapshots", nargs="+", metavar="SNAPSHOT", help="JSON files, in the order of taking")
+    explain.add_argument("--scenario", type=values.given, metavar="NAME", help="the scenario that reads them")
+    other = "the variant to explain them with; the snapshots' own if not given"
+    explain.add_argument("--variant", type=values.given, metavar="NAME", help=other)
+    events = "assume at most N events between two snapshots (8)"
+    explain.add_argument("--events", type=values.natural, metavar="N", help=events)
+    explain.add_argument("--seconds", type=values.seconds, metavar="N", help="stop after this time (60)")
+    where = f"where the trace and its page go ({DEFAULT_OUT})"
+    explain.add_argument("--out", type=values.given, default=DEFAULT_OUT, metavar="DIR", help=where)
+    explain.add_argument("--unfold", action="store_true", help="show routine steps too")
+    explain.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
 def _reading(commands: Any) -> None:
