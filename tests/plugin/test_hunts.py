@@ -22,7 +22,7 @@ def hunt(folder, *options):
 
 
 def test_a_hunt_fails_with_what_it_finds_by_every_engine(tmp_path):
-    wanted = "zk_id_not_erased and not in-detail"
+    wanted = "zk_id_not_erased and old-client-expansion and not in-detail"
     output = hunt(tmp_path, "--kwalk-variant", "2.8.2", "--kwalk-seconds", "5", "--kwalk-profile", "ci", "-k", wanted)
     assert "3 failed" in output
     assert len(re.findall(r"VIOLATED  zk_id_not_erased\(.*\)  in 4 steps", output)) == 3
