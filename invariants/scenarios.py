@@ -9,6 +9,7 @@ from model.kafka.snapshot import read_snapshot
 from model.kafka.snapshot_series import REAL_CLUSTER as OBSERVED
 from model.kafka.snapshot_series import read_series
 from model.kafka.stories import deletion as deletion_stories
+from model.kafka.stories import reassignment as reassignment_stories
 from model.kafka.stories import records as records_stories
 from model.kafka.stories import sessions as session_stories
 from model.kafka.stories import topic_ids as topic_id_stories
@@ -94,6 +95,12 @@ ZOMBIE_CONTROLLER = evolve(
 FAILOVER_DURING_EXPANSION = evolve(session_stories.FAILOVER_DURING_EXPANSION, invariants=(*SESSIONS, *DEPOSED))
 AUTHENTICATION_FAILURE = evolve(session_stories.AUTHENTICATION_FAILURE, invariants=SESSIONS)
 FAST_BOUNCE = evolve(session_stories.FAST_BOUNCE, invariants=SESSIONS)
+MOVED = (witnesses.replica_is_moved, witnesses.reassignment_is_cancelled)
+REASSIGNMENT = evolve(reassignment_stories.REASSIGNMENT, invariants=(*EVERYWHERE, deletion.no_stray, *MOVED))
+REASSIGNMENT_WITH_EXPANSION = evolve(
+    reassignment_stories.REASSIGNMENT_WITH_EXPANSION,
+    invariants=(*EVERYWHERE, deletion.no_stray, witnesses.expansion_is_registered),
+)
 SCENARIOS = (
     OLD_CLIENT_EXPANSION,
     OLD_CLIENT_EXPANSION_IN_DETAIL,
@@ -108,4 +115,6 @@ SCENARIOS = (
     FAILOVER_DURING_EXPANSION,
     AUTHENTICATION_FAILURE,
     FAST_BOUNCE,
+    REASSIGNMENT,
+    REASSIGNMENT_WITH_EXPANSION,
 )

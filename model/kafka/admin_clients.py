@@ -30,8 +30,8 @@ from model.kafka.versions import (
     CREATE_CHECKS_MARKER,
     DELETION,
     OLD_CLIENT_REFUSES,
-    REASSIGNMENT,
     OLD_UPSERT,
+    REASSIGNMENT,
     TOPICS_HAVE_IDS,
     TWO_STEP_ADMIN,
 )
@@ -99,7 +99,7 @@ def creates_with_topic_id(cluster: Cluster) -> bool:
     source="kafka.admin.AdminUtils.addPartitions, writeTopicPartitionAssignment (1.0.0)",
 )
 def old_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
-    """The znode is written whole, without the fields that the client does not know: id, adding and removing replicas."""
+    """The znode is written whole, without what the client does not know: the id, and a reassignment under way."""
     znode = cluster.zookeeper.topics[topic]
     require(old_client_may_write(znode))
     require(znode.exists and znode.partition_count < len(PARTITIONS) and cluster.expansions < EXPANSIONS)

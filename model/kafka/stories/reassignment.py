@@ -56,6 +56,8 @@ REASSIGNMENT_WITH_EXPANSION = evolve(
         "topic_ids": 2,
         "expansions": 1,
         "cancellations": 0,
+        "requests": 3,
     },
+    flags={**REASSIGNMENT.flags, "isr_changes": "never"},
     source="KafkaController.updateReplicaAssignmentForPartition; KAFKA-14190",
 )

@@ -1,0 +1,86 @@
+"""Replicas that move: what a reassignment leaves behind, what a cancelled one does, and what it overwrites."""
+from __future__ import annotations
+
+import pytest
+
+from invariants.scenarios import REASSIGNMENT, REASSIGNMENT_WITH_EXPANSION
+from model.language import Model
+from search.exhaust import exhaust
+from search.verdict import Verdict
+from tests.kafka.schedule import Schedule
+
+
+def searched(variant: str, **flags: object) -> tuple[Verdict, dict[str, int]]:
+    """Every state of the reassignment story, and the length of the shortest trace to each violation."""
+    verdict = exhaust(Model(REASSIGNMENT, variant, {}, flags), keep_going=True)
+    found: dict[str, int] = {}
+    for finding in verdict.findings:
+        name = finding.claim.partition("(")[0]
+        found[name] = min(found.get(name, finding.trace.length), finding.trace.length)
+    return verdict, found
+
+
+def begun(variant: str, scenario=REASSIGNMENT) -> Schedule:
+    """The topic is created, and one of its two replicas, broker 0, is to move to broker 2."""
+    schedule = Schedule(Model(scenario, variant))
+    schedule.do("new_client_creates_topic(0)")
+    assert schedule.cluster.zookeeper.topics[0].assignments[0].replicas == {0, 1}
+    return schedule
+
+
+@pytest.mark.parametrize(
+    ("variant", "flags", "found"),
+    [
+        ("2.8.2", {}, {"no_stray": 17}),
+        ("3.9.0", {}, {}),
+        ("3.9.0", {"ctx_epoch_on_bump": False}, {"context_agrees": 17}),
+    ],
+    ids=["stop-replica-with-an-equal-epoch-refused", "all-fixed", "bumped-epoch-not-in-the-context"],
+)
+def test_what_a_reassignment_and_its_cancellation_leave_behind(variant, flags, found):
+    verdict, lengths = searched(variant, **flags)
+    assert (verdict.how, verdict.bounds_hit) == ("exhaustive", {})
+    assert (verdict.distinct_states, verdict.quiet_states) == (427, 6)
+    assert lengths == found
+
+
+@pytest.mark.parametrize("variant", ["2.8.2", "3.9.0"])
+def test_a_completed_reassignment_moves_the_replica_and_deletes_the_old_one(variant):
+    schedule = begun(variant)
+    schedule.do("alter_partition_reassignments(0, 0, 0, 0)")
+    znode = schedule.cluster.zookeeper.topics[0]
+    assert (znode.assignments[0].replicas, znode.states[0].isr, znode.states[0].leader) == ({1, 2}, {1, 2}, 1)
+    assert not znode.assignments[0].is_being_reassigned
+    assert [broker.replicas[0][0].on_disk for broker in schedule.cluster.brokers] == [False, True, True]
+
+
+@pytest.mark.parametrize(("variant", "stray"), [("2.5.0", False), ("2.8.2", True), ("3.9.0", False)])
+def test_between_2_6_and_3_4_0_a_cancelled_reassignment_leaves_a_stray_log(variant, stray):
+    schedule = begun(variant)
+    schedule.take("alter_partition_reassignments(0, 0, 0, 0)")
+    schedule.settle(but=("expand_isr", "restart"))
+    schedule.do("cancel_partition_reassignment(0, 0, 0)")
+    assert schedule.cluster.zookeeper.topics[0].assignments[0].replicas == {0, 1}
+    assert schedule.cluster.brokers[2].replicas[0][0].on_disk == stray
+    assert schedule.violated("no_stray") == (["no_stray(2, 0, 0)"] if stray else [])
+
+
+def test_a_reassignment_writes_back_the_partitions_that_the_controller_knows_and_the_topic_id():
+    schedule = begun("3.9.0", REASSIGNMENT_WITH_EXPANSION)
+    schedule.take("old_client_adds_partitions(0)")
+    znode = schedule.cluster.zookeeper.topics[0]
+    assert (znode.partition_count, znode.topic_id) == (2, None)
+    schedule.take("alter_partition_reassignments(0, 0, 0, 0)")
+    znode = schedule.cluster.zookeeper.topics[0]
+    assert (znode.partition_count, znode.topic_id) == (1, 0)
+    assert schedule.violated("no_partition_lost") == ["no_partition_lost(0)"]
+
+
+def test_an_old_client_that_expands_forgets_that_a_partition_is_being_reassigned():
+    schedule = begun("3.9.0", REASSIGNMENT_WITH_EXPANSION)
+    schedule.do("alter_partition_reassignments(0, 0, 0, 0)")
+    assert schedule.cluster.zookeeper.topics[0].assignments[0].is_being_reassigned
+    schedule.take("old_client_adds_partitions(0)")
+    assignment = schedule.cluster.zookeeper.topics[0].assignments[0]
+    assert (assignment.replicas, assignment.is_being_reassigned) == ({0, 1, 2}, False)
+    assert schedule.cluster.brokers[0].controller.topics[0].assignments[0].is_being_reassigned
