@@ -10,8 +10,10 @@ What the model leaves out, and why nothing is lost for the stories told here:
 * UpdateMetadata: a broker needs of it only which leaders live, and that goes with LeaderAndIsr. StopReplica goes only
   to brokers that stop.
 * The ISR in requests and in the context: elections read the state znode, and retry until they win the race for it.
-* The session: it ends with the process, so that a crash is also the session's expiry. A controlled shutdown and the
-  stop that follows are one step, and so are a leader's AlterIsr and the controller's answer.
+* The session ends with the process, so that a crash is also the session's expiry; alone it ends only under the flag
+  `sessions`. What a process does before it notices counts as done over its next session, so that ZooKeeper answers it.
+* The controller epoch in a state znode: without `zk_fencing` it would stop some elections of a deposed controller.
+* A controlled shutdown and the stop that follows are one step; so are a leader's AlterIsr and the controller's answer.
 * Startup is handled as Reelect. Of a controller that resigns, the request in flight to each broker always arrives.
 * A dirty topic id, unless operators remove files: it is one that the log has in memory and no file has. A log is
   hosted when it is open.
