@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from rich import box
-from rich.console import RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from model.language.settings import setting_text, variant_text
 from reports.escaping import visible
 from reports.scenario_reference import reference_to
-from reports.summary import indented
 from search.audit import Cell, Judgement, Known, Outcome, Row
 from search.audit_cells import WALK_DEPTH, WALKS
 
@@ -29,7 +27,7 @@ STYLES = {
     Judgement.CLOSES: "bold green", Judgement.CLOSES_AS_SAMPLED: "green", Judgement.HOLE: "bold red",
     Judgement.WORSE: "bold red", Judgement.UNDECIDED: "bold yellow", Judgement.NO_DIFFERENCE: "",
 }  # fmt: skip
-HEADINGS = ("fix", "scenario", "invariants", "off", "on", "judgement", "bounds reached")
+HEADINGS = ("fix", "scenario", "invariants", "off", "on", "judgement")
 
 
 def reference_of(cell: Cell) -> str:
@@ -81,21 +79,28 @@ def counts(rows: Iterable[Row]) -> str:
 # Text.
 
 
-def audit_text(rows: Sequence[Row], files: Files) -> Iterator[RenderableType]:
-    """The table, then for each cell the command that searches it again, and the trace that it found."""
-    table = Table(*HEADINGS, box=box.SIMPLE_HEAD, pad_edge=False)
-    for row in rows:
-        table.add_row(*map(Text, map(visible, _texts(row))), Text(row.judgement.value, style=STYLES[row.judgement]),
-                      Text(visible(", ".join(bounds_reached(row)))))  # fmt: skip
-    yield table
+def audit_table(rows: Sequence[Row]) -> Table:
+    """The table; long names go on in the next line. There is a column for bounds if one was reached."""
+    reached = [", ".join(bounds_reached(row)) for row in rows]
+    headings = (*HEADINGS, "bounds reached") if any(reached) else HEADINGS
+    table = Table(*(Column(heading, overflow="fold") for heading in headings), box=box.SIMPLE_HEAD, pad_edge=False)
+    for row, bounds in zip(rows, reached, strict=True):
+        judgement = Text(row.judgement.value, style=STYLES[row.judgement])
+        texts = [*(Text(visible(text)) for text in _texts(row)), judgement, Text(visible(bounds))]
+        table.add_row(*texts[: len(headings)])
+    return table
+
+
+def audit_lines(rows: Sequence[Row], files: Files) -> Iterator[Text]:
+    """For each cell the command that searches it again and the trace that it found, in lines that are not broken."""
     for row in rows:
         yield Text(visible(f"{row.fix.name} in {where(row)}: {row.judgement.value}"), style="bold")
         for cell, outcome in row.cells:
             command = command_of(cell, outcome)
-            yield indented(f"{setting_text(cell.setting)}: {outcome.text}")
-            yield indented(f"    Reproduce: {command}")
+            yield Text(visible(f"  {setting_text(cell.setting)}: {outcome.text}"))
+            yield Text(visible(f"      Reproduce: {command}"))
             if command in files:
-                yield indented(f"    Trace: {files[command]['trace']}")
+                yield Text(visible(f"      Trace: {files[command]['trace']}"))
     yield Text(f"\n{counts(rows)}")
 
 

@@ -49,15 +49,15 @@ def _fixes(rows: Sequence[Row]) -> Iterator[str]:
     for name, group in groupby(rows, key=lambda row: row.fix.name):
         mine = list(group)
         fix = mine[0].fix
-        source = f" Source: {markdown(fix.source)}." if fix.source else ""
-        yield from ("", f"## {markdown(name)}", "", f"{markdown(fix.claims)}{source}")
+        yield from ("", f"## {markdown(name)}", "", f"It claims: {markdown(fix.claims)}")
+        yield from ("", f"Source: {markdown(fix.source)}") if fix.source else ()
         for row in mine:
             yield from _trial(row)
 
 
 def _trial(row: Row) -> Iterator[str]:
-    about = f" {markdown(row.trial.about)}" if row.trial.about else ""
-    yield from ("", f"**{markdown(where(row))}**: {row.judgement.value}.{about}")
+    yield from ("", f"**{markdown(where(row))}**: {row.judgement.value}.")
+    yield from ("", markdown(row.trial.about)) if row.trial.about else ()
     if reached := bounds_reached(row):
         yield from ("", f"Bounds reached, so that it speaks only within them: {', '.join(map(code_span, reached))}.")
     yield from ("", "```sh")

@@ -6,6 +6,7 @@ random walks whose first finding is shrunk.
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -28,6 +29,8 @@ from search.walk import walk
 
 WALKS, WALK_DEPTH = 50_000, 200
 """How many walks a cell gets, of how many steps: a number, so that what they find does not depend on the machine."""
+PROVING = 10.0
+"""Seconds that an attempt at a proof gets, at least; none begins with another claim after that."""
 Fingerprint = Callable[[Model], str]
 """What tells the texts of two models apart."""
 SECONDS = 60.0
@@ -111,7 +114,7 @@ def examine(cell: Cell, budget: Budget, report: Report = silent) -> Outcome:
         return _violated(verdict, found)
     finished = verdict.how == Known.EXHAUSTIVE.value
     bounds_hit = tuple(verdict.bounds_hit)
-    if budget.prove and _is_proved(cell, is_closed=finished):
+    if budget.prove and _is_proved(cell, max(budget.seconds, PROVING), is_closed=finished):
         return Outcome(Known.PROVED, bounds_hit=bounds_hit)
     if finished:
         return Outcome(Known.EXHAUSTIVE, verdict.distinct_states, verdict.depth, bounds_hit=bounds_hit)
@@ -148,7 +151,7 @@ def _sampled(cell: Cell, walks: Verdict, exhausted: Verdict, budget: Budget) -> 
     return Outcome(Known.SAMPLED, steps=walks.steps, bounds_hit=bounds_hit, seconds=budget.seconds)
 
 
-def _is_proved(cell: Cell, *, is_closed: bool) -> bool:
+def _is_proved(cell: Cell, seconds: float, *, is_closed: bool) -> bool:
     """Whether Z3 proves all claims by induction; domains that no search has shown to be closed are proved as well."""
     if cell.scenario.deadlock_is_error or any(c.kind not in (Kind.ALWAYS, Kind.STEP) for c in cell.claims):
         return False
@@ -158,4 +161,5 @@ def _is_proved(cell: Cell, *, is_closed: bool) -> bool:
         closed = is_closed or next(escapes(lifted), None) is None
     except TimeoutError:
         return False
-    return closed and all(is_inductive(cell.model, lifted, claim) for claim in chosen)
+    end = time.monotonic() + seconds
+    return closed and all(time.monotonic() < end and is_inductive(cell.model, lifted, claim) for claim in chosen)

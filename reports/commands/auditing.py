@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import shlex
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from attrs import evolve
 from rich.text import Text
 
 from model.language.registry import find_fixes
-from reports.audit import Files, audit_object, audit_text, command_of, reference_of
+from reports.audit import Files, audit_lines, audit_object, audit_table, command_of, reference_of
 from reports.audit_file import keep, kept_in
 from reports.audit_markdown import audit_document
 from reports.audit_page import NAME as PAGE
@@ -67,13 +67,17 @@ def _deliver(rows: Sequence[Row], options: Namespace, out: OutFolder, beside: Ou
         page = {**audit_object(rows, files), "exit_code": code, "command": _command(options)}
         print(json.dumps({**page, "files": {kind: str(path) for kind, path in written.items()}}, indent=2))
     else:
-        put(console(), *audit_text(rows, files))
-        for kind, path in written.items():
-            console().print(Text(visible(f"{kind}: {path}")), soft_wrap=True)
-        console().print(Text(visible(f"Reproduce: {_command(options)}")), soft_wrap=True)
+        _print(rows, files, {**{kind: str(path) for kind, path in written.items()}, "Reproduce": _command(options)})
     if failure:
         raise failure
     return code
+
+
+def _print(rows: Sequence[Row], files: Files, ending: Mapping[str, str]) -> None:
+    out = console()
+    put(out, audit_table(rows))
+    for line in (*audit_lines(rows, files), *(Text(visible(f"{what}: {where}")) for what, where in ending.items())):
+        out.print(line, soft_wrap=True)
 
 
 def _saved(rows: Sequence[Row], out: OutFolder) -> Iterator[tuple[str, dict[str, Path]]]:

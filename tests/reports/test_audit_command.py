@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -28,6 +29,7 @@ from tests.structure.rooms import ROOT
 
 __all__ = ["kwalk"]
 LEASES, STAIRS = "tests.search.leases:FIXES", "tests.search.stairs:JUMP_FIX"
+COMMAND = "kwalk exhaust tests.search.leases:SCENARIO --invariant writes_go_forward"
 JUDGEMENTS = {"closes": 1, "has a hole": 2, "makes worse": 1, "no difference": 1}
 COMMAND_LINE = (ROOT / "docs/reference/command-line.md").read_text("utf-8")
 
@@ -38,6 +40,8 @@ def test_the_table_names_fix_scenario_outcomes_and_judgement(kwalk):
     assert re.search(r"check-before-write +fenced-leases, bare +writes_go_forward +shortest trace of 5 +", ran.out)
     assert "fencing in fenced-leases, bare with amnesia on: has a hole\n" in ran.out
     assert "\n  on: shortest trace of 6 steps to writes_go_forward\n" in ran.out
+    reproduce = f"\n      Reproduce: {COMMAND} --flag amnesia=on --flag fencing=on\n"
+    assert reproduce in ran.out
     assert "5 trials: closes 1; has a hole 2; makes worse 1; no difference 1." in ran.out
     assert ran.out.endswith(f"Reproduce: kwalk audit {LEASES}\n")
 
@@ -159,19 +163,28 @@ def test_an_interrupted_audit_prints_what_it_has_and_ends_with_3(kwalk, monkeypa
     assert len(calls) == 3 + 7
 
 
+def wait_for(happens):
+    """Wait until something is so; fail if it is not within a minute."""
+    end = time.monotonic() + 60
+    while not happens():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_audit_that_is_killed_goes_on(tmp_path, workers):
     words = [sys.executable, "-m", "reports.command_line", "audit", LEASES, STAIRS, "--json", "--workers", str(workers)]
     how = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(ROOT)}, "text": True}
     running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
     file = tmp_path / "kwalk-out" / audit_file.NAME
-    end = time.monotonic() + 60
-    while time.monotonic() < end and not (file.exists() and len(json.loads(file.read_text())["cells"]) >= 4):
-        time.sleep(0.02)
+    wait_for(lambda: file.exists() and len(json.loads(file.read_text())["cells"]) == 10)
+    children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
     running.send_signal(signal.SIGKILL)
     running.communicate()
+    assert len(children) == (0 if workers == 1 else 1)  # all that is left is the long cell
+    wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
     kept = json.loads(file.read_text())["cells"]
-    assert 4 <= len(kept) < 11
+    assert len(kept) == 10
     done = subprocess.run([*words, "--seconds", "1"], capture_output=True, check=False, **how)
     found = json.loads(done.stdout)
     assert (done.returncode, found["judgements"]["has a hole"]) == (3 if found["decided"] is False else 0, 2)

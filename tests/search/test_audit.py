@@ -86,6 +86,14 @@ def test_cells_that_are_the_same_search_are_searched_once():
     assert told == [1, 2, 3, 4, 5, 6, 7]  # eight cells, and two of them are the bare variant
 
 
+def test_progress_counts_cells_and_knows_the_end_once_a_cell_is_done():
+    told = []
+    audit(cells_of([CHECK_FIX]), BUDGET, report=told.append)
+    assert (told[0].done, told[0].total, told[0].left) == (0, 2, None)
+    assert told[0].note == "check never in fenced-leases"
+    assert told[-1].done == 1 and told[-1].left > 0
+
+
 # Time that is not enough.
 
 
