@@ -128,6 +128,20 @@ def test_without_a_name_all_announced_fixes_are_audited(kwalk, announced):
     assert refused.code == 2 and "No fix named 'fencin'. Did you mean 'fencing'?" in refused.err
 
 
+@pytest.mark.parametrize(
+    ("fixes", "why"),
+    [
+        ((3,), "in 'tests.search.announced', and they cannot be loaded: TypeError: FIXES has a int in it"),
+        ((FENCING_FIX, evolve(FENCING_FIX)), "Two fixes are named 'fencing'"),
+        ((), "No installed package announces a fix"),
+    ],
+)
+def test_what_is_announced_wrongly_is_refused(kwalk, announced, monkeypatch, fixes, why):
+    monkeypatch.setattr("tests.search.announced.FIXES", fixes)
+    ran = kwalk("audit")
+    assert (ran.code, ran.out) == (2, "") and why in ran.err
+
+
 # Time that is not enough, and audits that end early.
 
 
