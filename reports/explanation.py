@@ -24,7 +24,7 @@ from reports.story import Step, Story, tell
 from reports.summary import indented
 from reports.terminal import put
 from reports.text import steps_table
-from search.waypoints import BEFORE, Explanation, Fit
+from search.waypoints import BEFORE, Effort, Explanation, Fit
 from search.waypoints_gap import Manner
 from search.waypoints_misfit import Difference
 
@@ -184,7 +184,7 @@ def scope(done: Explanation) -> list[str]:
     told = []
     for number in sorted({effort.number for effort in done.efforts}, reverse=True):
         efforts = [effort for effort in done.efforts if effort.number == number]
-        counts = {m: min(e.complete.get(m) if e.complete.get(m) is not None else -1 for e in efforts) for m in Manner}
+        counts = {manner: min(_complete(effort, manner) for effort in efforts) for manner in Manner}
         known = [f"up to {n} {WHEN[manner]}" for manner, n in counts.items() if n >= 0]
         starts = sum(effort.starts for effort in efforts)
         if number < last - BEFORE and number:
@@ -192,6 +192,12 @@ def scope(done: Explanation) -> list[str]:
         from_ = f"from {starts:,} state{'s' * (starts != 1)}"
         told.append(f"Before {efforts[0].waypoint}, {from_}, complete: assumed events {', '.join(known) or 'none'}.")
     return [*told, "A fault counts as two events. Further back, and with more events, a behaviour may still fit."]
+
+
+def _complete(effort: Effort, manner: Manner) -> int:
+    """Up to how many events a manner is complete; -1 if not even without any."""
+    count = effort.complete.get(manner)
+    return -1 if count is None else count
 
 
 # JSON.
@@ -246,6 +252,6 @@ def _misfit(done: Explanation) -> dict[str, Any] | None:
     }
 
 
-def _effort(effort: Any) -> dict[str, Any]:
+def _effort(effort: Effort) -> dict[str, Any]:
     complete = {manner.value: count for manner, count in effort.complete.items()}
     return {"snapshot": effort.waypoint, "starts": effort.starts, "states": effort.states, "complete": complete}

@@ -195,7 +195,7 @@ class Journey:
         """Search calmly; where that ends, go on in haste from there and from a gap before; the answer."""
         compile_loops(self.ground)
         self.started = time.monotonic()
-        calm = {manner: most for manner, most in self.wish.limits.items() if manner is not Manner.HASTY}
+        calm: Limits = {manner: most for manner, most in self.wish.limits.items() if manner is not Manner.HASTY}
         try:
             arrived = self._search(self._search_of(0, self._initial(), None), calm)
             for back in range(BEFORE + 1):
