@@ -1,10 +1,11 @@
-"""The stories about Kafka with what must hold in them: what commands and tests find by name."""
+"""The stories about Kafka with what must hold in them, and the fixes: what commands and tests find by name."""
 from __future__ import annotations
 
 from attrs import evolve
 
 from invariants import controllers, deletion, partitions, records, sessions, topic_ids, witnesses
 from model.kafka import scenarios as stories
+from model.kafka.fixes import topic_ids as topic_id_fixes
 from model.kafka.snapshot import read_snapshot
 from model.kafka.snapshot_series import REAL_CLUSTER as OBSERVED
 from model.kafka.snapshot_series import read_series
@@ -118,3 +119,4 @@ SCENARIOS = (
     REASSIGNMENT,
     REASSIGNMENT_WITH_EXPANSION,
 )
+FIXES = (*topic_id_fixes.FIXES,)
