@@ -6,20 +6,12 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
-from rich import box
-from rich.console import RenderableType
-from rich.table import Column, Table
 from rich.text import Text
 
 from model.language import Invariant, Scenario
 from model.language.registry import announced, find_scenario
-from model.language.settings import declared_flags, setting_text
-from reports.escaping import visible
-from reports.summary import indented
+from reports.commands.variant_tables import meanings, own_flags, tables, variants_of
 from reports.terminal import console, put
-
-SETTING = 9
-"""Columns that a setting may take in the table of variants before it goes on in the next line."""
 
 
 def scenarios(options: Namespace) -> int:
@@ -31,9 +23,10 @@ def scenarios(options: Namespace) -> int:
     for name, scenario in found.items():
         _line(name, scenario.story, style="bold")
         if options.variants:
-            put(console(), *_flags(scenario))
             for label, text in _details(scenario):
                 _line(f"  {label}", text)
+    if options.variants:
+        put(console(), *tables(found))
     if not found:
         _line("No installed package announces a scenario.", "Name one of your own as package.module:NAME.")
     return 0
@@ -62,34 +55,13 @@ def _line(name: str, text: str, style: str = "") -> None:
     out.print(Text(gap, style=style).append(text, style="" if style != "dim" else style), soft_wrap=True)
 
 
-def _flags(scenario: Scenario) -> Iterator[RenderableType]:
-    """A row for each flag: its name, what it means, and how each variant sets it."""
-    variants, meanings = _variants(scenario), _meanings(scenario)
-    if not meanings:
-        yield from (indented(f"variant {name}: no flags") for name in variants)
-        return
-    columns = [Column(visible(name), overflow="fold", max_width=max(SETTING, len(name))) for name in variants]
-    table = Table(Column("flag", no_wrap=True), Column("meaning", overflow="fold"), *columns, box=box.SIMPLE_HEAD)
-    for name, meaning in meanings.items():
-        settings = [setting_text(flags[name]) if name in flags else "" for flags in variants.values()]
-        table.add_row(*(Text(visible(text)) for text in (name, meaning, *settings)))
-    yield table
-
-
-def _meanings(scenario: Scenario) -> dict[str, str]:
-    """What each flag of the scenario means, as far as a module declares it."""
-    declared = declared_flags(scenario)
-    names = dict.fromkeys(name for flags in _variants(scenario).values() for name in flags)
-    return {name: declared[name].about if name in declared else "" for name in names}
-
-
-def _variants(scenario: Scenario) -> dict[str, dict[str, Any]]:
-    """All flags of each variant."""
-    return {name: {**scenario.flags, **flags} for name, flags in (scenario.variants or {"default": {}}).items()}
-
-
 def _details(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    yield "bounds", ", ".join(f"{name} {size}" for name, size in scenario.bounds.items())
+    yield "variants", ", ".join(variants_of(scenario))
+    if own_flags(scenario):
+        yield "flags", own_flags(scenario)
+    used = [f"{name} {size}" for name, size in scenario.bounds.items() if size]
+    unused = [name for name, size in scenario.bounds.items() if not size]
+    yield "bounds", ", ".join(used) + (f"; 0 unless asked for: {', '.join(unused)}" if unused else "")
     if scenario.read_snapshot is not None:
         yield "snapshots", "kwalk hunt --from FILE begins where a real system stands"
     if scenario.source:
@@ -108,10 +80,10 @@ def _scenario_object(scenario: Scenario) -> dict[str, Any]:
     return {
         "name": scenario.name,
         "story": scenario.story,
-        "variants": {name: dict(flags) for name, flags in (scenario.variants or {"default": {}}).items()},
+        "variants": variants_of(scenario),
         "bounds": dict(scenario.bounds),
         "flags": dict(scenario.flags),
-        "meanings": _meanings(scenario),
+        "meanings": meanings(scenario),
         "invariants": [invariant.name for invariant in scenario.invariants],
         "reads_snapshots": scenario.read_snapshot is not None,
         "source": scenario.source,

@@ -275,7 +275,14 @@ def test_variants_are_a_table_of_flags_with_their_meaning(kwalk):
     ran = kwalk("scenarios", "tests.search.leases:SCENARIO", "--variants")
     assert re.search(r"\n +flag +meaning +bare +fenced\n", ran.out)
     assert re.search(r"\n +fencing +whether the storage refuses a write under [\w ]+ +off +on\n", ran.out)
-    assert re.search(r"\n +check +when a worker asks whether its lease is still good +never +never\n", ran.out)
+    assert re.search(r"\n +check +when a worker asks whether its lease is still good +never,\n", ran.out)
     found = kwalk("scenarios", "tests.search.leases:SCENARIO", "--json").object["scenarios"][0]
     assert found["meanings"]["amnesia"] == "whether the storage can restart, and then knows no lease"
-    assert "variant default: no flags" in kwalk("scenarios", "model.examples.die_hard:DIE_HARD", "--variants").out
+    without = kwalk("scenarios", "model.examples.die_hard:DIE_HARD", "--variants").out
+    assert re.search(r"\n +variants +default\n", without) and "flag" not in without
+
+
+def test_scenarios_of_one_family_share_a_table(kwalk):
+    ran = kwalk("scenarios", "--variants")
+    assert len(re.findall(r"\n +zk_fencing ", ran.out)) < len(re.findall(r"\n +variants +2.8.2, ", ran.out)) / 3
+    assert re.search(r"Variants of old-client-expansion, [\s\w,-]+, topic-deletion, ", ran.out)
