@@ -246,5 +246,6 @@ def compile_loops(ground: Ground) -> None:
     layers = Layers(small, Waypoint("", ()), starts, Manner.CALM)
     layers.states.add(starts, 0)
     layers.advance()
+    layers.cursor[LIMIT] = layers.cursor[ASKED]
     loops.seed(layers._gap(), layers.cursor, loops.EVENT)
     layers.resting()
