@@ -37,7 +37,7 @@ def controller_epoch_monotone(before: Cluster, after: Cluster, broker: Broker) -
 
 @step(symptom="followers and consumers meet FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH and stop")
 def leader_epoch_monotone(before: Cluster, after: Cluster, topic: Topic, partition: Partition) -> bool:
-    """P7 EpochMonotone: the leader epoch of a partition's state znode never falls."""
+    """P7 EpochMonotone: the leader epoch of a partition's state znode never falls while its topic is there."""
     old, new = before.zookeeper.topics[topic].states[partition], after.zookeeper.topics[topic].states[partition]
-    premise(old.exists)
+    premise(old.exists and after.zookeeper.topics[topic].exists)
     return new.exists and old.leader_epoch <= new.leader_epoch

@@ -21,10 +21,11 @@ def deletion_targets_intent(before: Cluster, after: Cluster, topic: Topic) -> bo
 def deleted_logs_were_meant(
     before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
 ) -> bool:
-    """P15 DeletionTargetsIntent: a log goes only if its topic's deletion was asked for, or there is no such topic."""
+    """P15 DeletionTargetsIntent: a log goes only if its topic is, or is to be, deleted, or its broker has no replica."""
     was, now = before.brokers[broker].replicas[topic][partition], after.brokers[broker].replicas[topic][partition]
     premise(was.on_disk and not now.on_disk)
-    return after.zookeeper.topics[topic].deletion_asked or not after.zookeeper.topics[topic].exists
+    znode = after.zookeeper.topics[topic]
+    return znode.deletion_asked or not znode.exists or broker not in znode.assignments[partition].replicas
 
 
 @when_quiet(
