@@ -27,31 +27,42 @@ def cpu() -> str:
     return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features} llvmlite {llvmlite.__version__}"
 
 
-def _target() -> llvm.TargetMachine:
+def _target(level: int = 1) -> llvm.TargetMachine:
+    """This machine, for code that LLVM takes so much care of."""
     _ready()
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten(),
-        opt=1,
+        opt=level,
         reloc="pic",
         codemodel="small",
     )
 
 
-def object_code(texts: Sequence[str]) -> list[bytes]:
+def object_code(texts: Sequence[str], *, hurried: bool = False) -> list[bytes]:
     """The object code of several units, compiled in parallel.
 
     One unit alone is a small model and gets all of -O1. Units of a large model get the one pass that matters for code
-    that was simplified as terms: the rest of -O1 costs as much again and gains nothing that was measurable.
+    that was simplified as terms: the rest of -O1 costs as much again and gains nothing that was measurable. In a hurry
+    they get no pass at all.
     """
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        if hurried and len(texts) > 1:
+            return list(pool.map(_translate, texts))
         return list(pool.map(lambda text: _compile(text, thoroughly=len(texts) == 1), texts))
 
 
+def _translate(text: str) -> bytes:
+    """Object code as it comes."""
+    return _target(level=0).emit_object(_parsed(text))
+
+
+def _parsed(text: str) -> llvm.ModuleRef:
+    return llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"\n{text}', context=llvm.create_context())
+
+
 def _compile(text: str, *, thoroughly: bool) -> bytes:
-    context = llvm.create_context()
-    target = _target()
-    module = llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"\n{text}', context=context)
+    target, module = _target(), _parsed(text)
     builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=1))
     if thoroughly:
         passes = builder.getModulePassManager()
