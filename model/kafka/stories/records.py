@@ -4,7 +4,11 @@ from __future__ import annotations
 from attrs import evolve
 
 from model.kafka import operator, replication
-from model.kafka.scenarios import OLD_CLIENT_EXPANSION
+from model.kafka.domains import Broker
+from model.kafka.log import Record
+from model.kafka.scenarios import OLD_CLIENT_EXPANSION, running_cluster
+from model.kafka.state import Cluster
+from model.kafka.versions import TOPICS_HAVE_IDS
 
 RECORDS = (replication.produce, replication.fetch)
 
@@ -43,4 +47,46 @@ RECREATED_TOPIC_RECORDS = evolve(
     bounds={**RECORDS_THROUGH_FAILOVER.bounds, "topic_ids": 2, "incarnations": 1, "hand_removals": 1},
     flags={**RECORDS_THROUGH_FAILOVER.flags, "stop_replica": True, "deletion": True},
     source="logs are loaded whatever topics there are by then: LogManager.loadLogs; KIP-516 for stray logs",
+)
+
+
+def leave_log_behind(cluster: Cluster, broker: int) -> None:
+    """A topic was deleted while the broker was down: its log has a record, and is loaded at each start."""
+    running_cluster(cluster)
+    cluster.zookeeper.topics[0].incarnation = 1
+    log = cluster.brokers[broker].replicas[0][0].log
+    log.records.push(Record(0, 0, 0))
+    log.high_watermark = log.checkpoint = 1
+
+
+def cluster_with_stray_log(cluster: Cluster, broker: Broker) -> None:
+    """There is no topic, and one broker has a log of that name; since 2.8 with the deleted topic's id in its file."""
+    leave_log_behind(cluster, broker)
+    topic_id, replica = cluster.topic_ids.take(), cluster.brokers[broker].replicas[0][0]
+    if TOPICS_HAVE_IDS:
+        replica.topic_id = replica.file_topic_id = topic_id
+
+
+def cluster_with_nameless_log(cluster: Cluster, broker: Broker) -> None:
+    """The same with a log that has no partition.metadata, as 2.8 may leave it: `records_have_a_topic_id`."""
+    leave_log_behind(cluster, broker)
+
+
+STRAY_LOG = evolve(
+    RECORDS_THROUGH_FAILOVER,
+    name="stray-log",
+    story=(
+        "A topic was deleted while a broker was down, and its log is still there when a client creates a topic of the "
+        "same name; producers write to it while brokers stop and crash."
+    ),
+    initial=cluster_with_stray_log,
+    bounds={**RECORDS_THROUGH_FAILOVER.bounds, "topic_ids": 2, "incarnations": 1, "restarts": 1},
+    source="LogManager.loadLogs; KIP-516: a log of another topic id is not the topic's",
+)
+
+STRAY_LOG_WITHOUT_ID = evolve(
+    STRAY_LOG,
+    name="stray-log-without-id",
+    story="The same with a log that nobody can tell apart, as its directory has no partition.metadata.",
+    initial=cluster_with_nameless_log,
 )
