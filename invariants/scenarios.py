@@ -4,8 +4,8 @@ from __future__ import annotations
 from attrs import evolve
 
 from invariants import controllers, deletion, partitions, records, sessions, topic_ids, witnesses
+from model.kafka import fixes
 from model.kafka import scenarios as stories
-from model.kafka.fixes import topic_ids as topic_id_fixes
 from model.kafka.snapshot import read_snapshot
 from model.kafka.snapshot_series import REAL_CLUSTER as OBSERVED
 from model.kafka.snapshot_series import read_series
@@ -119,4 +119,4 @@ SCENARIOS = (
     REASSIGNMENT,
     REASSIGNMENT_WITH_EXPANSION,
 )
-FIXES = (*topic_id_fixes.FIXES,)
+FIXES = fixes.FIXES
