@@ -54,7 +54,7 @@ def leader_in_assignment(cluster: Cluster, topic: Topic, partition: Partition) -
 
 @always(symptom="the partition count drops, and what was written to the lost partitions is out of reach")
 def no_partition_lost(cluster: Cluster, topic: Topic) -> bool:
-    """P11 NoPartitionLost: the partitions that a client was told of stay in the topic's znode."""
+    """P11 NoPartitionLost: the partitions that a client was told of stay in the topic's znode until it is deleted."""
     znode = cluster.zookeeper.topics[topic]
-    premise(znode.exists)
+    premise(znode.exists and not znode.deletion_asked)
     return znode.partition_count >= znode.accepted_partitions
