@@ -1,7 +1,7 @@
 """What must hold of topics that are deleted (P15 to P18): only what was meant goes, all of it, for good."""
 from __future__ import annotations
 
-from model.kafka.domains import BROKERS, Broker, Partition, Topic
+from model.kafka.domains import BROKERS, CREATED_PARTITIONS, Broker, Partition, Topic
 from model.kafka.state import Cluster
 from model.language import premise, reachable, step, when_quiet
 
@@ -21,11 +21,16 @@ def deletion_targets_intent(before: Cluster, after: Cluster, topic: Topic) -> bo
 def deleted_logs_were_meant(
     before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
 ) -> bool:
-    """P15 DeletionTargetsIntent: a log goes only if its topic is, or is to be, deleted, or its broker has no replica."""
+    """P15 DeletionTargetsIntent: no log goes that a topic uses, unless its deletion was asked for or its replica moved.
+
+    A topic uses a log whose Partition has had a leader since the topic was created. A log that an earlier topic of the
+    name left open, without a leader, is not the topic's: it may go when the name is used again.
+    """
     was, now = before.brokers[broker].replicas[topic][partition], after.brokers[broker].replicas[topic][partition]
     premise(was.on_disk and not now.on_disk)
     znode = after.zookeeper.topics[topic]
-    return znode.deletion_asked or not znode.exists or broker not in znode.assignments[partition].replicas
+    is_used = znode.exists and znode.states[partition].exists and was.leader_epoch is not None
+    return not is_used or znode.deletion_asked or broker not in znode.assignments[partition].replicas
 
 
 @when_quiet(
@@ -85,3 +90,10 @@ def topic_is_created_again(cluster: Cluster, topic: Topic) -> bool:
     """A topic has a leader under a name that was used before."""
     znode = cluster.zookeeper.topics[topic]
     return znode.incarnation > 0 and any(state.leader is not None for state in znode.states)
+
+
+@reachable()
+def expansion_meets_a_deletion(cluster: Cluster, topic: Topic) -> bool:
+    """A topic that is marked for deletion gets partitions."""
+    znode = cluster.zookeeper.topics[topic]
+    return topic in cluster.zookeeper.delete_topics and znode.accepted_partitions > int(CREATED_PARTITIONS)

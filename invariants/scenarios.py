@@ -71,6 +71,11 @@ DELETE_AND_RECREATE = evolve(
     deletion_stories.DELETE_AND_RECREATE, invariants=(*DELETION, deletion.topic_is_created_again)
 )
 DELETE_BY_HAND = evolve(deletion_stories.DELETE_BY_HAND, invariants=(*DELETION, deletion.topic_is_created_again))
+EXPANSION_DURING_DELETION = evolve(deletion_stories.EXPANSION_DURING_DELETION, invariants=DELETION)
+EXPANSION_DURING_HALTED_DELETION = evolve(
+    deletion_stories.EXPANSION_DURING_HALTED_DELETION,
+    invariants=(*(i for i in DELETION if i is not deletion.topic_is_deleted), deletion.expansion_meets_a_deletion),
+)
 TOPIC_ID_STORIES = tuple(
     evolve(story, invariants=EVERYWHERE)
     for story in (
@@ -89,13 +94,20 @@ SESSIONS = (
     sessions.watch_covered,
     sessions.topic_watch_covered,
 )
-DEPOSED = (sessions.deposed_controller_knows_nothing, sessions.deposed_controller_writes)
+TOLD = (sessions.ready_controller_will_be_told, sessions.ready_controller_will_be_told_of_an_expansion)
 ZOMBIE_CONTROLLER = evolve(
-    session_stories.ZOMBIE_CONTROLLER, invariants=(*SESSIONS, *DEPOSED, sessions.broker_registers_again)
+    session_stories.ZOMBIE_CONTROLLER,
+    invariants=(*SESSIONS, *TOLD, sessions.deposed_controller_knows_nothing, sessions.broker_registers_again),
 )
-FAILOVER_DURING_EXPANSION = evolve(session_stories.FAILOVER_DURING_EXPANSION, invariants=(*SESSIONS, *DEPOSED))
-AUTHENTICATION_FAILURE = evolve(session_stories.AUTHENTICATION_FAILURE, invariants=SESSIONS)
-FAST_BOUNCE = evolve(session_stories.FAST_BOUNCE, invariants=SESSIONS)
+FAILOVER_DURING_EXPANSION = evolve(
+    session_stories.FAILOVER_DURING_EXPANSION,
+    invariants=(*SESSIONS, *TOLD, sessions.deposed_controller_knows_nothing, sessions.deposed_controller_writes),
+)
+AUTHENTICATION_FAILURE = evolve(
+    session_stories.AUTHENTICATION_FAILURE,
+    invariants=(*SESSIONS, TOLD[0], sessions.topic_serves_after_a_failed_authentication),
+)
+FAST_BOUNCE = evolve(session_stories.FAST_BOUNCE, invariants=(*SESSIONS, TOLD[0], sessions.broker_is_bounced))
 MOVED = (witnesses.replica_is_moved, witnesses.reassignment_is_cancelled)
 REASSIGNMENT = evolve(reassignment_stories.REASSIGNMENT, invariants=(*EVERYWHERE, deletion.no_stray, *MOVED))
 REASSIGNMENT_WITH_EXPANSION = evolve(
@@ -110,6 +122,8 @@ SCENARIOS = (
     TOPIC_DELETION,
     DELETE_AND_RECREATE,
     DELETE_BY_HAND,
+    EXPANSION_DURING_DELETION,
+    EXPANSION_DURING_HALTED_DELETION,
     *TOPIC_ID_STORIES,
     REAL_CLUSTER,
     ZOMBIE_CONTROLLER,

@@ -98,6 +98,48 @@ def deposed_controller_writes(cluster: Cluster) -> bool:
 
 
 @reachable()
+def ready_controller_will_be_told(cluster: Cluster) -> bool:
+    """A ready controller has no watch on /brokers/ids or /brokers/topics, as it fired and its event is not handled."""
+    return any(
+        is_ready(cluster, broker)
+        and not (cluster.zookeeper.watches[broker].broker_ids and cluster.zookeeper.watches[broker].topics)
+        for broker in BROKERS
+    )
+
+
+@reachable()
+def ready_controller_will_be_told_of_an_expansion(cluster: Cluster, topic: Topic) -> bool:
+    """A ready controller has no watch on a topic that it knows, as it fired and its event is not handled."""
+    return any(
+        is_ready(cluster, broker)
+        and cluster.zookeeper.topics[topic].exists
+        and cluster.brokers[broker].controller.topics[topic].partition_count > 0
+        and not cluster.zookeeper.watches[broker].topic[topic]
+        for broker in BROKERS
+    )
+
+
+@reachable()
+def broker_is_bounced(cluster: Cluster, broker: Broker) -> bool:
+    """A broker is back before the controller has looked: it still counts the broker among the live ones."""
+    return cluster.stops > 0 and any(
+        is_ready(cluster, controller)
+        and cluster.is_registered(broker)
+        and ControllerEvent(EventKind.REELECT) in cluster.brokers[broker].controller.events
+        and broker in cluster.brokers[controller].controller.live_brokers
+        and ControllerEvent(EventKind.BROKER_CHANGE) in cluster.brokers[controller].controller.events
+        for controller in BROKERS
+        if controller != broker
+    )
+
+
+@reachable()
+def topic_serves_after_a_failed_authentication(cluster: Cluster, topic: Topic) -> bool:
+    """A broker's ZooKeeper client has failed to authenticate, and a topic has a leader."""
+    return cluster.auth_failures > 0 and any(state.exists for state in cluster.zookeeper.topics[topic].states)
+
+
+@reachable()
 def broker_registers_again(cluster: Cluster) -> bool:
     """A broker is in /brokers/ids in a later session of the same process."""
     return cluster.expirations > 0 and all(

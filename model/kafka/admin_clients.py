@@ -31,6 +31,7 @@ from model.kafka.versions import (
     DELETION,
     OLD_CLIENT_REFUSES,
     OLD_UPSERT,
+    PATIENT_CREATION,
     REASSIGNMENT,
     TOPICS_HAVE_IDS,
     TWO_STEP_ADMIN,
@@ -65,9 +66,11 @@ def new_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
 
 
 def may_create(cluster: Cluster, topic: int) -> bool:
-    """Whether a topic can be created now: also while its namesake's marker is still there."""
+    """Whether a topic can be created now: also while its namesake's marker is there, or a controller knows that one."""
     znode = cluster.zookeeper.topics[topic]
     if CREATE_CHECKS_MARKER and topic in cluster.zookeeper.delete_topics:
+        return False
+    if PATIENT_CREATION and any(state.controller.topics[topic].partition_count > 0 for state in cluster.brokers):
         return False
     return not znode.exists and (not znode.was_created or znode.incarnation < INCARNATIONS)
 
@@ -162,9 +165,12 @@ def admin_writes_topic(cluster: Cluster, admin: Admin, last: Partition) -> None:
 
 
 def may_overwrite(cluster: Cluster, admin: int) -> bool:
-    """Whether the znode is there and, if it is compared, holds what the client read: then nobody's write is lost."""
+    """Whether the znode is there and, if it is compared, holds what the client read: then nobody's write is lost.
+
+    ZkUtils.updatePersistentPath of clients 1.0.x creates a znode that is gone; since 1.1 clients get NONODE.
+    """
     client = cluster.admins[admin]
     znode = cluster.zookeeper.topics[client.topic]
     if CAS_TOPIC_WRITE:
         return znode.partition_count == client.partition_count and znode.topic_id == client.topic_id
-    return bool(OLD_UPSERT) or znode.exists
+    return znode.exists or (bool(OLD_UPSERT) and admin < OLD_ADMINS)

@@ -1,8 +1,9 @@
 """A broker's ZooKeeper session that ends while its process goes on, and what the process does when it notices.
 
 Words: a session *expires* when ZooKeeper has not heard of the client for too long: its ephemeral znodes vanish at once.
-The process *notices* when its client is connected again; until then it goes on as before, also as controller. What it
-reads and writes meanwhile counts as done over the next session, so that only the controller epoch can stop a write.
+The process *notices* when its client is connected again; until then it takes itself for controller if it was. What it
+reads and writes meanwhile is refused: the event under way ends half done, others end as they begin. That is the flag
+`session_bound`; the ZkClient of Kafka 1.0 repeated all of it over the next session, and nothing stopped a write then.
 """
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from model.kafka.broker import register, remove_ephemerals
 from model.kafka.controller_election import elect, maybe_resign, resign
 from model.kafka.domains import AUTH_FAILURES, EXPIRATIONS, TOPICS, Broker
 from model.kafka.state import Cluster, Session, Step
-from model.kafka.versions import AUTH_REINIT_GUARD, SESSIONS
+from model.kafka.versions import AUTH_REINIT_GUARD, SESSION_BOUND, SESSIONS
 from model.language import action, require
 
 
@@ -25,10 +26,17 @@ def lose_watches(cluster: Cluster, broker: int) -> None:
 
 @action(by=FAULT, says="the ZooKeeper session of broker {broker} expires", source="ZooKeeper: SessionTracker")
 def expire_session(cluster: Cluster, broker: Broker) -> None:
-    """Its ephemeral znodes and watches vanish; the process does not know."""
+    """Its ephemeral znodes and watches vanish; the process does not know. All that its controller has begun fails.
+
+    An event that would not read or write anything is not told apart from those that fail.
+    """
     require(SESSIONS and cluster.is_registered(broker) and cluster.expirations < EXPIRATIONS)
     cluster.expirations += 1
     cluster.brokers[broker].session = Session.EXPIRED
+    if SESSION_BOUND:
+        controller = cluster.brokers[broker].controller
+        controller.events.clear()
+        controller.step, controller.new_topics = Step.IDLE, frozenset()
     lose_watches(cluster, broker)
     remove_ephemerals(cluster, broker)
 

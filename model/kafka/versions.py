@@ -79,6 +79,12 @@ BROKER_EPOCH = version_flag(
     "bounce and brokers refuse requests for an earlier process; before, only broker ids were compared",
     {"2.2.0": True},
 )
+SESSION_BOUND = version_flag(
+    "session_bound",
+    "KAFKA-5642 (1.1.0): a controller whose ZooKeeper session has expired fails in whatever it still begins; before, "
+    "its client repeated over the next session what the expired one had refused",
+    {"1.1.0": True},
+)
 AUTH_REINIT_GUARD = version_flag(
     "auth_reinit_guard",
     "KAFKA-13461 (3.0.1): a ZooKeeper client that fails to authenticate while its session lives does nothing; before, "
@@ -158,6 +164,9 @@ DELETION = Flag(
 OLD_UPSERT = Flag(
     "old_upsert", "clients 1.0.x and older, which create the znode that they write if it is gone meanwhile"
 )
+PATIENT_CREATION = Flag(
+    "patient_creation", "clients create a topic only when no controller knows one of that name any more"
+)
 
 ISR_CHANGES = Flag(
     "isr_changes",
@@ -205,6 +214,7 @@ COARSE = {
     "reassignment": False,
     "deletion": False,
     "old_upsert": False,
+    "patient_creation": False,
     "preferred_election": False,
 }
 """The grain for exhaustive search: quiet states are the same but for what a crash takes that was not flushed."""
@@ -220,6 +230,7 @@ FINE = {
     "reassignment": False,
     "deletion": False,
     "old_upsert": False,
+    "patient_creation": False,
     "preferred_election": True,
 }
 """Everything that the model can tell apart and that real clusters do."""

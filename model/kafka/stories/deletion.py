@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from model.kafka import admin_clients, operator, topic_deletion
+from model.kafka import admin_clients, broker, operator, topic_deletion
 from model.kafka.scenarios import OLD_CLIENT_EXPANSION
 
 DELETION = (
@@ -57,4 +57,37 @@ DELETE_BY_HAND = evolve(
     actions=(*DELETE_AND_RECREATE.actions, *BY_HAND),
     bounds={**DELETE_AND_RECREATE.bounds, "restarts": 1, "failovers": 0, "hand_removals": 2},
     source="an operator's question of what happens if /brokers/topics/T is deleted directly",
+)
+
+EXPANSION_DURING_DELETION = evolve(
+    TOPIC_DELETION,
+    name="expansion-during-deletion",
+    story=(
+        "A client older than 2.8 reads a topic and writes it with more partitions, while another client deletes the "
+        "topic and the controller may move."
+    ),
+    actions=(*TOPIC_DELETION.actions, admin_clients.admin_reads_topic, admin_clients.admin_writes_topic),
+    bounds={
+        **TOPIC_DELETION.bounds,
+        "partitions": 2,
+        "topic_ids": 2,
+        "expansions": 1,
+        "admins": 1,
+        "old_admins": 1,
+        "failovers": 1,
+        "restarts": 0,
+        "events": 7,
+        "requests": 8,
+    },
+    flags={**TOPIC_DELETION.flags, "two_step_admin": True},
+    source="KAFKA-6612, KAFKA-6650; ZkUtils.updatePersistentPath of 1.0.x",
+)
+
+EXPANSION_DURING_HALTED_DELETION = evolve(
+    EXPANSION_DURING_DELETION,
+    name="expansion-during-halted-deletion",
+    story="A broker crashes for good, so that a topic's deletion halts; then a client adds partitions to the topic.",
+    actions=tuple(action for action in EXPANSION_DURING_DELETION.actions if action is not broker.restart),
+    bounds={**EXPANSION_DURING_DELETION.bounds, "failovers": 0, "restarts": 1},
+    source="KAFKA-6612",
 )
