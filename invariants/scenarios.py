@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from invariants import controllers, deletion, partitions, records, sessions, topic_ids, witnesses
+from invariants import controllers, deletion, partitions, records, runbooks, sessions, topic_ids, witnesses
 from model.kafka import fixes
 from model.kafka import scenarios as stories
 from model.kafka.snapshot import read_snapshot
@@ -12,6 +12,7 @@ from model.kafka.snapshot_series import read_series
 from model.kafka.stories import deletion as deletion_stories
 from model.kafka.stories import reassignment as reassignment_stories
 from model.kafka.stories import records as records_stories
+from model.kafka.stories import runbooks as runbook_stories
 from model.kafka.stories import sessions as session_stories
 from model.kafka.stories import topic_ids as topic_id_stories
 
@@ -76,6 +77,18 @@ EXPANSION_DURING_HALTED_DELETION = evolve(
     deletion_stories.EXPANSION_DURING_HALTED_DELETION,
     invariants=(*(i for i in DELETION if i is not deletion.topic_is_deleted), deletion.expansion_meets_a_deletion),
 )
+RUNBOOK = (
+    *(i for i in DELETION if i not in (deletion.topic_is_deleted, deletion.deletion_terminates)),
+    partitions.partition_servable,
+    runbooks.removed_topic_is_not_served,
+    runbooks.config_goes_with_topic,
+    runbooks.runbook_is_finished,
+    runbooks.topic_serves_after_the_runbook,
+)
+RUNBOOKS = (
+    *(evolve(story, invariants=RUNBOOK) for story in runbook_stories.WITHOUT_ASKING),
+    *(evolve(story, invariants=(*RUNBOOK, deletion.deletion_terminates)) for story in runbook_stories.AFTER_ASKING),
+)
 TOPIC_ID_STORIES = tuple(
     evolve(story, invariants=EVERYWHERE)
     for story in (
@@ -124,6 +137,7 @@ SCENARIOS = (
     DELETE_BY_HAND,
     EXPANSION_DURING_DELETION,
     EXPANSION_DURING_HALTED_DELETION,
+    *RUNBOOKS,
     *TOPIC_ID_STORIES,
     REAL_CLUSTER,
     ZOMBIE_CONTROLLER,

@@ -76,7 +76,7 @@ def register(cluster: Cluster, broker: int) -> None:
 )
 def restart(cluster: Cluster, broker: Broker) -> None:
     """All logs are loaded, whatever topics there are by now; the broker registers, then tries to be controller."""
-    require(not cluster.is_up(broker))
+    require(not cluster.is_up(broker) and not cluster.runbook.keeps_down)
     for topic in TOPICS:
         for partition in PARTITIONS:
             keep_or_delete_metadata_file(cluster.brokers[broker].replicas[topic][partition], broker)

@@ -30,13 +30,23 @@ def delete_controller(cluster: Cluster) -> None:
 )
 def stop(cluster: Cluster, broker: Broker, controller: Broker) -> None:
     """Controlled shutdown by the active controller, then the broker flushes, closes its logs and leaves ZooKeeper."""
-    active = cluster.brokers[controller].controller
-    require(cluster.is_up(broker) and cluster.stops < RESTARTS)
-    require(cluster.zookeeper.controller == controller and active.step is Step.IDLE)
-    require(active.epoch == cluster.zookeeper.controller_epoch and active.liveness[broker] is Liveness.CURRENT)
+    require(may_stop(cluster, broker, controller) and cluster.stops < RESTARTS)
     cluster.stops += 1
+    stop_process(cluster, broker, controller)
+
+
+def may_stop(cluster: Cluster, broker: int, controller: int) -> bool:
+    """Whether the broker runs, and the active controller is free and knows it."""
+    active = cluster.brokers[controller].controller
+    is_free = cluster.zookeeper.controller == controller and active.step is Step.IDLE
+    is_known = active.epoch == cluster.zookeeper.controller_epoch and active.liveness[broker] is Liveness.CURRENT
+    return cluster.is_up(broker) and is_free and is_known
+
+
+def stop_process(cluster: Cluster, broker: int, controller: int) -> None:
+    """Topics that are queued for deletion are left as they are."""
     for topic in TOPICS:
-        if not active.topics[topic].machines.to_be_deleted:
+        if not cluster.brokers[controller].controller.topics[topic].machines.to_be_deleted:
             controlled_shutdown(cluster, controller, topic, stopping=broker)
         for partition in PARTITIONS:
             close_log(cluster.brokers[broker].replicas[topic][partition])

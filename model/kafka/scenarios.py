@@ -109,6 +109,7 @@ OLD_CLIENT_EXPANSION = Scenario(
         "incarnations": 0,
         "deletions": 0,
         "hand_removals": 0,
+        "runbook_tasks": 0,
         "admins": 1,
         "old_admins": 0,
         "expirations": 0,

@@ -31,6 +31,7 @@ from model.kafka.domains import (
     RECORDS,
     REPAIRS,
     RESTARTS,
+    RUNBOOK_TASKS,
     TOPIC_IDS,
     TOPICS,
 )
@@ -361,6 +362,29 @@ class Admin:
 
 
 @state
+class Runbook:
+    """How far an operator is with a runbook: tasks that are done, and the brokers on which the present one is.
+
+    While the operator `keeps_down` brokers, none that stops starts again.
+    """
+
+    tasks_done: int = number(0, RUNBOOK_TASKS)
+    done_on: frozenset[int] = subset(BROKERS, when=RUNBOOK_TASKS)
+    keeps_down: bool = flag(when=RUNBOOK_TASKS)
+
+    def finish_task(self) -> None:
+        """The next task is due."""
+        self.tasks_done += 1
+        self.done_on = frozenset()
+
+    def finish_on(self, broker: int) -> None:
+        """The task is done on one broker; when it is on all, the next one is due."""
+        self.done_on = self.done_on | {broker}
+        if self.done_on == frozenset(BROKERS):
+            self.finish_task()
+
+
+@state
 class Cluster:
     """ZooKeeper, the brokers, and how much of each budget is spent.
 
@@ -378,6 +402,7 @@ class Cluster:
     controller_deletions: int = number(0, FAILOVERS)
     deletions: int = number(0, DELETIONS)
     hand_removals: int = number(0, HAND_REMOVALS)
+    runbook: Runbook = nested(Runbook)
     stops: int = number(0, RESTARTS)
     expirations: int = number(0, EXPIRATIONS)
     auth_failures: int = number(0, AUTH_FAILURES)

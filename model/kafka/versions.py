@@ -193,6 +193,14 @@ REASSIGNMENT = Flag(
     "reassignment",
     "a partition's replicas are some of the brokers, and clients reassign them; else they are all of them",
 )
+RUNBOOK = Flag(
+    "runbook",
+    "the tasks that an operator does by hand about a topic, in this order: `runbook.tasks` has them",
+    settings=("none", "topic", "znodes", "marker first", "znodes and controller", "logs", "stop all", "roll"),
+)
+PATIENT_OPERATOR = Flag(
+    "patient_operator", "the operator begins a task of a runbook only while the cluster has nothing to do"
+)
 PREFERRED_ELECTION = Flag("preferred_election", "auto.leader.rebalance.enable: leaders move back to preferred replicas")
 
 def variant_of(release: str) -> dict[str, bool | str]:
@@ -213,6 +221,8 @@ COARSE = {
     "sessions": False,
     "reassignment": False,
     "deletion": False,
+    "runbook": "none",
+    "patient_operator": False,
     "old_upsert": False,
     "patient_creation": False,
     "preferred_election": False,
@@ -229,6 +239,8 @@ FINE = {
     "sessions": False,
     "reassignment": False,
     "deletion": False,
+    "runbook": "none",
+    "patient_operator": False,
     "old_upsert": False,
     "patient_creation": False,
     "preferred_election": True,

@@ -1,0 +1,47 @@
+"""What must hold after an operator has got rid of a topic by hand: nothing is left of it, and its name can be used."""
+from __future__ import annotations
+
+from model.kafka.domains import BROKERS, Broker, Partition, Topic
+from model.kafka.runbook import is_finished
+from model.kafka.state import Cluster
+from model.language import premise, reachable, when_quiet
+
+
+@when_quiet(
+    symptom="producers and consumers go on with a topic that kafka-topics.sh --zookeeper does not list",
+    log="none: the leader goes on until the broker restarts",
+)
+def removed_topic_is_not_served(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """P21 MetadataConverges: no broker leads a partition of a topic that is gone from ZooKeeper."""
+    premise(cluster.is_up(broker) and not cluster.zookeeper.topics[topic].exists)
+    return not cluster.brokers[broker].replicas[topic][partition].is_leader
+
+
+@when_quiet(
+    symptom="kafka-configs.sh lists overrides of a topic that is gone",
+    log="none",
+)
+def config_goes_with_topic(cluster: Cluster, topic: Topic) -> bool:
+    """A topic that is gone has no configuration left."""
+    znode = cluster.zookeeper.topics[topic]
+    premise(znode.was_created and not znode.exists)
+    return not znode.has_config
+
+
+@reachable()
+def runbook_is_finished(cluster: Cluster) -> bool:
+    """The operator has done all tasks, and all brokers run."""
+    return is_finished(cluster) and all(cluster.is_up(broker) for broker in BROKERS)
+
+
+@reachable()
+def topic_serves_after_the_runbook(cluster: Cluster, topic: Topic) -> bool:
+    """The topic was created again, and its leader works."""
+    znode = cluster.zookeeper.topics[topic]
+    return is_finished(cluster) and any(
+        znode.incarnation > 0
+        and znode.states[0].leader == broker
+        and cluster.brokers[broker].replicas[topic][0].is_leader
+        and cluster.brokers[broker].replicas[topic][0].leader_epoch == znode.states[0].leader_epoch
+        for broker in BROKERS
+    )
