@@ -6,14 +6,16 @@ a fix). A *binding* gives all of them their values; it is active while a model r
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeVar
 
 from attrs import field, frozen
 
 from model.language.errors import UsageError, one_of
+
+T = TypeVar("T")
 
 
 @frozen
@@ -23,6 +25,8 @@ class Binding:
     bounds: Mapping[str, int] = field(factory=dict)
     flags: Mapping[str, Any] = field(factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    kept: dict[Any, Any] = field(factory=dict, init=False, eq=False, repr=False)
+    """What was worked out under this binding and is asked for often, by what it is about."""
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -35,6 +39,17 @@ class Binding:
 
 
 _ACTIVE: ContextVar[Binding] = ContextVar("binding")
+
+
+def kept(about: Hashable, make: Callable[[], T]) -> T:
+    """What `make` gives for something under the active binding, made once; without a binding, made each time."""
+    binding = _ACTIVE.get(None)
+    if binding is None:
+        return make()
+    try:
+        return binding.kept[about]
+    except KeyError:
+        return binding.kept.setdefault(about, make())
 
 
 def active_binding() -> Binding:

@@ -5,6 +5,7 @@ Each has value semantics when it is stored in a field: storing copies the conten
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from attrs import frozen
@@ -204,13 +205,16 @@ class FifoShape(Shape):
 
     def flatten(self, value: Fifo[Any], into: list[int]) -> None:
         into.append(len(value))
-        for slot in range(int(self.capacity)):
-            self.element.flatten(value._items[slot] if slot < len(value) else self.element.default(), into)
+        for item in value._items:
+            self.element.flatten(item, into)
+        into.extend(self.element.default_numbers() * (int(self.capacity) - len(value)))
 
     def rebuild(self, numbers: Iterator[int]) -> Fifo[Any]:
         length = next(numbers)
-        items = [self.element.rebuild(numbers) for _ in range(int(self.capacity))]
-        return Fifo(self, items[:length])
+        items = [self.element.rebuild(numbers) for _ in range(length)]
+        free = (int(self.capacity) - length) * self.element.size()
+        next(islice(numbers, free, free), None)  # what is in free slots, nobody can see
+        return Fifo(self, items)
 
 
 @frozen

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
+from functools import cache
+from itertools import islice
 from typing import Any
 
 from attrs import field, fields, frozen
 
-from model.language.binding import Bound, Domain
+from model.language.binding import Bound, Domain, kept
 from model.language.errors import BoundReached, DomainError
 
 NONE = -1
 """How a vector stores None."""
+
+MOST_KEPT = 100_000
+"""So many records of one shape are kept for states to share."""
 
 
 @frozen
@@ -77,6 +82,19 @@ class Shape:
         """The value whose leaves come next in a vector."""
         raise NotImplementedError
 
+    def size(self) -> int:
+        """How many leaves a value of this shape has."""
+        return kept(("size", self), lambda: sum(1 for _ in self.leaves("")))
+
+    def default_numbers(self) -> tuple[int, ...]:
+        """The leaves of the default."""
+        return kept(("default", self), lambda: self._numbers_of(self.default()))
+
+    def _numbers_of(self, value: Any) -> tuple[int, ...]:
+        numbers: list[int] = []
+        self.flatten(value, numbers)
+        return tuple(numbers)
+
     def show(self, number: int) -> str:
         """A leaf of this shape in words."""
         return str(number)
@@ -100,7 +118,11 @@ class Scalar(Shape):
         into.append(value)
 
     def rebuild(self, numbers: Iterator[int]) -> Any:
-        return next(numbers)
+        return self.value(next(numbers))
+
+    def value(self, number: int) -> Any:
+        """The value that a number in a vector stands for."""
+        return number
 
 
 @frozen
@@ -123,8 +145,8 @@ class FlagShape(Scalar):
     def flatten(self, value: Any, into: list[int]) -> None:
         into.append(int(value))
 
-    def rebuild(self, numbers: Iterator[int]) -> bool:
-        return bool(next(numbers))
+    def value(self, number: int) -> bool:
+        return bool(number)
 
     def show(self, number: int) -> str:
         return "yes" if number else "no"
@@ -190,9 +212,9 @@ class ChoiceShape(Scalar):
     def high(self) -> int:
         return len(self.enum) - 1
 
-    def members(self) -> list[Enum]:
+    def members(self) -> tuple[Enum, ...]:
         """The members in the order in which vectors number them."""
-        return list(self.enum)
+        return _members(self.enum)
 
     def check(self, value: Any, where: str) -> Enum:
         if isinstance(value, self.enum):
@@ -202,11 +224,16 @@ class ChoiceShape(Scalar):
     def flatten(self, value: Any, into: list[int]) -> None:
         into.append(self.members().index(value))
 
-    def rebuild(self, numbers: Iterator[int]) -> Enum:
-        return self.members()[next(numbers)]
+    def value(self, number: int) -> Enum:
+        return self.members()[number]
 
     def show(self, number: int) -> str:
         return self.members()[number].name.lower()
+
+
+@cache
+def _members(enum: type[Enum]) -> tuple[Enum, ...]:
+    return tuple(enum)
 
 
 @frozen
@@ -233,9 +260,8 @@ class OptionalShape(Scalar):
         else:
             self.inner.flatten(value, into)
 
-    def rebuild(self, numbers: Iterator[int]) -> Any:
-        number = next(numbers)
-        return None if number == NONE else self.inner.rebuild(iter((number,)))
+    def value(self, number: int) -> Any:
+        return None if number == NONE else self.inner.value(number)
 
     def show(self, number: int) -> str:
         return "none" if number == NONE else self.inner.show(number)
@@ -330,22 +356,42 @@ class ValueShape(Shape):
             yield from shape.leaves(f"{path}.{name}")
 
     def flatten(self, value: Any, into: list[int]) -> None:
+        if value is None:
+            into.extend(self.default_numbers())
+            return
         if self.optional:
-            into.append(int(value is not None))
-        content = self.cls() if value is None else value
+            into.append(1)
         for name, shape in shapes_of(self.cls):
-            shape.flatten(getattr(content, name), into)
+            shape.flatten(getattr(value, name), into)
+
+    def _numbers_of(self, value: Any) -> tuple[int, ...]:
+        """Of None too: the numbers of nothing are those of an empty slot."""
+        if value is not None:
+            return super()._numbers_of(value)
+        return (0, *(number for _, shape in shapes_of(self.cls) for number in shape.default_numbers()))
 
     def rebuild(self, numbers: Iterator[int]) -> Any:
-        present = bool(next(numbers)) if self.optional else True
-        content = {name: shape.rebuild(numbers) for name, shape in shapes_of(self.cls)}
-        return self.cls(**content) if present else None
+        """A record that is the same for the same numbers: it never changes, so states can share it."""
+        key = tuple(islice(numbers, self.size()))
+        found = kept(("values", self), dict[tuple[int, ...], Any])
+        if key not in found:
+            if len(found) >= MOST_KEPT:
+                found.clear()
+            found[key] = self._made(iter(key))
+        return found[key]
+
+    def _made(self, numbers: Iterator[int]) -> Any:
+        if self.optional and not next(numbers):
+            return None
+        return self.cls(**{name: shape.rebuild(numbers) for name, shape in shapes_of(self.cls)})
 
 
 def shapes_of(cls: type) -> list[tuple[str, Shape]]:
     """The fields of a state or value class with their shapes under the active binding, in declaration order."""
     declared, is_switched = cls.__dict__.get("__shapes__") or _declared(cls)
-    return [(name, shape.now()) for name, shape in declared] if is_switched else declared
+    if not is_switched:
+        return declared
+    return kept(cls, lambda: [(name, shape.now()) for name, shape in declared])
 
 
 def _declared(cls: type) -> tuple[list[tuple[str, Shape]], bool]:
