@@ -7,14 +7,15 @@ A document names a counterexample in a comment, and its diagram follows:
     variant: no-lock
     claim: nothing_is_lost()
     bounds: workers=2
-    flags: fenced=no
+    flags: fenced=off; elections=by lot
     steps: read(0); read(1); write(0); write(1)
     -->
     (what kwalk writes)
     <!-- end of counterexample -->
 
-`bounds` and `flags` may be left out. Without `steps` the shortest counterexample is searched for, and its steps are
-written into the comment. With them the steps are only replayed, so that a diagram costs no search.
+`bounds` and `flags` may be left out; flags are set as `--flag` sets them. Without `steps` the shortest counterexample
+is searched for, and its steps are written into the comment. With them the steps are only replayed, so that a diagram
+costs no search.
 """
 from __future__ import annotations
 
@@ -26,6 +27,7 @@ from attrs import evolve, frozen
 
 from model.language import Claim, Model, UsageError
 from model.language.registry import find_scenario
+from model.language.settings import setting_from
 from reports.markdown import diagram
 from reports.story import tell
 from search.trace import ReplayError, Trace, reference_of, run, shows
@@ -67,20 +69,24 @@ def _read(head: str) -> Counterexample:
     if unknown or missing:
         what = f"knows no {unknown[0]!r}" if unknown else f"needs {missing[0]!r}"
         raise UsageError(f"A counterexample in a document {what}. It has the lines {', '.join(FIELDS)}.")
-    sizes = {name: int(size) for name, size in _pairs(said.get("bounds", ""))}
-    steps = tuple(step.strip() for step in said.get("steps", "").split(";") if step.strip())
-    return Counterexample(
-        said["scenario"], said["variant"], said["claim"], sizes, dict(_pairs(said.get("flags", ""))), steps
-    )
+    sizes = {name: int(size) for name, size in _pairs(said.get("bounds", "").split())}
+    flags = dict(_pairs(_listed(said.get("flags", ""))))
+    steps = tuple(_listed(said.get("steps", "")))
+    return Counterexample(said["scenario"], said["variant"], said["claim"], sizes, flags, steps)
 
 
-def _pairs(text: str) -> list[tuple[str, str]]:
-    return [(word.partition("=")[0], word.partition("=")[2]) for word in text.split()]
+def _listed(text: str) -> list[str]:
+    return [word.strip() for word in text.split(";") if word.strip()]
+
+
+def _pairs(words: list[str]) -> list[tuple[str, str]]:
+    return [(word.partition("=")[0], word.partition("=")[2]) for word in words]
 
 
 def _block(wanted: Counterexample) -> str:
     scenario = find_scenario(wanted.scenario)
-    model = Model(scenario, wanted.variant, wanted.bounds, wanted.flags)
+    flags = {name: setting_from(scenario, name, text) for name, text in wanted.flags.items()}
+    model = Model(scenario, wanted.variant, wanted.bounds, flags)
     claim = next((claim for claim in model.claims if claim.key == wanted.claim), None)
     if claim is None:
         raise UsageError(f"Scenario {wanted.scenario!r} has no claim {wanted.claim!r} under these bounds.")
@@ -97,7 +103,7 @@ def _head(wanted: Counterexample) -> str:
         "variant": wanted.variant,
         "claim": wanted.claim,
         "bounds": " ".join(f"{name}={size}" for name, size in wanted.bounds.items()),
-        "flags": " ".join(f"{name}={setting}" for name, setting in wanted.flags.items()),
+        "flags": "; ".join(f"{name}={setting}" for name, setting in wanted.flags.items()),
         "steps": "; ".join(wanted.steps),
     }
     return "".join(f"{name}: {text}\n" for name, text in lines.items() if text)

@@ -36,6 +36,12 @@ def test_with_steps_nothing_is_searched_for(monkeypatch):
     assert illustrated(page) == page
 
 
+def test_flags_are_set_as_on_the_command_line():
+    page = illustrated(BLANK.replace("variant: no-lock", "variant: lock").replace("-->", "flags: lock=off\n-->", 1))
+    assert "`kwalk exhaust lost-update --variant lock --flag lock=off --invariant nothing_is_lost`" in page
+    assert "flags: lock=off\nsteps: " in page and illustrated(page) == page
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -43,6 +49,7 @@ def test_with_steps_nothing_is_searched_for(monkeypatch):
         ("variant: no-lock\n", "", "needs 'variant'"),
         ("variant: no-lock", "variant: lock", "no counterexample"),
         ("claim:", "claims:", "knows no 'claims'"),
+        ("-->\n<!-- end", "flags: lock=ajar\n-->\n<!-- end", "Flag 'lock' cannot be 'ajar'"),
         ("-->\n<!-- end", "steps: read(0)\n-->\n<!-- end", "do not lead to a violation any more"),
     ],
 )
