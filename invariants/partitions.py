@@ -58,3 +58,19 @@ def no_partition_lost(cluster: Cluster, topic: Topic) -> bool:
     znode = cluster.zookeeper.topics[topic]
     premise(znode.exists and not znode.deletion_asked)
     return znode.partition_count >= znode.accepted_partitions
+
+
+@when_quiet(
+    symptom="consumers ask with a leader epoch that is over and are fenced for ever (KAFKA-9212); clients see a "
+    "deleted topic",
+    log="FENCED_LEADER_EPOCH in the answers to ListOffsets and Fetch",
+)
+def metadata_converges(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """P21 MetadataConverges: a live broker tells clients the state znode's leader and epoch; nothing if there is none.
+
+    Only where the scenario has metadata caches.
+    """
+    premise(cluster.is_up(broker))
+    state = cluster.zookeeper.topics[topic].states[partition]
+    cached = cluster.brokers[broker].metadata[topic][partition]
+    return cached.leader == state.leader and cached.leader_epoch == state.leader_epoch

@@ -1,4 +1,4 @@
-"""What must hold of records (P12 to P14, P20): none is lost, none differs, none returns, none is without a topic id."""
+"""What must hold of records (P12 to P14, P20): none is lost, none differs, none returns, none is without an id."""
 from __future__ import annotations
 
 from model.kafka.domains import BROKERS, Broker, Partition, Topic
@@ -6,7 +6,7 @@ from model.kafka.log import Log
 from model.kafka.partition import leads
 from model.kafka.state import Cluster
 from model.kafka.versions import FETCH_BY_TOPIC_ID
-from model.language import always, premise, when_quiet
+from model.language import always, premise, step, when_quiet
 
 
 @always(symptom="acknowledged data is lost", log="[Log partition=…] Truncating to offset …")
@@ -59,3 +59,13 @@ def records_have_a_topic_id(cluster: Cluster, broker: Broker, topic: Topic, part
     replica = cluster.brokers[broker].replicas[topic][partition]
     premise(not replica.log.records.is_empty)
     return replica.topic_id is not None or replica.file_topic_id is not None
+
+
+@step(symptom="none yet: nothing was written to the log, and it takes an id again when its broker is back")
+def log_keeps_its_topic_id(
+    before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
+) -> bool:
+    """P20 DataImpliesMeta, more strictly: a log that has taken a topic id has a partition.metadata after a crash."""
+    was, now = before.brokers[broker].replicas[topic][partition], after.brokers[broker].replicas[topic][partition]
+    premise(was.topic_id is not None and before.is_up(broker) and not after.is_up(broker))
+    return now.file_topic_id is not None

@@ -35,6 +35,7 @@ RECORDS = (
     records.no_divergence,
     records.no_resurrection,
     records.records_have_a_topic_id,
+    records.log_keeps_its_topic_id,
     partitions.partition_servable,
     partitions.replicas_converge,
     partitions.leader_in_assignment,
@@ -66,6 +67,10 @@ RECORDS_THROUGH_FAILOVER = evolve(
 RECREATED_TOPIC_RECORDS = evolve(
     records_stories.RECREATED_TOPIC_RECORDS,
     invariants=(*(i for i in RECORDS if i is not records.committed_survives), witnesses.recreated_topic_has_a_record),
+)
+STRAY_LOGS = tuple(
+    evolve(story, invariants=(*RECORDS, witnesses.recreated_topic_has_a_record))
+    for story in (records_stories.STRAY_LOG, records_stories.STRAY_LOG_WITHOUT_ID)
 )
 TOPIC_DELETION = evolve(deletion_stories.TOPIC_DELETION, invariants=DELETION)
 DELETE_AND_RECREATE = evolve(
@@ -127,11 +132,20 @@ REASSIGNMENT_WITH_EXPANSION = evolve(
     reassignment_stories.REASSIGNMENT_WITH_EXPANSION,
     invariants=(*EVERYWHERE, deletion.no_stray, witnesses.expansion_is_registered),
 )
+REASSIGNMENT_AS_CLIENTS_SEE_IT = evolve(
+    reassignment_stories.REASSIGNMENT_AS_CLIENTS_SEE_IT,
+    invariants=(*EVERYWHERE, deletion.no_stray, partitions.metadata_converges, *MOVED),
+)
+REASSIGNMENT_THERE_AND_BACK = evolve(
+    reassignment_stories.REASSIGNMENT_THERE_AND_BACK,
+    invariants=(*EVERYWHERE, deletion.no_stray, witnesses.replica_is_moved, witnesses.replica_is_moved_back),
+)
 SCENARIOS = (
     OLD_CLIENT_EXPANSION,
     OLD_CLIENT_EXPANSION_IN_DETAIL,
     RECORDS_THROUGH_FAILOVER,
     RECREATED_TOPIC_RECORDS,
+    *STRAY_LOGS,
     TOPIC_DELETION,
     DELETE_AND_RECREATE,
     DELETE_BY_HAND,
@@ -146,5 +160,7 @@ SCENARIOS = (
     FAST_BOUNCE,
     REASSIGNMENT,
     REASSIGNMENT_WITH_EXPANSION,
+    REASSIGNMENT_AS_CLIENTS_SEE_IT,
+    REASSIGNMENT_THERE_AND_BACK,
 )
 FIXES = fixes.FIXES

@@ -79,6 +79,14 @@ def replica_is_moved(cluster: Cluster, topic: Topic, partition: Partition) -> bo
 
 
 @reachable()
+def replica_is_moved_back(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """After two reassignments the replicas are those of the beginning, and a request may still arrive once more."""
+    assignment = cluster.zookeeper.topics[topic].assignments[partition]
+    is_back = assignment.replicas == created_replicas(partition) and not assignment.is_being_reassigned
+    return is_back and cluster.reassignments > 1 and cluster.late_copies > 0
+
+
+@reachable()
 def reassignment_is_cancelled(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
     """A reassignment was cancelled while a new replica was there already."""
     assignment = cluster.zookeeper.topics[topic].assignments[partition]

@@ -5,6 +5,7 @@ from model.kafka.actors import BROKER
 from model.kafka.controller_election import resign
 from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from model.kafka.log_directory import keep_or_delete_metadata_file, load_log, lose_memory
+from model.kafka.metadata_cache import forget_metadata
 from model.kafka.state import Cluster, ControllerEvent, EventKind, Liveness, Session
 from model.kafka.versions import BROKER_EPOCH, SESSIONS
 from model.kafka.zookeeper import broker_ids_changed, controller_changed
@@ -21,6 +22,8 @@ def end_process(cluster: Cluster, broker: int) -> None:
         for partition in PARTITIONS:
             lose_memory(state.replicas[topic][partition])
     state.controller_epoch = 0
+    forget_metadata(state)
+    state.requests.forget_late()
     if BROKER_EPOCH:
         state.requests.clear()
     resign(cluster, broker)

@@ -1,8 +1,8 @@
 """The requests that a controller sends: ControllerBrokerRequestBatch and ControllerChannelManager.
 
 A request is dropped here, not at the receiver, when the broker's registration that the context knows has ended: the
-broker epoch in it would be refused as stale. UpdateMetadata goes with LeaderAndIsr. StopReplica is sent only under the
-flag `stop_replica`, and never to a broker that is about to stop.
+broker epoch in it would be refused as stale. StopReplica is sent only under the flag `stop_replica`, and never to a
+broker that is about to stop; UpdateMetadata, which goes to all live brokers, only under the flag `metadata_caches`.
 """
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from model.kafka.domains import BROKERS, PARTITIONS
 from model.kafka.inter_broker_protocol import uses_topic_ids
 from model.kafka.requests import EpochKind, LeaderAndIsr, PartitionState, RequestKind
 from model.kafka.state import Cluster, Controller, Liveness
-from model.kafka.versions import BROKER_EPOCH, REQUEST_PER_PARTITION, SESSIONS
+from model.kafka.versions import BROKER_EPOCH, METADATA_CACHES, REQUEST_PER_PARTITION, SESSIONS
 
 
 def send_leader_and_isr(
@@ -23,6 +23,7 @@ def send_leader_and_isr(
                 send_batch(cluster, broker, topic, frozenset({partition}), to=to)
     elif partitions:
         send_batch(cluster, broker, topic, partitions, to=to)
+    send_update_metadata(cluster, broker, topic, partitions, to=cluster.brokers[broker].controller.live_brokers)
 
 
 def send_batch(cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, to: frozenset[int]) -> None:
@@ -46,6 +47,32 @@ def partition_state(controller: Controller, topic: int, partition: int) -> Parti
     leadership = controller.topics[topic].leadership[partition]
     leader = leadership.leader if leadership.leader in controller.live_brokers else None
     return PartitionState(leader, leadership.leader_epoch, isr=leadership.isr)
+
+
+def send_update_metadata(
+    cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, to: frozenset[int]
+) -> None:
+    """addUpdateMetadataRequestForBrokers: what clients are to know of the partitions, after LeaderAndIsr of a batch."""
+    if METADATA_CACHES and bool(partitions):
+        controller = cluster.brokers[broker].controller
+        header = LeaderAndIsr(controller.epoch, topic, None, RequestKind.UPDATE_METADATA)
+        for receiver in BROKERS:
+            if receiver in to and can_send(controller, receiver):
+                requests = cluster.brokers[receiver].requests
+                requests.headers.push(header)
+                for partition in PARTITIONS:
+                    is_told = partition in partitions
+                    requests.columns[partition].push(cached_state(controller, topic, partition) if is_told else None)
+
+
+def cached_state(controller: Controller, topic: int, partition: int) -> PartitionState | None:
+    """updateMetadataRequestPartitionInfo: the context's leadership, if there is any; LeaderDuringDelete if it goes."""
+    leadership = controller.topics[topic].leadership[partition]
+    if not leadership.is_known:
+        return None
+    if controller.topics[topic].machines.to_be_deleted:
+        return PartitionState(None, 0, epoch_kind=EpochKind.DURING_DELETE)
+    return PartitionState(leadership.leader, leadership.leader_epoch)
 
 
 def send_stop_replica(

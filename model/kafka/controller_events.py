@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from model.kafka.actors import CONTROLLER
 from model.kafka.assignment import first_assigned
-from model.kafka.controller_channels import remove_channels, send_leader_and_isr
+from model.kafka.controller_channels import remove_channels, send_leader_and_isr, send_update_metadata
 from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker, Topic
 from model.kafka.inter_broker_protocol import found_topic_id
 from model.kafka.partition_creation import on_new_partition_creation
@@ -183,6 +183,7 @@ def broker_startup(cluster: Cluster, broker: Broker) -> None:
             if other in new:
                 controller.liveness[other] = Liveness.CURRENT
         for topic in TOPICS:
+            send_update_metadata(cluster, broker, topic, led_partitions(controller.topics[topic]), to=new)
             bring_replicas_online(cluster, broker, topic, on=new)
             trigger_online_partition_state_change(cluster, broker, topic)
             if REASSIGNMENT:

@@ -40,6 +40,7 @@ CANCELLATIONS = Bound("cancellations", "how often a client cancels a reassignmen
 DELETIONS = Bound("deletions", "how often a client asks to delete a topic")
 HAND_REMOVALS = Bound("hand_removals", "how often an operator removes a topic's znodes, or its marker, by hand")
 RUNBOOK_TASKS = Bound("runbook_tasks", "tasks that an operator's runbook can have; 0: there is none")
+LATE_COPIES = Bound("late_copies", "how often a request arrives once more, as its connection broke on the way")
 REPLICATION_FACTOR = Bound(
     "replication_factor", "replicas that a partition is created with, if replicas can be reassigned; else all brokers"
 )

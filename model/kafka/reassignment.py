@@ -15,7 +15,12 @@ from __future__ import annotations
 
 from model.kafka.actors import CONTROLLER, NEW_CLIENT
 from model.kafka.assignment import first_assigned
-from model.kafka.controller_channels import send_leader_and_isr, send_stop_replica
+from model.kafka.controller_channels import (
+    send_batch,
+    send_leader_and_isr,
+    send_stop_replica,
+    send_update_metadata,
+)
 from model.kafka.domains import BROKERS, CANCELLATIONS, PARTITIONS, REASSIGNMENTS, Broker, Partition, Topic
 from model.kafka.partition_state_machine import elect_for_reassignment, read_leadership
 from model.kafka.replica_state_machine import remove_replica_from_isr
@@ -131,12 +136,17 @@ def update_current_reassignment(
 
 
 def finish_reassignment(cluster: Cluster, broker: int, topic: int, partition: int, wanted: Assignment) -> None:
-    """B2: the target are the replicas; B3: one of them leads; B4 and B5: the others stop; B6: ZooKeeper knows."""
+    """B2: the target are the replicas; B3: one of them leads; B4 and B5: the others stop; B6: ZooKeeper knows.
+
+    B8: clients get to know.
+    """
     cluster.brokers[broker].controller.topics[topic].assignments[partition] = Assignment(wanted.target)
     move_leader_if_required(cluster, broker, topic, partition)
     stop_removed_replicas(cluster, broker, topic, partition, wanted.removing)
     check_controller_epoch(cluster, broker)
-    write_topic_from_context(cluster, broker, topic)
+    write_topic_from_context(cluster, broker, topic)  # B7 is no step here
+    live = cluster.brokers[broker].controller.live_brokers
+    send_update_metadata(cluster, broker, topic, frozenset({partition}), to=live)
 
 
 def move_leader_if_required(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
@@ -164,10 +174,11 @@ def update_leader_epoch_and_send_request(cluster: Cluster, broker: int, topic: i
     leader, epoch = leadership.leader, leadership.leader_epoch
     state.leader_epoch += 1
     read_leadership(cluster, broker, topic, partition)
-    replicas = context.assignments[partition].replicas
-    send_leader_and_isr(cluster, broker, topic, frozenset({partition}), to=replicas)
+    partitions, replicas = frozenset({partition}), context.assignments[partition].replicas
+    send_batch(cluster, broker, topic, partitions, to=replicas)
     if not CTX_EPOCH_ON_BUMP:
         leadership.leader, leadership.leader_epoch = leader, epoch
+    send_update_metadata(cluster, broker, topic, partitions, to=cluster.brokers[broker].controller.live_brokers)
 
 
 def stop_removed_replicas(

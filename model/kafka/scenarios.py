@@ -11,6 +11,7 @@ from model.kafka import (
     controller_failover,
     faults,
     log_directory,
+    metadata_cache,
     operator,
     partition,
     replica_manager,
@@ -46,6 +47,7 @@ CONTROLLER = (
 BROKER = (
     replica_manager.handle_leader_and_isr,
     replica_manager.handle_stop_replica,
+    metadata_cache.handle_update_metadata,
     log_directory.flush_metadata,
     partition.shrink_isr,
     partition.expand_isr,
@@ -104,6 +106,7 @@ OLD_CLIENT_EXPANSION = Scenario(
         "repairs": 0,
         "reassignments": 0,
         "cancellations": 0,
+        "late_copies": 0,
         "replication_factor": 0,
         "records": 0,
         "incarnations": 0,

@@ -22,6 +22,7 @@ from model.kafka.domains import (
     FAILOVERS,
     HAND_REMOVALS,
     INCARNATIONS,
+    LATE_COPIES,
     LEADER_EPOCHS,
     NEW_EXPANSIONS,
     NOTIFICATIONS,
@@ -36,9 +37,17 @@ from model.kafka.domains import (
     TOPICS,
 )
 from model.kafka.log import Commit, Log, Replication
-from model.kafka.requests import RequestQueue
+from model.kafka.requests import CachedPartition, RequestQueue
 from model.kafka.state_machines import StateMachines
-from model.kafka.versions import DELETION, METADATA_FILE_REMOVAL, REASSIGNMENT, SESSIONS, STOP_REPLICA, TWO_STEP_ADMIN
+from model.kafka.versions import (
+    DELETION,
+    METADATA_CACHES,
+    METADATA_FILE_REMOVAL,
+    REASSIGNMENT,
+    SESSIONS,
+    STOP_REPLICA,
+    TWO_STEP_ADMIN,
+)
 from model.language import (
     Array,
     Fifo,
@@ -337,7 +346,7 @@ class BrokerState:
     """A broker: its controller module, the requests on their way to it, and its replicas.
 
     `controller_epoch` is the highest that its replica manager has seen. Without a process the session counts as live;
-    with one, the broker is in /brokers/ids just while it is.
+    with one, the broker is in /brokers/ids just while it is. `metadata` is its metadata cache.
     """
 
     session: Session = choice(Session, when=SESSIONS)
@@ -345,6 +354,7 @@ class BrokerState:
     controller_epoch: int = number(0, CONTROLLER_EPOCHS)
     requests: RequestQueue = nested(RequestQueue)
     replicas: Array[Array[Replica]] = array(TOPICS, array(PARTITIONS, Replica))
+    metadata: Array[Array[CachedPartition]] = array(TOPICS, array(PARTITIONS, CachedPartition), when=METADATA_CACHES)
 
 
 @state
@@ -410,6 +420,7 @@ class Cluster:
     repairs: int = number(0, REPAIRS)
     reassignments: int = number(0, REASSIGNMENTS)
     cancellations: int = number(0, CANCELLATIONS)
+    late_copies: int = number(0, LATE_COPIES)
 
     def is_up(self, broker: int) -> bool:
         """Whether the broker's process runs."""

@@ -7,7 +7,7 @@ replica of it starts. Once all replicas have succeeded, completeDeleteTopic dele
 from __future__ import annotations
 
 from model.kafka.actors import CONTROLLER
-from model.kafka.controller_channels import send_stop_replica
+from model.kafka.controller_channels import send_stop_replica, send_update_metadata
 from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from model.kafka.replica_state_machine import take_replicas_offline
 from model.kafka.state import Cluster, Controller, EventKind, Step, TopicContext
@@ -141,6 +141,8 @@ def on_topic_deletion(cluster: Cluster, broker: int, topic: int) -> None:
                 context.machines.move_partition(partition, PartitionStatus.OFFLINE)
                 context.machines.move_partition(partition, PartitionStatus.NON_EXISTENT)
         context.machines.deletion_started = True
+    live = cluster.brokers[broker].controller.live_brokers
+    send_update_metadata(cluster, broker, topic, known_partitions(context), to=live)
     on_partition_deletion(cluster, broker, topic)
 
 

@@ -183,6 +183,11 @@ METADATA_FILE_REMOVAL = Flag(
     "metadata_file_removal", "operators remove partition.metadata, so that an id in memory without a file may be clean"
 )
 STOP_REPLICA = Flag("stop_replica", "controllers send StopReplica, and a log can be on disk without being hosted")
+METADATA_CACHES = Flag(
+    "metadata_caches",
+    "controllers send UpdateMetadata as a request of its own, and brokers keep what they tell clients; it needs "
+    "`stop_replica`",
+)
 UNCLEAN_ELECTION = Flag(
     "unclean_election", "unclean.leader.election.enable: without a live ISR member any live replica becomes leader"
 )
@@ -217,6 +222,7 @@ COARSE = {
     "isr_changes": "never",
     "request_per_partition": False,
     "stop_replica": False,
+    "metadata_caches": False,
     "unclean_election": False,
     "sessions": False,
     "reassignment": False,
@@ -235,6 +241,7 @@ FINE = {
     "isr_changes": "any time",
     "request_per_partition": False,
     "stop_replica": False,
+    "metadata_caches": False,
     "unclean_election": False,
     "sessions": False,
     "reassignment": False,

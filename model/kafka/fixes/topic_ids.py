@@ -1,7 +1,7 @@
-"""Fixes of lost topic ids and lost partitions that no Kafka release has."""
+"""Fixes of lost topic ids and lost partitions; but for one no Kafka release has them."""
 from __future__ import annotations
 
-from model.kafka.versions import CAS_TOPIC_WRITE, OLD_CLIENT_REFUSES, RESTORE_FROM_CACHE
+from model.kafka.versions import CAS_TOPIC_WRITE, KEEP_IDS_BELOW_IBP, OLD_CLIENT_REFUSES, RESTORE_FROM_CACHE
 from model.language.fix import Fix, Trial
 
 NO_STOP = {"restarts": 0}
@@ -53,6 +53,27 @@ FIXES = (
                 ("zk_id_not_erased",),
                 bounds=NO_STOP,
                 about="a client that read the id and does not know the field drops it all the same",
+            ),
+        ),
+    ),
+    Fix(
+        flag=KEEP_IDS_BELOW_IBP,
+        claims="a controller of an older inter-broker protocol neither forgets nor erases the topic ids that it finds",
+        source="KAFKA-12835 (2.8.1)",
+        trials=(
+            Trial("mixed-inter-broker-protocol", ("context_agrees",), bounds=NO_STOP),
+            Trial(
+                "reassignment",
+                ("zk_id_not_erased", "topic_id_stable"),
+                bounds={
+                    "brokers": 2,
+                    "replication_factor": 1,
+                    "old_protocol_brokers": 1,
+                    "failovers": 1,
+                    "cancellations": 0,
+                    "topic_ids": 2,
+                },
+                about="it writes the topic's znode from its memory, and the next controller mints another id",
             ),
         ),
     ),

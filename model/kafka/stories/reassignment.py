@@ -3,14 +3,34 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from model.kafka import reassignment
+from model.kafka import (
+    controller_events,
+    faults,
+    metadata_cache,
+    partition,
+    reassignment,
+    replica_manager,
+)
 from model.kafka.scenarios import OLD_CLIENT_EXPANSION
+from model.kafka.stories.existing_topic import cluster_with_topic
 
 REASSIGNMENT_ACTIONS = (
     reassignment.alter_partition_reassignments,
     reassignment.cancel_partition_reassignment,
     reassignment.complete_reassignment,
 )
+
+REPLICAS_MOVE = (
+    *REASSIGNMENT_ACTIONS,
+    controller_events.partition_modifications,
+    replica_manager.handle_leader_and_isr,
+    replica_manager.handle_stop_replica,
+    partition.shrink_isr,
+    partition.expand_isr,
+)
+"""All that there is to a reassignment while no broker stops and the controller stays."""
+ONE_REPLICA = {"new_creations": 0, "brokers": 2, "replication_factor": 1}
+"""The least that can be reassigned; the topic is there at the beginning."""
 
 REASSIGNMENT = evolve(
     OLD_CLIENT_EXPANSION,
@@ -60,4 +80,39 @@ REASSIGNMENT_WITH_EXPANSION = evolve(
     },
     flags={**REASSIGNMENT.flags, "isr_changes": "never"},
     source="KafkaController.updateReplicaAssignmentForPartition; KAFKA-14190",
+)
+
+REASSIGNMENT_AS_CLIENTS_SEE_IT = evolve(
+    REASSIGNMENT,
+    name="reassignment-as-clients-see-it",
+    story=(
+        "A client moves the only replica of a partition to another broker, and may cancel that; brokers tell clients "
+        "about leaders what UpdateMetadata requests told them."
+    ),
+    initial=cluster_with_topic,
+    actions=(*REPLICAS_MOVE, metadata_cache.handle_update_metadata),
+    bounds={**REASSIGNMENT.bounds, **ONE_REPLICA, "requests": 8},
+    flags={**REASSIGNMENT.flags, "metadata_caches": True},
+    source="ControllerBrokerRequestBatch.updateMetadataRequestPartitionInfo; KAFKA-9212",
+)
+
+REASSIGNMENT_THERE_AND_BACK = evolve(
+    REASSIGNMENT,
+    name="reassignment-there-and-back",
+    story=(
+        "A client moves the only replica of a partition to another broker and back, and a request arrives once more "
+        "after others, as the connection broke when it was sent first."
+    ),
+    initial=cluster_with_topic,
+    actions=(*REPLICAS_MOVE, faults.break_connection, faults.receive_late_copy),
+    bounds={
+        **REASSIGNMENT.bounds,
+        **ONE_REPLICA,
+        "reassignments": 2,
+        "cancellations": 0,
+        "late_copies": 1,
+        "requests": 6,
+        "leader_epochs": 9,
+    },
+    source="KAFKA-9539: StopReplica requests had no leader epoch, and could be handled out of order",
 )

@@ -8,43 +8,12 @@ from __future__ import annotations
 from attrs import evolve
 
 from model.kafka import admin_clients, operator, zookeeper
-from model.kafka.domains import BROKERS, PARTITIONS
+from model.kafka.domains import PARTITIONS
 from model.kafka.scenarios import BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, running_cluster
 from model.kafka.state import Cluster
+from model.kafka.stories.existing_topic import cluster_with_topic, create_topic
 
 ADMINS = (admin_clients.admin_reads_topic, admin_clients.admin_writes_topic)
-
-def create_topic(cluster: Cluster, partition_count: int, *, topic_id: int) -> None:
-    """The topic exists with that many partitions, led and followed under leader epoch 0, and everybody knows its id."""
-    znode = cluster.zookeeper.topics[0]
-    znode.partition_count = znode.accepted_partitions = partition_count
-    znode.topic_id = znode.first_topic_id = topic_id
-    for broker in BROKERS:
-        if cluster.zookeeper.controller == broker:
-            context = cluster.brokers[broker].controller.topics[0]
-            context.partition_count, context.topic_id = partition_count, topic_id
-            cluster.zookeeper.watches[broker].topic[0] = True
-    for partition in range(partition_count):
-        lead(cluster, partition, topic_id=topic_id)
-
-
-def lead(cluster: Cluster, partition: int, *, topic_id: int) -> None:
-    """The partition's preferred replica leads it under leader epoch 0; all replicas have the id in memory and file."""
-    state, leader = cluster.zookeeper.topics[0].states[partition], partition % len(BROKERS)
-    state.leader, state.isr, state.leader_epoch = leader, frozenset(BROKERS), 0
-    for broker in BROKERS:
-        if cluster.zookeeper.controller == broker:
-            leadership = cluster.brokers[broker].controller.topics[0].leadership[partition]
-            leadership.leader, leadership.leader_epoch = leader, 0
-        replica = cluster.brokers[broker].replicas[0][partition]
-        replica.log_open, replica.leader_epoch, replica.is_leader = True, 0, broker == leader
-        replica.topic_id = replica.file_topic_id = topic_id
-
-
-def cluster_with_topic(cluster: Cluster) -> None:
-    """All brokers are up, and there is a topic with one partition and an id that all know."""
-    running_cluster(cluster)
-    create_topic(cluster, 1, topic_id=cluster.topic_ids.take())
 
 
 def broken_cluster(cluster: Cluster) -> None:
