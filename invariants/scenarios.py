@@ -10,6 +10,7 @@ from model.kafka.snapshot import read_snapshot
 from model.kafka.snapshot_series import REAL_CLUSTER as OBSERVED
 from model.kafka.snapshot_series import read_series
 from model.kafka.stories import deletion as deletion_stories
+from model.kafka.stories import healthy as healthy_stories
 from model.kafka.stories import reassignment as reassignment_stories
 from model.kafka.stories import records as records_stories
 from model.kafka.stories import runbooks as runbook_stories
@@ -140,6 +141,18 @@ REASSIGNMENT_THERE_AND_BACK = evolve(
     reassignment_stories.REASSIGNMENT_THERE_AND_BACK,
     invariants=(*EVERYWHERE, deletion.no_stray, witnesses.replica_is_moved, witnesses.replica_is_moved_back),
 )
+HEALTHY_INVARIANTS = (
+    (healthy_stories.HEALTHY_CLUSTER, (*SESSIONS, *TOLD, deletion.partition_gets_a_leader, *WITNESSES)),
+    (healthy_stories.HEALTHY_SESSIONS, (*SESSIONS, *TOLD, sessions.broker_registers_again)),
+    (healthy_stories.HEALTHY_RECORDS, (*SESSIONS, *RECORDS)),
+    (healthy_stories.HEALTHY_DELETION, (*SESSIONS, *DELETION)),
+    (
+        healthy_stories.HEALTHY_REASSIGNMENT,
+        (*SESSIONS, deletion.no_stray, deletion.deleted_logs_were_meant, witnesses.replica_is_moved),
+    ),
+    (healthy_stories.ROLLING_RESTART, (*SESSIONS, deletion.partition_gets_a_leader, witnesses.failover_completes)),
+)
+HEALTHY = tuple(evolve(story, invariants=tuple(dict.fromkeys(held))) for story, held in HEALTHY_INVARIANTS)
 SCENARIOS = (
     OLD_CLIENT_EXPANSION,
     OLD_CLIENT_EXPANSION_IN_DETAIL,
@@ -162,5 +175,6 @@ SCENARIOS = (
     REASSIGNMENT_WITH_EXPANSION,
     REASSIGNMENT_AS_CLIENTS_SEE_IT,
     REASSIGNMENT_THERE_AND_BACK,
+    *HEALTHY,
 )
 FIXES = fixes.FIXES
