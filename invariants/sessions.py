@@ -120,7 +120,7 @@ def ready_controller_will_be_told_of_an_expansion(cluster: Cluster, topic: Topic
 
 
 @reachable()
-def broker_is_bounced(cluster: Cluster, broker: Broker) -> bool:
+def broker_is_bounced(cluster: Cluster) -> bool:
     """A broker is back before the controller has looked: it still counts the broker among the live ones."""
     return cluster.stops > 0 and any(
         is_ready(cluster, controller)
@@ -129,6 +129,7 @@ def broker_is_bounced(cluster: Cluster, broker: Broker) -> bool:
         and broker in cluster.brokers[controller].controller.live_brokers
         and ControllerEvent(EventKind.BROKER_CHANGE) in cluster.brokers[controller].controller.events
         for controller in BROKERS
+        for broker in BROKERS
         if controller != broker
     )
 

@@ -28,9 +28,10 @@ def shortest(verdict: Verdict) -> dict[str, int]:
 
 UNFENCED = {"one_effective_controller": 5, "context_agrees": 14, "partition_servable": 14, "replicas_converge": 14}
 CASES = [
-    (ZOMBIE_CONTROLLER, "2.8.2", {}, 3_176, {}),
-    (ZOMBIE_CONTROLLER, "3.9.0", {}, 2_849, {}),
-    (ZOMBIE_CONTROLLER, "2.8.2", {"zk_fencing": False}, 5_346, UNFENCED),
+    (ZOMBIE_CONTROLLER, "2.8.2", {}, 2_624, {}),
+    (ZOMBIE_CONTROLLER, "2.8.2", {"session_bound": False}, 3_176, {}),
+    (ZOMBIE_CONTROLLER, "2.8.2", {"zk_fencing": False}, 2_624, {}),
+    (ZOMBIE_CONTROLLER, "2.8.2", {"zk_fencing": False, "session_bound": False}, 5_346, UNFENCED),
     (FAILOVER_DURING_EXPANSION, "2.8.2", {}, 2_033, {}),
     (
         FAILOVER_DURING_EXPANSION, "2.8.2", {"zk_fencing": False}, 3_010,

@@ -1,7 +1,7 @@
 """Fixes of controllers and brokers that act on a session, a registration or an election which is over."""
 from __future__ import annotations
 
-from model.kafka.versions import AUTH_REINIT_GUARD, BROKER_EPOCH, ZK_FENCING
+from model.kafka.versions import AUTH_REINIT_GUARD, BROKER_EPOCH, SESSION_BOUND, ZK_FENCING
 from model.language.fix import Fix, Trial
 
 SPLIT = ("context_agrees", "partition_servable", "replicas_converge")
@@ -15,8 +15,32 @@ FIXES = (
         trials=(
             Trial("failover-during-expansion", ("one_effective_controller",), about="/controller was deleted"),
             Trial("failover-during-expansion", SPLIT, about="what two controllers that write lead to"),
-            Trial("zombie-controller", ("one_effective_controller",), about="the controller's session has expired"),
-            Trial("zombie-controller", SPLIT),
+            Trial(
+                "zombie-controller",
+                ("one_effective_controller",),
+                flags={"session_bound": False},
+                about="the controller's session has expired, and its client is that of 1.0",
+            ),
+            Trial(
+                "zombie-controller",
+                ("one_effective_controller",),
+                about="since 1.1 ZooKeeper refuses whatever an expired session writes: nothing is left to fence here",
+            ),
+        ),
+    ),
+    Fix(
+        flag=SESSION_BOUND,
+        claims="a controller whose session has expired writes nothing any more",
+        source="KAFKA-5642 (1.1.0): KafkaController.beforeInitializingSession; ZooKeeperClient.waitUntilConnected",
+        trials=(
+            Trial("zombie-controller", ("one_effective_controller",), flags={"zk_fencing": False}),
+            Trial("zombie-controller", SPLIT, flags={"zk_fencing": False}),
+            Trial(
+                "failover-during-expansion",
+                ("one_effective_controller",),
+                flags={"zk_fencing": False},
+                about="a controller that is deposed while its session lives writes on",
+            ),
         ),
     ),
     Fix(
@@ -31,7 +55,7 @@ FIXES = (
         source="KAFKA-13461 (3.0.1): ZooKeeperClient.reinitialize is not called then",
         trials=(
             Trial("authentication-failure", ("controller_serves",)),
-            Trial("authentication-failure", ("context_agrees",), about="what clients see of it"),
+            Trial("authentication-failure", ("context_agrees",), about="what it leads to when a topic is created"),
         ),
     ),
 )
