@@ -4,7 +4,12 @@ from __future__ import annotations
 from attrs import evolve
 
 from model.kafka import admin_clients, broker, operator, topic_deletion
-from model.kafka.scenarios import OLD_CLIENT_EXPANSION
+from model.kafka.domains import BROKERS
+from model.kafka.scenarios import OLD_CLIENT_EXPANSION, running_cluster
+from model.kafka.state import Cluster
+from model.kafka.state_machines import PartitionStatus, ReplicaStatus
+from model.kafka.stories.existing_topic import create_topic
+from model.kafka.versions import TOPICS_HAVE_IDS
 
 DELETION = (
     admin_clients.client_deletes_topic,
@@ -59,6 +64,18 @@ DELETE_BY_HAND = evolve(
     source="an operator's question of what happens if /brokers/topics/T is deleted directly",
 )
 
+
+def cluster_with_topic(cluster: Cluster) -> None:
+    """All brokers are up, and there is a topic with one partition that the controller has brought online."""
+    running_cluster(cluster)
+    create_topic(cluster, 1, topic_id=cluster.topic_ids.take() if TOPICS_HAVE_IDS else None)
+    znode, machines = cluster.zookeeper.topics[0], cluster.brokers[0].controller.topics[0].machines
+    znode.was_created = znode.has_config = True
+    machines.partitions[0] = PartitionStatus.ONLINE
+    for replica in BROKERS:
+        machines.replicas[0][replica] = ReplicaStatus.ONLINE
+
+
 EXPANSION_DURING_DELETION = evolve(
     TOPIC_DELETION,
     name="expansion-during-deletion",
@@ -66,18 +83,24 @@ EXPANSION_DURING_DELETION = evolve(
         "A client older than 2.8 reads a topic and writes it with more partitions, while another client deletes the "
         "topic and the controller may move."
     ),
-    actions=(*TOPIC_DELETION.actions, admin_clients.admin_reads_topic, admin_clients.admin_writes_topic),
+    initial=cluster_with_topic,
+    actions=(
+        *(action for action in TOPIC_DELETION.actions if action is not admin_clients.old_client_adds_partitions),
+        admin_clients.admin_reads_topic,
+        admin_clients.admin_writes_topic,
+    ),
     bounds={
         **TOPIC_DELETION.bounds,
+        "brokers": 1,
         "partitions": 2,
         "topic_ids": 2,
+        "new_creations": 0,
         "expansions": 1,
         "admins": 1,
         "old_admins": 1,
         "failovers": 1,
         "restarts": 0,
         "events": 7,
-        "requests": 8,
     },
     flags={**TOPIC_DELETION.flags, "two_step_admin": True},
     source="KAFKA-6612, KAFKA-6650; ZkUtils.updatePersistentPath of 1.0.x",
@@ -88,6 +111,6 @@ EXPANSION_DURING_HALTED_DELETION = evolve(
     name="expansion-during-halted-deletion",
     story="A broker crashes for good, so that a topic's deletion halts; then a client adds partitions to the topic.",
     actions=tuple(action for action in EXPANSION_DURING_DELETION.actions if action is not broker.restart),
-    bounds={**EXPANSION_DURING_DELETION.bounds, "failovers": 0, "restarts": 1},
+    bounds={**EXPANSION_DURING_DELETION.bounds, "brokers": 2, "failovers": 0, "restarts": 1, "events": 5},
     source="KAFKA-6612",
 )
