@@ -9,6 +9,15 @@ from reports.audit import bounds_reached, command_of, counts, invariants_of, whe
 from reports.escaping import code_span, markdown
 from search.audit import Judgement, Row
 
+READING = (
+    "Each row of the table is a *trial*: a scenario in some variant is searched twice within the same bounds, with",
+    "the fix *off* and with it *on*, for a behaviour that violates one of the invariants. A trial shows what a fix",
+    "does, not what somebody hopes: a fix that closes one trial may leave a hole in another. Below the table is for",
+    "each fix what it claims and where it comes from, and for each trial what it adds, and the commands that find the",
+    "same again.",
+)
+"""How to read the document."""
+
 
 def audit_document(rows: Sequence[Row], command: str) -> str:
     """The whole document, ending with a line break."""
@@ -18,10 +27,21 @@ def audit_document(rows: Sequence[Row], command: str) -> str:
 def _heading(rows: Sequence[Row], command: str) -> Iterator[str]:
     yield "# Fixes: what each closes, and what it does not"
     yield ""
-    yield f"Written by {code_span(command)}; do not edit. Each trial is searched with the fix off and with it on."
+    yield f"Written by {code_span(command)}; do not edit."
+    yield ""
+    yield from READING
     yield ""
     yield markdown(counts(rows))
+    yield from _unshown(rows)
     yield ""
+
+
+def _unshown(rows: Sequence[Row]) -> Iterator[str]:
+    """The fixes that close no trial, decided or sampled."""
+    closing = {row.fix.name for row in rows if row.judgement in (Judgement.CLOSES, Judgement.CLOSES_AS_SAMPLED)}
+    names = [name for name in dict.fromkeys(row.fix.name for row in rows) if name not in closing]
+    if names:
+        yield f"No trial here shows that these close anything: {', '.join(map(code_span, names))}."
 
 
 def _table(rows: Sequence[Row]) -> Iterator[str]:
