@@ -12,7 +12,7 @@ from attrs import field, frozen
 from bench.measure import Sample, sample
 from model.language import Model
 from model.language.registry import find_scenario
-from search.compile import kernel_for
+from search.compile import fast_kernel_for
 from search.exhaust import exhaust
 from search.kernel import Kernel
 from search.walk import walk
@@ -66,7 +66,7 @@ def states(model: Model, kernel: Kernel, subject: Subject, workers: int) -> Call
 def measure(subject: Subject, runs: int, workers: int) -> None:
     """Print what one subject gives."""
     model = Model(find_scenario(subject.scenario), bounds=subject.bounds)
-    kernel = kernel_for(model)
+    kernel = fast_kernel_for(model)
     bits = int(kernel.widths.sum())
     print(f"{subject.scenario}: {bits} bits, {kernel.instances} instances, {kernel.claims} claims")
     _tell("random walks, steps/s", sample(walks(model, kernel, subject.steps), runs))

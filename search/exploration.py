@@ -29,6 +29,7 @@ from search.loops.frontier import (
     NEXT,
     SIZE,
     STRIDE,
+    Machine,
     Search,
 )
 from search.loops.round_arrays import RoundArrays
@@ -76,8 +77,7 @@ class Exploration:
         )
         self.counts = Counts(kernel, self.states.most)
         self.room, self.rows = Room(kernel), Rows(kernel, (claim.index for claim in wish.claims))
-        deadlock = model.scenario.deadlock_is_error
-        self.machine = self.rows.machine(kernel, stop=not wish.keep_going, deadlock=deadlock)
+        self.machine = self._machine()
         self.cursor = np.zeros(CURSOR_SIZE, np.int64)
         self.initial = self._begin()
         self.ending = Ending.COMPLETE
@@ -101,6 +101,19 @@ class Exploration:
             size = self.states.add(block, size)
         self.cursor[SIZE] = self.cursor[LEVEL_END] = size
         return size
+
+    def _machine(self) -> Machine:
+        deadlock = self.model.scenario.deadlock_is_error
+        return self.rows.machine(self.kernel, stop=not self.wish.keep_going, deadlock=deadlock)
+
+    def _take_faster_kernel(self) -> None:
+        """Go on with a faster kernel. The time that it takes to make is not time of the search."""
+        began = time.monotonic()
+        assert self.kernel.faster is not None
+        self.wish.report(self._progress("faster code is compiled"))
+        self.kernel = self.kernel.faster()
+        self.machine = self._machine()
+        self.started += time.monotonic() - began
 
     def _make_ready(self) -> None:
         """Let the loops be compiled or read from Numba's cache, which must not count as time of the search."""
@@ -137,6 +150,8 @@ class Exploration:
                     break
                 if spent >= SLICE / 4:
                     self.wish.report(self._progress())
+                if self.kernel.is_worth_replacing(self.seconds, self.wish.seconds):
+                    self._take_faster_kernel()
         except KeyboardInterrupt:
             ending = Ending.INTERRUPT
         if self.crew is not None:
@@ -159,12 +174,12 @@ class Exploration:
             return None if self.states.grow(self.stored) else Ending.MEMORY
         return _ENDINGS.get(status)
 
-    def _progress(self) -> Progress:
+    def _progress(self, note: str = "") -> Progress:
         budget = self.wish.seconds
         return Progress(
             engine="exhaust", done=self.expanded, unit="states", seconds=self.seconds,
             left=None if budget is None else max(0.0, budget - self.seconds),
-            note=f"depth {self.cursor[DEPTH]}, {self.stored - self.expanded:,} states wait",
+            note=note or f"depth {self.cursor[DEPTH]}, {self.stored - self.expanded:,} states wait",
         )  # fmt: skip
 
     def path_to(self, index: int, last_step: int | None = None) -> Path:

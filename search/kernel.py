@@ -6,8 +6,13 @@ thing i being bit i % 64 of word i // 64.
 """
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from attrs import field, frozen
+
+PATIENCE = 10.0
+"""Seconds after which a search that goes on makes its kernel faster: about as long as that takes."""
 
 
 @frozen(eq=False)
@@ -54,6 +59,8 @@ class Kernel:
     lows: np.ndarray
     """Per leaf: its least number; a packed field holds number - low."""
     keep_alive: object = field(default=None, repr=False)
+    faster: Callable[[], Kernel] | None = field(default=None, repr=False)
+    """Makes a faster kernel of the same model, which takes seconds; None if this one is as fast as it gets."""
 
     @property
     def instance_words(self) -> int:
@@ -81,3 +88,8 @@ class Kernel:
             field_bits = (packed[:, offset // 64] >> np.uint64(offset % 64)) & mask
             vectors[:, leaf] = field_bits.astype(np.int64) + low
         return vectors
+
+    def is_worth_replacing(self, spent: float, budget: float | None) -> bool:
+        """Whether a search that has taken so many seconds, of a budget or without end, gains by a faster kernel."""
+        left = None if budget is None else budget - spent
+        return self.faster is not None and spent >= PATIENCE and (left is None or left >= PATIENCE)

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from model.language import Claim, Kind, Model
 from search.confirm import Origin, confirmed, domain_error
@@ -86,7 +86,7 @@ class _Run:
     """The chunks of an outing, one after another or some at a time, added up in the order of their numbers."""
 
     def __init__(self, outing: Outing) -> None:
-        self.outing, self.interrupted = outing, False
+        self.outing, self.kernel, self.interrupted = outing, outing.kernel, False
         self.next, self.pace = 0, FIRST_CHUNK
         self.total = run_chunk(outing.kernel, outing.course, range(0))  # the first call ever compiles the loops
         self.started, self.seconds = time.monotonic(), 0.0
@@ -98,8 +98,9 @@ class _Run:
 
     def _go(self) -> None:
         if self.outing.workers == 1:
-            while (numbers := self._next_numbers()) is not None and self._add(_timed(self.outing, numbers)):
-                pass
+            going = True
+            while going and (numbers := self._next_numbers()) is not None:
+                going = self._add(_timed(self.kernel, self.outing.course, numbers))
             return
         with ThreadPoolExecutor(self.outing.workers) as pool:
             self._go_in(pool)
@@ -110,7 +111,7 @@ class _Run:
         going = True
         while going:
             while len(waiting) < self.outing.workers + 1 and (numbers := self._next_numbers()) is not None:
-                waiting.append(pool.submit(_timed, self.outing, numbers))
+                waiting.append(pool.submit(_timed, self.kernel, self.outing.course, numbers))
             going = bool(waiting) and self._add(waiting.popleft().result())
         pool.shutdown(cancel_futures=True)
 
@@ -134,7 +135,17 @@ class _Run:
         self.pace = max(1, min(wanted, MOST_IN_CHUNK))
         self.seconds = time.monotonic() - self.started
         self.outing.report(self._progress())
+        if self.kernel.is_worth_replacing(self.seconds, self.outing.seconds):
+            self._take_faster_kernel()
         return not walks.stopped and walks.failed is None
+
+    def _take_faster_kernel(self) -> None:
+        """Go on with a faster kernel. The time that it takes to make is not time of the walks."""
+        began = time.monotonic()
+        assert self.kernel.faster is not None
+        self.outing.report(evolve(self._progress(), note="faster code is compiled"))
+        self.kernel = self.kernel.faster()
+        self.started += time.monotonic() - began
 
     def _progress(self) -> Progress:
         outing, done = self.outing, self.total.walks
@@ -145,9 +156,9 @@ class _Run:
         return Progress("walk", self.total.steps, "steps", self.seconds, left=left, note=f"{done:,} walks")
 
 
-def _timed(outing: Outing, numbers: range) -> tuple[Walks, float]:
+def _timed(kernel: Kernel, course: Course, numbers: range) -> tuple[Walks, float]:
     began = time.monotonic()
-    return run_chunk(outing.kernel, outing.course, numbers), time.monotonic() - began
+    return run_chunk(kernel, course, numbers), time.monotonic() - began
 
 
 class Ran(Protocol):

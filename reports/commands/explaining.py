@@ -77,7 +77,7 @@ def _told(model: Model, series: Series, options: Namespace) -> Told:
 
     with shown_on_stderr() as report:
         started = time.monotonic()
-        kernel = kernel_for(model, hurried=True)
+        kernel = kernel_for(model)
         compiling = time.monotonic() - started
         seconds = options.seconds or SECONDS
         events = EVENTS if options.events is None else options.events

@@ -6,11 +6,14 @@ compiles nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
+from typing import Any
 
 import numpy as np
+from attrs import evolve
 
 from model.language import Kind, Model
-from model.language.lift import lift
+from model.language.lift import Lifted, lift
 from search.compile.cache import Compiled, load, save
 from search.compile.fingerprint import fingerprint
 from search.compile.functions import units_of
@@ -19,33 +22,41 @@ from search.compile.machine_code import Loaded, cpu, object_code
 from search.kernel import Kernel
 
 
-def kernel_for(model: Model, *, hurried: bool = False) -> Kernel:
-    """The kernel of a model, from the cache or freshly compiled; LiftError if the model cannot be lifted.
+def kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
+    """A kernel of a model that is soon ready: from the cache, or compiled in a hurry; LiftError if it cannot be lifted.
 
-    A `hurried` one is ready in a third of the time and runs more slowly: for searches of few states.
+    One that was compiled in a hurry knows how to make a faster one, which pays where a search takes longer than that.
+    With `lifted`, the model's lifting, it is not lifted again.
     """
-    return kernel_of(model, compiled(model, hurried=hurried))
+    code = compiled(model, lifted, hurried=True)
+    kernel = kernel_of(model, code)
+    return evolve(kernel, faster=partial(fast_kernel_for, model)) if code.hurried else kernel
 
 
-def compiled(model: Model, *, hurried: bool = False) -> Compiled:
+def fast_kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
+    """The fastest kernel of a model, from the cache or freshly compiled; LiftError if the model cannot be lifted."""
+    return kernel_of(model, compiled(model, lifted))
+
+
+def compiled(model: Model, lifted: Lifted | None = None, *, hurried: bool = False) -> Compiled:
     """The object code of a model with what belongs to it, from the cache or freshly compiled.
 
-    Where the cache has better code than was asked for, it will do.
+    `hurried` code is good enough: where the cache has none at all, it is made.
     """
-    best = fingerprint(model, cpu())
-    key = f"{best}-hurried" if hurried else best
-    found = load(best) or (load(key) if hurried else None)
+    key = fingerprint(model, cpu())
+    found = load(key) or (load(f"{key}-hurried") if hurried else None)
     if found is None:
-        found = compile_model(model, hurried=hurried)
-        save(key, found)
+        found = compile_model(model, lifted, hurried=hurried)
+        save(f"{key}-hurried" if found.hurried else key, found)
     return found
 
 
-def compile_model(model: Model, *, hurried: bool = False) -> Compiled:
-    """Lift and compile a model, without looking into the cache."""
-    lifted = lift(model)
+def compile_model(model: Model, lifted: Lifted | None = None, *, hurried: bool = False) -> Compiled:
+    """Lift and compile a model, without looking into the cache. A small model never needs to hurry."""
+    lifted = lifted or lift(model)
     texts = [unit.text for unit in units_of(lifted, layout_of(model.leaves))]
-    return Compiled(tuple(object_code(texts, hurried=hurried)), lifted.bounds, lifted.errors)
+    hurried = hurried and len(texts) > 1
+    return Compiled(tuple(object_code(texts, hurried=hurried)), lifted.bounds, lifted.errors, hurried)
 
 
 def kernel_of(model: Model, code: Compiled) -> Kernel:
@@ -53,6 +64,7 @@ def kernel_of(model: Model, code: Compiled) -> Kernel:
     layout = layout_of(model.leaves)
     offsets, widths, lows = layout.arrays
     loaded = Loaded(code.objects)
+    addresses: dict[str, Any] = loaded.addresses
     claims = max(1, -(-len(model.claims) // WORD))
     return Kernel(
         words=layout.words,
@@ -60,7 +72,7 @@ def kernel_of(model: Model, code: Compiled) -> Kernel:
         claims=len(model.claims),
         bounds=code.bounds,
         errors=code.errors,
-        **loaded.addresses,
+        **addresses,
         system_row=_row((i.index for i in model.instances if i.action.by.system), -(-len(model.instances) // WORD)),
         reachable_row=_row((c.index for c in model.claims if c.kind is Kind.REACHABLE), claims),
         step_row=_row((c.index for c in model.claims if c.kind is Kind.STEP), claims),
@@ -78,4 +90,4 @@ def _row(members: Iterable[int], words: int) -> np.ndarray:
     return row
 
 
-__all__ = ["Compiled", "compile_model", "compiled", "kernel_for", "kernel_of"]
+__all__ = ["Compiled", "compile_model", "compiled", "fast_kernel_for", "kernel_for", "kernel_of"]

@@ -23,12 +23,14 @@ class Compiled:
     objects: tuple[bytes, ...]
     bounds: tuple[str, ...]
     errors: tuple[str, ...]
+    hurried: bool = False
+    """Whether LLVM took no care, so that the code was ready in a third of the time and runs at half the speed."""
 
     def pack(self) -> bytes:
         """All of it as the bytes of a zip file."""
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as archive:
-            archive.writestr("names.json", json.dumps([self.bounds, self.errors]))
+            archive.writestr("names.json", json.dumps([self.bounds, self.errors, self.hurried]))
             for number, content in enumerate(self.objects):
                 archive.writestr(f"{number}.o", content)
         return buffer.getvalue()
@@ -37,9 +39,9 @@ class Compiled:
 def unpack(content: bytes) -> Compiled:
     """What `Compiled.pack` packed."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        bounds, errors = json.loads(archive.read("names.json"))
+        bounds, errors, hurried = json.loads(archive.read("names.json"))
         objects = [archive.read(f"{number}.o") for number in range(len(archive.namelist()) - 1)]
-    return Compiled(tuple(objects), tuple(bounds), tuple(errors))
+    return Compiled(tuple(objects), tuple(bounds), tuple(errors), hurried)
 
 
 def folder() -> Path:

@@ -47,7 +47,7 @@ def object_code(texts: Sequence[str], *, hurried: bool = False) -> list[bytes]:
     they get no pass at all.
     """
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        if hurried and len(texts) > 1:
+        if hurried:
             return list(pool.map(_translate, texts))
         return list(pool.map(lambda text: _compile(text, thoroughly=len(texts) == 1), texts))
 

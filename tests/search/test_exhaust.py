@@ -314,3 +314,23 @@ def test_compiling_the_loops_does_not_count_as_time_of_the_search(tmp_path):
     cold = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=cold)
     assert float(told.stdout) < 1
+
+
+def test_a_search_that_takes_long_goes_on_with_a_faster_kernel(monkeypatch):
+    model, told = post_office(), []
+    swift = kernel_for(model)
+    slow = evolve(swift, faster=lambda: swift)
+    expected = exhaust(model, kernel=swift, keep_going=True, memory_bytes=10_000_000)
+    monkeypatch.setattr("search.kernel.PATIENCE", 0)
+    monkeypatch.setattr("search.exploration.LEAST_PACE", 8)
+    verdict = exhaust(model, kernel=slow, keep_going=True, memory_bytes=10_000_000, report=told.append)
+    assert any(progress.note == "faster code is compiled" for progress in told)
+    assert without_time(verdict) == without_time(expected)
+
+
+def test_a_search_that_is_nearly_over_keeps_its_kernel():
+    kernel = evolve(kernel_for(post_office()), faster=lambda: pytest.fail("nothing is gained by it"))
+    assert not kernel.is_worth_replacing(1, budget=None)
+    assert not kernel.is_worth_replacing(15, budget=20)
+    assert kernel.is_worth_replacing(15, budget=None) and kernel.is_worth_replacing(15, budget=60)
+    assert not evolve(kernel, faster=None).is_worth_replacing(15, budget=None)

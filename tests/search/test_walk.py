@@ -251,3 +251,15 @@ def test_more_than_64_instances_are_chosen_alike():
     writes = [walks.taken[i.index] for i in model.instances if i.action.name == "write"]
     fair = 40_000 / 36  # all writes and one `clear_up` are possible at first
     assert len(writes) == 35 and 0.8 * fair < min(writes) and max(writes) < 1.2 * fair
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_walks_that_take_long_go_on_with_a_faster_kernel(monkeypatch, workers):
+    model, told = post_office(), []
+    swift = kernel_for(model)
+    slow = evolve(swift, faster=lambda: swift)
+    expected = walk(model, kernel=swift, walks=20_000, keep_going=True)
+    monkeypatch.setattr("search.kernel.PATIENCE", 0)
+    verdict = walk(model, kernel=slow, walks=20_000, keep_going=True, workers=workers, report=told.append)
+    assert any(progress.note == "faster code is compiled" for progress in told)
+    assert without_time(verdict) == without_time(expected)
