@@ -55,7 +55,9 @@ class PartitionState:
 class Topic:
     """The znode of a topic: its partitions' replicas, its topic id (None if it has none), and the states.
 
-    `format` is the znode's own "version" field (3 where ids are known), `version` ZooKeeper's count of its changes.
+    `format` is the znode's own "version" field (3 where ids are known), `version` ZooKeeper's count of its changes, and
+    `created` its czxid, which tells a topic from an earlier one of the same name; None if the capture does not say.
+    `moving` are the partitions whose replicas are being reassigned.
     """
 
     name: str
@@ -64,6 +66,8 @@ class Topic:
     format: int
     version: int
     states: Mapping[int, PartitionState] = field(factory=dict)
+    created: int | None = None
+    moving: tuple[int, ...] = ()
 
 
 @frozen
@@ -96,7 +100,10 @@ class Broker:
 
 @frozen
 class Capture:
-    """What was seen of a cluster; `controller` is None where there was none."""
+    """What was seen of a cluster; `controller` is None where there was none.
+
+    `registered` are the brokers in /brokers/ids, `deleting` the topics with a marker in /admin/delete_topics.
+    """
 
     version: str
     controller: int | None
@@ -104,6 +111,7 @@ class Capture:
     topics: Mapping[str, Topic]
     brokers: Mapping[int, Broker]
     deleting: tuple[str, ...] = ()
+    registered: tuple[int, ...] = ()
 
     def directory(self, broker: int, topic: str, partition: int) -> Directory | None:
         """The directory of a partition on a broker, if it has one."""
@@ -132,17 +140,16 @@ def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
     if not brokers:
         raise document.field("brokers").wrong("names no broker", "at least one broker")
     controller = document.field("controller")
-    capture = Capture(
+    ids = document.maybe("broker_ids")
+    return Capture(
         version=_version(document.field("version")),
         controller=None if controller.missing else _known(controller, brokers),
         controller_epoch=document.field("controller_epoch").number(0, INT32),
         topics=_topics(document.field("topics"), brokers),
         brokers=brokers,
         deleting=_names(document.maybe("delete_topics")),
+        registered=tuple(b.id for b in brokers.values() if b.alive) if ids.missing else _replicas(ids, brokers),
     )
-    if not document.maybe("broker_ids").missing:
-        _replicas(document.maybe("broker_ids"), brokers)
-    return capture
 
 
 def _names(node: Node) -> tuple[str, ...]:
@@ -211,7 +218,19 @@ def _topic(node: Node, name: str, brokers: Iterable[int]) -> Topic:
         format=znode.field("version").number(0, INT32),
         version=node.field("version").number(0, INT32),
         states=_table(node.field("partition_state"), "partition", lambda child, _: _state(child, brokers)),
+        created=None if node.maybe("czxid").missing else node.maybe("czxid").number(),
+        moving=_moving(znode),
     )
+
+
+def _moving(znode: Node) -> tuple[int, ...]:
+    """The partitions that are named in adding_replicas or removing_replicas."""
+    found = {
+        number
+        for part in (znode.maybe("adding_replicas"), znode.maybe("removing_replicas"))
+        for number, _ in (() if part.missing else _numbered(part, "partition"))
+    }
+    return tuple(sorted(found))
 
 
 def _assignment(node: Node, brokers: Iterable[int]) -> tuple[int, ...]:

@@ -3,23 +3,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.kafka.actors import NEW_CLIENT, OLD_CLIENT
-from model.kafka.capture import Capture
-from model.kafka.snapshot_projection import NONE, TOPIC, Numbering
+from attrs import frozen
+
+from model.kafka.capture import Capture, Topic
+from model.kafka.snapshot_numbering import NONE, TOPIC, Numbering
 from model.language.series import Clause
 
-CLIENTS = frozenset({OLD_CLIENT.name, NEW_CLIENT.name})
+EXPANSIONS = ("old_client_adds_partitions", "new_client_adds_partitions", "admin_writes_topic")
+REASSIGNMENTS = ("alter_partition_reassignments", "cancel_partition_reassignment")
 OLD_CREATION, NEW_CREATION = "old_client_creates_topic", "new_client_creates_topic"
+WRITERS = frozenset({OLD_CREATION, NEW_CREATION, *EXPANSIONS, *REASSIGNMENTS, "write_topic_id", "admin_reads_topic"})
+"""The clients' and operators' actions that write the topic's znode, or read it in order to write it."""
+REMOVALS = frozenset({"client_deletes_topic", "remove_topic_by_hand", "remove_marker_by_hand"})
 REMOVAL = "remove_metadata_files"
 
 
-def limits(before: Capture | None, capture: Capture, numbering: Numbering, *, known_ids: int) -> tuple[Clause, ...]:
+@frozen
+class Moment:
+    """A capture, None before the first one, and the number of its topic's life."""
+
+    capture: Capture | None
+    life: int
+
+    def topic(self, numbering: Numbering) -> Topic | None:
+        """The topic, if it is there."""
+        return self.capture.topics.get(numbering.topic) if self.capture else None
+
+
+def limits(before: Moment, moment: Moment, numbering: Numbering, *, known_ids: int) -> tuple[Clause, ...]:
     """What holds at every moment from one capture to the next, `known_ids` being those that the series has shown."""
+    assert moment.capture is not None
     return (
-        *_controllers(capture, numbering),
+        *_controllers(moment.capture, numbering),
         _within("topic_ids#", range(known_ids + 1)),
-        *(clause for p in range(numbering.partitions) for clause in _partition(capture, numbering, p)),
-        *_files(before, capture, numbering),
+        *(clause for p in range(numbering.partitions) for clause in _partition(before, moment, numbering, p)),
+        *_files(before.capture, moment.capture, numbering),
+        *_lives(moment, numbering),
     )
 
 
@@ -36,9 +55,14 @@ def _controllers(capture: Capture, numbering: Numbering) -> Iterator[Clause]:
         yield (("zookeeper.controller_epoch", frozenset(range(epoch))), elected)
 
 
-def _partition(capture: Capture, numbering: Numbering, partition: int) -> Iterator[Clause]:
-    """A leader epoch rises with each change of the leader; in the last one that leader is elected and stays."""
-    path, topic = f"{TOPIC}.states[{partition}]", capture.topics.get(numbering.topic)
+def _partition(before: Moment, moment: Moment, numbering: Numbering, partition: int) -> Iterator[Clause]:
+    """A leader epoch rises with each change of the leader; in the last one that leader is elected and stays.
+
+    That is so while the topic lives: the next topic of its name begins anew.
+    """
+    path, topic = f"{TOPIC}.states[{partition}]", moment.topic(numbering)
+    if before.topic(numbering) is not None and (topic is None or before.life != moment.life):
+        return
     state = topic.states.get(partition) if topic else None
     if state is None:
         yield _within(f"{path}.leader_epoch", range(NONE, NONE + 1))
@@ -46,6 +70,12 @@ def _partition(capture: Capture, numbering: Numbering, partition: int) -> Iterat
     yield _within(f"{path}.leader_epoch", range(NONE, state.leader_epoch + 1))
     earlier = (f"{path}.leader_epoch", frozenset(range(NONE, state.leader_epoch)))
     yield (earlier, (f"{path}.leader", frozenset({numbering.broker(state.leader)})))
+
+
+def _lives(moment: Moment, numbering: Numbering) -> Iterator[Clause]:
+    """The topic is not created more often than captures show."""
+    if numbering.scope.deletion:
+        yield _within(f"{TOPIC}.incarnation", range(moment.life + 1))
 
 
 def _files(before: Capture | None, capture: Capture, numbering: Numbering) -> Iterator[Clause]:
@@ -67,18 +97,22 @@ def _file(capture: Capture | None, broker: int, numbering: Numbering, partition:
     return numbering.identity(directory.topic_id if directory else None)
 
 
-def not_between(before: Capture | None, capture: Capture, numbering: Numbering) -> frozenset[str]:
-    """Which actors and actions are ruled out between two captures."""
-    removed = any(was not in (NONE, will) for _, was, will in _kept(before, capture, numbering))
-    return _no_writers(before, capture, numbering) | (frozenset() if removed else {REMOVAL})
+def not_between(before: Moment, moment: Moment, numbering: Numbering) -> frozenset[str]:
+    """Which actions are ruled out between two captures."""
+    removed = any(was not in (NONE, will) for _, was, will in _kept(before.capture, moment.capture, numbering))
+    return (
+        _no_writers(before, moment, numbering)
+        | (frozenset() if removed else {REMOVAL})
+        | (frozenset() if numbering.scope.deletion else REMOVALS)
+    )
 
 
-def _no_writers(before: Capture | None, capture: Capture, numbering: Numbering) -> frozenset[str]:
+def _no_writers(before: Moment, moment: Moment, numbering: Numbering) -> frozenset[str]:
     """Clients write the topic's znode, and ZooKeeper counts its changes."""
-    was, topic = (c.topics.get(numbering.topic) if c else None for c in (before, capture))
+    was, topic = before.topic(numbering), moment.topic(numbering)
     if topic is None:
-        return CLIENTS if was is None else frozenset()
-    if was is not None:
-        return CLIENTS if was.version == topic.version else frozenset()
+        return WRITERS if was is None else frozenset()
+    if was is not None and before.life == moment.life:
+        return WRITERS if was.version == topic.version else frozenset({OLD_CREATION, NEW_CREATION})
     # A new client writes a znode that has its id; an old one's is written again by the controller that mints one.
-    return frozenset({OLD_CREATION if topic.version == 0 and topic.topic_id else NEW_CREATION})
+    return frozenset({OLD_CREATION} if topic.version == 0 and topic.topic_id else ())

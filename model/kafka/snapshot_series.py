@@ -8,27 +8,40 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from attrs import evolve, frozen
 
-from model.kafka import zookeeper
+from model.kafka import admin_clients, operator, zookeeper
 from model.kafka.actors import FAULT
-from model.kafka.assignment import code_of
 from model.kafka.capture import Capture, Topic, read_capture, topic_label
 from model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
 from model.kafka.scenarios import ADMIN_CLIENTS, BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, REPAIRS
 from model.kafka.snapshot import short
-from model.kafka.snapshot_limits import limits, not_between
-from model.kafka.snapshot_projection import Numbering, facts_of
+from model.kafka.snapshot_limits import Moment, limits, not_between
+from model.kafka.snapshot_numbering import Numbering
+from model.kafka.snapshot_projection import facts_of
 from model.kafka.snapshot_replicas import ids_in
-from model.kafka.snapshot_series_start import Recollection, as_shown, before_the_topic, is_young, recollection
+from model.kafka.snapshot_scope import Scope, scope_of
+from model.kafka.snapshot_series_start import (
+    Recollection,
+    as_shown,
+    before_the_topic,
+    created_partitions,
+    is_young,
+    recollection,
+)
+from model.kafka.snapshot_words import brokers as brokers_in_words
 from model.kafka.snapshot_words import listed
+from model.kafka.stories.deletion import BY_HAND, DELETION
+from model.kafka.stories.reassignment import REASSIGNMENT_ACTIONS
+from model.kafka.stories.sessions import SESSIONS
 from model.kafka.versions import FINE, VARIANTS
 from model.language import Scenario, UsageError
 from model.language.errors import one_of
 from model.language.series import Series, Waypoint
 
-EVENTS = frozenset({"restart", "auto_preferred_election"})
+EVENTS = frozenset({"restart", "auto_preferred_election", "notice_expiry"})
 PROMPT = frozenset({"handle_leader_and_isr", "handle_stop_replica", "deliver_notification"})
 IDLE_TIME = frozenset({"shrink_isr", "expand_isr"})
 FLAGS = {**FINE, "async_metadata_flush": False, "metadata_file_removal": True}
@@ -91,79 +104,62 @@ def _same_kind(names: Sequence[str], captures: Sequence[Capture]) -> None:
 
 
 def _topic(captures: Iterable[Capture]) -> str:
-    """The topic that most captures show, users' topics before Kafka's own."""
-    count: dict[str, int] = {}
+    """The topic that most captures show, of those the one that changes most; users' topics before Kafka's own."""
+    seen: dict[str, list[Topic]] = {}
     for capture in captures:
-        for name in capture.topics:
-            count[name] = count.get(name, 0) + 1
-    if not count:
+        for name, topic in capture.topics.items():
+            seen.setdefault(name, []).append(topic)
+    if not seen:
         raise UsageError("None of the snapshots shows a topic, so there is nothing to explain. Name later ones too.")
-    return min(count, key=lambda name: (name.startswith("__"), -count[name], name))
+    return min(seen, key=lambda name: (name.startswith("__"), -len(seen[name]), -_changes(seen[name]), name))
+
+
+def _changes(shown: list[Topic]) -> int:
+    return sum(one != other for one, other in pairwise(shown))
 
 
 def _series(series: Captures) -> Series:
-    brokers = _brokers(series)
-    start = _start(series, brokers)
-    numbering = _numbering(series, brokers, start)
-    first = series.topics[0]
-    most = max(len(topic.partitions) for topic in series.topics)
+    scope = scope_of(series.captures, series.names, series.topic)
+    start = _start(series, scope)
+    numbering = _numbering(series, scope, start)
+    counts = [len(topic.partitions) for topic in series.topics]
+    created = min(counts) if start else created_partitions(series.topics[0])
     return Series(
-        bounds=_bounds(series, numbering, created=most if start else len(first.partitions)),
+        bounds=_bounds(series, scope, numbering, created=created),
         labels={
-            BROKERS.name: tuple(str(broker) for broker in brokers),
+            BROKERS.name: tuple(str(broker) for broker in scope.brokers),
             TOPICS.name: (numbering.name,),
-            PARTITIONS.name: tuple(str(n) for n in range(most)),
+            PARTITIONS.name: tuple(str(n) for n in range(max(counts))),
             TOPIC_IDS.name: short(numbering.ids),
         },
-        initial=as_shown(start) if start else before_the_topic(series.first, brokers),
-        waypoints=tuple(_waypoints(series, numbering)),
+        initial=as_shown(start, scope) if start else before_the_topic(series.first, scope),
+        waypoints=tuple(_waypoints(series, scope, numbering)),
         variant=series.first.version if series.first.version in VARIANTS else None,
-        flags=FLAGS,
+        flags={**FLAGS, **scope.flags},
         events=EVENTS,
         prompt=PROMPT,
         idle_time=IDLE_TIME,
         rare=frozenset({FAULT.name}),
-        facts=(*_facts(series, numbering, start), *ASSUMED),
+        facts=(*_facts(series, scope, numbering, start), *ASSUMED),
     )
 
 
-def _brokers(series: Captures) -> tuple[int, ...]:
-    """The brokers of the topic; UsageError unless they have a replica of every partition, all the time."""
-    found = tuple(sorted(series.topics[0].partitions[min(series.topics[0].partitions)]))
-    for name, capture in zip(series.names, series.captures, strict=True):
-        topic = capture.topics.get(series.topic)
-        for partition, replicas in topic.partitions.items() if topic else ():
-            if tuple(sorted(replicas)) != found:
-                raise UsageError(
-                    f"{name} has partition {partition} of {topic_label(series.topic)} on the brokers {list(replicas)}, "
-                    f"and other partitions on {list(found)}; this model needs all partitions on the same brokers."
-                )
-        if topic and sorted(topic.partitions) != list(range(len(topic.partitions))):
-            raise UsageError(f"{name} has {topic_label(series.topic)} without some partition; they must count from 0.")
-        if capture.controller is not None and capture.controller not in found:
-            raise UsageError(
-                f"In {name} broker {capture.controller} is controller, and it has no replica of "
-                f"{topic_label(series.topic)}; this model needs a controller among {list(found)}."
-            )
-    return found
-
-
-def _start(series: Captures, brokers: tuple[int, ...]) -> Recollection | None:
+def _start(series: Captures, scope: Scope) -> Recollection | None:
     """What to begin with; None to begin before the topic is there."""
     topic = series.first.topics.get(series.topic)
     if topic is None or is_young(series.first, topic):
         return None
-    return recollection(series.first, topic, brokers)
+    return recollection(series.first, topic, scope.brokers)
 
 
-def _numbering(series: Captures, brokers: tuple[int, ...], start: Recollection | None) -> Numbering:
+def _numbering(series: Captures, scope: Scope, start: Recollection | None) -> Numbering:
     ids = dict.fromkeys(ids_in(start) if start else ())
     for capture in series.captures:
         ids.update(dict.fromkeys(shown_ids(capture, series.topic)))
     epochs = [state.leader_epoch for topic in series.topics for state in topic.states.values()]
     return Numbering(
-        topic=series.topic, brokers=brokers, partitions=max(len(topic.partitions) for topic in series.topics),
-        ids=tuple(ids), earlier_epochs=series.first.controller_epoch - 1, most=_rounded(max(epochs, default=0)),
+        topic=series.topic, brokers=scope.brokers, partitions=len(scope.orders), ids=tuple(ids),
+        earlier_epochs=series.first.controller_epoch - 1, most=_rounded(max(epochs, default=0)), scope=scope,
     )  # fmt: skip
 
 
@@ -177,16 +173,12 @@ def shown_ids(capture: Capture, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(identity for identity in found if identity))
 
 
-def _bounds(series: Captures, numbering: Numbering, *, created: int) -> dict[str, int]:
+def _bounds(series: Captures, scope: Scope, numbering: Numbering, *, created: int) -> dict[str, int]:
     """Room for what the series shows; rounded up, so that series of one kind share a compiled model."""
-    orders = next(t for t in series.topics if len(t.partitions) == numbering.partitions).partitions
-    codes = [[numbering.broker(b) for b in orders[p]] for p in range(numbering.partitions)]
     return {
-        "brokers": len(numbering.brokers),
+        **scope.bounds,
         "topics": 1,
-        "partitions": numbering.partitions,
         "created_partitions": created,
-        "replica_orders": code_of(codes),
         "topic_ids": max(3, len(numbering.ids) + SPARE_IDS),
         "old_creations": 1,
         "new_creations": 1,
@@ -197,8 +189,6 @@ def _bounds(series: Captures, numbering: Numbering, *, created: int) -> dict[str
         "repairs": 15,
         "controller_epochs": _rounded(series.captures[-1].controller_epoch - numbering.earlier_epochs),
         "leader_epochs": numbering.most,
-        "events": 6,
-        "requests": 4,
         "notifications": 0,
     }
 
@@ -207,25 +197,27 @@ def _rounded(number: int) -> int:
     return next(n for n in (7, 15, 31, 63, number) if n >= number)
 
 
-def _waypoints(series: Captures, numbering: Numbering) -> Iterator[Waypoint]:
-    before, known = None, 0
-    for name, capture in zip(series.names, series.captures, strict=True):
+def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator[Waypoint]:
+    known, before = 0, Moment(None, 0)
+    for name, capture, life in zip(series.names, series.captures, scope.lives, strict=True):
         shown = shown_ids(capture, series.topic)
         known = max([known, *(numbering.identity(identity) + 1 for identity in shown)])
+        moment = Moment(capture, life)
         yield Waypoint(
             name=name,
-            facts=facts_of(capture, numbering),
-            limits=limits(before, capture, numbering, known_ids=known),
-            without=not_between(before, capture, numbering),
+            facts=facts_of(capture, numbering, life),
+            limits=limits(before, moment, numbering, known_ids=known),
+            without=not_between(before, moment, numbering),
         )
-        before = capture
+        before = moment
 
 
 # Facts.
 
 
-def _facts(series: Captures, numbering: Numbering, start: Recollection | None) -> Iterator[str]:
+def _facts(series: Captures, scope: Scope, numbering: Numbering, start: Recollection | None) -> Iterator[str]:
     count = len(series.captures)
+    strangers = sorted(set(series.first.brokers) - set(scope.brokers))
     yield (
         f"{count} snapshot{'s' * (count != 1)} of Kafka {series.first.version}, about topic {numbering.name} with "
         f"{numbering.partitions} partitions on the brokers {listed([str(b) for b in numbering.brokers])}."
@@ -233,6 +225,8 @@ def _facts(series: Captures, numbering: Numbering, start: Recollection | None) -
     others = sorted({name for capture in series.captures for name in capture.topics} - {series.topic})
     if others:
         yield f"Left out: topic{'s' * (len(others) != 1)} {listed([topic_label(name) for name in others])}."
+    if strangers:
+        yield f"Left out: {brokers_in_words(strangers)}, without a replica of {numbering.name}."
     if numbering.earlier_epochs:
         yield f"Controller epochs are counted from {numbering.earlier_epochs + 1} on."
     if start is None:
@@ -248,9 +242,13 @@ REAL_CLUSTER = evolve(
         "Whatever clients, operators and faults do to a cluster, with everything that the model can tell apart: made "
         "to explain snapshots of real clusters."
     ),
-    actions=(*ADMIN_CLIENTS, *FAULTS, *REPAIRS, *CONTROLLER, *BROKER, zookeeper.deliver_notification),
+    actions=(
+        *ADMIN_CLIENTS, *FAULTS, *REPAIRS, *CONTROLLER, *BROKER, zookeeper.deliver_notification,
+        operator.write_topic_id, admin_clients.admin_reads_topic, admin_clients.admin_writes_topic,
+        *DELETION, *BY_HAND, *REASSIGNMENT_ACTIONS, *SESSIONS,
+    ),
     flags=FLAGS,
-)
+)  # fmt: skip
 
 
 def scenario_of(series: Series) -> Scenario:

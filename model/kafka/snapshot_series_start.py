@@ -1,9 +1,9 @@
 """Where a series of captures begins: before its topic, or as the first capture shows it.
 
-Words: a topic is *young* in a capture when the present controller may have created it, with every leader its first:
-then a behaviour begins without it. Otherwise it begins settled, as the capture shows it, and what nobody can see is
-left open: which brokers have *bounced* (stopped and started) since their replicas' ids came to differ from the
-controller's, and what they remember where there is no file.
+Words: a topic is *young* in a capture when the present controller may have created it, with every leader its first, and
+nobody has written it since: then a behaviour begins without it. Otherwise it begins settled, as the capture shows it,
+and what nobody can see is left open: which brokers have *bounced* (stopped and started) since their replicas' ids came
+to differ from the controller's, and what they remember where there is no file.
 """
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from model.kafka.capture import Capture, Topic
 from model.kafka.diagnosis import symptoms
 from model.kafka.snapshot_focus import Focus
 from model.kafka.snapshot_replicas import Belief, Held, Memory, believe, memory_is_uncertain
+from model.kafka.snapshot_scope import Scope
 from model.kafka.snapshot_state import arrange, arrange_without_topics
-from model.kafka.state import Cluster
+from model.kafka.state import Assignment, Cluster, Controller, ControllerEvent, EventKind
+from model.kafka.state_machines import PartitionStatus, ReplicaStatus
 
 
 @frozen
@@ -62,9 +64,31 @@ def _at(ids: Held, epoch: int, leads: bool) -> Held:
 
 
 def is_young(capture: Capture, topic: Topic) -> bool:
-    """Whether the topic may have been created under the present controller, with every leader its first."""
+    """Whether the topic may have been created under the present controller, with every leader its first.
+
+    Its znode has then been written once more at most, by the controller that minted its id.
+    """
     states = topic.states.values()
-    return all(s.leader_epoch == 0 and s.controller_epoch == capture.controller_epoch for s in states)
+    created = all(s.leader_epoch == 0 and s.controller_epoch == capture.controller_epoch for s in states)
+    return created and is_as_created(topic) and topic.name not in capture.deleting
+
+
+def is_as_created(topic: Topic) -> bool:
+    """Whether nobody has written the topic's znode since its creation but the controller that minted its id."""
+    return topic.version <= (topic.topic_id is not None)
+
+
+def created_partitions(topic: Topic) -> int:
+    """How many partitions a topic was created with: those that one controller brought online, or some if that is all.
+
+    A capture cannot tell how many partitions a client has added while the first controller went on.
+    """
+    count = len(topic.partitions)
+    if is_as_created(topic) or count == 1:
+        return count
+    first = topic.states[0].controller_epoch if 0 in topic.states else None
+    oldest = sum(state.controller_epoch == first for state in topic.states.values())
+    return oldest if 0 < oldest < count else count // 2
 
 
 def recollection(capture: Capture, topic: Topic, brokers: tuple[int, ...]) -> Recollection:
@@ -74,7 +98,7 @@ def recollection(capture: Capture, topic: Topic, brokers: tuple[int, ...]) -> Re
     return Recollection(belief.capture, focus, belief.context_id, belief.checked_at_first)
 
 
-def as_shown(belief: Recollection) -> Callable[..., None]:
+def as_shown(belief: Recollection, scope: Scope) -> Callable[..., None]:
     """The initial function of a behaviour that begins as the capture shows; one state for each possible history."""
     histories = list(_histories(belief))
     choice = Enum("History", {f"history_{number}": number for number in range(len(histories))})  # type: ignore[misc]
@@ -82,6 +106,9 @@ def as_shown(belief: Recollection) -> Callable[..., None]:
     def snapshot(cluster: Cluster, history: Any) -> None:
         bounced, memory = histories[history.value]
         arrange(cluster, evolve(belief, bounced=bounced), memory)
+        _arrange_directories(cluster, belief, scope)
+        _arrange_assignments(cluster, belief, scope)
+        _arrange_deletion(cluster, belief, scope)
 
     snapshot.__annotations__ = {"cluster": Cluster, "history": choice, "return": None}
     return snapshot
@@ -101,10 +128,57 @@ def _refusing(belief: Recollection, memory: Memory) -> set[int]:
     return {b for (b, _), ids in held.items() if belief.capture.brokers[b].alive and belief.refuses(ids)}
 
 
-def before_the_topic(capture: Capture, brokers: tuple[int, ...]) -> Callable[[Cluster], None]:
+def _arrange_directories(cluster: Cluster, belief: Recollection, scope: Scope) -> None:
+    if scope.flags["stop_replica"]:
+        for number, broker in enumerate(scope.brokers):
+            for partition, replica in enumerate(cluster.brokers[number].replicas[0]):
+                replica.on_disk = belief.capture.directory(broker, scope.topic, partition) is not None
+
+
+def _arrange_assignments(cluster: Cluster, belief: Recollection, scope: Scope) -> None:
+    """Nothing is being reassigned when a behaviour begins."""
+    if scope.reassignment:
+        known = [c.topics[0] for c in (b.controller for b in cluster.brokers) if c.is_active]
+        for partition, replicas in belief.focus.topic.partitions.items():
+            wanted = Assignment(frozenset(scope.brokers.index(broker) for broker in replicas))
+            cluster.zookeeper.topics[0].assignments[partition] = wanted
+            for context in known:
+                context.assignments[partition] = wanted
+
+
+def _arrange_deletion(cluster: Cluster, belief: Recollection, scope: Scope) -> None:
+    """The statuses are those of a topic that lives; a marker has not been seen yet."""
+    if not scope.deletion:
+        return
+    znode, marked = cluster.zookeeper.topics[0], scope.topic in belief.capture.deleting
+    znode.was_created = znode.has_config = True
+    znode.deletion_asked = marked
+    cluster.zookeeper.delete_topics = frozenset({0} if marked else ())
+    for number, broker in enumerate(cluster.brokers):
+        if broker.controller.is_active:
+            cluster.zookeeper.watches[number].delete_topics = not marked
+            _arrange_machines(broker.controller)
+            if marked:
+                broker.controller.events.push(ControllerEvent(EventKind.TOPIC_DELETION, 0))
+
+
+def _arrange_machines(controller: Controller) -> None:
+    context = controller.topics[0]
+    for partition in range(context.partition_count):
+        leads = context.leadership[partition].leader in controller.live_brokers
+        context.machines.partitions[partition] = PartitionStatus.ONLINE if leads else PartitionStatus.OFFLINE
+        for broker in context.assignments[partition].replicas:
+            status = ReplicaStatus.ONLINE if broker in controller.live_brokers else ReplicaStatus.OFFLINE
+            context.machines.replicas[partition][broker] = status
+
+
+def before_the_topic(capture: Capture, scope: Scope) -> Callable[[Cluster], None]:
     """The initial function of a behaviour that begins in a settled cluster without the topic."""
 
     def snapshot(cluster: Cluster) -> None:
-        arrange_without_topics(cluster, capture, brokers)
+        arrange_without_topics(cluster, capture, scope.brokers)
+        for number, broker in enumerate(cluster.brokers):
+            if scope.deletion and broker.controller.is_active:
+                cluster.zookeeper.watches[number].delete_topics = True
 
     return snapshot

@@ -1,0 +1,157 @@
+"""How much of the model a series of captures needs: what it shows beside failovers, restarts and one expansion.
+
+Words: a topic has a new *life* each time that it is created under its name. What a series does not show is switched
+off, so that it costs nothing.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from attrs import frozen
+
+from model.kafka.assignment import code_of
+from model.kafka.capture import Capture, Topic, topic_label
+from model.kafka.snapshot_words import brokers as brokers_in_words
+from model.language import UsageError
+
+
+@frozen
+class Scope:
+    """What a series about one topic needs. `lives` has for each capture the number of the topic's life, from 0 on."""
+
+    topic: str
+    brokers: tuple[int, ...]
+    lives: tuple[int, ...]
+    deletion: bool
+    reassignment: bool
+    sessions: bool
+    stepwise: bool
+    """Whether partitions are added more than once, so that clients do not always add all that are ever there."""
+    orders: tuple[tuple[int, ...], ...]
+    """For each partition all brokers, its own replicas first."""
+    factor: int
+    """How many replicas a new partition has."""
+
+    @property
+    def flags(self) -> dict[str, Any]:
+        """What is switched on."""
+        return {
+            "deletion": self.deletion,
+            "stop_replica": self.deletion or self.reassignment,
+            "reassignment": self.reassignment,
+            "sessions": self.sessions,
+            "two_step_admin": self.stepwise,
+        }
+
+    @property
+    def bounds(self) -> dict[str, int]:
+        """Room for it."""
+        orders = [[self.brokers.index(broker) for broker in order] for order in self.orders]
+        return {
+            "brokers": len(self.brokers),
+            "partitions": len(self.orders),
+            "replica_orders": code_of(orders),
+            "replication_factor": self.factor if self.reassignment else 0,
+            "reassignments": 15 * self.reassignment,
+            "cancellations": 3 * self.reassignment,
+            "incarnations": max(self.lives) if self.deletion else 0,
+            "deletions": 3 * self.deletion,
+            "hand_removals": 7 * self.deletion,
+            "expirations": 7 * self.sessions,
+            "admins": 1 + self.stepwise,
+            "old_admins": int(self.stepwise),
+            "events": 6 + 2 * self.deletion,
+            "requests": 4 + 2 * (self.deletion or self.reassignment),
+        }
+
+
+def scope_of(captures: Sequence[Capture], names: Sequence[str], topic: str) -> Scope:
+    """What the captures show of the topic; UsageError, with the file's name, for what is not modelled."""
+    lives = _lives(captures, topic)
+    shown = [(name, c.topics[topic]) for name, c in zip(names, captures, strict=True) if topic in c.topics]
+    for name, one in shown:
+        _count_from_zero(name, one)
+    _same_numbers(shown)
+    brokers = _brokers(captures, [one for _, one in shown])
+    full = all(set(replicas) == set(brokers) for _, one in shown for replicas in one.partitions.values())
+    counts = {len(one.partitions) for _, one in shown}
+    gone = any(topic in one.topics and topic not in other.topics for one, other in pairwise(captures))
+    return Scope(
+        topic=topic, brokers=brokers, lives=lives,
+        deletion=gone or max(lives) > 0 or any(topic in capture.deleting for capture in captures),
+        reassignment=not full or any(one.moving for _, one in shown),
+        sessions=any(set(capture.live) - set(capture.registered) for capture in captures),
+        stepwise=len(counts) > 2,
+        orders=_orders([one for _, one in shown], brokers),
+        factor=min(len(replicas) for _, one in shown[:1] for replicas in one.partitions.values()),
+    )  # fmt: skip
+
+
+def _lives(captures: Sequence[Capture], name: str) -> tuple[int, ...]:
+    """The life that each capture shows, or the one before it if it does not show the topic."""
+    life, found, before = -1, [], None
+    for capture in captures:
+        topic = capture.topics.get(name)
+        if topic is not None and (before is None or _is_another(before, topic)):
+            life += 1
+        found.append(max(0, life))
+        before = topic
+    return tuple(found)
+
+
+def _is_another(before: Topic, topic: Topic) -> bool:
+    """Whether a topic cannot be the same as the one of its name in the capture before."""
+    if None not in (before.created, topic.created):
+        return before.created != topic.created
+    return len(topic.partitions) < len(before.partitions) or topic.version < before.version
+
+
+def _brokers(captures: Sequence[Capture], shown: Sequence[Topic]) -> tuple[int, ...]:
+    """Those that ever have a replica of the topic, or are controller."""
+    replicas = {broker for topic in shown for replicas in topic.partitions.values() for broker in replicas}
+    return tuple(sorted(replicas | {c.controller for c in captures if c.controller is not None}))
+
+
+def _orders(shown: Sequence[Topic], brokers: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    first: dict[int, tuple[int, ...]] = {}
+    for topic in shown:
+        for partition, replicas in topic.partitions.items():
+            first.setdefault(partition, replicas)
+    return tuple((*first[p], *(b for b in brokers if b not in first[p])) for p in sorted(first))
+
+
+# What is not modelled.
+
+
+def _count_from_zero(name: str, topic: Topic) -> None:
+    if sorted(topic.partitions) != list(range(len(topic.partitions))):
+        raise UsageError(f"{name} has {topic_label(topic.name)} without some partition; they must count from 0.")
+
+
+def _same_numbers(shown: Sequence[tuple[str, Topic]]) -> None:
+    """Every partition has the same number of replicas, but while they are reassigned."""
+    for name, partition, replicas in _resting(shown):
+        first = len(shown[0][1].partitions[0]) if not shown[0][1].moving else len(replicas)
+        if len(replicas) != first:
+            raise UsageError(
+                f"{name} has partition {partition} of {topic_label(shown[0][1].name)} on {brokers_in_words(replicas)}, "
+                f"and other partitions on {first} broker{'s' * (first != 1)}. Allowed: the same number of replicas for "
+                "all partitions, all the time; to change that number is not modelled."
+            )
+    seen: dict[tuple[int, frozenset[int]], tuple[int, ...]] = {}
+    for name, partition, replicas in _resting(shown):
+        if seen.setdefault((partition, frozenset(replicas)), replicas) != replicas:
+            raise UsageError(
+                f"{name} has partition {partition} of {topic_label(shown[0][1].name)} on the brokers {list(replicas)}, "
+                "which was on the same ones in another order. Allowed: reassignments that move replicas; to change "
+                "their order alone is not modelled."
+            )
+
+
+def _resting(shown: Sequence[tuple[str, Topic]]) -> Iterator[tuple[str, int, tuple[int, ...]]]:
+    for name, topic in shown:
+        for partition, replicas in topic.partitions.items():
+            if partition not in topic.moving:
+                yield name, partition, replicas
