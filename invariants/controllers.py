@@ -27,7 +27,10 @@ def context_agrees(cluster: Cluster, broker: Broker, topic: Topic) -> bool:
     )
 
 
-@step(symptom="requests of the present controller are refused as stale")
+@step(
+    symptom="requests of the present controller are refused as stale",
+    log="Ignoring LeaderAndIsr request from controller … since its controller epoch … is old",
+)
 def controller_epoch_monotone(before: Cluster, after: Cluster, broker: Broker) -> bool:
     """P7 EpochMonotone: neither /controller_epoch nor the epoch that a running broker has seen ever falls."""
     premise(before.is_up(broker) and after.is_up(broker))
@@ -35,7 +38,10 @@ def controller_epoch_monotone(before: Cluster, after: Cluster, broker: Broker) -
     return seen_before <= seen_after and before.zookeeper.controller_epoch <= after.zookeeper.controller_epoch
 
 
-@step(symptom="followers and consumers meet FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH and stop")
+@step(
+    symptom="followers and consumers meet FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH and stop",
+    log="Ignoring LeaderAndIsr request … since its associated leader epoch … is smaller than the current …",
+)
 def leader_epoch_monotone(before: Cluster, after: Cluster, topic: Topic, partition: Partition) -> bool:
     """P7 EpochMonotone: the leader epoch of a partition's state znode never falls while its topic is there."""
     old, new = before.zookeeper.topics[topic].states[partition], after.zookeeper.topics[topic].states[partition]

@@ -43,7 +43,10 @@ def replicas_converge(cluster: Cluster, broker: Broker, topic: Topic, partition:
     return replica.log_open and follows and replica.leader_epoch == state.leader_epoch
 
 
-@always(symptom="a partition that stays under-replicated whatever is done (KAFKA-12493)")
+@always(
+    symptom="a partition that stays under-replicated whatever is done (KAFKA-12493)",
+    log="none: kafka-topics.sh --describe shows a broker under Isr that is not under Replicas",
+)
 def leader_in_assignment(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
     """P10 LeaderInAssignment: the ISR is never empty, all in it are replicas of the partition, a leader is in it."""
     replicas = cluster.zookeeper.topics[topic].assignments[partition].replicas
@@ -52,7 +55,10 @@ def leader_in_assignment(cluster: Cluster, topic: Topic, partition: Partition) -
     return bool(state.isr) and state.isr <= replicas and (state.leader is None or state.leader in state.isr)
 
 
-@always(symptom="the partition count drops, and what was written to the lost partitions is out of reach")
+@always(
+    symptom="the partition count drops, and what was written to the lost partitions is out of reach",
+    log="none: PartitionModifications looks for partitions that are new, and for nothing else",
+)
 def no_partition_lost(cluster: Cluster, topic: Topic) -> bool:
     """P11 NoPartitionLost: the partitions that a client was told of stay in the topic's znode until it is deleted."""
     znode = cluster.zookeeper.topics[topic]

@@ -17,7 +17,10 @@ def committed_survives(cluster: Cluster, broker: Broker, topic: Topic, partition
     return all(commit.leader_epoch > replica.leader_epoch or commit.record in replica.log.records for commit in commits)
 
 
-@when_quiet(symptom="consumers read other data after a change of leader; replicas of a partition differ for ever")
+@when_quiet(
+    symptom="consumers read other data after a change of leader; replicas of a partition differ for ever",
+    log="none: kafka-replica-verification.sh would find it",
+)
 def no_divergence(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
     """P13 NoDivergence: below the leader's high watermark, an ISR member has the leader's records."""
     state = cluster.zookeeper.topics[topic].states[partition]
@@ -61,7 +64,10 @@ def records_have_a_topic_id(cluster: Cluster, broker: Broker, topic: Topic, part
     return replica.topic_id is not None or replica.file_topic_id is not None
 
 
-@step(symptom="none yet: nothing was written to the log, and it takes an id again when its broker is back")
+@step(
+    symptom="none yet: nothing was written to the log, and it takes an id again when its broker is back",
+    log="none: the file partition.metadata is missing beside the log",
+)
 def log_keeps_its_topic_id(
     before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
 ) -> bool:

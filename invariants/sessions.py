@@ -6,7 +6,10 @@ from model.kafka.state import Cluster, ControllerEvent, EventKind, Session, Step
 from model.language import always, premise, reachable, step, when_quiet
 
 
-@always(symptom="two controllers change partitions at the same time: split brain")
+@always(
+    symptom="two controllers change partitions at the same time: split brain",
+    log="Ignoring LeaderAndIsr request from controller … since its controller epoch … is old",
+)
 def one_effective_controller(cluster: Cluster) -> bool:
     """P5 OneEffectiveController: no two controllers have the same epoch, and none that was deposed ever wrote."""
     return not cluster.deposed_write and all(
@@ -29,7 +32,10 @@ def controller_serves(cluster: Cluster, broker: Broker) -> bool:
     return controller.epoch == cluster.zookeeper.controller_epoch and watches.broker_ids and watches.topics
 
 
-@step(symptom="a replica follows a leader that was deposed: what it had is truncated")
+@step(
+    symptom="a replica follows a leader that was deposed: what it had is truncated",
+    log="[Log partition=…] Truncating to offset …",
+)
 def replica_leader_epoch_monotone(
     before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
 ) -> bool:
@@ -53,7 +59,10 @@ def is_ready(cluster: Cluster, broker: int) -> bool:
     return serves and controller.step is Step.IDLE and cluster.brokers[broker].session is Session.LIVE
 
 
-@always(symptom="a broker's failure or start, or a new topic, goes unnoticed until the next failover")
+@always(
+    symptom="a broker's failure or start, or a new topic, goes unnoticed until the next failover",
+    log="none: the controller logs nothing of a change that it is not told of",
+)
 def watch_covered(cluster: Cluster, broker: Broker) -> bool:
     """P19 WatchCovered: a ready controller watches /brokers/ids, /brokers/topics and /controller, or will be told."""
     premise(is_ready(cluster, broker))
@@ -69,7 +78,10 @@ def watch_covered(cluster: Cluster, broker: Broker) -> bool:
     )
 
 
-@always(symptom="an expansion goes unnoticed until the next failover")
+@always(
+    symptom="an expansion goes unnoticed until the next failover",
+    log="none: New partitions to be added … is what is missing",
+)
 def topic_watch_covered(cluster: Cluster, broker: Broker, topic: Topic) -> bool:
     """P19 WatchCovered: a ready controller watches each topic that it knows and that exists, or will be told."""
     premise(is_ready(cluster, broker) and cluster.zookeeper.topics[topic].exists)

@@ -45,6 +45,8 @@ def invariants(options: Namespace) -> int:
             _line(f"  {_signature(invariant)}", f"{invariant.kind.value}: {_sentence(invariant.about)}")
             if invariant.symptom:
                 _line("", f"symptom: {invariant.symptom}", style="dim")
+            if invariant.log:
+                _line("", f"log line: {invariant.log}", style="dim")
     return 0
 
 
