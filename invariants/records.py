@@ -47,7 +47,11 @@ def no_resurrection(cluster: Cluster, broker: Broker, topic: Topic, partition: P
 
 
 def serves(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
-    """Whether a leader answers consumers: since 3.1 they name the topic by ZooKeeper's id, which is to be its log's."""
+    """Whether a leader answers consumers: since 3.1 they name a topic by ZooKeeper's id, which is to be its log's.
+
+    A log without id answers all. Consumers older than 3.1 are not meant: they fetch by name whatever the brokers are,
+    and are answered as if the flag were off (ReplicaManager.hasConsistentTopicId).
+    """
     log_id = cluster.brokers[broker].replicas[topic][partition].topic_id
     topic_id = cluster.zookeeper.topics[topic].topic_id
     return not FETCH_BY_TOPIC_ID or log_id is None or topic_id is None or log_id == topic_id

@@ -11,7 +11,7 @@ What the model leaves out, and why nothing is lost for the stories told here:
   to brokers that stop.
 * The ISR in requests and in the context: elections read the state znode, and retry until they win the race for it.
 * The session ends with the process, so that a crash is also the session's expiry; alone it ends only under the flag
-  `sessions`. What a process does before it notices counts as done over its next session, so that ZooKeeper answers it.
+  `sessions`. What its controller does before it notices fails; without `session_bound` the next session repeats it.
 * The controller epoch in a state znode: without `zk_fencing` it would stop some elections of a deposed controller.
 * A controlled shutdown and the stop that follows are one step; so are a leader's AlterIsr and the controller's answer.
 * Startup is handled as Reelect. Of a controller that resigns, the request in flight to each broker always arrives.
