@@ -18,11 +18,11 @@ def removed_topic_is_not_served(cluster: Cluster, broker: Broker, topic: Topic, 
 
 
 @when_quiet(
-    symptom="kafka-configs.sh lists overrides of a topic that is gone",
-    log="none",
+    symptom="overrides of a topic that is gone lie about; who creates it again overwrites them",
+    log="none: kafka-configs.sh --describe --entity-type topics lists it",
 )
 def config_goes_with_topic(cluster: Cluster, topic: Topic) -> bool:
-    """A topic that is gone has no configuration left."""
+    """P17 NoStray: a topic that is gone has no configuration left."""
     znode = cluster.zookeeper.topics[topic]
     premise(znode.was_created and not znode.exists)
     return not znode.has_config

@@ -21,4 +21,6 @@ What the model leaves out, and why nothing is lost for the stories told here:
 * Records, unless the bound `records` is above 0: then a log holds that many, a crash loses none of them, and the high
   watermark is checkpointed only by a clean stop. Producers use acks=all, and min.insync.replicas is 1.
 * Deletion and reassignment of topics; every broker has a replica of every partition.
+* Log directories that fail: a log that an operator removes under a running broker stays with the process. The setting
+  delete.topic.enable, which is on.
 """
