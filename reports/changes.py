@@ -12,7 +12,8 @@ from attrs import evolve, field, frozen
 
 from model.language import Model, Vector
 from model.language.containers import ArrayShape, FifoShape, FreshShape
-from model.language.shapes import RecordShape, Scalar, Shape, SubsetShape, ValueShape, shapes_of
+from model.language.records import RecordShape, ValueShape, shapes_of
+from model.language.shapes import Scalar, Shape, SubsetShape
 from reports.escaping import LONGEST, visible
 
 

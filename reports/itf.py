@@ -13,17 +13,8 @@ from typing import Any
 from model.language import Domain, Instance, Model
 from model.language.action import Parameter
 from model.language.containers import ArrayShape, FifoShape
-from model.language.shapes import (
-    NONE,
-    ChoiceShape,
-    FlagShape,
-    OptionalShape,
-    RecordShape,
-    Shape,
-    SubsetShape,
-    ValueShape,
-    shapes_of,
-)
+from model.language.records import RecordShape, ValueShape, shapes_of
+from model.language.shapes import NONE, ChoiceShape, FlagShape, OptionalShape, Shape, SubsetShape
 from search.trace import Trace
 
 ACTION, PICKS = "mbt::actionTaken", "mbt::nondetPicks"

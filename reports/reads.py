@@ -14,7 +14,8 @@ from attrs import frozen
 from model.language import Array, Claim, DomainError, Fifo, Fresh, Model, Vector
 from model.language.containers import ArrayShape, FifoShape, FreshShape
 from model.language.errors import BoundReached, PremiseFailed
-from model.language.shapes import RecordShape, Shape
+from model.language.records import RecordShape
+from model.language.shapes import Shape
 from reports.changes import Part, pieces
 
 TRIALS = 3000

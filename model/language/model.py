@@ -27,8 +27,9 @@ from model.language.errors import (
     unknown,
 )
 from model.language.invariant import Invariant, Kind
+from model.language.records import RecordShape
 from model.language.scenario import Scenario
-from model.language.shapes import Leaf, RecordShape
+from model.language.shapes import Leaf
 from model.language.sizes import check_sizes
 
 Vector = tuple[int, ...]

@@ -10,8 +10,9 @@ from attrs import fields_dict
 from model.language.action import Parametric
 from model.language.binding import Binding, Domain
 from model.language.errors import UsageError
+from model.language.records import RecordShape, ValueShape, shapes_of
 from model.language.scenario import Scenario
-from model.language.shapes import RecordShape, Shape, ValueShape, shapes_of
+from model.language.shapes import Shape
 
 LARGEST = 2**31
 MOST_LEAVES = 100_000

@@ -13,17 +13,16 @@ import attrs
 from model.language.binding import Bound, Domain, Flag
 from model.language.containers import ArrayShape, FifoShape, FreshShape
 from model.language.errors import LiftError
+from model.language.records import RecordShape, ValueShape
 from model.language.shapes import (
     ChoiceShape,
     FlagShape,
     MemberShape,
     NumberShape,
     OptionalShape,
-    RecordShape,
     Scalar,
     Shape,
     SubsetShape,
-    ValueShape,
     shape_field,
 )
 from model.language.switched import SwitchedShape, switched

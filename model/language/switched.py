@@ -13,6 +13,7 @@ from attrs import evolve, fields_dict, frozen
 from model.language.binding import Bound, Flag
 from model.language.containers import ArrayShape
 from model.language.errors import DomainError, LiftError
+from model.language.records import ValueShape
 from model.language.shapes import (
     ChoiceShape,
     FlagShape,
@@ -22,7 +23,6 @@ from model.language.shapes import (
     OptionalShape,
     Shape,
     SubsetShape,
-    ValueShape,
 )
 
 

@@ -14,18 +14,8 @@ import model.examples
 from model.examples.scenarios import SCENARIOS
 from model.language import Kind, Model, Scenario
 from model.language.containers import ArrayShape, FifoShape, FreshShape
-from model.language.shapes import (
-    ChoiceShape,
-    FlagShape,
-    MemberShape,
-    NumberShape,
-    OptionalShape,
-    RecordShape,
-    Shape,
-    SubsetShape,
-    ValueShape,
-    shapes_of,
-)
+from model.language.records import RecordShape, ValueShape, shapes_of
+from model.language.shapes import ChoiceShape, FlagShape, MemberShape, NumberShape, OptionalShape, Shape, SubsetShape
 from tests.examples.plain_search import Space, space_of
 
 SMALL = {

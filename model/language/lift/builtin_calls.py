@@ -25,7 +25,7 @@ from model.language.lift.values import (
     int_value,
     record_class,
 )
-from model.language.shapes import shapes_of
+from model.language.records import shapes_of
 
 MISSING = object()
 

@@ -16,7 +16,7 @@ from model.language.lift.objects import ArrayObject, Cell
 from model.language.lift.places import Method, children, constant, fit, write_attribute
 from model.language.lift.terms import Term
 from model.language.lift.values import Record, Reference, Refused, Set, describe
-from model.language.shapes import RecordShape, shapes_of
+from model.language.records import RecordShape, shapes_of
 
 
 def call(m: Machine, function: Any, args: list[Any], keywords: dict[str, Any]) -> Any:

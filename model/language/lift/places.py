@@ -24,17 +24,8 @@ from model.language.lift.values import (
     is_scalar,
     record_class,
 )
-from model.language.shapes import (
-    ChoiceShape,
-    FlagShape,
-    MemberShape,
-    NumberShape,
-    OptionalShape,
-    Shape,
-    SubsetShape,
-    ValueShape,
-    shapes_of,
-)
+from model.language.records import ValueShape, shapes_of
+from model.language.shapes import ChoiceShape, FlagShape, MemberShape, NumberShape, OptionalShape, Shape, SubsetShape
 
 
 @frozen(eq=False)

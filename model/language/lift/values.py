@@ -12,7 +12,8 @@ from typing import Any
 from attrs import frozen
 
 from model.language.lift.terms import Term, Terms
-from model.language.shapes import NONE, shapes_of
+from model.language.records import shapes_of
+from model.language.shapes import NONE
 
 
 class Refused(Exception):

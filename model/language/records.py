@@ -1,0 +1,124 @@
+"""Shapes of records: state classes, nested and updated in place, and frozen values, replaced whole."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from attrs import fields, frozen
+
+from model.language.binding import kept
+from model.language.errors import DomainError
+from model.language.shapes import FlagShape, Leaf, Shape
+
+MOST_KEPT = 100_000
+"""So many records of one shape are kept for states to share."""
+
+
+@frozen
+class RecordShape(Shape):
+    """A nested state class, updated in place: storing one copies its fields."""
+
+    cls: type
+
+    def default(self) -> Any:
+        return self.cls()
+
+    def check(self, value: Any, where: str) -> Any:
+        if isinstance(value, self.cls):
+            return value
+        raise DomainError(f"{where} must be a {self.cls.__name__} (got {value!r}).")
+
+    def copy(self, value: Any) -> Any:
+        twin: Any = object.__new__(self.cls)
+        for name, shape in shapes_of(self.cls):
+            object.__setattr__(twin, name, shape.copy(getattr(value, name)))
+        return twin
+
+    def assign(self, kept: Any, value: Any) -> Any:
+        source = self.copy(value)
+        for name, shape in shapes_of(self.cls):
+            object.__setattr__(kept, name, shape.assign(getattr(kept, name), getattr(source, name)))
+        return kept
+
+    def leaves(self, path: str) -> Iterator[Leaf]:
+        for name, shape in shapes_of(self.cls):
+            yield from shape.leaves(f"{path}.{name}" if path else name)
+
+    def flatten(self, value: Any, into: list[int]) -> None:
+        for name, shape in shapes_of(self.cls):
+            shape.flatten(getattr(value, name), into)
+
+    def rebuild(self, numbers: Iterator[int]) -> Any:
+        made: Any = object.__new__(self.cls)
+        for name, shape in shapes_of(self.cls):
+            object.__setattr__(made, name, shape.rebuild(numbers))
+        return made
+
+
+@frozen
+class ValueShape(Shape):
+    """A frozen record, such as a message; with `optional`, or None."""
+
+    cls: type
+    optional: bool = False
+
+    def default(self) -> Any:
+        return None if self.optional else self.cls()
+
+    def check(self, value: Any, where: str) -> Any:
+        if isinstance(value, self.cls) or (value is None and self.optional):
+            return value
+        raise DomainError(f"{where} must be a {self.cls.__name__}{' or None' * self.optional} (got {value!r}).")
+
+    def leaves(self, path: str) -> Iterator[Leaf]:
+        if self.optional:
+            yield Leaf(f"{path}?", 0, 1, FlagShape())
+        for name, shape in shapes_of(self.cls):
+            yield from shape.leaves(f"{path}.{name}")
+
+    def flatten(self, value: Any, into: list[int]) -> None:
+        if value is None:
+            into.extend(self.default_numbers())
+            return
+        if self.optional:
+            into.append(1)
+        for name, shape in shapes_of(self.cls):
+            shape.flatten(getattr(value, name), into)
+
+    def _numbers_of(self, value: Any) -> tuple[int, ...]:
+        """Of None too: the numbers of nothing are those of an empty slot."""
+        if value is not None:
+            return super()._numbers_of(value)
+        return (0, *(number for _, shape in shapes_of(self.cls) for number in shape.default_numbers()))
+
+    def rebuild(self, numbers: Iterator[int]) -> Any:
+        """A record that is the same for the same numbers: it never changes, so states can share it."""
+        key = tuple(islice(numbers, self.size()))
+        found = kept(("values", self), dict[tuple[int, ...], Any])
+        if key not in found:
+            if len(found) >= MOST_KEPT:
+                found.clear()
+            found[key] = self._made(iter(key))
+        return found[key]
+
+    def _made(self, numbers: Iterator[int]) -> Any:
+        if self.optional and not next(numbers):
+            return None
+        return self.cls(**{name: shape.rebuild(numbers) for name, shape in shapes_of(self.cls)})
+
+
+def shapes_of(cls: type) -> list[tuple[str, Shape]]:
+    """The fields of a state or value class with their shapes under the active binding, in declaration order."""
+    declared, is_switched = cls.__dict__.get("__shapes__") or _declared(cls)
+    if not is_switched:
+        return declared
+    return kept(cls, lambda: [(name, shape.now()) for name, shape in declared])
+
+
+def _declared(cls: type) -> tuple[list[tuple[str, Shape]], bool]:
+    """The fields as declared, and whether a flag switches one of them; kept with the class."""
+    declared = [(f.name, f.metadata["shape"]) for f in fields(cls)]
+    kept = declared, any(type(shape).now is not Shape.now for _, shape in declared)
+    cls.__shapes__ = kept  # type: ignore[attr-defined]
+    return kept
