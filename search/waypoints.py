@@ -213,7 +213,8 @@ class Journey:
 
     def _initial(self) -> np.ndarray:
         model = self.ground.model
-        return self.ground.kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1))
+        vectors = np.unique(np.array(model.initial, np.int64).reshape(len(model.initial), -1), axis=0)
+        return self.ground.kernel.pack(vectors)
 
     def _search_of(
         self, number: int, starts: np.ndarray, before: tuple[GapSearch, Layers, np.ndarray] | None

@@ -242,10 +242,14 @@ class Layers:
 def compile_loops(ground: Ground) -> None:
     """Compile the loops where no cache has them: their first call does it, and that is no part of a search."""
     starts = np.zeros((0, ground.kernel.words), np.uint64)
-    small = evolve(ground, memory=1 << 20)
+    small = evolve(ground, memory=1 << 20, tick=_no_time_passes)
     layers = Layers(small, Waypoint("", ()), starts, Manner.CALM)
     layers.states.add(starts, 0)
     layers.advance()
     layers.cursor[LIMIT] = layers.cursor[ASKED]
     loops.seed(layers._gap(), layers.cursor, loops.EVENT)
     layers.resting()
+
+
+def _no_time_passes(expanded: int) -> None:
+    """A tick of a search that no budget ends."""

@@ -7,7 +7,7 @@ to differ from the controller's, and what they remember where there is no file.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from itertools import chain, combinations
 from typing import Any
@@ -17,7 +17,7 @@ from attrs import evolve, frozen
 from model.kafka.capture import Capture, Topic
 from model.kafka.diagnosis import symptoms
 from model.kafka.snapshot_focus import Focus
-from model.kafka.snapshot_replicas import Belief, Held, Memory, believe, memory_is_uncertain
+from model.kafka.snapshot_replicas import Belief, Held, Memory, believe
 from model.kafka.snapshot_scope import Scope
 from model.kafka.snapshot_state import arrange, arrange_without_topics
 from model.kafka.state import Assignment, Cluster, Controller, ControllerEvent, EventKind
@@ -26,9 +26,17 @@ from model.kafka.state_machines import PartitionStatus, ReplicaStatus
 
 @frozen
 class Recollection(Belief):
-    """What is believed of a cluster whose leader epochs are the real ones, if these brokers have bounced."""
+    """What is believed of a cluster whose leader epochs are the real ones, if these brokers have bounced.
+
+    The others that are `kept` have been running since their files were removed.
+    """
 
     bounced: frozenset[int] = frozenset()
+    kept: frozenset[int] = frozenset()
+
+    def held(self, broker: int, partition: int, memory: Memory) -> Held:
+        """What a broker holds of a partition; what it remembers without a file is its own matter."""
+        return super().held(broker, partition, Memory.KEPT_ID if broker in self.kept else Memory.NO_ID)
 
     def leader_epoch(self, partition: int) -> int | None:
         """The partition's leader epoch in ZooKeeper."""
@@ -104,27 +112,44 @@ def as_shown(belief: Recollection, scope: Scope) -> Callable[..., None]:
     choice = Enum("History", {f"history_{number}": number for number in range(len(histories))})  # type: ignore[misc]
 
     def snapshot(cluster: Cluster, history: Any) -> None:
-        bounced, memory = histories[history.value]
-        arrange(cluster, evolve(belief, bounced=bounced), memory)
-        _arrange_directories(cluster, belief, scope)
-        _arrange_assignments(cluster, belief, scope)
-        _arrange_deletion(cluster, belief, scope)
+        believed = histories[history.value]
+        arrange(cluster, believed, Memory.NO_ID)
+        _arrange_directories(cluster, believed, scope)
+        _arrange_assignments(cluster, believed, scope)
+        _arrange_deletion(cluster, believed, scope)
 
     snapshot.__annotations__ = {"cluster": Cluster, "history": choice, "return": None}
     return snapshot
 
 
-def _histories(belief: Recollection) -> Iterable[tuple[frozenset[int], Memory]]:
-    memories = tuple(Memory) if memory_is_uncertain(belief) else (Memory.NO_ID,)
-    refusing = sorted({b for memory in memories for b in _refusing(belief, memory)})
-    subsets = chain.from_iterable(combinations(refusing, size) for size in range(len(refusing) + 1))
-    return [(frozenset(bounced), memory) for bounced in subsets for memory in memories]
+def _histories(belief: Recollection) -> Iterator[Recollection]:
+    for kept in _subsets(_without_files(belief)):
+        remembering = evolve(belief, kept=kept)
+        for bounced in _subsets(_refusing(remembering)):
+            yield evolve(remembering, bounced=bounced)
 
 
-def _refusing(belief: Recollection, memory: Memory) -> set[int]:
+def _subsets(brokers: Iterable[int]) -> Iterator[frozenset[int]]:
+    known = sorted(brokers)
+    sizes = (combinations(known, size) for size in range(len(known) + 1))
+    return (frozenset(chosen) for chosen in chain.from_iterable(sizes))
+
+
+def _without_files(belief: Recollection) -> set[int]:
+    """The brokers of which it matters what they remember of replicas without partition.metadata."""
+    partitions = belief.focus.partitions
+    return {
+        b
+        for b in belief.focus.brokers
+        for p in partitions
+        if belief.held(b, p, Memory.NO_ID) != evolve(belief, kept=frozenset({b})).held(b, p, Memory.NO_ID)
+    }
+
+
+def _refusing(belief: Recollection) -> set[int]:
     """The brokers that run and have a replica which refuses."""
     focus = belief.focus
-    held = {(b, p): belief.held(b, p, memory) for b in focus.brokers for p in focus.partitions}
+    held = {(b, p): belief.held(b, p, Memory.NO_ID) for b in focus.brokers for p in focus.partitions}
     return {b for (b, _), ids in held.items() if belief.capture.brokers[b].alive and belief.refuses(ids)}
 
 

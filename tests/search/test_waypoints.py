@@ -1,0 +1,103 @@
+"""Behaviours through waypoints: found with the fewest assumed events, refused with the fact, or honestly undecided."""
+
+from __future__ import annotations
+
+import pytest
+
+from model.language import Model, Result, UsageError
+from model.language.series import Fact, Series, Waypoint, where
+from search.compile import kernel_for
+from search.waypoints import Explanation, Fit, Wish, explain
+from search.waypoints_gap import Manner
+from tests.search.kitchen import KITCHEN, seen, series
+
+MODEL = Model(KITCHEN)
+
+
+def explained(found: Series, **wish: object) -> Explanation:
+    return explain(MODEL, kernel_for(MODEL, hurried=True), found, Wish(**wish))
+
+
+def steps(done: Explanation) -> list[list[str]]:
+    """The steps that lead to each waypoint."""
+    keys, begin, parts = list(done.trace.actions), 0, []
+    for end in done.arrivals:
+        parts.append(keys[begin:end])
+        begin = end
+    return parts
+
+
+def test_a_behaviour_passes_through_all_waypoints_with_the_fewest_events() -> None:
+    done = explained(series(seen("clean", cooked=0), seen("first", cooked=1), seen("third", cooked=3)))
+    assert (done.fit, done.how) == (Fit.EXPLAINED, "confirmed in plain Python")
+    assert steps(done) == [[], ["order()", "cook()"], ["order()", "cook()", "order()", "cook()"]]
+
+
+def test_the_behaviour_is_one_in_plain_python() -> None:
+    done = explained(series(seen("one", cooked=1), seen("two", ordered=4, cooked=2)))
+    vector = MODEL.initial[0]
+    for key in done.trace.actions:
+        outcome = MODEL.attempt(MODEL.instance(key), vector)
+        assert outcome.result is Result.DONE
+        vector = outcome.after
+    assert (MODEL.state(vector).ordered, MODEL.state(vector).cooked) == (4, 2)
+
+
+def test_what_can_only_happen_in_haste_is_found_after_a_calm_search() -> None:
+    """Whoever waits at rest waits for a stove that is off; and here the cook goes on."""
+    done = explained(series(seen("left", ordered=1, cooked=0, stove_is_off=0, wanted=0), seen("later", cooked=1)))
+    assert done.fit is Fit.EXPLAINED
+    assert steps(done) == [["order()", "leave()"], ["order()", "cook()"]]
+    assert [effort.number for effort in done.efforts if Manner.HASTY in effort.complete] == [0]
+
+
+def test_the_search_goes_back_where_a_way_with_more_events_is_needed_before() -> None:
+    quiet = seen("quiet", without=("guest", "cat"), cooked=1, stove_is_off=1)
+    done = explained(series(seen("one", cooked=1), quiet))
+    assert done.fit is Fit.EXPLAINED
+    assert sorted(steps(done)[0]) == ["cook()", "order()", "turn_off()"]
+    assert steps(done)[1] == []
+
+
+def test_what_no_behaviour_shows_is_refused_with_waypoint_and_fact() -> None:
+    done = explained(series(seen("clean", cooked=0), seen("less", ordered=1, cooked=2), seen("never", cooked=3)))
+    assert (done.fit, done.how) == (Fit.REFUSED, "exhaustive")
+    assert (done.misfit.number, done.misfit.waypoint) == (1, "less")
+    told = {difference.name: (difference.shown, difference.closest) for difference in done.misfit.differences}
+    assert told in ({"ordered": ("1", "2")}, {"cooked": ("2", "1")})
+    assert all(set(effort.complete) >= {Manner.PATIENT, Manner.CALM} for effort in done.efforts)
+
+
+def test_what_goes_back_is_refused() -> None:
+    done = explained(series(seen("two", cooked=2), seen("one", cooked=1)))
+    assert done.fit is Fit.REFUSED and done.misfit.number == 1
+    assert [(d.name, d.shown, d.closest) for d in done.misfit.differences] == [("cooked", "1", "2")]
+    assert done.arrivals == (4,)
+
+
+def test_actors_that_cannot_have_acted_are_left_out() -> None:
+    assert explained(series(seen("one", without=("guest",), cooked=1))).fit is Fit.REFUSED
+    assert explained(series(seen("one", without=("cat",), cooked=1))).fit is Fit.EXPLAINED
+
+
+def test_more_events_than_asked_for_are_not_assumed() -> None:
+    three = series(seen("three", cooked=3))
+    assert explained(three, events=2).fit is Fit.REFUSED
+    assert explained(three, events=3).fit is Fit.EXPLAINED
+
+
+def test_a_search_whose_budget_is_spent_is_undecided_and_says_so() -> None:
+    done = explained(series(seen("six", cooked=6), seen("impossible", cooked=1)), seconds=1e-9)
+    assert done.fit is Fit.UNDECIDED
+    assert done.how.startswith("time budget")
+    assert (done.misfit.waypoint, done.trace, done.arrivals) == ("six", None, ())
+
+
+def test_a_fact_about_a_leaf_that_is_not_there_is_refused() -> None:
+    fact = Fact("soup", "hot", (where("soup", 1),), str)
+    with pytest.raises(UsageError, match="No leaf named 'soup'"):
+        explained(series(Waypoint("hot", (fact,))))
+
+
+def test_exit_codes() -> None:
+    assert {fit: fit.exit_code for fit in Fit} == {Fit.EXPLAINED: 0, Fit.REFUSED: 12, Fit.UNDECIDED: 3}

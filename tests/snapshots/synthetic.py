@@ -1,0 +1,173 @@
+"""Captures that the model itself makes: a walk of the model, told as a real cluster's captures would tell it.
+
+Broker number n is broker n + 1, and the topic is t. What captures show and no state holds is kept on the way: how often
+the topic's znode was written, and in which leader epochs each replica has led.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from random import Random
+from typing import Any
+
+from attrs import define, field
+
+from model.kafka.assignment import assignment
+from model.kafka.state import Cluster, Step
+from model.language import Instance, Model, Vector
+
+TOPIC = "t"
+
+
+def identity(number: int | None) -> str | None:
+    """The real topic id that stands for one of the model's."""
+    return None if number is None else f"{'ABCDEFGHIJKLMNOP'[number] * 21}g"
+
+
+@define
+class Walk:
+    """A behaviour of the model, step by step; `captures` are those taken of it so far."""
+
+    model: Model
+    release: str
+    seed: int
+    vector: Vector = field(init=False)
+    writes: int = field(init=False, default=-1)
+    led: dict[tuple[int, int], set[int]] = field(init=False, factory=dict)
+    captures: list[bytes] = field(init=False, factory=list)
+    taken: list[str] = field(init=False, factory=list)
+    random: Random = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.vector, self.random = self.model.initial[0], Random(self.seed)
+
+    # Steps.
+
+    def enabled(self) -> list[tuple[Instance, Vector]]:
+        """What can happen now."""
+        return list(self.model.successors(self.vector))
+
+    def take(self, instance: Instance, after: Vector) -> None:
+        """One step."""
+        before, now = self.model.state(self.vector), self.model.state(after)
+        self.vector = after
+        self.taken.append(instance.key)
+        self._keep_history(before, now, instance.action.name)
+
+    def do(self, key: str) -> None:
+        """The step of this name, which must be possible."""
+        instance, after = next((i, v) for i, v in self.enabled() if i.key == key)
+        self.take(instance, after)
+
+    def rest(self, *, without: Iterable[str] = ("restart", "auto_preferred_election")) -> None:
+        """Let the system do what it does by itself, in any order, until nothing is left."""
+        while True:
+            steps = [s for s in self.enabled() if s[0].action.by.system and s[0].action.name not in without]
+            if not steps:
+                return
+            self.take(*self.random.choice(steps))
+
+    def _keep_history(self, before: Cluster, now: Cluster, action: str) -> None:
+        was, znode = before.zookeeper.topics[0], now.zookeeper.topics[0]
+        if not znode.exists:
+            self.writes = -1
+        elif (was.partition_count, was.topic_id, was.assignments) != (
+            znode.partition_count,
+            znode.topic_id,
+            znode.assignments,
+        ):
+            self.writes += 1
+        for b, broker in enumerate(now.brokers):
+            for p, replica in enumerate(broker.replicas[0]):
+                removed = action == "remove_metadata_files" and before.brokers[b] != broker
+                if removed or (before.brokers[b].replicas[0][p].on_disk and not replica.on_disk):
+                    self.led.pop((b, p), None)
+                if replica.is_leader:
+                    self.led.setdefault((b, p), set()).add(replica.leader_epoch)
+
+    # Captures.
+
+    def capture(self) -> None:
+        """What a capture of the present moment shows."""
+        cluster = self.model.state(self.vector)
+        with self.model.active():
+            shown = {
+                "version": self.release.replace(".", ""),
+                "controller": _real(cluster.zookeeper.controller),
+                "controller_epoch": cluster.zookeeper.controller_epoch,
+                "broker_ids": [b + 1 for b in sorted(cluster.zookeeper.broker_ids)],
+                "delete_topics": [TOPIC] * (0 in cluster.zookeeper.delete_topics),
+                "topics": self._topics(cluster),
+                "brokers": {str(b + 1): self._broker(cluster, b) for b in range(len(cluster.brokers))},
+            }
+        self.captures.append(json.dumps(shown).encode())
+
+    def _topics(self, cluster: Cluster) -> dict[str, Any]:
+        znode = cluster.zookeeper.topics[0]
+        if not znode.exists:
+            return {}
+        partitions = {
+            str(p): [b + 1 for b in assignment(p) if b in znode.assignments[p].replicas]
+            for p in range(znode.partition_count)
+        }
+        shown = identity(znode.topic_id)
+        return {
+            TOPIC: {
+                "znode": {"version": 3 if shown else 1, "partitions": partitions, "topic_id": shown},
+                "topic_id": shown,
+                "version": self.writes,
+                "czxid": 100 * (1 + znode.incarnation),
+                "partition_state": {
+                    str(p): {
+                        "leader": -1 if s.leader is None else s.leader + 1,
+                        "leader_epoch": s.leader_epoch,
+                        "isr": [b + 1 for b in sorted(s.isr)],
+                        "controller_epoch": 1 if s.leader_epoch == 0 else cluster.zookeeper.controller_epoch,
+                    }
+                    for p, s in enumerate(znode.states)
+                    if s.exists
+                },
+            }
+        }
+
+    def _broker(self, cluster: Cluster, b: int) -> dict[str, Any]:
+        alive = cluster.is_up(b)
+        return {
+            "alive": alive,
+            "dirs": {
+                f"{TOPIC}-{p}": self._directory(cluster, b, p)
+                for p in range(len(cluster.brokers[b].replicas[0]))
+                if self._hosts(cluster, b, p)
+            },
+            "metadata_cache": self._cache(cluster) if alive else None,
+        }
+
+    def _hosts(self, cluster: Cluster, b: int, p: int) -> bool:
+        """Whether there is a directory; where logs are never deleted it comes with the partition's state."""
+        if self.model.binding.flags["stop_replica"]:
+            return cluster.brokers[b].replicas[0][p].on_disk
+        return cluster.zookeeper.topics[0].states[p].exists
+
+    def _directory(self, cluster: Cluster, b: int, p: int) -> dict[str, Any]:
+        shown = identity(cluster.brokers[b].replicas[0][p].file_topic_id)
+        epochs = sorted(self.led.get((b, p), ()))
+        lines = "".join(f"{epoch} 0\n" for epoch in epochs)
+        return {
+            "partition_metadata": f"version: 0\ntopic_id: {shown}" if shown else None,
+            "topic_id": shown,
+            "leader_epoch_checkpoint": f"0\n{len(epochs)}\n{lines}" if epochs else "",
+        }
+
+    def _cache(self, cluster: Cluster) -> dict[str, Any]:
+        active = cluster.zookeeper.controller
+        controller = None if active is None else cluster.brokers[active].controller
+        shown = {}
+        if controller and controller.step is Step.IDLE and controller.topics[0].partition_count:
+            shown[TOPIC] = {"topic_id": identity(controller.topics[0].topic_id), "partitions": {}}
+        live = [b + 1 for b in sorted(cluster.zookeeper.broker_ids)]
+        return {"brokers": live, "controller": _real(active), "topics": shown}
+
+
+def _real(broker: int | None) -> int | None:
+    return None if broker is None else broker + 1
