@@ -1,7 +1,9 @@
 """Deleted topics: by a client, by hand, created again; and what dead entries of a controller's state machines do."""
 from __future__ import annotations
 
-from invariants.scenarios import DELETE_BY_HAND, TOPIC_DELETION
+import pytest
+
+from invariants.scenarios import DELETE_BY_HAND, EXPANSION_DURING_DELETION, TOPIC_DELETION
 from model.kafka.state_machines import PartitionStatus, ReplicaStatus
 from model.language import Model
 from search.exhaust import exhaust
@@ -98,3 +100,38 @@ def test_a_clients_deletion_holds_all_that_is_asked_of_it_in_every_state():
         "exhaustive", 5_623, 24, {},
     )  # fmt: skip
     assert not verdict.findings
+
+
+STALE_RESPONSES = (
+    "topic_deletion(0)", "handle_stop_replica(0)", "handle_stop_replica(0)", "handle_stop_replica(1)",
+    "handle_stop_replica(1)", "reelect(0)", "delete_controller()", "failover_reads_topics(0)",
+    "failover_sets_topic_ids(0)", "failover_reads_states(0)", "failover_sends_requests(0)",
+    "stop_replica_response(0)", "stop_replica_response(0)", "complete_deletion_deletes_topic(0)",
+    "complete_deletion_deletes_config(0)", "complete_deletion_deletes_marker(0)",
+)
+"""A controller deletes a topic, is elected again, and goes on with the answers to its first term's requests."""
+
+
+def test_answers_to_an_earlier_term_of_the_controller_complete_a_deletion_whose_requests_are_still_on_their_way():
+    schedule = Schedule(Model(TOPIC_DELETION, "2.8.2", {"failovers": 2, "restarts": 0}))
+    schedule.do("new_client_creates_topic(0)")
+    schedule.take("client_deletes_topic(0)")
+    schedule.take("delete_controller()")
+    for key in STALE_RESPONSES:
+        schedule.take(key)
+    assert not schedule.cluster.zookeeper.topics[0].exists and not schedule.cluster.zookeeper.delete_topics
+    schedule._elect(1)
+    schedule.settle()
+    assert schedule.violated("no_stray"), "the second term's LeaderAndIsr came, its StopReplica was dropped"
+
+
+@pytest.mark.parametrize(("old_admins", "is_back"), [(1, True), (0, False)])
+def test_only_a_client_of_1_0_creates_the_znode_that_it_writes(old_admins, is_back):
+    bounds = {"failovers": 0, "old_admins": old_admins}
+    schedule = Schedule(Model(EXPANSION_DURING_DELETION, "2.8.2", bounds, {"old_upsert": True}))
+    schedule.take("admin_reads_topic(0, 0)")
+    schedule.do("client_deletes_topic(0)")
+    assert not schedule.cluster.zookeeper.topics[0].exists
+    schedule.do("admin_writes_topic(0, 1)")
+    znode = schedule.cluster.zookeeper.topics[0]
+    assert (znode.exists, znode.has_config) == (is_back, False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from invariants.scenarios import AUTHENTICATION_FAILURE, FAILOVER_DURING_EXPANSION, FAST_BOUNCE, ZOMBIE_CONTROLLER
-from model.kafka.state import Liveness, Session
+from model.kafka.state import Liveness, Session, Step
 from model.language import Model, Scenario
 from search.exhaust import exhaust
 from search.verdict import Verdict
@@ -75,6 +75,18 @@ def test_an_expired_controller_hears_nothing_and_does_not_win_an_election_over_i
     assert not schedule.cluster.brokers[0].controller.is_active
     schedule.take("register_broker_and_reelect(0)")
     assert schedule.cluster.zookeeper.controller == 0
+
+
+def test_what_an_expired_controller_has_begun_ends_half_done_and_its_successor_does_it():
+    schedule = Schedule(Model(ZOMBIE_CONTROLLER, "2.8.2"))
+    schedule.take("new_client_creates_topic(0)")
+    schedule.take("topic_change(0)")
+    schedule.take("expire_session(0)")
+    controller = schedule.cluster.brokers[0].controller
+    assert controller.is_active and controller.step is Step.IDLE and controller.topics[0].partition_count == 1
+    assert not schedule.cluster.zookeeper.topics[0].states[0].exists
+    schedule.settle()
+    assert schedule.cluster.zookeeper.topics[0].states[0].exists and not schedule.violated("context_agrees")
 
 
 def test_watch_covered_fails_where_a_watch_is_missing():
