@@ -139,12 +139,25 @@ REASSIGNMENT_AS_CLIENTS_SEE_IT = evolve(
 )
 REASSIGNMENT_THERE_AND_BACK = evolve(
     reassignment_stories.REASSIGNMENT_THERE_AND_BACK,
-    invariants=(*EVERYWHERE, deletion.no_stray, witnesses.replica_is_moved, witnesses.replica_is_moved_back),
+    invariants=(
+        *EVERYWHERE,
+        deletion.no_stray,
+        deletion.deleted_logs_were_meant,
+        witnesses.replica_is_moved,
+        witnesses.replica_is_moved_back,
+    ),
 )
 HEALTHY_INVARIANTS = (
-    (healthy_stories.HEALTHY_CLUSTER, (*SESSIONS, *TOLD, deletion.partition_gets_a_leader, *WITNESSES)),
-    (healthy_stories.HEALTHY_SESSIONS, (*SESSIONS, *TOLD, sessions.broker_registers_again)),
+    (
+        healthy_stories.HEALTHY_CLUSTER,
+        (*SESSIONS, *TOLD, deletion.partition_gets_a_leader, *WITNESSES, witnesses.leader_epoch_rises),
+    ),
+    (
+        healthy_stories.HEALTHY_SESSIONS,
+        (*SESSIONS, *TOLD, sessions.deposed_controller_knows_nothing, sessions.broker_registers_again),
+    ),
     (healthy_stories.HEALTHY_RECORDS, (*SESSIONS, *RECORDS)),
+    (healthy_stories.HEALTHY_METADATA, (*SESSIONS, partitions.metadata_converges, witnesses.failover_completes)),
     (healthy_stories.HEALTHY_DELETION, (*SESSIONS, *DELETION)),
     (
         healthy_stories.HEALTHY_REASSIGNMENT,

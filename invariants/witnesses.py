@@ -31,6 +31,13 @@ def failover_completes(cluster: Cluster) -> bool:
 
 
 @reachable()
+def leader_epoch_rises(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """A replica has seen that its partition's leader epoch rose."""
+    epoch = cluster.brokers[broker].replicas[topic][partition].leader_epoch
+    return epoch is not None and epoch > 0
+
+
+@reachable()
 def replica_gets_its_file(cluster: Cluster, topic: Topic) -> bool:
     """Some replica has a partition.metadata."""
     return any(

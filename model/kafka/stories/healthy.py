@@ -77,6 +77,18 @@ HEALTHY_RECORDS = evolve(
     source="KIP-101, KIP-279",
 )
 
+HEALTHY_METADATA = evolve(
+    HEALTHY_CLUSTER,
+    name="healthy-metadata",
+    story=(
+        "Brokers tell clients about leaders what UpdateMetadata requests told them, while the controller moves and a "
+        "broker stops or crashes and starts again."
+    ),
+    bounds={**HEALTHY_CLUSTER.bounds, "partitions": 1, "new_expansions": 0, "requests": 12},
+    flags={**OLD_CLIENT_EXPANSION.flags, "metadata_caches": True, "stop_replica": True},
+    source="ControllerBrokerRequestBatch.sendUpdateMetadataRequests; ZkMetadataCache",
+)
+
 HEALTHY_DELETION = evolve(
     HEALTHY_CLUSTER,
     name="healthy-deletion",
@@ -147,6 +159,7 @@ HEALTHY = (
     HEALTHY_CLUSTER,
     HEALTHY_SESSIONS,
     HEALTHY_RECORDS,
+    HEALTHY_METADATA,
     HEALTHY_DELETION,
     HEALTHY_REASSIGNMENT,
     ROLLING_RESTART,
