@@ -95,14 +95,23 @@ RUNBOOKS = (
     *(evolve(story, invariants=RUNBOOK) for story in runbook_stories.WITHOUT_ASKING),
     *(evolve(story, invariants=(*RUNBOOK, deletion.deletion_terminates)) for story in runbook_stories.AFTER_ASKING),
 )
-TOPIC_ID_STORIES = tuple(
-    evolve(story, invariants=EVERYWHERE)
-    for story in (
-        topic_id_stories.TWO_ADMINS,
+REPAIR = (*EVERYWHERE, topic_ids.repaired_partition_serves, witnesses.one_topic_id_everywhere)
+TOPIC_ID_STORIES = (
+    evolve(topic_id_stories.TWO_ADMINS, invariants=(*EVERYWHERE, witnesses.admins_overlap)),
+    evolve(
         topic_id_stories.MIXED_INTER_BROKER_PROTOCOL,
-        topic_id_stories.REPAIR_BY_REMOVING_FILES,
-        topic_id_stories.REPAIR_BY_WRITING_THE_ID_BACK,
-    )
+        invariants=(*EVERYWHERE, witnesses.old_protocol_controller_serves),
+    ),
+    evolve(topic_id_stories.REPAIR_BY_REMOVING_FILES, invariants=REPAIR),
+    evolve(topic_id_stories.REPAIR_BY_WRITING_THE_ID_BACK, invariants=REPAIR),
+    evolve(
+        topic_id_stories.REPAIR_WITH_RECORDS,
+        invariants=(
+            *(i for i in RECORDS if i is not records.log_keeps_its_topic_id),
+            topic_ids.repaired_partition_serves,
+            witnesses.one_topic_id_everywhere,
+        ),
+    ),
 )
 REAL_CLUSTER = evolve(OBSERVED, read_series=read_series)
 SESSIONS = (

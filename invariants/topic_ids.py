@@ -39,3 +39,19 @@ def replica_id_matches_zookeeper(cluster: Cluster, broker: Broker, topic: Topic,
     premise(cluster.is_up(broker) and topic_id is not None)
     premise(broker in cluster.zookeeper.topics[topic].assignments[partition].replicas)
     return replica.topic_id in (None, topic_id) and replica.file_topic_id in (None, topic_id)
+
+
+@when_quiet(symptom="the repair is done, and still a partition is not led, or stays under-replicated")
+def repaired_partition_serves(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """P8 and P9 after a repair: no live replica has another id than ZooKeeper, so all lead or follow as it says.
+
+    The ISR is whatever it is.
+    """
+    topic_id, state = cluster.zookeeper.topics[topic].topic_id, cluster.zookeeper.topics[topic].states[partition]
+    premise(all(cluster.is_up(broker) for broker in BROKERS) and cluster.repairs > 0)
+    replicas = [cluster.brokers[broker].replicas[topic][partition] for broker in BROKERS]
+    premise(all(r.topic_id in (None, topic_id) and r.file_topic_id in (None, topic_id) for r in replicas))
+    return all(
+        replica.leader_epoch == state.leader_epoch and replica.is_leader == (state.leader == broker)
+        for broker, replica in enumerate(replicas)
+    )

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 from model.kafka.assignment import created_replicas
-from model.kafka.domains import BROKERS, PARTITIONS, Broker, Partition, Topic
+from model.kafka.domains import ADMINS, BROKERS, PARTITIONS, Broker, Partition, Topic
+from model.kafka.inter_broker_protocol import uses_topic_ids
 from model.kafka.log import diverging_offset
 from model.kafka.replication import answers_fetch
 from model.kafka.state import Cluster, Step
@@ -99,5 +100,35 @@ def reassignment_is_cancelled(cluster: Cluster, topic: Topic, partition: Partiti
     assignment = cluster.zookeeper.topics[topic].assignments[partition]
     return cluster.cancellations > 0 and any(
         broker not in assignment.replicas and cluster.brokers[broker].replicas[topic][partition].log_open
+        for broker in BROKERS
+    )
+
+
+@reachable()
+def admins_overlap(cluster: Cluster) -> bool:
+    """All admins have read a topic's znode, and none has written it yet."""
+    return all(cluster.admins[admin].partition_count > 0 for admin in ADMINS)
+
+
+@reachable()
+def old_protocol_controller_serves(cluster: Cluster, topic: Topic) -> bool:
+    """A broker whose inter-broker protocol has no topic ids is the controller, and knows a topic that has one."""
+    return cluster.zookeeper.topics[topic].topic_id is not None and any(
+        cluster.zookeeper.controller == broker
+        and not uses_topic_ids(broker)
+        and cluster.brokers[broker].controller.step is Step.IDLE
+        and cluster.brokers[broker].controller.topics[topic].leadership[0].is_known
+        for broker in BROKERS
+    )
+
+
+@reachable()
+def one_topic_id_everywhere(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """After a repair all brokers are up, and each replica has ZooKeeper's topic id in memory and in its file."""
+    topic_id = cluster.zookeeper.topics[topic].topic_id
+    return cluster.repairs > 0 and all(
+        cluster.is_up(broker)
+        and cluster.brokers[broker].replicas[topic][partition].topic_id == topic_id
+        and cluster.brokers[broker].replicas[topic][partition].file_topic_id == topic_id
         for broker in BROKERS
     )

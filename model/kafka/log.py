@@ -5,12 +5,16 @@ the number of records; the *high watermark* the number of those that consumers m
 epoch* is where a log's records of that epoch, or of the last one before it, end. A log is truncated by comparing such
 offsets, never by comparing records. A record is *committed* when its leader's high watermark passes it: it is then
 acknowledged to a producer with acks=all. All of this is there only while the bound `records` is not 0.
+
+*leader-epoch-checkpoint* is the file in which a log keeps where each leader epoch starts. A process that starts without
+the file after a clean stop has *forgotten* the epochs of the records that it finds, whatever the records' own headers
+say; after a crash it recovers the log's last segment, and with it the epochs.
 """
 from __future__ import annotations
 
 from model.kafka.domains import BROKERS, INCARNATIONS, LEADER_EPOCHS, RECORDS
-from model.kafka.versions import TRUNCATION
-from model.language import Array, Fifo, array, fifo, nested, number, optional, state, subset, value
+from model.kafka.versions import EPOCH_CHECKPOINT_REMOVAL, TRUNCATION
+from model.language import Array, Fifo, array, fifo, flag, nested, number, optional, state, subset, value
 
 
 @value
@@ -32,11 +36,18 @@ class Commit:
 
 @state
 class Log:
-    """What a replica has on disk, and its high watermark; `checkpoint` is the one in replication-offset-checkpoint."""
+    """What a replica has on disk, and its high watermark; `checkpoint` is the one in replication-offset-checkpoint.
+
+    `forgotten` is the number of its first records whose leader epochs nobody knows any more; `epochs_removed` says that
+    leader-epoch-checkpoint is gone, and was not written again since; `is_closed` that a clean stop has closed the log.
+    """
 
     records: Fifo[Record] = fifo(Record, RECORDS)
     high_watermark: int = number(0, RECORDS)
     checkpoint: int = number(0, RECORDS)
+    forgotten: int = number(0, RECORDS, when=EPOCH_CHECKPOINT_REMOVAL)
+    epochs_removed: bool = flag(when=EPOCH_CHECKPOINT_REMOVAL)
+    is_closed: bool = flag(when=EPOCH_CHECKPOINT_REMOVAL)
 
     @property
     def end(self) -> int:
@@ -48,13 +59,45 @@ class Log:
         """The leader epoch of the last record; 0 if there is none."""
         return max((record.leader_epoch for record in self.records if record.offset == self.end - 1), default=0)
 
+    @property
+    def knows_its_epochs(self) -> bool:
+        """Whether the leader epoch of its last record is known; so it is of an empty log, which has none."""
+        return self.end == 0 or self.end > self.forgotten
+
     def end_of_epoch(self, leader_epoch: int) -> int:
-        """LeaderEpochFileCache.endOffsetFor: where the records of this leader epoch, or of one before it, end."""
-        return max((record.offset + 1 for record in self.records if record.leader_epoch <= leader_epoch), default=0)
+        """LeaderEpochFileCache.endOffsetFor: where the records of this leader epoch, or of one before it, end.
+
+        If all that are known are later, that is where the first of them starts.
+        """
+        return max(
+            (r.offset + 1 for r in self.records if self.forgotten <= r.offset and r.leader_epoch <= leader_epoch),
+            default=self.forgotten,
+        )
 
     def epoch_up_to(self, leader_epoch: int) -> int:
-        """The largest leader epoch of a record that is not above the given one; 0 if there is none."""
-        return max((r.leader_epoch for r in self.records if r.leader_epoch <= leader_epoch), default=0)
+        """The largest leader epoch of a record that is not above the given one.
+
+        If there is none it is 0, or the given one itself where earlier epochs were forgotten.
+        """
+        none = leader_epoch if self.forgotten > 0 else 0
+        return max(
+            (r.leader_epoch for r in self.records if self.forgotten <= r.offset and r.leader_epoch <= leader_epoch),
+            default=none,
+        )
+
+    def write_epochs(self) -> None:
+        """LeaderEpochFileCache.flush: a new epoch, or a truncation, writes the whole file again."""
+        if EPOCH_CHECKPOINT_REMOVAL:
+            self.epochs_removed = False
+
+    def load_epochs(self) -> None:
+        """A process starts: without the file, and without a log to recover, it knows the epoch of no record."""
+        if EPOCH_CHECKPOINT_REMOVAL:
+            if not self.is_closed:
+                self.forgotten, self.epochs_removed = 0, False
+            elif self.epochs_removed:
+                self.forgotten = self.end
+            self.is_closed = False
 
     def truncate_to(self, offset: int) -> None:
         """Log.truncateTo: the records from the offset on are gone, and the high watermark is not above it."""
@@ -65,6 +108,9 @@ class Log:
                 if slot < offset:
                     self.records.push(record)
         self.high_watermark = min(self.high_watermark, offset)
+        if EPOCH_CHECKPOINT_REMOVAL:
+            self.forgotten = min(self.forgotten, offset)
+            self.write_epochs()
 
 
 @state
@@ -97,10 +143,13 @@ def diverging_offset(follower: Log, leader: Log) -> int:
 
     AbstractFetcherThread.getOffsetTruncationState with the leader's answer for the follower's latest leader epoch; if
     the leader has that epoch not at all, the follower asks again after it has truncated. Records are not compared:
-    under equal leader epochs nothing diverges (KIP-101, KIP-279; Partition.readRecords since KIP-595).
+    under equal leader epochs nothing diverges (KIP-101, KIP-279; Partition.readRecords since KIP-595). A follower that
+    does not know its latest leader epoch truncates to its high watermark (ReplicaManager.initialFetchOffset).
     """
     if TRUNCATION == "high watermark":
         return min(follower.end, leader.end)
+    if not follower.knows_its_epochs:
+        return min(follower.end, follower.high_watermark)
     latest = follower.latest_epoch
     common = leader.epoch_up_to(latest)
     return min(follower.end, leader.end_of_epoch(latest), follower.end_of_epoch(common))

@@ -10,7 +10,7 @@ from model.kafka.actors import BROKER
 from model.kafka.domains import Broker, Partition, Topic
 from model.kafka.inter_broker_protocol import takes_topic_ids, uses_topic_ids
 from model.kafka.state import Cluster, Replica
-from model.kafka.versions import ASYNC_METADATA_FLUSH, METADATA_FILE_REMOVAL
+from model.kafka.versions import ASYNC_METADATA_FLUSH, EPOCH_CHECKPOINT_REMOVAL, METADATA_FILE_REMOVAL
 from model.language import action, require
 
 
@@ -85,6 +85,7 @@ def load_log(replica: Replica) -> None:
     Its high watermark is the one of the last checkpoint.
     """
     replica.topic_id = replica.file_topic_id
+    replica.log.load_epochs()
     replica.log.high_watermark = min(replica.log.checkpoint, replica.log.end)
 
 
@@ -95,3 +96,5 @@ def close_log(replica: Replica) -> None:
     """
     flush_metadata_file(replica)
     replica.log.checkpoint = replica.log.high_watermark
+    if EPOCH_CHECKPOINT_REMOVAL:
+        replica.log.is_closed = True

@@ -9,7 +9,7 @@ from model.kafka.log_directory import close_log
 from model.kafka.partition_state_machine import elect_for_controlled_shutdown
 from model.kafka.replica_state_machine import take_replicas_offline
 from model.kafka.state import Cluster, EventKind, Liveness, Step
-from model.kafka.versions import DELETION, METADATA_FILE_REMOVAL
+from model.kafka.versions import DELETION, EPOCH_CHECKPOINT_REMOVAL, METADATA_FILE_REMOVAL
 from model.kafka.zookeeper import controller_changed, remove_marker, remove_topic_znode, write_topic
 from model.language import action, require
 
@@ -61,8 +61,8 @@ def stop_process(cluster: Cluster, broker: int, controller: int) -> None:
 def remove_metadata_files(cluster: Cluster, broker: Broker) -> None:
     """The files are gone, whether the broker runs or not; what its logs have in memory stays.
 
-    Operators remove leader-epoch-checkpoint with them. That file tells a follower where its log leaves the leader's;
-    logs have no records here, so that removing it changes nothing.
+    The operator of the source removes leader-epoch-checkpoint with them, though nothing of the repair needs that: under
+    the flag `epoch_checkpoint_removal`. It is what tells a follower where its log leaves the leader's.
     """
     replicas = cluster.brokers[broker].replicas
     require(METADATA_FILE_REMOVAL and cluster.repairs < REPAIRS)
@@ -71,6 +71,8 @@ def remove_metadata_files(cluster: Cluster, broker: Broker) -> None:
     for topic in TOPICS:
         for partition in PARTITIONS:
             replicas[topic][partition].file_topic_id = None
+            if EPOCH_CHECKPOINT_REMOVAL:
+                replicas[topic][partition].log.epochs_removed = True
 
 
 @action(

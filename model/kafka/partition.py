@@ -91,7 +91,9 @@ def takes_in(cluster: Cluster, leader: int, topic: int, partition: int, *, follo
     """Whether a broker is the leader that can take the follower into the ISR: with records, one that is in sync."""
     if leader == follower or not leads(cluster, leader, topic, partition):
         return False
-    in_sync = RECORDS == 0 or is_follower_in_sync(cluster.brokers[leader].replicas[topic][partition], follower)
+    replica = cluster.brokers[leader].replicas[topic][partition]
+    log = cluster.brokers[follower].replicas[topic][partition].log
+    in_sync = RECORDS == 0 or is_follower_in_sync(replica, log, follower)
     accepted = is_assigned(cluster, follower, topic, partition)
     return in_sync and accepted and controller_accepts_alter_isr(cluster, leader, topic, partition)
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from model.kafka.actors import BROKER, PRODUCER
 from model.kafka.domains import BROKERS, RECORDS, Broker, Partition, Topic
-from model.kafka.log import Commit, Record, diverging_offset
+from model.kafka.log import Commit, Log, Record, diverging_offset
 from model.kafka.log_directory import flush_metadata_file
 from model.kafka.requests import PartitionState
 from model.kafka.state import Cluster, Replica
-from model.kafka.versions import FETCH_BY_TOPIC_ID, TRUNCATION
+from model.kafka.versions import EPOCH_CHECKPOINT_REMOVAL, FETCH_BY_TOPIC_ID, TRUNCATION
 from model.language import action, require
 
 
@@ -32,7 +32,10 @@ def produce(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition
 def append(replica: Replica, record: Record) -> None:
     """Log.append: a dirty topic id is written to partition.metadata first."""
     flush_metadata_file(replica)
-    replica.log.records.push(record)
+    log = replica.log
+    if EPOCH_CHECKPOINT_REMOVAL and (not log.knows_its_epochs or record.leader_epoch > log.latest_epoch):
+        log.write_epochs()
+    log.records.push(record)
 
 
 @action(
@@ -106,16 +109,22 @@ def begin_leader_epoch(replica: Replica, wanted: PartitionState, broker: int) ->
         if wanted.leader == broker:
             replica.replication.isr = wanted.isr
             replica.replication.epoch_start = replica.log.end
+            replica.log.write_epochs()
         else:
             replica.replication.leader = wanted.leader
             if TRUNCATION == "high watermark":
                 replica.log.truncate_to(replica.log.high_watermark)
 
 
-def is_follower_in_sync(leader: Replica, follower: int) -> bool:
-    """Partition.isFollowerInSync: the follower has reached the high watermark and the start of the leader's epoch."""
+def is_follower_in_sync(leader: Replica, log: Log, follower: int) -> bool:
+    """Partition.isFollowerInSync: the follower has reached the high watermark and the start of the leader's epoch.
+
+    It is asked when a fetch comes in: the follower's log has been truncated, and its end is what the leader knows.
+    """
     end = leader.replication.remote_ends[follower]
-    return end is not None and end >= max(leader.log.high_watermark, leader.replication.epoch_start)
+    if end is None or end != log.end or diverging_offset(log, leader.log) < end:
+        return False
+    return end >= max(leader.log.high_watermark, leader.replication.epoch_start)
 
 
 def advance_high_watermark(cluster: Cluster, broker: int, topic: int, partition: int) -> None:

@@ -183,6 +183,9 @@ METADATA_FILE_REMOVAL = Flag(
     "metadata_file_removal", "operators remove partition.metadata, so that an id in memory without a file may be clean"
 )
 STOP_REPLICA = Flag("stop_replica", "controllers send StopReplica, and a log can be on disk without being hosted")
+EPOCH_CHECKPOINT_REMOVAL = Flag(
+    "epoch_checkpoint_removal", "operators who remove partition.metadata remove leader-epoch-checkpoint with it"
+)
 METADATA_CACHES = Flag(
     "metadata_caches",
     "controllers send UpdateMetadata as a request of its own, and brokers keep what they tell clients; it needs "
@@ -218,6 +221,7 @@ VARIANTS = {release: variant_of(release) for release in RELEASES}
 COARSE = {
     "async_metadata_flush": False,
     "metadata_file_removal": False,
+    "epoch_checkpoint_removal": False,
     "two_step_admin": False,
     "isr_changes": "never",
     "request_per_partition": False,
@@ -237,6 +241,7 @@ COARSE = {
 FINE = {
     "async_metadata_flush": True,
     "metadata_file_removal": False,
+    "epoch_checkpoint_removal": False,
     "two_step_admin": False,
     "isr_changes": "any time",
     "request_per_partition": False,

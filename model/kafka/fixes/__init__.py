@@ -1,7 +1,7 @@
 """The fixes that the model has, each with what it claims to close and where it is tried; one module for each theme."""
 from __future__ import annotations
 
-from model.kafka.fixes import deletion, records, reassignment, sessions, topic_ids
+from model.kafka.fixes import deletion, reassignment, records, sessions, topic_ids
 from model.language.fix import Fix
 
 FIXES: tuple[Fix, ...] = (

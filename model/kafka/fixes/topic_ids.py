@@ -4,8 +4,8 @@ from __future__ import annotations
 from model.kafka.versions import CAS_TOPIC_WRITE, KEEP_IDS_BELOW_IBP, OLD_CLIENT_REFUSES, RESTORE_FROM_CACHE
 from model.language.fix import Fix, Trial
 
-NO_STOP = {"restarts": 0}
-UNDISTURBED = {"restarts": 0, "failovers": 0}
+NO_STOP = {"brokers": 2, "restarts": 0}
+UNDISTURBED = {"brokers": 2, "restarts": 0, "failovers": 0}
 
 FIXES = (
     Fix(

@@ -12,6 +12,7 @@ from model.kafka.domains import PARTITIONS
 from model.kafka.scenarios import BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, running_cluster
 from model.kafka.state import Cluster
 from model.kafka.stories.existing_topic import cluster_with_topic, create_topic
+from model.kafka.stories.records import RECORDS
 
 ADMINS = (admin_clients.admin_reads_topic, admin_clients.admin_writes_topic)
 
@@ -67,11 +68,30 @@ REPAIR_BY_REMOVING_FILES = evolve(
         "failovers": 0,
         "restarts": 2,
         "repairs": 2,
+        "requests": 5,
         "topic_ids": 2,
         "leader_epochs": 9,
     },
     flags={**OLD_CLIENT_EXPANSION.flags, "metadata_file_removal": True, "isr_changes": "between requests"},
     source="the repair of an operator who met KAFKA-14190: remove the files, restart all, the controller last",
+)
+
+REPAIR_WITH_RECORDS = evolve(
+    REPAIR_BY_REMOVING_FILES,
+    name="repair-with-records",
+    story=(
+        "The same while producers write: the logs stay when files are removed from beside them, and brokers stop and "
+        "crash meanwhile."
+    ),
+    actions=(
+        *FAULTS,
+        *CONTROLLER,
+        *BROKER,
+        *RECORDS,
+        operator.remove_metadata_files,
+    ),
+    bounds={**REPAIR_BY_REMOVING_FILES.bounds, "records": 1},
+    source="the same operator's claim that the repair interrupts service, and that data are safe",
 )
 
 REPAIR_BY_WRITING_THE_ID_BACK = evolve(
