@@ -115,4 +115,6 @@ def _no_writers(before: Moment, moment: Moment, numbering: Numbering) -> frozens
     if was is not None and before.life == moment.life:
         return WRITERS if was.version == topic.version else frozenset({OLD_CREATION, NEW_CREATION})
     # A new client writes a znode that has its id; an old one's is written again by the controller that mints one.
-    return frozenset({OLD_CREATION} if topic.version == 0 and topic.topic_id else ())
+    if topic.version == 0 and topic.topic_id:
+        return frozenset({OLD_CREATION})
+    return frozenset({NEW_CREATION} if topic.version <= 1 else ())

@@ -112,12 +112,14 @@ def _led(capture: Capture, numbering: Numbering, partition: int, life: int) -> I
 
 
 def _leads(numbering: Numbering, partition: int, state: PartitionState, *, has: bool) -> Fact:
-    """One that took up the epoch leads, or has started anew since and does not host the partition."""
+    """One that took up the epoch leads; or it has started anew since, and does not host what it has loaded."""
     number, epoch = numbering.broker(state.leader), state.leader_epoch
     path = f"brokers[{number}].replicas[0][{partition}]"
+    loaded = frozenset(range(len(numbering.ids)))
     took: tuple[Clause, ...] = (
         ((f"{path}.is_leader", frozenset({1})), (f"{path}.leader_epoch", frozenset({NONE}))),
         where(f"{path}.leader_epoch", epoch, NONE),
+        ((f"{path}.leader_epoch", frozenset({epoch})), (f"{path}.file_topic_id", loaded)),
     )
     other = frozenset({NONE, *range(numbering.most + 1)}) - {epoch}
     does_not: tuple[Clause, ...] = (((f"{path}.is_leader", frozenset({0})), (f"{path}.leader_epoch", other)),)

@@ -62,8 +62,8 @@ class Scope:
             "expirations": 7 * self.sessions,
             "admins": 1 + self.stepwise,
             "old_admins": int(self.stepwise),
-            "events": 6 + 2 * self.deletion,
-            "requests": 4 + 2 * (self.deletion or self.reassignment),
+            "events": 6,
+            "requests": 4,
         }
 
 

@@ -1,0 +1,44 @@
+"""The page on explaining snapshots is true: its commands print what it shows, with the exit codes that it names."""
+
+from __future__ import annotations
+
+from reports.command_line import main
+from search.waypoints import Fit
+from tests.examples.reading import parts_of, squeezed
+from tests.structure.rooms import ROOT
+
+PAGE = ROOT / "docs" / "how-to" / "explain-a-cluster.md"
+REFERENCE = ROOT / "docs" / "reference" / "command-line.md"
+
+
+def test_following_the_page_prints_what_it_shows(capsys, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    codes, compared = [], 0
+    for part in parts_of(PAGE):
+        codes.append(main(part.code.split()[1:]))
+        printed = squeezed(capsys.readouterr().out)
+        for line in filter(None, map(squeezed, part.shown)):
+            assert line in printed
+            compared += 1
+    assert (codes, compared) == ([0, 12], 7)
+    assert len(list((tmp_path / "found").glob("*.itf.json"))) == 1
+
+
+def test_every_verdict_is_told_with_its_exit_code() -> None:
+    told = PAGE.read_text(encoding="utf-8")
+    for fit in Fit:
+        line = next(line for line in told.splitlines() if line.startswith(f"| `{fit.value.upper()}` |"))
+        assert line.endswith(f"| {fit.exit_code} |")
+
+
+def test_every_field_of_the_json_object_is_named(capsys, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    capture = ROOT / "tests" / "captures" / "scenario-01-01-old-create.json"
+    assert main(["explain", str(capture), "--variant", "3.9.0", "--json"]) == 12
+    import json
+
+    found = json.loads(capsys.readouterr().out)
+    told = REFERENCE.read_text(encoding="utf-8").split("That of `kwalk explain` has:")[1].split("That of")[0]
+    fields = {*found, *found["misfit"], *found["misfit"]["differences"][0], *found["efforts"][0]}
+    assert [field for field in fields if f"`{field}`" not in told] == []
