@@ -15,11 +15,12 @@ from model.kafka import (
     operator,
     partition,
     replica_manager,
+    versions,
     zookeeper,
 )
 from model.kafka.domains import BROKERS, TOPICS
 from model.kafka.state import Cluster, Liveness
-from model.kafka.versions import COARSE, DELETION, FINE, VARIANTS
+from model.kafka.versions import DELETION
 from model.language import Scenario
 
 ADMIN_CLIENTS = (
@@ -124,8 +125,8 @@ OLD_CLIENT_EXPANSION = Scenario(
         "requests": 3,
         "notifications": 0,
     },
-    flags=COARSE,
-    variants=VARIANTS,
+    flags=versions.COARSE,
+    variants=versions.VARIANTS,
     source="KAFKA-14190; the reproduction in eight steps by an operator who met it",
 )
 
@@ -146,5 +147,5 @@ OLD_CLIENT_EXPANSION_IN_DETAIL = evolve(
         "requests": 4,
         "notifications": 5,
     },
-    flags=FINE,
+    flags=versions.FINE,
 )
