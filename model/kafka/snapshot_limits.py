@@ -79,17 +79,21 @@ def _lives(moment: Moment, numbering: Numbering) -> Iterator[Clause]:
 
 
 def _files(before: Capture | None, capture: Capture, numbering: Numbering) -> Iterator[Clause]:
-    """A file is not overwritten: it is the one that was, none, or the one that will be."""
-    for path, was, will in _kept(before, capture, numbering):
-        yield ((path, frozenset({was, will, NONE})),)
+    """A file is not overwritten: it is the one that was, none, or the one that will be; unless the log is deleted."""
+    deletes = numbering.scope.flags["stop_replica"]
+    for (number, partition), was, will in _kept(before, capture, numbering):
+        if not deletes or capture.directory(numbering.brokers[number], numbering.topic, partition) is not None:
+            yield ((f"brokers[{number}].replicas[0][{partition}].file_topic_id", frozenset({was, will, NONE})),)
 
 
-def _kept(before: Capture | None, capture: Capture, numbering: Numbering) -> Iterator[tuple[str, int, int]]:
-    """For every partition.metadata its path in the model, what it was, and what it is."""
+def _kept(
+    before: Capture | None, capture: Capture, numbering: Numbering
+) -> Iterator[tuple[tuple[int, int], int, int]]:
+    """For every partition.metadata its broker and partition in the model, what it was, and what it is."""
     for number, real in enumerate(numbering.brokers):
         for partition in range(numbering.partitions):
             was, will = (_file(c, real, numbering, partition) for c in (before, capture))
-            yield f"brokers[{number}].replicas[0][{partition}].file_topic_id", was, will
+            yield (number, partition), was, will
 
 
 def _file(capture: Capture | None, broker: int, numbering: Numbering, partition: int) -> int:
