@@ -1,0 +1,76 @@
+"""Mistakes that are planted in the model, for invariants that no story breaks by itself: each replaces functions."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+from model.kafka import partition_state_machine, reassignment, replica_manager, replica_state_machine, zookeeper
+from model.kafka.partition_state_machine import keep_leadership, read_leadership
+from model.kafka.replica_manager import open_log
+from model.kafka.replication import begin_leader_epoch
+from model.kafka.requests import LeaderAndIsr, PartitionState
+from model.kafka.state import BrokerState, Cluster, ControllerEvent, EventKind, Replica
+from model.kafka.zookeeper import check_controller_epoch
+
+
+def takes_any_controller(state: BrokerState, request: LeaderAndIsr) -> bool:
+    """The broker believes whoever spoke last."""
+    state.controller_epoch = request.controller_epoch
+    return False
+
+
+def takes_any_leader_epoch(replica: Replica, topic_id: int | None, wanted: PartitionState, broker: int) -> None:
+    """The broker becomes what it is told, whatever the leader epoch."""
+    open_log(replica, topic_id, broker)
+    if wanted.leader is not None:
+        replica.leader_epoch = wanted.leader_epoch
+        begin_leader_epoch(replica, wanted, broker)
+        replica.is_leader = wanted.leader == broker
+
+
+def wraps_around(
+    cluster: Cluster, broker: int, topic: int, partition: int, *, leader: int | None, isr: frozenset[int]
+) -> None:
+    """After leader epoch 1 comes 0."""
+    check_controller_epoch(cluster, broker)
+    state = cluster.zookeeper.topics[topic].states[partition]
+    state.leader_epoch = 1 if state.leader_epoch == 0 else 0
+    keep_leadership(cluster, broker, topic, partition, leader=leader, isr=isr)
+
+
+def keeps_in_isr(cluster: Cluster, broker: int, topic: int, partition: int, *, replica: int) -> None:
+    """A replica that is removed stays in the ISR."""
+    read_leadership(cluster, broker, topic, partition)
+
+
+def loses(cluster: Cluster, broker: int, event: ControllerEvent) -> None:
+    """A watch has fired, and nobody hears of it."""
+
+
+NOTIFY = zookeeper.notify
+
+
+def loses_data(cluster: Cluster, broker: int, event: ControllerEvent) -> None:
+    """The same, but only where a topic's znode was written."""
+    if event.kind is not EventKind.PARTITION_MODIFICATIONS:
+        NOTIFY(cluster, broker, event)
+
+
+ANY_REQUEST = (
+    (replica_manager, "is_from_an_older_controller", takes_any_controller),
+    (replica_manager, "become_leader_or_follower", takes_any_leader_epoch),
+)
+WRAPPED = (
+    (partition_state_machine, "set_leader_and_isr", wraps_around),
+    (replica_state_machine, "set_leader_and_isr", wraps_around),
+)
+PLANTED: dict[str, tuple[tuple[ModuleType, str, Callable[..., object]], ...]] = {
+    "": (),
+    "brokers take any request": ANY_REQUEST,
+    "leader epochs wrap around": WRAPPED,
+    "brokers take any request, and leader epochs wrap around": (*ANY_REQUEST, *WRAPPED),
+    "replicas that are removed stay in the ISR": ((reassignment, "remove_replica_from_isr", keeps_in_isr),),
+    "notifications are lost": ((zookeeper, "notify", loses),),
+    "notifications of data are lost": ((zookeeper, "notify", loses_data),),
+}
+"""Each mistake by what it does: the functions that it replaces, where they are looked up."""

@@ -1,0 +1,106 @@
+"""No invariant holds for nothing: each can be broken, its premise occurs, and an operator is told what to look for."""
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from invariants.scenarios import SCENARIOS
+from model.language import Kind, Model
+from search.trace import run
+from tests.kafka.planted import PLANTED
+from tests.kafka.violations import BROKEN, Broken
+
+STORIES = {scenario.name: scenario for scenario in SCENARIOS}
+INVARIANTS = {invariant.name: invariant for scenario in SCENARIOS for invariant in scenario.invariants}
+NUMBERED = re.compile(r"P(\d+) [A-Z]")
+CLAIMS = {
+    name: invariant
+    for name, invariant in INVARIANTS.items()
+    if invariant.kind is not Kind.REACHABLE and NUMBERED.match(invariant.about)
+}
+"""The properties P1 to P21; some are several invariants."""
+
+WITNESSES = {
+    "zk_id_not_erased": ("healthy-cluster", "replica_gets_its_file"),
+    "topic_id_stable": ("healthy-cluster", "replica_gets_its_file"),
+    "replica_id_matches_zookeeper": ("healthy-cluster", "replica_gets_its_file"),
+    "context_agrees": ("healthy-cluster", "failover_completes"),
+    "one_effective_controller": ("healthy-sessions", "deposed_controller_knows_nothing"),
+    "controller_serves": ("healthy-cluster", "failover_completes"),
+    "controller_epoch_monotone": ("healthy-cluster", "failover_completes"),
+    "leader_epoch_monotone": ("healthy-cluster", "leader_epoch_rises"),
+    "replica_leader_epoch_monotone": ("healthy-cluster", "leader_epoch_rises"),
+    "partition_servable": ("healthy-cluster", "leader_epoch_rises"),
+    "partition_gets_a_leader": ("healthy-cluster", "expansion_is_registered"),
+    "replicas_converge": ("healthy-cluster", "leader_epoch_rises"),
+    "leader_in_assignment": ("healthy-reassignment", "replica_is_moved"),
+    "no_partition_lost": ("healthy-cluster", "expansion_is_registered"),
+    "committed_survives": ("healthy-records", "record_is_committed"),
+    "no_divergence": ("healthy-records", "record_is_replicated"),
+    "no_resurrection": ("recreated-topic-records", "recreated_topic_has_a_record"),
+    "deletion_targets_intent": ("healthy-deletion", "topic_is_deleted"),
+    "deleted_logs_were_meant": ("healthy-deletion", "topic_is_deleted"),
+    "deletion_terminates": ("healthy-deletion", "topic_is_deleted"),
+    "no_stray": ("healthy-reassignment", "replica_is_moved"),
+    "no_unasked_topic": ("delete-and-recreate", "topic_is_created_again"),
+    "watch_covered": ("healthy-cluster", "ready_controller_will_be_told"),
+    "topic_watch_covered": ("healthy-cluster", "ready_controller_will_be_told_of_an_expansion"),
+    "records_have_a_topic_id": ("healthy-records", "record_is_committed"),
+    "log_keeps_its_topic_id": ("healthy-records", "record_is_committed"),
+    "metadata_converges": ("healthy-metadata", "failover_completes"),
+    "removed_topic_is_not_served": ("runbook-remove-topic", "runbook_is_finished"),
+    "config_goes_with_topic": ("runbook-remove-topic", "runbook_is_finished"),
+}
+"""For each invariant a story that has it, and the `reachable` witness there that its premise occurs."""
+
+
+def model_of(broken: Broken) -> Model:
+    """The model in which a behaviour was found."""
+    return Model(STORIES[broken.story], broken.variant, broken.bounds, broken.flags)
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.invariant)
+def test_each_invariant_is_broken_by_the_last_step_of_a_behaviour(broken, monkeypatch):
+    for module, function, mistake in PLANTED[broken.planted]:
+        monkeypatch.setattr(module, function, mistake)
+    model = model_of(broken)
+    (claim,) = model.claims_of(broken.claim)
+    states = run(model, model.initial[broken.start], broken.actions)
+    before = (None, *states[:-1]) if claim.kind is Kind.STEP else [None] * len(states)
+    violated = [model.violates(claim, state, earlier) for earlier, state in zip(before, states, strict=True)]
+    assert violated == [False] * len(broken.actions) + [True]
+
+
+@pytest.mark.parametrize("broken", [b for b in BROKEN if b.planted], ids=lambda broken: broken.invariant)
+def test_without_the_planted_mistake_the_behaviour_breaks_nothing(broken):
+    model = model_of(broken)
+    (claim,) = model.claims_of(broken.claim)
+    states = [model.initial[broken.start]]
+    for key in broken.actions:
+        after = model.attempt(model.instance(key), states[-1]).after
+        if after is None:
+            break
+        assert not model.violates(claim, after, states[-1] if claim.kind is Kind.STEP else None)
+        states.append(after)
+
+
+def test_every_invariant_is_broken_somewhere():
+    assert CLAIMS.keys() <= {broken.invariant for broken in BROKEN}
+
+
+def test_every_invariant_has_a_witness_that_its_story_is_searched_for():
+    assert WITNESSES.keys() >= CLAIMS.keys()
+    for invariant, (story, witness) in WITNESSES.items():
+        assert {invariant, witness} <= {known.name for known in STORIES[story].invariants}
+        assert INVARIANTS[witness].kind is Kind.REACHABLE
+
+
+def test_all_properties_p1_to_p21_are_there():
+    found = [NUMBERED.match(invariant.about) for invariant in CLAIMS.values()]
+    assert {int(number[1]) for number in found if number} == set(range(1, 22))
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_an_operator_is_told_what_to_look_for(name):
+    assert CLAIMS[name].about and CLAIMS[name].symptom and CLAIMS[name].log
