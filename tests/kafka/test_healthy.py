@@ -1,0 +1,69 @@
+"""Healthy clusters in 3.9.0: what holds in every state within the bounds, and the defects of Kafka that are left."""
+from __future__ import annotations
+
+import pytest
+
+from invariants.scenarios import SCENARIOS
+from model.language import Model
+from reports.illustrations import illustrated
+from search.exhaust import exhaust
+from search.verdict import Verdict
+from tests.structure.rooms import ROOT
+
+STORIES = {scenario.name: scenario for scenario in SCENARIOS}
+PAGE = (ROOT / "docs" / "explanation" / "healthy-runs.md").read_text(encoding="utf-8")
+
+HOLDS = {
+    "healthy-cluster": (391_615, 98),
+    "healthy-sessions": (396_180, 208),
+    "healthy-records": (124_428, 138),
+    "healthy-metadata": (57_877, 46),
+    "rolling-restart": (520_665, 166),
+}
+"""Stories in which all holds: distinct and quiet states."""
+DEFECTS = [
+    ("healthy-deletion", {}, "no_stray", 32),
+    ("healthy-reassignment", {}, "no_stray", 21),
+    ("healthy-reassignment", {"restarts": 0, "failovers": 1, "cancellations": 1}, "no_stray", 20),
+    ("delete-and-recreate", {}, "deletion_targets_intent", 11),
+    ("reassignment-with-expansion", {"expansions": 0, "new_expansions": 1, "topic_ids": 1}, "no_partition_lost", 5),
+]
+"""What does not hold, by story and bounds, and the length of the shortest counterexample."""
+OWN_LIMITS = {"records"}
+"""Bounds that are meant to be reached: a log is full, and nobody produces to it any more."""
+
+
+def violated(verdict: Verdict) -> dict[str, int | None]:
+    """The length of the shortest trace to a violation of each invariant; None for a witness that is never reached."""
+    found: dict[str, int | None] = {}
+    for finding in sorted(verdict.findings, key=lambda finding: finding.trace.length if finding.trace else 0):
+        found.setdefault(finding.claim.partition("(")[0], finding.trace.length if finding.trace else None)
+    return found
+
+
+@pytest.mark.parametrize("name", HOLDS)
+def test_everything_holds_in_every_state_and_nothing_holds_for_want_of_a_premise(name):
+    verdict = exhaust(Model(STORIES[name], "3.9.0"), keep_going=True)
+    assert (verdict.how, verdict.distinct_states, verdict.quiet_states) == ("exhaustive", *HOLDS[name])
+    assert violated(verdict) == {} and verdict.bounds_hit.keys() <= OWN_LIMITS
+    assert all(verdict.premises.values())
+
+
+def test_what_does_not_hold_is_on_the_page_with_its_shortest_counterexample():
+    assert illustrated(PAGE) == PAGE
+    for name, bounds, invariant, length in DEFECTS:
+        words = ["kwalk", "exhaust", name, "--variant", "3.9.0"]
+        words += [word for bound, size in bounds.items() for word in ("--bound", f"{bound}={size}")]
+        assert f"{length} steps, the shortest that `{' '.join(words)} --invariant {invariant}` finds." in PAGE
+
+
+def test_a_topic_that_is_created_again_is_deleted_and_all_else_holds():
+    verdict = exhaust(Model(STORIES["delete-and-recreate"], "3.9.0"), keep_going=True)
+    assert (verdict.how, verdict.distinct_states, verdict.bounds_hit) == ("exhaustive", 12_101, {})
+    assert violated(verdict) == {"deletion_targets_intent": 11}
+
+
+def test_the_page_has_the_counts():
+    for name, (states, quiet) in HOLDS.items():
+        (row,) = [line for line in PAGE.splitlines() if line.startswith(f"| `{name}` ")]
+        assert f"| {states:,} | {quiet} |" in row and row.endswith("| all hold |")
