@@ -65,6 +65,7 @@ OLD_CLIENT_EXPANSION_IN_DETAIL = evolve(
 RECORDS_THROUGH_FAILOVER = evolve(
     records_stories.RECORDS_THROUGH_FAILOVER, invariants=(*RECORDS, witnesses.logs_diverge)
 )
+LEADERS_IN_SUCCESSION = evolve(records_stories.LEADERS_IN_SUCCESSION, invariants=RECORDS)
 RECREATED_TOPIC_RECORDS = evolve(
     records_stories.RECREATED_TOPIC_RECORDS,
     invariants=(*(i for i in RECORDS if i is not records.committed_survives), witnesses.recreated_topic_has_a_record),
@@ -179,6 +180,7 @@ SCENARIOS = (
     OLD_CLIENT_EXPANSION,
     OLD_CLIENT_EXPANSION_IN_DETAIL,
     RECORDS_THROUGH_FAILOVER,
+    LEADERS_IN_SUCCESSION,
     RECREATED_TOPIC_RECORDS,
     *STRAY_LOGS,
     TOPIC_DELETION,

@@ -5,11 +5,13 @@ import pytest
 
 from invariants.scenarios import RECORDS_THROUGH_FAILOVER, RECREATED_TOPIC_RECORDS
 from model.kafka import replication
+from model.kafka.fixes.records import FIXES
 from model.kafka.log import Log, Record, diverging_offset
 from model.language import Model
 from search.exhaust import exhaust
 from search.verdict import Verdict
 from tests.kafka.schedule import Schedule
+from tests.kafka.trials import audited
 
 
 def searched(variant: str, flags: dict[str, object] | None = None, **bounds: int) -> Verdict:
@@ -77,24 +79,8 @@ def test_with_clean_elections_committed_records_survive_and_no_replica_differs()
     assert all(verdict.premises.values())
 
 
-def test_before_3_0_a_log_with_records_may_have_no_topic_id():
-    verdict = searched("2.8.2")
-    assert (verdict.how, verdict.distinct_states) == ("exhaustive", 100_984)
-    assert shortest(verdict) == {"records_have_a_topic_id": 5}
-
-
-def test_with_two_records_there_is_no_loss_either():
-    verdict = searched("3.9.0", records=2)
-    assert (verdict.distinct_states, shortest(verdict)) == (251_080, {})
-
-
 def test_an_unclean_election_loses_records_that_were_acknowledged():
     assert shortest(searched("3.9.0", {"unclean_election": True})) == {"committed_survives": 16}
-
-
-def test_truncation_to_the_high_watermark_lost_records_and_let_replicas_differ():
-    verdict = searched("3.9.0", {"truncation": "high watermark"}, records=2)
-    assert shortest(verdict) == {"logs_diverge": None, "committed_survives": 17, "no_divergence": 30}
 
 
 def test_without_truncation_replicas_would_differ(monkeypatch):
@@ -116,3 +102,34 @@ def test_without_truncation_replicas_would_differ(monkeypatch):
 def test_records_of_a_removed_topic_come_back_where_no_id_tells_its_logs_apart(variant, states, found):
     verdict = exhaust(Model(RECREATED_TOPIC_RECORDS, variant, {"restarts": 1}), keep_going=True)
     assert (verdict.how, verdict.distinct_states, shortest(verdict)) == ("exhaustive", states, found)
+
+
+def test_what_each_fix_closes_and_where_it_has_a_hole():
+    assert audited(FIXES) == {
+        "topic_ids": [
+            ("closes", 4, -2_742),
+            ("closes", 7, -2_742),
+            ("has a hole", 4, 4),
+            ("has a hole", 4, 4),
+            ("makes worse", -93_697, 26),
+        ],
+        "first_leader_and_isr_assigns_id": [
+            ("closes", 5, -4_351),
+            ("closes", 4, -2_742),
+            ("closes", 7, -2_742),
+            ("has a hole", 16, 16),
+        ],
+        "fetch_by_topic_id": [("closes", 16, -57_400), ("has a hole", 4, 8)],
+        "id_check_before_epoch": [
+            ("closes", 4, -2_742),
+            ("closes", 7, -2_742),
+            ("closes", 9, -2_742),
+            ("makes worse", -261_736, 26),
+        ],
+        "async_metadata_flush: at once": [
+            ("closes", 5, -4_351),
+            ("no difference", -6_911, -4_351),
+            ("no difference", -3_398, -2_742),
+        ],
+        "truncation": [("closes", 16, -639_056)],
+    }

@@ -1,45 +1,47 @@
 """Variants, candidate fixes of lost topic ids, admins that overwrite each other, and repairs of a broken cluster."""
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
 from invariants.scenarios import SCENARIOS
 from model.kafka.fixes.topic_ids import FIXES
 from model.kafka.versions import RELEASES, VARIANTS
 from model.language import Model
-from model.language.fix import Fix, Trial
 from search.exhaust import exhaust
+from search.verdict import Verdict
 from tests.kafka.schedule import Schedule
+from tests.kafka.trials import audited
 
 STORIES = {scenario.name: scenario for scenario in SCENARIOS}
 
-OUTCOMES = {
-    ("restore_from_cache", "context_agrees"): (11, None),
-    ("restore_from_cache", "topic_id_stable"): (8, 8),
-    ("old_client_refuses", "zk_id_not_erased"): (4, None),
-    ("old_client_refuses", "no_partition_lost"): (4, 4),
-    ("cas_topic_write", "no_partition_lost"): (4, None),
-    ("cas_topic_write", "zk_id_not_erased"): (4, 4),
-}
-"""By fix and first invariant of the trial: the length of the shortest counterexample, with the fix off and on."""
+
+def searched(name: str, **bounds: int) -> tuple[Verdict, dict[str, int | None]]:
+    """Every state of a story of 2.8.2, and the length of the shortest trace to a violation of each invariant.
+
+    A state that should be reachable, and is not, has no length.
+    """
+    return examined(Model(STORIES[name], "2.8.2", bounds))
 
 
-def shortest(trial: Trial, flags: dict[str, object]) -> int | None:
-    """The length of the shortest counterexample of a trial, None where an exhaustive search finds none."""
-    model = Model(STORIES[trial.scenario_name], trial.variant, trial.bounds, flags)
-    verdict = exhaust(model, claims=tuple(c for name in trial.invariants for c in model.claims_of(name)))
-    assert verdict.how == "exhaustive" or verdict.counterexample is not None
-    return None if verdict.counterexample is None else verdict.counterexample.length
+def examined(model: Model) -> tuple[Verdict, dict[str, int | None]]:
+    """The same of any model."""
+    verdict = exhaust(model, keep_going=True)
+    assert verdict.how == "exhaustive"
+    found: dict[str, int | None] = {}
+    for finding in sorted(verdict.findings, key=lambda finding: finding.trace.length if finding.trace else 0):
+        found.setdefault(finding.claim.partition("(")[0], finding.trace.length if finding.trace else None)
+    return verdict, found
 
 
-@pytest.mark.parametrize(
-    ("fix", "trial"),
-    [(fix, trial) for fix in FIXES for trial in fix.trials],
-    ids=[f"{fix.name}-{trial.scenario_name}-{trial.invariants[0]}" for fix in FIXES for trial in fix.trials],
-)
-def test_each_fix_closes_what_it_claims_or_shows_its_hole(fix: Fix, trial: Trial):
-    found = shortest(trial, {fix.flag.name: False}), shortest(trial, {fix.flag.name: True})
-    assert found == OUTCOMES[fix.name, trial.invariants[0]]
+def test_what_each_fix_closes_and_where_it_has_a_hole():
+    assert audited(FIXES) == {
+        "restore_from_cache": [("closes", 9, -54), ("has a hole", 8, 8)],
+        "old_client_refuses": [("closes", 4, -1_781), ("has a hole", 4, 4)],
+        "cas_topic_write": [("closes", 4, -6_588), ("closes", 4, -4_036), ("has a hole", 4, 4)],
+        "keep_ids_below_ibp": [("closes", 12, -2_095), ("closes", 8, -2_865)],
+    }
 
 
 def test_a_version_flag_is_on_from_the_release_that_brought_it():
@@ -54,15 +56,46 @@ def test_a_version_flag_is_on_from_the_release_that_brought_it():
 
 
 def test_before_2_8_no_id_is_minted_and_nobody_overwrites_the_expansion():
-    model = Model(STORIES["old-client-expansion"], "2.5.0", {"restarts": 0})
+    model = Model(STORIES["old-client-expansion"], "2.5.0", {"brokers": 2, "restarts": 0})
     names = ("replica_id_matches_zookeeper", "topic_id_stable", "context_agrees", "no_partition_lost")
     verdict = exhaust(model, claims=tuple(claim for name in names for claim in model.claims_of(name)))
     assert (verdict.how, verdict.findings) == ("exhaustive", ())
 
 
 def test_brokers_of_mixed_protocols_keep_one_id():
-    verdict = exhaust(Model(STORIES["mixed-inter-broker-protocol"], "2.8.2", {"restarts": 0}), keep_going=True)
-    assert (verdict.how, verdict.findings, verdict.distinct_states) == ("exhaustive", (), 2_095)
+    verdict, found = searched("mixed-inter-broker-protocol", restarts=0)
+    assert (verdict.distinct_states, found) == (2_095, {})
+
+
+def test_files_removed_and_brokers_restarted_in_any_order_repair():
+    verdict, found = searched("repair-by-removing-files")
+    assert (verdict.distinct_states, verdict.bounds_hit) == (27_738, {})
+    assert found == {"replica_id_matches_zookeeper": 0, "partition_servable": 7, "replicas_converge": 7}
+    assert verdict.premises["repaired_partition_serves(0, 0)"] > 0  # and it is not among what was found
+
+
+@pytest.mark.parametrize("left_out", ["repairs", "restarts"])
+def test_neither_removing_files_nor_restarting_brokers_repairs_alone(left_out):
+    _, found = searched("repair-by-removing-files", **{left_out: 0})
+    assert found["one_topic_id_everywhere"] is None
+
+
+def test_data_are_safe_while_files_with_topic_ids_are_removed_and_brokers_restarted():
+    verdict, found = searched("repair-with-records", restarts=3)
+    assert verdict.distinct_states == 1_859_976
+    assert found == {"records_have_a_topic_id": 3, "partition_servable": 7, "replicas_converge": 7}
+
+
+def test_data_are_not_safe_where_leader_epoch_checkpoint_is_removed_as_well():
+    bounds = {"restarts": 3, "repairs": 1}
+    _, found = examined(Model(STORIES["repair-with-records"], "2.8.2", bounds, {"epoch_checkpoint_removal": True}))
+    assert found["no_divergence"] == 26
+
+
+def test_an_id_written_back_is_no_repair_until_the_controller_has_moved():
+    _, found = searched("repair-by-writing-the-id-back")
+    assert found["repaired_partition_serves"] == 9
+    assert "one_topic_id_everywhere" not in found  # which is reached
 
 
 def broken(**bounds: int) -> Schedule:
@@ -77,7 +110,7 @@ def healthy(schedule: Schedule) -> bool:
     return not any(schedule.violated(name) for name in names)
 
 
-@pytest.mark.parametrize("order", [(1, 2, 0), (0, 1, 2), (2, 0, 1)])
+@pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_removing_the_files_and_then_restarting_every_broker_repairs_in_any_order(order):
     schedule = broken()
     for broker in range(3):

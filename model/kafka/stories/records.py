@@ -3,11 +3,12 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from model.kafka import operator, replication
+from model.kafka import faults, operator, replication
 from model.kafka.domains import Broker
 from model.kafka.log import Record
-from model.kafka.scenarios import OLD_CLIENT_EXPANSION, running_cluster
+from model.kafka.scenarios import BROKER, CONTROLLER, OLD_CLIENT_EXPANSION, running_cluster
 from model.kafka.state import Cluster
+from model.kafka.stories.existing_topic import cluster_with_topic
 from model.kafka.versions import TOPICS_HAVE_IDS
 
 RECORDS = (replication.produce, replication.fetch)
@@ -34,6 +35,20 @@ RECORDS_THROUGH_FAILOVER = evolve(
     },
     flags={**OLD_CLIENT_EXPANSION.flags, "isr_changes": "any time"},
     source="KIP-101, KIP-279: truncation by leader epoch; Partition.maybeIncrementLeaderHW",
+)
+
+LEADERS_IN_SUCCESSION = evolve(
+    RECORDS_THROUGH_FAILOVER,
+    name="leaders-in-succession",
+    story=(
+        "Three replicas, and one leader after another crashes before its followers know what is committed; the ISR "
+        "loses only brokers that are gone."
+    ),
+    initial=cluster_with_topic,
+    actions=(faults.crash, *CONTROLLER, *BROKER, *RECORDS),
+    bounds={**RECORDS_THROUGH_FAILOVER.bounds, "brokers": 3, "new_creations": 0},
+    flags={**RECORDS_THROUGH_FAILOVER.flags, "isr_changes": "never"},
+    source="KIP-101, scenario 1: high watermark truncation followed by immediate leader election",
 )
 
 RECREATED_TOPIC_RECORDS = evolve(
