@@ -82,7 +82,7 @@ def _files(before: Capture | None, capture: Capture, numbering: Numbering) -> It
     """A file is not overwritten: it is the one that was, none, or the one that will be; unless the log is deleted."""
     deletes = numbering.scope.flags["stop_replica"]
     for (number, partition), was, will in _kept(before, capture, numbering):
-        if not deletes or capture.directory(numbering.brokers[number], numbering.topic, partition) is not None:
+        if not deletes or _has_directory(capture, numbering, number, partition):
             yield ((f"brokers[{number}].replicas[0][{partition}].file_topic_id", frozenset({was, will, NONE})),)
 
 
@@ -96,6 +96,10 @@ def _kept(
             yield (number, partition), was, will
 
 
+def _has_directory(capture: Capture, numbering: Numbering, broker: int, partition: int) -> bool:
+    return capture.directory(numbering.brokers[broker], numbering.topic, partition) is not None
+
+
 def _file(capture: Capture | None, broker: int, numbering: Numbering, partition: int) -> int:
     directory = capture.directory(broker, numbering.topic, partition) if capture else None
     return numbering.identity(directory.topic_id if directory else None)
@@ -103,7 +107,11 @@ def _file(capture: Capture | None, broker: int, numbering: Numbering, partition:
 
 def not_between(before: Moment, moment: Moment, numbering: Numbering) -> frozenset[str]:
     """Which actions are ruled out between two captures."""
-    removed = any(was not in (NONE, will) for _, was, will in _kept(before.capture, moment.capture, numbering))
+    assert moment.capture is not None
+    removed = any(
+        was not in (NONE, will) and _has_directory(moment.capture, numbering, *place)
+        for place, was, will in _kept(before.capture, moment.capture, numbering)
+    )
     return (
         _no_writers(before, moment, numbering)
         | (frozenset() if removed else {REMOVAL})

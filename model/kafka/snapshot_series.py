@@ -15,6 +15,7 @@ from attrs import evolve, frozen
 from model.kafka import admin_clients, operator, zookeeper
 from model.kafka.actors import FAULT
 from model.kafka.capture import Capture, Topic, read_capture, topic_label
+from model.kafka.capture_json import printable
 from model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
 from model.kafka.scenarios import ADMIN_CLIENTS, BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, REPAIRS
 from model.kafka.snapshot import short
@@ -77,10 +78,17 @@ class Captures:
 
 def read_series(sources: Sequence[Source], names: Sequence[str] | None = None) -> Series:
     """What captures (JSON files, or their bytes) amount to; UsageError if they are no use, or not of one cluster."""
-    captures = tuple(read_capture(source) for source in sources)
     called = tuple(names or _names(sources))
+    captures = tuple(_capture(source, name) for source, name in zip(sources, called, strict=True))
     _same_kind(called, captures)
     return _series(Captures(called, captures, _topic(captures)))
+
+
+def _capture(source: Source, name: str) -> Capture:
+    try:
+        return read_capture(source)
+    except UsageError as error:
+        raise UsageError(f"{printable(name, 200)}: {error}") from error
 
 
 def _names(sources: Sequence[Source]) -> list[str]:

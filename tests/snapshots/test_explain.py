@@ -211,3 +211,8 @@ def test_a_number_of_replicas_that_changes_is_refused_as_not_modelled() -> None:
     documents[2]["topics"]["t"]["znode"]["partitions"]["0"] = [3, 1]
     with pytest.raises(UsageError, match="third has partition 0 of t on brokers 1 and 3, and other partitions on 3"):
         read_series([json.dumps(d).encode() for d in documents], ["first", "second", "third"])
+
+
+def test_a_file_that_is_no_capture_is_named() -> None:
+    with pytest.raises(UsageError, match="second: The capture is not JSON"):
+        read_series([FILES[YOUNG[0]], b"{"], ["first", "second"])
