@@ -1,0 +1,48 @@
+"""The page of fixes says what an audit finds: all of them are on it, and those that are quickly audited are again."""
+from __future__ import annotations
+
+import pytest
+
+from model.kafka.fixes import FIXES
+from model.kafka.versions import OLD_UPSERT, VARIANTS
+from reports.audit import invariants_of, where
+from reports.audit_markdown import audit_document
+from reports.escaping import markdown
+from search.audit import INTERRUPTED, Budget, Row, audit, cells_of
+from tests.structure.rooms import ROOT
+
+PAGE = (ROOT / "docs" / "reference" / "fixes.md").read_text(encoding="utf-8")
+QUICK = ("zk_fencing", "session_bound", "broker_epoch", "auth_reinit_guard")
+"""Fixes whose kernels other tests of this room compile as well."""
+CLOSE_NOTHING: set[str] = set()
+"""Fixes that no trial shows to close anything; the page names them too."""
+
+
+def rows_of(document: str) -> list[list[str]]:
+    """The cells of each row of a document's table, without the marks of code."""
+    rows = [line for line in document.splitlines() if line.startswith("| `")]
+    return [[cell.strip().replace("`", "") for cell in row.strip("|").split(" | ")] for row in rows]
+
+
+def test_every_flag_in_which_releases_differ_and_every_candidate_has_a_fix():
+    flags = {name for settings in VARIANTS.values() for name in settings} | {OLD_UPSERT.name}
+    assert {fix.flag.name for fix in FIXES} == flags
+
+
+def test_the_page_has_all_trials_and_no_other():
+    unknown = [Row(off, on, INTERRUPTED, INTERRUPTED) for off, on in cells_of(FIXES)]
+    announced = [[row.fix.name, markdown(where(row)), ", ".join(invariants_of(row))] for row in unknown]
+    assert [row[:3] for row in rows_of(PAGE)] == announced
+
+
+def test_every_fix_closes_something_or_is_named_as_one_that_does_not():
+    closing = {fix for fix, *_, judgement in rows_of(PAGE) if judgement == "**closes**"}
+    assert {fix.name for fix in FIXES} - closing == CLOSE_NOTHING
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_an_audit_finds_what_the_page_says(name):
+    found = audit_document(audit(cells_of(fix for fix in FIXES if fix.name == name), Budget()), "kwalk audit")
+    section = found.partition(f"\n## {name}\n")[2]
+    assert rows_of(found) == [row for row in rows_of(PAGE) if row[0] == name]
+    assert section and section in PAGE
