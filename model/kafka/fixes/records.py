@@ -95,7 +95,6 @@ FIXES = (
                 bounds={"restarts": 1},
                 about="only an empty log can be left without its id, as the first append writes the file",
             ),
-            Trial("stray-log", ("no_resurrection", "no_divergence"), variant="3.9.0", about="nor does it matter later"),
         ),
     ),
     Fix(
