@@ -7,8 +7,9 @@ What the model leaves out, and why nothing is lost for the stories told here:
 
 * A registration in /brokers/ids and its broker epoch: a context knows whether a broker is gone, current, or stale;
   a request that would carry a stale broker epoch is dropped when it is sent.
-* UpdateMetadata: a broker needs of it only which leaders live, and that goes with LeaderAndIsr. StopReplica goes only
-  to brokers that stop.
+* UpdateMetadata, unless the flag `metadata_caches` is on: a broker needs of it only which leaders live, and that goes
+  with LeaderAndIsr. Without partitions, or when only an ISR changed, it is never sent. StopReplica goes only to brokers
+  that stop. A request arrives once, in order, unless the bound `late_copies` is above 0.
 * The ISR in requests and in the context: elections read the state znode, and retry until they win the race for it.
 * The session ends with the process, so that a crash is also the session's expiry; alone it ends only under the flag
   `sessions`. What its controller does before it notices fails; without `session_bound` the next session repeats it.
