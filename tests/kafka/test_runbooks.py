@@ -1,0 +1,113 @@
+"""Operators who get rid of a topic by hand: what each runbook leaves behind, and which one leaves nothing."""
+from __future__ import annotations
+
+import pytest
+
+from invariants.scenarios import SCENARIOS
+from model.kafka.runbook import is_finished
+from model.language import Model
+from search.exhaust import exhaust
+from search.verdict import Verdict
+from tests.kafka.schedule import Schedule
+
+STORIES = {scenario.name: scenario for scenario in SCENARIOS}
+MISSING_LEADER = ("partition_gets_a_leader", "context_agrees")
+WRONG_TOPIC = ("deletion_targets_intent", "deleted_logs_were_meant")
+LOGS_STAY = ("no_stray", "removed_topic_is_not_served", "replica_id_matches_zookeeper", "partition_servable")
+
+
+def shortest(verdict: Verdict) -> dict[str, int]:
+    """The length of the shortest trace to a violation of each invariant."""
+    found: dict[str, int] = {}
+    for finding in verdict.findings:
+        name = finding.claim.partition("(")[0]
+        found[name] = min(found.get(name, finding.trace.length), finding.trace.length)
+    return found
+
+
+CASES = [
+    ("runbook-remove-topic", "2.8.2", 12_509, 3, (6, 6), None, (7, 7, 14, 18)),
+    ("runbook-remove-topic", "3.9.0", 11_837, 3, (6, 6), None, (7, 7, 8, 17)),
+    ("runbook-remove-znodes", "2.8.2", 193_806, 6, (9, 9), (11, 10), (10, 10, 17, 20)),
+    ("runbook-remove-znodes-and-controller", "2.8.2", 1_640_765, 14, None, (11, 10), (17, 18, 24, 21)),
+    ("runbook-remove-logs", "2.8.2", 2_926_487, 16, None, (11, 9), (19, 20, 26, 23)),
+    ("runbook-roll", "2.8.2", 461_804, 15, None, (11, 9), (None, None, None, 26)),
+    ("runbook-stop-all", "2.8.2", 10_250, 17, None, None, None),
+]
+"""By scenario and variant: states, and the shortest way to a configuration that stays and to each group of harms."""
+
+
+@pytest.mark.parametrize(("name", "variant", "states", "config", "leader", "wrong", "logs"), CASES)
+def test_what_a_runbook_leaves_behind_when_it_is_finished(name, variant, states, config, leader, wrong, logs):
+    verdict = exhaust(Model(STORIES[name], variant), keep_going=True)
+    wanted = {"config_goes_with_topic": config}
+    for names, lengths in ((MISSING_LEADER, leader), (WRONG_TOPIC, wrong), (LOGS_STAY, logs)):
+        wanted |= {n: length for n, length in zip(names, lengths or (), strict=False) if length is not None}
+    assert (verdict.how, verdict.distinct_states, shortest(verdict)) == ("exhaustive", states, wanted)
+    assert set(verdict.bounds_hit) <= {"requests"}
+
+
+def settled(name: str, **flags: object) -> Schedule:
+    """A cluster at rest with topic t, whose operator has not begun."""
+    flags = {"clear_sm_on_remove": False, **flags}
+    schedule = Schedule(Model(STORIES[name], "2.8.2", {"topic_ids": 2}, flags))
+    schedule.take("new_client_creates_topic(0)")
+    schedule.settle(but=(*OPERATOR, "restart", "auto_preferred_election"))
+    return schedule
+
+
+OPERATOR = (
+    "runbook_asks", "runbook_removes_topic", "runbook_removes_marker", "runbook_removes_controller",
+    "runbook_removes_logs", "runbook_stops", "runbook_starts", "runbook_rolls",
+)  # fmt: skip
+
+
+def test_brokers_go_on_with_a_topic_whose_znode_is_removed():
+    schedule = settled("runbook-remove-topic")
+    schedule.do("runbook_removes_topic(0)")
+    assert not schedule.cluster.zookeeper.topics[0].exists and is_finished_in(schedule)
+    assert schedule.violated("removed_topic_is_not_served") == ["removed_topic_is_not_served(0, 0, 0)"]
+    assert len(schedule.violated("no_stray")) == 2
+
+
+def is_finished_in(schedule: Schedule) -> bool:
+    """Whether all tasks of the runbook are done."""
+    with schedule.model.active():
+        return is_finished(schedule.cluster)
+
+
+@pytest.mark.parametrize(("clears", "violated"), [(False, True), (True, False)])
+def test_the_topic_has_no_leader_when_it_is_created_again_unless_dead_entries_are_cleared(clears, violated):
+    schedule = settled("runbook-remove-topic", clear_sm_on_remove=clears)
+    schedule.do("runbook_removes_topic(0)")
+    schedule.do("new_client_creates_topic(0)")
+    assert bool(schedule.violated("partition_gets_a_leader")) == violated
+
+
+def test_a_patient_operator_waits_until_the_deletion_hangs():
+    schedule = settled("runbook-remove-znodes", patient_operator=True)
+    schedule.take("stop(1, 0)")
+    schedule.settle(but=(*OPERATOR, "restart"))
+    schedule.take("runbook_asks(0)")
+    removes = schedule.model.instance("runbook_removes_topic(0)")
+    assert schedule.model.attempt(removes, schedule.vector).after is None
+    schedule.settle(but=(*OPERATOR, "restart"))
+    assert schedule.cluster.zookeeper.delete_topics == {0}
+    schedule.take("runbook_removes_topic(0)")
+
+
+def test_with_all_brokers_down_the_logs_go_and_they_start_with_nothing():
+    schedule = settled("runbook-stop-all")
+    schedule.settle(but=())
+    assert is_finished_in(schedule) and all(schedule.cluster.is_up(broker) for broker in range(2))
+    replicas = [broker.replicas[0][0] for broker in schedule.cluster.brokers]
+    assert not any(replica.on_disk or replica.log_open for replica in replicas)
+    assert not schedule.violated("no_stray") and schedule.violated("config_goes_with_topic")
+
+
+def test_a_log_that_is_removed_under_a_running_broker_lives_on_in_its_process():
+    schedule = settled("runbook-remove-logs")
+    for key in ("runbook_asks(0)", "runbook_removes_topic(0)", "runbook_removes_marker(0)", "runbook_removes_logs(1)"):
+        schedule.take(key)
+    replica = schedule.cluster.brokers[1].replicas[0][0]
+    assert replica.log_open and not replica.on_disk and replica.file_topic_id is None
