@@ -15,7 +15,7 @@ MODEL = Model(KITCHEN)
 
 
 def explained(found: Series, **wish: object) -> Explanation:
-    return explain(MODEL, kernel_for(MODEL, hurried=True), found, Wish(**wish))
+    return explain(MODEL, kernel_for(MODEL), found, Wish(**wish))
 
 
 def steps(done: Explanation) -> list[list[str]]:

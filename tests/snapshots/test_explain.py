@@ -38,7 +38,7 @@ def document(name: str) -> dict[str, Any]:
 @cache
 def kernel_of(variant: str, bounds: tuple[tuple[str, int], ...], flags: tuple[tuple[str, Any], ...]) -> Any:
     """Starts do not matter to a kernel: series of one kind share it."""
-    return kernel_for(Model(REAL_CLUSTER, variant, dict(bounds), dict(flags)), hurried=True)
+    return kernel_for(Model(REAL_CLUSTER, variant, dict(bounds), dict(flags)))
 
 
 def explained(sources: Sequence[Any], variant: str | None = None, names: Sequence[str] | None = None) -> Explanation:
