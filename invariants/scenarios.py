@@ -6,9 +6,9 @@ from attrs import evolve
 from invariants import controllers, deletion, partitions, records, runbooks, sessions, topic_ids, witnesses
 from model.kafka import fixes
 from model.kafka import scenarios as stories
-from model.kafka.snapshot import read_snapshot
-from model.kafka.snapshot_series import REAL_CLUSTER as OBSERVED
-from model.kafka.snapshot_series import read_series
+from model.kafka.snapshots.series import REAL_CLUSTER as OBSERVED
+from model.kafka.snapshots.series import read_series
+from model.kafka.snapshots.snapshot import read_snapshot
 from model.kafka.stories import deletion as deletion_stories
 from model.kafka.stories import healthy as healthy_stories
 from model.kafka.stories import reassignment as reassignment_stories

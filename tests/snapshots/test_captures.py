@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.kafka.capture import CachedPartition, Directory, PartitionState, read_capture
+from model.kafka.snapshots.capture import CachedPartition, Directory, PartitionState, read_capture
 from tests.snapshots.captured import FILES
 
 

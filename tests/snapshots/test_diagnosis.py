@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from model.kafka.capture import read_capture
-from model.kafka.diagnosis import Condition, symptoms
-from model.kafka.snapshot import read_snapshot
-from model.kafka.snapshot_diagnosis import diagnose
+from model.kafka.snapshots.capture import read_capture
+from model.kafka.snapshots.diagnosis import diagnose
+from model.kafka.snapshots.snapshot import read_snapshot
+from model.kafka.snapshots.symptoms import Condition, symptoms
 from tests.snapshots.captured import FILES, FOLDER, changed, document
 
 LATENT = {

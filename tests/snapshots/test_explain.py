@@ -14,7 +14,7 @@ import pytest
 from attrs import evolve
 
 from model.kafka.scenarios import running_cluster
-from model.kafka.snapshot_series import REAL_CLUSTER, read_series
+from model.kafka.snapshots.series import REAL_CLUSTER, read_series
 from model.language import Model, UsageError
 from search.compile import kernel_for
 from search.waypoints import Explanation, Fit, Wish, explain

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from model.kafka.capture import read_capture, topic_label
-from model.kafka.capture_json import MIB
+from model.kafka.snapshots.capture import read_capture, topic_label
+from model.kafka.snapshots.untrusted_json import MIB
 from model.language import UsageError
 from tests.snapshots.captured import changed
 

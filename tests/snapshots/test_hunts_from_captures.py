@@ -9,10 +9,10 @@ from __future__ import annotations
 import pytest
 
 from invariants.scenarios import OLD_CLIENT_EXPANSION
-from model.kafka.capture import read_capture
-from model.kafka.diagnosis import Condition
-from model.kafka.snapshot import read_snapshot
-from model.kafka.snapshot_diagnosis import diagnose
+from model.kafka.snapshots.capture import read_capture
+from model.kafka.snapshots.diagnosis import diagnose
+from model.kafka.snapshots.snapshot import read_snapshot
+from model.kafka.snapshots.symptoms import Condition
 from model.language import Model
 from search.exhaust import exhaust
 from search.verdict import Answer

@@ -9,8 +9,8 @@ import pytest
 from attrs import evolve
 
 from invariants.scenarios import OLD_CLIENT_EXPANSION
-from model.kafka.capture import read_capture
-from model.kafka.snapshot import read_snapshot
+from model.kafka.snapshots.capture import read_capture
+from model.kafka.snapshots.snapshot import read_snapshot
 from model.language import Model, Result, Vector
 from tests.snapshots.captured import FILES
 

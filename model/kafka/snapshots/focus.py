@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 
 from attrs import frozen
 
-from model.kafka.capture import Capture, Topic, topic_label
-from model.kafka.diagnosis import Symptoms, condition_of, symptoms
-from model.kafka.snapshot_words import brokers, each, partitions
+from model.kafka.snapshots.capture import Capture, Topic, topic_label
+from model.kafka.snapshots.symptoms import Symptoms, condition_of, symptoms
+from model.kafka.snapshots.words import brokers, each, partitions
 
 MOST_PARTITIONS = 2
 """More can hardly be explored: four partitions have several hundred times the states of two."""

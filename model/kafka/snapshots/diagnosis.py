@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
-from model.kafka.capture import Capture, Topic, topic_label
-from model.kafka.diagnosis import (
+from model.kafka.snapshots.capture import Capture, Topic, topic_label
+from model.kafka.snapshots.symptoms import (
     Condition,
     Replicas,
     Symptoms,
@@ -16,7 +16,7 @@ from model.kafka.diagnosis import (
     harm_of_stopping,
     symptoms,
 )
-from model.kafka.snapshot_words import brokers, each, ids, partitions, sentence
+from model.kafka.snapshots.words import brokers, each, ids, partitions, sentence
 
 FETCH_BY_ID = (3, 1)
 """From this version on consumers name topics by id when they fetch (KIP-516)."""

@@ -10,9 +10,9 @@ from enum import Enum
 
 from attrs import frozen
 
-from model.kafka.capture import Capture
-from model.kafka.diagnosis import remembered_ids
-from model.kafka.snapshot_focus import Focus
+from model.kafka.snapshots.capture import Capture
+from model.kafka.snapshots.focus import Focus
+from model.kafka.snapshots.symptoms import remembered_ids
 
 UNKNOWN_ID = "?"
 """Stands for an id that only running brokers remember: their files were removed."""

@@ -12,8 +12,8 @@ from typing import Any
 from attrs import frozen
 
 from model.kafka.assignment import code_of
-from model.kafka.capture import Capture, Topic, topic_label
-from model.kafka.snapshot_words import brokers as brokers_in_words
+from model.kafka.snapshots.capture import Capture, Topic, topic_label
+from model.kafka.snapshots.words import brokers as brokers_in_words
 from model.language import UsageError
 
 

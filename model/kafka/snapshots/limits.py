@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
-from model.kafka.capture import Capture, Topic
-from model.kafka.snapshot_numbering import NONE, TOPIC, Numbering
+from model.kafka.snapshots.capture import Capture, Topic
+from model.kafka.snapshots.numbering import NONE, TOPIC, Numbering
 from model.language.series import Clause
 
 EXPANSIONS = ("old_client_adds_partitions", "new_client_adds_partitions", "admin_writes_topic")

@@ -10,20 +10,20 @@ from collections.abc import Callable
 from functools import partial
 
 from model.kafka.actors import FAULT, NEW_CLIENT, OLD_CLIENT, OPERATOR
-from model.kafka.capture import Capture, read_capture, topic_label
-from model.kafka.diagnosis import Condition, condition_of, harm_of_stopping
 from model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
-from model.kafka.snapshot_diagnosis import Diagnosis, diagnose
-from model.kafka.snapshot_focus import Focus, focus_on
-from model.kafka.snapshot_replicas import UNKNOWN_ID, Belief, Memory, believe, ids_in, memory_is_uncertain
-from model.kafka.snapshot_state import (
+from model.kafka.snapshots.capture import Capture, read_capture, topic_label
+from model.kafka.snapshots.diagnosis import Diagnosis, diagnose
+from model.kafka.snapshots.focus import Focus, focus_on
+from model.kafka.snapshots.initial_state import (
     accepted_partitions,
     arrange,
     arrange_without_topics,
     controller_in,
     replica_orders,
 )
-from model.kafka.snapshot_words import listed, sentence
+from model.kafka.snapshots.replicas import UNKNOWN_ID, Belief, Memory, believe, ids_in, memory_is_uncertain
+from model.kafka.snapshots.symptoms import Condition, condition_of, harm_of_stopping
+from model.kafka.snapshots.words import listed, sentence
 from model.kafka.state import Cluster
 from model.kafka.versions import VARIANTS
 from model.language import Reading, UsageError

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from model.kafka.capture_json import TAKE_AGAIN, Node, printable
+from model.kafka.snapshots.untrusted_json import TAKE_AGAIN, Node, printable
 from model.language import UsageError
 
 ZERO_ID = "A" * 22

@@ -14,17 +14,15 @@ from attrs import evolve, frozen
 
 from model.kafka import admin_clients, operator, zookeeper
 from model.kafka.actors import FAULT
-from model.kafka.capture import Capture, Topic, read_capture, topic_label
-from model.kafka.capture_json import printable
 from model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
 from model.kafka.scenarios import ADMIN_CLIENTS, BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, REPAIRS
-from model.kafka.snapshot import short
-from model.kafka.snapshot_limits import Moment, limits, not_between
-from model.kafka.snapshot_numbering import Numbering
-from model.kafka.snapshot_projection import facts_of
-from model.kafka.snapshot_replicas import ids_in
-from model.kafka.snapshot_scope import Scope, scope_of
-from model.kafka.snapshot_series_start import (
+from model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
+from model.kafka.snapshots.limits import Moment, limits, not_between
+from model.kafka.snapshots.numbering import Numbering
+from model.kafka.snapshots.projection import facts_of
+from model.kafka.snapshots.replicas import ids_in
+from model.kafka.snapshots.scope import Scope, scope_of
+from model.kafka.snapshots.series_start import (
     Recollection,
     as_shown,
     before_the_topic,
@@ -32,8 +30,10 @@ from model.kafka.snapshot_series_start import (
     is_young,
     recollection,
 )
-from model.kafka.snapshot_words import brokers as brokers_in_words
-from model.kafka.snapshot_words import listed
+from model.kafka.snapshots.snapshot import short
+from model.kafka.snapshots.untrusted_json import printable
+from model.kafka.snapshots.words import brokers as brokers_in_words
+from model.kafka.snapshots.words import listed
 from model.kafka.stories.deletion import BY_HAND, DELETION
 from model.kafka.stories.reassignment import REASSIGNMENT_ACTIONS
 from model.kafka.stories.sessions import SESSIONS

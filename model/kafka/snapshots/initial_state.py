@@ -6,9 +6,9 @@ change (a partition without a state, a leader that is down, no controller at all
 from __future__ import annotations
 
 from model.kafka.assignment import code_of
-from model.kafka.capture import Capture
-from model.kafka.snapshot_focus import Focus
-from model.kafka.snapshot_replicas import Belief, Memory, ids_in
+from model.kafka.snapshots.capture import Capture
+from model.kafka.snapshots.focus import Focus
+from model.kafka.snapshots.replicas import Belief, Memory, ids_in
 from model.kafka.state import Cluster, ControllerEvent, EventKind, Liveness
 
 

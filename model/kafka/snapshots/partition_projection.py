@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.kafka.capture import Capture, PartitionState
-from model.kafka.snapshot_numbering import NOBODY, NONE, TOPIC, Look, Numbering
+from model.kafka.snapshots.capture import Capture, PartitionState
+from model.kafka.snapshots.numbering import NOBODY, NONE, TOPIC, Look, Numbering
 from model.kafka.state import Cluster
 from model.language.series import Clause, Fact, where
 

@@ -16,8 +16,8 @@ from typing import TypeVar
 
 from attrs import field, frozen
 
-from model.kafka.capture_files import leader_epochs, partition_metadata, topic_id
-from model.kafka.capture_json import TAKE_AGAIN, Node, key_number, load, printable
+from model.kafka.snapshots.capture_files import leader_epochs, partition_metadata, topic_id
+from model.kafka.snapshots.untrusted_json import TAKE_AGAIN, Node, key_number, load, printable
 from model.language import UsageError
 
 INT32 = 2**31 - 1

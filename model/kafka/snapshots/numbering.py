@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from model.kafka.capture import topic_label
-from model.kafka.snapshot_scope import Scope
+from model.kafka.snapshots.capture import topic_label
+from model.kafka.snapshots.scope import Scope
 from model.kafka.state import Cluster
 
 NONE = -1

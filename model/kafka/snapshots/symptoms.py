@@ -12,7 +12,7 @@ from enum import Enum
 
 from attrs import field, frozen
 
-from model.kafka.capture import Capture, Topic
+from model.kafka.snapshots.capture import Capture, Topic
 
 
 class Condition(Enum):

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from model.kafka.capture import Capture
-from model.kafka.snapshot_numbering import NONE, TOPIC, Numbering
-from model.kafka.snapshot_projection_partitions import partition_facts, replica_facts
+from model.kafka.snapshots.capture import Capture
+from model.kafka.snapshots.numbering import NONE, TOPIC, Numbering
+from model.kafka.snapshots.partition_projection import partition_facts, replica_facts
 from model.kafka.state import Cluster, Session, Step
 from model.language.series import Clause, Fact, where
 
