@@ -35,6 +35,7 @@ class Terms:
     def __init__(self) -> None:
         self._table: dict[tuple[object, ...], Term] = {}
         self._negations: dict[int, Term] = {}
+        self._junctions: dict[tuple[object, ...], Term] = {}
         self.true = self._make("bool", (), 1, 0, 1, is_bool=True)
         self.false = self._make("bool", (), 0, 0, 1, is_bool=True)
 
@@ -102,6 +103,14 @@ class Terms:
         return self._junction("or", parts, neutral=self.false, zero=self.true)
 
     def _junction(self, op: str, parts: Iterable[Term], *, neutral: Term, zero: Term) -> Term:
+        parts = tuple(parts)
+        key = (op, *[part.id for part in parts])
+        known = self._junctions.get(key)
+        if known is None:
+            known = self._junctions[key] = self._simplified_junction(op, parts, neutral=neutral, zero=zero)
+        return known
+
+    def _simplified_junction(self, op: str, parts: Iterable[Term], *, neutral: Term, zero: Term) -> Term:
         kept: dict[int, Term] = {}
         for part in parts:
             for piece in part.args if part.op == op else (part,):

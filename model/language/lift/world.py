@@ -76,14 +76,13 @@ class World:
 
     def simplify(self, terms: Terms, condition: Term) -> Term:
         """The condition without the parts that the facts decide."""
-        decided = self.decide(condition)
-        if decided is not None:
-            return terms.boolean(decided)
-        if condition.op == "and":
-            return terms.conjunction(self.simplify(terms, part) for part in condition.args)
-        if condition.op == "or":
-            return terms.disjunction(self.simplify(terms, part) for part in condition.args)
-        return condition
+        if condition.op not in ("and", "or") or condition.id in self.facts:
+            decided = self.decide(condition)
+            return condition if decided is None else terms.boolean(decided)
+        parts = tuple(self.simplify(terms, part) for part in condition.args)
+        if parts == condition.args:
+            return condition
+        return terms.conjunction(parts) if condition.op == "and" else terms.disjunction(parts)
 
 
 def join(values: Values, base: World, ends: list[tuple[World, Any]]) -> tuple[World, Any]:
