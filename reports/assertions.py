@@ -184,7 +184,8 @@ def _broken_pin(asked: Asked, path: Path, length: int) -> Iterator[str]:
         return
     trace = opened.trace
     wanted = {claim.key for claim in asked.claims}
-    mine = asked.model.variant, dict(asked.model.binding.bounds), asked.model.asked_flags
+    bounds = {name: size for name, size in asked.model.binding.bounds.items() if name in trace.bounds}
+    mine = asked.model.variant, bounds, asked.model.asked_flags
     if (trace.variant, dict(trace.bounds), dict(trace.flags)) != mine:
         yield f"{path} was pinned in variant {trace.variant} with bounds {dict(trace.bounds)}, and the test has others."
     if replayed.misfit:

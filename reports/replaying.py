@@ -18,6 +18,9 @@ from reports.fingerprint import fingerprint
 from search.trace import Trace
 from search.verdict import Answer
 
+MOST_STARTS = 100
+"""So many initial states are tried for a trace whose own first state is no state of the model any more."""
+
 
 @frozen
 class Opened:
@@ -54,7 +57,29 @@ def open_trace(trace: Trace, variant: str | None = None, flags: Mapping[str, str
     if not trace.fingerprint or now == trace.fingerprint or other:
         return Opened(model, trace, is_other=other)
     was = visible(trace.fingerprint, 40)
-    return Opened(model, trace, (f"The model has changed since this trace was saved (fingerprint {was}, now {now}).",))
+    changed_model = f"The model has changed since this trace was saved (fingerprint {was}, now {now})"
+    has_other_fields = any(len(vector) != len(model.leaves) for vector in trace.states)
+    renewed = _taken_anew(model, trace) if has_other_fields else None
+    if renewed is None:
+        return Opened(model, trace, (f"{changed_model}.",))
+    return Opened(model, renewed, (f"{changed_model}; its steps are taken anew from the model's initial state.",))
+
+
+def _taken_anew(model: Model, trace: Trace) -> Trace | None:
+    """The same steps from an initial state of the model, whose states have other fields by now, if it allows them."""
+    instances = {instance.key: instance for instance in model.instances}
+    if not all(key in instances for key in trace.actions):
+        return None
+    for start in model.initial[:MOST_STARTS]:
+        states = [start]
+        for key in trace.actions:
+            after = model.attempt(instances[key], states[-1]).after
+            if after is None:
+                break
+            states.append(after)
+        else:
+            return evolve(trace, states=tuple(states))
+    return None
 
 
 def labelled(scenario: Scenario, trace: Trace) -> Scenario:

@@ -28,6 +28,9 @@ class DomainError(KwalkError):
 class LiftError(KwalkError):
     """A model uses a construct that cannot be lifted; the message has file, line and what to write instead."""
 
+MOST_LISTED = 30
+"""Of more names than this, an error lists only the nearest."""
+
 
 class GuardFailed(Exception):
     """Raised by `require`: the action is not enabled here. Not an error."""
@@ -62,7 +65,12 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     known = list(known)
     near = difflib.get_close_matches(name, known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return UsageError(f"No {kind} named {name!r}.{hint} {one_of(known)}")
+    if len(known) > MOST_LISTED:
+        nearest = difflib.get_close_matches(name, known, n=6, cutoff=0.3) or sorted(known)[:6]
+        listed = f"Allowed: {', '.join(nearest)}, and {len(known) - len(nearest)} others."
+    else:
+        listed = one_of(known)
+    return UsageError(f"No {kind} named {name!r}.{hint} {listed}")
 
 
 def told(error: BaseException) -> str:

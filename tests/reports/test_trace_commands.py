@@ -53,6 +53,15 @@ def test_the_exit_code_tells_what_the_end_shows(kwalk, saved, actions, claim, co
     assert kwalk("replay", saved(trace(actions, claim))).code == code
 
 
+def test_a_trace_of_a_model_that_had_fewer_fields_is_taken_anew(kwalk, saved):
+    vectors = [" ".join(map(str, state[1:])) for state in trace().states]
+    ran = kwalk("replay", saved(vectors=vectors, fingerprint="older"))
+    assert ran.code == 12 and "its steps are taken anew from the model's initial state" in ran.err
+    assert "Replayed 7 steps in plain Python" in ran.out
+    lost = kwalk("replay", saved(vectors=vectors, fingerprint="older", actions=["deliver()"] * (len(vectors) - 1)))
+    assert lost.code == 2 and "taken anew" not in lost.err
+
+
 def test_a_trace_whose_claim_holds_now_ends_with_0_and_says_so(kwalk, saved):
     ran = kwalk("replay", saved(claim="nothing_is_lost(2)"))
     assert ran.code == 0 and "is not violated any more" in ran.out
