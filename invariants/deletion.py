@@ -54,7 +54,7 @@ def no_stray(cluster: Cluster, broker: Broker, topic: Topic, partition: Partitio
     return partition < znode.partition_count and broker in znode.assignments[partition].replicas
 
 
-@step(symptom="a topic that was deleted is there again", log="New topics: [Set(…)], deleted topics: [Set()]")
+@step(symptom="a topic that was deleted is there again", log="New topics: […], deleted topics: […]")
 def no_unasked_topic(before: Cluster, after: Cluster, topic: Topic) -> bool:
     """P18 NoUnaskedTopic: a topic's znode comes into being only by a creation."""
     premise(not before.zookeeper.topics[topic].exists and after.zookeeper.topics[topic].exists)

@@ -9,7 +9,8 @@ from model.language import always, premise, when_quiet
 
 @when_quiet(
     symptom="producers get NOT_LEADER_OR_FOLLOWER or LEADER_NOT_AVAILABLE for ever; consumers UNKNOWN_LEADER_EPOCH",
-    log="Failed to update ISR … since we sent an old leader epoch. Giving up",
+    log="DEBUG of kafka.cluster.Partition: Failed to update ISR to … since we sent an old leader epoch. Giving up. "
+    "(3.9: Failed to alter partition to … since the leader epoch is old.)",
 )
 def partition_servable(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
     """P8 PartitionServable: with a live ISR member, the state znode's leader is alive and knows that it leads."""
@@ -26,7 +27,8 @@ def partition_servable(cluster: Cluster, topic: Topic, partition: Partition) -> 
 
 @when_quiet(
     symptom="the partition stays under-replicated: acks=all times out",
-    log="[Broker id=…] Topic Id in memory: … does not match the topic Id for partition … provided in the request: ….",
+    log="[Broker id=…] Topic Id in memory: … does not match the topic Id for partition … provided in the request: …. "
+    "(3.0 and later: Topic ID in memory: … does not match the topic ID for partition … received: ….)",
 )
 def replicas_converge(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
     """P9 ReplicasConverge: a live replica is open, in its role under the present leader epoch, and in the ISR.

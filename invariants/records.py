@@ -9,7 +9,7 @@ from model.kafka.versions import FETCH_BY_TOPIC_ID
 from model.language import always, premise, step, when_quiet
 
 
-@always(symptom="acknowledged data is lost", log="[Log partition=…] Truncating to offset …")
+@always(symptom="acknowledged data is lost", log="[Log partition=…, dir=…] Truncating to offset … (3.9: UnifiedLog)")
 def committed_survives(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
     """P12 CommittedSurvives: whoever leads under the leader epoch of a commit or a later one has that record."""
     replica, commits = cluster.brokers[broker].replicas[topic][partition], cluster.commits[topic][partition]

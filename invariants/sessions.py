@@ -34,7 +34,7 @@ def controller_serves(cluster: Cluster, broker: Broker) -> bool:
 
 @step(
     symptom="a replica follows a leader that was deposed: what it had is truncated",
-    log="[Log partition=…] Truncating to offset …",
+    log="[Log partition=…, dir=…] Truncating to offset … (3.9: UnifiedLog)",
 )
 def replica_leader_epoch_monotone(
     before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition

@@ -18,7 +18,8 @@ def zk_id_not_erased(before: Cluster, after: Cluster, topic: Topic) -> bool:
 
 @always(
     symptom="brokers that kept the first id refuse the controller's requests at the next leader epoch",
-    log="Topic Id in memory: … does not match the topic Id for partition … provided in the request: …",
+    log="[Broker id=…] Topic Id in memory: … does not match the topic Id for partition … provided in the request: …. "
+    "(3.0 and later: Topic ID in memory: … does not match the topic ID for partition … received: ….)",
 )
 def topic_id_stable(cluster: Cluster, topic: Topic) -> bool:
     """P2 TopicIdStable: neither ZooKeeper nor any controller's context ever has a second id for a topic."""
@@ -31,7 +32,8 @@ def topic_id_stable(cluster: Cluster, topic: Topic) -> bool:
 
 @when_quiet(
     symptom="the replica refuses the controller at the next leader epoch: under-replicated, then NOT_LEADER",
-    log="[Broker id=…] Topic Id in memory: … does not match the topic Id for partition … provided in the request: ….",
+    log="[Broker id=…] Topic Id in memory: … does not match the topic Id for partition … provided in the request: …. "
+    "(3.0 and later: Topic ID in memory: … does not match the topic ID for partition … received: ….)",
 )
 def replica_id_matches_zookeeper(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
     """P3 ReplicaIdAgrees: a live replica has ZooKeeper's topic id, or none, in memory and in partition.metadata."""
