@@ -88,7 +88,7 @@ class Ground:
         if not waypoint.without.isdisjoint(names):
             return loops.NEVER
         if not action.by.system or name in self.series.events:
-            return loops.EVENT if self.series.rare.isdisjoint(names) else loops.RARE
+            return loops.EVENT if names.isdisjoint(self.series.rare | waypoint.rare) else loops.RARE
         if name in self.series.idle_time:
             return loops.IDLE_TIME
         return loops.PROMPT if name in self.series.prompt else loops.ROUTINE

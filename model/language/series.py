@@ -40,13 +40,14 @@ class Fact:
 class Waypoint:
     """A snapshot: its name, its facts, the limits on the way to it, and what cannot have happened there.
 
-    `without` has names of actions, and of actors that did nothing.
+    `without` has names of actions, and of actors that did nothing; `rare` those of events that count as two here.
     """
 
     name: str
     facts: tuple[Fact, ...]
     limits: tuple[Clause, ...] = ()
     without: frozenset[str] = frozenset()
+    rare: frozenset[str] = frozenset()
 
 
 @frozen

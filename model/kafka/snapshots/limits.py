@@ -79,11 +79,26 @@ def _lives(moment: Moment, numbering: Numbering) -> Iterator[Clause]:
 
 
 def _files(before: Capture | None, capture: Capture, numbering: Numbering) -> Iterator[Clause]:
-    """A file is not overwritten: it is the one that was, none, or the one that will be; unless the log is deleted."""
-    deletes = numbering.scope.flags["stop_replica"]
+    """A file is not overwritten: it is the one that was, none, or the one that will be; unless the log is deleted.
+
+    Only where an operator may have been is it gone in between, or was there in between.
+    """
+    deletes, visited = numbering.scope.flags["stop_replica"], set(_visited(before, capture, numbering))
     for (number, partition), was, will in _kept(before, capture, numbering):
-        if not deletes or _has_directory(capture, numbering, number, partition):
-            yield ((f"brokers[{number}].replicas[0][{partition}].file_topic_id", frozenset({was, will, NONE})),)
+        there = _has_directory(capture, numbering, number, partition)
+        if deletes and not there or number in visited and there and will == NONE:
+            continue
+        stays = was == will and number not in visited and not deletes
+        numbers = {was} if stays else {was, will, NONE}
+        yield ((f"brokers[{number}].replicas[0][{partition}].file_topic_id", frozenset(numbers)),)
+
+
+def _visited(before: Capture | None, capture: Capture, numbering: Numbering) -> Iterator[int]:
+    """The brokers that have a log without a file, or one with another file than before."""
+    for (number, partition), was, will in _kept(before, capture, numbering):
+        if will == NONE or was not in (NONE, will):
+            if _has_directory(capture, numbering, number, partition):
+                yield number
 
 
 def _kept(
@@ -108,15 +123,22 @@ def _file(capture: Capture | None, broker: int, numbering: Numbering, partition:
 def not_between(before: Moment, moment: Moment, numbering: Numbering) -> frozenset[str]:
     """Which actions are ruled out between two captures."""
     assert moment.capture is not None
-    removed = any(
+    visited = list(_visited(before.capture, moment.capture, numbering))
+    return (
+        _no_writers(before, moment, numbering)
+        | (frozenset() if visited else {REMOVAL})
+        | (frozenset() if numbering.scope.deletion else REMOVALS)
+    )
+
+
+def unlikely_between(before: Moment, moment: Moment, numbering: Numbering) -> frozenset[str]:
+    """Which actions happen rarely between two captures: operators remove a file, and none is seen to be gone."""
+    assert moment.capture is not None
+    gone = any(
         was not in (NONE, will) and _has_directory(moment.capture, numbering, *place)
         for place, was, will in _kept(before.capture, moment.capture, numbering)
     )
-    return (
-        _no_writers(before, moment, numbering)
-        | (frozenset() if removed else {REMOVAL})
-        | (frozenset() if numbering.scope.deletion else REMOVALS)
-    )
+    return frozenset() if gone else frozenset({REMOVAL})
 
 
 def _no_writers(before: Moment, moment: Moment, numbering: Numbering) -> frozenset[str]:

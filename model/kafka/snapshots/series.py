@@ -17,7 +17,7 @@ from model.kafka.actors import FAULT
 from model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
 from model.kafka.scenarios import ADMIN_CLIENTS, BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, REPAIRS
 from model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
-from model.kafka.snapshots.limits import Moment, limits, not_between
+from model.kafka.snapshots.limits import Moment, limits, not_between, unlikely_between
 from model.kafka.snapshots.numbering import Numbering
 from model.kafka.snapshots.projection import facts_of
 from model.kafka.snapshots.replicas import ids_in
@@ -49,7 +49,8 @@ FLAGS = {**FINE, "async_metadata_flush": False, "metadata_file_removal": True}
 SPARE_IDS = 1
 """How many ids may be minted after those that the series shows."""
 ASSUMED = (
-    "Taken for true: partition.metadata is written at once; operators remove it only where a snapshot shows one gone; "
+    "Taken for true: partition.metadata is written at once; operators remove it only where a snapshot shows one "
+    "gone, or a log without one; "
     "watches are delivered at once; no topic id was minted that no snapshot shows; before the first snapshot the "
     "cluster had come to rest.",
 )
@@ -216,6 +217,7 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
             facts=facts_of(capture, numbering, life),
             limits=limits(before, moment, numbering, known_ids=known),
             without=not_between(before, moment, numbering),
+            rare=unlikely_between(before, moment, numbering),
         )
         before = moment
 
