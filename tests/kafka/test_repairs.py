@@ -1,4 +1,4 @@
-"""What the page on repairing topic ids advises: which id the replicas have after an expansion, and when each way heals."""
+"""What the page on repairs of topic ids advises: which id replicas have after an expansion, and when each way heals."""
 from __future__ import annotations
 
 import pytest
@@ -8,6 +8,7 @@ from invariants.scenarios import OLD_CLIENT_EXPANSION, SCENARIOS
 from model.kafka.operator import remove_metadata_files, write_topic_id
 from model.language import Model
 from tests.kafka.schedule import CALM, Schedule
+from tests.kafka.test_topic_ids import examined
 
 STORIES = {scenario.name: scenario for scenario in SCENARIOS}
 WHOLE = ("replica_id_matches_zookeeper", "partition_servable", "replicas_converge", "context_agrees")
@@ -35,7 +36,7 @@ def test_after_the_outage_as_well_the_first_id_written_back_and_one_failover_rep
 
 
 def expanded(variant: str, *, failover: bool) -> Schedule:
-    """An old client has added partition 1 to a topic whose partition 0 is not fresh; perhaps the controller has moved."""
+    """An old client has added partition 1 to a topic whose partition 0 is not fresh; the controller may have moved."""
     flags = {**OLD_CLIENT_EXPANSION.flags, **CALM, "metadata_file_removal": True}
     actions = (*OLD_CLIENT_EXPANSION.actions, remove_metadata_files, write_topic_id)
     room = {"failovers": 4, "restarts": 9, "repairs": 9, "leader_epochs": 14, "controller_epochs": 9, "requests": 9}
@@ -68,7 +69,7 @@ def test_before_the_next_failover_the_first_id_written_back_is_all_that_is_neede
 
 @pytest.mark.parametrize(
     ("variant", "added", "left"),
-    [("2.8.2", SECOND, [*WHOLE[:3]]), ("3.9.0", FIRST, [])],
+    [("2.8.2", SECOND, list(WHOLE[:3])), ("3.9.0", FIRST, [])],
 )
 def test_after_it_the_added_partitions_of_2_8_have_the_second_id_and_break_if_the_first_is_written(
     variant, added, left
@@ -86,3 +87,30 @@ def test_files_removed_and_every_broker_restarted_repair_old_and_added_partition
     for broker in range(3):
         schedule.do(f"remove_metadata_files({broker})")
     assert wrong(restarted(schedule)) == []
+
+
+@pytest.mark.parametrize("variant", ["2.8.2", "3.9.0"])
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 2, 0), (2, 1, 0)])
+def test_until_the_last_broker_is_restarted_it_alone_is_in_the_isr_and_nothing_heals(variant, order):
+    bounds = {"brokers": 3, "repairs": 3, "restarts": 4, "failovers": 1, "controller_epochs": 9}
+    schedule = Schedule(Model(STORIES["repair-by-removing-files"], variant, bounds))
+    for broker in range(3):
+        schedule.do(f"remove_metadata_files({broker})")
+    isr = []
+    for broker in order:
+        schedule.do(f"stop({broker}, {schedule.cluster.zookeeper.controller})")
+        schedule.restart(broker)
+        isr.append(set(schedule.cluster.zookeeper.topics[0].states[0].isr))
+        assert wrong(schedule) == ([] if broker == order[-1] else list(WHOLE[:3]))
+    assert isr == [{order[1], order[2]}, {order[2]}, {0, 1, 2}]
+
+
+def test_in_3_9_as_well_data_are_safe_while_files_with_topic_ids_are_removed_and_brokers_restarted():
+    verdict, found = examined(Model(STORIES["repair-with-records"], "3.9.0", {"restarts": 3}))
+    assert verdict.distinct_states == 1_177_916
+    assert found == {"records_have_a_topic_id": 3, "partition_servable": 7, "replicas_converge": 7}
+
+
+def test_data_are_not_safe_where_a_replica_outside_the_isr_may_be_elected_meanwhile():
+    _, found = examined(Model(STORIES["repair-with-records"], "2.8.2", {}, {"unclean_election": True}))
+    assert found["committed_survives"] == 14
