@@ -1,6 +1,8 @@
 """What the page on repairs of topic ids advises: which id replicas have after an expansion, and when each way heals."""
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 from attrs import evolve
 
@@ -90,7 +92,7 @@ def test_files_removed_and_every_broker_restarted_repair_old_and_added_partition
 
 
 @pytest.mark.parametrize("variant", ["2.8.2", "3.9.0"])
-@pytest.mark.parametrize("order", [(0, 1, 2), (1, 2, 0), (2, 1, 0)])
+@pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_until_the_last_broker_is_restarted_it_alone_is_in_the_isr_and_nothing_heals(variant, order):
     bounds = {"brokers": 3, "repairs": 3, "restarts": 4, "failovers": 1, "controller_epochs": 9}
     schedule = Schedule(Model(STORIES["repair-by-removing-files"], variant, bounds))

@@ -1,0 +1,38 @@
+"""Every story about Kafka is told on a page, every page of a story is in the index, and links to sections find them."""
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from invariants.scenarios import SCENARIOS
+from tests.structure.documents import documents, links
+from tests.structure.rooms import ROOT
+
+STORIES = ROOT / "docs" / "stories"
+PAGES = [*STORIES.glob("*.md"), *(ROOT / "docs" / "explanation").glob("*.md")]
+TOLD = {name for page in PAGES for name in re.findall(r"`([a-z-]+)`", page.read_text(encoding="utf-8"))}
+SECTION = re.compile(r"\]\(([^)\s#]*)#([^)\s]+)\)")
+
+
+def anchors(page):
+    """The names under which a page's headings are found, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("name", [scenario.name for scenario in SCENARIOS])
+def test_every_story_is_named_on_a_page(name):
+    assert name in TOLD
+
+
+def test_every_page_of_a_story_is_in_the_index():
+    index = STORIES / "README.md"
+    pages = {page.name for page in STORIES.glob("*.md")} - {index.name}
+    assert pages <= set(links(index))
+
+
+@pytest.mark.parametrize("page", documents(), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_to_sections_lead_to_headings(page):
+    for target, section in SECTION.findall(page.read_text(encoding="utf-8")):
+        assert section in anchors((page.parent / target) if target else page)
