@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from model.kafka.domains import PARTITIONS, Broker, Partition, Topic
 from model.kafka.state import Cluster, Step
+from model.kafka.versions import PIECEMEAL_REMOVAL
 from model.language import premise, step, when_quiet
 
 
@@ -43,7 +44,12 @@ def controller_epoch_monotone(before: Cluster, after: Cluster, broker: Broker) -
     log="Ignoring LeaderAndIsr request … since its associated leader epoch … is smaller than the current …",
 )
 def leader_epoch_monotone(before: Cluster, after: Cluster, topic: Topic, partition: Partition) -> bool:
-    """P7 EpochMonotone: the leader epoch of a partition's state znode never falls while its topic is there."""
+    """P7 EpochMonotone: the leader epoch of a partition's state znode never falls while its topic is there.
+
+    Where znodes are removed one after the other, that of a topic which somebody wants to delete may go first.
+    """
     old, new = before.zookeeper.topics[topic].states[partition], after.zookeeper.topics[topic].states[partition]
     premise(old.exists and after.zookeeper.topics[topic].exists)
-    return new.exists and old.leader_epoch <= new.leader_epoch
+    if not new.exists:
+        return bool(PIECEMEAL_REMOVAL) and after.zookeeper.topics[topic].deletion_asked
+    return old.leader_epoch <= new.leader_epoch

@@ -9,8 +9,15 @@ from model.kafka.log_directory import close_log
 from model.kafka.partition_state_machine import elect_for_controlled_shutdown
 from model.kafka.replica_state_machine import take_replicas_offline
 from model.kafka.state import Cluster, EventKind, Liveness, Step
-from model.kafka.versions import DELETION, EPOCH_CHECKPOINT_REMOVAL, METADATA_FILE_REMOVAL
-from model.kafka.zookeeper import controller_changed, remove_marker, remove_topic_znode, write_topic
+from model.kafka.versions import DELETION, EPOCH_CHECKPOINT_REMOVAL, METADATA_FILE_REMOVAL, PIECEMEAL_REMOVAL
+from model.kafka.zookeeper import (
+    controller_changed,
+    has_partition_states,
+    remove_marker,
+    remove_partition_states,
+    remove_topic_znode,
+    write_topic,
+)
 from model.language import action, require
 
 
@@ -111,11 +118,29 @@ def controlled_shutdown(cluster: Cluster, controller: int, topic: int, *, stoppi
     source="the runbook of operators whose deletion hangs: zkCli deleteall /brokers/topics/T",
 )
 def remove_topic_by_hand(cluster: Cluster, topic: Topic) -> None:
-    """No broker is told, and no log is deleted."""
+    """No broker is told, and no log is deleted. Under `piecemeal_removal` this is the last znode of several.
+
+    It stays, NOTEMPTY, if a controller has created one below meanwhile; then the operator has to begin again.
+    """
     require(DELETION and cluster.zookeeper.topics[topic].exists and cluster.hand_removals < HAND_REMOVALS)
+    require(not PIECEMEAL_REMOVAL or not has_partition_states(cluster, topic))
     cluster.hand_removals += 1
     cluster.zookeeper.topics[topic].deletion_asked = True
     remove_topic_znode(cluster, topic)
+
+
+@action(
+    by=OPERATOR,
+    says="begins to remove the znodes of topic {topic} by hand: those of its partitions are gone",
+    source="zkCli deleteall, ZKUtil.deleteRecursive: what is below goes first",
+)
+def remove_partition_states_by_hand(cluster: Cluster, topic: Topic) -> None:
+    """The topic's own znode comes later, or never if the operator is interrupted. Nobody watches what is gone now."""
+    require(bool(DELETION) and bool(PIECEMEAL_REMOVAL) and cluster.hand_removals < HAND_REMOVALS)
+    require(has_partition_states(cluster, topic))
+    cluster.hand_removals += 1
+    cluster.zookeeper.topics[topic].deletion_asked = True
+    remove_partition_states(cluster, topic)
 
 
 @action(

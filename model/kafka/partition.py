@@ -1,5 +1,8 @@
 """How a leader changes the ISR: Partition.maybeShrinkIsr and maybeExpandIsr; the controller's AlterIsr is no own step.
 
+Before 2.7 a leader writes the state znode itself, whoever is controller; the znode's version then only says whether the
+leader knows the latest leader epoch and ISR. The controller learns of it by a notification, which is no own step.
+
 There is no time here: a follower that cannot fetch may fall out at any moment, one that can may catch up at any moment.
 The flag `isr_changes` says whether that happens at all, and whether also while LeaderAndIsr requests are on their way.
 """
@@ -9,8 +12,8 @@ from model.kafka.actors import BROKER
 from model.kafka.domains import BROKERS, RECORDS, Broker, Partition, Topic
 from model.kafka.partition_state_machine import read_leadership
 from model.kafka.replication import advance_high_watermark, is_follower_in_sync
-from model.kafka.state import Cluster, Liveness, Step
-from model.kafka.versions import CTX_EPOCH_ON_BUMP, ISR_CHANGES
+from model.kafka.state import Cluster, Liveness, Session, Step
+from model.kafka.versions import ALTER_ISR, CTX_EPOCH_ON_BUMP, ISR_CHANGES, REASSIGNMENT
 from model.language import action, require
 
 
@@ -35,6 +38,13 @@ def can_fetch(cluster: Cluster, follower: int, topic: int, partition: int) -> bo
     state = cluster.zookeeper.topics[topic].states[partition]
     replica = cluster.brokers[follower].replicas[topic][partition]
     return replica.log_open and not replica.is_leader and replica.leader_epoch == state.leader_epoch
+
+
+def may_write_isr(cluster: Cluster, leader: int, topic: int, partition: int) -> bool:
+    """Whether an ISR that a broker, which leads, wants gets into the state znode."""
+    if not ALTER_ISR:
+        return cluster.brokers[leader].session is Session.LIVE
+    return controller_accepts_alter_isr(cluster, leader, topic, partition)
 
 
 def controller_accepts_alter_isr(cluster: Cluster, leader: int, topic: int, partition: int) -> bool:
@@ -67,7 +77,7 @@ def shrink_isr(cluster: Cluster, broker: Broker, topic: Topic, partition: Partit
     require(may_change_isr(cluster) and leads(cluster, broker, topic, partition))
     state = cluster.zookeeper.topics[topic].states[partition]
     lagging = frozenset({b for b in BROKERS if b != broker and not can_fetch(cluster, b, topic, partition)})
-    require(bool(state.isr & lagging) and controller_accepts_alter_isr(cluster, broker, topic, partition))
+    require(bool(state.isr & lagging) and may_write_isr(cluster, broker, topic, partition))
     alter_isr(cluster, broker, topic, partition, state.isr - lagging)
 
 
@@ -95,11 +105,16 @@ def takes_in(cluster: Cluster, leader: int, topic: int, partition: int, *, follo
     log = cluster.brokers[follower].replicas[topic][partition].log
     in_sync = RECORDS == 0 or is_follower_in_sync(replica, log, follower)
     accepted = is_assigned(cluster, follower, topic, partition)
-    return in_sync and accepted and controller_accepts_alter_isr(cluster, leader, topic, partition)
+    return in_sync and accepted and may_write_isr(cluster, leader, topic, partition)
 
 
 def is_assigned(cluster: Cluster, follower: int, topic: int, partition: int) -> bool:
-    """Whether the leader knows the follower for a replica: it knows what the controller told with the leader epoch."""
+    """Whether the leader knows the follower for a replica: it knows what the controller told with the leader epoch.
+
+    Where replicas are not reassigned, every broker is one.
+    """
+    if not REASSIGNMENT:
+        return True
     return any(
         cluster.zookeeper.controller == broker
         and follower in cluster.brokers[broker].controller.topics[topic].assignments[partition].replicas
@@ -108,7 +123,7 @@ def is_assigned(cluster: Cluster, follower: int, topic: int, partition: int) -> 
 
 
 def alter_isr(cluster: Cluster, leader: int, topic: int, partition: int, isr: frozenset[int]) -> None:
-    """The controller writes the ISR and reads it back; then the leader waits for nobody else any more."""
+    """The controller writes the ISR, or learns of it, and the leader waits for nobody else any more."""
     cluster.zookeeper.topics[topic].states[partition].isr = isr
     if not CTX_EPOCH_ON_BUMP:
         for broker in BROKERS:

@@ -109,12 +109,12 @@ def may_go_offline(context: TopicContext, partition: int, replica: int) -> bool:
 def remove_replica_from_isr(cluster: Cluster, broker: int, topic: int, partition: int, *, replica: int) -> None:
     """doRemoveReplicasFromIsr: no leader if it led, out of the ISR unless it is the last; both raise the leader epoch.
 
-    A replica that is not in the ISR changes nothing.
+    A replica that is not in the ISR changes nothing; neither does anything if the state znode is gone.
     """
     state = cluster.zookeeper.topics[topic].states[partition]
     if state.exists and replica in state.isr:
         leader = None if state.leader == replica else state.leader
         isr = state.isr if state.isr == {replica} else state.isr - {replica}
         set_leader_and_isr(cluster, broker, topic, partition, leader=leader, isr=isr)
-    else:
+    elif state.exists:
         read_leadership(cluster, broker, topic, partition)

@@ -208,6 +208,7 @@ class Step(Enum):
     REPLICAS_DELETED = 8
     TOPIC_DELETED = 9
     CONFIG_DELETED = 10
+    STATES_DELETED = 11
 
 
 class Liveness(Enum):

@@ -1,8 +1,10 @@
 """TopicDeletionManager: topics with a marker in /admin/delete_topics are stopped, deleted, and then forgotten.
 
+Without delete.topic.enable a controller removes the markers that it finds, and that is all.
+
 Words: a topic is *queued* while the context has it in topicsToBeDeleted. Deletion is *started* when its replicas were
 first sent StopReplica. A replica that is dead, or that failed, makes the topic *ineligible* until a broker with a
-replica of it starts. Once all replicas have succeeded, completeDeleteTopic deletes three znodes, one after the other.
+replica of it starts. Once all replicas have succeeded, the deletion is completed: `topic_deletion_completion` has that.
 """
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from model.kafka.replica_state_machine import take_replicas_offline
 from model.kafka.state import Cluster, Controller, EventKind, Step, TopicContext
 from model.kafka.state_machines import PartitionStatus, ReplicaStatus
-from model.kafka.versions import DELETION
-from model.kafka.zookeeper import check_controller_epoch, remove_config, remove_marker, remove_topic_znode
+from model.kafka.versions import DELETE_TOPIC_ENABLE, DELETION
+from model.kafka.zookeeper import check_controller_epoch, remove_marker
 from model.language import action, require
 
 
@@ -23,7 +25,7 @@ from model.language import action, require
     source="KafkaController.processTopicDeletion; TopicDeletionManager.enqueueTopicsForDeletion",
 )
 def topic_deletion(cluster: Cluster, broker: Broker) -> None:
-    """Markers of topics that the context does not have are deleted."""
+    """Markers of topics that the context does not have are deleted; without delete.topic.enable all are."""
     require(DELETION)
     controller, zookeeper = cluster.brokers[broker].controller, cluster.zookeeper
     require(controller.is_at(EventKind.TOPIC_DELETION))
@@ -33,11 +35,11 @@ def topic_deletion(cluster: Cluster, broker: Broker) -> None:
     zookeeper.watches[broker].delete_topics = True
     marked = zookeeper.delete_topics
     for topic in TOPICS:
-        if topic in marked and controller.topics[topic].partition_count == 0:
+        if topic in marked and (controller.topics[topic].partition_count == 0 or not DELETE_TOPIC_ENABLE):
             check_controller_epoch(cluster, broker)
             remove_marker(cluster, topic)
     for topic in TOPICS:
-        if topic in marked and controller.topics[topic].partition_count > 0:
+        if topic in marked & zookeeper.delete_topics:
             controller.topics[topic].machines.to_be_deleted = True
     if marked & zookeeper.delete_topics:
         resume_deletions(cluster, broker)
@@ -215,73 +217,19 @@ def resume_deletion_for_topics(cluster: Cluster, broker: int) -> None:
 
 
 def read_markers(cluster: Cluster, broker: int) -> None:
-    """F9, fetchTopicDeletionsInProgress: every marker is queued, whether the context has its topic or not."""
+    """F9, fetchTopicDeletionsInProgress: every marker is queued, whether the context has its topic or not.
+
+    TopicDeletionManager.init: without delete.topic.enable every marker is removed instead.
+    """
     controller, zookeeper = cluster.brokers[broker].controller, cluster.zookeeper
     zookeeper.watches[broker].delete_topics = True
     for topic in TOPICS:
-        if topic in zookeeper.delete_topics:
+        if topic in zookeeper.delete_topics and not DELETE_TOPIC_ENABLE:
+            check_controller_epoch(cluster, broker)
+            remove_marker(cluster, topic)
+        elif topic in zookeeper.delete_topics:
             context = controller.topics[topic]
             context.machines.to_be_deleted = True
             context.machines.ineligible = (
                 context.partition_count > 0 and controller.live_brokers != frozenset(BROKERS)
             )
-
-
-# completeDeleteTopic.
-
-
-@action(
-    by=CONTROLLER,
-    says="completes a deletion: deletes the topic's znodes",
-    source="TopicDeletionManager.completeDeleteTopic; KafkaZkClient.deleteTopicZNode",
-)
-def complete_deletion_deletes_topic(cluster: Cluster, broker: Broker) -> None:
-    """It first stops to watch the topic. A recursive deletion is one step here."""
-    require(DELETION)
-    controller = cluster.brokers[broker].controller
-    require(controller.step is Step.REPLICAS_DELETED)
-    controller.step = Step.TOPIC_DELETED
-    done = completed_topic(controller)
-    for topic in TOPICS:
-        if topic == done:
-            cluster.zookeeper.watches[broker].topic[topic] = False
-            check_controller_epoch(cluster, broker)
-            remove_topic_znode(cluster, topic)
-
-
-@action(
-    by=CONTROLLER,
-    says="completes a deletion: deletes the topic's configuration",
-    source="KafkaZkClient.deleteTopicConfigs",
-)
-def complete_deletion_deletes_config(cluster: Cluster, broker: Broker) -> None:
-    """The second of three fenced deletions."""
-    require(DELETION)
-    controller = cluster.brokers[broker].controller
-    require(controller.step is Step.TOPIC_DELETED)
-    controller.step = Step.CONFIG_DELETED
-    done = completed_topic(controller)
-    for topic in TOPICS:
-        if topic == done:
-            check_controller_epoch(cluster, broker)
-            remove_config(cluster, topic)
-
-
-@action(
-    by=CONTROLLER,
-    says="completes a deletion: deletes the marker, forgets the topic, and goes on with other deletions",
-    source="KafkaZkClient.deleteTopicDeletions; ControllerContext.removeTopic",
-)
-def complete_deletion_deletes_marker(cluster: Cluster, broker: Broker) -> None:
-    """The last of three fenced deletions."""
-    require(DELETION)
-    controller = cluster.brokers[broker].controller
-    require(controller.step is Step.CONFIG_DELETED)
-    controller.step = Step.IDLE
-    done = completed_topic(controller)
-    for topic in TOPICS:
-        if topic == done:
-            check_controller_epoch(cluster, broker)
-            remove_marker(cluster, topic)
-            controller.topics[topic].remove(completed=True)
-    resume_deletions(cluster, broker)

@@ -99,6 +99,12 @@ STOP_REPLICA_EPOCH = version_flag(
     before="none",
 )
 
+ALTER_ISR = version_flag(
+    "alter_isr",
+    "KIP-497 (2.7.0): a leader asks the controller to change the ISR; before, it writes the state znode itself, under "
+    "the version that it knows, and no controller is needed",
+    {"2.7.0": True},
+)
 FETCH_BY_TOPIC_ID = version_flag(
     "fetch_by_topic_id",
     "KIP-516 (3.1): a fetch names the topic by its id, and a leader whose log has another id refuses it",
@@ -163,6 +169,13 @@ DELETION = Flag(
 )
 OLD_UPSERT = Flag(
     "old_upsert", "clients 1.0.x and older, which create the znode that they write if it is gone meanwhile"
+)
+PIECEMEAL_REMOVAL = Flag(
+    "piecemeal_removal",
+    "a topic's znodes are removed from below, the partition states in a step before the topic's own; else all in one",
+)
+DELETE_TOPIC_ENABLE = Flag(
+    "delete_topic_enable", "delete.topic.enable of all brokers; where it is off, controllers only remove markers"
 )
 PATIENT_CREATION = Flag(
     "patient_creation", "clients create a topic only when no controller knows one of that name any more"
@@ -234,6 +247,8 @@ COARSE = {
     "runbook": "none",
     "patient_operator": False,
     "old_upsert": False,
+    "piecemeal_removal": False,
+    "delete_topic_enable": True,
     "patient_creation": False,
     "preferred_election": False,
 }
@@ -254,6 +269,8 @@ FINE = {
     "runbook": "none",
     "patient_operator": False,
     "old_upsert": False,
+    "piecemeal_removal": False,
+    "delete_topic_enable": True,
     "patient_creation": False,
     "preferred_election": True,
 }

@@ -185,15 +185,26 @@ def remove_config(cluster: Cluster, topic: int) -> None:
 def remove_topic_znode(cluster: Cluster, topic: int) -> None:
     """Delete /brokers/topics/T with everything below, if it is there.
 
-    That fires the watches of its data, for which controllers have no handler; nobody's are armed then.
+    Under the flag `piecemeal_removal` what is below has gone in a step before, and others may have seen that. The
+    watches of the topic's data fire, for which controllers have no handler; nobody's are armed then.
     """
     znode = cluster.zookeeper.topics[topic]
     if znode.exists:
         znode.partition_count = znode.accepted_partitions = 0
         znode.topic_id = znode.first_topic_id = None
-        for state in znode.states:
-            state.leader = state.leader_epoch = None
-            state.isr = frozenset()
+        remove_partition_states(cluster, topic)
         for broker in BROKERS:
             cluster.zookeeper.watches[broker].topic[topic] = False
         topics_changed(cluster)
+
+
+def remove_partition_states(cluster: Cluster, topic: int) -> None:
+    """Delete /brokers/topics/T/partitions with everything below; nobody watches any of it."""
+    for state in cluster.zookeeper.topics[topic].states:
+        state.leader = state.leader_epoch = None
+        state.isr = frozenset()
+
+
+def has_partition_states(cluster: Cluster, topic: int) -> bool:
+    """Whether the topic's znode has znodes below: it cannot be deleted then, NOTEMPTY."""
+    return any(state.exists for state in cluster.zookeeper.topics[topic].states)

@@ -1,6 +1,8 @@
 """Watches, the event queue, elections, and what a deposed controller can still do."""
 from __future__ import annotations
 
+import pytest
+
 from model.kafka.requests import LeaderAndIsr, PartitionState
 from model.kafka.state import EventKind, Liveness, Step
 from tests.kafka.schedule import Schedule, model_of
@@ -132,3 +134,18 @@ def test_an_inactive_module_keeps_nothing_of_its_context():
     blank = model.state(model.initial[0]).brokers[1].controller
     schedule.do("delete_controller()", winner=2)
     assert schedule.cluster.brokers[0].controller == blank
+
+
+@pytest.mark.parametrize(("variant", "shrinks"), [("2.5.0", True), ("2.8.2", False), ("3.9.0", False)])
+def test_before_2_7_a_leader_changes_the_isr_without_a_controller(variant, shrinks):
+    schedule = Schedule(model_of(variant, flags={"isr_changes": "any time"}))
+    schedule.do("old_client_creates_topic(0)")
+    schedule.take("delete_controller()")
+    schedule.take("crash(2)")
+    shrink = schedule.model.instance("shrink_isr(0, 0, 0)")
+    after = schedule.model.attempt(shrink, schedule.vector).after
+    assert (after is not None) == shrinks
+    if after is not None:
+        schedule.take("shrink_isr(0, 0, 0)")
+        assert schedule.cluster.zookeeper.topics[0].states[0].isr == {0, 1}
+        assert schedule.cluster.zookeeper.controller is None

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from model.kafka import admin_clients, broker, operator, topic_deletion
+from model.kafka import admin_clients, broker, operator, topic_deletion, topic_deletion_completion
 from model.kafka.domains import BROKERS
 from model.kafka.scenarios import OLD_CLIENT_EXPANSION, running_cluster
 from model.kafka.state import Cluster
@@ -15,11 +15,16 @@ DELETION = (
     admin_clients.client_deletes_topic,
     topic_deletion.topic_deletion,
     topic_deletion.stop_replica_response,
-    topic_deletion.complete_deletion_deletes_topic,
-    topic_deletion.complete_deletion_deletes_config,
-    topic_deletion.complete_deletion_deletes_marker,
+    topic_deletion_completion.complete_deletion_deletes_states,
+    topic_deletion_completion.complete_deletion_deletes_topic,
+    topic_deletion_completion.complete_deletion_deletes_config,
+    topic_deletion_completion.complete_deletion_deletes_marker,
 )
-BY_HAND = (operator.remove_topic_by_hand, operator.remove_marker_by_hand)
+BY_HAND = (
+    operator.remove_partition_states_by_hand,
+    operator.remove_topic_by_hand,
+    operator.remove_marker_by_hand,
+)
 
 TOPIC_DELETION = evolve(
     OLD_CLIENT_EXPANSION,
