@@ -20,10 +20,14 @@ REMOVAL = "remove_metadata_files"
 
 @frozen
 class Moment:
-    """A capture, None before the first one, and the number of its topic's life."""
+    """A capture, None before the first one, and the number of its topic's life.
+
+    `removals` is whether operators were seen to remove files, in this capture or one before.
+    """
 
     capture: Capture | None
     life: int
+    removals: bool = False
 
     def topic(self, numbering: Numbering) -> Topic | None:
         """The topic, if it is there."""
@@ -37,7 +41,7 @@ def limits(before: Moment, moment: Moment, numbering: Numbering, *, known_ids: i
         *_controllers(moment.capture, numbering),
         _within("topic_ids#", range(known_ids + 1)),
         *(clause for p in range(numbering.partitions) for clause in _partition(before, moment, numbering, p)),
-        *_files(before.capture, moment.capture, numbering),
+        *_files(before, moment, numbering),
         *_lives(moment, numbering),
     )
 
@@ -78,27 +82,28 @@ def _lives(moment: Moment, numbering: Numbering) -> Iterator[Clause]:
         yield _within(f"{TOPIC}.incarnation", range(moment.life + 1))
 
 
-def _files(before: Capture | None, capture: Capture, numbering: Numbering) -> Iterator[Clause]:
+def _files(before: Moment, moment: Moment, numbering: Numbering) -> Iterator[Clause]:
     """A file is not overwritten: it is the one that was, none, or the one that will be; unless the log is deleted.
 
     Only where an operator may have been is it gone in between, or was there in between.
     """
-    deletes, visited = numbering.scope.flags["stop_replica"], set(_visited(before, capture, numbering))
-    for (number, partition), was, will in _kept(before, capture, numbering):
-        there = _has_directory(capture, numbering, number, partition)
-        if deletes and not there or number in visited and there and will == NONE:
+    assert moment.capture is not None
+    deletes, visited = numbering.scope.flags["stop_replica"], set(_visited(before, moment, numbering))
+    for (number, partition), was, will in _kept(before.capture, moment.capture, numbering):
+        there = _has_directory(moment.capture, numbering, number, partition)
+        if (deletes and not there) or (number in visited and there and will == NONE):
             continue
         stays = was == will and number not in visited and not deletes
         numbers = {was} if stays else {was, will, NONE}
         yield ((f"brokers[{number}].replicas[0][{partition}].file_topic_id", frozenset(numbers)),)
 
 
-def _visited(before: Capture | None, capture: Capture, numbering: Numbering) -> Iterator[int]:
-    """The brokers that have a log without a file, or one with another file than before."""
-    for (number, partition), was, will in _kept(before, capture, numbering):
-        if will == NONE or was not in (NONE, will):
-            if _has_directory(capture, numbering, number, partition):
-                yield number
+def _visited(before: Moment, moment: Moment, numbering: Numbering) -> Iterator[int]:
+    """The brokers where operators who remove files may have been: a log has none, or another one than before."""
+    assert moment.capture is not None
+    for place, was, will in _kept(before.capture, moment.capture, numbering) if moment.removals else ():
+        if (will == NONE or was not in (NONE, will)) and _has_directory(moment.capture, numbering, *place):
+            yield place[0]
 
 
 def _kept(
@@ -120,10 +125,18 @@ def _file(capture: Capture | None, broker: int, numbering: Numbering, partition:
     return numbering.identity(directory.topic_id if directory else None)
 
 
+def file_is_gone(before: Moment, moment: Moment, numbering: Numbering) -> bool:
+    """Whether a capture lacks a file that the one before has, or has another one, while topic and log live on."""
+    assert moment.capture is not None
+    kept = _kept(before.capture, moment.capture, numbering) if before.life == moment.life else ()
+    return any(
+        was not in (NONE, will) and _has_directory(moment.capture, numbering, *place) for place, was, will in kept
+    )
+
+
 def not_between(before: Moment, moment: Moment, numbering: Numbering) -> frozenset[str]:
     """Which actions are ruled out between two captures."""
-    assert moment.capture is not None
-    visited = list(_visited(before.capture, moment.capture, numbering))
+    visited = set(_visited(before, moment, numbering))
     return (
         _no_writers(before, moment, numbering)
         | (frozenset() if visited else {REMOVAL})
@@ -133,12 +146,7 @@ def not_between(before: Moment, moment: Moment, numbering: Numbering) -> frozens
 
 def unlikely_between(before: Moment, moment: Moment, numbering: Numbering) -> frozenset[str]:
     """Which actions happen rarely between two captures: operators remove a file, and none is seen to be gone."""
-    assert moment.capture is not None
-    gone = any(
-        was not in (NONE, will) and _has_directory(moment.capture, numbering, *place)
-        for place, was, will in _kept(before.capture, moment.capture, numbering)
-    )
-    return frozenset() if gone else frozenset({REMOVAL})
+    return frozenset() if file_is_gone(before, moment, numbering) else frozenset({REMOVAL})
 
 
 def _no_writers(before: Moment, moment: Moment, numbering: Numbering) -> frozenset[str]:

@@ -17,7 +17,7 @@ from model.kafka.actors import FAULT
 from model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
 from model.kafka.scenarios import ADMIN_CLIENTS, BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, REPAIRS
 from model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
-from model.kafka.snapshots.limits import Moment, limits, not_between, unlikely_between
+from model.kafka.snapshots.limits import Moment, file_is_gone, limits, not_between, unlikely_between
 from model.kafka.snapshots.numbering import Numbering
 from model.kafka.snapshots.projection import facts_of
 from model.kafka.snapshots.replicas import ids_in
@@ -49,10 +49,9 @@ FLAGS = {**FINE, "async_metadata_flush": False, "metadata_file_removal": True}
 SPARE_IDS = 1
 """How many ids may be minted after those that the series shows."""
 ASSUMED = (
-    "Taken for true: partition.metadata is written at once; operators remove it only where a snapshot shows one "
-    "gone, or a log without one; "
-    "watches are delivered at once; no topic id was minted that no snapshot shows; before the first snapshot the "
-    "cluster had come to rest.",
+    "Taken for true: partition.metadata is written at once; operators remove it only where a snapshot shows one gone, "
+    "and then perhaps again later; watches are delivered at once; no topic id was minted that no snapshot shows; "
+    "before the first snapshot the cluster had come to rest.",
 )
 
 Source = str | os.PathLike[str] | bytes
@@ -211,7 +210,8 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
     for name, capture, life in zip(series.names, series.captures, scope.lives, strict=True):
         shown = shown_ids(capture, series.topic)
         known = max([known, *(numbering.identity(identity) + 1 for identity in shown)])
-        moment = Moment(capture, life)
+        seen = Moment(capture, life)
+        moment = evolve(seen, removals=before.removals or file_is_gone(before, seen, numbering))
         yield Waypoint(
             name=name,
             facts=facts_of(capture, numbering, life),
