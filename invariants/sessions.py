@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from model.kafka.domains import BROKERS, TOPICS, Broker, Partition, Topic
 from model.kafka.state import Cluster, ControllerEvent, EventKind, Session, Step
+from model.kafka.versions import DELETION
 from model.language import always, premise, reachable, step, when_quiet
 
 
@@ -64,12 +65,20 @@ def is_ready(cluster: Cluster, broker: int) -> bool:
     log="none: the controller logs nothing of a change that it is not told of",
 )
 def watch_covered(cluster: Cluster, broker: Broker) -> bool:
-    """P19 WatchCovered: a ready controller watches /brokers/ids, /brokers/topics and /controller, or will be told."""
+    """P19 WatchCovered: a ready controller watches /brokers/ids, /brokers/topics and /controller, or will be told.
+
+    So it does /admin/delete_topics, where topics are deleted.
+    """
     premise(is_ready(cluster, broker))
     watches = cluster.zookeeper.watches[broker]
     return (
         (watches.broker_ids or is_pending(cluster, broker, ControllerEvent(EventKind.BROKER_CHANGE)))
         and (watches.topics or is_pending(cluster, broker, ControllerEvent(EventKind.TOPIC_CHANGE)))
+        and (
+            not DELETION
+            or watches.delete_topics
+            or is_pending(cluster, broker, ControllerEvent(EventKind.TOPIC_DELETION))
+        )
         and (
             watches.controller
             or is_pending(cluster, broker, ControllerEvent(EventKind.REELECT))

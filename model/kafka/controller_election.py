@@ -75,6 +75,18 @@ def maybe_resign(cluster: Cluster, broker: int) -> None:
         resign(cluster, broker)
 
 
+def trigger_controller_move(cluster: Cluster, broker: int) -> None:
+    """triggerControllerMove: a failover has met something that it cannot go on with; it resigns, deletes /controller.
+
+    The next controller meets the same, unless somebody has mended it.
+    """
+    epoch = cluster.brokers[broker].controller.epoch
+    resign(cluster, broker)
+    if cluster.zookeeper.controller == broker and cluster.zookeeper.controller_epoch == epoch:
+        cluster.zookeeper.controller = None
+        controller_changed(cluster, EventKind.REELECT)
+
+
 def resign(cluster: Cluster, broker: int) -> None:
     """onControllerResignation: handlers are unregistered, channels closed, the context forgotten."""
     drop_channels(cluster, broker)

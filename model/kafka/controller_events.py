@@ -21,7 +21,7 @@ from model.kafka.reassignment import resume_reassignments
 from model.kafka.replica_state_machine import bring_replicas_online, led_partitions, take_replicas_offline
 from model.kafka.state import Cluster, ControllerEvent, EventKind, Liveness, Step, TopicContext
 from model.kafka.topic_deletion import fail_replica_deletion, resume_deletion_for_topics
-from model.kafka.topic_ids import restore_topic_id, set_missing_topic_id
+from model.kafka.topic_ids import is_any_topic_id_shared, restore_topic_id, set_missing_topic_id
 from model.kafka.versions import (
     DELETION,
     PREFERRED_ELECTION,
@@ -66,7 +66,11 @@ def topic_change(cluster: Cluster, broker: Broker) -> None:
     source="KafkaController.processTopicIds, onNewPartitionCreation; KafkaZkClient.setTopicIds",
 )
 def topic_change_creates_partitions(cluster: Cluster, broker: Broker) -> None:
-    """The id is written over whatever the znode holds by now, then every new partition gets its first leader."""
+    """The id is written over whatever the znode holds by now, then every new partition gets its first leader.
+
+    If a new topic has the id of another, the event ends half done: no partition is created. Kafka's context then keeps
+    the names, and looks at those topics again when their znodes change; here also at the next TopicChange.
+    """
     controller = cluster.brokers[broker].controller
     require(controller.step is Step.NEW_TOPICS_READ)
     found = controller.new_topics
@@ -74,6 +78,11 @@ def topic_change_creates_partitions(cluster: Cluster, broker: Broker) -> None:
     for topic in TOPICS:
         if topic in found:
             set_missing_topic_id(cluster, broker, topic)
+    is_refused = is_any_topic_id_shared(cluster, broker)
+    for topic in TOPICS:
+        if topic in found and is_refused:
+            controller.topics[topic].remove(completed=False)
+        elif topic in found:
             create_new_partitions(cluster, broker, topic)
 
 

@@ -6,6 +6,7 @@ missing topic ids, F6 to F9 read the partition states, F10 to F15 tell the broke
 from __future__ import annotations
 
 from model.kafka.actors import CONTROLLER
+from model.kafka.controller_election import trigger_controller_move
 from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from model.kafka.inter_broker_protocol import found_topic_id
 from model.kafka.partition_state_machine import (
@@ -22,7 +23,7 @@ from model.kafka.replica_state_machine import (
 )
 from model.kafka.state import Cluster, Liveness, Step
 from model.kafka.topic_deletion import known_partitions, read_markers, resume_deletions
-from model.kafka.topic_ids import set_missing_topic_id
+from model.kafka.topic_ids import is_any_topic_id_shared, set_missing_topic_id
 from model.kafka.versions import DELETION, REASSIGNMENT
 from model.language import action, require
 
@@ -55,12 +56,17 @@ def failover_reads_topics(cluster: Cluster, broker: Broker) -> None:
     source="KafkaController.processTopicIds; KafkaZkClient.setTopicIds",
 )
 def failover_sets_topic_ids(cluster: Cluster, broker: Broker) -> None:
-    """F5: a blind write of the assignment that was read one step before, with the new id."""
+    """F5: a blind write of the assignment that was read one step before, with the new id.
+
+    Two topics with one id, as only somebody's hand can write them, end every failover here.
+    """
     controller = cluster.brokers[broker].controller
     require(controller.step is Step.TOPICS_READ)
     controller.step = Step.TOPIC_IDS_SET
     for topic in TOPICS:
         set_missing_topic_id(cluster, broker, topic)
+    if is_any_topic_id_shared(cluster, broker):
+        trigger_controller_move(cluster, broker)
 
 
 @action(

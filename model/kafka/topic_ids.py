@@ -1,6 +1,7 @@
 """Topic ids: minted by whoever first finds a topic without one, and written blindly."""
 from __future__ import annotations
 
+from model.kafka.domains import TOPICS
 from model.kafka.inter_broker_protocol import uses_topic_ids
 from model.kafka.state import Cluster
 from model.kafka.versions import CAS_TOPIC_WRITE
@@ -21,6 +22,16 @@ def set_missing_topic_id(cluster: Cluster, broker: int, topic: int) -> None:
         if context.partition_count > 0 and context.topic_id is None:
             context.topic_id = cluster.topic_ids.take()
             write_topic_from_context(cluster, broker, topic)
+
+
+def is_any_topic_id_shared(cluster: Cluster, broker: int) -> bool:
+    """Whether two topics of the context have one id: then ControllerContext.addTopicId throws IllegalStateException."""
+    topics = cluster.brokers[broker].controller.topics
+    return any(
+        a < b and topics[a].topic_id is not None and topics[a].topic_id == topics[b].topic_id
+        for a in TOPICS
+        for b in TOPICS
+    )
 
 
 def restore_topic_id(cluster: Cluster, broker: int, topic: int) -> None:

@@ -36,11 +36,12 @@ def notify(cluster: Cluster, broker: int, event: ControllerEvent) -> None:
     source="ZooKeeperClient.ZooKeeperClientWatcher.process",
 )
 def deliver_notification(cluster: Cluster, broker: Broker) -> None:
-    """The client's event thread queues the event, unless nobody handles the path any more."""
+    """The client's event thread queues the event, unless nobody handles the path any more, as that of a topic gone."""
     controller = cluster.brokers[broker].controller
     require(NOTIFICATIONS > 0 and not controller.notifications.is_empty)
     event = controller.notifications.pop()
-    if controller.epoch > 0 or event.kind in (EventKind.REELECT, EventKind.CONTROLLER_CHANGE):
+    is_known = event.kind is not EventKind.PARTITION_MODIFICATIONS or controller.topics[event.topic].partition_count > 0
+    if event.kind in (EventKind.REELECT, EventKind.CONTROLLER_CHANGE) or (controller.epoch > 0 and is_known):
         controller.events.push(event)
 
 

@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import pytest
 
-from invariants.scenarios import DELETE_BY_HAND
+from invariants.scenarios import DELETE_BY_HAND, TOPIC_DELETION
 from model.kafka.state_machines import ReplicaStatus
 from model.language import Model
+from search.exhaust import exhaust
 from tests.kafka.schedule import Schedule
 
 ROOM = {
@@ -122,3 +123,12 @@ def test_the_marker_of_a_topic_that_is_unknown_goes_either_way(enabled):
     schedule.take("remove_topic_by_hand(0)")
     schedule.take("topic_deletion(0)")
     assert schedule.cluster.zookeeper.delete_topics == ({0} if enabled else frozenset())
+
+
+@pytest.mark.parametrize(
+    ("bounds", "found"), [({"restarts": 1}, (5_677, 24)), ({"restarts": 0, "failovers": 1}, (6_790, 13))]
+)
+def test_a_clients_deletion_holds_all_that_is_asked_of_it_also_if_it_goes_znode_by_znode(bounds, found):
+    verdict = exhaust(Model(TOPIC_DELETION, "2.8.2", bounds, {"piecemeal_removal": True}), keep_going=True)
+    assert (verdict.how, verdict.bounds_hit, verdict.findings) == ("exhaustive", {}, ())
+    assert (verdict.distinct_states, verdict.quiet_states) == found
