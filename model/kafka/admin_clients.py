@@ -54,11 +54,12 @@ def old_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
 @action(
     by=NEW_CLIENT,
     says="creates topic {topic}",
-    source="ZkAdminManager.createTopics; AdminZkClient.createTopicWithAssignment",
+    source="ZkAdminManager.createTopics; AdminZkClient.validateTopicCreate, createTopicWithAssignment",
 )
 def new_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
     """The znode has an id from the start, unless the controller's broker, which creates it, knows none yet."""
     require(NEW_CREATIONS > 0 and may_create(cluster, topic))
+    require(not (CREATE_CHECKS_MARKER and DELETION and topic in cluster.zookeeper.delete_topics))
     if creates_with_topic_id(cluster):
         create_topic(cluster, topic, int(CREATED_PARTITIONS), cluster.topic_ids.take())
     else:
@@ -66,10 +67,8 @@ def new_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
 
 
 def may_create(cluster: Cluster, topic: int) -> bool:
-    """Whether a topic can be created now: also while its namesake's marker is there, or a controller knows that one."""
+    """Whether a topic can be created now: also while a controller knows its namesake, or that one has a marker."""
     znode = cluster.zookeeper.topics[topic]
-    if CREATE_CHECKS_MARKER and topic in cluster.zookeeper.delete_topics:
-        return False
     if PATIENT_CREATION and any(state.controller.topics[topic].partition_count > 0 for state in cluster.brokers):
         return False
     return not znode.exists and (not znode.was_created or znode.incarnation < INCARNATIONS)

@@ -140,6 +140,11 @@ OFFLINE_WITHOUT_LEADERSHIP = version_flag(
     "KAFKA-6650 (2.0): a replica of a partition without leadership can go offline, and so be deleted",
     {"2.0.0": True},
 )
+CREATE_CHECKS_MARKER = version_flag(
+    "create_checks_marker",
+    "KAFKA-13175 (3.1): a topic cannot be created while /admin/delete_topics has a marker of that name",
+    {"3.1": True},
+)
 
 # Fixes that were proposed.
 
@@ -157,9 +162,6 @@ CAS_TOPIC_WRITE = candidate(
 
 CLEAR_SM_ON_REMOVE = candidate(
     "clear_sm_on_remove", "a controller that forgets a topic forgets its partitions' and replicas' states with it"
-)
-CREATE_CHECKS_MARKER = candidate(
-    "create_checks_marker", "a topic cannot be created while /admin/delete_topics has a marker of that name"
 )
 
 # The grain.

@@ -185,7 +185,7 @@ BROKEN = (
         """,
     ),
     Broken(
-        "deletion_targets_intent(0)", "delete-and-recreate", "3.9.0",
+        "deletion_targets_intent(0)", "delete-and-recreate", "3.0",
         steps="""
         delete_controller() reelect(0) failover_reads_topics(0) new_client_creates_topic(0) failover_sets_topic_ids(0)
         client_deletes_topic(0) failover_reads_states(0) failover_sends_requests(0) complete_deletion_deletes_topic(0)

@@ -67,7 +67,7 @@ FIXES = (
     Fix(
         flag=CREATE_CHECKS_MARKER,
         claims="a topic that is created again is not taken for the one whose deletion is not complete",
-        source="no release has it; brokers would answer TOPIC_ALREADY_EXISTS while /admin/delete_topics/T exists",
+        source="KAFKA-13175 (3.1.0): AdminZkClient.validateTopicCreate; brokers answer TOPIC_ALREADY_EXISTS",
         trials=(
             Trial("delete-and-recreate", ("deletion_targets_intent",)),
             Trial(
