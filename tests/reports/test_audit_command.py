@@ -285,4 +285,4 @@ def test_variants_are_a_table_of_flags_with_their_meaning(kwalk):
 def test_scenarios_of_one_family_share_a_table(kwalk):
     ran = kwalk("scenarios", "--variants")
     assert len(re.findall(r"\n +zk_fencing ", ran.out)) < len(re.findall(r"\n +variants +2.8.2, ", ran.out)) / 3
-    assert re.search(r"Variants of old-client-expansion, [\s\w,-]+, topic-deletion, ", ran.out)
+    assert re.search(r"Variants of old-client-expansion, [\s\w,-]+\stopic-deletion, ", ran.out)
