@@ -112,9 +112,10 @@ class GapSearch:
     starts: np.ndarray
     before: tuple[GapSearch, Layers, np.ndarray] | None
     """The search of the gap before, the layers there that found the starts, and the starts' numbers in those."""
+    known: set[bytes]
+    """The states matching the waypoint that any search of this gap has told of: nobody need go on from them again."""
     tried: dict[Manner, Layers] = field(factory=dict)
     _told: dict[Manner, int] = field(factory=dict)
-    _known: set[bytes] = field(factory=set)
 
     @property
     def waypoint(self) -> Waypoint:
@@ -135,12 +136,15 @@ class GapSearch:
         return None
 
     def _new(self, layers: Layers) -> np.ndarray:
-        """Those of the matching states that nobody was told of before."""
+        """Those of the matching states that nobody was told of before; what only counts events tells none apart."""
         found = layers.found[self._told.get(layers.manner, 0) :]
         self._told[layers.manner] = len(layers.found)
-        keys = [row.tobytes() for row in layers.packed(found)]
-        new = [index for index, key in zip(found.tolist(), keys, strict=True) if key not in self._known]
-        self._known.update(keys)
+        new: list[int] = []
+        for index, row in zip(found.tolist(), layers.packed(found) & self.ground.telling, strict=True):
+            key = row.tobytes()
+            if key not in self.known:
+                self.known.add(key)
+                new.append(index)
         return np.array(new, np.int64)
 
     def effort(self) -> Effort:
@@ -171,6 +175,7 @@ class Journey:
         memory = min(MEMORY, int(SHARE * available_memory())) if wish.memory is None else wish.memory
         self.ground = Ground(model, kernel, series, memory, self._tick)
         self.searches: list[GapSearch] = []
+        self.known: dict[int, set[bytes]] = {}
         self.origin = Origin("explain", command=wish.command)
 
     @property
@@ -219,7 +224,7 @@ class Journey:
     def _search_of(
         self, number: int, starts: np.ndarray, before: tuple[GapSearch, Layers, np.ndarray] | None
     ) -> GapSearch:
-        search = GapSearch(self.ground, number, starts, before)
+        search = GapSearch(self.ground, number, starts, before, self.known.setdefault(number, set()))
         self.searches.append(search)
         return search
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from enum import Enum
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from model.language import Action, Model
 from model.language.series import Clause, Series, Waypoint
@@ -75,6 +75,16 @@ class Ground:
     memory: int
     tick: Callable[[int], None]
     """Called now and then with the number of states expanded since; raises Stop when a budget is spent."""
+    telling: np.ndarray = field(init=False, repr=False)
+    """The bits of a packed state that tell states apart: all but those of the series' tallies."""
+
+    def __attrs_post_init__(self) -> None:
+        bits = np.full(self.kernel.words, ~np.uint64(0), np.uint64)
+        for index, leaf in enumerate(self.model.leaves):
+            if leaf.path in self.series.tallies:
+                offset, width = int(self.kernel.offsets[index]), int(self.kernel.widths[index])
+                bits[offset // 64] &= ~np.uint64(((1 << width) - 1) << (offset % 64))
+        object.__setattr__(self, "telling", bits)
 
     def kinds(self, waypoint: Waypoint) -> np.ndarray:
         """The kind of every instance on the way to a waypoint."""

@@ -57,8 +57,8 @@ class Series:
     `bounds`, `flags` and `labels` win over the scenario's, `initial` arranges where behaviours begin. Of the system's
     own actions, `events` (names) are assumed one by one, as a client's or an operator's are; `prompt` ones may be taken
     at once without missing much; `idle_time` ones happen at any time, and nothing waits for them. `rare` are actions
-    and actors whose events count as two. `facts` are sentences for people on what was read, what was left out and what
-    is taken for true.
+    and actors whose events count as two. `tallies` are leaves that only count what has happened, up to a bound.
+    `facts` are sentences for people on what was read, what was left out and what is taken for true.
     """
 
     bounds: Mapping[str, int]
@@ -71,4 +71,5 @@ class Series:
     prompt: frozenset[str] = frozenset()
     idle_time: frozenset[str] = frozenset()
     rare: frozenset[str] = frozenset()
+    tallies: frozenset[str] = frozenset()
     facts: tuple[str, ...] = ()

@@ -44,6 +44,8 @@ from model.language.series import Series, Waypoint
 
 EVENTS = frozenset({"restart", "auto_preferred_election", "notice_expiry"})
 PROMPT = frozenset({"handle_leader_and_isr", "handle_stop_replica", "deliver_notification"})
+TALLIES = frozenset({"controller_deletions", "stops", "repairs", "expirations", "reassignments"})
+"""Leaves that count what clients and operators did; their bounds are ample."""
 IDLE_TIME = frozenset({"shrink_isr", "expand_isr"})
 FLAGS = {**FINE, "async_metadata_flush": False, "metadata_file_removal": True}
 SPARE_IDS = 1
@@ -148,6 +150,7 @@ def _series(series: Captures) -> Series:
         prompt=PROMPT,
         idle_time=IDLE_TIME,
         rare=frozenset({FAULT.name}),
+        tallies=TALLIES,
         facts=(*_facts(series, scope, numbering, start), *ASSUMED),
     )
 
