@@ -84,5 +84,10 @@ def restart(cluster: Cluster, broker: Broker) -> None:
         for partition in PARTITIONS:
             keep_or_delete_metadata_file(cluster.brokers[broker].replicas[topic][partition], broker)
             load_log(cluster.brokers[broker].replicas[topic][partition])
+    join(cluster, broker)
+
+
+def join(cluster: Cluster, broker: int) -> None:
+    """A process that has started registers; then its controller module handles Startup."""
     register(cluster, broker)
     cluster.brokers[broker].controller.events.push(ControllerEvent(EventKind.REELECT))

@@ -13,6 +13,7 @@ from model.kafka.inter_broker_protocol import found_topic_id
 from model.kafka.partition_creation import on_new_partition_creation
 from model.kafka.partition_state_machine import (
     elect_preferred,
+    online_brokers,
     replicas_of,
     take_partitions_offline,
     trigger_online_partition_state_change,
@@ -192,6 +193,8 @@ def broker_startup(cluster: Cluster, broker: Broker) -> None:
             if other in new:
                 controller.liveness[other] = Liveness.CURRENT
         for topic in TOPICS:
+            controller.topics[topic].forget_offline(new)
+        for topic in TOPICS:
             send_update_metadata(cluster, broker, topic, led_partitions(controller.topics[topic]), to=new)
             bring_replicas_online(cluster, broker, topic, on=new)
             trigger_online_partition_state_change(cluster, broker, topic)
@@ -217,6 +220,8 @@ def broker_failure(cluster: Cluster, broker: Broker) -> None:
     for other in BROKERS:
         if other in lost:
             controller.liveness[other] = Liveness.GONE
+    for topic in TOPICS:
+        controller.topics[topic].forget_offline(lost)
     if not unseen_brokers(cluster, broker):
         controller.events.pop()
     for topic in TOPICS:
@@ -265,4 +270,5 @@ def imbalanced(cluster: Cluster, broker: int, topic: int, partition: int) -> boo
         return False
     if not leadership.is_known or leadership.leader == preferred:
         return False
-    return preferred in cluster.zookeeper.topics[topic].states[partition].isr & controller.live_brokers
+    online = online_brokers(cluster, broker, topic, partition)
+    return preferred in cluster.zookeeper.topics[topic].states[partition].isr & online

@@ -54,7 +54,7 @@ def flush_metadata(cluster: Cluster, broker: Broker, topic: Topic, partition: Pa
 
 def lose_memory(replica: Replica) -> None:
     """The process ends: its Partition is gone, and so is an id that no file holds."""
-    replica.log_open = replica.is_leader = False
+    replica.log_open = replica.is_leader = replica.offline = False
     replica.leader_epoch = replica.topic_id = None
     replica.replication.forget()
     replica.log.high_watermark = 0

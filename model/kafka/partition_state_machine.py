@@ -11,7 +11,7 @@ from model.kafka.controller_channels import send_leader_and_isr
 from model.kafka.domains import BROKERS, PARTITIONS, RECORDS
 from model.kafka.state import Cluster, TopicContext
 from model.kafka.state_machines import PartitionStatus
-from model.kafka.versions import DELETION, UNCLEAN_ELECTION
+from model.kafka.versions import DELETION, OFFLINE_LOGS, UNCLEAN_ELECTION
 from model.kafka.zookeeper import check_controller_epoch
 
 
@@ -21,8 +21,16 @@ def replicas_of(cluster: Cluster, broker: int, topic: int, partition: int) -> fr
 
 
 def live_replicas(cluster: Cluster, broker: int, topic: int, partition: int) -> frozenset[int]:
-    """The replicas whose brokers the context takes for live."""
-    return replicas_of(cluster, broker, topic, partition) & cluster.brokers[broker].controller.live_brokers
+    """The replicas that the context takes for online."""
+    return replicas_of(cluster, broker, topic, partition) & online_brokers(cluster, broker, topic, partition)
+
+
+def online_brokers(cluster: Cluster, broker: int, topic: int, partition: int) -> frozenset[int]:
+    """isReplicaOnline: the brokers that the context takes for live, but those on which this log is offline."""
+    controller = cluster.brokers[broker].controller
+    if OFFLINE_LOGS:
+        return controller.live_brokers - controller.topics[topic].offline[partition]
+    return controller.live_brokers
 
 
 def trigger_online_partition_state_change(cluster: Cluster, broker: int, topic: int) -> None:
@@ -72,11 +80,10 @@ def initialize_partition_states(cluster: Cluster, broker: int, topic: int) -> No
 
 def take_partitions_offline(cluster: Cluster, broker: int, topic: int) -> None:
     """handleStateChanges(partitionsWithOfflineLeader, OfflinePartition); queued topics have none."""
-    controller = cluster.brokers[broker].controller
-    context = controller.topics[topic]
+    context = cluster.brokers[broker].controller.topics[topic]
     for partition in PARTITIONS:
         leadership = context.leadership[partition]
-        is_led = not leadership.is_known or leadership.leader in controller.live_brokers
+        is_led = not leadership.is_known or leadership.leader in online_brokers(cluster, broker, topic, partition)
         if not is_led and not context.machines.to_be_deleted:
             context.machines.move_partition(partition, PartitionStatus.OFFLINE)
 

@@ -1,7 +1,7 @@
 """How a broker handles LeaderAndIsr and StopReplica requests: ReplicaManager, in the order of its checks.
 
-What the broker answers for a partition is not kept: the controller acts on storage errors only, and ignores
-INCONSISTENT_TOPIC_ID and STALE_CONTROLLER_EPOCH.
+What the broker answers for a partition is not kept: the controller acts on storage errors only, which come under the
+flag `offline_logs`, and ignores INCONSISTENT_TOPIC_ID and STALE_CONTROLLER_EPOCH.
 """
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from model.kafka.versions import (
     DELETION,
     FIRST_LEADER_AND_ISR_ASSIGNS_ID,
     ID_CHECK_BEFORE_EPOCH,
+    OFFLINE_LOGS,
     STOP_REPLICA,
     STOP_REPLICA_EPOCH,
+    UNOPENED_LOG_IS_OFFLINE,
 )
 from model.language import action, require
 
@@ -32,13 +34,33 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
     state = cluster.brokers[broker]
     require(is_next(state, RequestKind.LEADER_AND_ISR) and not (not BROKER_EPOCH and not cluster.is_up(broker)))
     request = state.requests.headers.pop()
-    is_stale = is_from_an_older_controller(state, request)
+    is_stale, failed = is_from_an_older_controller(state, request), frozenset()
     for partition in PARTITIONS:
         wanted = state.requests.columns[partition].pop()
         for topic in TOPICS:
             if wanted is not None and request.topic == topic and not is_stale:
-                become_leader_or_follower(state.replicas[topic][partition], request.topic_id, wanted, broker)
-                advance_high_watermark(cluster, broker, topic, partition)
+                if state.replicas[topic][partition].offline:
+                    failed = failed | {partition}
+                else:
+                    become_leader_or_follower(state.replicas[topic][partition], request.topic_id, wanted, broker)
+                    mark_offline_without_log(state.replicas[topic][partition])
+                    advance_high_watermark(cluster, broker, topic, partition)
+    if bool(OFFLINE_LOGS) and bool(failed):
+        answer_storage_error(cluster, broker, request, failed)
+
+
+def mark_offline_without_log(replica: Replica) -> None:
+    """ReplicaManager.markPartitionOffline: up to 3.0 whatever has no open log now counts as on a disk that failed."""
+    if OFFLINE_LOGS and UNOPENED_LOG_IS_OFFLINE and not replica.log_open:
+        replica.offline = True
+
+
+def answer_storage_error(cluster: Cluster, broker: int, request: LeaderAndIsr, failed: frozenset[int]) -> None:
+    """The sender's callback: an event for its controller, if it still is one."""
+    for sender in BROKERS:
+        if cluster.brokers[sender].controller.epoch == request.controller_epoch:
+            response = ControllerEvent(EventKind.STORAGE_ERROR, request.topic, broker, failed)
+            cluster.brokers[sender].controller.events.push(response)
 
 
 def is_next(state: BrokerState, kind: RequestKind) -> bool:
@@ -111,14 +133,19 @@ def handle_stop_replica(cluster: Cluster, broker: Broker) -> None:
     state = cluster.brokers[broker]
     require(is_next(state, RequestKind.STOP_REPLICA) and not (not BROKER_EPOCH and not cluster.is_up(broker)))
     request = state.requests.headers.pop()
-    is_stale, deleted = is_from_an_older_controller(state, request), frozenset()
+    is_stale, deleted, failed = is_from_an_older_controller(state, request), frozenset(), frozenset()
     for partition in PARTITIONS:
         wanted = state.requests.columns[partition].pop()
         for topic in TOPICS:
-            if wanted is not None and request.topic == topic and not is_stale:
+            if wanted is not None and state.replicas[topic][partition].offline and request.topic == topic:
+                if wanted.delete and not is_stale:
+                    failed = failed | {partition}
+            elif wanted is not None and request.topic == topic and not is_stale:
                 is_accepted = stop_replica(state.replicas[topic][partition], wanted)
                 if is_accepted and wanted.delete:
                     deleted = deleted | {partition}
+    if bool(OFFLINE_LOGS) and bool(failed):
+        answer_storage_error(cluster, broker, request, failed)
     if DELETION and bool(deleted):
         answer_deletion(cluster, broker, request, deleted)
 

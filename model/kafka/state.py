@@ -43,6 +43,7 @@ from model.kafka.versions import (
     DELETION,
     METADATA_CACHES,
     METADATA_FILE_REMOVAL,
+    OFFLINE_LOGS,
     REASSIGNMENT,
     SESSIONS,
     STOP_REPLICA,
@@ -179,6 +180,7 @@ class EventKind(Enum):
     PARTITION_MODIFICATIONS = 4
     TOPIC_DELETION = 5
     STOP_REPLICA_RESPONSE = 6
+    STORAGE_ERROR = 7
 
 
 @value
@@ -186,6 +188,7 @@ class ControllerEvent:
     """An event in a controller's queue; only PartitionModifications and a StopReplica response are about a topic.
 
     The response, TopicDeletionStopReplicaResponseReceived, is of broker `replica`, which deleted the `partitions`.
+    STORAGE_ERROR is a response to StopReplica or LeaderAndIsr that says KAFKA_STORAGE_ERROR for the `partitions`.
     """
 
     kind: EventKind = choice(EventKind)
@@ -241,18 +244,28 @@ class Leadership:
 
 @state
 class TopicContext:
-    """What the context knows of a topic: nothing while it has no partitions."""
+    """What the context knows of a topic: nothing while it has no partitions.
+
+    `offline` are the replicas in replicasOnOfflineDirs; a topic that is removed does not take them along.
+    """
 
     partition_count: int = number(0, PARTITION_COUNT)
     topic_id: int | None = optional(TOPIC_IDS)
     leadership: Array[Leadership] = array(PARTITIONS, Leadership)
     assignments: Array[Assignment] = array(PARTITIONS, Assignment, when=REASSIGNMENT)
     machines: StateMachines = nested(StateMachines)
+    offline: Array[frozenset[int]] = array(PARTITIONS, subset(BROKERS), when=OFFLINE_LOGS)
 
     def forget(self) -> None:
         """Nothing is known any more."""
+        self.forget_offline(frozenset(BROKERS))
         self.remove(completed=False)
         self.machines.clear()
+
+    def forget_offline(self, brokers: frozenset[int]) -> None:
+        """A broker that starts or is lost is not known to have offline replicas."""
+        for partition in PARTITIONS:
+            self.offline[partition] = self.offline[partition] - brokers
 
     def remove(self, *, completed: bool) -> None:
         """ControllerContext.removeTopic, after a deletion or because the znode is gone; dead entries stay."""
@@ -320,7 +333,8 @@ class Replica:
     `topic_id` is the id of its log in memory, `file_topic_id` the one in partition.metadata. `log_open`, `leader_epoch`
     and `is_leader` are of its Partition object, which a process starts without. `dirty` is kept only where files can
     be removed: the id in memory is still to be written; elsewhere `log_directory.is_dirty` derives it. `on_disk` is
-    kept only where StopReplica is sent: the log has a directory, and a process that starts loads it.
+    kept only where StopReplica is sent: the log has a directory, and a process that starts loads it. `offline` is
+    HostedPartition.Offline: this process refuses all that is about it.
     """
 
     log_open: bool = flag()
@@ -330,6 +344,7 @@ class Replica:
     file_topic_id: int | None = optional(TOPIC_IDS)
     dirty: bool = flag(when=METADATA_FILE_REMOVAL)
     on_disk: bool = flag(when=STOP_REPLICA)
+    offline: bool = flag(when=OFFLINE_LOGS)
     log: Log = nested(Log)
     replication: Replication = nested(Replication)
 

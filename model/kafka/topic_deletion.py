@@ -14,7 +14,7 @@ from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from model.kafka.replica_state_machine import take_replicas_offline
 from model.kafka.state import Cluster, Controller, EventKind, Step, TopicContext
 from model.kafka.state_machines import PartitionStatus, ReplicaStatus
-from model.kafka.versions import DELETE_TOPIC_ENABLE, DELETION
+from model.kafka.versions import DELETE_TOPIC_ENABLE, DELETION, OFFLINE_LOGS
 from model.kafka.zookeeper import check_controller_epoch, remove_marker
 from model.language import action, require
 
@@ -153,6 +153,8 @@ def on_partition_deletion(cluster: Cluster, broker: int, topic: int) -> None:
     controller = cluster.brokers[broker].controller
     context, live = controller.topics[topic], controller.live_brokers
     fail_replicas(context, on=frozenset(BROKERS) - live)
+    if OFFLINE_LOGS:
+        fail_offline_replicas(context)
     for replica in BROKERS:
         if replica in live:
             left = frozenset(
@@ -160,6 +162,7 @@ def on_partition_deletion(cluster: Cluster, broker: int, topic: int) -> None:
                     partition
                     for partition in PARTITIONS
                     if partition < context.partition_count
+                    and replica not in context.offline[partition]
                     and context.machines.replicas[partition][replica] is not ReplicaStatus.SUCCESSFUL
                 }
             )
@@ -175,6 +178,15 @@ def fail_replicas(context: TopicContext, *, on: frozenset[int]) -> None:
         for replica in BROKERS:
             if replica in on and partition < context.partition_count:
                 context.machines.move_replica(partition, replica, ReplicaStatus.INELIGIBLE)
+
+
+def fail_offline_replicas(context: TopicContext) -> None:
+    """The same for replicas on live brokers that are offline there: the topic is ineligible with them."""
+    for partition in PARTITIONS:
+        for replica in BROKERS:
+            if replica in context.offline[partition] and partition < context.partition_count:
+                context.machines.move_replica(partition, replica, ReplicaStatus.INELIGIBLE)
+                context.machines.ineligible = True
 
 
 def start_deletion(

@@ -110,6 +110,13 @@ FETCH_BY_TOPIC_ID = version_flag(
     "KIP-516 (3.1): a fetch names the topic by its id, and a leader whose log has another id refuses it",
     {"3.1": True},
 )
+UNOPENED_LOG_IS_OFFLINE = version_flag(
+    "unopened_log_is_offline",
+    "up to 3.0 a broker marks a partition offline, as if its disk had failed, whose log is not open after a "
+    "LeaderAndIsr request: in 3.0 one whose first request has another topic id; since 3.1 it leaves it as it is",
+    {"3.1": False},
+    before=True,
+)
 CTX_EPOCH_ON_BUMP = version_flag(
     "ctx_epoch_on_bump",
     "KAFKA-9212 (2.4.0): the leader epoch that a reassignment raises in the state znode is also the context's; before, "
@@ -178,6 +185,11 @@ PIECEMEAL_REMOVAL = Flag(
 )
 DELETE_TOPIC_ENABLE = Flag(
     "delete_topic_enable", "delete.topic.enable of all brokers; where it is off, controllers only remove markers"
+)
+OFFLINE_LOGS = Flag(
+    "offline_logs",
+    "brokers answer KAFKA_STORAGE_ERROR for logs that they have not opened, and controllers look for other leaders; it "
+    "needs `deletion`",
 )
 PATIENT_CREATION = Flag(
     "patient_creation", "clients create a topic only when no controller knows one of that name any more"
@@ -251,6 +263,7 @@ COARSE = {
     "old_upsert": False,
     "piecemeal_removal": False,
     "delete_topic_enable": True,
+    "offline_logs": False,
     "patient_creation": False,
     "preferred_election": False,
 }
@@ -273,6 +286,7 @@ FINE = {
     "old_upsert": False,
     "piecemeal_removal": False,
     "delete_topic_enable": True,
+    "offline_logs": False,
     "patient_creation": False,
     "preferred_election": True,
 }

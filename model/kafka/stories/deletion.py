@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from model.kafka import admin_clients, broker, operator, topic_deletion, topic_deletion_completion
+from model.kafka import admin_clients, broker, offline_logs, operator, topic_deletion, topic_deletion_completion
 from model.kafka.domains import BROKERS
 from model.kafka.scenarios import OLD_CLIENT_EXPANSION, running_cluster
 from model.kafka.state import Cluster
@@ -19,6 +19,8 @@ DELETION = (
     topic_deletion_completion.complete_deletion_deletes_topic,
     topic_deletion_completion.complete_deletion_deletes_config,
     topic_deletion_completion.complete_deletion_deletes_marker,
+    offline_logs.start_with_offline_logs,
+    offline_logs.storage_error,
 )
 BY_HAND = (
     operator.remove_partition_states_by_hand,
