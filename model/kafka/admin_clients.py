@@ -1,7 +1,8 @@
 """What admin clients do to topics.
 
-Words: an *old client* is one before 2.8, or a later one with --zookeeper: it knows no topic id and writes the znode
-whole without one. A *new client* asks a broker, which keeps the id. Each reads and writes in one step, as if nobody
+Words: an *old client* is one before 2.8: it knows no topic id and writes the znode whole without one. (A later one with
+--zookeeper creates topics without an id, too, but keeps the id when it expands one.) A *new client* asks a broker,
+which keeps the id. Each reads and writes in one step, as if nobody
 else wrote topics at the same time, except controllers. An *admin* is a client of either kind that reads in one step
 and writes in another, so that two of them can overwrite each other.
 """
@@ -29,6 +30,7 @@ from model.kafka.versions import (
     CAS_TOPIC_WRITE,
     CREATE_CHECKS_MARKER,
     DELETION,
+    OLD_CLIENT_KEEPS_REASSIGNMENTS,
     OLD_CLIENT_REFUSES,
     OLD_UPSERT,
     PATIENT_CREATION,
@@ -101,14 +103,14 @@ def creates_with_topic_id(cluster: Cluster) -> bool:
     source="kafka.admin.AdminUtils.addPartitions, writeTopicPartitionAssignment (1.0.0)",
 )
 def old_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
-    """The znode is written whole, without what the client does not know: the id, and a reassignment under way."""
+    """The znode is written whole, without what the client does not know: the id, up to 2.3 also a reassignment."""
     znode = cluster.zookeeper.topics[topic]
     require(old_client_may_write(znode))
     require(znode.exists and znode.partition_count < len(PARTITIONS) and cluster.expansions < EXPANSIONS)
     cluster.expansions += 1
     znode.accepted_partitions = len(PARTITIONS)
     write_topic(cluster, topic, len(PARTITIONS), None)
-    if REASSIGNMENT:
+    if REASSIGNMENT and not OLD_CLIENT_KEEPS_REASSIGNMENTS:
         for partition in PARTITIONS:
             znode.assignments[partition] = Assignment(znode.assignments[partition].replicas)
 

@@ -179,6 +179,10 @@ DELETION = Flag(
 OLD_UPSERT = Flag(
     "old_upsert", "clients 1.0.x and older, which create the znode that they write if it is gone meanwhile"
 )
+OLD_CLIENT_KEEPS_REASSIGNMENTS = Flag(
+    "old_client_keeps_reassignments",
+    "old clients are of 2.4 to 2.7, and write adding_replicas and removing_replicas back; older ones do not know them",
+)
 PIECEMEAL_REMOVAL = Flag(
     "piecemeal_removal",
     "a topic's znodes are removed from below, the partition states in a step before the topic's own; else all in one",
@@ -261,6 +265,7 @@ COARSE = {
     "runbook": "none",
     "patient_operator": False,
     "old_upsert": False,
+    "old_client_keeps_reassignments": False,
     "piecemeal_removal": False,
     "delete_topic_enable": True,
     "offline_logs": False,
@@ -284,6 +289,7 @@ FINE = {
     "runbook": "none",
     "patient_operator": False,
     "old_upsert": False,
+    "old_client_keeps_reassignments": False,
     "piecemeal_removal": False,
     "delete_topic_enable": True,
     "offline_logs": False,

@@ -16,9 +16,9 @@ from tests.kafka.schedule import Schedule
 from tests.kafka.trials import audited
 
 
-def begun(variant: str, scenario=REASSIGNMENT) -> Schedule:
+def begun(variant: str, scenario=REASSIGNMENT, **flags: bool) -> Schedule:
     """The topic is created, and one of its two replicas, broker 0, is to move to broker 2."""
-    schedule = Schedule(Model(scenario, variant))
+    schedule = Schedule(Model(scenario, variant, None, flags))
     schedule.do("new_client_creates_topic(0)")
     assert schedule.cluster.zookeeper.topics[0].assignments[0].replicas == {0, 1}
     return schedule
@@ -91,11 +91,13 @@ def test_a_reassignment_writes_back_the_partitions_that_the_controller_knows_and
     assert schedule.violated("no_partition_lost") == ["no_partition_lost(0)"]
 
 
-def test_an_old_client_that_expands_forgets_that_a_partition_is_being_reassigned():
-    schedule = begun("3.9.0", REASSIGNMENT_WITH_EXPANSION)
+@pytest.mark.parametrize("keeps", [False, True])
+def test_an_old_client_that_expands_forgets_that_a_partition_is_being_reassigned_unless_it_is_of_2_4_or_later(keeps):
+    schedule = begun("3.9.0", REASSIGNMENT_WITH_EXPANSION, old_client_keeps_reassignments=keeps)
     schedule.do("alter_partition_reassignments(0, 0, 0, 0)")
     assert schedule.cluster.zookeeper.topics[0].assignments[0].is_being_reassigned
     schedule.take("old_client_adds_partitions(0)")
     assignment = schedule.cluster.zookeeper.topics[0].assignments[0]
-    assert (assignment.replicas, assignment.is_being_reassigned) == ({0, 1, 2}, False)
+    assert (assignment.replicas, assignment.is_being_reassigned) == ({0, 1, 2}, keeps)
+    assert schedule.cluster.zookeeper.topics[0].topic_id is None
     assert schedule.cluster.brokers[0].controller.topics[0].assignments[0].is_being_reassigned
