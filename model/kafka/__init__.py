@@ -39,8 +39,8 @@ What the model leaves out, and why nothing is lost for the stories told here:
 * Time: whoever cannot fetch may leave the ISR at any moment, whoever can may join, and timers fire when they like.
 * Records, unless the bound `records` is above 0: then a log holds that many, a crash loses none of them, and the high
   watermark is checkpointed only by a clean stop. Producers use acks=all, and min.insync.replicas is 1.
-* Deletion together with reassignment: a topic that is being reassigned is not ineligible for deletion here. Where topics
-  are deleted, every broker has a replica of every partition.
+* Deletion together with reassignment: a topic that is being reassigned is not ineligible for deletion here. Where
+  topics are deleted, every broker has a replica of every partition.
 * Logs that fail under a running broker; a disk that has failed when a broker starts is behind the flag `offline_logs`.
   A log that an operator removes under a running broker stays with the process.
 * Operators of runbooks remove a topic's znodes in one step; others one by one, under the flag `piecemeal_removal`.
