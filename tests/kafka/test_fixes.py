@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from model.kafka.fixes import FIXES
-from model.kafka.versions import OLD_UPSERT, VARIANTS
+from model.kafka.versions import ALTER_ISR, OLD_UPSERT, UNOPENED_LOG_IS_OFFLINE, VARIANTS
 from reports.audit import invariants_of, where
 from reports.audit_markdown import audit_document
 from reports.escaping import markdown
@@ -18,6 +18,10 @@ CLOSE_NOTHING: set[str] = set()
 """Fixes that no trial shows to close anything; the page names them too."""
 
 
+NOT_TRIED = {ALTER_ISR.name, UNOPENED_LOG_IS_OFFLINE.name}
+"""Flags in which releases differ, and of which no story shows that one setting repairs what the other does."""
+
+
 def rows_of(document: str) -> list[list[str]]:
     """The cells of each row of a document's table, without the marks of code."""
     rows = [line for line in document.splitlines() if line.startswith("| `")]
@@ -26,7 +30,7 @@ def rows_of(document: str) -> list[list[str]]:
 
 def test_every_flag_in_which_releases_differ_and_every_candidate_has_a_fix():
     flags = {name for settings in VARIANTS.values() for name in settings} | {OLD_UPSERT.name}
-    assert {fix.flag.name for fix in FIXES} == flags
+    assert {fix.flag.name for fix in FIXES} == flags - NOT_TRIED
 
 
 def test_the_page_has_all_trials_and_no_other():
