@@ -7,13 +7,13 @@ the topic's znode was written, and in which leader epochs each replica has led.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from random import Random
 from typing import Any
 
 from attrs import define, field
 
 from model.kafka.assignment import assignment
+from model.kafka.snapshots.series import EVENTS, IDLE_TIME
 from model.kafka.state import Cluster, Step
 from model.language import Instance, Model, Vector
 
@@ -60,13 +60,14 @@ class Walk:
         instance, after = next((i, v) for i, v in self.enabled() if i.key == key)
         self.take(instance, after)
 
-    def rest(self, *, without: Iterable[str] = ("restart", "auto_preferred_election")) -> None:
-        """Let the system do what it does by itself, in any order, until nothing is left."""
+    def rest(self, *, orderly: bool = False) -> None:
+        """Let the system do what it does by itself, in any order, until nothing is left; if orderly, ISRs last."""
         while True:
-            steps = [s for s in self.enabled() if s[0].action.by.system and s[0].action.name not in without]
+            steps = [s for s in self.enabled() if s[0].action.by.system and s[0].action.name not in EVENTS]
+            first = [s for s in steps if s[0].action.name not in IDLE_TIME] if orderly else ()
             if not steps:
                 return
-            self.take(*self.random.choice(steps))
+            self.take(*self.random.choice(first or steps))
 
     def _keep_history(self, before: Cluster, now: Cluster, action: str) -> None:
         was, znode = before.zookeeper.topics[0], now.zookeeper.topics[0]

@@ -50,6 +50,7 @@ IDLE_TIME = frozenset({"shrink_isr", "expand_isr"})
 FLAGS = {**FINE, "async_metadata_flush": False, "metadata_file_removal": True}
 SPARE_IDS = 1
 """How many ids may be minted after those that the series shows."""
+USUAL_PARTITIONS = 2
 ASSUMED = (
     "Taken for true: partition.metadata is written at once; operators remove it only where a snapshot shows one gone, "
     "and then perhaps again later; watches are delivered at once; no topic id was minted that no snapshot shows; "
@@ -132,14 +133,12 @@ def _series(series: Captures) -> Series:
     scope = scope_of(series.captures, series.names, series.topic)
     start = _start(series, scope)
     numbering = _numbering(series, scope, start)
-    counts = [len(topic.partitions) for topic in series.topics]
-    created = min(counts) if start else created_partitions(series.topics[0])
     return Series(
-        bounds=_bounds(series, scope, numbering, created=created),
+        bounds=_bounds(series, scope, numbering, created=_created(series, scope, begun=start is not None)),
         labels={
             BROKERS.name: tuple(str(broker) for broker in scope.brokers),
             TOPICS.name: (numbering.name,),
-            PARTITIONS.name: tuple(str(n) for n in range(max(counts))),
+            PARTITIONS.name: tuple(str(n) for n in range(numbering.partitions)),
             TOPIC_IDS.name: short(numbering.ids),
         },
         initial=as_shown(start, scope) if start else before_the_topic(series.first, scope),
@@ -184,13 +183,21 @@ def shown_ids(capture: Capture, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(identity for identity in found if identity))
 
 
+def _created(series: Captures, scope: Scope, *, begun: bool) -> int:
+    """How many partitions the topic is created with; where nobody creates it, as many as in most series."""
+    fewest = min(len(topic.partitions) for topic in series.topics)
+    if not begun:
+        return created_partitions(series.topics[0])
+    return fewest if scope.deletion else min(fewest, USUAL_PARTITIONS)
+
+
 def _bounds(series: Captures, scope: Scope, numbering: Numbering, *, created: int) -> dict[str, int]:
     """Room for what the series shows; rounded up, so that series of one kind share a compiled model."""
     return {
         **scope.bounds,
         "topics": 1,
         "created_partitions": created,
-        "topic_ids": max(3, len(numbering.ids) + SPARE_IDS),
+        "topic_ids": max(4, len(numbering.ids) + SPARE_IDS),
         "old_creations": 1,
         "new_creations": 1,
         "expansions": 3,
@@ -205,7 +212,7 @@ def _bounds(series: Captures, scope: Scope, numbering: Numbering, *, created: in
 
 
 def _rounded(number: int) -> int:
-    return next(n for n in (7, 15, 31, 63, number) if n >= number)
+    return next(n for n in (15, 31, 63, number) if n >= number)
 
 
 def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator[Waypoint]:
