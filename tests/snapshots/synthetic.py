@@ -10,12 +10,15 @@ import json
 from random import Random
 from typing import Any
 
+import numpy as np
 from attrs import define, field
 
 from model.kafka.assignment import assignment
 from model.kafka.snapshots.series import EVENTS, IDLE_TIME
 from model.kafka.state import Cluster, Step
 from model.language import Instance, Model, Vector
+from search.kernel import Kernel
+from search.stepping import KernelStepper, PlainStepper
 
 TOPIC = "t"
 
@@ -27,11 +30,13 @@ def identity(number: int | None) -> str | None:
 
 @define
 class Walk:
-    """A behaviour of the model, step by step; `captures` are those taken of it so far."""
+    """A behaviour of the model, step by step; `captures` are those taken of it so far. A kernel makes it fast."""
 
     model: Model
     release: str
     seed: int
+    kernel: Kernel | None = None
+    stepper: Any = field(init=False)
     vector: Vector = field(init=False)
     writes: int = field(init=False, default=-1)
     led: dict[tuple[int, int], set[int]] = field(init=False, factory=dict)
@@ -41,23 +46,32 @@ class Walk:
 
     def __attrs_post_init__(self) -> None:
         self.vector, self.random = self.model.initial[0], Random(self.seed)
+        self.stepper = KernelStepper(self.model, (), self.kernel) if self.kernel else PlainStepper(self.model, ())
 
     # Steps.
 
-    def enabled(self) -> list[tuple[Instance, Vector]]:
-        """What can happen now."""
-        return list(self.model.successors(self.vector))
+    def enabled(self) -> list[tuple[Instance, Any]]:
+        """What can happen now, and where it leads in the stepper's terms."""
+        here = self.stepper.start(self.vector)
+        return [(self.model.instances[index], after) for index, after in self.stepper.successors(here)]
 
-    def take(self, instance: Instance, after: Vector) -> None:
+    def take(self, instance: Instance, after: Any) -> None:
         """One step."""
-        before, now = self.model.state(self.vector), self.model.state(after)
-        self.vector = after
+        before = self.model.state(self.vector)
+        self.vector = self._vector(after)
         self.taken.append(instance.key)
-        self._keep_history(before, now, instance.action.name)
+        self._keep_history(before, self.model.state(self.vector), instance.action.name)
+
+    def _vector(self, state: Any) -> Vector:
+        if self.kernel is None:
+            return state
+        return tuple(self.kernel.unpack(np.frombuffer(state, np.uint64).reshape(1, -1))[0].tolist())
 
     def do(self, key: str) -> None:
         """The step of this name, which must be possible."""
-        instance, after = next((i, v) for i, v in self.enabled() if i.key == key)
+        instance = self.model.instance(key)
+        after = self.stepper.step(instance.index, self.stepper.start(self.vector))
+        assert after is not None, f"{key} is not possible after {self.taken}"
         self.take(instance, after)
 
     def rest(self, *, orderly: bool = False) -> None:

@@ -175,22 +175,22 @@ def test_captures_in_the_wrong_order_are_refused() -> None:
 
 # What the model does.
 
-ORDERS = read_series([FILES[name] for name in of(FRESH)]).bounds["replica_orders"]
-"""Partitions as the captures have them, so that walks need no other compiled model than these."""
-BOUNDS = {
-    "brokers": 3, "topics": 1, "partitions": 4, "replica_orders": ORDERS, "created_partitions": 2, "topic_ids": 4,
-    "old_creations": 1, "new_creations": 1, "expansions": 1, "new_expansions": 1, "failovers": 15, "restarts": 15,
-    "repairs": 15, "controller_epochs": 15, "leader_epochs": 15, "events": 8, "requests": 6, "notifications": 0,
-}  # fmt: skip
-SMALL = {"brokers": 2, "partitions": 1, "replica_orders": 0, "created_partitions": 1}
+BOUNDS = read_series([FILES[name] for name in of(FRESH)]).bounds
+"""Those of the captures, so that walks and what is made of them need no other compiled model."""
+SMALL = {**BOUNDS, "brokers": 2, "partitions": 1, "replica_orders": 0, "created_partitions": 1}
 DELETION = {"deletion": True, "stop_replica": True}
 REASSIGNMENT = {"reassignment": True, "stop_replica": True}
 
 
-def begun(variant: str, seed: int = 1, flags: dict[str, Any] | None = None, **bounds: int) -> Walk:
-    """A walk in a cluster without topics."""
-    cluster = evolve(REAL_CLUSTER, initial=running_cluster)
-    return Walk(Model(cluster, variant, {**BOUNDS, **bounds}, flags or {}), variant, seed)
+def begun(variant: str, seed: int = 1) -> Walk:
+    """A walk in a cluster like that of the captures, without topics."""
+    model = Model(evolve(REAL_CLUSTER, initial=running_cluster), variant, BOUNDS)
+    return Walk(model, variant, seed, kernel_of(variant, tuple(sorted(BOUNDS.items())), ()))
+
+
+def small(variant: str, flags: dict[str, Any], **bounds: int) -> Walk:
+    """A walk in a cluster of two brokers, with more that can happen, without topics."""
+    return Walk(Model(evolve(REAL_CLUSTER, initial=running_cluster), variant, {**SMALL, **bounds}, flags), variant, 1)
 
 
 def walk(made: Walk, *doings: str) -> Walk:
@@ -219,13 +219,13 @@ WALKS: dict[str, Callable[[], Walk]] = {
         "old_client_adds_partitions(0); delete_controller(); reelect(1)", "stop(0, 1)",
     ),
     "2.8.2: deleted by hand while a marker waits for a broker, and created again": lambda: walk(
-        begun("2.8.2", flags=DELETION, incarnations=1, deletions=3, hand_removals=7, **SMALL),
+        small("2.8.2", DELETION, incarnations=1, deletions=3, hand_removals=7),
         "new_client_creates_topic(0)", "crash(1)", "client_deletes_topic(0)",
         "remove_topic_by_hand(0); remove_marker_by_hand(0)", "delete_controller()", "restart(1)",
         "new_client_creates_topic(0)",
     ),
     "2.8.2: a replica moves to another broker": lambda: walk(
-        begun("2.8.2", flags=REASSIGNMENT, replication_factor=1, reassignments=15, cancellations=3, **SMALL),
+        small("2.8.2", REASSIGNMENT, replication_factor=1, reassignments=15, cancellations=3),
         "old_client_creates_topic(0)", "alter_partition_reassignments(0, 0, 0, 0)", "delete_controller()",
     ),
 }  # fmt: skip
