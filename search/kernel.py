@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from attrs import field, frozen
 
-PATIENCE = 10.0
+PATIENCE = 6.0
 """Seconds after which a search that goes on makes its kernel faster: about as long as that takes."""
 
 

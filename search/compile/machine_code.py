@@ -27,7 +27,7 @@ def cpu() -> str:
     return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features} llvmlite {llvmlite.__version__}"
 
 
-def _target(level: int = 1) -> llvm.TargetMachine:
+def _target(level: int) -> llvm.TargetMachine:
     """This machine, for code that LLVM takes so much care of."""
     _ready()
     return llvm.Target.from_default_triple().create_target_machine(
@@ -42,35 +42,23 @@ def _target(level: int = 1) -> llvm.TargetMachine:
 def object_code(texts: Sequence[str], *, hurried: bool = False) -> list[bytes]:
     """The object code of several units, compiled in parallel.
 
-    One unit alone is a small model and gets all of -O1. Units of a large model get the one pass that matters for code
-    that was simplified as terms: the rest of -O1 costs as much again and gains nothing that was measurable. In a hurry
-    they get no pass at all.
+    One unit alone is a small model and gets all of -O1. Units of a large model were simplified as terms: passes over
+    them cost as much again as making code, and gain nothing that was measurable. In a hurry, code is made without care.
     """
+    if len(texts) == 1:
+        return [_optimized(texts[0])]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        if hurried:
-            return list(pool.map(_translate, texts))
-        return list(pool.map(lambda text: _compile(text, thoroughly=len(texts) == 1), texts))
-
-
-def _translate(text: str) -> bytes:
-    """Object code as it comes."""
-    return _target(level=0).emit_object(_parsed(text))
+        return list(pool.map(lambda text: _target(0 if hurried else 1).emit_object(_parsed(text)), texts))
 
 
 def _parsed(text: str) -> llvm.ModuleRef:
     return llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"\n{text}', context=llvm.create_context())
 
 
-def _compile(text: str, *, thoroughly: bool) -> bytes:
-    target, module = _target(), _parsed(text)
+def _optimized(text: str) -> bytes:
+    target, module = _target(1), _parsed(text)
     builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=1))
-    if thoroughly:
-        passes = builder.getModulePassManager()
-    else:
-        passes = llvm.create_new_module_pass_manager()
-        passes.add_instruction_combine_pass()
-        passes.add_simplify_cfg_pass()
-    passes.run(module, builder)
+    builder.getModulePassManager().run(module, builder)
     return target.emit_object(module)
 
 
@@ -79,7 +67,7 @@ class Loaded:
 
     def __init__(self, objects: Sequence[bytes]) -> None:
         _ready()
-        self._jit = llvm.create_lljit_compiler(_target())
+        self._jit = llvm.create_lljit_compiler(_target(1))
         library = llvm.JITLibraryBuilder()
         for image in objects:
             library = library.add_object_img(image)
