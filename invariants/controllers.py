@@ -1,8 +1,9 @@
 """What must hold of controllers (P4, P7): the active one knows what ZooKeeper has, and epochs only grow."""
 from __future__ import annotations
 
+from model.kafka.controller_context import Step
 from model.kafka.domains import PARTITIONS, Broker, Partition, Topic
-from model.kafka.state import Cluster, Step
+from model.kafka.state import Cluster
 from model.kafka.versions import PIECEMEAL_REMOVAL
 from model.language import premise, step, when_quiet
 

@@ -1,8 +1,9 @@
 """What must hold of sessions, fencing and watches (P5 to P7, P19): one controller that works, and misses nothing."""
 from __future__ import annotations
 
+from model.kafka.controller_context import ControllerEvent, EventKind, Step
 from model.kafka.domains import BROKERS, TOPICS, Broker, Partition, Topic
-from model.kafka.state import Cluster, ControllerEvent, EventKind, Session, Step
+from model.kafka.state import Cluster, Session
 from model.kafka.versions import DELETION
 from model.language import always, premise, reachable, step, when_quiet
 

@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 from model.kafka.assignment import created_replicas
+from model.kafka.controller_context import Step
 from model.kafka.domains import ADMINS, BROKERS, PARTITIONS, Broker, Partition, Topic
 from model.kafka.inter_broker_protocol import uses_topic_ids
 from model.kafka.log import diverging_offset
 from model.kafka.replication import answers_fetch
-from model.kafka.state import Cluster, Step
+from model.kafka.state import Cluster
 from model.language import reachable
 
 

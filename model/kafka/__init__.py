@@ -1,7 +1,8 @@
 """Kafka's ZooKeeper-mode controller, brokers and clients, one module for each component that Kafka itself has.
 
-Begin with `state` (what there is), then `controller_events` and `controller_failover` (what the controller does),
-`replica_manager` (what a broker does with its requests) and `scenarios` (the stories). `versions` has the flags.
+Begin with `state`, `znodes` and `controller_context` (what there is), then `controller_events` and
+`controller_failover` (what the controller does), `replica_manager` (what a broker does with its requests) and
+`scenarios` (the stories). `versions` has the flags.
 
 What the model leaves out, and why nothing is lost for the stories told here:
 

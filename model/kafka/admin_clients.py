@@ -25,7 +25,7 @@ from model.kafka.domains import (
     Topic,
 )
 from model.kafka.inter_broker_protocol import uses_topic_ids
-from model.kafka.state import Assignment, Cluster, TopicZnode
+from model.kafka.state import Cluster
 from model.kafka.versions import (
     CAS_TOPIC_WRITE,
     CREATE_CHECKS_MARKER,
@@ -38,6 +38,7 @@ from model.kafka.versions import (
     TOPICS_HAVE_IDS,
     TWO_STEP_ADMIN,
 )
+from model.kafka.znodes import Assignment, TopicZnode
 from model.kafka.zookeeper import create_marker, create_topic, write_topic
 from model.language import action, require
 

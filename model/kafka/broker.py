@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 from model.kafka.actors import BROKER
+from model.kafka.controller_context import ControllerEvent, EventKind, Liveness
 from model.kafka.controller_election import resign
 from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from model.kafka.log_directory import keep_or_delete_metadata_file, load_log, lose_memory
 from model.kafka.metadata_cache import forget_metadata
-from model.kafka.state import Cluster, ControllerEvent, EventKind, Liveness, Session
+from model.kafka.state import Cluster, Session
 from model.kafka.versions import BROKER_EPOCH, SESSIONS
 from model.kafka.zookeeper import broker_ids_changed, controller_changed
 from model.language import action, require

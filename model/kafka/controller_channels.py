@@ -6,10 +6,11 @@ broker that is about to stop; UpdateMetadata, which goes to all live brokers, on
 """
 from __future__ import annotations
 
+from model.kafka.controller_context import Controller, Liveness
 from model.kafka.domains import BROKERS, PARTITIONS
 from model.kafka.inter_broker_protocol import uses_topic_ids
 from model.kafka.requests import EpochKind, LeaderAndIsr, PartitionState, RequestKind
-from model.kafka.state import Cluster, Controller, Liveness
+from model.kafka.state import Cluster
 from model.kafka.versions import BROKER_EPOCH, METADATA_CACHES, REQUEST_PER_PARTITION, SESSIONS
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from model.kafka.actors import CONTROLLER
 from model.kafka.controller_channels import drop_channels
+from model.kafka.controller_context import EventKind, Step
 from model.kafka.domains import TOPICS, Broker
-from model.kafka.state import Cluster, EventKind, Session, Step
+from model.kafka.state import Cluster, Session
 from model.kafka.versions import SESSIONS
 from model.kafka.zookeeper import controller_changed
 from model.language import action, require

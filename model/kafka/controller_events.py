@@ -8,6 +8,7 @@ from __future__ import annotations
 from model.kafka.actors import CONTROLLER
 from model.kafka.assignment import first_assigned
 from model.kafka.controller_channels import remove_channels, send_leader_and_isr, send_update_metadata
+from model.kafka.controller_context import ControllerEvent, EventKind, Liveness, Step, TopicContext
 from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker, Topic
 from model.kafka.inter_broker_protocol import found_topic_id
 from model.kafka.partition_creation import on_new_partition_creation
@@ -20,7 +21,7 @@ from model.kafka.partition_state_machine import (
 )
 from model.kafka.reassignment import resume_reassignments
 from model.kafka.replica_state_machine import bring_replicas_online, led_partitions, take_replicas_offline
-from model.kafka.state import Cluster, ControllerEvent, EventKind, Liveness, Step, TopicContext
+from model.kafka.state import Cluster
 from model.kafka.topic_deletion import fail_replica_deletion, resume_deletion_for_topics
 from model.kafka.topic_ids import is_any_topic_id_shared, restore_topic_id, set_missing_topic_id
 from model.kafka.versions import (

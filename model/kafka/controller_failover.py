@@ -6,6 +6,7 @@ missing topic ids, F6 to F9 read the partition states, F10 to F15 tell the broke
 from __future__ import annotations
 
 from model.kafka.actors import CONTROLLER
+from model.kafka.controller_context import Liveness, Step
 from model.kafka.controller_election import trigger_controller_move
 from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from model.kafka.inter_broker_protocol import found_topic_id
@@ -21,7 +22,7 @@ from model.kafka.replica_state_machine import (
     led_partitions,
     take_replicas_offline,
 )
-from model.kafka.state import Cluster, Liveness, Step
+from model.kafka.state import Cluster
 from model.kafka.topic_deletion import known_partitions, read_markers, resume_deletions
 from model.kafka.topic_ids import is_any_topic_id_shared, set_missing_topic_id
 from model.kafka.versions import DELETION, REASSIGNMENT

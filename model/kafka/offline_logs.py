@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from model.kafka.actors import CONTROLLER, FAULT
 from model.kafka.broker import join
+from model.kafka.controller_context import EventKind
 from model.kafka.domains import PARTITIONS, TOPICS, Broker
 from model.kafka.partition_state_machine import take_partitions_offline, trigger_online_partition_state_change
 from model.kafka.replica_state_machine import take_replicas_offline
-from model.kafka.state import Cluster, EventKind
+from model.kafka.state import Cluster
 from model.kafka.state_machines import ReplicaStatus
 from model.kafka.topic_deletion import resume_deletions
 from model.kafka.versions import OFFLINE_LOGS

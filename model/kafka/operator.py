@@ -4,11 +4,12 @@ from __future__ import annotations
 from model.kafka.actors import OPERATOR
 from model.kafka.broker import end_process
 from model.kafka.controller_channels import send_leader_and_isr
+from model.kafka.controller_context import EventKind, Liveness, Step
 from model.kafka.domains import FAILOVERS, HAND_REMOVALS, PARTITIONS, REPAIRS, RESTARTS, TOPICS, Broker, Topic, TopicId
 from model.kafka.log_directory import close_log
 from model.kafka.partition_state_machine import elect_for_controlled_shutdown
 from model.kafka.replica_state_machine import take_replicas_offline
-from model.kafka.state import Cluster, EventKind, Liveness, Step
+from model.kafka.state import Cluster
 from model.kafka.versions import DELETION, EPOCH_CHECKPOINT_REMOVAL, METADATA_FILE_REMOVAL, PIECEMEAL_REMOVAL
 from model.kafka.zookeeper import (
     controller_changed,

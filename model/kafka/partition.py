@@ -9,10 +9,11 @@ The flag `isr_changes` says whether that happens at all, and whether also while 
 from __future__ import annotations
 
 from model.kafka.actors import BROKER
+from model.kafka.controller_context import Liveness, Step
 from model.kafka.domains import BROKERS, RECORDS, Broker, Partition, Topic
 from model.kafka.partition_state_machine import read_leadership
 from model.kafka.replication import advance_high_watermark, is_follower_in_sync
-from model.kafka.state import Cluster, Liveness, Session, Step
+from model.kafka.state import Cluster, Session
 from model.kafka.versions import ALTER_ISR, CTX_EPOCH_ON_BUMP, ISR_CHANGES, REASSIGNMENT
 from model.language import action, require
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from model.kafka.assignment import first_assigned
 from model.kafka.controller_channels import send_leader_and_isr
+from model.kafka.controller_context import TopicContext
 from model.kafka.domains import BROKERS, PARTITIONS, RECORDS
-from model.kafka.state import Cluster, TopicContext
+from model.kafka.state import Cluster
 from model.kafka.state_machines import PartitionStatus
 from model.kafka.versions import DELETION, OFFLINE_LOGS, UNCLEAN_ELECTION
 from model.kafka.zookeeper import check_controller_epoch

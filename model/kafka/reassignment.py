@@ -21,11 +21,13 @@ from model.kafka.controller_channels import (
     send_stop_replica,
     send_update_metadata,
 )
+from model.kafka.controller_context import Controller, Step
 from model.kafka.domains import BROKERS, CANCELLATIONS, PARTITIONS, REASSIGNMENTS, Broker, Partition, Topic
 from model.kafka.partition_state_machine import elect_for_reassignment, read_leadership
 from model.kafka.replica_state_machine import remove_replica_from_isr
-from model.kafka.state import Assignment, Cluster, Controller, Step
+from model.kafka.state import Cluster
 from model.kafka.versions import CTX_EPOCH_ON_BUMP, REASSIGNMENT
+from model.kafka.znodes import Assignment
 from model.kafka.zookeeper import check_controller_epoch, write_topic_from_context
 from model.language import action, require
 

@@ -6,11 +6,12 @@ flag `offline_logs`, and ignores INCONSISTENT_TOPIC_ID and STALE_CONTROLLER_EPOC
 from __future__ import annotations
 
 from model.kafka.actors import BROKER
+from model.kafka.controller_context import ControllerEvent, EventKind
 from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from model.kafka.log_directory import assign_topic_id, delete_log
 from model.kafka.replication import advance_high_watermark, begin_leader_epoch
 from model.kafka.requests import EpochKind, LeaderAndIsr, PartitionState, RequestKind
-from model.kafka.state import BrokerState, Cluster, ControllerEvent, EventKind, Replica
+from model.kafka.state import BrokerState, Cluster, Replica
 from model.kafka.versions import (
     BROKER_EPOCH,
     DELETION,

@@ -6,9 +6,10 @@ nobody to act on them and are left out.
 from __future__ import annotations
 
 from model.kafka.controller_channels import send_leader_and_isr, send_stop_replica
+from model.kafka.controller_context import TopicContext
 from model.kafka.domains import BROKERS, PARTITIONS
 from model.kafka.partition_state_machine import read_leadership, replicas_of, set_leader_and_isr
-from model.kafka.state import Cluster, TopicContext
+from model.kafka.state import Cluster
 from model.kafka.state_machines import ReplicaStatus, replica_may_become
 from model.kafka.versions import DELETION, OFFLINE_WITHOUT_LEADERSHIP
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 from enum import Enum
 
 from model.kafka.actors import RUNBOOK_OPERATOR
+from model.kafka.controller_context import EventKind, Step
 from model.kafka.domains import BROKERS, DELETIONS, PARTITIONS, RUNBOOK_TASKS, TOPICS, Broker, Topic
 from model.kafka.log_directory import delete_log
 from model.kafka.operator import may_stop, stop_process
-from model.kafka.state import Cluster, EventKind, Replica, Step
+from model.kafka.state import Cluster, Replica
 from model.kafka.versions import METADATA_FILE_REMOVAL, PATIENT_OPERATOR, RUNBOOK
 from model.kafka.zookeeper import controller_changed, create_marker, remove_marker, remove_topic_znode
 from model.language import action, require

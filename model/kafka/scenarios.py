@@ -18,8 +18,9 @@ from model.kafka import (
     versions,
     zookeeper,
 )
+from model.kafka.controller_context import Liveness
 from model.kafka.domains import BROKERS, TOPICS
-from model.kafka.state import Cluster, Liveness
+from model.kafka.state import Cluster
 from model.kafka.versions import DELETION
 from model.language import Scenario
 

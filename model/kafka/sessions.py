@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from model.kafka.actors import CONTROLLER, FAULT
 from model.kafka.broker import register, remove_ephemerals
+from model.kafka.controller_context import Step
 from model.kafka.controller_election import elect, maybe_resign, resign
 from model.kafka.domains import AUTH_FAILURES, EXPIRATIONS, TOPICS, Broker
-from model.kafka.state import Cluster, Session, Step
+from model.kafka.state import Cluster, Session
 from model.kafka.versions import AUTH_REINIT_GUARD, SESSION_BOUND, SESSIONS
 from model.language import action, require
 

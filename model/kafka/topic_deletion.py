@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from model.kafka.actors import CONTROLLER
 from model.kafka.controller_channels import send_stop_replica, send_update_metadata
+from model.kafka.controller_context import Controller, EventKind, Step, TopicContext
 from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from model.kafka.replica_state_machine import take_replicas_offline
-from model.kafka.state import Cluster, Controller, EventKind, Step, TopicContext
+from model.kafka.state import Cluster
 from model.kafka.state_machines import PartitionStatus, ReplicaStatus
 from model.kafka.versions import DELETE_TOPIC_ENABLE, DELETION, OFFLINE_LOGS
 from model.kafka.zookeeper import check_controller_epoch, remove_marker

@@ -7,8 +7,9 @@ configuration in the second, and one whose marker is still there is deleted by t
 from __future__ import annotations
 
 from model.kafka.actors import CONTROLLER
+from model.kafka.controller_context import Step
 from model.kafka.domains import TOPICS, Broker
-from model.kafka.state import Cluster, Step
+from model.kafka.state import Cluster
 from model.kafka.topic_deletion import completed_topic, resume_deletions
 from model.kafka.versions import DELETION, PIECEMEAL_REMOVAL
 from model.kafka.zookeeper import (

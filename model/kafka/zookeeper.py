@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from model.kafka.actors import ZOOKEEPER
 from model.kafka.assignment import created_replicas
+from model.kafka.controller_context import ControllerEvent, EventKind, Step
 from model.kafka.domains import BROKERS, NOTIFICATIONS, PARTITIONS, Broker
-from model.kafka.state import Assignment, Cluster, ControllerEvent, EventKind, Session, Step, TopicZnode
+from model.kafka.state import Cluster, Session
 from model.kafka.versions import DELETION, REASSIGNMENT, SESSIONS, ZK_FENCING
+from model.kafka.znodes import Assignment, TopicZnode
 from model.language import Abort, action, require
 
 

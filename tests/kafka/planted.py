@@ -5,11 +5,12 @@ from collections.abc import Callable
 from types import ModuleType
 
 from model.kafka import partition_state_machine, reassignment, replica_manager, replica_state_machine, zookeeper
+from model.kafka.controller_context import ControllerEvent, EventKind
 from model.kafka.partition_state_machine import keep_leadership, read_leadership
 from model.kafka.replica_manager import open_log
 from model.kafka.replication import begin_leader_epoch
 from model.kafka.requests import LeaderAndIsr, PartitionState
-from model.kafka.state import BrokerState, Cluster, ControllerEvent, EventKind, Replica
+from model.kafka.state import BrokerState, Cluster, Replica
 from model.kafka.zookeeper import check_controller_epoch
 
 

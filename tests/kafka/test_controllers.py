@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from model.kafka.controller_context import EventKind, Liveness, Step
 from model.kafka.requests import LeaderAndIsr, PartitionState
-from model.kafka.state import EventKind, Liveness, Step
 from tests.kafka.schedule import Schedule, model_of
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 import pytest
 
 from invariants.scenarios import AUTHENTICATION_FAILURE, FAILOVER_DURING_EXPANSION, FAST_BOUNCE, ZOMBIE_CONTROLLER
-from model.kafka.state import Liveness, Session, Step
+from model.kafka.controller_context import Liveness, Step
+from model.kafka.state import Session
 from model.language import Model, Scenario
 from search.exhaust import exhaust
 from search.verdict import Verdict

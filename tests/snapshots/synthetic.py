@@ -14,8 +14,9 @@ import numpy as np
 from attrs import define, field
 
 from model.kafka.assignment import assignment
+from model.kafka.controller_context import Step
 from model.kafka.snapshots.series import EVENTS, IDLE_TIME
-from model.kafka.state import Cluster, Step
+from model.kafka.state import Cluster
 from model.language import Instance, Model, Vector
 from search.kernel import Kernel
 from search.stepping import KernelStepper, PlainStepper

@@ -6,8 +6,8 @@ import pytest
 from attrs import evolve
 
 from invariants.scenarios import OLD_CLIENT_EXPANSION
+from model.kafka.controller_context import EventKind
 from model.kafka.snapshots.snapshot import read_snapshot
-from model.kafka.state import EventKind
 from model.language import Model, Reading, UsageError
 from tests.snapshots.captured import AGED, FILES, changed
 

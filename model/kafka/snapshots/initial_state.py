@@ -6,10 +6,11 @@ change (a partition without a state, a leader that is down, no controller at all
 from __future__ import annotations
 
 from model.kafka.assignment import code_of
+from model.kafka.controller_context import ControllerEvent, EventKind, Liveness
 from model.kafka.snapshots.capture import Capture
 from model.kafka.snapshots.focus import Focus
 from model.kafka.snapshots.replicas import Belief, Memory, ids_in
-from model.kafka.state import Cluster, ControllerEvent, EventKind, Liveness
+from model.kafka.state import Cluster
 
 
 def controller_in(focus: Focus, capture: Capture) -> int | None:

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
+from model.kafka.controller_context import Step
 from model.kafka.snapshots.capture import Capture
 from model.kafka.snapshots.numbering import NONE, TOPIC, Numbering
 from model.kafka.snapshots.partition_projection import partition_facts, replica_facts
-from model.kafka.state import Cluster, Session, Step
+from model.kafka.state import Cluster, Session
 from model.language.series import Clause, Fact, where
 
 ZOOKEEPER = 50

@@ -14,14 +14,16 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from model.kafka.controller_context import Controller, ControllerEvent, EventKind
 from model.kafka.snapshots.capture import Capture, Topic
 from model.kafka.snapshots.focus import Focus
 from model.kafka.snapshots.initial_state import arrange, arrange_without_topics
 from model.kafka.snapshots.replicas import Belief, Held, Memory, believe
 from model.kafka.snapshots.scope import Scope
 from model.kafka.snapshots.symptoms import symptoms
-from model.kafka.state import Assignment, Cluster, Controller, ControllerEvent, EventKind
+from model.kafka.state import Cluster
 from model.kafka.state_machines import PartitionStatus, ReplicaStatus
+from model.kafka.znodes import Assignment
 
 
 @frozen

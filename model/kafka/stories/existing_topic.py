@@ -5,8 +5,9 @@ from model.kafka.assignment import created_replicas, first_assigned
 from model.kafka.domains import BROKERS, RECORDS
 from model.kafka.requests import CachedPartition
 from model.kafka.scenarios import running_cluster
-from model.kafka.state import Assignment, Cluster, Replica
+from model.kafka.state import Cluster, Replica
 from model.kafka.versions import METADATA_CACHES, REASSIGNMENT, STOP_REPLICA
+from model.kafka.znodes import Assignment
 
 
 def cluster_with_topic(cluster: Cluster) -> None:
