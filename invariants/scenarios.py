@@ -75,6 +75,7 @@ STRAY_LOGS = tuple(
     for story in (records_stories.STRAY_LOG, records_stories.STRAY_LOG_WITHOUT_ID)
 )
 TOPIC_DELETION = evolve(deletion_stories.TOPIC_DELETION, invariants=DELETION)
+TOPIC_DELETION_WITH_STRAY_LOG = evolve(deletion_stories.TOPIC_DELETION_WITH_STRAY_LOG, invariants=DELETION)
 DELETE_AND_RECREATE = evolve(
     deletion_stories.DELETE_AND_RECREATE, invariants=(*DELETION, deletion.topic_is_created_again)
 )
@@ -184,6 +185,7 @@ SCENARIOS = (
     RECREATED_TOPIC_RECORDS,
     *STRAY_LOGS,
     TOPIC_DELETION,
+    TOPIC_DELETION_WITH_STRAY_LOG,
     DELETE_AND_RECREATE,
     DELETE_BY_HAND,
     EXPANSION_DURING_DELETION,

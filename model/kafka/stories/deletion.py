@@ -4,7 +4,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from model.kafka import admin_clients, broker, offline_logs, operator, topic_deletion, topic_deletion_completion
-from model.kafka.domains import BROKERS
+from model.kafka.domains import BROKERS, Broker
 from model.kafka.scenarios import OLD_CLIENT_EXPANSION, running_cluster
 from model.kafka.state import Cluster
 from model.kafka.state_machines import PartitionStatus, ReplicaStatus
@@ -49,6 +49,30 @@ TOPIC_DELETION = evolve(
     },
     flags={**OLD_CLIENT_EXPANSION.flags, "stop_replica": True, "deletion": True},
     source="TopicDeletionManager; KAFKA-6612, KAFKA-6650",
+)
+
+
+def cluster_with_stray_log(cluster: Cluster, broker: Broker) -> None:
+    """There is no topic, and one broker has loaded the log of an earlier one; since 2.8 with its id in the file."""
+    running_cluster(cluster)
+    cluster.zookeeper.topics[0].incarnation = 1
+    topic_id, replica = cluster.topic_ids.take(), cluster.brokers[broker].replicas[0][0]
+    replica.on_disk = True
+    if TOPICS_HAVE_IDS:
+        replica.topic_id = replica.file_topic_id = topic_id
+
+
+TOPIC_DELETION_WITH_STRAY_LOG = evolve(
+    TOPIC_DELETION,
+    name="topic-deletion-with-stray-log",
+    story=(
+        "A topic was deleted while a broker was down, and its log is still there when a client creates a topic of the "
+        "same name; another client deletes that."
+    ),
+    initial=cluster_with_stray_log,
+    bounds={**TOPIC_DELETION.bounds, "topic_ids": 2, "incarnations": 1, "restarts": 0},
+    flags={**TOPIC_DELETION.flags, "offline_logs": True},
+    source="ReplicaManager.becomeLeaderOrFollower: markPartitionOffline for what has no log afterwards",
 )
 
 DELETE_AND_RECREATE = evolve(
