@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": ("reports.commands.explaining", "run_explain"),
     "replay": ("reports.commands.traces", "run_replay"),
     "show": ("reports.commands.traces", "show"),
+    "graph": ("reports.commands.graphing", "graph"),
     "illustrate": ("reports.commands.illustrating", "illustrate"),
 }
 """The module and function behind each command."""

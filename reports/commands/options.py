@@ -44,6 +44,10 @@ EXAMPLES = {
     "show": """
   kwalk show found.itf.json --unfold
   kwalk show found.itf.json --format markdown > found.md""",
+    "graph": """
+  kwalk graph die-hard                     a DOT file of all states, and figures
+  kwalk graph old-client-expansion --most 100 --label state
+  kwalk graph lost-update --flag lock=on --json""",
     "illustrate": """
   kwalk illustrate docs/story.md           draw its counterexamples anew
   kwalk illustrate docs/*.md --check       say whether they are as drawn""",
@@ -89,6 +93,7 @@ def parser() -> Parser:
     _searching(commands)
     _auditing(commands)
     _explaining(commands)
+    _graphing(commands)
     _reading(commands)
     return top
 
@@ -170,6 +175,18 @@ def _explaining(commands: Any) -> None:
     explain.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
+def _graphing(commands: Any) -> None:
+    graph = _command(commands, "graph", "draw the first states as a graph, and count what it is made of")
+    graph.add_argument("scenario", metavar="SCENARIO")
+    _subject(graph)
+    graph.add_argument("--most", type=values.positive, metavar="N", help="draw at most N states (300)")
+    says = "what the states say: what changed against their parent (if not given), or every part that varies"
+    graph.add_argument("--label", choices=("changes", "state"), help=says)
+    where = f"where the DOT file goes ({DEFAULT_OUT})"
+    graph.add_argument("--out", type=values.given, default=DEFAULT_OUT, metavar="DIR", help=where)
+    graph.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+
 def _reading(commands: Any) -> None:
     replay = _command(commands, "replay", "take the steps of a saved trace anew, in plain Python")
     replay.add_argument("trace", metavar="TRACE")
@@ -197,8 +214,8 @@ def _flag(command: Parser, about: str) -> None:
     )
 
 
-def _common(command: Parser, *, seed: bool = False, parallel: bool = True) -> None:
-    """Options of every search; a seed where there is chance in it, workers where it runs on several cores."""
+def _subject(command: Parser) -> None:
+    """Which model is explored, and which of its invariants are looked at."""
     command.add_argument(
         "--variant", type=values.given, metavar="NAME", help="the variant to explore; the scenario's first if not given"
     )
@@ -209,6 +226,11 @@ def _common(command: Parser, *, seed: bool = False, parallel: bool = True) -> No
         "--bound", action="append", default=[], type=values.bound, metavar="NAME=N", help="change a bound (repeatable)"
     )
     _flag(command, "set a flag otherwise than the variant has it (repeatable)")
+
+
+def _common(command: Parser, *, seed: bool = False, parallel: bool = True) -> None:
+    """Options of every search; a seed where there is chance in it, workers where it runs on several cores."""
+    _subject(command)
     command.add_argument("--seconds", type=values.seconds, metavar="N", help="stop after this time")
     if seed:
         command.add_argument("--seed", type=values.seed, default=0, metavar="N", help="all choices come from it (0)")

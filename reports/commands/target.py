@@ -79,7 +79,7 @@ def _command(options: Namespace) -> str:
     words += [options.scenario] if options.scenario else []
     if getattr(options, "snapshot", None) is not None:
         words += ["--from", options.snapshot]
-    for name in ("variant", "seconds", "seed", "memory", "walks", "depth", "workers"):
+    for name in ("variant", "seconds", "seed", "memory", "walks", "depth", "workers", "most", "label"):
         value = getattr(options, name, None)
         if value is not None:
             words += [f"--{name}", f"{value:g}" if isinstance(value, float) else str(value)]
