@@ -7,6 +7,7 @@ from model.kafka.versions import (
     OFFLINE_WITHOUT_LEADERSHIP,
     OLD_UPSERT,
     RESTORE_ON_DELETE,
+    UNOPENED_LOG_IS_OFFLINE,
 )
 from model.language.fix import Fix, Trial
 
@@ -93,6 +94,28 @@ FIXES = (
                 "delete-by-hand",
                 ("partition_gets_a_leader",),
                 about="a topic that is removed and created again before the controller looks is not new to it",
+            ),
+        ),
+    ),
+    Fix(
+        name="unopened_log_is_refused",
+        flag=UNOPENED_LOG_IS_OFFLINE,
+        off=True,
+        on=False,
+        claims="a topic can be deleted whose replica met a log of another topic id and never opened it",
+        source="ReplicaManager.becomeLeaderOrFollower (3.1.0): markPartitionOffline only after a KafkaStorageException",
+        trials=(
+            Trial(
+                "topic-deletion-with-stray-log",
+                ("deletion_terminates",),
+                variant="3.0",
+                about="the broker answers StopReplica as if its disk had failed, and so the deletion fails",
+            ),
+            Trial(
+                "topic-deletion-with-stray-log",
+                ("deletion_terminates",),
+                variant="2.8.2",
+                about="before 3.0 the first request is not checked and opens any log: nothing is taken for offline",
             ),
         ),
     ),

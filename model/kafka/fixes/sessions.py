@@ -1,11 +1,12 @@
 """Fixes of controllers and brokers that act on a session, a registration or an election which is over."""
 from __future__ import annotations
 
-from model.kafka.versions import AUTH_REINIT_GUARD, BROKER_EPOCH, SESSION_BOUND, ZK_FENCING
+from model.kafka.versions import ALTER_ISR, AUTH_REINIT_GUARD, BROKER_EPOCH, SESSION_BOUND, ZK_FENCING
 from model.language.fix import Fix, Trial
 
 SPLIT = ("context_agrees", "partition_servable", "replicas_converge")
 """What goes wrong once two controllers have written."""
+ISR_CHANGES_ANY_TIME = {"isr_changes": "any time"}
 
 FIXES = (
     Fix(
@@ -56,6 +57,40 @@ FIXES = (
         trials=(
             Trial("authentication-failure", ("controller_serves",)),
             Trial("authentication-failure", ("context_agrees",), about="what it leads to when a topic is created"),
+        ),
+    ),
+    Fix(
+        flag=ALTER_ISR,
+        claims="the controller hears of every change of an ISR, as it is the one that writes it",
+        source="KIP-497 (2.7.0): AlterIsrManager; KafkaController.processAlterIsr",
+        trials=(
+            Trial(
+                "authentication-failure",
+                ("replicas_converge",),
+                bounds={"brokers": 2},
+                flags=ISR_CHANGES_ANY_TIME,
+                about="the price: under a controller that does nothing an ISR that has shrunk does not grow again",
+            ),
+            Trial(
+                "authentication-failure",
+                ("replicas_converge",),
+                bounds={"brokers": 2},
+                flags={**ISR_CHANGES_ANY_TIME, "auth_reinit_guard": True},
+                about="a controller that works takes every change, as ZooKeeper does",
+            ),
+            Trial(
+                "records-through-failover",
+                ("committed_survives",),
+                bounds={"restarts": 1},
+                about="a leader that writes by itself is as well refused once an election has changed the state znode",
+            ),
+            Trial(
+                "failover-during-expansion",
+                SPLIT,
+                flags=ISR_CHANGES_ANY_TIME,
+                about="what a leader writes by itself is in the state znode, which every election reads; that the "
+                "controller hears of it late, before 2.7, is no own step of the model",
+            ),
         ),
     ),
 )
