@@ -1,101 +1,69 @@
-"""`python -m bench`: random walks in steps a second and exhaustive search in distinct states a second."""
+"""`python -m bench`: kwalk and other model checkers on the same reference model, side by side in one run.
+
+Every complete search must count the same states, or the bench fails. What this machine lacks is left out by name.
+"""
 from __future__ import annotations
 
 import argparse
+import datetime
 import os
-import platform
 import sys
-from collections.abc import Callable, Mapping
+from pathlib import Path
 
-from attrs import field, frozen
-
-from bench.measure import Sample, sample
-from model.language import Model
-from model.language.registry import find_scenario
-from search.compile import fast_kernel_for
-from search.exhaust import exhaust
-from search.kernel import Kernel
-from search.walk import walk
-
-MEMORY = 1 << 30
-"""Bytes for an exhaustive search."""
+from bench.reference import SIZES, Plan
+from bench.rounds import Contest, Series, WrongCount
+from bench.table import document, machine
+from bench.tools import KWALK, TOOLS, entries_of
 
 
-@frozen
-class Subject:
-    """A model to measure on. `states` and `generated` are what a complete search must count, if it is complete."""
-
-    scenario: str
-    steps: int
-    bounds: Mapping[str, int] = field(factory=dict)
-    states: int | None = None
-    generated: int | None = None
-
-
-SUBJECTS = (
-    Subject("topic-id-core", steps=20_000_000, states=805_904, generated=4_390_996),
-    Subject("old-client-expansion", steps=2_000_000),
-)
-DEPTH = 100
-
-
-class WrongCount(Exception):
-    """A search counted what the model does not have: its speed means nothing."""
-
-
-def walks(model: Model, kernel: Kernel, steps: int) -> Callable[[], int]:
-    """Walk about so many steps, all claims checked at each."""
-    pilot = walk(model, kernel=kernel, walks=1000, depth=DEPTH, keep_going=True)
-    number = max(1, steps * 1000 // (pilot.steps or 1))
-    return lambda: walk(model, kernel=kernel, walks=number, depth=DEPTH, keep_going=True).steps or 0
-
-
-def states(model: Model, kernel: Kernel, subject: Subject, workers: int) -> Callable[[], int]:
-    """Search exhaustively, all claims checked in each state, for ten seconds at most."""
-
-    def work() -> int:
-        verdict = exhaust(model, kernel=kernel, keep_going=True, workers=workers, memory_bytes=MEMORY, seconds=10)
-        counted = (verdict.distinct_states, verdict.generated_states)
-        if subject.states is not None and counted != (subject.states, subject.generated):
-            raise WrongCount(f"{subject.scenario}: {counted} states, instead of {subject.states, subject.generated}.")
-        return verdict.distinct_states or 0
-
-    return work
-
-
-def measure(subject: Subject, runs: int, workers: int) -> None:
-    """Print what one subject gives."""
-    model = Model(find_scenario(subject.scenario), bounds=subject.bounds)
-    kernel = fast_kernel_for(model)
-    bits = int(kernel.widths.sum())
-    print(f"{subject.scenario}: {bits} bits, {kernel.instances} instances, {kernel.claims} claims")
-    _tell("random walks, steps/s", sample(walks(model, kernel, subject.steps), runs))
-    for number in sorted({1, workers}):
-        label = "exhaustive, distinct states/s" + (f", {number} workers" if number > 1 else "")
-        _tell(label, sample(states(model, kernel, subject, number), runs))
-
-
-def _tell(label: str, rates: Sample) -> None:
-    print(f"  {label:<42} {rates}", flush=True)
-
-
-def main() -> int:
-    """Measure, and say on what; 1 if a count is wrong."""
-    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("scenario", nargs="*", help="only these scenarios")
-    parser.add_argument("--runs", type=int, default=5, help="runs of each work; the median is told, with the spread")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="also search with so many workers")
-    asked = parser.parse_args()
-    print(f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}; {asked.runs} runs of each")
-    known = {subject.scenario: subject for subject in SUBJECTS}
-    subjects = [known.get(name, Subject(name, steps=1_000_000)) for name in asked.scenario] or SUBJECTS
+def main(arguments: list[str] | None = None) -> int:
+    """Build, measure, print the tables; 1 if a count is wrong or kwalk itself could not be measured."""
+    asked = _asked(arguments)
+    size = SIZES[asked.size]
+    heading = [f"# The reference model at {size.distinct:,} states, {asked.runs} interleaved runs", "",
+               f"{machine()}; searches on all cores use {asked.cores}; {datetime.date.today()}.", ""]  # fmt: skip
+    entries, absent = entries_of(tuple(asked.tools), Plan(size, asked.cores))
+    contest = Contest(size, [Series(entry) for entry in entries], asked.seconds, _tell)
     try:
-        for subject in subjects:
-            measure(subject, asked.runs, asked.workers)
+        for number in range(asked.runs):
+            contest.round(number)
     except WrongCount as wrong:
-        print(f"Wrong count: {wrong}", file=sys.stderr)
+        print(f"Wrong count: {wrong} Its speed means nothing; see bench/peers/README.md.", file=sys.stderr)
         return 1
-    return 0
+    lines = [*heading, *document(contest, absent)]
+    print("\n".join(lines))
+    if asked.out:
+        _write(asked.out, lines)
+    return int(any(series.entry.tool == KWALK and series.ended is not None for series in contest.series))
+
+
+def _asked(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--size", choices=SIZES, default="0.8M", help="distinct states of the model, about (0.8M)")
+    parser.add_argument("--runs", type=_positive, default=5, help="rounds in which each tool is run once (5)")
+    parser.add_argument("--seconds", type=float, default=300, help="limit of one run; a tool past it is left out (300)")
+    parser.add_argument("--cores", type=_positive, default=os.cpu_count() or 1, help="for searches on many cores (all)")
+    parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(TOOLS), help="only these (all)")
+    parser.add_argument("--out", type=Path, help="also write the tables there, as Markdown")
+    return parser.parse_args(arguments)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not allowed: give 1 or more")
+    return number
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _write(path: Path, lines: list[str]) -> None:
+    written = path.with_name(f".{path.name}.new")
+    written.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    written.replace(path)
+    _tell(f"Written: {path}")
 
 
 if __name__ == "__main__":

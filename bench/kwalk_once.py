@@ -1,0 +1,51 @@
+"""`python -m bench.kwalk_once exhaust|walk …`: one run of kwalk on the reference model, for a process of its own.
+
+It prints as the peers do. What is measured begins with the first state: the code of the model is in the cache from the
+second time on, and the loops are loaded by a short run before.
+"""
+from __future__ import annotations
+
+import sys
+
+from attrs import asdict
+
+from bench.reference import DEPTH, SCENARIO, Bounds
+from model.language import Model
+from model.language.registry import find_scenario
+from search.compile import fast_kernel_for
+from search.exhaust import exhaust
+from search.kernel import Kernel
+from search.walk import walk
+
+WARMING = 0.01
+"""Seconds of the short run before."""
+
+
+def searched(model: Model, kernel: Kernel, workers: int) -> str:
+    """A complete search with all claims checked, as words."""
+    exhaust(model, kernel=kernel, keep_going=True, workers=workers, seconds=WARMING)
+    verdict = exhaust(model, kernel=kernel, keep_going=True, workers=workers)
+    if not verdict.seconds:
+        raise SystemExit("The search took no time at all: ask for a larger size.")
+    rate = (verdict.distinct_states or 0) / verdict.seconds
+    return f"distinct={verdict.distinct_states} generated={verdict.generated_states} states/s={rate:.0f}"
+
+
+def walked(model: Model, kernel: Kernel, seconds: int) -> str:
+    """Random walks with all claims checked at each step, as words."""
+    walk(model, kernel=kernel, walks=10, depth=DEPTH, keep_going=True)
+    verdict = walk(model, kernel=kernel, seconds=seconds, depth=DEPTH, keep_going=True)
+    return f"steps={verdict.steps} steps/s={(verdict.steps or 0) / (verdict.seconds or seconds):.0f}"
+
+
+def main() -> None:
+    """Run once what the arguments say: the work, its workers or seconds, and the bounds."""
+    work, number, *numbers = sys.argv[1:]
+    bounds = Bounds(*map(int, numbers))
+    model = Model(find_scenario(SCENARIO), bounds=asdict(bounds))
+    run = {"exhaust": searched, "walk": walked}[work]
+    print(run(model, fast_kernel_for(model), int(number)))
+
+
+if __name__ == "__main__":
+    main()

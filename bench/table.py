@@ -1,0 +1,69 @@
+"""The table of a contest, as Markdown, which reads well on a terminal too."""
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bench.measure import in_words
+from bench.reference import Work
+from bench.rounds import Contest, Series
+from bench.tools import KWALK, Absent
+
+HEAD = ("tool", "median", "min … max", "runs", "kwalk ÷ tool", "min … max", "peak MiB")
+LEGEND = (
+    "The ratio is the median of kwalk's rate by the tool's in the same round; above 1, kwalk is faster. "
+    "Seconds are those of each tool's own clock, TLC's those of its process. The peak is that of the whole process. "
+    "Every complete search counted the same distinct and generated states."
+)
+
+
+def machine() -> str:
+    """This machine in a few words, and how busy it is now."""
+    names = [line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
+    load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    cpu = names[0] if names else platform.machine()
+    return f"{cpu}, {os.cpu_count()} CPUs{load}, Python {platform.python_version()}"
+
+
+def _lines(path: str) -> list[str]:
+    return Path(path).read_text(encoding="utf-8").splitlines() if Path(path).exists() else []
+
+
+def document(contest: Contest, absent: Sequence[Absent]) -> Iterator[str]:
+    """The lines of the tables, one for each work, and of what was left out."""
+    for work in Work:
+        series = list(contest.of(work))
+        if any(one.rates for one in series):
+            yield from (f"## {work.value[0].upper()}{work.value[1:]}", "")
+            yield from aligned([HEAD, *(row(one, series) for one in series if one.rates)])
+            yield ""
+    yield LEGEND
+    missing = [f"- {tool.tool}: {tool.reason}" for tool in absent]
+    missing += [f"- {one.entry}: {one.ended}" for one in contest.series if one.ended is not None]
+    if missing:
+        yield from ("", "Left out:", "", *missing)
+
+
+def row(one: Series, all_of_the_work: Sequence[Series]) -> tuple[str, ...]:
+    """A line of the table: the rates of a tool, and how kwalk's compare with them."""
+    base = next((series for series in all_of_the_work if series.entry.tool == KWALK), None)
+    ratios = one.ratios(base) if base is not None and base is not one else []
+    compared = (f"{statistics.median(ratios):.3g}", f"{min(ratios):.3g} … {max(ratios):.3g}") if ratios else ("", "")
+    spread = f"{in_words(min(one.rates.values()))} … {in_words(max(one.rates.values()))}"
+    peak = f"{one.peak_bytes / (1 << 20):,.0f}"
+    return (one.entry.tool, in_words(one.median), spread, str(len(one.rates)), *compared, peak)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Rows as a Markdown table whose columns stand under each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    for cells in (rows[0], rule, *rows[1:]):
+        first, *others = (
+            cell.ljust(width) if not index else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        )
+        yield f"| {' | '.join((first, *others))} |"

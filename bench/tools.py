@@ -1,0 +1,130 @@
+"""The tools that are measured: for each, its works, the command of a run, and how its words are read.
+
+Words: an *entry* is one tool at one work. Where a tool does not check the two invariants in each state, its name says
+so: that spares it work which kwalk does.
+"""
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+
+from attrs import frozen
+
+from bench import building, reading
+from bench.reference import DEPTH, PEERS, Plan, Reading, Work
+from bench.running import Run
+
+KWALK = "kwalk"
+SEED = "1"
+TLC_WALKS = 20_000
+HYPOTHESIS_EXAMPLES = 100
+MOST_C_THREADS = 8
+
+
+@frozen
+class Entry:
+    """One tool at one work."""
+
+    tool: str
+    work: Work
+    command: tuple[str, ...]
+    read: Callable[[Run], Reading]
+
+    def __str__(self) -> str:
+        return f"{self.tool}, {self.work.value}"
+
+
+@frozen
+class Absent:
+    """A tool that is not measured, and why."""
+
+    tool: str
+    reason: str
+
+
+def kwalk(plan: Plan) -> Iterator[Entry]:
+    """Kwalk itself, with code compiled with care, which its cache has from the second time on."""
+    def command(*asked: str) -> tuple[str, ...]:
+        return (sys.executable, "-m", "bench.kwalk_once", *asked, *plan.size.bounds.words)
+
+    yield Entry(KWALK, Work.WALKS, command("walk", str(plan.walking)), reading.walks)
+    yield Entry(KWALK, Work.ONE_CORE, command("exhaust", "1"), reading.search)
+    if plan.cores > 1:
+        yield Entry(KWALK, Work.ALL_CORES, command("exhaust", str(plan.cores)), reading.search)
+
+
+def c(plan: Plan) -> Iterator[Entry]:
+    """The search and walker written by hand in C. The table of its search on many cores does not grow."""
+    binary = str(building.c(plan.size.bounds, checked=True))
+    slots = (2 * plan.size.distinct - 1).bit_length()
+    walk = (binary, "walk", str(DEPTH), str(plan.walking), SEED, "1")
+    yield Entry("C", Work.WALKS, walk, reading.walks)
+    yield Entry("C", Work.ONE_CORE, (binary, "bfs", "1"), reading.search)
+    if 1 < plan.cores <= MOST_C_THREADS:
+        yield Entry("C", Work.ALL_CORES, (binary, "bfs", str(plan.cores), str(slots)), reading.search)
+
+
+def stateright(plan: Plan) -> Iterator[Entry]:
+    """Stateright, breadth first (which finds shortest traces) and depth first (which does not)."""
+    binary, bounds = str(building.stateright()), plan.size.bounds.words
+
+    def walk(mode: str) -> tuple[str, ...]:
+        return (binary, mode, *bounds, "1", str(DEPTH), str(plan.walking), SEED)
+
+    yield Entry("Stateright", Work.WALKS, walk("siminv"), reading.walks)
+    yield Entry("Stateright, unchecked", Work.WALKS, walk("sim"), reading.walks)
+    for work, threads in ((Work.ONE_CORE, 1), (Work.ALL_CORES, plan.cores)):
+        if work is Work.ONE_CORE or threads > 1:
+            yield Entry("Stateright BFS", work, (binary, "bfsinv", *bounds, str(threads)), reading.search)
+            yield Entry("Stateright DFS, unchecked", work, (binary, "dfs", *bounds, str(threads)), reading.search)
+
+
+def spin(plan: Plan) -> Iterator[Entry]:
+    """SPIN's exact search. With assertions it would print a line for each of the violations."""
+    slots = (2 * plan.size.distinct - 1).bit_length()
+    command = (str(building.pan(plan.size.bounds)), "-m10000", f"-w{slots}")
+    yield Entry("SPIN DFS, unchecked", Work.ONE_CORE, command, reading.pan_search)
+
+
+def tlc(plan: Plan) -> Iterator[Entry]:
+    """TLC. With invariants it would stop at the first violation, or print a trace for each."""
+    start, specification = building.tlc(plan.size.bounds)
+
+    def command(workers: int, *asked: str) -> tuple[str, ...]:
+        return (*start, "-workers", str(workers), *asked, str(specification))
+
+    walks = ("-simulate", f"num={TLC_WALKS}", "-depth", str(DEPTH))
+    yield Entry("TLC, unchecked", Work.WALKS, command(1, *walks), reading.tlc_walks)
+    yield Entry("TLC, unchecked", Work.ONE_CORE, command(1), reading.tlc_search)
+    if plan.cores > 1:
+        yield Entry("TLC, unchecked", Work.ALL_CORES, command(plan.cores), reading.tlc_search)
+
+
+def python(plan: Plan) -> Iterator[Entry]:
+    """Plain Python over attrs classes, and Hypothesis driving the same."""
+    bounds, folder = plan.size.bounds.words, PEERS / "python"
+    naive, hypothesis = ((sys.executable, str(folder / name)) for name in ("naive.py", "hypo.py"))
+    walk = (*naive, "walk", *bounds, str(DEPTH), str(plan.walking), SEED)
+    yield Entry("plain Python", Work.WALKS, walk, reading.walks)
+    machine = (*hypothesis, "throughput", *bounds, str(DEPTH), str(HYPOTHESIS_EXAMPLES), SEED)
+    yield Entry("Hypothesis, unchecked", Work.WALKS, machine, reading.walks)
+    yield Entry("plain Python", Work.ONE_CORE, (*naive, "bfs", *bounds), reading.search)
+
+
+TOOLS: dict[str, Callable[[Plan], Iterator[Entry]]] = {
+    KWALK: kwalk, "C": c, "Stateright": stateright, "SPIN": spin, "TLC": tlc, "Python": python,
+}  # fmt: skip
+"""By the names that --tools takes."""
+
+
+def entries_of(tools: tuple[str, ...], plan: Plan) -> tuple[list[Entry], list[Absent]]:
+    """Build the tools: what can be measured, and which cannot be had here."""
+    entries: list[Entry] = []
+    absent: list[Absent] = []
+    for tool in tools:
+        try:
+            entries += TOOLS[tool](plan)
+        except building.Missing as missing:
+            absent.append(Absent(tool, str(missing)))
+    order = list(Work)
+    return sorted(entries, key=lambda entry: order.index(entry.work)), absent

@@ -1,0 +1,110 @@
+"""The bench beside other tools: what they print is read, what is missing is named, other counts fail. No timings."""
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from bench import __main__ as bench
+from bench import building, reading
+from bench.reference import PEERS, SIZES, Plan, Work
+from bench.rounds import Contest, Series, WrongCount
+from bench.running import Failed, NotFinished, Run, run
+from bench.table import document
+from bench.tools import TOOLS, Entry, entries_of
+
+PRINTED = {
+    "C": (reading.search, "c1 bits=61 distinct=805904 generated=4390996 depth=20 i1bad=0 i2bad=0 t=0.1220 "
+          "states/s=6605770 gen/s=35991770 rssMB=47 lg=21"),
+    "Stateright": (reading.search, "stateright-bfs1 distinct=805904 generated=4390996 maxdepth=21 t=0.830 "
+                   "states/s=970969 gen/s=5290356 rssMB=81\n  I1: path of 19 steps"),
+    "SPIN": (reading.pan_search, "State-vector 36 byte, depth reached 74, errors: 0\n   805905 states, stored\n"
+             "  3585092 states, matched\n  4390997 transitions (= stored+matched)\n        0 atomic steps\n"
+             "pan: elapsed time 0.55 seconds\npan: rate 1465281.8 states/second"),
+    "TLC": (reading.tlc_search, "Progress(12): 4,000 states generated, 3,000 distinct states found, 1 states left\n"
+            "4390996 states generated, 805904 distinct states found, 0 states left on queue.\nFinished in 15s"),
+}  # fmt: skip
+
+
+def printed(text: str, wall: float = 16.0) -> Run:
+    return Run(text, wall, peak_bytes=1 << 20)
+
+
+@pytest.mark.parametrize("tool", PRINTED)
+def test_counts_are_read_in_the_words_of_each_tool(tool):
+    read, text = PRINTED[tool]
+    assert read(printed(text)).counts == (805_904, 4_390_996)
+
+
+def test_rates_are_by_the_clock_of_the_tool_and_those_of_tlc_by_its_process():
+    rates = {tool: read(printed(text)).rate for tool, (read, text) in PRINTED.items()}
+    assert rates == pytest.approx({"C": 6_605_770, "Stateright": 970_969, "SPIN": 805_904 / 0.55, "TLC": 805_904 / 16})
+
+
+def test_walks_are_read_as_steps_a_second():
+    assert reading.walks(printed("c walk threads=1 depth=100 walks=9 steps=190 steps/s=301234 i1bad=1")).rate == 301_234
+    assert reading.tlc_walks(printed("The number of states generated: 129979", wall=2.0)).rate == 129_979 / 2
+
+
+@pytest.mark.parametrize(
+    "read", [reading.search, reading.pan_search, reading.tlc_search, reading.walks, reading.tlc_walks]
+)
+def test_a_tool_that_did_not_finish_is_not_read_as_if_it_had(read):
+    with pytest.raises(reading.Unreadable, match="out of memory"):
+        read(printed("1000 states generated, 900 distinct states found, 5 states left on queue.\nout of memory\n"))
+
+
+def test_a_machine_without_the_tools_names_each_and_still_measures_kwalk_and_python(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(building, "BUILT", tmp_path)
+    entries, absent = entries_of(tuple(TOOLS), Plan(SIZES["3k"], cores=2))
+    assert {tool.tool: tool.reason for tool in absent} == {
+        "C": "no cc on the path", "Stateright": "no cargo on the path", "SPIN": "no spin on the path",
+        "TLC": "no java on the path",
+    }  # fmt: skip
+    assert {entry.tool for entry in entries} == {"kwalk", "plain Python", "Hypothesis, unchecked"}
+
+
+def test_a_missing_archive_of_tlc_says_how_to_name_or_build_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(building, "BUILT", tmp_path)
+    monkeypatch.delenv("TLA2TOOLS", raising=False)
+    with pytest.raises(building.Missing, match=r"TLA2TOOLS=.*build_tlc\.sh"):
+        building.tla2tools()
+
+
+def test_plain_python_counts_what_the_size_has():
+    size = SIZES["3k"]
+    naive = (sys.executable, str(PEERS / "python" / "naive.py"), "bfs", *size.bounds.words)
+    assert reading.search(run(naive, seconds=60)).counts == (size.distinct, size.generated)
+
+
+def counting(distinct: int, tool: str = "mine", rate: int = 1000) -> Entry:
+    says = f"print('distinct={distinct} generated=8129 states/s={rate}')"
+    return Entry(tool, Work.ONE_CORE, (sys.executable, "-c", says), reading.search)
+
+
+def test_another_count_fails_the_bench(monkeypatch, capsys):
+    contest = Contest(SIZES["3k"], [Series(counting(3_093))], seconds=60)
+    with pytest.raises(WrongCount, match=r"mine counted 3,093 distinct and 8,129 generated states; .* 3,092 and 8,129"):
+        contest.round(0)
+    monkeypatch.setattr(bench, "entries_of", lambda tools, plan: ([counting(3_093)], []))
+    assert bench.main(["--size", "3k", "--runs", "1"]) == 1
+    assert "Wrong count: mine" in capsys.readouterr().err
+
+
+def test_a_tool_past_its_time_is_left_out_by_name_and_the_others_go_on():
+    slow = Entry("slow", Work.ONE_CORE, (sys.executable, "-c", "import time; time.sleep(60)"), reading.search)
+    contest = Contest(SIZES["3k"], [Series(counting(3_092, "kwalk", 3000)), Series(slow), Series(counting(3_092))], 2)
+    for number in range(2):
+        contest.round(number)
+    told = "\n".join(document(contest, []))
+    assert [len(series.rates) for series in contest.series] == [2, 0, 2]
+    assert contest.series[2].ratios(contest.series[0]) == pytest.approx([3, 3])
+    assert "- slow, exhaustive, one core, distinct states/s: not finished in 2 s" in told
+
+
+def test_a_run_ends_with_its_time_or_with_the_error_of_its_tool():
+    with pytest.raises(NotFinished, match=r"not finished in 0\.2 s"):
+        run((sys.executable, "-c", "import time; time.sleep(60)"), seconds=0.2)
+    with pytest.raises(Failed, match="ended with 3: no table"):
+        run((sys.executable, "-c", "import sys; print('no table'); sys.exit(3)"), seconds=60)
