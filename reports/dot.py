@@ -61,7 +61,8 @@ def extent(graph: StateGraph) -> str:
         return f"all {drawn} within the bounds"
     why = "interrupted" if graph.interrupted else "capped"
     some = _counted(graph.left_out, "state")
-    return f"the first {drawn} ({why}): at least {some} more left out, those one step away"
+    which = "initial or one step away" if len(graph.model.initial) > len(graph.nodes) else "one step away"
+    return f"the first {drawn} ({why}): at least {some} more left out, those {which}"
 
 
 def quoted(texts: Iterable[str], *, plain: bool = False) -> str:

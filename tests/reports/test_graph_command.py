@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from model.language import Model
+from model.language.registry import announced
 from reports import files
 from reports.commands.options import parser
 from reports.dot import LABELS, Drawing, dot_text, quoted
 from search import graph as graphs
 from search.graph import MOST, explore
+from search.graph_statistics import statistics_of
 from tests.bad_input.refusals import assert_refused, left_in
 from tests.reports.commands import kwalk
 from tests.reports.dot_grammar import Picture, label, read_dot
@@ -89,6 +91,20 @@ def test_a_capped_graph_says_what_is_left_out(kwalk):
     dashed = [state for state in drawn.states.values() if "dashed" in state["style"]]
     assert dashed and all(re.fullmatch(r"→ \d+ states? left out", label(state)[-1]) for state in dashed)
     assert ran.out.endswith(f"kwalk graph {REFERENCE} --most 20\n")
+
+
+def test_initial_states_that_are_left_out_are_told(kwalk):
+    ran = kwalk("graph", "ewd840", "--most", 5)
+    assert ran.out.splitlines()[0].endswith(" more left out, those initial or one step away")
+    assert "one step away" in label(picture(ran).defaults["graph"])[1]
+
+
+def test_a_graph_of_every_scenario_can_be_read():
+    for scenario in announced().values():
+        graph = explore(Model(scenario), most=5)
+        drawn = read_dot(dot_text(Drawing(graph)))
+        between = sum(one != other for one, other in drawn.edges)
+        assert (len(drawn.states), between) == (len(graph.nodes), statistics_of(graph).edges)
 
 
 def test_json_says_the_same_and_every_field_is_documented(kwalk):
