@@ -25,10 +25,8 @@ from reports.text import print_story
 from search.trace import Trace
 from search.verdict import Finding, Verdict
 
-FORMATS = {"trace": ".itf.json", "page": ".html", "markdown": ".md"}
-
-
-FORMATS = {"trace": "Trace", "page": "Read", "markdown": "Markdown"}
+WRITTEN_AS = {"trace": "Trace", "page": "Read", "markdown": "Markdown"}
+"""What the verdict calls each file that is written."""
 
 
 def deliver(aim: Target, verdict: Verdict, out: OutFolder, options: Namespace) -> int:
@@ -101,7 +99,7 @@ def _ending(verdict: Verdict, files: dict[str, dict[str, Path]], shown: Finding 
     for claim, paths in files.items():
         first = shown is not None and claim == shown.claim
         about = "" if first else f" of {claim}"
-        yield from (f"{FORMATS[kind]}{about}: {path}" for kind, path in paths.items() if first or kind == "trace")
+        yield from (f"{WRITTEN_AS[kind]}{about}: {path}" for kind, path in paths.items() if first or kind == "trace")
     if shown and shown.claim in files:
         yield f"Reproduce: kwalk replay {shlex.quote(str(files[shown.claim]['trace']))}"
         yield f"Search again: {verdict.command}"
