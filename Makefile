@@ -50,7 +50,7 @@ lint: setup ## ruff and mypy
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 
-bench: setup ## kwalk beside other model checkers, on one reference model (ARGS="--seconds 10" for a quick run)
+bench: setup ## kwalk beside other model checkers, in ten minutes (ARGS="--works search --tools kwalk C" for less)
 	@$(BIN)/python -m bench $(ARGS)
 
 lock: setup ## resolve the dependencies anew and write the lock files

@@ -49,27 +49,32 @@ def stateright() -> Path:
     return target / "release" / "topicid-core"
 
 
-def pan(bounds: Bounds) -> Path:
-    """The verifier that SPIN makes of the Promela text: depth first, exact, without reduction."""
+def pan(bounds: Bounds, invariant: str | None = None) -> Path:
+    """The exact verifier that SPIN makes of the Promela text, without reduction.
+
+    It searches depth first, or with an invariant, I1 or I2, for that, breadth first.
+    """
     spin, compiler, generator = _program("spin"), _program("cc"), PEERS / "spin" / "gen.py"
-    folder = BUILT / f"spin-{bounds}"
+    folder = BUILT / f"spin-{bounds}-{invariant or 'unchecked'}"
+    asked, search = ((invariant, "bfs"), ["-DBFS"]) if invariant else ((), [])
     verifier = folder / "pan"
     if _is_older(verifier, generator):
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "model.pml").write_text(_make([sys.executable, str(generator), *bounds.words], folder))
+        (folder / "model.pml").write_text(_make([sys.executable, str(generator), *bounds.words, *asked], folder))
         _make([spin, "-a", "model.pml"], folder)
-        options = ["-O2", "-DSAFETY", "-DNOFAIR", "-DNOREDUCE", "-w", "-Wno-int-conversion"]
+        options = ["-O2", "-DSAFETY", "-DNOFAIR", "-DNOREDUCE", "-w", "-Wno-int-conversion", *search]
         _make([compiler, *options, "-o", "pan", "pan.c"], folder)
     return verifier
 
 
-def tlc(bounds: Bounds) -> tuple[list[str], Path]:
+def tlc(bounds: Bounds, invariant: str | None = None) -> tuple[list[str], Path]:
     """The start of a command that runs TLC, and the specification to name at its end, with its configuration."""
     java, jar = _program("java"), tla2tools()
-    folder = BUILT / f"tlc-{bounds}"
+    folder = BUILT / f"tlc-{bounds}-{invariant or 'unchecked'}"
     folder.mkdir(parents=True, exist_ok=True)
     specification = Path(shutil.copy(PEERS / "tla" / "TopicIdCore.tla", folder))
-    specification.with_suffix(".cfg").write_text(TLC_CONFIGURATION.format(*bounds.words))
+    checked = f"INVARIANT {invariant}\n" if invariant else ""
+    specification.with_suffix(".cfg").write_text(TLC_CONFIGURATION.format(*bounds.words) + checked)
     machine = ["-XX:+UseParallelGC", "-Xmx3g", "-XX:MaxDirectMemorySize=2g"]
     return [java, *machine, "-cp", str(jar), "tlc2.TLC", "-metadir", "states"], specification
 

@@ -1,10 +1,11 @@
 """Reading what tools print: counts, seconds and rates, in each tool's own words.
 
 Seconds are those of the tool's own clock, which runs from the first state to the last; TLC's has whole seconds only, so
-that the time of its process is taken, with the start of the Java machine.
+that the time of its process is taken, with the start of the Java machine. For traces it is the process for every tool.
 """
 from __future__ import annotations
 
+import json
 import re
 
 from bench.reference import Reading
@@ -14,6 +15,8 @@ FIELD = re.compile(r"([a-z/0-9]+)=(\d+(?:\.\d+)?)")
 PAN_COUNTS = re.compile(r"^\s*([\d.e+]+) states, stored.*?^\s*([\d.e+]+) transitions", re.MULTILINE | re.DOTALL)
 PAN_TIME = re.compile(r"elapsed time ([\d.e+]+) seconds")
 TLC_COUNTS = re.compile(r"^(\d+) states generated, (\d+) distinct states found, 0 states left", re.MULTILINE)
+TLC_STATE = re.compile(r"^State (\d+): <", re.MULTILINE)
+PAN_DEPTH = re.compile(r"depth reached (\d+), errors: 1")
 TLC_WALKED = re.compile(r"number of states generated: (\d+)")
 
 
@@ -68,6 +71,39 @@ def tlc_walks(run: Run) -> Reading:
     if found is None:
         raise _unreadable(run, '"number of states generated"')
     return Reading(int(found[1]), run.wall)
+
+
+def trace(run: Run) -> Reading:
+    """The trace of a tool that prints `steps=`."""
+    said = figures(run.output)
+    if "steps" not in said:
+        raise _unreadable(run, "steps=")
+    return Reading(1, run.wall, steps=int(said["steps"]))
+
+
+def pan_trace(run: Run) -> Reading:
+    """The trace of a verifier that SPIN made to search breadth first."""
+    found = PAN_DEPTH.search(run.output)
+    if found is None:
+        raise _unreadable(run, '"depth reached", with one error')
+    return Reading(1, run.wall, steps=int(found[1]))
+
+
+def tlc_trace(run: Run) -> Reading:
+    """TLC's trace, which it prints state by state."""
+    states = TLC_STATE.findall(run.output)
+    if not states:
+        raise _unreadable(run, '"State 1"')
+    return Reading(1, run.wall, steps=int(states[-1]) - 1)
+
+
+def kwalk_trace(run: Run) -> Reading:
+    """The trace that `kwalk exhaust --json` tells of."""
+    try:
+        (finding,) = json.loads(run.output)["findings"]
+        return Reading(1, run.wall, steps=int(finding["length"]))
+    except (ValueError, KeyError, TypeError):
+        raise _unreadable(run, "one finding in JSON") from None
 
 
 def _unreadable(run: Run, wanted: str) -> Unreadable:

@@ -40,20 +40,22 @@ class Bounds:
 
 @frozen
 class Size:
-    """Bounds, and what a complete search counts there."""
+    """Bounds, what a complete search counts there, and how long the shortest traces are."""
 
     bounds: Bounds
     distinct: int
     generated: int
+    to_i2: int
+    """Steps to the first state that violates I2; to I1 it is three."""
 
 
 SIZES = {
-    "3k": Size(Bounds(2, 2, 3, 1, 1), 3_092, 8_129),
-    "88k": Size(Bounds(3, 2, 3, 1, 1), 88_366, 322_590),
-    "0.8M": Size(Bounds(3, 2, 3, 2, 2), 805_904, 4_390_996),
-    "2.5M": Size(Bounds(3, 2, 3, 3, 3), 2_515_719, 15_712_997),
-    "24M": Size(Bounds(4, 2, 3, 2, 2), 23_882_115, 167_867_172),
-    "32M": Size(Bounds(3, 3, 3, 1, 1), 32_023_820, 160_929_701),
+    "3k": Size(Bounds(2, 2, 3, 1, 1), 3_092, 8_129, 7),
+    "88k": Size(Bounds(3, 2, 3, 1, 1), 88_366, 322_590, 9),
+    "0.8M": Size(Bounds(3, 2, 3, 2, 2), 805_904, 4_390_996, 9),
+    "2.5M": Size(Bounds(3, 2, 3, 3, 3), 2_515_719, 15_712_997, 9),
+    "24M": Size(Bounds(4, 2, 3, 2, 2), 23_882_115, 167_867_172, 11),
+    "32M": Size(Bounds(3, 3, 3, 1, 1), 32_023_820, 160_929_701, 9),
 }
 """By what a reader calls them: about the number of distinct states."""
 
@@ -64,16 +66,33 @@ class Work(Enum):
     WALKS = "random walks, one core, steps/s"
     ONE_CORE = "exhaustive, one core, distinct states/s"
     ALL_CORES = "exhaustive, all cores, distinct states/s"
+    TO_I1 = "from the start of the process to the shortest trace to I1, seconds"
+    TO_I2 = "from the start of the process to the shortest trace to I2, seconds"
+
+    @property
+    def is_time(self) -> bool:
+        """Whether readers are told seconds; otherwise units a second."""
+        return self in (Work.TO_I1, Work.TO_I2)
+
+
+WORKS = {
+    "walks": (Work.WALKS,),
+    "search": (Work.ONE_CORE, Work.ALL_CORES),
+    "traces": (Work.TO_I1, Work.TO_I2),
+}
+"""By the names that --works takes."""
 
 
 @frozen
 class Reading:
-    """What one run of a tool did: units of its work, in how many seconds, and its counts if its search was complete."""
+    """What one run of a tool did: units of its work, in how many seconds, and what can be held against the size."""
 
     units: float
     seconds: float
     counts: tuple[int, int] | None = None
-    """Distinct and generated states."""
+    """Distinct and generated states, of a complete search."""
+    steps: int | None = None
+    """Of the trace that was looked for."""
 
     @property
     def rate(self) -> float:
@@ -81,7 +100,7 @@ class Reading:
         return self.units / self.seconds
 
     def __str__(self) -> str:
-        return f"{in_words(self.units)} in {self.seconds:.3g} s"
+        return f"{in_words(self.units) if self.steps is None else f'{self.steps} steps'} in {self.seconds:.3g} s"
 
 
 @frozen

@@ -56,7 +56,7 @@ class Contest:
     def _once(self, series: Series, number: int) -> None:
         entry = series.entry
         try:
-            done = run(entry.command, self.seconds)
+            done = run(entry.command, self.seconds, entry.good)
             found = entry.read(done)
         except (NotFinished, Failed, Unreadable) as ended:
             series.ended = str(ended)
@@ -66,6 +66,9 @@ class Contest:
         self._note(series, number, done, found)
 
     def _count(self, entry: Entry, found: Reading) -> None:
+        steps = 3 if entry.work is Work.TO_I1 else self.size.to_i2
+        if found.steps is not None and found.steps != steps:
+            raise WrongCount(f"{entry.tool} found a trace of {found.steps} steps; the shortest has {steps}.")
         expected = self.size.distinct, self.size.generated
         if found.counts is not None and found.counts != expected:
             raise WrongCount(

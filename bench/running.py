@@ -8,7 +8,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from attrs import frozen
@@ -45,22 +46,27 @@ def last_line(text: str) -> str:
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "(nothing)")
 
 
-def run(command: Sequence[str], seconds: float) -> Run:
-    """Run a command; NotFinished if it takes longer, Failed if it ends with an error."""
-    with tempfile.TemporaryDirectory() as folder, open(Path(folder) / "printed", "w+", encoding="utf-8") as printed:
+def run(command: Sequence[str], seconds: float, good: Collection[int] = (0,)) -> Run:
+    """Run a command; NotFinished if it takes longer, Failed if it ends with a code that is not among the good ones."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        printed, complaints = (
+            stack.enter_context(open(Path(folder) / name, "w+", encoding="utf-8")) for name in ("printed", "complaints")
+        )
         began = time.perf_counter()
         process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.STDOUT,
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=printed, stderr=complaints,
             env={**os.environ, **ENVIRONMENT}, start_new_session=True,
         )  # fmt: skip
         code, peak, late = _awaited(process, seconds)
         wall = time.perf_counter() - began
         printed.seek(0)
-        output = printed.read()
+        complaints.seek(0)
+        output, complaint = printed.read(), complaints.read()
     if late:
         raise NotFinished(f"not finished in {seconds:g} s")
-    if code:
-        raise Failed(f"ended with {code}: {last_line(output)}")
+    if code not in good:
+        raise Failed(f"ended with {code}: {last_line(complaint or output)}")
     return Run(output, wall, peak)
 
 

@@ -16,7 +16,8 @@ HEAD = ("tool", "median", "min … max", "runs", "kwalk ÷ tool", "min … max",
 LEGEND = (
     "The ratio is the median of kwalk's rate by the tool's in the same round; above 1, kwalk is faster. "
     "Seconds are those of each tool's own clock, TLC's those of its process. The peak is that of the whole process. "
-    "Every complete search counted the same distinct and generated states."
+    "Programs in C and Rust, and SPIN's verifiers, are compiled before. "
+    "Every complete search counted the same distinct and generated states; every trace was as long as the shortest."
 )
 
 
@@ -48,13 +49,20 @@ def document(contest: Contest, absent: Sequence[Absent]) -> Iterator[str]:
 
 
 def row(one: Series, all_of_the_work: Sequence[Series]) -> tuple[str, ...]:
-    """A line of the table: the rates of a tool, and how kwalk's compare with them."""
+    """A line of the table: the rates of a tool (or its seconds), and how kwalk's rates compare with them."""
     base = next((series for series in all_of_the_work if series.entry.tool == KWALK), None)
     ratios = one.ratios(base) if base is not None and base is not one else []
-    compared = (f"{statistics.median(ratios):.3g}", f"{min(ratios):.3g} … {max(ratios):.3g}") if ratios else ("", "")
-    spread = f"{in_words(min(one.rates.values()))} … {in_words(max(one.rates.values()))}"
+    compared = ("", "")
+    if ratios:
+        compared = (_ratio(statistics.median(ratios)), f"{_ratio(min(ratios))} … {_ratio(max(ratios))}")
+    told = [1 / rate if one.entry.work.is_time else rate for rate in one.rates.values()]
+    spread = f"{in_words(min(told))} … {in_words(max(told))}"
     peak = f"{one.peak_bytes / (1 << 20):,.0f}"
-    return (one.entry.tool, in_words(one.median), spread, str(len(one.rates)), *compared, peak)
+    return (one.entry.tool, in_words(statistics.median(told)), spread, str(len(told)), *compared, peak)
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 
-from attrs import frozen
+from attrs import asdict, frozen
 
 from bench import building, reading
-from bench.reference import DEPTH, PEERS, Plan, Reading, Work
+from bench.reference import DEPTH, PEERS, SCENARIO, Plan, Reading, Work
 from bench.running import Run
 
 KWALK = "kwalk"
@@ -19,6 +19,12 @@ SEED = "1"
 TLC_WALKS = 20_000
 HYPOTHESIS_EXAMPLES = 100
 MOST_C_THREADS = 8
+IN_A_FRESH_CACHE = ("sh", "-c", 'XDG_CACHE_HOME="$PWD/cache" exec "$@"', "sh")
+"""The start of a command whose cache is to be empty: it is in the folder of the run, which is new each time."""
+VIOLATED = 12
+"""The exit code of kwalk and of TLC where an invariant is violated."""
+INVARIANTS = {Work.TO_I1: ("I1", "disk_matches_znode"), Work.TO_I2: ("I2", "leaders_when_settled")}
+"""The invariant that a trace is looked for to, as the peers and as kwalk call it."""
 
 
 @frozen
@@ -29,6 +35,8 @@ class Entry:
     work: Work
     command: tuple[str, ...]
     read: Callable[[Run], Reading]
+    good: tuple[int, ...] = (0,)
+    """The exit codes of a run that did its work."""
 
     def __str__(self) -> str:
         return f"{self.tool}, {self.work.value}"
@@ -51,6 +59,13 @@ def kwalk(plan: Plan) -> Iterator[Entry]:
     yield Entry(KWALK, Work.ONE_CORE, command("exhaust", "1"), reading.search)
     if plan.cores > 1:
         yield Entry(KWALK, Work.ALL_CORES, command("exhaust", str(plan.cores)), reading.search)
+    for work, (_, invariant) in INVARIANTS.items():
+        bounds = (f"--bound={name}={value}" for name, value in asdict(plan.size.bounds).items())
+        search = (sys.executable, "-m", "reports.command_line", "exhaust", SCENARIO, "--json",
+                  "--invariant", invariant, *bounds)  # fmt: skip
+        yield Entry(KWALK, work, search, reading.kwalk_trace, (VIOLATED,))
+        cold = (*IN_A_FRESH_CACHE, *search)
+        yield Entry("kwalk, nothing in its cache", work, cold, reading.kwalk_trace, (VIOLATED,))
 
 
 def c(plan: Plan) -> Iterator[Entry]:
@@ -62,6 +77,8 @@ def c(plan: Plan) -> Iterator[Entry]:
     yield Entry("C", Work.ONE_CORE, (binary, "bfs", "1"), reading.search)
     if 1 < plan.cores <= MOST_C_THREADS:
         yield Entry("C", Work.ALL_CORES, (binary, "bfs", str(plan.cores), str(slots)), reading.search)
+    for work, (invariant, _) in INVARIANTS.items():
+        yield Entry("C", work, (binary, "find", invariant), reading.trace)
 
 
 def stateright(plan: Plan) -> Iterator[Entry]:
@@ -77,6 +94,8 @@ def stateright(plan: Plan) -> Iterator[Entry]:
         if work is Work.ONE_CORE or threads > 1:
             yield Entry("Stateright BFS", work, (binary, "bfsinv", *bounds, str(threads)), reading.search)
             yield Entry("Stateright DFS, unchecked", work, (binary, "dfs", *bounds, str(threads)), reading.search)
+    for work, (invariant, _) in INVARIANTS.items():
+        yield Entry("Stateright BFS", work, (binary, "find", invariant, *bounds, "1"), reading.trace)
 
 
 def spin(plan: Plan) -> Iterator[Entry]:
@@ -84,13 +103,15 @@ def spin(plan: Plan) -> Iterator[Entry]:
     slots = (2 * plan.size.distinct - 1).bit_length()
     command = (str(building.pan(plan.size.bounds)), "-m10000", f"-w{slots}")
     yield Entry("SPIN DFS, unchecked", Work.ONE_CORE, command, reading.pan_search)
+    for work, (invariant, _) in INVARIANTS.items():
+        finder = (str(building.pan(plan.size.bounds, invariant)), "-w20")
+        yield Entry("SPIN BFS", work, finder, reading.pan_trace)
 
 
 def tlc(plan: Plan) -> Iterator[Entry]:
     """TLC. With invariants it would stop at the first violation, or print a trace for each."""
-    start, specification = building.tlc(plan.size.bounds)
-
-    def command(workers: int, *asked: str) -> tuple[str, ...]:
+    def command(workers: int, *asked: str, invariant: str | None = None) -> tuple[str, ...]:
+        start, specification = building.tlc(plan.size.bounds, invariant)
         return (*start, "-workers", str(workers), *asked, str(specification))
 
     walks = ("-simulate", f"num={TLC_WALKS}", "-depth", str(DEPTH))
@@ -98,6 +119,9 @@ def tlc(plan: Plan) -> Iterator[Entry]:
     yield Entry("TLC, unchecked", Work.ONE_CORE, command(1), reading.tlc_search)
     if plan.cores > 1:
         yield Entry("TLC, unchecked", Work.ALL_CORES, command(plan.cores), reading.tlc_search)
+    for work, (invariant, _) in INVARIANTS.items():
+        search = command(1, "-noGenerateSpecTE", invariant=invariant)
+        yield Entry("TLC", work, search, reading.tlc_trace, (VIOLATED,))
 
 
 def python(plan: Plan) -> Iterator[Entry]:
@@ -109,6 +133,8 @@ def python(plan: Plan) -> Iterator[Entry]:
     machine = (*hypothesis, "throughput", *bounds, str(DEPTH), str(HYPOTHESIS_EXAMPLES), SEED)
     yield Entry("Hypothesis, unchecked", Work.WALKS, machine, reading.walks)
     yield Entry("plain Python", Work.ONE_CORE, (*naive, "bfs", *bounds), reading.search)
+    for work, (invariant, _) in INVARIANTS.items():
+        yield Entry("plain Python", work, (*naive, "find", invariant, *bounds), reading.trace)
 
 
 TOOLS: dict[str, Callable[[Plan], Iterator[Entry]]] = {

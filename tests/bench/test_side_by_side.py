@@ -11,7 +11,7 @@ from bench.reference import PEERS, SIZES, Plan, Work
 from bench.rounds import Contest, Series, WrongCount
 from bench.running import Failed, NotFinished, Run, run
 from bench.table import document
-from bench.tools import TOOLS, Entry, entries_of
+from bench.tools import IN_A_FRESH_CACHE, TOOLS, Entry, entries_of
 
 PRINTED = {
     "C": (reading.search, "c1 bits=61 distinct=805904 generated=4390996 depth=20 i1bad=0 i2bad=0 t=0.1220 "
@@ -46,9 +46,41 @@ def test_walks_are_read_as_steps_a_second():
     assert reading.tlc_walks(printed("The number of states generated: 129979", wall=2.0)).rate == 129_979 / 2
 
 
-@pytest.mark.parametrize(
-    "read", [reading.search, reading.pan_search, reading.tlc_search, reading.walks, reading.tlc_walks]
-)
+TRACES = {
+    "C": (reading.trace, "c1 find I2 steps=9 t=0.011212 distinct=84999 gen=243898"),
+    "SPIN": (reading.pan_trace, "State-vector 44 byte, depth reached 9, errors: 1\n    37158 states, stored"),
+    "TLC": (reading.tlc_trace, "State 1: <Initial predicate>\n/\\ up = {1}\n" + "".join(
+        f"State {number}: <Deliver(1,0) line 58>\n" for number in range(2, 11))),
+    "kwalk": (reading.kwalk_trace, '{"findings": [{"claim": "leaders_when_settled()", "length": 9}]}'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", TRACES)
+def test_the_steps_of_a_trace_are_read_and_its_seconds_are_those_of_the_process(tool):
+    read, text = TRACES[tool]
+    found = read(printed(text, wall=0.5))
+    assert (found.steps, found.seconds) == (9, 0.5)
+
+
+def test_a_cold_start_has_a_cache_of_its_own():
+    entries, _ = entries_of(("kwalk",), Plan(SIZES["3k"], cores=1))
+    shells = [entry.command[:4] for entry in entries if entry.tool == "kwalk, nothing in its cache"]
+    assert shells == [IN_A_FRESH_CACHE, IN_A_FRESH_CACHE]
+    look = (sys.executable, "-c", "import os; print(os.environ['XDG_CACHE_HOME'], os.getcwd())")
+    cache, folder = run((*IN_A_FRESH_CACHE, *look), seconds=60).output.split()
+    assert cache == f"{folder}/cache"
+
+
+def test_a_trace_that_is_not_the_shortest_fails_the_bench():
+    entry = Entry("mine", Work.TO_I2, (sys.executable, "-c", "print('steps=12')"), reading.trace)
+    with pytest.raises(WrongCount, match="mine found a trace of 12 steps; the shortest has 7"):
+        Contest(SIZES["3k"], [Series(entry)], seconds=60).round(0)
+
+
+READERS = [*(read for read, _ in [*PRINTED.values(), *TRACES.values()]), reading.walks, reading.tlc_walks]
+
+
+@pytest.mark.parametrize("read", list(dict.fromkeys(READERS)))
 def test_a_tool_that_did_not_finish_is_not_read_as_if_it_had(read):
     with pytest.raises(reading.Unreadable, match="out of memory"):
         read(printed("1000 states generated, 900 distinct states found, 5 states left on queue.\nout of memory\n"))
@@ -62,7 +94,9 @@ def test_a_machine_without_the_tools_names_each_and_still_measures_kwalk_and_pyt
         "C": "no cc on the path", "Stateright": "no cargo on the path", "SPIN": "no spin on the path",
         "TLC": "no java on the path",
     }  # fmt: skip
-    assert {entry.tool for entry in entries} == {"kwalk", "plain Python", "Hypothesis, unchecked"}
+    assert {entry.tool for entry in entries} == {
+        "kwalk", "kwalk, nothing in its cache", "plain Python", "Hypothesis, unchecked",
+    }  # fmt: skip
 
 
 def test_a_missing_archive_of_tlc_says_how_to_name_or_build_it(monkeypatch, tmp_path):
