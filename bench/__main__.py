@@ -1,7 +1,7 @@
 """`python -m bench`: kwalk and other model checkers on the same reference model, side by side in one run.
 
 Every complete search must count the same states, or the bench fails. What this machine lacks is left out by name.
-With nothing asked it takes some ten minutes; `--works search --tools kwalk C Stateright SPIN` takes less than one.
+With nothing asked it takes some ten minutes; `--works search --tools kwalk C Stateright SPIN` takes about one.
 """
 from __future__ import annotations
 

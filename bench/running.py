@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Collection, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from attrs import frozen
@@ -76,7 +76,8 @@ def _awaited(process: subprocess.Popen[bytes], seconds: float) -> tuple[int, int
 
     def end() -> None:
         late.set()
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it may have ended at this very moment
+            os.killpg(process.pid, signal.SIGKILL)
 
     timer = threading.Timer(seconds, end)
     timer.start()
