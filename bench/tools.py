@@ -20,7 +20,7 @@ TLC_WALKS = 20_000
 HYPOTHESIS_EXAMPLES = 100
 MOST_C_THREADS = 8
 IN_A_FRESH_CACHE = ("sh", "-c", 'XDG_CACHE_HOME="$PWD/cache" exec "$@"', "sh")
-"""The start of a command whose cache is to be empty: it is in the folder of the run, which is new each time."""
+"""The start of a command that finds no compiled model: its cache is in the folder of the run, new each time."""
 VIOLATED = 12
 """The exit code of kwalk and of TLC where an invariant is violated."""
 INVARIANTS = {Work.TO_I1: ("I1", "disk_matches_znode"), Work.TO_I2: ("I2", "leaders_when_settled")}
@@ -65,7 +65,7 @@ def kwalk(plan: Plan) -> Iterator[Entry]:
                   "--invariant", invariant, *bounds)  # fmt: skip
         yield Entry(KWALK, work, search, reading.kwalk_trace, (VIOLATED,))
         cold = (*IN_A_FRESH_CACHE, *search)
-        yield Entry("kwalk, nothing in its cache", work, cold, reading.kwalk_trace, (VIOLATED,))
+        yield Entry("kwalk, model not yet compiled", work, cold, reading.kwalk_trace, (VIOLATED,))
 
 
 def c(plan: Plan) -> Iterator[Entry]:

@@ -64,7 +64,7 @@ def test_the_steps_of_a_trace_are_read_and_its_seconds_are_those_of_the_process(
 
 def test_a_cold_start_has_a_cache_of_its_own():
     entries, _ = entries_of(("kwalk",), Plan(SIZES["3k"], cores=1))
-    shells = [entry.command[:4] for entry in entries if entry.tool == "kwalk, nothing in its cache"]
+    shells = [entry.command[:4] for entry in entries if entry.tool == "kwalk, model not yet compiled"]
     assert shells == [IN_A_FRESH_CACHE, IN_A_FRESH_CACHE]
     look = (sys.executable, "-c", "import os; print(os.environ['XDG_CACHE_HOME'], os.getcwd())")
     cache, folder = run((*IN_A_FRESH_CACHE, *look), seconds=60).output.split()
@@ -95,7 +95,7 @@ def test_a_machine_without_the_tools_names_each_and_still_measures_kwalk_and_pyt
         "TLC": "no java on the path",
     }  # fmt: skip
     assert {entry.tool for entry in entries} == {
-        "kwalk", "kwalk, nothing in its cache", "plain Python", "Hypothesis, unchecked",
+        "kwalk", "kwalk, model not yet compiled", "plain Python", "Hypothesis, unchecked",
     }  # fmt: skip
 
 
