@@ -37,7 +37,7 @@ MODERATE = 20_000
 @pytest.mark.parametrize(("scenario", "variant"), PAIRS, ids=[f"{s.name}-{v}" for s, v in PAIRS])
 def test_plain_python_kernel_and_z3_agree_on_reachable_and_on_arbitrary_states(scenario, variant):
     model = Model(scenario, variant)
-    few = max(3, 300 // (len(model.instances) + len(model.claims)))
+    few = max(2, 300 // (len(model.instances) + len(model.claims)))
     many = 2 * few
     lifted = lift(model)
     kernel = (fast_kernel_for if len(lifted.terms) < MODERATE else kernel_for)(model, lifted)

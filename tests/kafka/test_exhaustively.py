@@ -4,7 +4,7 @@ from __future__ import annotations
 from invariants.scenarios import OLD_CLIENT_EXPANSION
 from model.language import Model
 from search.exhaust import exhaust
-from search.verdict import Answer, Verdict
+from search.verdict import Verdict
 
 
 def searched(variant: str, *invariants: str, keep_going: bool = False, **bounds: int) -> Verdict:
@@ -44,8 +44,3 @@ def test_in_3_9_0_one_failover_alone_makes_every_replica_differ():
     assert (verdict.quiet_states, verdict.bounds_hit) == (44, {})
     assert shortest(verdict)["replica_id_matches_zookeeper"] == 21
     assert "partition_servable" not in shortest(verdict)
-
-
-def test_one_failover_and_one_stop_leave_a_partition_without_a_working_leader():
-    verdict = searched("3.9.0", "partition_servable")
-    assert (verdict.answer, verdict.counterexample.length) == (Answer.BAD_STABLE_STATE, 22)
