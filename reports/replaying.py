@@ -6,6 +6,7 @@ Words: a trace *fits* a model if its states are states of the model and each act
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from attrs import evolve, frozen
 
@@ -15,7 +16,7 @@ from model.language.registry import find_scenario
 from model.language.settings import setting_from
 from reports.escaping import visible
 from reports.fingerprint import fingerprint
-from search.trace import Trace
+from search.trace import ReplayError, Trace, run
 from search.verdict import Answer
 
 MOST_STARTS = 100
@@ -67,18 +68,9 @@ def open_trace(trace: Trace, variant: str | None = None, flags: Mapping[str, str
 
 def _taken_anew(model: Model, trace: Trace) -> Trace | None:
     """The same steps from an initial state of the model, whose states have other fields by now, if it allows them."""
-    instances = {instance.key: instance for instance in model.instances}
-    if not all(key in instances for key in trace.actions):
-        return None
     for start in model.initial[:MOST_STARTS]:
-        states = [start]
-        for key in trace.actions:
-            after = model.attempt(instances[key], states[-1]).after
-            if after is None:
-                break
-            states.append(after)
-        else:
-            return evolve(trace, states=tuple(states))
+        with suppress(ReplayError, UsageError):  # a step that is not enabled, or that the model does not have
+            return evolve(trace, states=run(model, start, trace.actions))
     return None
 
 

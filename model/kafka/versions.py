@@ -273,27 +273,5 @@ COARSE = {
     "preferred_election": False,
 }
 """The grain for exhaustive search: quiet states are the same but for what a crash takes that was not flushed."""
-FINE = {
-    "async_metadata_flush": True,
-    "metadata_file_removal": False,
-    "epoch_checkpoint_removal": False,
-    "two_step_admin": False,
-    "isr_changes": "any time",
-    "request_per_partition": False,
-    "stop_replica": False,
-    "metadata_caches": False,
-    "unclean_election": False,
-    "sessions": False,
-    "reassignment": False,
-    "deletion": False,
-    "runbook": "none",
-    "patient_operator": False,
-    "old_upsert": False,
-    "old_client_keeps_reassignments": False,
-    "piecemeal_removal": False,
-    "delete_topic_enable": True,
-    "offline_logs": False,
-    "patient_creation": False,
-    "preferred_election": True,
-}
+FINE = {**COARSE, "async_metadata_flush": True, "isr_changes": "any time", "preferred_election": True}
 """Everything that the model can tell apart and that real clusters do."""

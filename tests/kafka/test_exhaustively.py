@@ -5,21 +5,13 @@ from invariants.scenarios import OLD_CLIENT_EXPANSION
 from model.language import Model
 from search.exhaust import exhaust
 from search.verdict import Verdict
+from tests.kafka.lengths import shortest
 
 
 def searched(variant: str, *invariants: str, keep_going: bool = False, **bounds: int) -> Verdict:
     model = Model(OLD_CLIENT_EXPANSION, variant, bounds)
     claims = tuple(claim for name in invariants for claim in model.claims_of(name)) or None
     return exhaust(model, claims=claims, keep_going=keep_going)
-
-
-def shortest(verdict: Verdict) -> dict[str, int]:
-    """The length of the shortest trace to a violation of each invariant."""
-    found: dict[str, int] = {}
-    for finding in verdict.findings:
-        name = finding.claim.partition("(")[0]
-        found[name] = min(found.get(name, finding.trace.length), finding.trace.length)
-    return found
 
 
 def test_when_a_new_client_expands_only_a_lost_expansion_is_ever_wrong_and_replica_ids_always_agree():

@@ -10,20 +10,13 @@ from model.kafka.log import Log, Record, diverging_offset
 from model.language import Model
 from search.exhaust import exhaust
 from search.verdict import Verdict
+from tests.kafka.lengths import shortest
 from tests.kafka.schedule import Schedule
 from tests.kafka.trials import audited
 
 
 def searched(variant: str, flags: dict[str, object] | None = None, **bounds: int) -> Verdict:
     return exhaust(Model(RECORDS_THROUGH_FAILOVER, variant, bounds, flags or {}), keep_going=True)
-
-
-def shortest(verdict: Verdict) -> dict[str, int | None]:
-    """The length of the shortest trace to a violation of each invariant; None for what is never reached."""
-    found: dict[str, int | None] = {}
-    for finding in sorted(verdict.findings, key=lambda finding: finding.trace.length if finding.trace else 0):
-        found.setdefault(finding.claim.partition("(")[0], finding.trace.length if finding.trace else None)
-    return found
 
 
 def no_truncation(follower: Log, leader: Log) -> int:

@@ -7,22 +7,13 @@ from invariants.scenarios import SCENARIOS
 from model.kafka.runbook import is_finished
 from model.language import Model
 from search.exhaust import exhaust
-from search.verdict import Verdict
+from tests.kafka.lengths import shortest
 from tests.kafka.schedule import Schedule
 
 STORIES = {scenario.name: scenario for scenario in SCENARIOS}
 MISSING_LEADER = ("partition_gets_a_leader", "context_agrees")
 WRONG_TOPIC = ("deletion_targets_intent", "deleted_logs_were_meant")
 LOGS_STAY = ("no_stray", "removed_topic_is_not_served", "replica_id_matches_zookeeper", "partition_servable")
-
-
-def shortest(verdict: Verdict) -> dict[str, int]:
-    """The length of the shortest trace to a violation of each invariant."""
-    found: dict[str, int] = {}
-    for finding in verdict.findings:
-        name = finding.claim.partition("(")[0]
-        found[name] = min(found.get(name, finding.trace.length), finding.trace.length)
-    return found
 
 
 CASES = [

@@ -9,6 +9,7 @@ from model.kafka.state import Session
 from model.language import Model, Scenario
 from search.exhaust import exhaust
 from search.verdict import Verdict
+from tests.kafka.lengths import shortest
 from tests.kafka.schedule import Schedule
 
 
@@ -16,15 +17,6 @@ def searched(scenario: Scenario, variant: str = "2.8.2", **flags: bool) -> Verdi
     verdict = exhaust(Model(scenario, variant, flags=flags), keep_going=True)
     assert (verdict.how, verdict.bounds_hit) == ("exhaustive", {})
     return verdict
-
-
-def shortest(verdict: Verdict) -> dict[str, int]:
-    """The length of the shortest trace to a violation of each invariant."""
-    found: dict[str, int] = {}
-    for finding in verdict.findings:
-        name = finding.claim.partition("(")[0]
-        found[name] = min(found.get(name, finding.trace.length), finding.trace.length)
-    return found
 
 
 UNFENCED = {"one_effective_controller": 5, "context_agrees": 14, "partition_servable": 14, "replicas_converge": 14}

@@ -11,6 +11,7 @@ from model.kafka.versions import RELEASES, VARIANTS
 from model.language import Model
 from search.exhaust import exhaust
 from search.verdict import Verdict
+from tests.kafka.lengths import shortest
 from tests.kafka.schedule import Schedule
 from tests.kafka.trials import audited
 
@@ -29,10 +30,7 @@ def examined(model: Model) -> tuple[Verdict, dict[str, int | None]]:
     """The same of any model."""
     verdict = exhaust(model, keep_going=True)
     assert verdict.how == "exhaustive"
-    found: dict[str, int | None] = {}
-    for finding in sorted(verdict.findings, key=lambda finding: finding.trace.length if finding.trace else 0):
-        found.setdefault(finding.claim.partition("(")[0], finding.trace.length if finding.trace else None)
-    return verdict, found
+    return verdict, shortest(verdict)
 
 
 def test_what_each_fix_closes_and_where_it_has_a_hole():
