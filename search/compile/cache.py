@@ -24,7 +24,7 @@ class Compiled:
     bounds: tuple[str, ...]
     errors: tuple[str, ...]
     hurried: bool = False
-    """Whether LLVM took no care, so that the code was ready in a third of the time and runs at half the speed."""
+    """Whether LLVM took no care, so that the code was ready in half the time and runs at half the speed."""
 
     def pack(self) -> bytes:
         """All of it as the bytes of a zip file."""
