@@ -24,8 +24,9 @@ class Kernel:
     * `guards(state, row)`: writes the row of instances whose guard holds.
     * `apply(instance: i64, before, after) -> i64`: 0 when `after` was written; k > 0 when bound k - 1 was reached and
       the step is disabled; k < 0 when an effect would leave its domain (error -k - 1).
-    * `regard(instance: i64, state, row)`: brings the row of guards up to date for the state that `instance` has just
-      led to, given the row of the state before; it looks only at guards whose inputs the instance can change.
+    * `advance(instance: i64, before, after, row) -> i64`: as `apply`; when `after` was written, brings the row of
+      guards, given for the state before, up to date for the state after. It looks only at guards whose inputs the
+      instance can change.
     * `expand(state, row, successors, instances: u16*, hits: i64*) -> i64`: writes the row of guards, then every
       successor (`words` words each) with its instance, in instance order, adds 1 to `hits[bound]` for each step that
       a bound disables, and returns how many successors there are, or k < 0 as `apply`.
@@ -42,7 +43,7 @@ class Kernel:
     errors: tuple[str, ...]
     guards: int
     apply: int
-    regard: int
+    advance: int
     expand: int
     check: int
     check_step: int

@@ -123,7 +123,7 @@ def run_chunk(kernel: Kernel, course: Course, numbers: range, *, collect: bool =
     status = FULL
     while status == FULL:
         cursor[FINDINGS] = 0
-        status = run_through(walker, cursor)
+        status = run_through(walker, cursor.ctypes.data)
         if collect:
             findings.append(gear.findings[: cursor[FINDINGS]].copy())
     counted = int(cursor[WALK]) - numbers.start
@@ -148,6 +148,6 @@ def path_of(kernel: Kernel, course: Course, number: int, steps: int | None = Non
     gear = Gear(kernel, course.starts, course.claims, course.depth)
     cursor = gear.cursor
     cursor[WALK], cursor[LAST] = number, number + 1
-    run_through(gear.walker(course.seed, stop=False, deadlock=course.deadlock), cursor)
+    run_through(gear.walker(course.seed, stop=False, deadlock=course.deadlock), cursor.ctypes.data)
     taken = gear.track[: cursor[STEP] if steps is None else steps].tolist()
     return path_along(kernel, gear.starts[cursor[START]], taken)

@@ -31,7 +31,7 @@ def units_of(lifted: Lifted, layout: Layout) -> list[Unit]:
     """All functions of the kernel, cut into units; the largest first."""
     writer = _Writer(lifted, layout)
     pieces = [(len(list(in_order(a.roots))), writer.action(n, a)) for n, a in enumerate(lifted.actions)]
-    shared = [writer.guards(), writer.expand(), writer.table(), writer.regards(), *writer.checks()]
+    shared = [writer.guards(), writer.expand(), writer.table(), writer.advances(), *writer.checks()]
     if len(lifted.terms) < SMALL:
         return [Unit("\n".join([*(text for _, text in pieces), *shared]))]
     units = [(UNIT, Unit("\n".join([*shared, writer.declarations()])))]
@@ -94,23 +94,31 @@ class _Writer:
             word = e.op(f"or i64 {word}, {shifted}")
         return word
 
-    def regards(self) -> str:
-        """`regard(instance, state, row)`: a switch to one block per instance, each with the guards it can change."""
-        texts, cases = [], []
-        for n, action in enumerate(self.actions):
-            changed = [m for m, r in enumerate(self.lifted.guard_reads) if r & action.writes]
-            if not changed:
-                continue
-            target = "guards"
-            if len(changed) <= 0.6 * len(self.actions):
-                target = f"regard.{n}"
-                e = self._emitter("%state")
-                self._store_row(e, [(m, self.actions[m].guard) for m in changed], "%row", keep=1)
-                e.do("ret void")
-                head = f"internal void @{target}(ptr noalias %state, ptr noalias %row) nounwind"
-                texts.append(self._function(head, e))
-            cases.append((n, target))
-        return "\n".join([*texts, self._switch("regard", "ptr %state, ptr %row", cases, result=False)])
+    def advances(self) -> str:
+        """`advance(instance, before, after, row)`: a switch to a function per instance, its effect and then its guards."""
+        texts = [self._advance(n, action) for n, action in enumerate(self.actions)]
+        cases = [(n, f"advance.{n}") for n in range(len(self.actions))]
+        parameters = "ptr %before, ptr %after, ptr %row"
+        return "\n".join([*texts, self._switch("advance", parameters, cases, result=True)])
+
+    def _advance(self, number: int, action: LiftedAction) -> str:
+        """`advance.N(before, after, row)`: `apply.N`, and the guards that it can change."""
+        changed = [m for m, r in enumerate(self.lifted.guard_reads) if r & action.writes]
+        e = self._emitter("%after")
+        e.do(f"%code = call i64 @apply.{number}(ptr %before, ptr %after)")
+        e.do("%done = icmp eq i64 %code, 0")
+        e.do("br i1 %done, label %regard, label %end")
+        e.label("regard")
+        if len(changed) > 0.6 * len(self.actions):
+            e.do("call void @guards(ptr %after, ptr %row)")
+        elif changed:
+            self._store_row(e, [(m, self.actions[m].guard) for m in changed], "%row", keep=1)
+        e.do("br label %end")
+        e.label("end")
+        e.do("ret i64 %code")
+        inline = " alwaysinline" if self.small else ""
+        head = f"internal i64 @advance.{number}(ptr noalias %before, ptr noalias %after, ptr noalias %row) nounwind{inline}"
+        return self._function(head, e)
 
     def _switch(self, name: str, parameters: str, cases: list[tuple[int, str]], *, result: bool) -> str:
         """A function that calls another one by the number of an instance."""

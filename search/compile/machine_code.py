@@ -9,7 +9,7 @@ from functools import cache
 import llvmlite
 import llvmlite.binding as llvm
 
-FUNCTIONS = ("guards", "apply", "regard", "expand", "check", "check_step")
+FUNCTIONS = ("guards", "apply", "advance", "expand", "check", "check_step")
 """What a loaded kernel exports."""
 
 

@@ -137,6 +137,21 @@ poke32 = _writer(32, "Set item `index` of an array of uint32 at an address.")
 
 
 @part
+def get(base: int, index: int) -> int:
+    """Number `index` of an array of int64 at an address.
+
+    Loops go by addresses: an array in their arguments would be counted as used around every call, with the bus locked.
+    """
+    return integer(peek(base, index))
+
+
+@part
+def put(base: int, index: int, number: int) -> None:
+    """Set number `index` of an array of int64 at an address."""
+    poke(base, index, np.uint64(number))
+
+
+@part
 def count_up(base: int, index: int, amount: int) -> None:
     """Add to number `index` of an array of int64 at an address."""
     poke(base, index, peek(base, index) + np.uint64(amount))

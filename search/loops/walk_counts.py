@@ -54,7 +54,7 @@ class Gear:
         addresses: dict[str, Any] = {name: getattr(self, name).ctypes.data for name in _ADDRESSES}
         return Walker(
             words=kernel.words, row_words=kernel.instance_words, claim_words=kernel.claim_words, claims=kernel.claims,
-            apply=kernel.apply, regard=kernel.regard, check=kernel.check, check_step=kernel.check_step,
+            advance=kernel.advance, check=kernel.check, check_step=kernel.check_step,
             system_row=rows.system_row.ctypes.data, state_row=rows.state_row.ctypes.data,
             step_row=rows.step_row.ctypes.data, reachable_row=rows.reachable_row.ctypes.data,
             checks_states=int(rows.state_row.any()), checks_steps=int(rows.step_row.any()),

@@ -27,8 +27,7 @@ class Walker(NamedTuple):
     row_words: int
     claim_words: int
     claims: int
-    apply: int
-    regard: int
+    advance: int
     check: int
     check_step: int
     system_row: int

@@ -14,12 +14,14 @@ from search.loops.native import (
     call,
     call_void,
     count_up,
+    get,
     integer,
     loop,
     lowest_bit,
     part,
     peek,
     poke,
+    put,
     scale,
     select_bit,
 )
@@ -58,18 +60,18 @@ def mix(word: Word) -> Word:
 
 
 @loop
-def run_through(walker: Walker, cursor: np.ndarray) -> int:
-    """Do the walks cursor[WALK] … cursor[LAST] - 1; returns why it came back."""
+def run_through(walker: Walker, cursor: int) -> int:
+    """Do the walks WALK … LAST - 1 of the cursor, given by its address; returns why it came back."""
     status = DONE
-    while cursor[WALK] < cursor[LAST]:
-        if cursor[FINDINGS] + walker.claims + 1 > walker.most_findings:
+    while get(cursor, WALK) < get(cursor, LAST):
+        if get(cursor, FINDINGS) + walker.claims + 1 > walker.most_findings:
             status = FULL
             break
         became = _walk(walker, cursor)
         if became == FAILED:
             status = FAILED
             break
-        cursor[WALK] += 1
+        count_up(cursor, WALK, 1)
         if became == FOUND:
             status = FOUND
             break
@@ -78,19 +80,18 @@ def run_through(walker: Walker, cursor: np.ndarray) -> int:
 
 
 @part
-def _walk(walker: Walker, cursor: np.ndarray) -> int:
+def _walk(walker: Walker, cursor: int) -> int:
     """Do one walk."""
-    random = mix(np.uint64(walker.seed) + np.uint64(cursor[WALK]) * _GOLDEN)
+    random = mix(np.uint64(walker.seed) + np.uint64(get(cursor, WALK)) * _GOLDEN)
     here, there = walker.states, walker.states + 8 * walker.words
     random = _begin(walker, cursor, random)
     status = _visit(walker, cursor, here)
-    while status == GOING and cursor[STEP] < walker.depth:
+    while status == GOING and get(cursor, STEP) < walker.depth:
         random += _GOLDEN
         instance = _take(walker, cursor, (here, there), mix(random))
         if instance < 0:
-            return FAILED if cursor[FAILURE] < 0 else DONE
+            return FAILED if get(cursor, FAILURE) < 0 else DONE
         here, there = there, here
-        call_void(walker.regard, (instance, here, walker.row))
         if walker.checks_steps:
             status = _check_step(walker, cursor, there, here)
         if status == GOING:
@@ -99,11 +100,13 @@ def _walk(walker: Walker, cursor: np.ndarray) -> int:
 
 
 @part
-def _begin(walker: Walker, cursor: np.ndarray, random: Word) -> Word:
+def _begin(walker: Walker, cursor: int, random: Word) -> Word:
     """Put the walk at an initial state; the walk's random number after that choice."""
     random += _GOLDEN
     start = integer(scale(mix(random), np.uint64(walker.start_count)))
-    cursor[START], cursor[STEP], cursor[FAILURE] = start, 0, 0
+    put(cursor, START, start)
+    put(cursor, STEP, 0)
+    put(cursor, FAILURE, 0)
     copy_key(walker.states, walker.starts + 8 * walker.words * start, walker.words)
     copy_key(walker.row, walker.start_rows + 8 * walker.row_words * start, walker.row_words)
     for word in range(walker.claim_words):
@@ -112,26 +115,26 @@ def _begin(walker: Walker, cursor: np.ndarray, random: Word) -> Word:
 
 
 @part
-def _take(walker: Walker, cursor: np.ndarray, places: tuple[int, int], random: Word) -> int:
+def _take(walker: Walker, cursor: int, places: tuple[int, int], random: Word) -> int:
     """Take a random step from one place to the other; its instance, or -1 at a dead end or a failure."""
     row, words = walker.row, walker.row_words
     while True:
         instance = _choose(row, words, random)
         if instance < 0:
-            cursor[DEAD_ENDS] += 1
+            count_up(cursor, DEAD_ENDS, 1)
             return -1
-        code = call(walker.apply, (instance, places[0], places[1]))
+        code = call(walker.advance, (instance, places[0], places[1], walker.row))
         if code == 0:
             break
         if code < 0:
-            cursor[FAILURE] = code
+            put(cursor, FAILURE, code)
             return -1
         count_up(walker.hits, code - 1, 1)
         row = _without(walker, row, instance)
         random = mix(random + _GOLDEN)
-    poke(walker.track, cursor[STEP], np.uint64(instance))
-    cursor[STEP] += 1
-    cursor[STEPS] += 1
+    poke(walker.track, get(cursor, STEP), np.uint64(instance))
+    count_up(cursor, STEP, 1)
+    count_up(cursor, STEPS, 1)
     count_up(walker.taken, instance, 1)
     count_up(walker.changed, instance, integer(not same_key(places[0], places[1], walker.words)))
     return instance
@@ -169,9 +172,9 @@ def _without(walker: Walker, row: int, instance: int) -> int:
 
 
 @part
-def _visit(walker: Walker, cursor: np.ndarray, state: int) -> int:
+def _visit(walker: Walker, cursor: int, state: int) -> int:
     """Count what is enabled in a state and check its claims; FOUND if that ends the run."""
-    kept, words = cursor[KEPT], walker.row_words
+    kept, words = get(cursor, KEPT), walker.row_words
     enabled = system = ZERO
     for word in range(words):
         row = peek(walker.row, word)
@@ -179,7 +182,7 @@ def _visit(walker: Walker, cursor: np.ndarray, state: int) -> int:
         enabled |= row
         system |= row & peek(walker.system_row, word)
     quiet = integer(system == ZERO)
-    cursor[QUIET] += quiet
+    count_up(cursor, QUIET, quiet)
     status = GOING
     if walker.checks_states:
         premise = walker.ring_premises + 8 * walker.claim_words * kept
@@ -188,14 +191,14 @@ def _visit(walker: Walker, cursor: np.ndarray, state: int) -> int:
     if walker.deadlock and enabled == ZERO:
         _remember(walker, cursor, walker.claims)
         status = max(status, _find(walker, cursor, walker.claims))
-    cursor[KEPT] = kept + 1
+    put(cursor, KEPT, kept + 1)
     if kept + 1 == RING:
         _count(walker, cursor)
     return status
 
 
 @part
-def _check_step(walker: Walker, cursor: np.ndarray, before: int, after: int) -> int:
+def _check_step(walker: Walker, cursor: int, before: int, after: int) -> int:
     """Check the step claims; FOUND if that ends the run."""
     premise = walker.false + 16 * walker.claim_words
     call_void(walker.check_step, (before, after, walker.false, premise))
@@ -204,7 +207,7 @@ def _check_step(walker: Walker, cursor: np.ndarray, before: int, after: int) -> 
 
 
 @part
-def _judge(walker: Walker, cursor: np.ndarray, asked: int) -> int:
+def _judge(walker: Walker, cursor: int, asked: int) -> int:
     """Note the claims that are false for the first time in this walk."""
     status = GOING
     for word in range(walker.claim_words):
@@ -217,7 +220,7 @@ def _judge(walker: Walker, cursor: np.ndarray, asked: int) -> int:
 
 
 @part
-def _note(walker: Walker, cursor: np.ndarray, word: int, false: Word) -> int:
+def _note(walker: Walker, cursor: int, word: int, false: Word) -> int:
     """Remember claims that are false; FOUND if one of them ends the run."""
     status = GOING
     while false != ZERO:
@@ -230,33 +233,33 @@ def _note(walker: Walker, cursor: np.ndarray, word: int, false: Word) -> int:
 
 
 @part
-def _remember(walker: Walker, cursor: np.ndarray, claim: int) -> None:
+def _remember(walker: Walker, cursor: int, claim: int) -> None:
     """Count the walk for a claim, and keep the first one."""
     count_up(walker.seen, claim, 1)
     if peek(walker.first_walk, claim) == ZERO:
-        poke(walker.first_walk, claim, np.uint64(cursor[WALK] + 1))
-        poke(walker.first_step, claim, np.uint64(cursor[STEP]))
+        poke(walker.first_walk, claim, np.uint64(get(cursor, WALK) + 1))
+        poke(walker.first_step, claim, np.uint64(get(cursor, STEP)))
 
 
 @part
-def _find(walker: Walker, cursor: np.ndarray, claim: int) -> int:
+def _find(walker: Walker, cursor: int, claim: int) -> int:
     """Write down a finding; FOUND if the run stops at the first one."""
-    place = 3 * cursor[FINDINGS]
-    poke(walker.findings, place, np.uint64(cursor[WALK]))
-    poke(walker.findings, place + 1, np.uint64(cursor[STEP]))
+    place = 3 * get(cursor, FINDINGS)
+    poke(walker.findings, place, np.uint64(get(cursor, WALK)))
+    poke(walker.findings, place + 1, np.uint64(get(cursor, STEP)))
     poke(walker.findings, place + 2, np.uint64(claim))
-    cursor[FINDINGS] += 1
+    count_up(cursor, FINDINGS, 1)
     return FOUND if walker.stop else GOING
 
 
 @part
-def _count(walker: Walker, cursor: np.ndarray) -> None:
+def _count(walker: Walker, cursor: int) -> None:
     """Add the bit rows in the ring to the vertical counters."""
-    add_rows(walker.enabled, walker.ring_rows, cursor[KEPT], walker.row_words)
+    add_rows(walker.enabled, walker.ring_rows, get(cursor, KEPT), walker.row_words)
     if walker.checks_states:
-        add_rows(walker.premises, walker.ring_premises, cursor[KEPT], walker.claim_words)
-    cursor[VISITS] += cursor[KEPT]
-    cursor[KEPT] = 0
+        add_rows(walker.premises, walker.ring_premises, get(cursor, KEPT), walker.claim_words)
+    count_up(cursor, VISITS, get(cursor, KEPT))
+    put(cursor, KEPT, 0)
 
 
 @loop
