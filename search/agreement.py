@@ -187,7 +187,7 @@ class _Compiled:
         pointer, number = ctypes.c_void_p, ctypes.c_int64
         self._guards = ctypes.CFUNCTYPE(None, pointer, pointer)(kernel.guards)
         self._apply = ctypes.CFUNCTYPE(number, number, pointer, pointer)(kernel.apply)
-        self._regard = ctypes.CFUNCTYPE(None, number, pointer, pointer)(kernel.regard)
+        self._advance = ctypes.CFUNCTYPE(number, number, pointer, pointer, pointer)(kernel.advance)
         self._check = ctypes.CFUNCTYPE(None, pointer, number, pointer, pointer)(kernel.check)
         self._state: Vector = ()
         self._check_step = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, pointer)(kernel.check_step)
@@ -216,9 +216,10 @@ class _Compiled:
         code = self._apply(index, before.ctypes.data, after.ctypes.data)
         if code:
             return f"bound {kernel.bounds[code - 1]}" if code > 0 else "error"
-        self._regard(index, after.ctypes.data, row.ctypes.data)
-        if (row != self._guards_of(after)).any():
-            return "regard differs from guards"
+        again = np.zeros((1, kernel.words), np.uint64)
+        self._advance(index, before.ctypes.data, again.ctypes.data, row.ctypes.data)
+        if (again != after).any() or (row != self._guards_of(after)).any():
+            return "advance differs from apply and guards"
         return tuple(int(n) for n in kernel.unpack(after)[0])
 
     def claim(self, claim: LiftedClaim, state: Vector, before: Vector | None) -> Said:

@@ -138,7 +138,7 @@ def _counts(gear: Gear, kernel: Kernel) -> dict[str, Any]:
     return {
         "steps": int(cursor[STEPS]), "visits": int(cursor[VISITS]), "dead_ends": int(cursor[DEAD_ENDS]),
         "quiet": int(cursor[QUIET]), "enabled": totals(gear.enabled)[: kernel.instances], "taken": gear.taken,
-        "changed": gear.changed, "hits": gear.hits, "premises": totals(gear.premises)[: kernel.claims],
+        "changed": gear.taken - gear.idle, "hits": gear.hits, "premises": totals(gear.premises)[: kernel.claims],
         "seen": gear.seen, "first_walk": gear.first_walk - 1, "first_step": gear.first_step,
     }  # fmt: skip
 

@@ -1,7 +1,7 @@
-"""The functions of a kernel as LLVM text: guards, apply, regard, expand, check and check_step (see `search.kernel`).
+"""The functions of a kernel as LLVM text (see `search.kernel`): guards, apply, advance, expand, check, check_step.
 
 A model's code is cut into units that LLVM compiles in parallel; a small model is one unit, in which all is inlined into
-`expand` and `apply`.
+`expand`, `apply` and `advance`.
 """
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class _Writer:
         return word
 
     def advances(self) -> str:
-        """`advance(instance, before, after, row)`: a switch to a function per instance, its effect and then its guards."""
+        """`advance(instance, before, after, row)`: a switch to a function per instance."""
         texts = [self._advance(n, action) for n, action in enumerate(self.actions)]
         cases = [(n, f"advance.{n}") for n in range(len(self.actions))]
         parameters = "ptr %before, ptr %after, ptr %row"
@@ -107,8 +107,8 @@ class _Writer:
         e = self._emitter("%after")
         e.do(f"%code = call i64 @apply.{number}(ptr %before, ptr %after)")
         e.do("%done = icmp eq i64 %code, 0")
-        e.do("br i1 %done, label %regard, label %end")
-        e.label("regard")
+        e.do("br i1 %done, label %changed, label %end")
+        e.label("changed")
         if len(changed) > 0.6 * len(self.actions):
             e.do("call void @guards(ptr %after, ptr %row)")
         elif changed:
@@ -117,8 +117,8 @@ class _Writer:
         e.label("end")
         e.do("ret i64 %code")
         inline = " alwaysinline" if self.small else ""
-        head = f"internal i64 @advance.{number}(ptr noalias %before, ptr noalias %after, ptr noalias %row) nounwind{inline}"
-        return self._function(head, e)
+        parameters = "ptr noalias %before, ptr noalias %after, ptr noalias %row"
+        return self._function(f"internal i64 @advance.{number}({parameters}) nounwind{inline}", e)
 
     def _switch(self, name: str, parameters: str, cases: list[tuple[int, str]], *, result: bool) -> str:
         """A function that calls another one by the number of an instance."""

@@ -42,7 +42,7 @@ def _target(level: int) -> llvm.TargetMachine:
 def object_code(texts: Sequence[str], *, hurried: bool = False) -> list[bytes]:
     """The object code of several units, compiled in parallel.
 
-    One unit alone is a small model and gets all of -O1. Units of a large model were simplified as terms: passes over
+    One unit alone is a small model and gets all of -O2. Units of a large model were simplified as terms: passes over
     them cost as much again as making code, and gain nothing that was measurable. In a hurry, code is made without care.
     """
     if len(texts) == 1:
@@ -56,8 +56,8 @@ def _parsed(text: str) -> llvm.ModuleRef:
 
 
 def _optimized(text: str) -> bytes:
-    target, module = _target(1), _parsed(text)
-    builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=1))
+    target, module = _target(2), _parsed(text)
+    builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=2))
     builder.getModulePassManager().run(module, builder)
     return target.emit_object(module)
 

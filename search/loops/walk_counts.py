@@ -14,7 +14,7 @@ from search.loops.walking import evaluate_guards, mixed
 
 _ADDRESSES = (
     "starts", "start_rows", "states", "row", "false", "ring_rows", "ring_premises", "track", "enabled", "premises",
-    "taken", "changed", "hits", "seen", "first_walk", "first_step", "findings",
+    "taken", "idle", "hits", "seen", "first_walk", "first_step", "findings",
 )  # fmt: skip
 
 
@@ -40,7 +40,7 @@ class Gear:
         self.enabled = np.zeros((instance_words, PLANES), np.uint64)
         self.premises = np.zeros((claim_words, PLANES), np.uint64)
         self.taken = np.zeros(kernel.instances, np.int64)
-        self.changed = np.zeros(kernel.instances, np.int64)
+        self.idle = np.zeros(kernel.instances, np.int64)
         self.hits = np.zeros(max(1, len(kernel.bounds)), np.int64)
         self.seen = np.zeros(kernel.claims + 1, np.int64)
         self.first_walk = np.zeros(kernel.claims + 1, np.int64)

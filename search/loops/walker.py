@@ -65,7 +65,7 @@ class Walker(NamedTuple):
     premises: int
     """Vertical counters."""
     taken: int
-    changed: int
+    idle: int
     hits: int
     seen: int
     """Per claim, and for deadlock after them: in how many walks it was false (reachable claims: true)."""

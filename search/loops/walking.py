@@ -136,7 +136,8 @@ def _take(walker: Walker, cursor: int, places: tuple[int, int], random: Word) ->
     count_up(cursor, STEP, 1)
     count_up(cursor, STEPS, 1)
     count_up(walker.taken, instance, 1)
-    count_up(walker.changed, instance, integer(not same_key(places[0], places[1], walker.words)))
+    if same_key(places[0], places[1], walker.words):
+        count_up(walker.idle, instance, 1)
     return instance
 
 

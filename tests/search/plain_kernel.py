@@ -47,7 +47,7 @@ class _Plain:
         kinds = {
             "guards": (None, (POINTER, POINTER), self.guards),
             "apply": (INT, (INT, POINTER, POINTER), self.apply),
-            "regard": (None, (INT, POINTER, POINTER), lambda _, state, row: self.guards(state, row)),
+            "advance": (INT, (INT, POINTER, POINTER, POINTER), self.advance),
             "expand": (INT, (POINTER, POINTER, POINTER, SHORTS, NUMBERS), self.expand),
             "check": (None, (POINTER, INT, POINTER, POINTER), self.check),
             "check_step": (None, (POINTER, POINTER, POINTER, POINTER), self.check_step),
@@ -93,6 +93,13 @@ class _Plain:
         vector = self.vector(state)
         enabled = (i for i in range(self.view.instances) if self.outcome(vector, i)[0] is not None)
         _write(row, _row(enabled, self.view.instance_words))
+
+    def advance(self, instance: int, before: Any, after: Any, row: Any) -> int:
+        """`apply`, and then the row of guards."""
+        code = self.apply(instance, before, after)
+        if code == 0:
+            self.guards(after, row)
+        return code
 
     def apply(self, instance: int, before: Any, after: Any) -> int:
         code, vector = self.outcome(self.vector(before), instance)
