@@ -9,6 +9,7 @@ from model.examples.ewd426 import EWD426
 from model.examples.ewd840 import EWD840
 from model.examples.lamport_mutex import LAMPORT_MUTEX
 from model.examples.lost_update import LOST_UPDATE
+from model.examples.paxos import PAXOS
 from model.examples.readers_writers import READERS_WRITERS
 from model.examples.reference import REFERENCE
 from model.examples.tic_tac_toe import TIC_TAC_TOE
@@ -31,5 +32,6 @@ SCENARIOS: tuple[Scenario, ...] = (
     EWD840,
     CHANG_ROBERTS,
     LAMPORT_MUTEX,
+    PAXOS,
     REFERENCE,
 )

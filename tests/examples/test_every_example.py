@@ -22,6 +22,7 @@ SMALL = {
     "readers-writers": {"actors": 2, "requests": 4},
     "ewd426": {"nodes": 4, "counters": 4, "arrangements": 4**4},
     "lamport-mutex": {"processes": 2, "last_clock": 4, "channel": 3},
+    "paxos": {"servers": 2, "clients": 2, "ballots": 4, "majority": 2},
     "topic-id-core": {"brokers": 2, "partitions": 2, "topic_ids": 3, "failovers": 1, "restarts": 1},
 }
 """Sizes at which plain Python searches whole spaces in a moment, where the published size is too large for that."""

@@ -8,6 +8,7 @@ import pytest
 from model.examples.blocking_queue import BLOCKING_QUEUE
 from model.examples.ewd426 import EWD426
 from model.examples.lamport_mutex import LAMPORT_MUTEX
+from model.examples.paxos import PAXOS
 from model.examples.readers_writers import READERS_WRITERS
 from model.examples.reference import REFERENCE
 from model.examples.scenarios import SCENARIOS
@@ -59,6 +60,12 @@ def test_lamports_mutex_has_the_published_states_with_the_steps_beyond_the_last_
     assert (verdict.distinct_states, verdict.depth, verdict.findings) == (724_274, 60, ())
     assert set(verdict.bounds_hit) == {"last_clock"}
     assert (verdict.generated_states or 0) + verdict.bounds_hit["last_clock"] == 2_729_079
+
+
+def test_paxos_has_the_published_states() -> None:
+    verdict = searched(PAXOS, "faithful", servers=3, clients=2, ballots=6, majority=2)
+    assert (verdict.distinct_states, verdict.generated_states, verdict.depth) == (16_668, 32_971, 20)
+    assert (verdict.findings, verdict.bounds_hit) == ((), {})
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@ import pytest
 from model.examples.blocking_queue import BLOCKING_QUEUE
 from model.examples.die_hard import DIE_HARD
 from model.examples.lost_update import LOST_UPDATE
+from model.examples.paxos import PAXOS
 from model.examples.reference import REFERENCE
 from model.examples.tower_of_hanoi import TOWER_OF_HANOI
 from tests.examples.plain_search import space_of
+from tests.examples.test_large_published_counts import searched
 
 TRACE_LENGTHS = """\
 capacity,producers,consumers,steps
@@ -104,3 +106,9 @@ def test_the_topic_id_bug_shows_after_three_steps() -> None:
     way = space_of(REFERENCE, None, **TOPIC_ID_SIZES).violation("disk_matches_znode")
     assert way is not None
     assert len(way) == 3
+
+
+def test_servers_that_forget_their_promises_decide_twice_and_clients_can_tell() -> None:
+    verdict = searched(PAXOS, "forgetful", servers=3, clients=2, ballots=6, majority=2)
+    found = {finding.claim: (finding.count, finding.trace and finding.trace.length) for finding in verdict.findings}
+    assert found == {"servers_agree()": (3_330, 10), "linearizable()": (180, 17)}

@@ -13,12 +13,14 @@ from model.examples.chang_roberts import CHANG_ROBERTS
 from model.examples.die_hard import DIE_HARD
 from model.examples.ewd840 import EWD840, Color
 from model.examples.lost_update import LOST_UPDATE
+from model.examples.paxos import PAXOS
 from model.examples.reference import REFERENCE
 from model.examples.tic_tac_toe import TIC_TAC_TOE, Mark
 from model.examples.ticket_lock import TICKET_LOCK
 from model.examples.tower_of_hanoi import TOWER_OF_HANOI
 from model.examples.two_phase_commit import TWO_PHASE_COMMIT
-from model.language import Scenario
+from model.language import Model, Scenario
+from search.plain import Visit
 from tests.examples.plain_search import Space, space_of
 
 
@@ -37,6 +39,18 @@ class Published:
         sizes = ",".join(f"{name}={size}" for name, size in self.bounds.items())
         return f"{self.scenario.name}({sizes})"
 
+
+STATERIGHTS_WAY_TO_A_CHOSEN_VALUE = (
+    "receive_put(1, 1)",
+    "receive_prepare(0, 1)",
+    "receive_promise(1, 0)",
+    "receive_accept(2, 1)",
+    "receive_accepted(1, 2)",
+    "receive_put_ok(1, 1)",
+    "receive_decided(2, 1)",
+    "receive_get(2, 1)",
+)
+"""The deliveries that the test of examples/paxos.rs asserts; it writes ballot 1 as (1, 1), and client 1 as 4."""
 
 PUBLISHED = [
     Published(DIE_HARD, {}, distinct=16, generated=97, depth=7),
@@ -121,3 +135,18 @@ def _ticket_lock_states(clients: int, tickets: int) -> int:
         states += (tickets - out + 1) * holders * (2 if out else 1)
         holders *= clients - out
     return states
+
+
+def test_no_way_to_a_value_that_paxos_has_chosen_is_shorter_than_staterights() -> None:
+    model = Model(PAXOS)
+    (chosen,) = model.claims_of("value_chosen")
+    vector = model.initial[0]
+    for key in STATERIGHTS_WAY_TO_A_CHOSEN_VALUE:
+        vector = model.attempt(model.instance(key), vector).after or pytest.fail(f"{key} cannot be taken")
+    assert model.truth(chosen, vector)
+    level = set(model.initial)
+    for _ in STATERIGHTS_WAY_TO_A_CHOSEN_VALUE:
+        assert not any(model.truth(chosen, vector) for vector in level)
+        visits = [Visit(model, vector) for vector in level]
+        level = {after for visit in visits for i in model.instances if (after := visit.after(i)) is not None}
+    assert vector in level
