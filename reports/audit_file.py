@@ -90,6 +90,7 @@ def _trace(record: Mapping[str, Any]) -> Trace:
         claim=_text(record, "claim"), labels={name: _texts(labels, name) for name in labels}, flags=flags,
         seed=_count(record, "seed"), found_by=_text(record, "found_by") or "", shortest=_text(record, "shortest"),
         command=_text(record, "command") or "", fingerprint=_text(record, "fingerprint") or "",
+        loop=_count(record, "loop"),
     )  # fmt: skip
 
 

@@ -30,7 +30,8 @@ from model.language.registry import find_scenario
 from model.language.settings import setting_from
 from reports.markdown import diagram
 from reports.story import tell
-from search.trace import ReplayError, Trace, reference_of, run, shows
+from search.fairness import closed, shows_in_the_end
+from search.trace import ReplayError, Trace, reference_of, run
 
 BLOCK = re.compile(r"<!-- counterexample\n(?P<head>.*?)-->\n.*?<!-- end of counterexample -->", re.DOTALL)
 FIELDS = ("scenario", "variant", "claim", "bounds", "flags", "steps")
@@ -115,8 +116,9 @@ def _replayed(model: Model, claim: Claim, wanted: Counterexample) -> Trace:
             states = run(model, start, wanted.steps)
         except ReplayError:
             continue
-        if shows(model, claim, states):
-            return _trace(model, claim, states, wanted.steps)
+        trace = closed(model, claim, _trace(model, claim, states, wanted.steps))
+        if shows_in_the_end(model, claim, trace):
+            return trace
     raise UsageError(
         f"The steps of {wanted.claim} in {wanted.scenario!r} ({wanted.variant}) do not lead to a violation any more. "
         f"Remove the line `steps:` to search for others: {wanted.command}"

@@ -2,7 +2,8 @@
 
 Words: ITF is Apalache's *informal trace format* (its ADR 15): `vars` names the variables, `states` has one record per
 state, every integer is {"#bigint": "…"}. `mbt::actionTaken` and `mbt::nondetPicks` are Quint's names for the action
-that led to a state and for its arguments. The *vectors* in `#meta` are the states as kwalk numbers them.
+that led to a state and for its arguments. `loop` is the state from where a behaviour goes on for ever; the last state
+is that one again. The *vectors* in `#meta` are the states as kwalk numbers them.
 """
 from __future__ import annotations
 
@@ -40,6 +41,7 @@ def itf(model: Model, trace: Trace, version: str) -> dict[str, Any]:
         "#meta": _meta(trace, version),
         "vars": [*names, ACTION, PICKS],
         "states": states,
+        **({} if trace.loop is None else {"loop": trace.loop}),
     }
 
 

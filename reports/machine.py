@@ -65,5 +65,6 @@ def _counterexample(trace: Trace, file: Path | None) -> dict[str, Any]:
         "actions": list(trace.actions),
         "shortest": trace.shortest,
         "found_by": trace.found_by,
+        "loop": trace.loop,
         "trace_file": str(file) if file else None,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reports.escaping import code_span, markdown, mermaid
-from reports.story import Fold, Step, Story
+from reports.story import Fold, Step, Story, Turn
 from reports.text import shown_lines, why_sentences
 
 
@@ -46,10 +46,20 @@ def diagram(story: Story, *, unfold: bool = False) -> Iterator[str]:
         if isinstance(chapter, Fold):
             touched = [lanes[actor] for actor in chapter.actors]
             yield f"    Note over {_span(touched, lanes)}: … {mermaid(chapter.says)}"
+        elif isinstance(chapter, Turn):
+            yield from _turn(chapter, lanes)
         else:
             yield from _arrow(chapter, lanes[chapter.actor])
+    if story.loop is not None and story.loop < story.length:
+        yield "    end"
     yield "```"
     yield ""
+
+
+def _turn(turn: Turn, lanes: dict[str, str]) -> Iterator[str]:
+    """The beginning of a loop in a diagram, or a note where nothing happens any more."""
+    everybody = _span(list(lanes.values()), lanes)
+    yield f"    loop {mermaid(turn.says)}" if turn.steps else f"    Note over {everybody}: {mermaid(turn.says)}"
 
 
 def _span(touched: list[str], lanes: dict[str, str]) -> str:
@@ -71,6 +81,8 @@ def _table(story: Story, *, unfold: bool) -> Iterator[str]:
     for chapter in story.chapters(unfold=unfold):
         if isinstance(chapter, Fold):
             yield f"| … | | *{markdown(chapter.says)}* | *{markdown(chapter.does)}* |"
+        elif isinstance(chapter, Turn):
+            yield f"| ↻ | | **{markdown(chapter.says)}** | |"
         else:
             shown, more = shown_lines(chapter, every=unfold)
             cells = [f"**{markdown(str(line))}**" if line.matters else markdown(str(line)) for line in shown]

@@ -5,7 +5,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from reports.story import Fold, Story
+from reports.story import Fold, Story, Turn
 from reports.text import shown_lines, why_sentences
 
 HUES = 8
@@ -32,6 +32,7 @@ def html_page(story: Story, *, unfold: bool = False) -> str:
         chapters=list(story.chapters(unfold=unfold)),
         lanes=lanes,
         is_fold=lambda chapter: isinstance(chapter, Fold),
+        is_turn=lambda chapter: isinstance(chapter, Turn),
         shown_lines=shown_lines,
         why_sentences=why_sentences(story.why) if story.why else [],
         unfold=unfold,

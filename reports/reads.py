@@ -11,9 +11,9 @@ from typing import Any
 
 from attrs import frozen
 
-from model.language import Array, Claim, DomainError, Fifo, Fresh, Model, Vector
+from model.language import Array, Claim, DomainError, Fifo, Fresh, Kind, Model, Vector
 from model.language.containers import ArrayShape, FifoShape, FreshShape
-from model.language.errors import BoundReached, PremiseFailed
+from model.language.errors import BoundReached
 from model.language.records import RecordShape
 from model.language.shapes import Shape
 from reports.changes import Part, pieces
@@ -43,10 +43,9 @@ def reads(model: Model, claim: Claim, vector: Vector, before: Vector | None = No
 
 def _evaluate(claim: Claim, states: list[Any]) -> bool | None:
     """The predicate's truth on states; None where it says nothing. The model must be active."""
-    try:
-        return bool(claim.invariant.function(*states, *claim.args))
-    except PremiseFailed:
-        return None
+    if claim.kind is Kind.EVENTUALLY:
+        return claim.invariant.awaited(*states, *claim.args)[1]
+    return claim.invariant.truth(*states, *claim.args)
 
 
 # Watching.
@@ -150,6 +149,8 @@ def _others(model: Model, part: Part, vector: Vector) -> Iterator[Vector]:
 
 def _true_at(model: Model, claim: Claim, end: Behaviour) -> bool:
     try:
+        if claim.kind is Kind.EVENTUALLY:
+            return model.awaited(claim, end.vector)[1]
         return model.truth(claim, end.vector, end.before) is True
     except (DomainError, BoundReached, IndexError, ValueError, TypeError):
         return False  # No state of the model: an empty queue's head, None as a number.

@@ -10,12 +10,13 @@ from contextlib import suppress
 
 from attrs import evolve, frozen
 
-from model.language import Model, Scenario, UsageError
+from model.language import Model, Scenario, UsageError, Vector
 from model.language.errors import one_of
 from model.language.registry import find_scenario
 from model.language.settings import setting_from
 from reports.escaping import visible
 from reports.fingerprint import fingerprint
+from search.fairness import never_ends
 from search.trace import ReplayError, Trace, run
 from search.verdict import Answer
 
@@ -70,8 +71,14 @@ def _taken_anew(model: Model, trace: Trace) -> Trace | None:
     """The same steps from an initial state of the model, whose states have other fields by now, if it allows them."""
     for start in model.initial[:MOST_STARTS]:
         with suppress(ReplayError, UsageError):  # a step that is not enabled, or that the model does not have
-            return evolve(trace, states=run(model, start, trace.actions))
+            states = run(model, start, trace.actions)
+            return evolve(trace, states=states, loop=_still_closed(trace.loop, states))
     return None
+
+
+def _still_closed(loop: int | None, states: tuple[Vector, ...]) -> int | None:
+    """Where a loop begins, if the last state still is that one again."""
+    return loop if loop is not None and states[loop] == states[-1] else None
 
 
 def labelled(scenario: Scenario, trace: Trace) -> Scenario:
@@ -124,7 +131,8 @@ def _ending(model: Model, trace: Trace, end: tuple[tuple[int, ...] | None, tuple
         about = visible(trace.claim, 80)
         raise UsageError(f"The trace is about {about!r}, and the model has no such invariant. {known}")
     over_step = before if claim.invariant.states == 2 else None
-    if not model.violates(claim, state, over_step):
+    violated = never_ends(model, claim, trace) if trace.loop is not None else model.violates(claim, state, over_step)
+    if not violated:
         return Answer.HOLDS
     return Answer.BAD_STABLE_STATE if claim.kind.value == "when quiet" else Answer.VIOLATED
 

@@ -47,6 +47,7 @@ def save(model: Model, trace: Trace, out: OutFolder) -> dict[str, Path]:
 def stem(model: Model, trace: Trace) -> str:
     """The name of a trace's files: what it is about, and a few digits that are the same for the same trace."""
     bounds, flags = sorted(trace.bounds.items()), [sorted(trace.flags.items())] if trace.flags else []
-    same = (trace.scenario, trace.variant, bounds, trace.states[0], trace.actions, trace.claim, *flags)
+    more = [*flags, *([] if trace.loop is None else [trace.loop])]
+    same = (trace.scenario, trace.variant, bounds, trace.states[0], trace.actions, trace.claim, *more)
     digits = hashlib.blake2b(repr(same).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
     return f"{file_stem(model.scenario.name, trace.variant, trace.claim or 'no claim', longest=80)}-{digits}"

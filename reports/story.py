@@ -1,8 +1,9 @@
 """A trace as a story: who did what, what it changed, what is wrong in the end, and why.
 
 Words: a *step* is one line. A step is *routine* when a system actor takes it and it changes nothing that the violated
-claim ever reads: deliveries that any order would bring. Runs of routine steps are told in one line, a *fold*. All
-texts in a story are visible ones (see `escaping`), so that renderers only add their own syntax.
+claim ever reads: deliveries that any order would bring. Runs of routine steps are told in one line, a *fold*. Where a
+story goes on for ever there is a *turn*, and after it the steps of the loop, none of them folded. All texts in a story
+are visible ones (see `escaping`), so that renderers only add their own syntax.
 """
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from model.language.settings import variant_text
 from reports.changes import Change, ChangeLine, Part, changes, lines, parts_of, path_text
 from reports.escaping import LONGEST, visible
 from reports.reads import Behaviour, decisive, reads
-from search.trace import Trace, shows
+from search.fairness import shows_in_the_end
+from search.trace import Trace
 
 SHOWN = 3
 """Changed lines of a step that are shown before the rest is told as a number."""
@@ -74,6 +76,25 @@ class Why:
     also: tuple[tuple[str, str], ...] = ()
     more: int = 0
     stable: bool = False
+    endless: bool = False
+    """Whether it is what the claim awaits that is never there, and not something that must not be."""
+
+
+@frozen
+class Turn:
+    """The place in a story from where it goes on for ever; `steps` are those of the loop, perhaps none."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def says(self) -> str:
+        """The line."""
+        if not self.steps:
+            return "for ever: it stays like this, as no system action is enabled"
+        first, last = self.steps[0].number, self.steps[-1].number
+        return f"for ever: step {first}, again and again" if first == last else (
+            f"for ever: steps {first} to {last}, again and again"
+        )
 
 
 @frozen
@@ -99,6 +120,8 @@ class Story:
     reproduce: str = ""
     files: Mapping[str, str] = field(factory=dict)
     """Names of the other files of the same trace, by format."""
+    loop: int | None = None
+    """After how many steps it goes on for ever, if it does."""
 
     @property
     def actors(self) -> tuple[str, ...]:
@@ -109,16 +132,26 @@ class Story:
     def how_short(self) -> str:
         """How many steps, and whether fewer would do."""
         steps = f"{self.length} step" + "s" * (self.length != 1)
+        if self.loop is not None:
+            rest = self.length - self.loop
+            return f"{steps}, the last {rest} for ever" if rest else f"{steps}, and then for ever as it is"
         return f"{steps}, the shortest ({self.shortest})" if self.shortest else f"{steps}, perhaps not the shortest"
 
-    def chapters(self, *, unfold: bool = False) -> Iterator[Step | Fold]:
-        """The steps in order, with runs of two or more routine ones folded."""
-        for routine, run in groupby(self.steps, key=lambda step: step.routine and not unfold):
-            steps = tuple(run)
-            if routine and len(steps) > 1:
-                yield Fold(steps)
-            else:
-                yield from steps
+    def chapters(self, *, unfold: bool = False) -> Iterator[Step | Fold | Turn]:
+        """The steps in order, with runs of two or more routine ones folded; and where they go on for ever, a turn."""
+        yield from _folded(self.steps[: self.loop], unfold=unfold)
+        if self.loop is not None:
+            yield Turn(self.steps[self.loop :])
+            yield from self.steps[self.loop :]
+
+
+def _folded(told: tuple[Step, ...], *, unfold: bool) -> Iterator[Step | Fold]:
+    for routine, run in groupby(told, key=lambda step: step.routine and not unfold):
+        steps = tuple(run)
+        if routine and len(steps) > 1:
+            yield Fold(steps)
+        else:
+            yield from steps
 
 
 def tell(model: Model, trace: Trace) -> Story:
@@ -143,6 +176,7 @@ def tell(model: Model, trace: Trace) -> Story:
         start=tuple(_values(model, _unlike_default(model, parts, trace), trace, at=0)),
         steps=_steps(model, trace, claim, parts),
         why=_why(model, trace, claim, parts) if claim else None,
+        loop=trace.loop,
     )
 
 
@@ -158,7 +192,7 @@ def headline(model: Model, trace: Trace, claim: Claim | None) -> str:
         return "DEADLOCK" if stuck else "SAMPLE"
     if claim.kind is Kind.REACHABLE:
         return "REACHED" if model.truth(claim, trace.states[-1]) else "NOT REACHED"
-    if not shows(model, claim, trace.states):
+    if not shows_in_the_end(model, claim, trace):
         return "NOT VIOLATED"
     return "BAD STABLE STATE" if claim.kind is Kind.WHEN_QUIET else "VIOLATED"
 
@@ -213,7 +247,8 @@ def _marked(change: Change, read: frozenset[int]) -> Change:
 
 
 def _is_routine(changed: Iterable[Change], number: int, trace: Trace) -> bool:
-    return number < trace.length and not any(change.matters for change in changed)
+    last = trace.length if trace.loop in (None, trace.length) else trace.loop + 1
+    return number < last and not any(change.matters for change in changed)
 
 
 # Beginning and end.
@@ -235,7 +270,7 @@ def _why(model: Model, trace: Trace, claim: Claim, parts: tuple[Part, ...]) -> W
     end = Behaviour(trace.states[-1], trace.states[-2] if claim.kind is Kind.STEP and trace.length else None)
     starts = reads(model, claim, end.vector, end.before)
     read = [part for part in parts if part.start in starts]
-    violated = claim.kind is not Kind.REACHABLE and shows(model, claim, trace.states)
+    violated = claim.kind is not Kind.REACHABLE and shows_in_the_end(model, claim, trace)
     cause = decisive(model, claim, end, read) if violated else []
     rest = [part for part in read if part not in cause]
     shown = rest[: max(0, READ_ALSO - len(cause))]
@@ -244,5 +279,6 @@ def _why(model: Model, trace: Trace, claim: Claim, parts: tuple[Part, ...]) -> W
         decisive=tuple(_values(model, cause, trace, at=-1)),
         also=tuple(_values(model, shown, trace, at=-1)),
         more=len(rest) - len(shown),
-        stable=violated and claim.kind is Kind.WHEN_QUIET,
+        stable=violated and (claim.kind is Kind.WHEN_QUIET or trace.loop == trace.length),
+        endless=violated and claim.kind is Kind.EVENTUALLY,
     )

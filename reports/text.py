@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from reports.changes import Change, ChangeLine
-from reports.story import SHOWN, Fold, Step, Story, Why
+from reports.story import SHOWN, Fold, Step, Story, Turn, Why
 from reports.terminal import put
 
 HEADLINES = {"REACHED": "bold green", "NOT VIOLATED": "bold green", "SAMPLE": "bold"}
@@ -19,7 +19,7 @@ HEADLINES = {"REACHED": "bold green", "NOT VIOLATED": "bold green", "SAMPLE": "b
 def print_story(story: Story, console: Console, *, unfold: bool = False) -> None:
     """Print a story, its routine steps folded unless asked."""
     put(console, *_heading(story))
-    if story.steps:
+    if story.steps or story.loop is not None:
         put(console, Text(), steps_table(story, unfold=unfold))
     if story.why:
         put(console, Text(), *_why(story.why))
@@ -52,6 +52,8 @@ def steps_table(story: Story, *, unfold: bool) -> Table:
     for chapter in story.chapters(unfold=unfold):
         if isinstance(chapter, Fold):
             table.add_row("…", "", Text(chapter.says, style="dim"), Text(chapter.does, style="dim"))
+        elif isinstance(chapter, Turn):
+            table.add_row("↻", "", Text(chapter.says, style="bold"), "")
         else:
             _add_step(table, chapter, every=unfold)
     return table
@@ -109,15 +111,16 @@ def why_sentences(why: Why) -> list[str]:
     """What the claim read in the last state, decisive parts first."""
     told = []
     if why.decisive:
-        either = "were it otherwise, the claim would hold" if len(why.decisive) == 1 else (
-            "any one of these otherwise, and the claim would hold"
-        )
+        good = "what it awaits would be there" if why.endless else "the claim would hold"
+        either = f"were it otherwise, {good}" if len(why.decisive) == 1 else f"any one of these otherwise, and {good}"
         told.append(f"In the end {_listed(why.decisive)}: {either}.")
     if why.also:
         more = f", and {why.more} more" if why.more else ""
         told.append(f"It {'also ' * bool(why.decisive)}reads {_listed(why.also)}{more}.")
     if why.stable:
         told.append("No system action is enabled here: nothing will mend it by itself.")
+    elif why.endless:
+        told.append("The loop neglects nobody: every system action that stays enabled in it is taken in it.")
     return told
 
 

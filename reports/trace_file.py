@@ -28,7 +28,8 @@ REFERENCE = re.compile(r"[\w.-]+|\w+(\.\w+)*:\w+", re.ASCII)
 
 def read_trace(path: str | Path) -> Trace:
     """The trace in a file; UsageError if the file is no trace that kwalk wrote."""
-    meta = _Fields(str(path), _meta(path))
+    page = _page(path)
+    meta = _Fields(str(path), page["#meta"])
     vectors = tuple(_vector(meta, number, text) for number, text in enumerate(meta.texts("vectors")))
     actions = meta.texts("actions")
     if len(vectors) != len(actions) + 1:
@@ -47,7 +48,15 @@ def read_trace(path: str | Path) -> Trace:
         command=meta.text_or_none("command") or "",
         fingerprint=meta.text_or_none("fingerprint") or "",
         flags=meta.flags(),
+        loop=_loop(meta, page.get("loop"), vectors),
     )
+
+
+def _loop(meta: _Fields, found: Any, vectors: tuple[Vector, ...]) -> int | None:
+    """Where the trace goes on for ever; its last state must be that one again."""
+    if found is None or (type(found) is int and 0 <= found < len(vectors) and vectors[found] == vectors[-1]):
+        return found
+    raise meta.refusal("`loop` must be the number of a state that is the last one's equal")
 
 
 def readable_text(path: str | Path, kind: str) -> str:
@@ -66,7 +75,7 @@ def readable_text(path: str | Path, kind: str) -> str:
         raise UsageError(f"Cannot read the {kind} {name!r}: {why}.") from error
 
 
-def _meta(path: str | Path) -> dict[str, Any]:
+def _page(path: str | Path) -> dict[str, Any]:
     name = visible(str(path))
     try:
         page = json.loads(readable_text(path, "trace"))
@@ -82,7 +91,7 @@ def _meta(path: str | Path) -> dict[str, Any]:
             f"{name!r} is an ITF trace that kwalk did not write: its `#meta` has no `vectors`. "
             "Only traces that kwalk wrote can be shown and replayed."
         )
-    return meta
+    return page
 
 
 @frozen

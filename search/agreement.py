@@ -110,10 +110,11 @@ class _Plain:
 
     def claim(self, claim: LiftedClaim, state: Vector, before: Vector | None) -> Said:
         try:
-            truth = self.model.truth(claim.claim, state, before)
+            if claim.claim.kind is Kind.EVENTUALLY:
+                return _awaited(*self.model.awaited(claim.claim, state))
+            return self.model.truth(claim.claim, state, before)
         except DomainError:
             return "error"
-        return truth
 
 
 class _Terms:
@@ -152,6 +153,8 @@ class _Terms:
 
     def claim(self, claim: LiftedClaim, state: Vector, before: Vector | None) -> Said:
         premise, truth, *errors = self._values(claim.roots, state if before is None else (*before, *state))
+        if claim.claim.kind is Kind.EVENTUALLY:
+            return "error" if any(errors) else _awaited(bool(premise), bool(truth))
         if not premise:
             return None
         return "error" if any(errors) else bool(truth)
@@ -231,16 +234,27 @@ class _Compiled:
         else:
             start = kernel.pack(np.array([before], np.int64))
             self._check_step(start.ctypes.data, after.ctypes.data, false.ctypes.data, premise.ctypes.data)
+        if claim.claim.kind is Kind.EVENTUALLY:
+            return self._both(claim, state, premise=_bit(premise, index), false=_bit(false, index))
         if not _bit(premise, index):
             return None
         if not _bit(false, index):
             return claim.claim.kind is not Kind.REACHABLE
         return self._why_false(claim, state, before)
 
+    def _both(self, claim: LiftedClaim, state: Vector, *, premise: bool, false: bool) -> Said:
+        failed = false and _Plain(self.model).claim(claim, state, None) == "error"
+        return "error" if failed else _awaited(premise, not false)
+
     def _why_false(self, claim: LiftedClaim, state: Vector, before: Vector | None) -> Said:
         """False, unless plain Python says that the claim itself fails here (the kernel has one bit for both)."""
         said = _Plain(self.model).claim(claim, state, before)
         return "error" if said == "error" else claim.claim.kind is Kind.REACHABLE
+
+
+def _awaited(premise: bool, there: bool) -> str:
+    """What a meaning says of an `eventually` claim, which has two answers."""
+    return f"premise {premise}, there {there}"
 
 
 def _bit(row: np.ndarray, index: int) -> bool:

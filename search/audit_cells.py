@@ -19,11 +19,12 @@ from model.language.settings import Setting, setting_text
 from search.audit_outcomes import Known, Outcome
 from search.compile import kernel_for
 from search.exhaust import DEADLOCK, exhaust
+from search.fairness import liveness, shows_in_the_end
 from search.hunt import shrunk
 from search.loops.memory import SHARE, available_memory
 from search.progress import Report, silent
 from search.prove.induction import escapes, is_inductive
-from search.trace import ReplayError, Trace, run, shows
+from search.trace import ReplayError, Trace, run
 from search.verdict import Finding, Verdict
 from search.walk import walk
 
@@ -100,7 +101,7 @@ class Cell:
     def _shows(self, trace: Trace) -> bool:
         if trace.claim is None:
             return next(self.model.successors(trace.states[-1]), None) is None
-        return any(shows(self.model, claim, trace.states) for claim in self.claims if claim.key == trace.claim)
+        return any(shows_in_the_end(self.model, claim, trace) for claim in self.claims if claim.key == trace.claim)
 
 
 def examine(cell: Cell, budget: Budget, report: Report = silent) -> Outcome:
@@ -146,7 +147,7 @@ def _sampled(cell: Cell, walks: Verdict, exhausted: Verdict, budget: Budget) -> 
     found, bounds_hit = _first(walks), tuple(exhausted.bounds_hit)
     if found is not None:
         return evolve(_violated(walks, shrunk(cell.model, found)), bounds_hit=bounds_hit)
-    if not walks.steps:
+    if not walks.steps or liveness(cell.claims):
         return Outcome(Known.UNDECIDED, why=exhausted.how, bounds_hit=bounds_hit, seconds=budget.seconds)
     return Outcome(Known.SAMPLED, steps=walks.steps, bounds_hit=bounds_hit, seconds=budget.seconds)
 

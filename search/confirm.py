@@ -46,17 +46,23 @@ class Origin:
     command: str = ""
 
 
-def confirmed(model: Model, kernel: Kernel, path: Path, *, claim: Claim | None, origin: Origin) -> Trace:
-    """The path as a trace, replayed in plain Python; EngineDisagreement if that goes another way."""
+def confirmed(
+    model: Model, kernel: Kernel, path: Path, *, claim: Claim | None, origin: Origin, loop: int | None = None
+) -> Trace:
+    """The path as a trace, replayed in plain Python; EngineDisagreement if that goes another way.
+
+    Of a lasso (`loop` is where it begins) only the steps are: whether it is a counterexample is for `search.liveness`.
+    """
     states = vectors(kernel, path.states)
     actions = tuple(model.instances[number].key for number in path.instances)
     _follow(model, states, actions)
-    if claim is not None:
+    if claim is not None and loop is None:
         _witness(model, claim, states)
     return Trace(
         scenario=reference_of(model), variant=model.variant, bounds=model.binding.bounds, states=states,
         actions=actions, claim=None if claim is None else claim.key, labels=model.binding.labels, seed=origin.seed,
         found_by=origin.found_by, shortest=origin.shortest, command=origin.command, flags=model.asked_flags,
+        loop=loop,
     )  # fmt: skip
 
 
@@ -136,6 +142,15 @@ def failures(kernel: Kernel, packed: np.ndarray) -> Iterator[tuple[int, int]]:
             code = applied(kernel, instance, state, after)
             if code < 0:
                 yield instance, code
+
+
+def blocking_bounds(kernel: Kernel, packed: np.ndarray) -> tuple[str, ...]:
+    """The bounds that prevent system steps in a packed state."""
+    state, after = np.ascontiguousarray(packed, np.uint64), np.zeros(kernel.words, np.uint64)
+    row = enabled_row(kernel, state) & kernel.system_row[: kernel.instance_words]
+    enabled = (i for i in range(kernel.instances) if int(row[i // 64]) >> (i % 64) & 1)
+    codes = (applied(kernel, instance, state, after) for instance in enabled)
+    return tuple(dict.fromkeys(kernel.bounds[code - 1] for code in codes if code > 0))
 
 
 def enabled_row(kernel: Kernel, packed: np.ndarray) -> np.ndarray:

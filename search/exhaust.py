@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from attrs import frozen
 
 from model.language import Claim, Kind, Model
-from search.confirm import Origin, confirmed, domain_error
+from search.confirm import EngineDisagreement, Origin, confirmed, domain_error
 from search.exploration import Ending, Exploration, Wish
+from search.fairness import never_ends
 from search.kernel import Kernel
+from search.liveness import Waits, look_through_waits, told
 from search.loops.frontier import DEADLOCKS, DEPTH, FIRST_DEADLOCK, GENERATED, NEXT, QUIET, SIZE
 from search.loops.memory import SHARE, available_memory
 from search.progress import Report, silent
@@ -45,7 +47,7 @@ def exhaust(
     )  # fmt: skip
     exploration = Exploration(model, kernel or _compiled(model), wish)
     exploration.run()
-    return Conclusion(exploration, command).verdict()
+    return Conclusion(exploration, look_through_waits(exploration), command).verdict()
 
 
 def _compiled(model: Model) -> Kernel:
@@ -74,8 +76,8 @@ class Sighting:
 class Conclusion:
     """The verdict of an exploration that has ended."""
 
-    def __init__(self, exploration: Exploration, command: str) -> None:
-        self.done, self.command = exploration, command
+    def __init__(self, exploration: Exploration, waits: tuple[Waits, ...], command: str) -> None:
+        self.done, self.waits, self.command = exploration, waits, command
         self.model, self.kernel, self.counts = exploration.model, exploration.kernel, exploration.counts
         self.origin = Origin("exhaust", shortest="exhaust", command=command)
 
@@ -95,8 +97,8 @@ class Conclusion:
             distinct_states=int(cursor[SIZE]), generated_states=done.initial + int(cursor[GENERATED]),
             depth=int(cursor[DEPTH]), quiet_states=int(cursor[QUIET]), seconds=done.seconds,
             bounds_hit=self._bounds_hit(), rules=self._rules(), premises=self._premises(), command=self.command,
-            findings=(*map(self._finding, sightings), *(Finding(claim.key, 0) for claim in missing)),
-            notes=tuple(self._notes(missing)),
+            findings=(*map(self._finding, sightings), *self._endless(), *(Finding(claim.key, 0) for claim in missing)),
+            notes=(*self._notes(missing), *told(self.waits)),
         )  # fmt: skip
 
     # What was found.
@@ -134,17 +136,33 @@ class Conclusion:
         name = DEADLOCK if sighting.claim is None else sighting.claim.key
         return Finding(name, sighting.count, self._trace(sighting))
 
+    def _endless(self) -> Iterator[Finding]:
+        """The waits that never end, each with a lasso that plain Python confirms."""
+        for waits in self.waits:
+            if waits.lasso is not None:
+                path, loop = waits.path(self.done)
+                origin = Origin("exhaust", command=self.command)
+                trace = confirmed(self.model, self.kernel, path, claim=waits.claim, origin=origin, loop=loop)
+                if not never_ends(self.model, waits.claim, trace):
+                    raise EngineDisagreement(f"Plain Python says that {waits.claim.key} is no lasso: {trace.actions}.")
+                yield Finding(waits.claim.key, waits.beginnings, trace)
+
     # What it means.
 
     def _answer(self, sightings: list[Sighting], missing: list[Claim]) -> Answer:
         if sightings:
             return sightings[0].answer
-        if missing:
+        if missing or any(waits.lasso is not None for waits in self.waits):
             return Answer.VIOLATED
-        return Answer.HOLDS if self.done.ending is Ending.COMPLETE else Answer.UNDECIDED
+        return Answer.HOLDS if self._ending() is Ending.COMPLETE else Answer.UNDECIDED
+
+    def _ending(self) -> Ending:
+        """Why it ended: for claims on waits, the exploration is only the beginning."""
+        early = (waits.ending for waits in self.waits if waits.ending not in (None, Ending.VIOLATION))
+        return next(early, None) or self.done.ending
 
     def _how(self) -> str:
-        ending, wish = self.done.ending, self.done.wish
+        ending, wish = self._ending(), self.done.wish
         if ending is Ending.TIME:
             return f"{ending.value} of {wish.seconds:g} s"
         if ending is Ending.MEMORY:
@@ -181,5 +199,5 @@ class Conclusion:
         return rules
 
     def _premises(self) -> dict[str, int]:
-        held = self.counts.premise_totals.tolist()
-        return {claim.key: held[claim.index] for claim in self.done.wish.claims}
+        held, waits = self.counts.premise_totals.tolist(), {known.claim: known.premises for known in self.waits}
+        return {claim.key: waits.get(claim, held[claim.index]) for claim in self.done.wish.claims}

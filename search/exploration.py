@@ -11,7 +11,7 @@ from enum import Enum
 import numpy as np
 from attrs import field, frozen
 
-from model.language import Claim, Model, UsageError
+from model.language import Claim, Kind, Model, UsageError
 from search.confirm import Path, path_along
 from search.crew import Crew, level_end
 from search.kernel import Kernel
@@ -64,6 +64,11 @@ class Wish:
     workers: int = 1
     report: Report = field(default=silent, repr=False)
 
+    @property
+    def checked(self) -> tuple[int, ...]:
+        """The numbers of the claims that are checked on states and steps as they are met."""
+        return tuple(claim.index for claim in self.claims if claim.kind is not Kind.EVENTUALLY)
+
 
 class Exploration:
     """A search over the states of a model with its kernel. `run` once, then read `ending`, `counts` and paths."""
@@ -76,7 +81,7 @@ class Exploration:
             kernel.words, wish.memory, widest_step=kernel.instances, claims=0 if arrays is None else arrays.most
         )
         self.counts = Counts(kernel, self.states.most)
-        self.room, self.rows = Room(kernel), Rows(kernel, (claim.index for claim in wish.claims))
+        self.room, self.rows = Room(kernel), Rows(kernel, wish.checked)
         self.machine = self._machine()
         self.cursor = np.zeros(CURSOR_SIZE, np.int64)
         self.initial = self._begin()
@@ -143,7 +148,7 @@ class Exploration:
         try:
             while (ending := self._advance(pace)) is None:
                 spent = time.monotonic() - self.started - self.seconds
-                pace = _next_pace(pace, spent)
+                pace = next_pace(pace, spent)
                 self.seconds += spent
                 if self.wish.seconds is not None and self.seconds >= self.wish.seconds:
                     ending = Ending.TIME
@@ -217,7 +222,7 @@ class Exploration:
 _ENDINGS = {DONE: Ending.COMPLETE, FOUND: Ending.VIOLATION, FAILED: Ending.FAILURE}
 
 
-def _next_pace(pace: int, spent: float) -> int:
+def next_pace(pace: int, spent: float) -> int:
     """How many states to expand in the next slice."""
     wanted = 2 * pace if spent < SLICE / 2 else int(pace * SLICE / spent)
     return max(LEAST_PACE, min(wanted, MOST_PACE))

@@ -113,7 +113,7 @@ class _Growth:
 
     def __init__(self, model: Model, claims: tuple[Claim, ...], report: Report) -> None:
         self.model, self.report = model, report
-        self.of_states = tuple(claim for claim in claims if claim.kind not in (Kind.STEP, Kind.REACHABLE))
+        self.of_states = tuple(claim for claim in claims if claim.kind in (Kind.ALWAYS, Kind.WHEN_QUIET))
         self.of_steps = tuple(claim for claim in claims if claim.kind is Kind.STEP)
         self.numbers: dict[Vector, int] = {}
         self.found: list[tuple[int, int | None, int | None]] = []

@@ -18,6 +18,7 @@ import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from model.language import Action, Claim, Instance, Invariant, Kind, Model, UsageError
+from search.fairness import safety
 from search.hypothesis_tally import Tally
 from search.plain import Visit, Visits
 from search.trace import Trace, reference_of
@@ -159,10 +160,10 @@ def machine_for(
 ) -> type[ModelMachine]:
     """The state machine of a model: `machine_for(model).TestCase` is a test that pytest and unittest run.
 
-    It checks the given claims, all of the model's without any; a deadlock fails it if `deadlocks` says so, by default
-    if the scenario does. Disabled steps are never drawn.
+    It checks the given claims, all of the model's without any, except those of kind `eventually`; a deadlock fails it
+    if `deadlocks` says so, by default if the scenario does. Disabled steps are never drawn.
     """
-    kept = tuple(model.claims if claims is None else claims)
+    kept = safety(model.claims if claims is None else claims)
     members: dict[str, Any] = {
         "model": model,
         "visits": Visits(model),

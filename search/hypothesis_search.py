@@ -21,6 +21,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from model.language import Claim, Kind, Model
 from model.language.errors import unknown
+from search.fairness import safety, without_liveness
 from search.hypothesis_machine import Falsified, machine_for
 from search.hypothesis_tally import Tally
 from search.progress import Progress, Report, silent
@@ -72,13 +73,15 @@ def hypothesis_search(
     """
     if profile not in PROFILES:
         raise unknown("profile", profile, PROFILES)
-    kept = tuple(model.claims if claims is None else claims)
+    wanted = tuple(model.claims if claims is None else claims)
+    kept = safety(wanted)
     tally, clock = Tally(), Clock(seconds, report)
     tally.on_example = lambda: clock.look(tally)
     settings = hypothesis.settings(PROFILES[profile], verbosity=Verbosity.quiet, report_multiple_bugs=False)
     batches = Batches(model, kept, tally, settings, keep_going=keep_going)
     limit = batches.run(seed, clock)
-    return _verdict(model, kept, tally, Ending(seed, clock.seconds, limit, command))
+    verdict = _verdict(model, kept, tally, Ending(seed, clock.seconds, limit, command))
+    return without_liveness(verdict, wanted, "Hypothesis")
 
 
 class Clock:

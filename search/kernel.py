@@ -32,7 +32,8 @@ class Kernel:
       a bound disables, and returns how many successors there are, or k < 0 as `apply`.
     * `check(state, quiet: i64, false_row, premise_row)`: writes the row of state claims that are false here, and the
       row of those whose premise holds. `when quiet` claims count only if `quiet` is not 0 (else false and premise 0).
-      For `reachable` claims the false row says "witnessed here". Bits of `step` claims are 0.
+      For `reachable` claims the false row says "witnessed here"; for `eventually` claims it says "what is awaited is
+      not there", also where the premise does not hold, which the premise row says. Bits of `step` claims are 0.
     * `check_step(before, after, false_row, premise_row)`: the same for `step` claims only.
     """
 

@@ -12,7 +12,7 @@ from typing import Any
 from attrs import field, frozen
 
 from model.language import Abort, Action, Claim, DomainError, Instance, Kind, LiftError, Model, Result, Vector
-from model.language.errors import BoundReached, GuardFailed, PremiseFailed
+from model.language.errors import BoundReached, GuardFailed
 
 
 @frozen
@@ -144,7 +144,7 @@ class Visit:
 
     def violates(self, claim: Claim, before: Vector | None = None) -> bool:
         """Whether this is a counterexample to the claim; quietness is looked at last, as it costs most."""
-        if claim.kind is Kind.REACHABLE or self._predicate(claim, before) is not False:
+        if claim.kind in (Kind.REACHABLE, Kind.EVENTUALLY) or self._predicate(claim, before) is not False:
             return False
         return claim.kind is not Kind.WHEN_QUIET or self.is_quiet
 
@@ -160,10 +160,7 @@ class Visit:
     def _evaluate(self, claim: Claim, before: Vector | None) -> bool | None:
         states = (self._state,) if before is None else (self.model.state(before), self._state)
         with self.model.active():
-            try:
-                return bool(claim.invariant.function(*states, *claim.args))
-            except PremiseFailed:
-                return None
+            return claim.invariant.truth(*states, *claim.args)
 
 
 class Visits:

@@ -15,7 +15,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from model.language import Claim, Model, UsageError, Vector
+from model.language import Claim, Kind, Model, UsageError, Vector
 from search.kernel import Kernel
 from search.stepping import KernelStepper, PlainStepper, Stepper
 from search.trace import ReplayError, Trace, run
@@ -36,6 +36,8 @@ def shrink(
     UsageError if the trace does not show what it claims.
     """
     claims = _claims(model, trace, same)
+    if any(claim.kind is Kind.EVENTUALLY for claim in claims):
+        raise UsageError("A trace that never ends is not shrunk: its loop must stay as fair as it is.")
     stepper: Stepper = PlainStepper(model, claims) if kernel is None else KernelStepper(model, claims, kernel)
     shrinker = Shrinker(stepper, [stepper.start(vector) for vector in model.initial], _until(seconds))
     given = [model.instance(key).index for key in trace.actions]

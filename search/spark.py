@@ -23,6 +23,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from model.language import Claim, KwalkError, Model
 from search.compile import compiled, kernel_of
 from search.compile.machine_code import cpu
+from search.fairness import safety, without_liveness
 from search.interrupts import Interrupts, interrupts_noticed
 from search.progress import Progress, Report, silent
 from search.spark_session import spark_session
@@ -70,7 +71,8 @@ def walk_on_spark(
     at a time (by default, as many as there are cores). Starting does not count in `seconds`.
     UsageError if Spark does not start or `out` cannot be written; SparkFailure if a job fails.
     """
-    asked = tuple(model.claims if claims is None else claims)
+    wanted = tuple(model.claims if claims is None else claims)
+    asked = safety(wanted)
     code = compiled(model)
     kernel = kernel_of(model, code)
     course = Course(
@@ -92,7 +94,8 @@ def walk_on_spark(
         run = Expedition(outing, fleet, tables, interrupts)
         if tables:
             tables.close(run.total)
-    verdict = evolve(Conclusion(outing, run, command).verdict(), engine="spark")
+    verdict = without_liveness(Conclusion(outing, run, command).verdict(), wanted, "random walks")
+    verdict = evolve(verdict, engine="spark")
     where = [f"Tables: {Path(out) / folder_name(model, seed)}"] if out is not None else []
     return evolve(verdict, notes=(*verdict.notes, *where))
 

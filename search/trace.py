@@ -24,7 +24,8 @@ class Trace:
     `scenario` is the reference by which it is found again, `bounds` are all of its bounds, `flags` those that were set
     otherwise than the variant has them, `labels` the names of domain members where a snapshot gave them. `claim` is the
     key of the violated (or witnessed) invariant instance, None for a deadlock or a sample. `shortest` says that no
-    shorter one exists within the bounds, and by which engine.
+    shorter one exists within the bounds, and by which engine. With `loop` it never ends: the last state is
+    `states[loop]` again, and the steps from there on are taken for ever (where there are none, it stays as it is).
     """
 
     scenario: str
@@ -40,6 +41,7 @@ class Trace:
     shortest: str | None = None
     command: str = ""
     fingerprint: str = ""
+    loop: int | None = None
 
     @property
     def length(self) -> int:

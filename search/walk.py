@@ -16,6 +16,7 @@ from attrs import define, evolve, field, frozen
 
 from model.language import Claim, Kind, Model
 from search.confirm import Origin, confirmed, domain_error
+from search.fairness import safety, without_liveness
 from search.kernel import Kernel
 from search.progress import Progress, Report, silent
 from search.verdict import Answer, Finding, RuleCount, Verdict
@@ -64,7 +65,8 @@ def walk(
     DomainError if an action leaves its domain. Without a violation the answer is HOLDS, "sampled".
     """
     kernel = kernel or _compiled(model)
-    asked = model.claims if claims is None else claims
+    wanted = model.claims if claims is None else claims
+    asked = safety(wanted)
     course = Course(
         kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1)),
         tuple(claim.index for claim in asked), seed, depth,
@@ -73,7 +75,7 @@ def walk(
     if walks is None and seconds is None:
         walks = DEFAULT_WALKS
     outing = Outing(model, kernel, course, asked, walks, seconds, workers, report)
-    return Conclusion(outing, _Run(outing), command).verdict()
+    return without_liveness(Conclusion(outing, _Run(outing), command).verdict(), wanted, "random walks")
 
 
 def _compiled(model: Model) -> Kernel:

@@ -26,10 +26,12 @@ from model.language import (
     always,
     array,
     choice,
+    eventually,
     evolve,
     flag,
     member,
     nested,
+    premise,
     reachable,
     require,
     state,
@@ -154,6 +156,13 @@ def end_is_detected(ring: Ring) -> bool:
     return not terminated(ring) or detected(ring)
 
 
+@eventually(symptom="the computation has ended, and nobody will ever know")
+def end_comes_to_be_known(ring: Ring) -> bool:
+    """Once the computation has ended, node 0 comes to know: Liveness in EWD840.tla."""
+    premise(terminated(ring))
+    return detected(ring)
+
+
 @reachable()
 def can_detect(ring: Ring) -> bool:
     """The end can be detected at all."""
@@ -166,7 +175,7 @@ EWD840 = Scenario(
     state=Ring,
     initial=any_start,
     actions=(initiate_probe, pass_token, send_message, deactivate),
-    invariants=(detection_is_right, dijkstras_invariant, end_is_detected, can_detect),
+    invariants=(detection_is_right, dijkstras_invariant, end_is_detected, end_comes_to_be_known, can_detect),
     bounds={"nodes": 3, "patterns": 2**3},
     source="tlaplus/Examples specifications/ewd840/EWD840.tla",
 )

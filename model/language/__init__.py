@@ -4,7 +4,7 @@ from model.language.binding import Binding, Bound, Domain, Flag
 from model.language.containers import Array, Fifo, Fresh
 from model.language.errors import Abort, DomainError, KwalkError, LiftError, UsageError
 from model.language.fix import Fix, Trial
-from model.language.invariant import Invariant, Kind, always, reachable, step, when_quiet
+from model.language.invariant import Invariant, Kind, always, eventually, reachable, step, when_quiet
 from model.language.model import Claim, Instance, Model, Outcome, Result, Vector
 from model.language.scenario import Reading, Scenario
 from model.language.state import (
@@ -26,7 +26,7 @@ from model.language.state import (
 __all__ = [
     "Abort", "Action", "Actor", "Array", "Binding", "Bound", "Claim", "Domain", "DomainError", "Fifo", "Fix", "Flag",
     "Fresh", "Instance", "Invariant", "Kind", "KwalkError", "LiftError", "Model", "Outcome", "Reading", "Result",
-    "Scenario", "Trial", "UsageError", "Vector", "action", "always", "array", "choice", "evolve", "fifo", "flag",
-    "fresh", "member", "nested", "number", "optional", "premise", "reachable", "require", "state", "step", "subset",
-    "value", "when_quiet",
+    "Scenario", "Trial", "UsageError", "Vector", "action", "always", "array", "choice", "eventually", "evolve", "fifo",
+    "flag", "fresh", "member", "nested", "number", "optional", "premise", "reachable", "require", "state", "step",
+    "subset", "value", "when_quiet",
 ]  # fmt: skip

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import Enum
 from functools import cached_property
 from itertools import product
@@ -29,7 +31,25 @@ def require(condition: object) -> None:
 def premise(condition: object) -> None:
     """The invariant speaks only about states where the condition holds; engines count how often that was."""
     if not condition:
-        raise PremiseFailed
+        failed = _FAILED.get()
+        if failed is None:
+            raise PremiseFailed
+        failed.append(condition)
+
+
+_FAILED: ContextVar[list[object] | None] = ContextVar("failed premises", default=None)
+"""Where false premises are noted instead of raised, so that the rest of a predicate is evaluated all the same."""
+
+
+@contextmanager
+def premises_noted() -> Iterator[list[object]]:
+    """In here a false premise ends nothing: it is added to the list."""
+    failed: list[object] = []
+    token = _FAILED.set(failed)
+    try:
+        yield failed
+    finally:
+        _FAILED.reset(token)
 
 
 @frozen

@@ -21,7 +21,6 @@ from model.language.errors import (
     DomainError,
     GuardFailed,
     KwalkError,
-    PremiseFailed,
     UsageError,
     told,
     unknown,
@@ -214,15 +213,22 @@ class Model:
         states = [self.state(vector)] if before is None else [self.state(before), self.state(vector)]
         with self.active():
             try:
-                return bool(claim.invariant.function(*states, *claim.args))
-            except PremiseFailed:
-                return None
+                return claim.invariant.truth(*states, *claim.args)
+            except Exception as error:
+                raise _failure(claim.key, error) from error
+
+    def awaited(self, claim: Claim, vector: Vector) -> tuple[bool, bool]:
+        """Of an `eventually` claim in a state: whether its premise holds, and whether what it awaits is there."""
+        state = self.state(vector)
+        with self.active():
+            try:
+                return claim.invariant.awaited(state, *claim.args)
             except Exception as error:
                 raise _failure(claim.key, error) from error
 
     def violates(self, claim: Claim, vector: Vector, before: Vector | None = None) -> bool:
-        """Whether this state (or step) is a counterexample to the claim. Never so for `reachable`."""
-        if claim.kind is Kind.REACHABLE or (claim.kind is Kind.STEP) != (before is not None):
+        """Whether this state (or step) is a counterexample to the claim. Never so for `reachable` and `eventually`."""
+        if claim.kind in (Kind.REACHABLE, Kind.EVENTUALLY) or (claim.kind is Kind.STEP) != (before is not None):
             return False
         if self.truth(claim, vector, before) is not False:
             return False

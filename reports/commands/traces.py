@@ -141,6 +141,7 @@ def _replay_object(opened: Opened, result: Replayed, code: int, path: str) -> di
             "actions": list(trace.actions),
             "shortest": trace.shortest,
             "found_by": trace.found_by,
+            "loop": trace.loop,
             "trace_file": path,
         },
     }

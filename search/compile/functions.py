@@ -210,7 +210,7 @@ class _Writer:
     def checks(self) -> list[str]:
         """`check` and `check_step`."""
         claims = self.lifted.claims
-        now = [c for c in claims if c.claim.kind in (Kind.ALWAYS, Kind.REACHABLE)]
+        now = [c for c in claims if c.claim.kind in (Kind.ALWAYS, Kind.REACHABLE, Kind.EVENTUALLY)]
         quiet = [c for c in claims if c.claim.kind is Kind.WHEN_QUIET]
         steps = [c for c in claims if c.claim.kind is Kind.STEP]
         parameters = "ptr %state, ptr %false_row, ptr %premise_row"
@@ -252,7 +252,10 @@ class _Writer:
 
 
 def _false(claim: LiftedClaim, t: Terms) -> Term:
-    """Where a claim is violated (or a `reachable` one witnessed). An error counts: plain Python will name it."""
+    """Where a claim is violated (or a `reachable` one witnessed, or what an `eventually` one awaits is not there).
+
+    An error counts: plain Python will name it.
+    """
     wrong = claim.truth if claim.claim.kind is Kind.REACHABLE else t.negation(claim.truth)
     failed = t.disjunction([wrong, *(o.condition for o in claim.errors)])
-    return t.conjunction((claim.premise, failed))
+    return failed if claim.claim.kind is Kind.EVENTUALLY else t.conjunction((claim.premise, failed))

@@ -134,6 +134,7 @@ peek32 = _reader(32, "Item `index` of an array of uint32 at an address, as a wor
 peek16 = _reader(16, "Item `index` of an array of uint16 at an address, as a word.")
 poke = _writer(64, "Set word `index` of an array at an address.")
 poke32 = _writer(32, "Set item `index` of an array of uint32 at an address.")
+poke16 = _writer(16, "Set item `index` of an array of uint16 at an address.")
 
 
 @part

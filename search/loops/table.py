@@ -189,6 +189,21 @@ def prefetch_key(space: Space, hashed: Word) -> None:
 
 
 @part
+def find(space: Space, key: int, hashed: Word) -> int:
+    """The index of an equal stored key, or ABSENT."""
+    tag, slot = _tag(space, hashed), _slot(space, hashed)
+    entry = _entry(space, slot)
+    while entry != ZERO:
+        if _has_tag(space, entry, tag):
+            index = _index(space, entry)
+            if same_key(key_at(space, index), key, space.words):
+                return index
+        slot = _next(space, hashed, slot)
+        entry = _entry(space, slot)
+    return ABSENT
+
+
+@part
 def find_or_add(space: Space, key: int, hashed: Word, size: int) -> int:
     """The index of an equal stored key; else add this one as number `size` and return ABSENT."""
     tag, slot = _tag(space, hashed), _slot(space, hashed)

@@ -9,6 +9,7 @@ from attrs import define, field
 
 from model.language import Claim, DomainError, Kind, Model
 from model.language.lift import Lifted, LiftedClaim, lift
+from search.fairness import safety, without_liveness
 from search.progress import Progress, Report, silent
 from search.prove.bounded import BoundedCheck, Path
 from search.prove.induction import Escape, escapes, is_inductive
@@ -36,12 +37,13 @@ def prove(
     HOLDS only if every claim is proved (a `reachable` one: if a witness is found). A violation is a shortest one: all
     smaller depths were refuted. Otherwise UNDECIDED says how deep there is none, and why it ended there.
     """
-    attempt = _Attempt(model, lift(model), model.claims if claims is None else claims, depth, seconds, report, command)
+    wanted = model.claims if claims is None else claims
+    attempt = _Attempt(model, lift(model), safety(wanted), depth, seconds, report, command)
     try:
         attempt.run()
     except KeyboardInterrupt:
         attempt.stopped = "interrupted"
-    return attempt.verdict()
+    return without_liveness(attempt.verdict(), wanted, "a proof")
 
 
 @define(eq=False)

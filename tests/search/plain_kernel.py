@@ -126,18 +126,21 @@ class _Plain:
     def check(self, state: Any, quiet: int, false: Any, premise: Any) -> None:
         vector = self.vector(state)
         kinds = (Kind.ALWAYS, Kind.REACHABLE, *((Kind.WHEN_QUIET,) if quiet else ()))
-        self._judge({c: self.model.truth(c, vector) for c in self.model.claims if c.kind in kinds}, false, premise)
+        waits = {c: self.model.awaited(c, vector) for c in self.model.claims if c.kind is Kind.EVENTUALLY}
+        truths = {c: self.model.truth(c, vector) for c in self.model.claims if c.kind in kinds}
+        self._judge(truths, false, premise, waits)
 
     def check_step(self, before: Any, after: Any, false: Any, premise: Any) -> None:
         then, now = self.vector(before), self.vector(after)
         steps = [claim for claim in self.model.claims if claim.kind is Kind.STEP]
         self._judge({c: self.model.truth(c, now, then) for c in steps}, false, premise)
 
-    def _judge(self, truths: dict[Any, bool | None], false: Any, premise: Any) -> None:
-        words = self.view.claim_words
-        bad = (c.index for c, truth in truths.items() if truth is (c.kind is Kind.REACHABLE))
-        _write(false, _row(bad, words))
-        _write(premise, _row((c.index for c, truth in truths.items() if truth is not None), words))
+    def _judge(self, truths: dict[Any, bool | None], false: Any, premise: Any, waits: Any = None) -> None:
+        words, waits = self.view.claim_words, waits or {}
+        bad = [c.index for c, truth in truths.items() if truth is (c.kind is Kind.REACHABLE)]
+        speaking = [c.index for c, truth in truths.items() if truth is not None]
+        _write(false, _row(bad + [c.index for c, (_, there) in waits.items() if not there], words))
+        _write(premise, _row(speaking + [c.index for c, (asked, _) in waits.items() if asked], words))
 
 
 def _row(numbers: Any, words: int) -> np.ndarray:

@@ -12,7 +12,9 @@ from reports.commands.options import parser
 from tests.structure.documents import blocks, documents, links
 from tests.structure.rooms import ROOT
 
-WITH_TESTS_OF_THEIR_OWN = ("docs/tutorial", "docs/reference/language.md", "docs/how-to/audit-fixes.md")
+WITH_TESTS_OF_THEIR_OWN = (
+    "docs/tutorial", "docs/reference/language.md", "docs/how-to/audit-fixes.md", "docs/how-to/check-recovery.md",
+)  # fmt: skip
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 

@@ -44,6 +44,14 @@ def _require(m: Machine, condition: Any) -> None:
     m.owe(Owed.DISABLED, m.terms.negation(m.values.truth(condition)))
 
 
+def _premise(m: Machine, condition: Any) -> None:
+    if m.premises is None:
+        _require(m, condition)
+    else:
+        holds = m.values.truth(condition)
+        m.premises.append(m.terms.disjunction((m.terms.negation(m.terms.conjunction(m.now.path)), holds)))
+
+
 def _any(m: Machine, iterable: Any) -> Any:
     found = _items(m, iterable, stop=lambda _, value: m.values.truth(value))
     return bool_value(m.terms.disjunction(m.terms.conjunction((c, m.values.truth(v))) for c, v in found))
@@ -187,7 +195,7 @@ def _evolve(m: Machine, record: Any, **changes: Any) -> Any:
 
 BUILTINS: dict[Any, Callable[..., Any]] = {
     require: _require,
-    premise: _require,
+    premise: _premise,
     any: _any,
     all: _all,
     sum: _sum,

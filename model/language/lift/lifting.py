@@ -43,7 +43,10 @@ class LiftedAction:
 
 @frozen(eq=False)
 class LiftedClaim:
-    """An invariant instance as terms. Errors are obligations, where the premise holds."""
+    """An invariant instance as terms. Errors are obligations, where the premise holds.
+
+    Of an `eventually` claim, premise and truth are each meant for themselves, and errors hold everywhere.
+    """
 
     claim: Claim
     premise: Term
@@ -152,6 +155,7 @@ def _guard(terms: Terms, obligations: list[Obligation]) -> tuple[Term, tuple[Obl
 def _lift_claim(model: Model, terms: Terms, claim: Claim) -> LiftedClaim:
     states = 2 if claim.kind is Kind.STEP else 1
     machine, roots = _start(model, terms, states)
+    machine.premises = [] if claim.kind is Kind.EVENTUALLY else None
     value = _run(machine, claim.invariant.function, roots, claim.args)
     if machine.world is not None and machine.world.touched:
         code = claim.invariant.function.__code__
@@ -160,5 +164,6 @@ def _lift_claim(model: Model, terms: Terms, claim: Claim) -> LiftedClaim:
             "Instead: an invariant only looks; keep what it works out in local variables."
         )
     premise, owed = _guard(terms, machine.obligations)
+    premise = terms.conjunction((premise, *(machine.premises or ())))
     truth = terms.true if machine.world is None else machine.values.truth(value)
     return LiftedClaim(claim, premise, truth, owed)

@@ -72,6 +72,8 @@ class Machine:
         self.objects = Objects(self.values)
         self.world: World | None = World()
         self.obligations: list[Obligation] = []
+        self.premises: list[Term] | None = None
+        """Where premises are noted if they do not end the run; None if they do."""
         self.aborts: list[tuple[World, type]] = []
         self.frames: list[Frame] = []
         self.state_cells = 0

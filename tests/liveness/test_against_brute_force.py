@@ -1,0 +1,80 @@
+"""The search for waits that never end says what all walks through small random graphs say."""
+from __future__ import annotations
+
+import pytest
+
+from model.language import Model
+from search.compile import kernel_for
+from search.exhaust import exhaust
+from search.fairness import neglected, never_ends, waits_from
+from search.trace import run
+from search.verdict import Answer
+from tests.liveness.random_graphs import TRAVEL, Brute
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def world(request):
+    model = Model(TRAVEL, bounds={"seed": request.param})
+    return model, {c.key: Brute(model, start) for c, start in zip(model.claims, model.initial, strict=True)}
+
+
+@pytest.fixture(scope="module")
+def verdict(world):
+    return exhaust(world[0], keep_going=True)
+
+
+def test_a_claim_is_violated_where_some_walk_waits_for_ever(world, verdict):
+    found = {finding.claim: finding.count for finding in verdict.findings}
+    expected = {key: len(brute.endless_from()) for key, brute in world[1].items()}
+    assert found == {key: count for key, count in expected.items() if count}
+    assert 30 < len(found) < 70
+    assert verdict.answer is Answer.VIOLATED
+
+
+def test_waits_that_only_a_bound_makes_endless_are_told_apart(world, verdict):
+    stuck = {note.partition(":")[0] for note in verdict.notes if "only because a bound is in the way (height)" in note}
+    assert stuck == {key for key, brute in world[1].items() if brute.is_stuck()}
+    assert len(stuck) >= 3
+
+
+def test_every_lasso_is_fair_and_waits_and_its_stem_is_shortest(world, verdict):
+    model, brutes = world
+    for finding in verdict.findings:
+        trace, (claim,) = finding.trace, model.claims_of(finding.claim)
+        assert run(model, trace.states[0], trace.actions) == trace.states
+        assert trace.states[trace.loop] == trace.states[-1]
+        assert not neglected(model, trace)
+        assert never_ends(model, claim, trace)
+        assert trace.shortest is None
+        brute = brutes[finding.claim]
+        assert waits_from(model, claim, trace.states) <= brute.depth_of(brute.endless_from())
+
+
+def test_chances_to_fail_are_counted(world, verdict):
+    for key, brute in world[1].items():
+        assert verdict.premises[key] == len(brute.reached({brute.at}, set(range(100))) & brute.starts)
+
+
+def test_stopping_at_the_first_finds_the_same_first(world, verdict):
+    first = exhaust(world[0]).findings
+    assert [f.claim for f in first] == [verdict.findings[0].claim]
+    assert first[0].trace == verdict.findings[0].trace
+
+
+def test_two_workers_find_the_same(world, verdict):
+    again = exhaust(world[0], keep_going=True, workers=2)
+    assert again.findings == verdict.findings
+    assert again.notes == verdict.notes
+
+
+def test_kernels_and_plain_python_agree_on_what_is_awaited(world):
+    from search.agreement import disagreements
+
+    model, _ = world
+    states = [after for start in model.initial[:8] for _, after in model.successors(start)]
+    small = Model(TRAVEL, bounds={"worlds": 8})
+    assert {model.awaited(claim, state) for claim in model.claims[:8] for state in states} == {
+        (False, False), (False, True), (True, False), (True, True)
+    }  # fmt: skip
+    states = [after for start in small.initial for _, after in small.successors(start)]
+    assert list(disagreements(small, states, kernel=kernel_for(small), with_z3=False)) == []

@@ -1,0 +1,86 @@
+"""A behaviour that never ends is saved, told and replayed as one, in every format."""
+from __future__ import annotations
+
+import json
+
+import pytest
+from attrs import evolve
+
+from model.language import Model
+from reports.markdown import diagram
+from reports.story import Turn, tell
+from reports.trace_file import read_trace
+from search.exhaust import exhaust
+from tests.liveness.classics import LOSSY, SLEEPERS
+from tests.reports.commands import kwalk
+
+__all__ = ["kwalk"]
+REFERENCE, SLEEPING = "tests.liveness.classics:LOSSY", "tests.liveness.classics:SLEEPERS"
+
+
+@pytest.fixture
+def searched(kwalk):
+    return kwalk("exhaust", REFERENCE)
+
+
+def test_the_text_marks_where_it_goes_on_for_ever(searched):
+    assert searched.code == 12
+    lines = searched.out.splitlines()
+    assert lines[0] == "VIOLATED  value_arrives()  in 7 steps, the last 6 for ever"
+    turn = next(n for n, line in enumerate(lines) if "↻" in line)
+    assert "for ever: steps 2 to 7, again and again" in lines[turn]
+    assert lines[turn - 1].split()[0] == "1" or "sends the new value" in lines[turn - 2]
+    assert "The loop neglects nobody" in searched.out
+    assert "what it awaits would be there" in " ".join(searched.out.split())
+
+
+def test_itf_names_the_state_where_the_loop_begins(searched):
+    page = json.loads(searched.file("Trace").read_text("utf-8"))
+    assert page["loop"] == 1
+    assert page["#meta"]["vectors"][1] == page["#meta"]["vectors"][-1]
+    assert read_trace(searched.file("Trace")).loop == 1
+
+
+def test_markdown_and_page_mark_it_too(searched):
+    text = searched.file("Markdown").read_text("utf-8")
+    assert "    loop for ever#58; steps 2 to 7, again and again\n" in text
+    assert text.count("\n    end\n") == 1
+    assert '<li class="turn" id="loop">↻ for ever: steps 2 to 7, again and again</li>' in (
+        searched.file("Read").read_text("utf-8")
+    )
+
+
+def test_a_replay_confirms_it_in_plain_python(searched, kwalk):
+    again = kwalk("replay", searched.file("Trace"))
+    assert again.code == 12
+    assert "they lead where the trace says" in again.out
+    assert kwalk("replay", searched.file("Trace"), "--json").object["counterexample"]["loop"] == 1
+
+
+def test_an_edited_loop_is_refused_or_not_confirmed(searched, kwalk):
+    path = searched.file("Trace")
+    page = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**page, "loop": 3}), "utf-8")
+    refused = kwalk("replay", path)
+    assert refused.code == 2
+    assert "`loop` must be the number of a state" in refused.err
+    path.write_text(json.dumps({**page, "loop": 7}), "utf-8")
+    assert kwalk("replay", path).code == 0  # it stays at the end for ever: the sender is neglected
+
+
+def test_json_tells_the_loop(kwalk):
+    assert kwalk("exhaust", REFERENCE, "--json").object["counterexample"]["loop"] == 1
+
+
+def test_where_nothing_happens_any_more_the_story_says_so():
+    model = Model(evolve(SLEEPERS, deadlock_is_error=False), "one-wait-set")
+    story = tell(model, exhaust(model).counterexample)
+    *_, turn = story.chapters()
+    assert (turn, story.how_short) == (Turn(()), "7 steps, and then for ever as it is")
+    assert any("Note over a0,a2: for ever#58; it stays like this" in line for line in diagram(story))
+    assert story.why.stable
+
+
+def test_a_loop_of_one_step_is_told_as_one():
+    story = tell(Model(LOSSY), exhaust(Model(LOSSY)).counterexample)
+    assert Turn(story.steps[:1]).says == "for ever: step 1, again and again"
