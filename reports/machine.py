@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from attrs import asdict
+
 from search.trace import Trace
 from search.verdict import Finding, Verdict
 
@@ -43,6 +45,7 @@ def verdict_object(verdict: Verdict, files: Files) -> dict[str, Any]:
         "findings": [_finding(finding, files) for finding in verdict.findings],
         "counterexample": _counterexample(shown.trace, files.get(shown.claim)) if shown and shown.trace else None,
         "notes": list(verdict.notes),
+        "proofs": [{**asdict(proof), "support": list(proof.support)} for proof in verdict.proofs],
         "command": verdict.command,
     }
 

@@ -47,6 +47,27 @@ class Finding:
 
 
 @frozen
+class Proof:
+    """What a proof engine has to say of one claim."""
+
+    claim: str
+    outcome: str
+    """"proved", "witnessed" (a reachable claim), "violated" (also: proved to be unreachable) or "unknown"."""
+    method: str = ""
+    """How it is known; with "unknown", why it is not."""
+    k: int | None = None
+    """So many steps on end the induction looks back."""
+    support: tuple[str, ...] = ()
+    """The supporting invariants that the proof needs, in the model's words."""
+    slice: str = ""
+    """How much of the model can influence the claim."""
+    refuted: int = 0
+    """So many depths (0, 1, …) are known to have no violation."""
+    counterexample: str = ""
+    """A counterexample to plain induction, if there is one, and what became of it."""
+
+
+@frozen
 class Verdict:
     """The answer of one run. Counts that an engine does not have are None."""
 
@@ -74,6 +95,8 @@ class Verdict:
     """How often each claim had a chance to fail, by key; 0 means that it was never put to the test."""
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
+    proofs: tuple[Proof, ...] = ()
+    """What is known of each claim, from an engine that proves."""
     command: str = ""
     """The command line that reproduces this run."""
     flags: Mapping[str, bool | str] = field(factory=dict)

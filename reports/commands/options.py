@@ -25,7 +25,9 @@ EXAMPLES = {
   kwalk walk topic-id-core --walks 1000 --depth 200 --keep-going""",
     "prove": """
   kwalk prove topic-id-core --depth 6 --invariant disk_matches_znode
-  kwalk prove two-phase-commit --seconds 60""",
+  kwalk prove two-phase-commit --seconds 60
+  kwalk prove two-phase-commit --invariant managers_agree --json
+  kwalk prove ticket-lock --induction 5 --no-support""",
     "hunt": """
   kwalk hunt old-client-expansion
   kwalk hunt old-client-expansion --variant 3.9.0 --seconds 120 --out hunts
@@ -137,7 +139,10 @@ def _searching(commands: Any) -> None:
     prove = _command(commands, "prove", "ask Z3 for the shortest violation, and for a proof that there is none")
     prove.add_argument("scenario", metavar="SCENARIO")
     _common(prove, parallel=False)
-    prove.add_argument("--depth", type=values.natural, metavar="N", help="look at behaviours of up to N steps")
+    prove.add_argument("--depth", type=values.natural, metavar="N", help="check what is not proved up to N steps (20)")
+    back = "look back up to N steps in induction (3)"
+    prove.add_argument("--induction", type=values.positive, metavar="N", help=back)
+    prove.add_argument("--no-support", action="store_true", help="do not search for supporting invariants")
 
     hunt = _command(commands, "hunt", "find a counterexample: exhaust, then Spark walks, then shrink, then report")
     hunt.add_argument("scenario", nargs="?", metavar="SCENARIO")

@@ -56,7 +56,7 @@ def prove(options: Namespace) -> int:
     """Ask Z3; the exit code."""
     from search.prove import prove as engine
 
-    return _search(options, engine, depth=options.depth)
+    return _search(options, engine, depth=options.depth, induction=options.induction, support=not options.no_support)
 
 
 def hunt(options: Namespace) -> int:

@@ -79,12 +79,13 @@ def _command(options: Namespace) -> str:
     words += [options.scenario] if options.scenario else []
     if getattr(options, "snapshot", None) is not None:
         words += ["--from", options.snapshot]
-    for name in ("variant", "seconds", "seed", "memory", "walks", "depth", "workers", "most", "label"):
+    for name in ("variant", "seconds", "seed", "memory", "walks", "depth", "induction", "workers", "most", "label"):
         value = getattr(options, name, None)
         if value is not None:
             words += [f"--{name}", f"{value:g}" if isinstance(value, float) else str(value)]
     words += [word for name in options.invariant for word in ("--invariant", name)]
     words += [word for name, size in options.bound for word in ("--bound", f"{name}={size}")]
     words += [word for name, text in options.flag for word in ("--flag", f"{name}={text}")]
+    words += ["--no-support"] if getattr(options, "no_support", False) else []
     words += ["--keep-going"] if getattr(options, "keep_going", False) else []
     return shlex.join(words)

@@ -38,11 +38,19 @@ class Progress:
 class BoundedCheck:
     """A check that goes one depth further with each call of `advance`.
 
-    With `domains` it also looks for an action that leaves its domain.
+    With `domains` it also looks for an action that leaves its domain; with `idle`, steps without effect count as steps.
     """
 
-    def __init__(self, model: Model, lifted: Lifted, claims: Sequence[LiftedClaim], *, domains: bool = False) -> None:
-        self.unrolling, self.domains = Unrolling(model, lifted), domains
+    def __init__(
+        self,
+        model: Model,
+        lifted: Lifted,
+        claims: Sequence[LiftedClaim],
+        *,
+        domains: bool = False,
+        idle: bool = True,
+    ) -> None:
+        self.unrolling, self.domains = Unrolling(model, lifted, idle=idle), domains
         self.claims, self.progress = claims, Progress()
         self._solver, self._check = Solver(self._width(model, lifted)), z3.SolverFor("QF_FD")
         self._told = 0
@@ -87,7 +95,10 @@ class BoundedCheck:
         def value(term: Term) -> int:
             return number_in(model, self._solver.expression(term))
 
-        start, instances = value(self.unrolling.start), tuple(value(choice) for choice in self.unrolling.choices)
+        instances = tuple(value(choice) for choice in self.unrolling.choices)
+        start = value(self.unrolling.start)
+        if self.unrolling.is_free:
+            start = self.unrolling.model.initial.index(tuple(map(value, self.unrolling.states[0])))
         claim = next((claim for claim, term in zip(self.claims, bad, strict=False) if value(term)), None)
         if claim is None:
             self.progress.escape = start, instances

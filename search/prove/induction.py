@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
 from attrs import frozen
 
 from model.language import Kind, Model, Vector
-from model.language.lift import Lifted, LiftedAction, LiftedClaim, Owed, Term, Terms, reads
+from model.language.lift import Lifted, LiftedAction, LiftedClaim, Owed, reads
 from model.language.lift.evaluation import evaluate_terms
-from model.language.lift.solver import Solver, number_in
-from search.prove.unroll import substitute
+from search.prove.terms import satisfying, state_variables, substitute, wrong
 
 
 @frozen
@@ -38,28 +36,6 @@ def escapes(lifted: Lifted, milliseconds: int = 10_000) -> Iterator[Escape]:
             yield Escape(action.instance.key, errors[true.index(1)].name, state)
 
 
-def satisfying(model: Model, condition: Term, milliseconds: int) -> Vector | None:
-    """An in-domain state where the condition is true; None if there is none. TimeoutError if Z3 cannot tell."""
-    solver = Solver(Solver.width_for([condition]))
-    expression = solver.expression(condition)
-    check = z3.SolverFor("QF_BV")
-    check.set("timeout", milliseconds)
-    check.add(expression, *solver.domain())
-    result = check.check()
-    if result == z3.unsat:
-        return None
-    if result == z3.unknown:
-        raise TimeoutError(check.reason_unknown())
-    found = {number: number_in(check.model(), name) for number, (_, name) in solver.variables.items()}
-    defaults = model.vector(_default_state(model))
-    return tuple(found.get(n, defaults[n]) for n in range(len(model.leaves)))
-
-
-def _default_state(model: Model) -> object:
-    with model.active():
-        return model.scenario.state()
-
-
 def is_inductive(model: Model, lifted: Lifted, claim: LiftedClaim, milliseconds: int = 2_000) -> bool:
     """Whether Z3 proves that the claim holds initially and that every action keeps it; False if it cannot tell."""
     if claim.claim.kind not in (Kind.ALWAYS, Kind.STEP):
@@ -78,25 +54,12 @@ def _keeps(model: Model, lifted: Lifted, claim: LiftedClaim, action: LiftedActio
     touched = reads(roots) & (action.writes | {leaves + leaf for leaf in action.writes})
     if action.guard is t.false or (claim.claim.kind is Kind.ALWAYS and not touched):
         return True
-    now = _variables(model, t)
+    now = state_variables(lifted)
     after = [action.updates.get(leaf, term) for leaf, term in enumerate(now)]
     step = [action.guard, *(t.negation(o.condition) for o in action.obligations)]
     if claim.claim.kind is Kind.STEP:
-        broken = t.conjunction((*step, _wrong(t, substitute(t, roots, [*now, *after]))))
+        broken = t.conjunction((*step, wrong(t, substitute(t, roots, [*now, *after]))))
     else:
-        held = t.negation(_wrong(t, roots))
-        broken = t.conjunction((*step, held, _wrong(t, substitute(t, roots, after))))
+        held = t.negation(wrong(t, roots))
+        broken = t.conjunction((*step, held, wrong(t, substitute(t, roots, after))))
     return satisfying(model, broken, milliseconds) is None
-
-
-def _variables(model: Model, t: Terms) -> list[Term]:
-    """The leaves of an arbitrary state."""
-    return [
-        t.bool_variable(n) if leaf.is_truth_value else t.int_variable(n, leaf.low, leaf.high)
-        for n, leaf in enumerate(model.leaves)
-    ]
-
-
-def _wrong(t: Terms, roots: list[Term]) -> Term:
-    premise, truth, *errors = roots
-    return t.conjunction((premise, t.disjunction((t.negation(truth), *errors))))

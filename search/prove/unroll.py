@@ -2,55 +2,36 @@
 
 Words: the *choice* of a step is a variable that says which action instance is taken. Starting from concrete initial
 states, whatever no enabled action has changed yet stays a constant, and constants fold, so that early steps are small;
-what a claim does not depend on is never handed to the solver.
+what a claim does not depend on is never handed to the solver. An unrolling from *anywhere* starts in an arbitrary
+in-domain state instead, which is what induction speaks of.
 """
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from model.language import Kind, Model
-from model.language.lift import Lifted, LiftedClaim, Owed, Term, Terms, in_order
+from model.language.lift import Lifted, LiftedClaim, Owed, Term
+from search.prove.terms import among, over_a_step, sought, state_variables, substitute, wrong
 
-
-def substitute(terms: Terms, roots: Sequence[Term], numbers: Sequence[Term]) -> list[Term]:
-    """The terms with variable n replaced by `numbers[n]`, simplified on the way."""
-    new: dict[int, Term] = {}
-    for term in in_order(roots):
-        new[term.id] = _rebuilt(terms, term, [new[a.id] for a in term.args], numbers)
-    return [new[root.id] for root in roots]
-
-
-def _rebuilt(terms: Terms, term: Term, args: list[Term], numbers: Sequence[Term]) -> Term:
-    if term.op in ("bool", "int"):
-        return term
-    if term.op in ("boolvar", "intvar"):
-        return numbers[term.payload]
-    return {
-        "not": lambda: terms.negation(args[0]),
-        "and": lambda: terms.conjunction(args),
-        "or": lambda: terms.disjunction(args),
-        "ite": lambda: terms.choose(*args),
-        "eq": lambda: terms.equal(*args),
-        "lt": lambda: terms.less(*args),
-        "add": lambda: terms.add(*args),
-        "sub": lambda: terms.subtract(*args),
-        "mul": lambda: terms.times(args[0], args[1].payload),
-        "div": lambda: terms.quotient(args[0], args[1].payload),
-        "mod": lambda: terms.remainder(args[0], args[1].payload),
-        "within": lambda: terms.within(args[0], term.low, term.high),
-    }[term.op]()
+LISTED = 100
+"""So many initial states are chosen from by their number; where there are more, a constraint says what they are."""
 
 
 class Unrolling:
     """The steps unrolled so far: `states[k]` has a term per leaf, `choices[k]` is the choice of step k + 1."""
 
-    def __init__(self, model: Model, lifted: Lifted) -> None:
-        self.model, self.lifted, self.terms = model, lifted, lifted.terms
+    def __init__(self, model: Model, lifted: Lifted, *, anywhere: bool = False, idle: bool = True) -> None:
+        """With `idle`, instances that change nothing are steps too."""
+        self.model, self.lifted, self.terms, self.idle = model, lifted, lifted.terms, idle
         self._variables = 2 * len(model.leaves)
         self.constraints: list[Term] = []
         self.choices: list[Term] = []
         self.start = self._choice(len(model.initial))
-        self.states: list[list[Term]] = [self._initial()]
+        self._own = state_variables(lifted)
+        self.is_free = anywhere or len(model.initial) > LISTED
+        self.states: list[list[Term]] = [self._own if self.is_free else self._initial()]
+        if self.is_free and not anywhere:
+            self.constraints.append(among(lifted, model.initial, range(len(model.leaves))))
         self._guards: list[list[Term]] = []
 
     def _choice(self, options: int) -> Term:
@@ -77,20 +58,25 @@ class Unrolling:
         """How many steps are unrolled."""
         return len(self.choices)
 
+    def at(self, roots: Sequence[Term], step: int) -> list[Term]:
+        """Terms over a state, in the state after `step` steps."""
+        state = self.states[step]
+        return list(roots) if state is self._own else substitute(self.terms, roots, state)
+
     def extend(self) -> int:
         """Unroll one more step; the number of action instances that may be enabled in it."""
         t, state = self.terms, self.states[-1]
-        choice, after, ways = self._choice(len(self.lifted.actions)), list(state), []
+        choice, after, ways = self._choice(len(self.model.instances)), list(state), []
         for action, guard in zip(self.lifted.actions, self.guards(self.depth), strict=True):
-            if guard is t.false:
+            if guard is t.false or not (action.updates or self.idle):
                 continue
-            owed = substitute(t, [o.condition for o in action.obligations], state)
+            owed = self.at([o.condition for o in action.obligations], self.depth)
             can = t.conjunction((guard, t.negation(t.disjunction(owed))))
             if can is t.false:
                 continue
             taken = t.equal(choice, t.integer(action.instance.index))
             ways.append(t.conjunction((taken, can)))
-            fresh = substitute(t, list(action.updates.values()), state)
+            fresh = self.at(list(action.updates.values()), self.depth)
             for leaf, term in zip(action.updates, fresh, strict=True):
                 after[leaf] = t.choose(taken, term, after[leaf])
         self.constraints.append(t.disjunction(ways))
@@ -101,8 +87,7 @@ class Unrolling:
     def guards(self, step: int) -> list[Term]:
         """The guards of all actions in the state after `step` steps."""
         while len(self._guards) <= step:
-            state = self.states[len(self._guards)]
-            self._guards.append(substitute(self.terms, [a.guard for a in self.lifted.actions], state))
+            self._guards.append(self.at([a.guard for a in self.lifted.actions], len(self._guards)))
         return self._guards[step]
 
     def leaves_domain(self) -> Term:
@@ -111,24 +96,22 @@ class Unrolling:
         for action, guard in zip(self.lifted.actions, self.guards(self.depth), strict=True):
             clear = guard
             for obligation in action.obligations if guard is not t.false else ():
-                (condition,) = substitute(t, [obligation.condition], self.states[-1])
+                (condition,) = self.at([obligation.condition], self.depth)
                 if obligation.owed is Owed.ERROR:
                     met.append(t.conjunction((clear, condition)))
                 clear = t.conjunction((clear, t.negation(condition)))
         return t.disjunction(met)
 
-    def bad(self, claim: LiftedClaim) -> Term:
-        """That the last unrolled state (or step) violates the claim, or witnesses a `reachable` one."""
-        t, state = self.terms, self.states[-1]
-        if claim.claim.kind is Kind.STEP:
-            if not self.depth:
-                return t.false
-            state = [*self.states[-2], *state]
-        premise, truth, *errors = substitute(t, claim.roots, state)
-        wrong = truth if claim.claim.kind is Kind.REACHABLE else t.negation(truth)
-        bad = t.conjunction((premise, t.disjunction((wrong, *errors))))
-        return t.conjunction((bad, self._quiet())) if claim.claim.kind is Kind.WHEN_QUIET else bad
+    def bad(self, claim: LiftedClaim, depth: int | None = None) -> Term:
+        """That the state (or step) at a depth, the last one unless told, violates the claim or is a witness of it."""
+        depth = self.depth if depth is None else depth
+        if claim.claim.kind is not Kind.STEP:
+            return self.at([sought(self.lifted, claim)], depth)[0]
+        if not depth:
+            return self.terms.false
+        return wrong(self.terms, over_a_step(self.lifted, claim, self.states[depth - 1], self.states[depth]))
 
-    def _quiet(self) -> Term:
-        guards = zip(self.lifted.actions, self.guards(self.depth), strict=True)
-        return self.terms.conjunction(self.terms.negation(g) for a, g in guards if a.instance.action.by.system)
+    def differ(self, one: int, other: int, leaves: Sequence[int]) -> Term:
+        """That the states after so many steps are not the same, as far as the leaves tell."""
+        t, a, b = self.terms, self.states[one], self.states[other]
+        return t.disjunction(t.negation(t.equal(a[n], b[n])) for n in leaves)

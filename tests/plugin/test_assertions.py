@@ -77,10 +77,10 @@ def test_what_should_be_reachable_and_is_not_fails_without_a_trace():
 
 
 def test_a_search_without_an_answer_fails_unless_that_is_declared_ok():
-    message = str(failure(assert_holds, REFERENCE, "leaders_when_settled", engine="prove", depth=2))
+    message = str(failure(assert_holds, REFERENCE, "leaders_when_settled", engine="prove", depth=2, support=False))
     assert message.startswith("UNDECIDED")
     assert message.endswith("Give it more time, or smaller bounds.")
-    verdict = assert_holds(REFERENCE, "leaders_when_settled", engine="prove", depth=2, undecided_ok=True)
+    verdict = assert_holds(REFERENCE, "leaders_when_settled", engine="prove", depth=2, support=False, undecided_ok=True)
     assert verdict.answer is Answer.UNDECIDED
 
 
@@ -153,7 +153,7 @@ class TestPinnedCounterexamples:
         assert message.startswith("Shortened")
 
     def test_one_that_time_did_not_allow_to_find_is_not_called_healed(self):
-        wanted = {"engine": "prove", "depth": 2}
+        wanted = {"engine": "prove", "depth": 2, "support": False}
         message = str(failure(assert_finds, REFERENCE, "leaders_when_settled", length=9, **wanted))
         assert message.startswith("Not found again")
 

@@ -1,0 +1,246 @@
+"""One attempt to prove claims: what is tried in which order, and what it amounts to.
+
+Depths near the beginning are checked first, as no proof exists for what fails there. Then each claim is tried by
+induction, by k-induction and with supporting invariants. What is still open is checked as deep as asked.
+"""
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+from attrs import define, evolve, field
+
+from model.language import Claim, DomainError, Kind, Model
+from model.language.lift import Lifted, LiftedClaim
+from search.progress import Progress, Report
+from search.prove.bounded import BoundedCheck, Path
+from search.prove.chase import Counterexample, chase, counterexample
+from search.prove.cubes import fact_text
+from search.prove.frames import Reached
+from search.prove.induction import Escape, escapes
+from search.prove.kinduction import least_k
+from search.prove.step import Effort, OutOfEffort
+from search.prove.workshop import Supported, Workshop
+from search.trace import run
+from search.verdict import Proof
+
+DEPTH = 20
+"""How deep bounded checking goes unless asked otherwise."""
+NEAR = 6
+"""How deep it looks before any proof is tried, and for an action that leaves its domain where claims are settled."""
+QUESTION = 5.0
+"""Seconds that k-induction of one claim may take."""
+CHASE_QUESTIONS = 2_000
+"""So many questions to Z3 a counterexample to induction is chased for."""
+
+
+@define
+class Wish:
+    """What an attempt is asked for: how far k-induction looks back, whether supporting invariants are looked for."""
+
+    claims: tuple[Claim, ...]
+    depth: int = DEPTH
+    induction: int = 3
+    support: bool = True
+    seconds: float | None = None
+
+
+@define(eq=False)
+class Attempt:
+    """An attempt under way. `run` once; then read what is known."""
+
+    model: Model
+    lifted: Lifted
+    wish: Wish
+    report: Report
+    began: float = field(factory=time.monotonic)
+    escapes: list[Escape] | None = None
+    proofs: dict[int, Proof] = field(factory=dict)
+    refuted: int = 0
+    stopped: str = ""
+    found: Path | None = None
+    found_refuted: int = 0
+    ended: bool = False
+    _workshop: Workshop = field(init=False)
+    _check: BoundedCheck | None = None
+
+    def __attrs_post_init__(self) -> None:
+        self._workshop = Workshop(self.model, self.lifted, self.deadline)
+
+    @property
+    def deadline(self) -> float | None:
+        """When the time budget ends."""
+        return None if self.wish.seconds is None else self.began + self.wish.seconds
+
+    @property
+    def chosen(self) -> list[LiftedClaim]:
+        """The claims that are asked for."""
+        return [claim for claim in self.lifted.claims if claim.claim in self.wish.claims]
+
+    @property
+    def open(self) -> list[LiftedClaim]:
+        """Those of which nothing is known yet."""
+        return [claim for claim in self.chosen if self.proofs.get(claim.claim.index, _UNKNOWN).outcome == "unknown"]
+
+    def run(self) -> None:
+        """Look near the beginning, prove what can be proved, then check the rest as deep as asked."""
+        self._tell(0, "claims", "domains")
+        with suppress(TimeoutError):
+            self.escapes = list(escapes(self.lifted))
+        self._bounded(min(NEAR, self.wish.depth))
+        for claim in self.open if self.found is None else ():
+            if self._spent() or self.ended or self.found is not None:
+                break
+            self._prove(claim)
+        if self.found is None and self.open:
+            self._bounded(self.wish.depth)
+
+    # Bounded checking.
+
+    def _bounded(self, limit: int) -> None:
+        """Check open claims, and domains that need not be closed, up to a depth."""
+        if self._check is None:
+            self._check = BoundedCheck(self.model, self.lifted, self.open, domains=bool(self.escapes))
+        check, self._check.claims = self._check, self.open
+        while self.found is None and not self.stopped and not self.ended and self.refuted <= limit:
+            if not (self.open or (self.escapes and self.refuted <= NEAR)):
+                return
+            self._tell(self.refuted, "depths", f"bounded checking of {len(self.open)} claims")
+            check.progress.found = None
+            check.advance(self.deadline)
+            self._note(check)
+            if self._spent():
+                self.stopped = "the time budget is spent"
+
+    def _note(self, check: BoundedCheck) -> None:
+        """A witness of a `reachable` claim ends the search for it only; a violation ends everything."""
+        progress = check.progress
+        if progress.escape is not None:
+            raise self._domain_error(*progress.escape)
+        self.refuted, self.stopped, self.ended = progress.refuted, progress.stopped, progress.ended
+        if progress.found is None:
+            return
+        claim, steps = progress.found.claim.claim, len(progress.found.instances)
+        if claim.kind is Kind.REACHABLE:
+            self.proofs[claim.index] = Proof(claim.key, "witnessed", f"after {steps} steps", refuted=steps)
+            check.claims = self.open
+        else:
+            self.found, self.found_refuted = progress.found, self.refuted
+
+    def _domain_error(self, start: int, instances: tuple[int, ...]) -> DomainError:
+        """The error that plain Python raises at the end of a path that Z3 found."""
+        actions = tuple(self.model.instances[number].key for number in instances)
+        state = run(self.model, self.model.initial[start], actions)[-1]
+        after = f"after {len(actions)} steps: {', '.join(actions)}" if actions else "in an initial state"
+        for instance in self.model.instances:
+            try:
+                self.model.attempt(instance, state)
+            except DomainError as error:
+                return DomainError(f"{error} This happens {after}.")
+        raise AssertionError(f"Z3 sees an action leave its domain where plain Python sees none, {after}.")
+
+    # Proofs.
+
+    def _prove(self, claim: LiftedClaim) -> None:
+        """Try one claim by induction, k-induction, and with supporting invariants, in that order."""
+        part = self._workshop.part([claim])
+        known = Proof(claim.claim.key, "unknown", slice=part.description(), refuted=self.refuted)
+        try:
+            for method in (self._inductive, self._supported):
+                if method == self._supported and not self.wish.support:
+                    continue
+                self._tell(len(self.proofs), "claims", f"{claim.claim.key}: {method.__name__.strip('_')}")
+                known = method(claim, known)
+                if known.outcome != "unknown":
+                    break
+        except OutOfEffort as end:
+            known = evolve(known, method=known.method or str(end))
+        self.proofs[claim.claim.index] = known
+
+    def _inductive(self, claim: LiftedClaim, known: Proof) -> Proof:
+        """k-induction alone."""
+        most = min(max(1, self.wish.induction), self.refuted)
+        if claim.claim.kind is Kind.REACHABLE or not most:
+            return known
+        try:
+            k = least_k(self._workshop.part([claim]), claim, most, Effort(deadline=self._soon()))
+        except OutOfEffort as end:
+            return evolve(known, method=f"induction: {end}")
+        if k is None:
+            return evolve(known, method=f"not inductive, looking back up to {most} steps")
+        return evolve(known, outcome="proved", k=k, method="inductive" if k == 1 else f"{k}-inductive")
+
+    def _soon(self) -> float:
+        end = time.monotonic() + QUESTION
+        return end if self.deadline is None else min(end, self.deadline)
+
+    def _supported(self, claim: LiftedClaim, known: Proof) -> Proof:
+        """With supporting invariants; a violation that is met ends everything."""
+        outcome = self._workshop.support(claim)
+        if isinstance(outcome, Reached):
+            return self._met(claim, outcome, known)
+        if isinstance(outcome, Supported):
+            texts = tuple(fact_text(self.model, cube) for cube in outcome.facts)
+            known = evolve(known, k=1, support=texts)
+            if claim.claim.kind is Kind.REACHABLE:
+                return evolve(known, outcome="violated", method="proved to be unreachable")
+            return evolve(known, outcome="proved", method="inductive with supporting invariants")
+        refuted = max(known.refuted, outcome.refuted)
+        return self._with_counterexample(claim, evolve(known, method=outcome.reason, refuted=refuted))
+
+    def _met(self, claim: LiftedClaim, outcome: Reached, known: Proof) -> Proof:
+        """What a behaviour that was met on the way back from a violation amounts to."""
+        start = next(n for n, state in enumerate(self.model.initial) if outcome.start.has_state(state))
+        steps = len(outcome.instances)
+        if claim.claim.kind is Kind.REACHABLE:
+            return evolve(known, outcome="witnessed", method=f"after {steps} steps")
+        self.found, self.found_refuted = Path(start, outcome.instances, claim), known.refuted
+        self._shorten(claim, steps)
+        return evolve(known, outcome="violated", method=f"after {len(self.found.instances)} steps")
+
+    def _shorten(self, claim: LiftedClaim, steps: int) -> None:
+        """Look for a shorter violation of a claim than the one that was met."""
+        part = self._workshop.part([claim])
+        check = BoundedCheck(self.model, part.lifted, [claim], idle=part.idle)
+        limit = min(steps, self.wish.depth + 1)
+        while check.progress.found is None and check.progress.refuted < limit and not check.progress.stopped:
+            self._tell(check.progress.refuted, "depths", f"is there a shorter one than {steps} steps?")
+            check.advance(self.deadline)
+        self.found_refuted = max(self.found_refuted, check.progress.refuted)
+        self.found = check.progress.found or self.found
+
+    def _with_counterexample(self, claim: LiftedClaim, known: Proof) -> Proof:
+        """What is known, with a counterexample to induction and what becomes of it."""
+        bench = self._workshop.bench(claim)
+        facts = bench.facts or []
+        self._workshop.effort(bench, CHASE_QUESTIONS)
+        with suppress(OutOfEffort):
+            found = counterexample(bench.step, claim.claim.index, facts)
+            if found is not None:
+                return evolve(known, counterexample=self._chased(claim, found))
+        return known
+
+    def _chased(self, claim: LiftedClaim, found: Counterexample) -> str:
+        """Where a counterexample to induction comes from, for people."""
+        bench = self._workshop.bench(claim)
+        fate = chase(bench.step, found, bench.rows, bench.facts or [])
+        if fate.is_reachable is None:
+            end = f"no behaviour of up to {fate.within} steps leads there; beyond that it is not known ({fate.reason})"
+        elif fate.is_reachable:
+            end = "it is reachable"
+        else:
+            end = f"it is not reachable: {len(fate.facts)} invariants exclude it"
+        return f"{found.text(self.model)}: {end}"
+
+    # Time.
+
+    def _spent(self) -> bool:
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    def _tell(self, done: int, unit: str, note: str) -> None:
+        gone = time.monotonic() - self.began
+        left = None if self.wish.seconds is None else max(0.0, self.wish.seconds - gone)
+        self.report(Progress("prove", done, unit, gone, left=left, note=note))
+
+
+_UNKNOWN = Proof("", "unknown")

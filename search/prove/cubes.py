@@ -1,0 +1,133 @@
+"""Cubes: what states have in common, and the facts "no reachable state is like that" that support proofs.
+
+Words: a *cube* says of some leaves in which interval their numbers lie; a state is *in* it where all of them do. A
+*clause* is the negation of a cube: at least one of them does not. A *fact* is a clause that is true in every reachable
+state. *Rows* are states as an array, one row each and one column per leaf of a slice.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from model.language import Model
+
+Interval = tuple[int, int]
+Limit = tuple[int, bool, int]
+"""Of a leaf: at least (True) or at most (False) a number."""
+
+
+class Cube(Mapping[int, Interval]):
+    """An interval for each of some leaves. Cubes are values: equal ones have equal hashes."""
+
+    __slots__ = ("_hash", "_parts")
+
+    def __init__(self, parts: Mapping[int, Interval] | Iterable[tuple[int, Interval]]) -> None:
+        self._parts: dict[int, Interval] = dict(sorted(dict(parts).items()))
+        self._hash = hash(tuple(self._parts.items()))
+
+    def __getitem__(self, leaf: int) -> Interval:
+        return self._parts[leaf]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cube) and self._parts == other._parts
+
+    def without(self, leaf: int) -> Cube:
+        """The larger cube that says nothing of a leaf."""
+        return Cube({n: interval for n, interval in self._parts.items() if n != leaf})
+
+    def has(self, other: Cube) -> bool:
+        """Whether every state in the other cube is in this one."""
+        return all(n in other and low <= other[n][0] and other[n][1] <= high for n, (low, high) in self.items())
+
+    def has_state(self, state: Sequence[int]) -> bool:
+        """Whether a state is in it."""
+        return all(low <= state[n] <= high for n, (low, high) in self.items())
+
+    def limits(self, model: Model) -> list[Limit]:
+        """The same as limits of leaves; those that a leaf's domain sets anyway are left out."""
+        found = []
+        for n, (low, high) in self.items():
+            leaf = model.leaves[n]
+            found += [(n, True, low)] if low > leaf.low else []
+            found += [(n, False, high)] if high < leaf.high else []
+        return found
+
+
+def cube_of_limits(model: Model, limits: Iterable[Limit]) -> Cube:
+    """The cube with these limits."""
+    parts: dict[int, Interval] = {}
+    for n, is_least, number in limits:
+        low, high = parts.get(n, (model.leaves[n].low, model.leaves[n].high))
+        parts[n] = (max(low, number), high) if is_least else (low, min(high, number))
+    return Cube(parts)
+
+
+class Rows:
+    """States that are known to be reachable, for telling quickly that a clause is no fact."""
+
+    def __init__(self, rows: np.ndarray, leaves: Sequence[int]) -> None:
+        self.rows = rows
+        self.column = {leaf: index for index, leaf in enumerate(leaves)}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def inside(self, cube: Cube) -> np.ndarray:
+        """The rows that are in a cube."""
+        left = self.rows
+        for n, (low, high) in cube.items():
+            values = left[:, self.column[n]]
+            left = left[(values >= low) & (values <= high)]
+            if not len(left):
+                break
+        return left
+
+    def meet(self, cube: Cube) -> bool:
+        """Whether one of them is in a cube."""
+        return len(self.inside(cube)) > 0
+
+
+# Words for people.
+
+
+def fact_text(model: Model, cube: Cube) -> str:
+    """The fact that no reachable state is in a cube, as a sentence about the model's own fields."""
+    if len(cube) == 1:
+        ((n, interval),) = cube.items()
+        return f"{_name(model, n)} is never {_values(model, n, interval)}"
+    return f"never together: {cube_text(model, cube)}"
+
+
+def cube_text(model: Model, cube: Cube) -> str:
+    """What holds in every state of a cube."""
+    return ", ".join(f"{_name(model, n)} {_values(model, n, interval)}" for n, interval in cube.items())
+
+
+def _name(model: Model, n: int) -> str:
+    path = model.leaves[n].path
+    return f"len({path[:-1]})" if path.endswith("#") else path
+
+
+def _values(model: Model, n: int, interval: Interval) -> str:
+    leaf, (low, high) = model.leaves[n], interval
+    with model.active():
+        words = {number: leaf.show(number) for number in range(leaf.low, leaf.high + 1)}
+    shown = [words[number] for number in range(low, high + 1)]
+    others = [words[number] for number in words if not low <= number <= high]
+    if len(shown) <= 2:
+        return " or ".join(shown)
+    if len(others) == 1:
+        return f"not {others[0]}"
+    if high == leaf.high or low == leaf.low:
+        return f"{words[low]} or more" if high == leaf.high else f"{words[high]} or less"
+    return f"{words[low]} to {words[high]}"

@@ -1,0 +1,130 @@
+"""What attempts on several claims share: slices, sampled states, steps in Z3, and facts that were found on the way."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from attrs import define, field
+
+from model.language import Kind, Model
+from model.language.lift import Lifted, LiftedClaim
+from search.prove.certificate import needed_facts, supports
+from search.prove.cubes import Cube, Rows
+from search.prove.frames import Aim, Frames, Proved, Reached
+from search.prove.sampling import Sample, Stepping, sample
+from search.prove.slicing import Slice, slice_of
+from search.prove.step import Effort, OutOfEffort, Step
+from search.prove.support import Fixpoint, candidates
+
+TEMPLATE_QUESTIONS = 400
+"""So many questions to Z3 may be spent on facts from the template, for each slice."""
+QUESTIONS = 20_000
+"""So many may be spent on facts for one claim."""
+MINIMIZING = 3_000
+"""So many may be spent on leaving out the facts that a proof does not need."""
+
+
+@define(eq=False)
+class Bench:
+    """One slice: the step in Z3, the sampled states as it sees them, and its facts."""
+
+    part: Slice
+    step: Step
+    rows: Rows
+    facts: list[Cube] | None = None
+
+
+@define(eq=False)
+class Workshop:
+    """The benches of a model, one for each slice, made when they are asked for."""
+
+    model: Model
+    lifted: Lifted
+    deadline: float | None = None
+    _benches: dict[object, Bench] = field(factory=dict)
+
+    @cached_property
+    def stepping(self) -> Stepping:
+        """The model's steps by its kernel."""
+        return Stepping(self.model)
+
+    @cached_property
+    def sample(self) -> Sample:
+        """Reachable states."""
+        return sample(self.stepping)
+
+    def part(self, claims: Sequence[LiftedClaim]) -> Slice:
+        """The slice of some claims."""
+        return slice_of(self.lifted, claims)
+
+    def bench(self, claim: LiftedClaim) -> Bench:
+        """The bench of a claim's slice; claims with the same slice share it."""
+        part = self.part([claim])
+        quiet = claim.claim.kind is Kind.WHEN_QUIET
+        key = (part.leaves, part.idle, quiet)
+        if key not in self._benches:
+            safe = [other for other in self.lifted.claims if other.claim.kind is not Kind.EVENTUALLY]
+            alike = [other for other in safe if (other.claim.kind is Kind.WHEN_QUIET) == quiet]
+            same = [other for other in alike if other is claim or self._key(other) == key[:2]]
+            part = slice_of(self.lifted, same)
+            self._benches[key] = Bench(part, Step(part, Effort(deadline=self.deadline)), self.sample.rows(part))
+        return self._benches[key]
+
+    def _key(self, claim: LiftedClaim) -> tuple[object, ...]:
+        part = self.part([claim])
+        return part.leaves, part.idle
+
+    def effort(self, bench: Bench, questions: int) -> None:
+        """Let a bench spend so many questions from now on."""
+        bench.step.effort = Effort(questions, self.deadline)
+
+    def template_facts(self, bench: Bench) -> list[Cube]:
+        """The inductive facts of one and two leaves; none if the effort does not suffice to find them."""
+        if bench.facts is None:
+            self.effort(bench, TEMPLATE_QUESTIONS)
+            found = Fixpoint(bench.step, candidates(bench.step, bench.rows), self.stepping)
+            try:
+                bench.facts = found.run()
+            except OutOfEffort:
+                bench.facts = []
+        return bench.facts
+
+    def support(self, claim: LiftedClaim) -> Supported | Reached | Unsupported:
+        """Facts that support the claim, a behaviour that violates it, or why neither was found."""
+        bench = self.bench(claim)
+        index = claim.claim.index
+        background = self.template_facts(bench)
+        self.effort(bench, QUESTIONS)
+        frames = Frames(bench.step, Aim.of_claim(bench.step, index), bench.rows, background)
+        try:
+            outcome = frames.run()
+        except OutOfEffort as end:
+            return Unsupported(str(end), frames.refuted)
+        if isinstance(outcome, Reached):
+            return outcome
+        return self._certified(bench, claim, outcome)
+
+    def _certified(self, bench: Bench, claim: LiftedClaim, proof: Proved) -> Supported | Unsupported:
+        self.effort(bench, MINIMIZING)
+        facts = needed_facts(bench.step, claim.claim.index, proof.facts)
+        try:
+            if not supports(bench.part, claim, facts):
+                raise AssertionError(f"{claim.claim.key}: a proof does not stand when it is checked again.")
+        except TimeoutError as end:
+            return Unsupported(f"a proof was found, and Z3 could not check it again ({end})", 0)
+        return Supported(tuple(facts))
+
+
+@define
+class Supported:
+    """The facts that a claim needs to be inductive; checked."""
+
+    facts: tuple[Cube, ...]
+
+
+@define
+class Unsupported:
+    """Why no facts were found, and how many depths are free of violations all the same."""
+
+    reason: str
+    refuted: int
