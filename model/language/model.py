@@ -238,10 +238,14 @@ class Model:
 
     def instance(self, key: str) -> Instance:
         """The action instance of that name."""
-        for instance in self.instances:
-            if instance.key == key:
-                return instance
-        raise unknown("action instance", key, (i.key for i in self.instances))
+        found = self._by_key.get(key)
+        if found is None:
+            raise unknown("action instance", key, self._by_key)
+        return found
+
+    @cached_property
+    def _by_key(self) -> dict[str, Instance]:
+        return {instance.key: instance for instance in self.instances}
 
     def claims_of(self, name: str) -> tuple[Claim, ...]:
         """The instances of the invariant of that name, or the one instance of that key."""

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import islice
-from statistics import median
 
 import pytest
 
@@ -14,10 +13,8 @@ from model.examples.lost_update import LOST_UPDATE
 from model.examples.reference import REFERENCE
 from model.language import Model
 from search.compile import kernel_for
-from search.exhaust import exhaust
-from search.shrink import shrink
-from search.walk import walk
-from tests.shrink.walks import violating_walks
+from search.shrink import Minimizer, shrink
+from tests.shrink.walks import violating_walks, walks_by_kernel
 
 
 @pytest.mark.parametrize(
@@ -41,15 +38,34 @@ def test_most_walks_shrink_to_the_shortest_length_there_is(scenario, claim, walk
     assert lengths[shortest] >= share * walks, lengths
 
 
-@pytest.mark.parametrize("invariant", ["topic_id_stable", "replica_id_matches_zookeeper", "partition_servable"])
-def test_long_walks_through_a_full_model_shrink_to_little_more_than_the_shortest(invariant):
-    """Many steps are deliveries that can be put in another order, but not left out: a quarter more may remain."""
-    model = Model(OLD_CLIENT_EXPANSION, "2.8.2", {"brokers": 2})
+@pytest.mark.parametrize(
+    ("invariant", "walks", "shortest", "share"),
+    [("disk_matches_znode", 500, 3, 1.0), ("leaders_when_settled", 500, 9, 1.0)],
+)
+def test_walks_of_a_hundred_steps_through_the_reference_model_shrink_to_the_shortest(invariant, walks, shortest, share):
+    model = Model(REFERENCE)
+    assert lengths_of(model, invariant, walks)[shortest] >= share * walks
+
+
+@pytest.mark.parametrize(
+    ("bounds", "invariant", "walks", "shortest"),
+    [
+        ({}, "replica_id_matches_zookeeper", 30, 24),
+        ({"brokers": 2}, "replica_id_matches_zookeeper", 30, 20),
+        ({"brokers": 2}, "topic_id_stable", 30, 8),
+    ],
+)
+def test_walks_of_a_hundred_steps_through_a_full_model_shrink_to_the_shortest(bounds, invariant, walks, shortest):
+    """Many steps are deliveries that can be put in another order, but not left out: searches along the trace do it."""
+    model = Model(OLD_CLIENT_EXPANSION, "2.8.2", bounds)
+    lengths = lengths_of(model, invariant, walks)
+    assert min(lengths) == shortest
+    assert lengths[shortest] >= 0.95 * walks, lengths
+
+
+def lengths_of(model: Model, invariant: str, walks: int) -> Counter[int]:
+    """To which lengths the first walks shrink that violate any instance of an invariant."""
     kernel, claims = kernel_for(model), model.claims_of(invariant)
-    shortest = exhaust(model, claims=claims, kernel=kernel).counterexample.length
-    lengths = []
-    for seed in range(4):
-        found = walk(model, claims=claims, kernel=kernel, seed=seed, walks=500_000, depth=200).counterexample
-        lengths.append(shrink(model, found, kernel=kernel, same="invariant").length)
-    assert min(lengths) >= shortest
-    assert median(lengths) <= 1.25 * shortest, lengths
+    minimizer = Minimizer(model, kernel)
+    found = islice(walks_by_kernel(model, kernel, claims, depth=100), walks)
+    return Counter(minimizer.minimized(trace, same="invariant").length for trace in found)

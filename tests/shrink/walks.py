@@ -2,11 +2,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from model.language import Claim, Model
+from search.confirm import Origin, confirmed
+from search.kernel import Kernel
 from search.plain import Visits
 from search.trace import Trace
+from search.walk_chunks import Course, path_of, run_chunk
+
+CHUNK = 2000
 
 
 def violating_walks(model: Model, claim: Claim | None, seed: int, longest: int = 200) -> Iterator[Trace]:
@@ -45,3 +52,14 @@ def trace_of(model: Model, states: list, actions: list[str], claim: str | None) 
         claim=claim,
         found_by="walk",
     )
+
+
+def walks_by_kernel(model: Model, kernel: Kernel, claims: Sequence[Claim], depth: int) -> Iterator[Trace]:
+    """Random walks of up to `depth` steps, each up to where it violates one of the claims, in their order."""
+    starts = kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1))
+    course = Course(starts, tuple(claim.index for claim in claims), seed=0, depth=depth)
+    for first in range(0, 1 << 40, CHUNK):
+        walks = run_chunk(kernel, course, range(first, first + CHUNK), collect=True)
+        for number, steps, claim in walks.findings.tolist():
+            path = path_of(kernel, course, number, steps)
+            yield confirmed(model, kernel, path, claim=model.claims[claim], origin=Origin("walk"))
