@@ -19,6 +19,7 @@ from search.loops.frontier import (
     DEADLOCKS,
     DEPTH,
     FIRST_DEADLOCK,
+    FULL,
     GENERATED,
     GOING,
     LEVEL_END,
@@ -28,10 +29,11 @@ from search.loops.frontier import (
     Machine,
     Search,
 )
+from search.loops.keys import Space
 from search.loops.round_arrays import RoundArrays, Worker
 from search.loops.rounds import Round, expand_chunks, fits, fresh_in_all, look_up_shares, store_chunks
-from search.loops.states import States
-from search.loops.table import REGIONS, Space, refill
+from search.loops.table import REGIONS, refill
+from search.loops.visited import Visited
 
 LEAST_ROUND = 4096
 """States in a round that is worth sharing."""
@@ -54,14 +56,14 @@ class Crew:
         """Whether what is left of the present level (or the next, if nothing is) is worth sharing."""
         return not self.spoiled and level_end(cursor) - cursor[NEXT] >= LEAST_ROUND
 
-    def make_ready(self, machine: Machine, states: States, counts: Counts) -> None:
+    def make_ready(self, machine: Machine, states: Visited, counts: Counts) -> None:
         """Do a round of no states, so that all loops are compiled; nothing changes."""
         nothing = self.arrays.round(0, 0, 0)
         self._do(machine, states, counts, nothing)
         self._fill(states.space, 0)
         fresh_in_all(nothing)
 
-    def advance(self, machine: Machine, states: States, counts: Counts, cursor: np.ndarray) -> None:
+    def advance(self, machine: Machine, states: Visited, counts: Counts, cursor: np.ndarray) -> None:
         """Do a round, and move the cursor; a spoiled round changes nothing."""
         if cursor[NEXT] == cursor[LEVEL_END]:
             cursor[LEVEL_END] = cursor[SIZE]
@@ -85,11 +87,12 @@ class Crew:
         for worker in self.workers:
             worker.restore()
 
-    def _do(self, machine: Machine, states: States, counts: Counts, current: Round) -> bool:
+    def _do(self, machine: Machine, states: Visited, counts: Counts, current: Round) -> bool:
         """The phases of a round; whether it is good."""
-        searches = [Search(machine, states.space, w.room.batch, w.counts.tally) for w in self.workers]
-        cursors = [worker.cursor for worker in self.workers]
-        statuses = self._phase(expand_chunks, searches, *self._same(current), cursors)
+        while FULL in (statuses := self._expand(machine, states, current)):
+            self._restore()
+            if not states.grow(current.size, self._fill):
+                return False
         if any(status != GOING for status in statuses):
             return False
         while not fits(states.space, current):
@@ -98,6 +101,11 @@ class Crew:
         self._phase(look_up_shares, *self._same(states.space, current))
         self._phase(store_chunks, *self._same(states.space, counts.tally.marks, current))
         return True
+
+    def _expand(self, machine: Machine, states: Visited, current: Round) -> list[int]:
+        """The first phase of a round; what each worker has to say of it."""
+        searches = [Search(machine, states.space, states.tree, w.room.batch, w.counts.tally) for w in self.workers]
+        return self._phase(expand_chunks, searches, *self._same(current), [worker.cursor for worker in self.workers])
 
     def _same(self, *arguments: Any) -> list[list[Any]]:
         """The same arguments for every worker."""

@@ -33,8 +33,8 @@ from search.loops.frontier import (
     Search,
 )
 from search.loops.round_arrays import RoundArrays
-from search.loops.states import FIRST_REGION, States
 from search.loops.table import ABSENT
+from search.loops.visited import Visited, key_words
 from search.progress import Progress, Report, silent
 
 SLICE = 0.2
@@ -75,11 +75,12 @@ class Exploration:
 
     def __init__(self, model: Model, kernel: Kernel, wish: Wish) -> None:
         self.model, self.kernel, self.wish = model, kernel, wish
-        arrays = RoundArrays(kernel) if wish.workers > 1 else None
+        arrays = RoundArrays(kernel, key_words(kernel.words)) if wish.workers > 1 else None
         self.crew = None if arrays is None else Crew(kernel, wish.workers, arrays)
-        self.states = States(
-            kernel.words, wish.memory, widest_step=kernel.instances, claims=0 if arrays is None else arrays.most
-        )
+        self.states = Visited(
+            kernel.words, kernel.bits, wish.memory, widest_step=kernel.instances,
+            claims=0 if arrays is None else arrays.most,
+        )  # fmt: skip
         self.counts = Counts(kernel, self.states.most)
         self.room, self.rows = Room(kernel), Rows(kernel, wish.checked)
         self.machine = self._machine()
@@ -93,19 +94,19 @@ class Exploration:
     def _begin(self) -> int:
         """Store the initial states; how many there are."""
         packed = self.kernel.pack(np.array(self.model.initial, np.int64).reshape(len(self.model.initial), -1))
-        if len(packed) + self.kernel.instances > self.states.most:
-            raise UsageError(
-                f"A memory budget of {self.wish.memory:,} bytes holds {self.states.most:,} states, too few to begin "
-                f"({len(packed):,} initial states). Give at least a megabyte."
-            )
-        size = 0
-        for first in range(0, len(packed), FIRST_REGION // 2):
-            block = packed[first : first + FIRST_REGION // 2]
-            while not self.states.has_room(len(block)) and self.states.grow(size):
-                pass
-            size = self.states.add(block, size)
+        if len(packed) + self.kernel.instances > self.states.most or self.states.taken(0) > self.wish.memory:
+            raise UsageError(self._too_few(len(packed)))
+        size = self.states.add(packed, 0)
+        if size is None:
+            raise UsageError(self._too_few(len(packed)))
         self.cursor[SIZE] = self.cursor[LEVEL_END] = size
         return size
+
+    def _too_few(self, initial: int) -> str:
+        return (
+            f"A memory budget of {self.wish.memory:,} bytes holds too few states to begin ({initial:,} initial states, "
+            f"at most {self.kernel.instances:,} successors of each). Give at least a megabyte."
+        )
 
     def _machine(self) -> Machine:
         deadlock = self.model.scenario.deadlock_is_error
@@ -140,7 +141,7 @@ class Exploration:
     @property
     def search(self) -> Search:
         """The argument of the loops."""
-        return Search(self.machine, self.states.space, self.room.batch, self.counts.tally)
+        return Search(self.machine, self.states.space, self.states.tree, self.room.batch, self.counts.tally)
 
     def run(self) -> None:
         """Search until something ends it; Ctrl-C is one of the endings."""

@@ -65,6 +65,11 @@ class Kernel:
     """Makes a faster kernel of the same model, which takes seconds; None if this one is as fast as it gets."""
 
     @property
+    def bits(self) -> int:
+        """Bits of a packed state up to its last one."""
+        return max((int(offset + width) for offset, width in zip(self.offsets, self.widths, strict=True)), default=0)
+
+    @property
     def instance_words(self) -> int:
         """Words in a bit row of instances."""
         return -(-self.instances // 64)

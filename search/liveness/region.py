@@ -11,7 +11,6 @@ from search.exploration import Exploration
 from search.loops.components import FINISHED, Stacks
 from search.loops.frontier import Search
 from search.loops.memory import reserve
-from search.loops.states import MARKS_PER_STATE
 from search.loops.waiting import Graph, Region, Waiting, judge, number
 
 ROW_BYTES = 8 + 8 + 4
@@ -26,12 +25,6 @@ class OutOfMemory(Exception):
     """What is left of the budget is too little for the waiting states of a claim."""
 
 
-def _used(exploration: Exploration) -> int:
-    """The bytes that the exploration itself has written."""
-    states = exploration.states
-    return 8 * states.words * exploration.stored + states.table_bytes + int(8 * MARKS_PER_STATE * exploration.stored)
-
-
 class WaitingStates:
     """The waiting states of one claim: how often it had a chance to fail, and the arrays of a `Region` and of `Stacks`.
 
@@ -40,7 +33,7 @@ class WaitingStates:
 
     def __init__(self, exploration: Exploration, claim: Claim) -> None:
         self.exploration, self.claim, self.stored = exploration, claim, exploration.stored
-        words, self.left = -(-self.stored // 64), exploration.wish.memory - _used(exploration)
+        words, self.left = -(-self.stored // 64), exploration.wish.memory - exploration.states.taken(self.stored)
         self._take(words * ROW_BYTES)
         if self.stored >= FINISHED:
             raise OutOfMemory

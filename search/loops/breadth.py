@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from search.loops.folding import fold_successors, found_keys, hash_successors, take_state
 from search.loops.frontier import (
     BATCH,
     DEADLOCKS,
@@ -21,10 +22,10 @@ from search.loops.frontier import (
     QUIET,
     SIZE,
     STRIDE,
-    Batch,
     Search,
     Tally,
 )
+from search.loops.keys import Space, copy_words, hash_of, same_words
 from search.loops.native import (
     ONE,
     ZERO,
@@ -41,18 +42,9 @@ from search.loops.native import (
     peek16,
     poke,
 )
-from search.loops.table import (
-    ABSENT,
-    Space,
-    find_or_add,
-    hash_of,
-    key_at,
-    prefetch_key,
-    prefetch_slot,
-    room,
-    same_key,
-)
+from search.loops.table import ABSENT, find_or_add, prefetch_key, prefetch_slot, room
 from search.loops.tally import add_rows, bump
+from search.loops.tree import room_for_values
 
 
 @loop
@@ -72,6 +64,7 @@ def explore(search: Search, cursor: np.ndarray) -> int:
             poke(search.tally.marks, first // STRIDE, np.uint64(cursor[SIZE]))
         status = expand_states(search, cursor, count)
         count_rows(search, cursor[NEXT] - first)
+        fold_successors(search, cursor[NEXT] - first)  # there is room: _batch_size has seen to it
         _look_up(search, cursor, first)
         if status != GOING:
             return status
@@ -83,7 +76,10 @@ def _batch_size(search: Search, cursor: np.ndarray) -> int:
     """How many states to expand at once: of one level, of one block, and with room for all successors."""
     first = cursor[NEXT]
     count = min(BATCH, STRIDE - first % STRIDE, cursor[LEVEL_END] - first)
-    return min(count, room(search.space, cursor[SIZE]) // search.machine.instances)
+    tree, instances = search.tree, search.machine.instances
+    if tree.words != 0:
+        count = min(count, room_for_values(tree) // instances)
+    return min(count, room(search.space, cursor[SIZE]) // instances)
 
 
 @part
@@ -91,13 +87,14 @@ def expand_states(search: Search, cursor: np.ndarray, count: int) -> int:
     """Write the successors of the next `count` states into the batch, and check those states."""
     machine, batch, total = search.machine, search.batch, integer(0)
     for k in range(count):
-        state, row = key_at(search.space, cursor[NEXT]), batch.enabled + 8 * machine.row_words * k
-        successors, instances = batch.keys + 8 * machine.words * total, batch.instances + 2 * total
+        state, row = take_state(search, cursor[NEXT], k), batch.enabled + 8 * machine.row_words * k
+        successors, instances = batch.rows + 8 * machine.words * total, batch.instances + 2 * total
         made = call(machine.expand, (state, row, successors, instances, search.tally.hits))
         if made < 0:
             cursor[FAILURE] = made
             return FAILED
         poke(batch.ends, k, np.uint64(total + made))
+        hash_successors(search, total, total + made)
         found = _judge(search, cursor, k, total)
         total += made
         cursor[NEXT] += 1
@@ -157,7 +154,7 @@ def _check(search: Search, index: int, k: int, quiet: int) -> bool:
     """Evaluate the state claims; whether one of those that must hold is false."""
     machine, false, bad = search.machine, search.batch.false, ZERO
     premise = search.batch.premises + 8 * machine.claim_words * k
-    call_void(machine.check, (key_at(search.space, index), quiet, false, premise))
+    call_void(machine.check, (search.batch.state, quiet, false, premise))
     for word in range(machine.claim_words):
         row = peek(false, word) & peek(machine.state_row, word)
         if row != ZERO:
@@ -171,8 +168,8 @@ def _check_step(search: Search, index: int, j: int) -> bool:
     """Evaluate the step claims on the step to successor j of the batch; whether one is false."""
     machine, false, bad = search.machine, search.batch.false, ZERO
     premise = search.batch.step_premises + 8 * machine.claim_words * j
-    after = search.batch.keys + 8 * machine.words * j
-    call_void(machine.check_step, (key_at(search.space, index), after, false, premise))
+    after = search.batch.rows + 8 * machine.words * j
+    call_void(machine.check_step, (search.batch.state, after, false, premise))
     for word in range(machine.claim_words):
         row = peek(false, word) & peek(machine.step_row, word)
         if row != ZERO:
@@ -207,13 +204,13 @@ def count_rows(search: Search, parents: int) -> None:
 @part
 def _look_up(search: Search, cursor: np.ndarray, first: int) -> None:
     """Store those successors in the batch that are new."""
-    space, batch, parents = search.space, search.batch, cursor[NEXT] - first
-    _prefetch(space, batch, integer(peek(batch.ends, parents - 1)) if parents > 0 else integer(0))
+    space, batch, parents, keys = search.space, search.batch, cursor[NEXT] - first, found_keys(search)
+    _prefetch(space, batch.hashes, keys, integer(peek(batch.ends, parents - 1)) if parents > 0 else integer(0))
     size, j = cursor[SIZE], integer(0)
     for k in range(parents):
         end = integer(peek(batch.ends, k))
         while j < end:
-            index = find_or_add(space, batch.keys + 8 * space.words * j, peek(batch.hashes, j), size)
+            index = find_or_add(space, keys + 8 * space.words * j, peek(batch.hashes, j), size)
             if index == ABSENT:
                 size += 1
             elif index == first + k:
@@ -223,14 +220,14 @@ def _look_up(search: Search, cursor: np.ndarray, first: int) -> None:
 
 
 @part
-def _prefetch(space: Space, batch: Batch, total: int) -> None:
+def _prefetch(space: Space, hashes: int, keys: int, total: int) -> None:
     """Hash all successors in the batch, and ask for the memory that the look-up will need."""
     for j in range(total):
-        hashed = hash_of(batch.keys + 8 * space.words * j, space.words)
-        poke(batch.hashes, j, hashed)
+        hashed = hash_of(keys + 8 * space.words * j, space.words)
+        poke(hashes, j, hashed)
         prefetch_slot(space, hashed)
     for j in range(total):
-        prefetch_key(space, peek(batch.hashes, j))
+        prefetch_key(space, peek(hashes, j))
 
 
 @loop
@@ -239,11 +236,13 @@ def find_step(search: Search, block: np.ndarray) -> int:
 
     block[3] becomes the instance of the step.
     """
-    space, batch, target = search.space, search.batch, key_at(search.space, block[2])
+    batch, words = search.batch, search.machine.words
+    target = batch.state + 8 * words
+    copy_words(target, take_state(search, block[2], 0), words)
     for index in range(block[0], block[1]):
-        arguments = (key_at(space, index), batch.enabled, batch.keys, batch.instances, search.tally.hits)
+        arguments = (take_state(search, index, 0), batch.enabled, batch.rows, batch.instances, search.tally.hits)
         for j in range(call(search.machine.expand, arguments)):
-            if same_key(batch.keys + 8 * space.words * j, target, space.words):
+            if same_words(batch.rows + 8 * words * j, target, words):
                 block[3] = integer(peek16(batch.instances, j))
                 return index
     return ABSENT

@@ -8,6 +8,7 @@ import numpy as np
 from search.kernel import Kernel
 from search.loops.frontier import BATCH, STRIDE, Batch, Machine, Tally
 from search.loops.memory import reserve
+from search.loops.shelves import leaves_of
 from search.loops.tally import PLANES, totals
 
 
@@ -77,7 +78,11 @@ class Room:
 
     def __init__(self, kernel: Kernel, states: int = BATCH) -> None:
         widest = states * kernel.instances
-        self.keys = reserve(widest * kernel.words)
+        leaves = leaves_of(kernel.words)
+        self.state = np.zeros(2 * kernel.words, np.uint64)
+        self.rows = reserve(widest * kernel.words)
+        self.roots, self.leaves = reserve(widest), reserve(widest * leaves)
+        self.numbers, self.in_work = reserve(states * 2 * leaves), np.zeros(2 * leaves, np.uint64)
         self.instances = reserve(widest, np.uint16)
         self.hashes = reserve(widest)
         self.ends = np.zeros(states, np.int64)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from search.loops.table import Space
+from search.loops.keys import Space
+from search.loops.tree import Tree
 
 BATCH = 32
 STRIDE = 64
@@ -51,7 +52,18 @@ class Machine(NamedTuple):
 class Batch(NamedTuple):
     """The addresses of room for BATCH states: their successors, and their bit rows."""
 
-    keys: int
+    state: int
+    """A state in hand, and room for another one."""
+    rows: int
+    """Packed successors."""
+    roots: int
+    """Their roots, if states are folded; so is the rest of this."""
+    leaves: int
+    """The hashes of their leaves."""
+    numbers: int
+    """For each state, the numbers of its parts: two words for each leaf."""
+    in_work: int
+    """The same for a successor."""
     instances: int
     """uint16 per successor."""
     hashes: int
@@ -95,5 +107,6 @@ class Search(NamedTuple):
 
     machine: Machine
     space: Space
+    tree: Tree
     batch: Batch
     tally: Tally

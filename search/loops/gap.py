@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from search.loops.keys import Space, hash_of, key_at
 from search.loops.native import ZERO, call, count_up, integer, loop, part, peek, peek16, poke
-from search.loops.table import ABSENT, Space, find_or_add, hash_of, key_at, room
+from search.loops.table import ABSENT, find_or_add, room
 
 NEVER, ROUTINE, PROMPT, IDLE_TIME, EVENT, RARE = range(6)
 """Kinds of instances: left out; taken at any moment; the same, and at once where a search is calm; taken at any moment,

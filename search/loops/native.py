@@ -100,10 +100,10 @@ def _call(builder: ir.IRBuilder, values: Any, count: int, result: ir.Type) -> An
     return builder.call(function, [builder.extract_value(arguments, k) for k in range(count)])
 
 
-def _reader(bits: int, about: str) -> Any:
+def _reader(bits: int, about: str, align: int | None = None) -> Any:
     def read(typing: Any, base: Any, index: Any) -> Any:
         def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-            item = builder.load(_item(builder, values, bits))
+            item = builder.load(_item(builder, values, bits), align=align)
             return item if bits == 64 else builder.zext(item, WORD)
 
         return types.uint64(types.int64, types.int64), generate
@@ -112,11 +112,11 @@ def _reader(bits: int, about: str) -> Any:
     return intrinsic(read)
 
 
-def _writer(bits: int, about: str) -> Any:
+def _writer(bits: int, about: str, align: int | None = None) -> Any:
     def write(typing: Any, base: Any, index: Any, word: Any) -> Any:
         def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
             item = values[2] if bits == 64 else builder.trunc(values[2], ir.IntType(bits))
-            builder.store(item, _item(builder, values, bits))
+            builder.store(item, _item(builder, values, bits), align=align)
             return context.get_dummy_value()
 
         return types.none(types.int64, types.int64, types.uint64), generate
@@ -132,9 +132,12 @@ def _item(builder: ir.IRBuilder, values: Any, bits: int) -> Any:
 peek = _reader(64, "Word `index` of an array at an address.")
 peek32 = _reader(32, "Item `index` of an array of uint32 at an address, as a word.")
 peek16 = _reader(16, "Item `index` of an array of uint16 at an address, as a word.")
+peek_anywhere = _reader(64, "Word `index` of an array at an address that need not be a multiple of 8.", align=1)
 poke = _writer(64, "Set word `index` of an array at an address.")
 poke32 = _writer(32, "Set item `index` of an array of uint32 at an address.")
 poke16 = _writer(16, "Set item `index` of an array of uint16 at an address.")
+poke8 = _writer(8, "Set byte `index` at an address.")
+poke_anywhere = _writer(64, "Set word `index` of an array at an address that need not be a multiple of 8.", align=1)
 
 
 @part
@@ -167,6 +170,41 @@ def take_ticket(typing: Any, address: Any) -> Any:
         return builder.atomic_rmw("add", pointer, WORD(1), "monotonic")
 
     return types.int64(types.int64), generate
+
+
+@intrinsic
+def peek32_shared(typing: Any, base: Any, index: Any) -> Any:
+    """Item `index` of an array of uint32 that other threads write, and all that they wrote before it."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        return builder.zext(builder.load_atomic(_item(builder, values, 32), "acquire", 4), WORD)
+
+    return types.uint64(types.int64, types.int64), generate
+
+
+@intrinsic
+def poke32_shared(typing: Any, base: Any, index: Any, word: Any) -> Any:
+    """Set item `index` of an array of uint32 that other threads read, after all that was written before."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        item = builder.trunc(values[2], ir.IntType(32))
+        builder.store_atomic(item, _item(builder, values, 32), "release", 4)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64, types.uint64), generate
+
+
+@intrinsic
+def claim32(typing: Any, base: Any, index: Any, word: Any) -> Any:
+    """Set item `index` of an array of uint32 if it is 0, at once for all threads; whether it was 0."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        half = ir.IntType(32)
+        item, free = builder.trunc(values[2], half), half(0)
+        found = builder.cmpxchg(_item(builder, values, 32), free, item, "acq_rel", "acquire")
+        return builder.extract_value(found, 1)
+
+    return types.boolean(types.int64, types.int64, types.uint64), generate
 
 
 @intrinsic

@@ -22,11 +22,11 @@ _ADDRESSES = (
 class RoundArrays:
     """Room for the successors of a round of at most `states` states."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, key_words: int) -> None:
         self.widest = CHUNK * kernel.instances
-        self.chunks = max(LEAST_CHUNKS, min(MOST_CHUNKS, MOST_ROOM // (8 * kernel.words * self.widest)))
+        self.chunks = max(LEAST_CHUNKS, min(MOST_CHUNKS, MOST_ROOM // (8 * key_words * self.widest)))
         self.states, self.most = self.chunks * CHUNK, self.chunks * self.widest
-        self.keys = reserve(self.most * kernel.words, dense=False)
+        self.keys = reserve(self.most * key_words, dense=False)
         self.hashes = reserve(self.most, dense=False)
         self.slots = reserve(self.most, np.int64, dense=False)
         self.positions = reserve(self.most, np.uint32, dense=False)

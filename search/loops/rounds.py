@@ -12,7 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from search.loops.breadth import count_rows, expand_states
-from search.loops.frontier import GOING, NEXT, STRIDE, Batch, Search
+from search.loops.folding import fold_successors, found_keys
+from search.loops.frontier import FULL, GOING, NEXT, STRIDE, Batch, Search
+from search.loops.keys import Space, copy_words, hash_of, is_key
 from search.loops.native import (
     ZERO,
     count_up,
@@ -29,16 +31,11 @@ from search.loops.native import (
 from search.loops.table import (
     ABSENT,
     REGIONS,
-    Space,
-    copy_key,
     find_or_claim,
-    hash_of,
-    key_at,
     prefetch_entry,
     prefetch_key,
     prefetch_slot,
     region_of,
-    same_key,
     settle,
 )
 
@@ -77,7 +74,7 @@ class Round(NamedTuple):
 
 @loop
 def expand_chunks(search: Search, current: Round, cursor: np.ndarray) -> int:
-    """Expand chunks of the round; anything but GOING spoils the round."""
+    """Expand chunks of the round; FULL if parts lack room, and anything else but GOING spoils the round."""
     chunks = -(-current.states // CHUNK)
     while True:
         chunk = take_ticket(current.ticket)
@@ -86,11 +83,13 @@ def expand_chunks(search: Search, current: Round, cursor: np.ndarray) -> int:
         begin = CHUNK * chunk
         count = min(CHUNK, current.states - begin)
         cursor[NEXT] = current.first + begin
-        inner = Search(search.machine, search.space, _batch(search, current, chunk), search.tally)
+        inner = Search(search.machine, search.space, search.tree, _batch(search, current, chunk), search.tally)
         status = expand_states(inner, cursor, count)
         if status != GOING:
             return status
         count_rows(inner, count)
+        if not fold_successors(inner, count):
+            return FULL
         _hash(inner, current, chunk, count)
         _sort(inner, current, chunk, integer(peek(inner.batch.ends, count - 1)))
 
@@ -100,25 +99,26 @@ def _batch(search: Search, current: Round, chunk: int) -> Batch:
     """The worker's batch, with the ends where the last phase finds them."""
     own, ends = search.batch, current.ends + 8 * CHUNK * chunk
     return Batch(
-        own.keys, own.instances, own.hashes, ends, own.enabled, own.false, own.premises, own.step_premises
+        own.state, own.rows, own.roots, own.leaves, own.numbers, own.in_work, own.instances, own.hashes, ends,
+        own.enabled, own.false, own.premises, own.step_premises,
     )  # fmt: skip
 
 
 @part
 def _hash(inner: Search, current: Round, chunk: int, count: int) -> None:
     """Hash the successors of a chunk, count them by region, and count those that are where they came from."""
-    words, batch, j = inner.machine.words, inner.batch, integer(0)
+    space, batch, keys, j = inner.space, inner.batch, found_keys(inner), integer(0)
     regions = current.regions + 8 * REGIONS * chunk
     for region in range(REGIONS):
         poke(regions, region, ZERO)
     for k in range(count):
-        state, end = key_at(inner.space, current.first + CHUNK * chunk + k), integer(peek(batch.ends, k))
+        state, end = current.first + CHUNK * chunk + k, integer(peek(batch.ends, k))
         while j < end:
-            key = batch.keys + 8 * words * j
-            hashed = hash_of(key, words)
+            key = keys + 8 * space.words * j
+            hashed = hash_of(key, space.words)
             poke(batch.hashes, j, hashed)
             count_up(regions, region_of(hashed), 1)
-            if same_key(key, state, words):
+            if is_key(space, state, key):
                 count_up(inner.tally.idle, integer(peek16(batch.instances, j)), 1)
             j += 1
 
@@ -132,14 +132,14 @@ def _sort(inner: Search, current: Round, chunk: int, total: int) -> None:
         poke(ends, share, np.uint64(so_far))
         for region in range(REGIONS // SHARES * share, REGIONS // SHARES * (share + 1)):
             so_far += integer(peek(regions, region))
-    base, words = chunk * current.widest, inner.machine.words
+    base, words, keys = chunk * current.widest, inner.space.words, found_keys(inner)
     for j in range(total):
         hashed = peek(inner.batch.hashes, j)
         share = region_of(hashed) // (REGIONS // SHARES)
         position = integer(peek(ends, share))
         poke(ends, share, np.uint64(position + 1))
         position += base
-        copy_key(current.keys + 8 * words * position, inner.batch.keys + 8 * words * j, words)
+        copy_words(current.keys + 8 * words * position, keys + 8 * words * j, words)
         poke(current.hashes, position, hashed)
         poke32(current.positions, base + j, np.uint64(position))
 

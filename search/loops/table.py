@@ -1,22 +1,20 @@
-"""The set of states seen: a dense store of packed states in the order of discovery, and a hash table into it.
+"""The set of states seen: a dense store of keys in the order of discovery, and a hash table into it.
 
-Words: a *key* is a packed state. The *store* holds every key in full, so membership is exact. The *table* has REGIONS
-regions of equal size; a key's hash chooses the region and the place in it, and probing stays in the region (so that
-workers can own regions). An *entry* is an index plus 1 (0: empty) with a *tag* above it: the low bits of the hash, as
-many as the entry's width leaves, which spare most looks into the store.
+Words (see also `keys`): the *store* holds every key in full, so membership is exact. The *table* has REGIONS regions of
+equal size; a key's hash chooses the region and the place in it, and probing stays in the region (so that workers can
+own regions). An *entry* is an index plus 1 (0: empty) with a *tag* above it: the low bits of the hash, as many as the
+entry's width leaves, which spare most looks into the store.
 """
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from search.loops.keys import Space, hash_of, hash_of_stored, is_key, key_at, put_key, same_words
 from search.loops.native import (
     ONE,
     ZERO,
     Word,
     count_up,
-    fold,
     integer,
     loop,
     part,
@@ -34,27 +32,7 @@ ABSENT = -1
 REFILL = 256
 """How many keys wait for their prefetched entries when a table is filled again."""
 
-_FIRST, _SECOND, _LAST = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93))
 _TOP = np.uint64(64) - REGION_BITS
-
-
-class Space(NamedTuple):
-    """A set of states: sizes, and the addresses of its arrays (which somebody else keeps alive)."""
-
-    words: int
-    store: int
-    capacity: int
-    """How many keys the store can hold."""
-    table: int
-    entry_bytes: int
-    """4 or 8."""
-    region_size: int
-    region_limit: int
-    """How many entries a region may have before the table must grow."""
-    index_bits: int
-    """The width of the index in an entry."""
-    filled: int
-    """Per region, int64: how many entries it has."""
 
 
 @part
@@ -64,56 +42,6 @@ def room(space: Space, size: int) -> int:
     for region in range(REGIONS):
         fullest = max(fullest, integer(peek(space.filled, region)))
     return min(space.region_limit - fullest, space.capacity - size)
-
-
-@part
-def hash_of(key: int, words: int) -> Word:
-    """The hash of the key at an address."""
-    if words == 2:
-        mixed = fold(peek(key, 0) ^ _FIRST, peek(key, 1) ^ _SECOND)
-    else:
-        mixed = _SECOND
-        for place in range(0, words - 1, 2):
-            mixed = fold(peek(key, place) ^ mixed, peek(key, place + 1) ^ _FIRST)
-        if words % 2:
-            mixed = fold(peek(key, words - 1) ^ mixed, _FIRST)
-    return (mixed ^ (mixed >> np.uint64(32))) * _LAST
-
-
-@part
-def same_key(one: int, other: int, words: int) -> bool:
-    """Whether the keys at two addresses are equal."""
-    different = peek(one, 0) ^ peek(other, 0)
-    if words == 2:
-        different |= peek(one, 1) ^ peek(other, 1)
-    elif words > 2:
-        different |= _difference(one, other, words)
-    return different == ZERO
-
-
-@part
-def _difference(one: int, other: int, words: int) -> Word:
-    different = ZERO
-    for place in range(1, words):
-        different |= peek(one, place) ^ peek(other, place)
-    return different
-
-
-@part
-def copy_key(target: int, source: int, words: int) -> None:
-    """Copy a key from one address to another."""
-    poke(target, 0, peek(source, 0))
-    if words == 2:
-        poke(target, 1, peek(source, 1))
-    elif words > 2:
-        for place in range(1, words):
-            poke(target, place, peek(source, place))
-
-
-@part
-def key_at(space: Space, index: int) -> int:
-    """The address of a stored key."""
-    return space.store + 8 * space.words * index
 
 
 @part
@@ -196,7 +124,7 @@ def find(space: Space, key: int, hashed: Word) -> int:
     while entry != ZERO:
         if _has_tag(space, entry, tag):
             index = _index(space, entry)
-            if same_key(key_at(space, index), key, space.words):
+            if is_key(space, index, key):
                 return index
         slot = _next(space, hashed, slot)
         entry = _entry(space, slot)
@@ -211,12 +139,12 @@ def find_or_add(space: Space, key: int, hashed: Word, size: int) -> int:
     while entry != ZERO:
         if _has_tag(space, entry, tag):
             index = _index(space, entry)
-            if same_key(key_at(space, index), key, space.words):
+            if is_key(space, index, key):
                 return index
         slot = _next(space, hashed, slot)
         entry = _entry(space, slot)
     _set_entry(space, slot, hashed, size)
-    copy_key(key_at(space, size), key, space.words)
+    put_key(space, size, key)
     return ABSENT
 
 
@@ -232,13 +160,21 @@ def find_or_claim(space: Space, place: tuple[int, int], hashed: Word, size: int)
     while entry != ZERO:
         if _has_tag(space, entry, tag):
             index = _index(space, entry)
-            known = key_at(space, index) if index < size else keys + 8 * space.words * (index - size)
-            if same_key(known, key, space.words):
+            if _is_known(space, (keys, size), index, key):
                 return ABSENT
         slot = _next(space, hashed, slot)
         entry = _entry(space, slot)
     _set_entry(space, slot, hashed, size + position)
     return slot
+
+
+@part
+def _is_known(space: Space, claimed: tuple[int, int], index: int, key: int) -> bool:
+    """Whether a key is that of an index: a stored one, or from claimed[1] on one of the claimed ones at claimed[0]."""
+    keys, size = claimed
+    if index < size:
+        return is_key(space, index, key)
+    return same_words(keys + 8 * space.words * (index - size), key, space.words)
 
 
 @part
@@ -250,7 +186,7 @@ def settle(space: Space, slot: int, index: int, key: int) -> None:
         poke32(space.table, slot, entry)
     else:
         poke(space.table, slot, entry)
-    copy_key(key_at(space, index), key, space.words)
+    put_key(space, index, key)
 
 
 @part
@@ -277,7 +213,7 @@ def refill(space: Space, scratch: int, size: int, regions: tuple[int, int]) -> N
     """
     waiting = integer(0)
     for index in range(size):
-        hashed = hash_of(key_at(space, index), space.words)
+        hashed = hash_of_stored(space, index)
         poke(scratch, 2 * waiting, hashed)
         poke(scratch, 2 * waiting + 1, np.uint64(index))
         prefetch_slot(space, hashed)

@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from search.loops.folding import fold_successors, found_keys, hash_successors, take_state
 from search.loops.frontier import Search
+from search.loops.keys import hash_of
 from search.loops.native import (
     ONE,
     ZERO,
@@ -28,7 +30,7 @@ from search.loops.native import (
     poke16,
     poke32,
 )
-from search.loops.table import find, hash_of, key_at
+from search.loops.table import find
 
 OUTSIDE = 0xFFFFFFFF
 """The target of an edge to a state that does not wait."""
@@ -81,7 +83,7 @@ def judge(search: Search, waiting: Waiting, span: np.ndarray, counts: np.ndarray
     for first in range(span[0], span[1], 64):
         waits, asked = ZERO, ZERO
         for index in range(first, min(first + 64, span[1])):
-            call_void(search.machine.check, (key_at(search.space, index), integer(0), false, premise))
+            call_void(search.machine.check, (take_state(search, index, 0), integer(0), false, premise))
             at = np.uint64(index % 64)
             waits |= ((peek(false, word) >> shift) & ONE) << at
             asked |= ((peek(premise, word) >> shift) & ONE) << at
@@ -121,8 +123,8 @@ def number_of(waiting: Waiting, index: int) -> int:
 
 @part
 def address_of(region: Region, state: int) -> int:
-    """Where the packed row of a waiting state is."""
-    return key_at(region.search.space, integer(peek32(region.waiting.stored, state)))
+    """Bring a waiting state in hand; its address."""
+    return take_state(region.search, integer(peek32(region.waiting.stored, state)), 0)
 
 
 @part
@@ -130,17 +132,26 @@ def uncover(region: Region, state: int, used: int) -> int:
     """Write the edges of a waiting state behind those `used`; how many are used then. There must be room."""
     space, batch, graph = region.search.space, region.search.batch, region.graph
     poke(graph.edges, state, np.uint64(used + 1))
-    arguments = (address_of(region, state), batch.enabled, batch.keys, batch.instances, region.search.tally.hits)
+    arguments = (address_of(region, state), batch.enabled, batch.rows, batch.instances, region.search.tally.hits)
     made = call(region.search.machine.expand, arguments)
     poke32(graph.targets, used, np.uint64(made))
+    _make_keys(region.search, made)
     for j in range(made):
-        key = batch.keys + 8 * space.words * j
+        key = found_keys(region.search) + 8 * space.words * j
         index = find(space, key, hash_of(key, space.words))
         waits = is_in(region.waiting.states, index)
         target = number_of(region.waiting, index) if waits else integer(OUTSIDE)
         poke32(graph.targets, used + 1 + j, np.uint64(target))
         poke16(graph.instances, used + 1 + j, peek16(batch.instances, j))
     return used + 1 + made
+
+
+@part
+def _make_keys(search: Search, made: int) -> None:
+    """Make keys of the successors of the state in hand, which are all stored: no part of them is new."""
+    hash_successors(search, 0, made)
+    poke(search.batch.ends, 0, np.uint64(made))
+    fold_successors(search, 1)
 
 
 @part

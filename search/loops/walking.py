@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from search.loops.keys import copy_words, same_words
 from search.loops.native import (
     ONE,
     ZERO,
@@ -25,7 +26,6 @@ from search.loops.native import (
     scale,
     select_bit,
 )
-from search.loops.table import copy_key, same_key
 from search.loops.tally import add_rows
 from search.loops.walker import (
     DEAD_ENDS,
@@ -107,8 +107,8 @@ def _begin(walker: Walker, cursor: int, random: Word) -> Word:
     put(cursor, START, start)
     put(cursor, STEP, 0)
     put(cursor, FAILURE, 0)
-    copy_key(walker.states, walker.starts + 8 * walker.words * start, walker.words)
-    copy_key(walker.row, walker.start_rows + 8 * walker.row_words * start, walker.row_words)
+    copy_words(walker.states, walker.starts + 8 * walker.words * start, walker.words)
+    copy_words(walker.row, walker.start_rows + 8 * walker.row_words * start, walker.row_words)
     for word in range(walker.claim_words):
         poke(walker.false, walker.claim_words + word, ZERO)
     return random
@@ -136,7 +136,7 @@ def _take(walker: Walker, cursor: int, places: tuple[int, int], random: Word) ->
     count_up(cursor, STEP, 1)
     count_up(cursor, STEPS, 1)
     count_up(walker.taken, instance, 1)
-    if same_key(places[0], places[1], walker.words):
+    if same_words(places[0], places[1], walker.words):
         count_up(walker.idle, instance, 1)
     return instance
 
@@ -166,7 +166,7 @@ def _without(walker: Walker, row: int, instance: int) -> int:
     """A row without an instance that a bound disables; the walker's own row stays as it is."""
     other = walker.row + 8 * walker.row_words
     if row != other:
-        copy_key(other, row, walker.row_words)
+        copy_words(other, row, walker.row_words)
     bits = peek(other, instance // 64)
     poke(other, instance // 64, bits & ~(ONE << np.uint64(instance % 64)))
     return other

@@ -11,6 +11,8 @@ from search.loops.native import loop, select_bit
 from search.loops.states import States
 from search.loops.table import REGIONS
 from search.loops.tally import PLANES, add_rows, totals
+from search.loops.tree import SLOTS
+from search.loops.visited import Visited
 
 ADD_ROWS = loop(lambda planes, rows, count, words: add_rows(planes, rows, count, words))
 SELECT_BIT = loop(lambda word, rank: select_bit(word, rank))
@@ -36,6 +38,50 @@ def test_a_set_of_states_keeps_each_key_once_in_order_of_discovery_while_its_tab
             break
     assert known.rows(list(range(size))).tolist() == [list(key) for key in order]
     assert int(known.filled.sum()) == size == len(order)
+
+
+FIRST_FACTOR = 0x9E3779B97F4A7C15
+"""A word that makes the hash forget its neighbour."""
+
+
+def random_rows(random, bits):
+    """A few thousand rows of that many bits, of 5000 beginnings and 40 ends, so that some come twice."""
+    words = -(-bits // 64)
+    pool = np.random.default_rng(1).integers(0, 2**64, (5000, words), np.uint64)
+    rows = pool[random.integers(0, 5000, 3000)]
+    rows[:, words // 2 :] = pool[random.integers(0, 40, 3000), words // 2 :] if words > 1 else rows // np.uint64(3)
+    rows[:, -1] &= np.uint64(2 ** (bits - 64 * (words - 1)) - 1)
+    return rows
+
+
+@pytest.mark.parametrize("bits", [1, 7, 33, 63, 64, 65, 66, 100, 127, 128, 129, 250, 320, 421, 547, 640, 641, 1300])
+def test_visited_states_of_any_length_are_kept_exactly_while_all_their_tables_grow(bits):
+    random, order, size = np.random.default_rng(bits), {}, 0
+    visited = Visited(-(-bits // 64), bits, 20_000_000, widest_step=1)
+    tables = visited.states.table_bytes, visited.shelves and visited.shelves.rows[:, SLOTS].tolist()
+    for _ in range(30):
+        rows = random_rows(random, bits)
+        size = visited.add(rows, size)
+        order |= dict.fromkeys(map(tuple, rows.tolist()))
+        assert size == len(order)
+    assert visited.rows(list(range(size))).tolist() == [list(row) for row in order]
+    assert visited.add(random.permutation(np.array(list(order), np.uint64)), size) == size
+    if bits > 70:
+        assert 50_000 < size < 90_000 and visited.states.table_bytes > tables[0]
+    if visited.shelves:
+        assert visited.shelves.rows[-2, SLOTS] > tables[1][-2]
+
+
+@pytest.mark.parametrize("words", [2, 4, 5, 8, 9, 12])
+def test_visited_states_whose_hashes_collide_are_told_apart(words):
+    rows = np.zeros((2000, words), np.uint64)
+    rows[:, 0] = FIRST_FACTOR
+    rows[:, 1] = np.arange(2000) if words == 2 else FIRST_FACTOR
+    if words > 2:
+        rows[:, 0] = np.arange(2000)
+    visited = Visited(words, 64 * words, 20_000_000, widest_step=1)
+    assert visited.add(np.vstack([rows, rows[::-1]]), 0) == 2000
+    assert visited.rows(list(range(2000))).tolist() == rows.tolist()
 
 
 def test_keys_that_differ_in_one_bit_only_are_told_apart():
