@@ -12,10 +12,12 @@ from model.examples.lost_update import LOST_UPDATE
 from model.examples.paxos import PAXOS
 from model.examples.readers_writers import READERS_WRITERS
 from model.examples.reference import REFERENCE
+from model.examples.synod import SYNOD
 from model.examples.tic_tac_toe import TIC_TAC_TOE
 from model.examples.ticket_lock import TICKET_LOCK
 from model.examples.tower_of_hanoi import TOWER_OF_HANOI
 from model.examples.two_phase_commit import TWO_PHASE_COMMIT
+from model.examples.voting import VOTING
 from model.language import Scenario
 
 SCENARIOS: tuple[Scenario, ...] = (
@@ -32,6 +34,8 @@ SCENARIOS: tuple[Scenario, ...] = (
     EWD840,
     CHANG_ROBERTS,
     LAMPORT_MUTEX,
+    VOTING,
+    SYNOD,
     PAXOS,
     REFERENCE,
 )

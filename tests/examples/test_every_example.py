@@ -24,6 +24,8 @@ SMALL = {
     "readers-writers": {"actors": 2, "requests": 4},
     "ewd426": {"nodes": 4, "counters": 4, "arrangements": 4**4},
     "lamport-mutex": {"processes": 2, "last_clock": 4, "channel": 3},
+    "voting": {"acceptors": 3, "values": 2, "ballots": 2},
+    "synod": {"acceptors": 1, "values": 2, "ballots": 2},
     "paxos": {"servers": 2, "clients": 2, "ballots": 4, "majority": 2},
     "topic-id-core": {"brokers": 2, "partitions": 2, "topic_ids": 3, "failovers": 1, "restarts": 1},
 }

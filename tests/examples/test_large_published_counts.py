@@ -12,7 +12,9 @@ from model.examples.paxos import PAXOS
 from model.examples.readers_writers import READERS_WRITERS
 from model.examples.reference import REFERENCE
 from model.examples.scenarios import SCENARIOS
+from model.examples.synod import SYNOD
 from model.examples.two_phase_commit import TWO_PHASE_COMMIT
+from model.examples.voting import VOTING
 from model.language import Model, Scenario
 from search.exhaust import exhaust
 from search.verdict import Verdict
@@ -60,6 +62,13 @@ def test_lamports_mutex_has_the_published_states_with_the_steps_beyond_the_last_
     assert (verdict.distinct_states, verdict.depth, verdict.findings) == (724_274, 60, ())
     assert set(verdict.bounds_hit) == {"last_clock"}
     assert (verdict.generated_states or 0) + verdict.bounds_hit["last_clock"] == 2_729_079
+
+
+def test_no_claim_fails_where_voting_and_the_synod_have_the_published_states() -> None:
+    voting = searched(VOTING, acceptors=3, values=2, ballots=3)
+    synod = searched(SYNOD, "faithful", acceptors=3, values=2, ballots=2)
+    assert (voting.distinct_states, voting.depth, voting.findings) == (6_752, 15, ())
+    assert (synod.distinct_states, synod.depth, synod.findings) == (3_921, 16, ())
 
 
 def test_paxos_has_the_published_states() -> None:

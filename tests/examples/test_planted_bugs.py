@@ -11,9 +11,10 @@ from model.examples.die_hard import DIE_HARD
 from model.examples.lost_update import LOST_UPDATE
 from model.examples.paxos import PAXOS
 from model.examples.reference import REFERENCE
+from model.examples.synod import SYNOD
 from model.examples.tower_of_hanoi import TOWER_OF_HANOI
 from tests.examples.plain_search import space_of
-from tests.examples.test_large_published_counts import searched
+from tests.examples.test_large_published_counts import length_of, searched
 
 TRACE_LENGTHS = """\
 capacity,producers,consumers,steps
@@ -112,3 +113,11 @@ def test_servers_that_forget_their_promises_decide_twice_and_clients_can_tell() 
     verdict = searched(PAXOS, "forgetful", servers=3, clients=2, ballots=6, majority=2)
     found = {finding.claim: (finding.count, finding.trace and finding.trace.length) for finding in verdict.findings}
     assert found == {"servers_agree()": (3_330, 10), "linearizable()": (180, 17)}
+
+
+def test_acceptors_that_forget_their_promises_choose_two_values() -> None:
+    verdict = searched(SYNOD, "forgetful", acceptors=3, values=2, ballots=2)
+    (finding,) = (finding for finding in verdict.findings if finding.claim == "one_value_chosen()")
+    assert finding.trace is not None
+    assert (finding.count, finding.trace.length) == (1_792, 12)
+    assert length_of(verdict, "promises_are_kept") == 2

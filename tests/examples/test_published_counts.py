@@ -4,6 +4,10 @@ Here plain Python counts; `test_large_published_counts` has the compiled engine 
 """
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import permutations
+from typing import Any
+
 import pytest
 from attrs import frozen
 
@@ -15,10 +19,12 @@ from model.examples.ewd840 import EWD840, Color
 from model.examples.lost_update import LOST_UPDATE
 from model.examples.paxos import PAXOS
 from model.examples.reference import REFERENCE
+from model.examples.synod import SYNOD
 from model.examples.tic_tac_toe import TIC_TAC_TOE, Mark
 from model.examples.ticket_lock import TICKET_LOCK
 from model.examples.tower_of_hanoi import TOWER_OF_HANOI
 from model.examples.two_phase_commit import TWO_PHASE_COMMIT
+from model.examples.voting import VOTING
 from model.language import Model, Scenario
 from search.plain import Visit
 from tests.examples.plain_search import Space, space_of
@@ -71,6 +77,9 @@ PUBLISHED = [
     Published(EWD840, {"nodes": 3, "patterns": 2**3}, distinct=302),
     Published(EWD840, {"nodes": 4, "patterns": 2**4}, distinct=1_566, depth=11),
     Published(CHANG_ROBERTS, {"nodes": 3, "patterns": 2**3}, distinct=137, generated=227, depth=9),
+    Published(SYNOD, {"acceptors": 1, "values": 1, "ballots": 2}, distinct=25, generated=82, depth=8),
+    Published(SYNOD, {"acceptors": 3, "values": 2, "ballots": 2}, distinct=3_921, depth=16),
+    Published(VOTING, {"acceptors": 3, "values": 2, "ballots": 3}, distinct=6_752, depth=15),
     Published(
         REFERENCE,
         {"brokers": 2, "partitions": 2, "topic_ids": 3, "failovers": 1, "restarts": 1},
@@ -108,6 +117,61 @@ def _spare_reasons(space: Space, vector: tuple[int, ...]) -> int:
     if ring.token.at != 0:
         reasons.append(not process.active)
     return max(0, sum(reasons) - 1)
+
+
+def _repetitions(space: Space, action: str, reasons: Callable[..., int]) -> int:
+    """How often TLC generates the steps of an action beyond the first time, as it does for each reason to take one."""
+    instances = [instance for instance in space.model.instances if instance.action.name == action]
+    return sum(
+        reasons(space.model.state(vector), *instance.args) - 1
+        for vector in space.reached
+        for instance in instances
+        if space.model.attempt(instance, vector).after is not None
+    )
+
+
+def test_tlc_generates_a_vote_once_for_each_vote_of_each_quorum_that_shows_it_safe() -> None:
+    space = space_of(VOTING, acceptors=3, values=2, ballots=3)
+    assert space.generated + _repetitions(space, "vote", _reasons_to_vote) == 41_017
+
+
+def _reasons_to_vote(voting: Any, _: int, ballot: int, value: int) -> int:
+    reasons = 0
+    for absent in range(3):
+        quorum = [acceptor for n, acceptor in enumerate(voting.acceptors) if n != absent]
+        if all(acceptor.knows(ballot) for acceptor in quorum):
+            newest = max((b for b in range(ballot) if any(a.votes[b] is not None for a in quorum)), default=None)
+            reasons += 1 if newest is None else sum(acceptor.votes[newest] == value for acceptor in quorum)
+    return reasons
+
+
+def test_tlc_generates_a_proposal_once_for_each_vote_of_each_quorum_that_allows_it() -> None:
+    space = space_of(SYNOD, acceptors=3, values=2, ballots=2)
+    assert space.generated + _repetitions(space, "propose", _reasons_to_propose) == 23_563
+
+
+def _reasons_to_propose(synod: Any, ballot: int, value: int) -> int:
+    reasons = 0
+    for absent in range(3):
+        promises = [acceptor.promised[ballot] for n, acceptor in enumerate(synod.acceptors) if n != absent]
+        if all(promise is not None for promise in promises):
+            votes = [promise.last for promise in promises if promise.last is not None]
+            newest = max((vote.ballot for vote in votes), default=None)
+            reasons += sum(vote.ballot == newest and vote.value == value for vote in votes) if votes else 1
+    return reasons
+
+
+def test_voting_has_as_many_states_up_to_names_of_acceptors_and_values_as_tlc_finds_with_symmetry() -> None:
+    space = space_of(VOTING, acceptors=3, values=2, ballots=2)
+    assert (len({_without_names(space.model.state(vector)) for vector in space.reached}), space.depth) == (77, 10)
+
+
+def _without_names(voting: Any) -> tuple[Any, ...]:
+    """The least of the states that differ in the names of acceptors and values only."""
+    renamings = [dict(zip((0, 1), names, strict=True)) | {None: -1} for names in permutations((0, 1))]
+    ballots = [(-1 if acceptor.known is None else acceptor.known) for acceptor in voting.acceptors]
+    votes = [[tuple(names[v] for v in acceptor.votes) for acceptor in voting.acceptors] for names in renamings]
+    return min(tuple(sorted(zip(ballots, renamed, strict=True))) for renamed in votes)
 
 
 def test_tlc_generates_a_move_onto_an_empty_peg_twice() -> None:

@@ -49,7 +49,12 @@ def test_what_is_proved_inductive_is_never_violated_by_exhaustive_search(scenari
 
 @pytest.mark.parametrize(
     ("name", "claim"),
-    [("ewd840", "dijkstras_invariant"), ("readers-writers", "one_writer"), ("tic-tac-toe", "one_winner")],
+    [
+        ("ewd840", "dijkstras_invariant"),
+        ("readers-writers", "one_writer"),
+        ("tic-tac-toe", "one_winner"),
+        ("voting", "votes_are_safe"),
+    ],
 )
 def test_published_inductive_invariants_are_proved(name, claim):
     model = Model(next(s for s in SCENARIOS if s.name == name))
