@@ -16,6 +16,12 @@ def partition_servable(cluster: Cluster, topic: Topic, partition: Partition) -> 
     """P8 PartitionServable: with a live ISR member, the state znode's leader is alive and knows that it leads."""
     state = cluster.zookeeper.topics[topic].states[partition]
     premise(state.exists and bool(state.isr & cluster.zookeeper.broker_ids))
+    return is_served(cluster, topic, partition)
+
+
+def is_served(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """Whether the state znode's leader is alive and knows that it leads."""
+    state = cluster.zookeeper.topics[topic].states[partition]
     return any(
         state.leader == broker
         and cluster.is_up(broker)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from invariants import controllers, deletion, partitions, records, runbooks, sessions, topic_ids, witnesses
+from invariants import controllers, deletion, partitions, records, recovery, runbooks, sessions, topic_ids, witnesses
 from model.kafka import fixes
 from model.kafka import scenarios as stories
 from model.kafka.snapshots.series import REAL_CLUSTER as OBSERVED
@@ -74,8 +74,15 @@ STRAY_LOGS = tuple(
     evolve(story, invariants=(*RECORDS, witnesses.recreated_topic_has_a_record))
     for story in (records_stories.STRAY_LOG, records_stories.STRAY_LOG_WITHOUT_ID)
 )
-TOPIC_DELETION = evolve(deletion_stories.TOPIC_DELETION, invariants=DELETION)
-TOPIC_DELETION_WITH_STRAY_LOG = evolve(deletion_stories.TOPIC_DELETION_WITH_STRAY_LOG, invariants=DELETION)
+RECOVERY = (
+    recovery.partition_comes_to_be_served,
+    recovery.deletion_comes_to_an_end,
+    recovery.failover_comes_to_an_end,
+)
+TOPIC_DELETION = evolve(deletion_stories.TOPIC_DELETION, invariants=(*DELETION, *RECOVERY))
+TOPIC_DELETION_WITH_STRAY_LOG = evolve(
+    deletion_stories.TOPIC_DELETION_WITH_STRAY_LOG, invariants=(*DELETION, *RECOVERY)
+)
 DELETE_AND_RECREATE = evolve(
     deletion_stories.DELETE_AND_RECREATE, invariants=(*DELETION, deletion.topic_is_created_again)
 )

@@ -1,0 +1,53 @@
+"""What comes eventually in Kafka once faults are over: it does in 2.8.2; in 3.0 a deletion hangs; and it can fail."""
+from __future__ import annotations
+
+import pytest
+from attrs import evolve
+
+from invariants.scenarios import RECOVERY, TOPIC_DELETION, TOPIC_DELETION_WITH_STRAY_LOG
+from model.kafka.controller_election import reelect
+from model.language import Model
+from search.exhaust import exhaust
+from search.fairness import neglected, never_ends
+from search.verdict import Answer
+
+
+def recovery(scenario, variant, **flags):
+    """The verdict on what comes eventually, and in how many states waits begin that need not end."""
+    model = Model(scenario, variant, flags=flags)
+    claims = tuple(claim for claim in model.claims if claim.invariant in RECOVERY)
+    verdict = exhaust(model, claims=claims, keep_going=True)
+    return model, verdict, {finding.claim: finding.count for finding in verdict.findings}
+
+
+@pytest.mark.parametrize(("variant", "states", "waits"), [("2.8.2", 5_623, 4_372), ("3.9.0", 5_551, 4_316)])
+def test_when_faults_are_over_all_comes_right_in_a_story_of_a_deletion(variant, states, waits):
+    _, verdict, endless = recovery(TOPIC_DELETION, variant)
+    assert (verdict.answer, verdict.how, verdict.distinct_states) == (Answer.HOLDS, "exhaustive", states)
+    assert (endless, verdict.bounds_hit) == ({}, {})
+    assert verdict.premises["deletion_comes_to_an_end(0)"] == waits
+    assert verdict.premises["failover_comes_to_an_end()"] == states
+
+
+def test_in_3_0_a_deletion_that_meets_a_stray_log_never_ends():
+    model, verdict, endless = recovery(TOPIC_DELETION_WITH_STRAY_LOG, "3.0")
+    assert endless == {"partition_comes_to_be_served(0, 0)": 66, "deletion_comes_to_an_end(0)": 66}
+    trace, (claim,) = verdict.findings[-1].trace, model.claims_of("deletion_comes_to_an_end")
+    assert (trace.length, trace.loop, trace.claim) == (14, 14, claim.key)
+    assert never_ends(model, claim, trace) and neglected(model, trace) == ()
+    stable = exhaust(model, claims=model.claims_of("deletion_terminates")).counterexample
+    assert stable.length == trace.length
+
+
+def test_before_offline_replicas_were_told_apart_a_deletion_hangs_as_well():
+    _, verdict, endless = recovery(TOPIC_DELETION, "2.8.2", offline_without_leadership=False)
+    assert verdict.answer is Answer.VIOLATED
+    assert "deletion_comes_to_an_end(0)" in endless
+
+
+def test_where_nobody_is_elected_a_failover_never_ends():
+    without = evolve(TOPIC_DELETION, actions=tuple(a for a in TOPIC_DELETION.actions if a is not reelect))
+    _, verdict, endless = recovery(without, "2.8.2")
+    assert endless["failover_comes_to_an_end()"] > 0
+    trace = next(f.trace for f in verdict.findings if f.claim == "failover_comes_to_an_end()")
+    assert trace.loop == trace.length
