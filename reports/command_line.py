@@ -24,6 +24,7 @@ COMMANDS = {
     "prove": ("reports.commands.searching", "prove"),
     "hunt": ("reports.commands.searching", "hunt"),
     "audit": ("reports.commands.auditing", "run_audit"),
+    "mutate": ("reports.commands.mutating", "run_mutate"),
     "explain": ("reports.commands.explaining", "run_explain"),
     "replay": ("reports.commands.traces", "run_replay"),
     "show": ("reports.commands.traces", "show"),

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from model.language.errors import UsageError, one_of, told, unknown
-from model.language.fix import Fix
+from model.language.fix import Fix, Trial
 from model.language.scenario import Scenario
 
 GROUP = "kwalk.scenarios"
@@ -114,6 +114,16 @@ def _fixes_at(reference: str) -> tuple[Fix, ...]:
             return found
         raise UsageError(f"{reference!r} is no Fix, nor a tuple of them. {one_of(_names_of_fixes(module))}")
     raise unknown(f"fix in {module_name}", attribute, _names_of_fixes(module))
+
+
+def find_trials(reference: str) -> tuple[Trial, ...]:
+    """The tuple of trials at `package.module:NAME`, or a trial of the scenario that goes by the name."""
+    if REFERENCE.fullmatch(reference):
+        module_name, _, attribute = reference.partition(":")
+        things = vars(_imported(module_name, "scenario", reference)).get(attribute)
+        if isinstance(things, tuple) and things and all(isinstance(thing, Trial) for thing in things):
+            return things
+    return (Trial(find_scenario(reference)),)
 
 
 def _as_fixes(thing: object) -> tuple[Fix, ...]:

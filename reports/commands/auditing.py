@@ -35,7 +35,7 @@ def run_audit(options: Namespace) -> int:
     budget = budget if options.seconds is None else evolve(budget, seconds=options.seconds)
     with ExitStack() as stack:
         out = stack.enter_context(out_folder(options.out))
-        beside = stack.enter_context(out_folder(_folder(options.markdown))) if options.markdown else None
+        beside = stack.enter_context(out_folder(folder_of(options.markdown))) if options.markdown else None
         kept = {} if options.fresh else kept_in(out.path)
         with shown_on_stderr() as report:
             done = audit(
@@ -45,7 +45,8 @@ def run_audit(options: Namespace) -> int:
         return _deliver(done, options, out, beside)
 
 
-def _folder(file: str) -> Path:
+def folder_of(file: str) -> Path:
+    """The folder that a document goes to; CannotWrite if the name is no file's."""
     path = Path(file)
     if not path.name or path.is_dir():
         raise CannotWrite(f"Cannot write to {visible(file)!r}: it is a folder. Name a file with --markdown.")

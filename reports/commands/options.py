@@ -36,6 +36,10 @@ EXAMPLES = {
   kwalk audit                          every announced fix
   kwalk audit my_package.my_fixes:FIXES --workers 2 --html
   kwalk audit fencing --seconds 300 --markdown docs/fixes.md""",
+    "mutate": """
+  kwalk mutate two-phase-commit            do its invariants notice small mistakes?
+  kwalk mutate two-phase-commit --operator dropped-guard --list
+  kwalk mutate my_package.my_model:STORY --explained survivors.toml --workers 2""",
     "explain": """
   kwalk explain first.json second.json third.json     what happened between them?
   kwalk explain captures/*.json --variant 3.9.0       … and could it have happened in another version?""",
@@ -94,6 +98,7 @@ def parser() -> Parser:
     _listing(commands)
     _searching(commands)
     _auditing(commands)
+    _mutating(commands)
     _explaining(commands)
     _graphing(commands)
     _reading(commands)
@@ -163,6 +168,30 @@ def _auditing(commands: Any) -> None:
     audit.add_argument("--markdown", type=values.given, metavar="FILE", help="also write the table as a document")
     audit.add_argument("--html", action="store_true", help="also write the table as a page into the folder of traces")
     audit.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+
+def _mutating(commands: Any) -> None:
+    mutate = _command(commands, "mutate", "make small mistakes in a model, and see whether its invariants notice")
+    about = "scenarios to try mutants on, or package.module:TRIALS of your own"
+    mutate.add_argument("scenarios", nargs="+", metavar="SCENARIO", help=about)
+    _subject(mutate)
+    kind = "only mutants of this operator, such as dropped-guard (repeatable)"
+    mutate.add_argument("--operator", action="append", default=[], choices=values.OPERATORS, metavar="NAME", help=kind)
+    of = "only mutants of this function (repeatable)"
+    mutate.add_argument("--function", action="append", default=[], type=values.given, metavar="NAME", help=of)
+    mutate.add_argument("--sample", type=values.positive, metavar="N", help="only a random sample of so many mutants")
+    mutate.add_argument("--seed", type=values.seed, default=0, metavar="N", help="which sample (0)")
+    mutate.add_argument("--list", action="store_true", help="list the mutants and look at none")
+    mutate.add_argument("--show", type=values.given, metavar="ID", help="look at this one only, and tell its story")
+    mutate.add_argument("--seconds", type=values.seconds, metavar="N", help="for each search of a mutant (10)")
+    mutate.add_argument("--workers", type=values.workers, metavar="N", help="mutants to look at at a time (1)")
+    why = "a TOML file that says of survivors why no invariant needs to notice them"
+    mutate.add_argument("--explained", type=values.given, metavar="FILE", help=why)
+    mutate.add_argument("--fresh", action="store_true", help="do not go on with what an earlier run has found out")
+    where = f"what a run that is cut short goes on from ({DEFAULT_OUT})"
+    mutate.add_argument("--out", type=values.given, default=DEFAULT_OUT, metavar="DIR", help=where)
+    mutate.add_argument("--markdown", type=values.given, metavar="FILE", help="also write a document")
+    mutate.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
 def _explaining(commands: Any) -> None:

@@ -5,6 +5,10 @@ import argparse
 import math
 import re
 
+OPERATORS = (
+    "dropped-guard", "dropped-effect", "negated-condition", "swapped-connective", "off-by-one", "swapped-field",
+)  # fmt: skip
+"""The names of the mutation operators; the operators themselves are not loaded to read a command line."""
 MOST_SEED = 2**63 - 1
 MOST_SIZE = 2**31
 MOST_WORKERS = 256

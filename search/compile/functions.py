@@ -21,6 +21,22 @@ UNIT = 6000
 
 
 @frozen
+class Names:
+    """The names of bounds and errors by the numbers that a kernel's functions return."""
+
+    bounds: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+
+    def with_those_of(self, lifted: Lifted) -> Names:
+        """These, and behind them what a lifted model has beside them."""
+        bounds, errors = set(lifted.bounds) - {*self.bounds}, set(lifted.errors) - {*self.errors}
+        return Names((*self.bounds, *sorted(bounds)), (*self.errors, *sorted(errors)))
+
+
+NO_NAMES = Names()
+
+
+@frozen
 class Unit:
     """A piece of LLVM text that is compiled by itself."""
 
@@ -29,12 +45,11 @@ class Unit:
 
 def units_of(lifted: Lifted, layout: Layout) -> list[Unit]:
     """All functions of the kernel, cut into units; the largest first."""
-    writer = _Writer(lifted, layout)
+    writer = Writer(lifted, layout, small=len(lifted.terms) < SMALL)
     pieces = [(len(list(in_order(a.roots))), writer.action(n, a)) for n, a in enumerate(lifted.actions)]
-    shared = [writer.guards(), writer.expand(), writer.table(), writer.advances(), *writer.checks()]
-    if len(lifted.terms) < SMALL:
-        return [Unit("\n".join([*(text for _, text in pieces), *shared]))]
-    units = [(UNIT, Unit("\n".join([*shared, writer.declarations()])))]
+    if writer.small:
+        return [Unit("\n".join([*(text for _, text in pieces), writer.shared()]))]
+    units = [(UNIT, Unit("\n".join([writer.shared(), writer.declarations()])))]
     size = 0
     texts: list[str] = []
     for terms, text in sorted(pieces, key=lambda piece: -piece[0]):
@@ -46,15 +61,18 @@ def units_of(lifted: Lifted, layout: Layout) -> list[Unit]:
     return [unit for _, unit in sorted(units, key=lambda unit: -unit[0]) if unit.text]
 
 
-class _Writer:
-    """Writes the functions of one model."""
+class Writer:
+    """Writes the functions of one model; a `small` one's are all for the same unit.
 
-    def __init__(self, lifted: Lifted, layout: Layout) -> None:
-        self.lifted, self.layout = lifted, layout
+    With `names`, bounds and errors that are among them keep their numbers there.
+    """
+
+    def __init__(self, lifted: Lifted, layout: Layout, *, small: bool, names: Names = NO_NAMES) -> None:
+        self.lifted, self.layout, self.small = lifted, layout, small
         self.actions = lifted.actions
-        self.bounds = {name: n for n, name in enumerate(lifted.bounds)}
-        self.errors = {name: n for n, name in enumerate(lifted.errors)}
-        self.small = len(lifted.terms) < SMALL
+        self.names = names.with_those_of(lifted)
+        self.bounds = {name: n for n, name in enumerate(self.names.bounds)}
+        self.errors = {name: n for n, name in enumerate(self.names.errors)}
         self.rows = -(-len(self.actions) // WORD)
 
     def _emitter(self, *states: str) -> Emitter:
@@ -62,6 +80,10 @@ class _Writer:
 
     def _function(self, head: str, emitter: Emitter) -> str:
         return f"define {head} {{\nentry:\n" + "\n".join(emitter.lines) + "\n}\n"
+
+    def shared(self) -> str:
+        """Everything but the effects."""
+        return "\n".join([self.guards(), self.expand(), self.table(), self.advances(), *self.checks()])
 
     # Guards.
 

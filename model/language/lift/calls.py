@@ -11,9 +11,10 @@ import attrs
 from model.language.action import Parametric
 from model.language.errors import Abort
 from model.language.lift import builtin_calls, containers
-from model.language.lift.machine import DEPTH, Frame, Machine, Unreachable, source_of
+from model.language.lift.machine import DEPTH, Frame, Machine, Unreachable
 from model.language.lift.objects import ArrayObject, Cell
 from model.language.lift.places import Method, children, constant, fit, write_attribute
+from model.language.lift.source import source_of
 from model.language.lift.terms import Term
 from model.language.lift.values import Record, Reference, Refused, Set, describe
 from model.language.records import RecordShape, shapes_of
@@ -65,6 +66,7 @@ def call_function(m: Machine, function: Any, args: list[Any], keywords: dict[str
         what = f"calls nested deeper than {DEPTH} (at {function.__qualname__})"
         raise Refused(what, "a loop; recursion cannot be lifted")
     definition = source_of(function)
+    m.coverage.functions.add(function)
     local = _bind_arguments(m, function, definition.args, args, keywords)
     base = m.now
     m.world = base.fork()

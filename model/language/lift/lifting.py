@@ -15,7 +15,7 @@ from model.language.errors import LiftError
 from model.language.invariant import Kind
 from model.language.lift import statements
 from model.language.lift.calls import call_function
-from model.language.lift.machine import Machine, Obligation, Owed, Unreachable
+from model.language.lift.machine import Coverage, Machine, Obligation, Owed, Unreachable
 from model.language.lift.terms import Term, Terms, in_order
 from model.language.lift.values import Reference
 from model.language.model import Claim, Instance, Model
@@ -29,6 +29,8 @@ class LiftedAction:
     guard: Term
     obligations: tuple[Obligation, ...]
     updates: dict[int, Term]
+    coverage: Coverage
+    """The parts of the model's source that it comes from."""
 
     @property
     def writes(self) -> frozenset[int]:
@@ -94,7 +96,7 @@ def lift(model: Model) -> Lifted:
     """Lift every action and claim of a model; LiftError names the file and line of what cannot be lifted."""
     terms = Terms()
     with model.active():
-        actions = tuple(_lift_action(model, terms, instance) for instance in model.instances)
+        actions = tuple(lift_action(model, terms, instance) for instance in model.instances)
         claims = tuple(_lift_claim(model, terms, claim) for claim in model.claims)
     return Lifted(model, terms, actions, claims)
 
@@ -109,7 +111,8 @@ def _start(model: Model, terms: Terms, states: int) -> tuple[Machine, list[Any]]
     return machine, nodes
 
 
-def _lift_action(model: Model, terms: Terms, instance: Instance) -> LiftedAction:
+def lift_action(model: Model, terms: Terms, instance: Instance) -> LiftedAction:
+    """Lift one action instance, within the model's `active`, to terms of a table."""
     machine, (root,) = _start(model, terms, 1)
     base = machine.now.fork()
     _run(machine, instance.action.function, [root], instance.args)
@@ -118,14 +121,15 @@ def _lift_action(model: Model, terms: Terms, instance: Instance) -> LiftedAction
         world.local = {}
     machine.join(base, ends)
     guard, owed = _guard(terms, machine.obligations)
+    seen = machine.coverage
     if guard is terms.false:
-        return LiftedAction(instance, terms.false, (), {})
+        return LiftedAction(instance, terms.false, (), {}, seen)
     if machine.world is None:  # wherever the guard holds, a bound or an error is certain
-        return LiftedAction(instance, guard, owed, {})
+        return LiftedAction(instance, guard, owed, {}, seen)
     after = list(machine.objects.layout(model.shape, root, machine.world.store))
     before = list(machine.objects.layout(model.shape, root, base.store))
     updates = {leaf: new for leaf, (old, new) in enumerate(zip(before, after, strict=True)) if new is not old}
-    return LiftedAction(instance, guard, owed, updates)
+    return LiftedAction(instance, guard, owed, updates, seen)
 
 
 def _run(machine: Machine, function: Any, roots: list[Any], args: tuple[Any, ...]) -> Any:

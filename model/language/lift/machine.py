@@ -8,18 +8,16 @@ evaluate (the right of `and`, a comprehension): nothing outside may be written t
 from __future__ import annotations
 
 import ast
-import inspect
-import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
-from functools import cache
 from typing import Any
 
 from attrs import define, field, frozen
 
 from model.language.errors import LiftError
 from model.language.lift.objects import Objects
+from model.language.lift.source import Function
 from model.language.lift.terms import Term, Terms
 from model.language.lift.values import Refused, Values
 from model.language.lift.world import World, join
@@ -28,8 +26,17 @@ DEPTH = 60
 """Calls nested deeper than this are taken for a recursion."""
 
 
-Function = Callable[..., Any]
-"""A plain Python function, with its code and globals."""
+FieldUse = tuple[Function, str, type]
+"""A function, the name of a field that it reads or writes, and the class of record that has the field there."""
+
+
+@frozen(eq=False)
+class Coverage:
+    """What a run has come to, on any path: functions, statements of their syntax trees, and fields of records."""
+
+    functions: set[Function]
+    statements: set[ast.stmt]
+    fields: set[FieldUse]
 
 
 class Unreachable(Exception):
@@ -76,6 +83,7 @@ class Machine:
         """Where premises are noted if they do not end the run; None if they do."""
         self.aborts: list[tuple[World, type]] = []
         self.frames: list[Frame] = []
+        self.coverage = Coverage(set(), set(), set())
         self.state_cells = 0
         self.pure_below = 0
 
@@ -87,6 +95,10 @@ class Machine:
         if self.world is None:
             raise Unreachable
         return self.world
+
+    def uses(self, cls: type, name: str) -> None:
+        """Note that the function under way reads or writes a field of a record."""
+        self.coverage.fields.add((self.frames[-1].function, name, cls))
 
     def locate(self, node: ast.AST, problem: Refused) -> LiftError:
         """The error for a construct that cannot be lifted, with file and line."""
@@ -153,23 +165,3 @@ class Machine:
                 "a write inside an expression that Python may not evaluate (and/or, if-else, a comprehension)",
                 "make the call a statement of its own, before or under an `if`",
             )
-
-
-@cache
-def source_of(function: Function) -> ast.FunctionDef:
-    """The syntax tree of a function, with the line numbers of its file."""
-    try:
-        lines, first = inspect.getsourcelines(function)
-    except (OSError, TypeError) as error:
-        what = f"The source of {function.__qualname__} is not to be found ({error}); put it in a file."
-        raise LiftError(what) from None
-    tree = ast.parse(textwrap.dedent("".join(lines)))
-    ast.increment_lineno(tree, first - 1)
-    definition = tree.body[0]
-    if not isinstance(definition, ast.FunctionDef):
-        code = function.__code__
-        raise LiftError(
-            f"{code.co_filename}:{code.co_firstlineno}: cannot lift this: a lambda or async function. "
-            "Instead: an ordinary `def`."
-        )
-    return definition

@@ -83,6 +83,7 @@ def attribute(m: Machine, owner: Any, name: str) -> Any:
         m.error(m.values.is_none(owner), f"None has no attribute {name}")
     if isinstance(owner, Record):
         if name in owner.fields:
+            m.uses(owner.cls, name)
             return known(m, owner.fields[name])
         return _class_attribute(owner.cls, owner, name)
     if isinstance(owner, (Bool, Int, Set, Mixed)) or owner is None:
@@ -99,6 +100,7 @@ def _attribute_of_object(m: Machine, owner: Reference, name: str) -> Any:
     sample = owner.sample
     if isinstance(sample, RecordObject):
         if name in sample.fields:
+            m.uses(sample.cls, name)
             return read_node(m, owner, [node.fields[name] for _, node in owner.options])
         return _class_attribute(sample.cls, owner, name)
     if name in CONTAINER_OPERATIONS.get(type(sample), ()):
@@ -181,6 +183,7 @@ def write_attribute(m: Machine, owner: Any, name: str, value: Any) -> None:
         raise Refused(f"{describe(owner)} cannot be written to", instead)
     if name not in owner.sample.fields:
         raise Refused(f"{owner.sample.cls.__name__} has no field {name!r}", "declare it, or check the spelling")
+    m.uses(owner.sample.cls, name)
     shape = dict(shapes_of(owner.sample.cls))[name]
     where = f"{owner.sample.cls.__name__}.{name}"
     write_nodes(m, [(c, node.fields[name]) for c, node in owner.options], fit(m, shape, value, where))

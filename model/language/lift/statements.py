@@ -21,6 +21,7 @@ def execute(m: Machine, body: list[ast.stmt]) -> None:
         if m.world is None:
             return
         rule = STATEMENTS.get(type(statement))
+        m.coverage.statements.add(statement)
         try:
             if rule is None:
                 raise Refused(f"the statement {type(statement).__name__}", ADVICE.get(type(statement), USUAL))

@@ -1,0 +1,54 @@
+"""Where mutants of the Kafka model are tried: stories with few states that together come to most of its lines.
+
+Most are healthy runs of 3.9.0, of whose claims all or nearly all hold; others bring what healthy clusters do not have.
+The explanations of mutants that survive are in `mutants.toml`.
+"""
+from __future__ import annotations
+
+from model.language import Trial
+
+LATEST = "3.9.0"
+
+TRIALS = (
+    Trial(
+        "healthy-cluster",
+        variant=LATEST,
+        bounds={"partitions": 1, "new_expansions": 0},
+        about="Creation, a failover, a stop or crash, the ISR at any time, preferred leaders.",
+    ),
+    Trial(
+        "healthy-cluster", variant=LATEST, bounds={"restarts": 0}, about="A client adds partitions during a failover."
+    ),
+    Trial(
+        "healthy-sessions",
+        variant=LATEST,
+        bounds={"partitions": 1, "new_expansions": 0},
+        about="Sessions that expire, and clients that fail to authenticate.",
+    ),
+    Trial("records-through-failover", variant=LATEST, bounds={"restarts": 1}, about="Records, and who has them."),
+    Trial("stray-log", variant=LATEST, about="A log that nobody wants any more is met again."),
+    Trial("delete-and-recreate", variant=LATEST, about="A topic is deleted and created again."),
+    Trial(
+        "reassignment",
+        variant=LATEST,
+        bounds={"brokers": 2, "replication_factor": 1, "failovers": 1},
+        about="A replica moves to another broker, and the controller moves.",
+    ),
+    Trial(
+        "reassignment-as-clients-see-it", variant=LATEST, about="UpdateMetadata, and what brokers tell clients."
+    ),
+    Trial(
+        "old-client-expansion",
+        variant=LATEST,
+        bounds={"brokers": 2, "restarts": 0},
+        flags={"restore_from_cache": True},
+        about="An old client erases the topic id, and the controller writes it back.",
+    ),
+    Trial(
+        "mixed-inter-broker-protocol",
+        variant=LATEST,
+        bounds={"brokers": 2, "restarts": 0},
+        about="A broker speaks an older protocol.",
+    ),
+    Trial("rolling-restart", variant=LATEST, bounds={"brokers": 2}, about="Controlled shutdown of every broker."),
+)

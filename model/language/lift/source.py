@@ -1,0 +1,77 @@
+"""The source of a model's functions, as syntax trees; and functions that have another body for a while.
+
+Plain execution runs a function's code, lifting reads its tree. Whoever gives a function another body changes both, so
+that the two meanings go on to agree.
+"""
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import CodeType
+from typing import Any
+
+from model.language.errors import LiftError
+
+Function = Callable[..., Any]
+"""A plain Python function, with its code and globals."""
+
+_trees: dict[Function, ast.FunctionDef] = {}
+
+
+def source_of(function: Function) -> ast.FunctionDef:
+    """The syntax tree of a function, with the line numbers of its file; LiftError if there is none."""
+    if function not in _trees:
+        _trees[function] = _parsed(function)
+    return _trees[function]
+
+
+def _parsed(function: Function) -> ast.FunctionDef:
+    try:
+        lines, first = inspect.getsourcelines(function)
+    except (OSError, TypeError) as error:
+        what = f"The source of {function.__qualname__} is not to be found ({error}); put it in a file."
+        raise LiftError(what) from None
+    tree = ast.parse(textwrap.dedent("".join(lines)))
+    ast.increment_lineno(tree, first - 1)
+    definition = tree.body[0]
+    if not isinstance(definition, ast.FunctionDef):
+        code = function.__code__
+        raise LiftError(
+            f"{code.co_filename}:{code.co_firstlineno}: cannot lift this: a lambda or async function. "
+            "Instead: an ordinary `def`."
+        )
+    return definition
+
+
+@contextmanager
+def replaced(function: Function, definition: ast.FunctionDef) -> Iterator[None]:
+    """The function with another body, of the same name and parameters, for plain Python and for lifting alike.
+
+    Its parameters' defaults, its decorators and its globals stay. LiftError if it uses variables of a function around.
+    """
+    kept_code, kept_tree = function.__code__, source_of(function)
+    code = _compiled(function, definition)
+    function.__code__, _trees[function] = code, definition  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        function.__code__, _trees[function] = kept_code, kept_tree  # type: ignore[attr-defined]
+
+
+def _compiled(function: Function, definition: ast.FunctionDef) -> CodeType:
+    """The code of a definition, which says the same of its file and lines as the function's own."""
+    old = function.__code__
+    bare = ast.FunctionDef(**{**dict(ast.iter_fields(definition)), "decorator_list": []})
+    module = ast.Module([ast.copy_location(bare, definition)], [])
+    flags = old.co_flags & annotations.compiler_flag
+    whole = compile(module, old.co_filename, "exec", flags=flags, dont_inherit=True)
+    code = next(c for c in whole.co_consts if isinstance(c, CodeType) and c.co_name == definition.name)
+    if code.co_freevars != old.co_freevars:
+        raise LiftError(
+            f"{old.co_filename}:{old.co_firstlineno}: {function.__qualname__} uses variables of a function around it, "
+            "and so cannot be given another body. Instead: a function at module level."
+        )
+    return code

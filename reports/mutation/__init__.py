@@ -1,0 +1,1 @@
+"""What became of mutants, as people read it and as files keep it."""
