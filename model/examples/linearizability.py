@@ -17,7 +17,7 @@ from enum import Enum
 from model.language import Array, Domain, choice, flag, optional, state, subset
 
 SERVERS = Domain("servers", "servers that make up the register")
-CLIENTS = Domain("clients", "clients, each with a value of its own", label=lambda n: chr(ord("A") + n))
+CLIENTS = Domain("clients", "clients, no more than servers, each with its value", label=lambda n: chr(ord("A") + n))
 
 
 class Phase(Enum):

@@ -9,7 +9,7 @@ Source: L. Lamport, "The part-time parliament" (1998), as in stateright 0.31, ex
 states for two clients and three servers, and 8 steps to a chosen value (its own test). States map one to one:
 
 * A delivery that changes nothing is no step, and the message stays.
-* A ballot (round, leader), round from 1, is the number (round - 1) * servers + leader; None is the first one, (0, 0).
+* Client n asks server n to write. Ballot (round, leader) is the number (round - 1) * clients + leader; (0, 0) is None.
 * The network is a bag of envelopes there, and flags here, as a server leads a ballot once and sends nothing twice. What
   servers send belongs to a ballot and to the one of the two that does not lead it.
 """
@@ -39,7 +39,7 @@ from model.language import (
     when_quiet,
 )
 
-BALLOTS = Domain("ballots", "ballots, oldest first; clients * servers of them: a write starts one round at most")
+BALLOTS = Domain("ballots", "ballots, oldest first: rounds of one for each client, and as many rounds as clients")
 MAJORITY = Bound("majority", "answers with which a leader goes on, its own included")
 FORGETFUL = Flag("forgetful", "whether servers promise and then accept in older ballots all the same")
 
@@ -115,23 +115,22 @@ class Register:
 
 
 def leader_of(ballot: int) -> int:
-    """The server that leads a ballot."""
-    return ballot % len(SERVERS)
+    """The server that leads a ballot, and the client that asks it: they have the same number."""
+    return ballot % len(CLIENTS)
 
 
-@action(by=SERVER, says="is asked by client {client} to write, and starts a ballot", source="Put")
-def receive_put(register: Register, server: ServerId, client: ClientId) -> None:
-    """The leader is the first to promise."""
-    leader = register.servers[server]
-    require(server == client % len(SERVERS) and register.clients[client].put)
-    require(not leader.is_decided and leader.proposal is None)
-    register.clients[client].put = False
-    last_round = -1 if leader.ballot is None else leader.ballot // len(SERVERS)
-    ballot = (last_round + 1) * len(SERVERS) + server
-    leader.ballot, leader.proposal = ballot, client
-    leader.promises[server] = Promise(last=leader.accepted)
+@action(by=LEADER, says="is asked to write, and starts the ballot", source="Put")
+def receive_put(register: Register, ballot: Ballot) -> None:
+    """In the round after the newest that it knows; the leader is the first to promise."""
+    number = leader_of(ballot)
+    leader, client = register.servers[number], register.clients[number]
+    last_round = -1 if leader.ballot is None else leader.ballot // len(CLIENTS)
+    require(client.put and not leader.is_decided and leader.proposal is None)
+    require(ballot // len(CLIENTS) == last_round + 1)
+    client.put, leader.ballot, leader.proposal = False, ballot, number
+    leader.promises[number] = Promise(last=leader.accepted)
     for other, messages in enumerate(register.between[ballot]):
-        messages.prepare = other != server
+        messages.prepare = other != number
 
 
 @action(by=SERVER, says="promises to ignore ballots before {ballot}", source="Prepare")
@@ -254,7 +253,7 @@ PAXOS = Scenario(
         receive_put_ok, receive_get, receive_get_ok,
     ),
     invariants=(linearizable, servers_agree, all_servers_decide, value_chosen),
-    bounds={"servers": 3, "clients": 2, "ballots": 6, "majority": 2},
+    bounds={"servers": 3, "clients": 2, "ballots": 4, "majority": 2},
     variants={"faithful": {"forgetful": False}, "forgetful": {"forgetful": True}},
     source="stateright examples/paxos.rs",
 )

@@ -72,9 +72,10 @@ def test_no_claim_fails_where_voting_and_the_synod_have_the_published_states() -
 
 
 def test_paxos_has_the_published_states() -> None:
-    verdict = searched(PAXOS, "faithful", servers=3, clients=2, ballots=6, majority=2)
+    verdict = searched(PAXOS, "faithful", servers=3, clients=2, ballots=4, majority=2)
     assert (verdict.distinct_states, verdict.generated_states, verdict.depth) == (16_668, 32_971, 20)
     assert (verdict.findings, verdict.bounds_hit) == ((), {})
+    assert "value_chosen() is reachable, first in 8 steps." in verdict.notes
 
 
 @pytest.mark.parametrize(
