@@ -145,8 +145,8 @@ def _searching(commands: Any) -> None:
     prove.add_argument("scenario", metavar="SCENARIO")
     _common(prove, parallel=False)
     prove.add_argument("--depth", type=values.natural, metavar="N", help="check what is not proved up to N steps (20)")
-    back = "look back up to N steps in induction (3)"
-    prove.add_argument("--induction", type=values.positive, metavar="N", help=back)
+    back = "look back up to N steps in induction (3); 0 for none"
+    prove.add_argument("--induction", type=values.natural, metavar="N", help=back)
     prove.add_argument("--no-support", action="store_true", help="do not search for supporting invariants")
 
     hunt = _command(commands, "hunt", "find a counterexample: exhaust, then Spark walks, then shrink, then report")

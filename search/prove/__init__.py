@@ -27,10 +27,11 @@ def prove(
 ) -> Verdict:
     """Prove the claims for behaviours of any length, or find the shortest violation of any of them.
 
-    k-induction looks back up to `induction` steps; with `support`, supporting invariants are searched for. What is not
-    proved is checked up to `depth` steps. DomainError if an action leaves its domain within the depths looked at.
-    HOLDS only if every claim is proved (a `reachable` one: if a witness is found). A violation is a shortest one where
-    its trace says so: all smaller depths were refuted. UNDECIDED says of each claim why it is not known.
+    k-induction looks back up to `induction` steps (0: there is none); with `support`, supporting invariants are
+    searched for. What is not proved is checked up to `depth` steps. DomainError if an action leaves its domain within
+    the depths looked at. HOLDS only if every claim is proved (a `reachable` one: if a witness is found). A violation is
+    a shortest one where its trace says so: all smaller depths were refuted. UNDECIDED says of each claim why it is not
+    known.
     """
     wanted = model.claims if claims is None else claims
     wish = Wish(

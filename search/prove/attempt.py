@@ -14,7 +14,7 @@ from model.language import Claim, DomainError, Kind, Model
 from model.language.lift import Lifted, LiftedClaim
 from search.progress import Progress, Report
 from search.prove.bounded import BoundedCheck, Path
-from search.prove.chase import Counterexample, chase, counterexample
+from search.prove.chase import chase, counterexample
 from search.prove.cubes import fact_text
 from search.prove.frames import Reached
 from search.prove.induction import Escape, escapes
@@ -88,7 +88,8 @@ class Attempt:
         with suppress(TimeoutError):
             self.escapes = list(escapes(self.lifted))
         self._bounded(min(NEAR, self.wish.depth))
-        for claim in self.open if self.found is None else ():
+        asked = self.wish.induction or self.wish.support
+        for claim in self.open if asked and self.found is None else ():
             if self._spent() or self.ended or self.found is not None:
                 break
             self._prove(claim)
@@ -142,24 +143,22 @@ class Attempt:
     # Proofs.
 
     def _prove(self, claim: LiftedClaim) -> None:
-        """Try one claim by induction, k-induction, and with supporting invariants, in that order."""
-        part = self._workshop.part([claim])
-        known = Proof(claim.claim.key, "unknown", slice=part.description(), refuted=self.refuted)
-        try:
-            for method in (self._inductive, self._supported):
-                if method == self._supported and not self.wish.support:
-                    continue
-                self._tell(len(self.proofs), "claims", f"{claim.claim.key}: {method.__name__.strip('_')}")
-                known = method(claim, known)
-                if known.outcome != "unknown":
-                    break
-        except OutOfEffort as end:
-            known = evolve(known, method=known.method or str(end))
+        """Try one claim by k-induction, then with supporting invariants; chase what stands against an induction."""
+        key = claim.claim.key
+        known = Proof(key, "unknown", slice=self._workshop.part([claim]).description(), refuted=self.refuted)
+        self._tell(len(self.proofs), "claims", f"{key}: induction")
+        known = self._inductive(claim, known)
+        if known.outcome == "unknown" and self.wish.support:
+            self._tell(len(self.proofs), "claims", f"{key}: supporting invariants")
+            known = self._supported(claim, known)
+        if known.outcome == "unknown" and claim.claim.kind is not Kind.REACHABLE:
+            self._tell(len(self.proofs), "claims", f"{key}: a counterexample to induction")
+            known = self._with_counterexample(claim, known)
         self.proofs[claim.claim.index] = known
 
     def _inductive(self, claim: LiftedClaim, known: Proof) -> Proof:
         """k-induction alone."""
-        most = min(max(1, self.wish.induction), self.refuted)
+        most = min(self.wish.induction, self.refuted)
         if claim.claim.kind is Kind.REACHABLE or not most:
             return known
         try:
@@ -185,8 +184,7 @@ class Attempt:
             if claim.claim.kind is Kind.REACHABLE:
                 return evolve(known, outcome="violated", method="proved to be unreachable")
             return evolve(known, outcome="proved", method="inductive with supporting invariants")
-        refuted = max(known.refuted, outcome.refuted)
-        return self._with_counterexample(claim, evolve(known, method=outcome.reason, refuted=refuted))
+        return evolve(known, method=outcome.reason, refuted=max(known.refuted, outcome.refuted))
 
     def _met(self, claim: LiftedClaim, outcome: Reached, known: Proof) -> Proof:
         """What a behaviour that was met on the way back from a violation amounts to."""
@@ -210,27 +208,18 @@ class Attempt:
         self.found = check.progress.found or self.found
 
     def _with_counterexample(self, claim: LiftedClaim, known: Proof) -> Proof:
-        """What is known, with a counterexample to induction and what becomes of it."""
+        """What is known, with a counterexample to induction and what becomes of it; a reachable one is a violation."""
         bench = self._workshop.bench(claim)
-        facts = bench.facts or []
         self._workshop.effort(bench, CHASE_QUESTIONS)
         with suppress(OutOfEffort):
-            found = counterexample(bench.step, claim.claim.index, facts)
+            found = counterexample(bench.step, claim.claim.index, bench.facts or [])
             if found is not None:
-                return evolve(known, counterexample=self._chased(claim, found))
+                fate = chase(bench.step, found, bench.rows, bench.facts or [])
+                told = evolve(known, counterexample=f"{found.text(self.model)}: {fate.text()}")
+                if fate.behaviour is not None:
+                    return self._met(claim, fate.behaviour.then(found.move.instance), told)
+                return told
         return known
-
-    def _chased(self, claim: LiftedClaim, found: Counterexample) -> str:
-        """Where a counterexample to induction comes from, for people."""
-        bench = self._workshop.bench(claim)
-        fate = chase(bench.step, found, bench.rows, bench.facts or [])
-        if fate.is_reachable is None:
-            end = f"no behaviour of up to {fate.within} steps leads there; beyond that it is not known ({fate.reason})"
-        elif fate.is_reachable:
-            end = "it is reachable"
-        else:
-            end = f"it is not reachable: {len(fate.facts)} invariants exclude it"
-        return f"{found.text(self.model)}: {end}"
 
     # Time.
 

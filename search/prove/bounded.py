@@ -10,7 +10,7 @@ from attrs import define, field, frozen
 from model.language import Model
 from model.language.lift import Lifted, LiftedClaim, Term
 from model.language.lift.solver import Solver, number_in
-from search.prove.unroll import Unrolling
+from search.prove.unroll import Choice, Unrolling
 
 
 @frozen
@@ -33,6 +33,11 @@ class Progress:
     """The number of the initial state and the instances taken, where an action leaves its domain after them."""
     ended: bool = field(default=False)
     """Every behaviour ends before the next depth, so that nothing is left to check."""
+
+
+def _bits(low: int, high: int) -> int:
+    """The bits that hold these numbers, with a sign."""
+    return max(-low, high + 1).bit_length() + 1
 
 
 class BoundedCheck:
@@ -58,8 +63,8 @@ class BoundedCheck:
     @staticmethod
     def _width(model: Model, lifted: Lifted) -> int:
         roots = [root for action in lifted.actions for root in action.roots]
-        numbers = max(len(model.instances), len(model.initial)).bit_length() + 1
-        return max(Solver.width_for(roots), numbers)
+        roots += [root for claim in lifted.claims for root in claim.roots]
+        return max(Solver.width_for(roots), max(_bits(leaf.low, leaf.high) for leaf in model.leaves))
 
     def advance(self, deadline: float | None) -> None:
         """Check the present depth for all claims, then unroll one step more."""
@@ -95,8 +100,11 @@ class BoundedCheck:
         def value(term: Term) -> int:
             return number_in(model, self._solver.expression(term))
 
-        instances = tuple(value(choice) for choice in self.unrolling.choices)
-        start = value(self.unrolling.start)
+        def number(choice: Choice) -> int:
+            return choice.number([value(bit) for bit in choice.bits])
+
+        instances = tuple(map(number, self.unrolling.choices))
+        start = number(self.unrolling.start)
         if self.unrolling.is_free:
             start = self.unrolling.model.initial.index(tuple(map(value, self.unrolling.states[0])))
         claim = next((claim for claim, term in zip(self.claims, bad, strict=False) if value(term)), None)

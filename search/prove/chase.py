@@ -43,6 +43,14 @@ class Chased:
     within: int = -1
     reason: str = ""
 
+    def text(self) -> str:
+        """What became of it, for people."""
+        if self.behaviour is not None:
+            return f"a behaviour of {len(self.behaviour.instances)} steps leads there"
+        if self.is_reachable is False:
+            return f"no behaviour leads there ({len(self.facts)} invariants exclude it)"
+        return f"no behaviour of up to {self.within} steps leads there; beyond that it is not known ({self.reason})"
+
 
 def counterexample(step: Step, claim: int, facts: Sequence[Cube] = ()) -> Counterexample | None:
     """A counterexample to the induction of a claim with inductive facts; None if it is inductive with them."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from attrs import evolve, frozen
 
 from model.language import Kind
+from search.hunt import shrunk
 from search.prove.attempt import Attempt
 from search.prove.bounded import Path
 from search.prove.induction import Escape
@@ -80,7 +81,7 @@ class Conclusion:
             states=states, actions=actions, claim=path.claim.claim.key, labels=model.binding.labels,
             found_by="prove", shortest="prove" if shortest else None, command=self.command, flags=model.asked_flags,
         )  # fmt: skip
-        return Finding(path.claim.claim.key, 1, trace)
+        return shrunk(model, Finding(path.claim.claim.key, 1, trace))
 
     # Notes.
 

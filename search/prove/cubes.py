@@ -77,10 +77,17 @@ class Rows:
 
     def __init__(self, rows: np.ndarray, leaves: Sequence[int]) -> None:
         self.rows = rows
+        self._values: dict[int, list[int]] = {}
         self.column = {leaf: index for index, leaf in enumerate(leaves)}
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def values(self, leaf: int) -> list[int]:
+        """The numbers that a leaf has in them, in order."""
+        if leaf not in self._values:
+            self._values[leaf] = np.unique(self.rows[:, self.column[leaf]]).tolist()
+        return self._values[leaf]
 
     def inside(self, cube: Cube) -> np.ndarray:
         """The rows that are in a cube."""

@@ -41,6 +41,10 @@ class Reached:
     start: Cube
     instances: tuple[int, ...]
 
+    def then(self, instance: int) -> Reached:
+        """The same, and one step more."""
+        return Reached(self.start, (*self.instances, instance))
+
 
 @define(eq=False)
 class Obligation:

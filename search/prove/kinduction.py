@@ -53,7 +53,7 @@ class _Path:
         condition = t.conjunction(terms)
         if condition.op == "bool":
             return not condition.payload
-        solver = Solver(max(Solver.width_for([condition]), len(self.part.model.instances).bit_length() + 1))
+        solver = Solver(Solver.width_for([condition]))
         expression = solver.expression(condition)
         check = z3.SolverFor("QF_FD")
         left = self.effort.spend()

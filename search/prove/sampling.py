@@ -65,6 +65,8 @@ class Stepping:
     def __init__(self, model: Model, kernel: Kernel | None = None) -> None:
         self.kernel = kernel or kernel_for(model)
         self.model, self.stepper = model, KernelStepper(model, (), self.kernel)
+        self._word, self._shift = self.kernel.offsets // 64, (self.kernel.offsets % 64).astype(np.uint64)
+        self._mask = (np.uint64(1) << self.kernel.widths.astype(np.uint64)) - np.uint64(1)
 
     def pack(self, vector: Vector) -> bytes:
         """The packed state of a vector."""
@@ -74,7 +76,7 @@ class Stepping:
     def unpack(self, states: Iterable[bytes]) -> np.ndarray:
         """The vectors of packed states, one row each."""
         words = np.frombuffer(b"".join(states), np.uint64).reshape(-1, self.kernel.words)
-        return self.kernel.unpack(words)
+        return (words[:, self._word] >> self._shift & self._mask).astype(np.int64) + self.kernel.lows
 
     def successors(self, state: bytes) -> list[bytes]:
         """Where the steps from a state lead."""

@@ -74,8 +74,8 @@ class Step:
         self.choice = unrolling.choices[0]
         bad_after = {claim.claim.index: unrolling.bad(claim) for claim in part.lifted.claims}
         leaves = [state[n] for state in (self.now, self.after) for n in part.varying]
-        roots = [*unrolling.constraints, *bad_now.values(), *bad_after.values(), *leaves, self.choice]
-        self.solver = Solver(max(Solver.width_for(roots), len(self.model.instances).bit_length() + 1))
+        roots = [*unrolling.constraints, *bad_now.values(), *bad_after.values(), *leaves, *self.choice.bits]
+        self.solver = Solver(Solver.width_for(roots))
         self._literals: dict[tuple[Limit, bool], z3.BoolRef] = {}
         self._limits: dict[str, Limit] = {}
         self._defined: list[z3.BoolRef] = []
@@ -117,7 +117,8 @@ class Step:
     def chosen(self, instance: int) -> z3.BoolRef:
         """The constant that says which instance is taken."""
         if instance not in self._chosen:
-            self._chosen[instance] = self.named(self.solver.expression(self.choice) == instance)
+            term = self.choice.is_number(self.part.lifted.terms, instance)
+            self._chosen[instance] = self.named(self.solver.expression(term))
         return self._chosen[instance]
 
     def literals(self, cube: Cube, *, after: bool) -> list[z3.BoolRef]:
@@ -186,7 +187,11 @@ class Session:
         after = list(before)
         for n in step.part.varying:
             after[n] = self._number(answer, step.after[n])
-        return Move(tuple(before), self._number(answer, step.choice), tuple(after))
+        return Move(tuple(before), self._instance(answer), tuple(after))
+
+    def _instance(self, answer: z3.ModelRef) -> int:
+        choice = self.step.choice
+        return choice.number([self._number(answer, bit) for bit in choice.bits])
 
     def _number(self, answer: z3.ModelRef, term: Term) -> int:
         return number_in(answer, self.step.solver.expression(term))

@@ -17,7 +17,7 @@ from search.prove.cubes import Cube, Rows
 from search.prove.sampling import Stepping
 from search.prove.step import Session, Step
 
-MOST = 20_000
+MOST = 4_000
 """Candidates of two leaves; where there are more, those about leaves that are far from each other are left out."""
 ASKED = 500
 """So many candidates are asked for in one question to Z3."""
@@ -25,32 +25,27 @@ WALKS, WANDER = 3, 30
 """Walks from a counterexample to induction, and their steps: what they pass drops candidates without Z3."""
 
 
-def candidates(step: Step, rows: Rows, most: int = MOST) -> list[Cube]:
-    """The clauses of one and two leaves that the rows do not contradict, as the cubes that they exclude."""
-    leaves = step.part.varying
-    single, atoms = _values_seen(step, rows)
-    held = np.stack([rows.rows[:, rows.column[n]] == value for n, value in atoms], axis=1) if atoms else None
-    if held is None:
-        return single
-    together = held.T.astype(np.float32) @ held.astype(np.float32)
-    pairs = [(atoms[a], atoms[b]) for a, b in zip(*np.nonzero(np.triu(together == 0, 1)), strict=True)]
-    pairs = [(a, b) for a, b in pairs if a[0] != b[0]]
-    if len(pairs) > most:
-        place = {leaf: index for index, leaf in enumerate(leaves)}
-        pairs.sort(key=lambda pair: abs(place[pair[0][0]] - place[pair[1][0]]))
-    return [*single, *(Cube({a: (x, x), b: (y, y)}) for (a, x), (b, y) in pairs[:most])]
-
-
-def _values_seen(step: Step, rows: Rows) -> tuple[list[Cube], list[tuple[int, int]]]:
-    """Cubes of the values that no row has, and the (leaf, value) pairs that some but not all rows have."""
-    single: list[Cube] = []
-    atoms: list[tuple[int, int]] = []
+def never_seen(step: Step, rows: Rows) -> list[Cube]:
+    """The candidates of one leaf: the values that no row has."""
+    found: list[Cube] = []
     for n in step.part.varying:
-        leaf = step.model.leaves[n]
-        seen = set(np.unique(rows.rows[:, rows.column[n]]).tolist())
-        single += [Cube({n: (value, value)}) for value in range(leaf.low, leaf.high + 1) if value not in seen]
-        atoms += [(n, value) for value in sorted(seen)] if len(seen) > 1 else []
-    return single, atoms
+        leaf, seen = step.model.leaves[n], rows.values(n)
+        found += [Cube({n: (value, value)}) for value in range(leaf.low, leaf.high + 1) if value not in seen]
+    return found
+
+
+def never_together(step: Step, rows: Rows, most: int = MOST) -> list[Cube]:
+    """The candidates of two leaves: the values that some rows have, and none has both of."""
+    atoms = [(n, value) for n in step.part.varying for value in rows.values(n) if len(rows.values(n)) > 1]
+    if not atoms:
+        return []
+    held = np.stack([rows.rows[:, rows.column[n]] == value for n, value in atoms], axis=1).astype(np.float32)
+    apart = np.argwhere(np.triu(held.T @ held == 0, 1)).tolist()
+    pairs = [(atoms[a], atoms[b]) for a, b in apart if atoms[a][0] != atoms[b][0]]
+    place = {leaf: index for index, leaf in enumerate(step.part.varying)}
+    if len(pairs) > most:
+        pairs.sort(key=lambda pair: abs(place[pair[0][0]] - place[pair[1][0]]))
+    return [Cube({a: (x, x), b: (y, y)}) for (a, x), (b, y) in pairs[:most]]
 
 
 class Fixpoint:

@@ -9,12 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attrs import frozen
+
 from model.language import Kind, Model
-from model.language.lift import Lifted, LiftedClaim, Owed, Term
+from model.language.lift import Lifted, LiftedClaim, Owed, Term, Terms
 from search.prove.terms import among, over_a_step, sought, state_variables, substitute, wrong
 
 LISTED = 100
 """So many initial states are chosen from by their number; where there are more, a constraint says what they are."""
+
+
+@frozen
+class Choice:
+    """A number below some limit that is left open: its bits, lowest first, as truth values."""
+
+    bits: tuple[Term, ...]
+
+    def is_number(self, terms: Terms, number: int) -> Term:
+        """That it is this number."""
+        pairs = enumerate(self.bits)
+        return terms.conjunction(bit if number >> place & 1 else terms.negation(bit) for place, bit in pairs)
+
+    def number(self, values: Sequence[int]) -> int:
+        """The number that these bits make."""
+        return sum(value << place for place, value in enumerate(values))
 
 
 class Unrolling:
@@ -25,24 +43,28 @@ class Unrolling:
         self.model, self.lifted, self.terms, self.idle = model, lifted, lifted.terms, idle
         self._variables = 2 * len(model.leaves)
         self.constraints: list[Term] = []
-        self.choices: list[Term] = []
+        self.choices: list[Choice] = []
         self.start = self._choice(len(model.initial))
         self._own = state_variables(lifted)
         self.is_free = anywhere or len(model.initial) > LISTED
         self.states: list[list[Term]] = [self._own if self.is_free else self._initial()]
-        if self.is_free and not anywhere:
+        if not anywhere and not self.is_free:
+            numbers = range(len(model.initial))
+            self.constraints.append(self.terms.disjunction(self.start.is_number(self.terms, n) for n in numbers))
+        elif not anywhere:
             self.constraints.append(among(lifted, model.initial, range(len(model.leaves))))
         self._guards: list[list[Term]] = []
 
-    def _choice(self, options: int) -> Term:
-        self._variables += 1
-        return self.terms.int_variable(self._variables - 1, 0, options - 1)
+    def _choice(self, options: int) -> Choice:
+        first, size = self._variables, (options - 1).bit_length()
+        self._variables += size
+        return Choice(tuple(self.terms.bool_variable(first + place) for place in range(size)))
 
     def _initial(self) -> list[Term]:
         t = self.terms
         state = [self._constant(leaf, number) for leaf, number in enumerate(self.model.initial[0])]
         for index, vector in enumerate(self.model.initial[1:], start=1):
-            chosen = t.equal(self.start, t.integer(index))
+            chosen = self.start.is_number(t, index)
             pairs = enumerate(zip(vector, state, strict=True))
             state = [t.choose(chosen, self._constant(leaf, number), old) for leaf, (number, old) in pairs]
         return state
@@ -74,7 +96,7 @@ class Unrolling:
             can = t.conjunction((guard, t.negation(t.disjunction(owed))))
             if can is t.false:
                 continue
-            taken = t.equal(choice, t.integer(action.instance.index))
+            taken = choice.is_number(t, action.instance.index)
             ways.append(t.conjunction((taken, can)))
             fresh = self.at(list(action.updates.values()), self.depth)
             for leaf, term in zip(action.updates, fresh, strict=True):

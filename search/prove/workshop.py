@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 
 from attrs import define, field
@@ -14,7 +15,7 @@ from search.prove.frames import Aim, Frames, Proved, Reached
 from search.prove.sampling import Sample, Stepping, sample
 from search.prove.slicing import Slice, slice_of
 from search.prove.step import Effort, OutOfEffort, Step
-from search.prove.support import Fixpoint, candidates
+from search.prove.support import Fixpoint, never_seen, never_together
 
 TEMPLATE_QUESTIONS = 400
 """So many questions to Z3 may be spent on facts from the template, for each slice."""
@@ -79,14 +80,14 @@ class Workshop:
         bench.step.effort = Effort(questions, self.deadline)
 
     def template_facts(self, bench: Bench) -> list[Cube]:
-        """The inductive facts of one and two leaves; none if the effort does not suffice to find them."""
+        """The inductive facts of one and two leaves, as far as the effort suffices to find them."""
         if bench.facts is None:
-            self.effort(bench, TEMPLATE_QUESTIONS)
-            found = Fixpoint(bench.step, candidates(bench.step, bench.rows), self.stepping)
-            try:
-                bench.facts = found.run()
-            except OutOfEffort:
-                bench.facts = []
+            bench.facts = []
+            for template in (never_seen, never_together):
+                self.effort(bench, TEMPLATE_QUESTIONS)
+                found = Fixpoint(bench.step, template(bench.step, bench.rows), self.stepping, bench.facts)
+                with suppress(OutOfEffort):
+                    bench.facts = [*bench.facts, *found.run()]
         return bench.facts
 
     def support(self, claim: LiftedClaim) -> Supported | Reached | Unsupported:

@@ -18,6 +18,7 @@ from reports.trace_file import read_trace
 from search.verdict import Answer
 from tests.shrink.mail import MAIL
 
+SHALLOW = {"engine": "prove", "depth": 2, "induction": 0, "support": False}
 ENGINES = ("exhaust", "walk", "hypothesis", "prove")
 
 ONLY_READS = evolve(LOST_UPDATE, actions=(read,))
@@ -77,10 +78,10 @@ def test_what_should_be_reachable_and_is_not_fails_without_a_trace():
 
 
 def test_a_search_without_an_answer_fails_unless_that_is_declared_ok():
-    message = str(failure(assert_holds, REFERENCE, "leaders_when_settled", engine="prove", depth=2, support=False))
+    message = str(failure(assert_holds, REFERENCE, "leaders_when_settled", **SHALLOW))
     assert message.startswith("UNDECIDED")
     assert message.endswith("Give it more time, or smaller bounds.")
-    verdict = assert_holds(REFERENCE, "leaders_when_settled", engine="prove", depth=2, support=False, undecided_ok=True)
+    verdict = assert_holds(REFERENCE, "leaders_when_settled", **SHALLOW, undecided_ok=True)
     assert verdict.answer is Answer.UNDECIDED
 
 
@@ -153,7 +154,7 @@ class TestPinnedCounterexamples:
         assert message.startswith("Shortened")
 
     def test_one_that_time_did_not_allow_to_find_is_not_called_healed(self):
-        wanted = {"engine": "prove", "depth": 2, "support": False}
+        wanted = SHALLOW
         message = str(failure(assert_finds, REFERENCE, "leaders_when_settled", length=9, **wanted))
         assert message.startswith("Not found again")
 

@@ -15,7 +15,7 @@ PAIRS = [(s, v) for s in SCENARIOS for v in (s.variants or {s.default_variant: {
 @pytest.mark.parametrize(("name", "length"), [("disk_matches_znode", 3), ("leaders_when_settled", 9)])
 def test_bounded_checking_finds_the_known_shortest_traces_of_the_reference_model(name, length):
     model = Model(REFERENCE)
-    verdict = prove(model, claims=model.claims_of(name), support=False)
+    verdict = prove(model, claims=model.claims_of(name), induction=0, support=False)
     assert verdict.answer is Answer.VIOLATED
     assert verdict.counterexample.length == length
     assert verdict.counterexample.shortest == "prove"
@@ -23,7 +23,7 @@ def test_bounded_checking_finds_the_known_shortest_traces_of_the_reference_model
 
 def test_what_is_not_violated_within_the_depth_is_undecided_and_says_how_deep():
     model = Model(REFERENCE)
-    verdict = prove(model, claims=model.claims_of("leaders_when_settled"), depth=4, support=False)
+    verdict = prove(model, claims=model.claims_of("leaders_when_settled"), depth=4, induction=0, support=False)
     assert verdict.answer is Answer.UNDECIDED
     assert "4 steps" in verdict.how
 

@@ -5,10 +5,13 @@ from model.examples.scenarios import SCENARIOS
 from model.language import Model
 from model.language.lift import lift
 from search.agreement import reachable_states
+from search.exhaust import exhaust
 from search.prove import is_inductive, prove
 from search.prove.workshop import Supported, Workshop
 from search.verdict import Answer
+from tests.prove.ladder import LADDER
 
+SMALL = [s for s in SCENARIOS if s.name in ("die-hard", "lost-update", "blocking-queue", "two-phase-commit", "ewd840")]
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
 SUPPORTED = [
     ("two-phase-commit", "managers_agree()"),
@@ -44,3 +47,51 @@ def test_two_steps_back_prove_what_one_does_not():
     deep = prove(model, induction=3, support=False, depth=8)
     assert shallow.answer is Answer.UNDECIDED
     assert (deep.answer, [proof.k for proof in deep.proofs]) == (Answer.HOLDS, [3, 3])
+
+
+def test_a_counterexample_to_induction_that_nothing_leads_to_is_shown_as_unreachable():
+    model = Model(BY_NAME["lost-update"], "lock")
+    verdict = prove(model, claims=model.claims_of("counts_every_increment"), induction=1, support=False, depth=7)
+    (proof,) = verdict.proofs
+    assert (verdict.answer, proof.outcome) == (Answer.UNDECIDED, "unknown")
+    assert "no behaviour leads there" in proof.counterexample
+
+
+def test_a_counterexample_to_induction_that_is_reachable_becomes_a_violation():
+    model = Model(LADDER)
+    verdict = prove(model, claims=model.claims_of("below_the_hatch"), induction=1, support=False, depth=2)
+    (proof,) = verdict.proofs
+    assert verdict.answer is Answer.VIOLATED
+    assert proof.counterexample == "climb() where rung 8: a behaviour of 8 steps leads there"
+    assert verdict.counterexample.length == 9
+
+
+def test_the_supporting_invariants_are_those_that_are_needed_and_are_told_in_the_models_words():
+    model = Model(LADDER, "steep")
+    verdict = prove(model, depth=2)
+    hatch, fall = verdict.proofs
+    assert (verdict.answer, verdict.how) == (Answer.HOLDS, "proved")
+    assert sorted(fall.support) == [f"rung is never {odd}" for odd in (1, 3, 5, 7, 9)]
+    assert set(hatch.support) <= set(fall.support)
+    assert fall.slice == "2 of 3 state variables, 2 of 3 instances: rung, fell"
+    assert hatch.slice == "1 of 3 state variables, 1 of 3 instances: rung"
+
+
+@pytest.mark.parametrize(("name", "variant"), [(s.name, v) for s in SMALL for v in (s.variants or {None: {}})])
+def test_no_proof_and_no_violation_contradicts_exhaustive_search(name, variant):
+    model = Model(BY_NAME[name], variant)
+    proofs = {proof.claim: proof.outcome for proof in prove(model, depth=12, seconds=20).proofs}
+    searched = exhaust(model, keep_going=True)
+    violated = {finding.claim for finding in searched.findings}
+    assert searched.how == "exhaustive"
+    assert not [claim for claim, outcome in proofs.items() if outcome in ("proved", "witnessed") and claim in violated]
+    assert not [claim for claim, outcome in proofs.items() if outcome == "violated" and claim not in violated]
+
+
+def test_an_unknown_claim_says_why_and_the_command_ends_with_3():
+    model = Model(BY_NAME["alternating-bit"])
+    claims = model.claims_of("old_packets_are_duplicates")
+    verdict = prove(model, claims=claims, induction=1, support=False, depth=3)
+    (proof,) = verdict.proofs
+    assert (verdict.exit_code, proof.outcome) == (3, "unknown")
+    assert "not inductive" in proof.method

@@ -1,0 +1,65 @@
+"""A ladder that ends below a hatch: claims that are proved, refuted or chased in known ways."""
+from __future__ import annotations
+
+from model.language import Actor, Bound, Flag, Scenario, action, always, flag, number, require, state
+
+RUNGS = Bound("rungs", "rungs of the ladder")
+STEEP = Flag("steep", "whether only every second rung is there")
+CLIMBER = Actor("climber")
+
+
+@state
+class Ladder:
+    """Where the climber is, whether somebody fell, and a clock that matters to nobody."""
+
+    rung: int = number(0, 9)
+    fell: bool = flag()
+    clock: int = number(0, 3)
+
+
+@action(by=CLIMBER, says="climbs")
+def climb(ladder: Ladder) -> None:
+    """One rung, or two where the ladder is steep."""
+    require(ladder.rung < RUNGS - 1 or (not STEEP and ladder.rung < RUNGS))
+    ladder.rung += 2 if STEEP else 1
+
+
+@action(by=CLIMBER, says="slips")
+def slip(ladder: Ladder) -> None:
+    """From an odd rung of a steep ladder, where nobody can be."""
+    require(STEEP and ladder.rung % 2 == 1)
+    ladder.fell = True
+
+
+@action(by=CLIMBER, says="waits")
+def wait(ladder: Ladder) -> None:
+    """Time goes by."""
+    ladder.clock = (ladder.clock + 1) % 4
+
+
+@always(symptom="the climber is at the hatch")
+def below_the_hatch(ladder: Ladder) -> bool:
+    """Fails after as many steps as there are rungs, if the ladder is not steep."""
+    return ladder.rung != RUNGS
+
+
+@always(symptom="the climber lies on the ground")
+def nobody_falls(ladder: Ladder) -> bool:
+    """Holds on a steep ladder, as no rung that is reached is odd."""
+    return not ladder.fell
+
+
+def begin(ladder: Ladder) -> None:
+    """On the ground."""
+
+
+LADDER = Scenario(
+    name="ladder",
+    story="Somebody climbs a ladder.",
+    state=Ladder,
+    initial=begin,
+    actions=(climb, slip, wait),
+    invariants=(below_the_hatch, nobody_falls),
+    bounds={"rungs": 9},
+    variants={"even": {"steep": False}, "steep": {"steep": True}},
+)
