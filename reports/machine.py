@@ -1,21 +1,21 @@
 """A verdict as one JSON object: what `--json` prints, for scripts to read. Fields are only ever added."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from attrs import asdict
 
 from search.trace import Trace
-from search.verdict import Finding, Verdict
+from search.verdict import Cluster, Finding, Verdict
 
 Files = Mapping[str, Path]
 """The trace file of each violated claim, by its key ("" for a deadlock)."""
 
-
-def verdict_object(verdict: Verdict, files: Files) -> dict[str, Any]:
-    """The object; counts that the engine does not have are null."""
+def verdict_object(verdict: Verdict, files: Files, cluster_files: Sequence[Path] = ()) -> dict[str, Any]:
+    """The object; counts that the engine does not have are null. Files of clusters are those of the first ones."""
     shown = next((f for f in verdict.findings if f.trace is not None), None)
     return {
         "verdict": verdict.answer.value,
@@ -44,9 +44,24 @@ def verdict_object(verdict: Verdict, files: Files) -> dict[str, Any]:
         "premises": dict(verdict.premises),
         "findings": [_finding(finding, files) for finding in verdict.findings],
         "counterexample": _counterexample(shown.trace, files.get(shown.claim)) if shown and shown.trace else None,
+        "clusters": [_cluster(*each) for each in zip_longest(verdict.clusters, cluster_files)],
         "notes": list(verdict.notes),
         "proofs": [{**asdict(proof), "support": list(proof.support)} for proof in verdict.proofs],
         "command": verdict.command,
+    }
+
+
+def _cluster(cluster: Cluster, file: Path | None) -> dict[str, Any]:
+    return {
+        "claim": cluster.claim,
+        "steps": list(cluster.steps),
+        "count": cluster.count,
+        "claims": list(cluster.claims),
+        "seed": cluster.seed,
+        "walk": cluster.walk,
+        "length": cluster.trace.length,
+        "actions": list(cluster.trace.actions),
+        "trace_file": str(file) if file else None,
     }
 
 

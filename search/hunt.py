@@ -17,6 +17,7 @@ from search.compile import kernel_for
 from search.exhaust import exhaust
 from search.progress import Progress, Report, silent
 from search.shrink import shrink
+from search.shrink.clusters import with_clusters
 from search.verdict import Answer, Finding, RuleCount, Verdict
 from search.walk import walk
 
@@ -40,6 +41,7 @@ def hunt(
     seconds: float | None = None,
     workers: int | None = None,
     keep_going: bool = False,
+    minimize: int = 0,
     out: str | Path | None = None,
     report: Report = silent,
     command: str = "",
@@ -47,17 +49,19 @@ def hunt(
     """Look for a counterexample to the claims (all of the model's without any), and minimize it.
 
     `seconds` is for the whole hunt, SECONDS if None; `out` is the folder where walks keep their tables. With
-    `keep_going` every violation is counted. An interrupted hunt has a verdict too: what was found, or undecided.
+    `keep_going` every violation is counted, and `minimize` of them are grouped by shape. An interrupted hunt has a
+    verdict too: what was found, or undecided.
     """
     began, budget = time.monotonic(), seconds or SECONDS
     kept = tuple(model.claims if claims is None else claims)
     common: dict[str, Any] = {"claims": kept, "keep_going": keep_going, "report": report, "command": command}
     first = exhaust(model, seconds=budget * SHARE, **common, **_given(workers=workers))
     if first.answer is not Answer.UNDECIDED or first.findings or "interrupt" in first.how:
+        first = with_clusters(model, kernel_for(model), first, report) if minimize else first
         return evolve(first, seconds=time.monotonic() - began, seed=seed)
     left = max(LEAST, budget - (time.monotonic() - began) - SHRINKING - STARTING)
     report(Progress("spark", 0, "steps", time.monotonic() - began, note="starting"))
-    walks = _walks(model, {**common, "seed": seed, "seconds": left}, workers, out)
+    walks = _walks(model, {**common, "seed": seed, "seconds": left, "minimize": minimize}, workers, out)
     return evolve(_joined(model, first, walks), seconds=time.monotonic() - began, seed=seed, command=command)
 
 

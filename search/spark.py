@@ -59,6 +59,7 @@ def walk_on_spark(
     depth: int = 100,
     seconds: float | None = None,
     keep_going: bool = False,
+    minimize: int = 0,
     partitions: int | None = None,
     out: str | Path | None = None,
     session: SparkSession | None = None,
@@ -82,8 +83,8 @@ def walk_on_spark(
     )  # fmt: skip
     if walks is None and seconds is None:
         walks = DEFAULT_WALKS
-    outing = Outing(model, kernel, course, asked, walks, seconds, workers=1, report=report)
-    parcel = Parcel(kernel, code, cpu(), course, collect=out is not None)
+    outing = Outing(model, kernel, course, asked, walks, seconds, 1, report, minimize)
+    parcel = Parcel(kernel, code, cpu(), course, most=minimize if out is None else None)
     with (
         interrupts_noticed() as interrupts,
         _session(session, partitions) as spark,
@@ -187,7 +188,7 @@ class Expedition:
         self._set_size(chunks)
         for chunk in chunks:
             walks = chunk.walks
-            self.total = self.total + evolve(walks, findings=walks.findings[:0])
+            self.total = (self.total + walks).with_findings(self.outing.minimize)
             if self.tables:
                 self.tables.add(chunk)
             if walks.stopped or walks.failed is not None:

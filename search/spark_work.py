@@ -39,7 +39,7 @@ class OtherCpu(Exception):
 
 @frozen(eq=False)
 class Parcel:
-    """A kernel with its object code, the CPU that the code is for, what walks are to do, and whether to keep findings.
+    """A kernel with its object code, the CPU that the code is for, what walks are to do, and how many findings to keep.
 
     The addresses of the kernel are those of the driver, and mean nothing here.
     """
@@ -48,7 +48,8 @@ class Parcel:
     code: Compiled
     cpu: str
     course: Course
-    collect: bool
+    most: int | None
+    """Findings of a chunk that are kept, the first ones; None for all."""
 
     def pack(self) -> bytes:
         """The parcel as bytes."""
@@ -101,7 +102,8 @@ def walk_chunks(packed: bytes, work: Round, chunks: Iterable[int]) -> Iterator[p
         going = going and not work.is_over
         if going:
             numbers, began = work.numbers(chunk), time.monotonic()
-            walks = run_chunk(kernel, parcel.course, numbers, collect=parcel.collect)
+            walks = run_chunk(kernel, parcel.course, numbers, collect=parcel.most != 0)
+            walks = walks if parcel.most is None else walks.with_findings(parcel.most)
             yield row_of(numbers.start, time.monotonic() - began, walks)
             going = not walks.stopped and walks.failed is None
 

@@ -68,6 +68,23 @@ class Proof:
 
 
 @frozen
+class Cluster:
+    """Findings of one shape: the same steps towards the same claim, but for names and orders that do not matter.
+
+    `claim` and `steps` are those of the shape, with parameters renamed. `count` findings have it, of these `claims`;
+    `walk` of `seed` is the first that showed it, and `trace` the shortest.
+    """
+
+    claim: str
+    steps: tuple[str, ...]
+    count: int
+    claims: tuple[str, ...]
+    trace: Trace
+    seed: int | None = None
+    walk: int | None = None
+
+
+@frozen
 class Verdict:
     """The answer of one run. Counts that an engine does not have are None."""
 
@@ -101,6 +118,8 @@ class Verdict:
     """The command line that reproduces this run."""
     flags: Mapping[str, bool | str] = field(factory=dict)
     """The flags that were set otherwise than the variant has them."""
+    clusters: tuple[Cluster, ...] = ()
+    """What was found, grouped by shape; only where that was asked for."""
 
     @property
     def counterexample(self) -> Trace | None:

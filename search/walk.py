@@ -19,7 +19,9 @@ from search.confirm import Origin, confirmed, domain_error
 from search.fairness import safety, without_liveness
 from search.kernel import Kernel
 from search.progress import Progress, Report, silent
-from search.verdict import Answer, Finding, RuleCount, Verdict
+from search.shrink.clusters import Sample, clustered
+from search.trace import Trace
+from search.verdict import Answer, Cluster, Finding, RuleCount, Verdict
 from search.walk_chunks import Course, Walks, path_of, run_chunk, run_walks
 
 __all__ = ["Conclusion", "Course", "Outing", "Walks", "path_of", "run_walks", "walk"]
@@ -44,6 +46,8 @@ class Outing:
     seconds: float | None
     workers: int
     report: Report = field(repr=False)
+    minimize: int = 0
+    """How many findings to keep, in the order of the walks, and to group by shape."""
 
 
 def walk(
@@ -55,6 +59,7 @@ def walk(
     depth: int = 100,
     seconds: float | None = None,
     keep_going: bool = False,
+    minimize: int = 0,
     workers: int = 1,
     report: Report = silent,
     kernel: Kernel | None = None,
@@ -62,7 +67,8 @@ def walk(
 ) -> Verdict:
     """Walk until `walks` are done, `seconds` are over (by default 10,000 walks) or, unless `keep_going`, a violation.
 
-    DomainError if an action leaves its domain. Without a violation the answer is HOLDS, "sampled".
+    The first `minimize` findings are grouped by shape. DomainError if an action leaves its domain. Without a violation
+    the answer is HOLDS, "sampled".
     """
     kernel = kernel or _compiled(model)
     wanted = model.claims if claims is None else claims
@@ -74,7 +80,7 @@ def walk(
     )  # fmt: skip
     if walks is None and seconds is None:
         walks = DEFAULT_WALKS
-    outing = Outing(model, kernel, course, asked, walks, seconds, workers, report)
+    outing = Outing(model, kernel, course, asked, walks, seconds, workers, report, minimize)
     return without_liveness(Conclusion(outing, _Run(outing), command).verdict(), wanted, "random walks")
 
 
@@ -102,7 +108,7 @@ class _Run:
         if self.outing.workers == 1:
             going = True
             while going and (numbers := self._next_numbers()) is not None:
-                going = self._add(_timed(self.kernel, self.outing.course, numbers))
+                going = self._add(self._timed(numbers))
             return
         with ThreadPoolExecutor(self.outing.workers) as pool:
             self._go_in(pool)
@@ -113,9 +119,14 @@ class _Run:
         going = True
         while going:
             while len(waiting) < self.outing.workers + 1 and (numbers := self._next_numbers()) is not None:
-                waiting.append(pool.submit(_timed, self.kernel, self.outing.course, numbers))
+                waiting.append(pool.submit(self._timed, numbers))
             going = bool(waiting) and self._add(waiting.popleft().result())
         pool.shutdown(cancel_futures=True)
+
+    def _timed(self, numbers: range) -> tuple[Walks, float]:
+        began, outing = time.monotonic(), self.outing
+        walks = run_chunk(self.kernel, outing.course, numbers, collect=outing.minimize > 0)
+        return walks.with_findings(outing.minimize), time.monotonic() - began
 
     def _next_numbers(self) -> range | None:
         """The numbers of the next chunk; None if there is none."""
@@ -132,7 +143,7 @@ class _Run:
     def _add(self, chunk: tuple[Walks, float]) -> bool:
         """Add a chunk to the total; whether to go on."""
         walks, spent = chunk
-        self.total = self.total + walks
+        self.total = (self.total + walks).with_findings(self.outing.minimize)
         wanted = 2 * walks.walks if spent < SLICE / 2 else int(walks.walks * SLICE / spent)
         self.pace = max(1, min(wanted, MOST_IN_CHUNK))
         self.seconds = time.monotonic() - self.started
@@ -156,11 +167,6 @@ class _Run:
             rest = (outing.walks - done) * self.seconds / done
             left = rest if left is None else min(left, rest)
         return Progress("walk", self.total.steps, "steps", self.seconds, left=left, note=f"{done:,} walks")
-
-
-def _timed(kernel: Kernel, course: Course, numbers: range) -> tuple[Walks, float]:
-    began = time.monotonic()
-    return run_chunk(kernel, course, numbers), time.monotonic() - began
 
 
 class Ran(Protocol):
@@ -187,13 +193,15 @@ class Conclusion:
             path = path_of(outing.kernel, outing.course, total.failed)
             raise domain_error(model, outing.kernel, path, self._origin(total.failed))
         findings = self._findings()
+        clusters, told = self._clusters()
         return Verdict(
             answer=self._answer(findings), how="interrupted" if run.interrupted else "sampled", engine="walk",
             scenario=model.scenario.name, variant=model.variant, bounds=model.binding.bounds, flags=model.asked_flags,
             invariants=tuple(dict.fromkeys(claim.invariant.name for claim in outing.claims)), steps=total.steps,
             walks=total.walks, seconds=run.seconds, seed=outing.course.seed, bounds_hit=self._bounds_hit(),
             rules=self._rules(), premises={c.key: int(total.premises[c.index]) for c in outing.claims},
-            findings=tuple(finding for _, finding in findings), notes=tuple(self._notes()), command=self.command,
+            findings=tuple(finding for _, finding in findings), notes=(*self._notes(), *told), command=self.command,
+            clusters=clusters,
         )  # fmt: skip
 
     def _origin(self, number: int) -> Origin:
@@ -216,6 +224,28 @@ class Conclusion:
         path = path_of(outing.kernel, outing.course, first, int(total.first_step[number]))
         trace = confirmed(outing.model, outing.kernel, path, claim=claim, origin=self._origin(first))
         return Finding(DEADLOCK if claim is None else claim.key, int(total.seen[number]), trace)
+
+    def _clusters(self) -> tuple[tuple[Cluster, ...], tuple[str, ...]]:
+        """The findings that were kept, by shape, and what is to be said of them."""
+        kept = self.run.total.findings
+        if not len(kept):
+            return (), ()
+        outing = self.outing
+        samples = (self._sample(*row) for row in kept.tolist())
+        clusters, told = clustered(outing.model, outing.kernel, samples, len(kept), outing.report)
+        bad = [claim.index for claim in outing.claims if claim.kind is not Kind.REACHABLE]
+        met = int(self.run.total.seen[[*bad, outing.kernel.claims]].sum())
+        return clusters, (f"{met:,} findings in {self.run.total.walks:,} walks.", *told)
+
+    def _sample(self, number: int, steps: int, index: int) -> Sample:
+        outing, seed = self.outing, self.outing.course.seed
+        path = path_of(outing.kernel, outing.course, number, steps)
+        claim = outing.model.claims[index] if index < outing.kernel.claims else None
+
+        def trace() -> Trace:
+            return confirmed(outing.model, outing.kernel, path, claim=claim, origin=self._origin(number))
+
+        return Sample(claim, path.states[0].tobytes(), path.instances, trace, seed, number)
 
     def _answer(self, findings: list[tuple[Claim | None, Finding]]) -> Answer:
         if not findings:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from search.confirm import Path, path_along
 from search.kernel import Kernel
@@ -74,6 +74,10 @@ class Walks:
             stopped=later.stopped,
             failed=later.failed,
         )
+
+    def with_findings(self, most: int) -> Walks:
+        """The same, with no more than so many of the findings: the first ones."""
+        return self if len(self.findings) <= most else evolve(self, findings=self.findings[:most].copy())
 
 
 _SUMS = ("walks", "steps", "visits", "dead_ends", "quiet", "enabled", "taken", "changed", "hits", "premises", "seen")

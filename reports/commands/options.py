@@ -22,7 +22,8 @@ EXAMPLES = {
   kwalk exhaust my_package.my_model:STORY --keep-going --json""",
     "walk": """
   kwalk walk topic-id-core --seconds 10 --seed 7
-  kwalk walk topic-id-core --walks 1000 --depth 200 --keep-going""",
+  kwalk walk topic-id-core --walks 1000 --depth 200 --keep-going
+  kwalk walk topic-id-core --keep-going --minimize 500     1,000 findings, read as a few shapes""",
     "prove": """
   kwalk prove topic-id-core --depth 6 --invariant disk_matches_znode
   kwalk prove two-phase-commit --seconds 60
@@ -273,6 +274,8 @@ def _common(command: Parser, *, seed: bool = False, parallel: bool = True) -> No
         command.add_argument(
             "--keep-going", action="store_true", help="do not stop at the first violation; count everything"
         )
+        shapes = "with --keep-going, minimize the first N findings and group them by shape (100; 0 for none)"
+        command.add_argument("--minimize", type=values.natural, metavar="N", help=shapes)
     where = f"where traces and pages go ({DEFAULT_OUT})"
     command.add_argument("--out", type=values.given, default=DEFAULT_OUT, metavar="DIR", help=where)
     command.add_argument("--unfold", action="store_true", help="show routine steps too")

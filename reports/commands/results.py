@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from model.language import Reading
+from reports.clusters import SHOWN, cluster_table
 from reports.commands.target import Target
 from reports.escaping import visible
 from reports.files import CannotWrite, OutFolder
@@ -33,17 +34,20 @@ def deliver(aim: Target, verdict: Verdict, out: OutFolder, options: Namespace) -
     """Write the traces, print the verdict; its exit code. What cannot be written is told after the verdict."""
     verdict = evolve(verdict, command=verdict.command or aim.command, findings=_stamped_findings(aim, verdict))
     failure: CannotWrite | None = None
+    files: dict[str, dict[str, Path]] = {}
+    shapes: list[Path] = []
     try:
         files = {f.claim: save(aim.model, f.trace, out) for f in verdict.findings if f.trace is not None}
+        shapes = [save(aim.model, _stamped(aim, verdict, c.trace), out)["trace"] for c in verdict.clusters[:SHOWN]]
     except CannotWrite as error:
-        files, failure = {}, error
+        failure = error
     if options.json:
         traces = {claim: paths["trace"] for claim, paths in files.items()}
         facts = list(aim.reading.facts) if aim.reading else []
         told = {"facts": facts, "diagnosis": diagnosis(aim, verdict)}
-        print(json.dumps({**verdict_object(verdict, traces), **told}, indent=2))
+        print(json.dumps({**verdict_object(verdict, traces, shapes), **told}, indent=2))
     else:
-        _print(aim, verdict, files, unfold=options.unfold)
+        _print(aim, verdict, (files, shapes), unfold=options.unfold)
     if failure:
         raise failure
     return verdict.exit_code
@@ -75,15 +79,17 @@ def diagnosis(aim: Target, verdict: Verdict) -> list[str]:
 # Text.
 
 
-def _print(aim: Target, verdict: Verdict, files: dict[str, dict[str, Path]], *, unfold: bool) -> None:
-    out = console()
+def _print(
+    aim: Target, verdict: Verdict, written: tuple[dict[str, dict[str, Path]], list[Path]], *, unfold: bool
+) -> None:
+    out, (files, shapes) = console(), written
     shown = next((f for f in verdict.findings if f.trace is not None), None)
     if aim.reading:
         _print_reading(aim.reading, diagnosis(aim, verdict), out)
     if shown and shown.trace:
         print_story(tell(aim.model, shown.trace), out, unfold=unfold)
         out.print()
-    put(out, *summary(verdict, aim.model, shown))
+    put(out, *summary(verdict, aim.model, shown), *cluster_table(aim.model, verdict.clusters, shapes))
     for ending in _ending(verdict, files, shown):
         out.print(Text(f"  {visible(ending)}"), soft_wrap=True)
 

@@ -22,7 +22,30 @@ def exhaust(options: Namespace) -> int:
     from search.exhaust import exhaust as engine
 
     memory = None if options.memory is None else int(options.memory * 2**30)
-    return _search(options, engine, keep_going=options.keep_going, memory_bytes=memory)
+    search = _clustering(engine) if _minimize(options) else engine
+    return _search(options, search, keep_going=options.keep_going, memory_bytes=memory)
+
+
+MINIMIZED = 100
+"""Findings that are grouped by shape if nobody says how many."""
+
+
+def _minimize(options: Namespace) -> int:
+    """How many findings to group by shape."""
+    wanted = MINIMIZED if options.minimize is None else options.minimize
+    return wanted if options.keep_going else 0
+
+
+def _clustering(engine: Engine) -> Engine:
+    """The engine, with its findings grouped by shape."""
+
+    def search(model: Model, **wanted: Any) -> Verdict:
+        from search.compile import kernel_for
+        from search.shrink.clusters import with_clusters
+
+        return with_clusters(model, kernel_for(model), engine(model, **wanted), wanted["report"])
+
+    return search
 
 
 SHRINKING = 5.0
@@ -33,7 +56,7 @@ def walk(options: Namespace) -> int:
     """Take random walks, and shrink what they met first; the exit code."""
     from search.walk import walk as engine
 
-    wanted = {"seed": options.seed, "walks": options.walks, "depth": options.depth}
+    wanted = {"seed": options.seed, "walks": options.walks, "depth": options.depth, "minimize": _minimize(options)}
     return _search(options, _shrinking(engine), keep_going=options.keep_going, **wanted)
 
 
@@ -63,7 +86,8 @@ def hunt(options: Namespace) -> int:
     """Exhaust, then Spark walks, then shrink, then report; the exit code."""
     from search.hunt import hunt as engine
 
-    return _search(options, engine, seed=options.seed, keep_going=options.keep_going, out=options.out)
+    wanted = {"seed": options.seed, "minimize": _minimize(options), "out": options.out}
+    return _search(options, engine, keep_going=options.keep_going, **wanted)
 
 
 def _search(options: Namespace, engine: Engine, **wanted: Any) -> int:

@@ -13,6 +13,11 @@ from model.language.settings import setting_from
 from reports.escaping import visible
 from reports.trace_file import readable_text
 
+OPTIONS = (
+    "variant", "seconds", "seed", "memory", "walks", "depth", "induction", "workers", "most", "label", "minimize",
+)  # fmt: skip
+"""The options with one value that a command line repeats."""
+
 
 @frozen
 class Target:
@@ -79,7 +84,7 @@ def _command(options: Namespace) -> str:
     words += [options.scenario] if options.scenario else []
     if getattr(options, "snapshot", None) is not None:
         words += ["--from", options.snapshot]
-    for name in ("variant", "seconds", "seed", "memory", "walks", "depth", "induction", "workers", "most", "label"):
+    for name in OPTIONS:
         value = getattr(options, name, None)
         if value is not None:
             words += [f"--{name}", f"{value:g}" if isinstance(value, float) else str(value)]

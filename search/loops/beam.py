@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from search.loops.keys import Space, hash_of, key_at
 from search.loops.native import bit_count, call, call_void, integer, loop, part, peek, peek16
-from search.loops.replays import Quest, shows
-from search.loops.table import ABSENT, Space, find_or_add, hash_of, key_at, room
+from search.loops.replays import Quest, has_bit, shows
+from search.loops.table import ABSENT, find_or_add, room
 
 SIZE, DEPTH, LIMIT, WIDTH, LAST, STEP, DROPPED = range(7)
 """What the cursor (an array of int64) holds: how many states are stored, the depth of the present level, the depth to
@@ -22,6 +23,8 @@ CURSOR_SIZE = 7
 
 NOTHING, MET, FULL, FAILED = range(4)
 """Why a search came back: nothing is met within the limit, something is, no room is left, an action failed."""
+OTHER_END = -1
+"""The step to a state that shows what is looked for after another end: it goes no further."""
 AHEAD = 16
 """With how many of the trail's next states a state is compared."""
 
@@ -82,8 +85,11 @@ def _expand(beam: Beam, cursor: np.ndarray, index: int) -> int:
             beam.parents[size], beam.steps[size] = index, integer(peek16(beam.taken, j))
             cursor[SIZE] = size + 1
         if (new or beam.quest.machine.checks_steps != 0) and _shows(beam.quest, state, key):
-            cursor[LAST], cursor[STEP] = index, integer(peek16(beam.taken, j))
-            return MET
+            if has_bit(beam.quest.ends, integer(peek16(beam.taken, j))):
+                cursor[LAST], cursor[STEP] = index, integer(peek16(beam.taken, j))
+                return MET
+            if new:
+                beam.steps[size] = OTHER_END
     return NOTHING
 
 
@@ -107,7 +113,7 @@ def _measure(beam: Beam, cursor: np.ndarray, first: int) -> None:
                 far += bit_count(peek(key, word) ^ beam.trail[place, word])
             least = min(least, far)
         beam.distances[index] = least
-        beam.shares[least] += 1
+        beam.shares[least] += integer(beam.steps[index] != OTHER_END)
 
 
 @part
@@ -120,7 +126,7 @@ def _keep(beam: Beam, cursor: np.ndarray, first: int) -> int:
     kept = integer(0)
     for index in range(first, cursor[SIZE]):
         far = beam.distances[index]
-        if far < edge or (far == edge and left > 0):
+        if beam.steps[index] != OTHER_END and (far < edge or (far == edge and left > 0)):
             left -= integer(far == edge)
             beam.kept[kept] = index
             kept += 1

@@ -1,7 +1,8 @@
 """Replays by machine code: take a list of steps, skip what is disabled, end where something shows.
 
 Words: a *quest* is what is looked for: violated claims (`reachable` ones: true ones), or a state where nothing is
-enabled. A state or a step *shows* it.
+enabled. A state or a step *shows* it; a quest can ask that certain instances lead there, so that what is found stays
+the same in kind.
 """
 from __future__ import annotations
 
@@ -30,11 +31,15 @@ class Quest(NamedTuple):
     """Whether a state where nothing is enabled is looked for."""
     needs_quiet: int
     """Whether a claim counts in quiet states only."""
+    ends: int
+    """Bit row of the instances that may lead to what is looked for."""
 
 
 @loop
 def replay(quest: Quest, rest: np.ndarray, steps: np.ndarray, begin: int, limit: int) -> int:
     """Take `rest` from the state at address `begin`; how many steps it took to show something, or MISSED.
+
+    What shows first must be what an instance of the quest's ends led to.
 
     steps[n] becomes the step that leads from state n to state n + 1, which follow each other from `begin` on. No step
     is taken that would be number `limit`. A quest for quiet states goes on with steps of the system, the first that can
@@ -49,7 +54,7 @@ def replay(quest: Quest, rest: np.ndarray, steps: np.ndarray, begin: int, limit:
             steps[taken] = instance
             taken += 1
             if shows(quest, begin + size * (taken - 1), begin + size * taken):
-                return taken
+                return taken if has_bit(quest.ends, instance) else MISSED
     while quest.needs_quiet and taken + 1 < limit:
         instance = _first_of_the_system(quest, machine, begin + size * taken)
         if instance < 0:
@@ -57,7 +62,7 @@ def replay(quest: Quest, rest: np.ndarray, steps: np.ndarray, begin: int, limit:
         steps[taken] = instance
         taken += 1
         if shows(quest, begin + size * (taken - 1), begin + size * taken):
-            return taken
+            return taken if has_bit(quest.ends, instance) else MISSED
     return MISSED
 
 

@@ -12,7 +12,7 @@ from functools import partial
 
 from attrs import evolve
 
-from model.language import Claim, Kind, Model, UsageError, Vector
+from model.language import Action, Claim, Kind, Model, UsageError, Vector
 from search.kernel import Kernel
 from search.shrink.beam import BeamSearch
 from search.shrink.behaviour import Behaviour
@@ -45,11 +45,13 @@ class Minimizer:
     def __init__(self, model: Model, kernel: Kernel | None = None, widths: Sequence[int] = WIDTHS) -> None:
         self.model, self.kernel = model, kernel
         self._beams = [] if kernel is None else [BeamSearch(kernel, width) for width in widths]
-        self._shrinkers: dict[tuple[int, ...], Shrinker] = {}
+        self._shrinkers: dict[tuple[Action | None, tuple[int, ...]], Shrinker] = {}
 
     def minimized(self, trace: Trace, *, same: str = "claim", seconds: float | None = None) -> Trace:
         """A locally minimal trace that violates the same claim (`same="invariant"`: any instance of its invariant).
 
+        With `same="end"` an instance of the same action must lead to the violation of the claim, as a shorter trace to
+        another bug would be no use to who wants to tell bugs from each other.
         It is verified by plain execution. A trace without a claim must end in a deadlock. When `seconds` run out the
         shortest so far comes back, and says that it may not be minimal. If a search has shown that none is shorter,
         it says so. UsageError if the trace does not show what it claims.
@@ -57,8 +59,8 @@ class Minimizer:
         claims = _claims(self.model, trace, same)
         if any(claim.kind is Kind.EVENTUALLY for claim in claims):
             raise UsageError("A trace that never ends is not shrunk: its loop must stay as fair as it is.")
-        shrinker = self.shrinker(claims)
         given = [self.model.instance(key).index for key in trace.actions]
+        shrinker = self.shrinker(claims, self.end_of(claims[0], given) if same == "end" and claims else None)
         best = shrinker.shrink(shrinker.stepper.start(trace.states[0]), given, seconds)
         if best is None:
             raise UsageError(
@@ -67,30 +69,40 @@ class Minimizer:
             )
         return _verified(self.model, trace, claims, shrinker, best)
 
-    def shrinker(self, claims: Sequence[Claim]) -> Shrinker:
-        """The shrinker of what violates any of some claims; without claims, of what ends in a deadlock."""
-        key = tuple(claim.index for claim in claims)
+    def end_of(self, claim: Claim | None, steps: Sequence[int]) -> Action | None:
+        """The action that makes a claim fail at the end of some steps.
+
+        None where there is none: in an initial state, and in quiet and dead ones, where any step may be the last.
+        """
+        if not steps or claim is None or claim.kind is Kind.WHEN_QUIET:
+            return None
+        return self.model.instances[steps[-1]].action
+
+    def shrinker(self, claims: Sequence[Claim], end: Action | None = None) -> Shrinker:
+        """The shrinker of what violates any of some claims, by any action or one; without claims, of deadlocks."""
+        key = (end, tuple(claim.index for claim in claims))
         if key not in self._shrinkers:
-            self._shrinkers[key] = self._made(claims)
+            ends = [i.index for i in self.model.instances if end is None or i.action is end]
+            self._shrinkers[key] = self._made(claims, ends)
         return self._shrinkers[key]
 
-    def _made(self, claims: Sequence[Claim]) -> Shrinker:
+    def _made(self, claims: Sequence[Claim], ends: Sequence[int]) -> Shrinker:
         if self.kernel is None:
             plain = PlainStepper(self.model, claims)
             starts = [plain.start(vector) for vector in self.model.initial]
-            return Shrinker(plain, SteppedReplays(plain), starts, (by_detour,))
-        stepper, replays = KernelStepper(self.model, claims, self.kernel), KernelReplays(self.kernel, claims)
+            return Shrinker(plain, SteppedReplays(plain, frozenset(ends)), starts, (by_detour,))
+        stepper, replays = KernelStepper(self.model, claims, self.kernel), KernelReplays(self.kernel, claims, ends)
         packed = [stepper.start(vector) for vector in self.model.initial]
         return Shrinker(stepper, replays, packed, [partial(beam.search, replays.quest) for beam in self._beams])
 
 
 def _claims(model: Model, trace: Trace, same: str) -> tuple[Claim, ...]:
     """What is looked for; nothing for a deadlock."""
-    if same not in ("claim", "invariant"):
-        raise UsageError(f"A shrunk trace keeps the same 'claim' or 'invariant' (got {same!r}).")
+    if same not in ("claim", "invariant", "end"):
+        raise UsageError(f"A shrunk trace keeps the same 'claim' or 'invariant', or also its 'end' (got {same!r}).")
     if trace.claim is None:
         return ()
-    name = trace.claim if same == "claim" else model.claims_of(trace.claim)[0].invariant.name
+    name = trace.claim if same != "invariant" else model.claims_of(trace.claim)[0].invariant.name
     return model.claims_of(name)
 
 

@@ -1,15 +1,15 @@
 """Replays: a list of steps is taken anew, without those that are disabled, until it shows what is looked for."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from model.language import Claim
+from model.language import Claim, Kind
 from search.kernel import Kernel
 from search.loops import replays as loops
-from search.loops.counts import Rows
+from search.loops.counts import Rows, bit_row
 from search.loops.replays import MISSED, Quest
 from search.shrink.behaviour import Behaviour
 from search.stepping import Stepper
@@ -21,15 +21,16 @@ class Replays(Protocol):
     def go_on(self, behaviour: Behaviour, rest: Sequence[int], limit: int) -> Behaviour | None:
         """Go on from a behaviour; None unless that shows what is looked for in fewer than `limit` steps.
 
-        What shows only in quiet states is given steps of the system after the rest, the first that can be taken.
+        One of the ends must lead to that. What shows only in quiet states is given steps of the system after the rest,
+        the first that can be taken.
         """
 
 
 class SteppedReplays:
     """Replays step by step, with any stepper."""
 
-    def __init__(self, stepper: Stepper) -> None:
-        self.stepper = stepper
+    def __init__(self, stepper: Stepper, ends: Collection[int]) -> None:
+        self.stepper, self.ends = stepper, ends
 
     def go_on(self, behaviour: Behaviour, rest: Sequence[int], limit: int) -> Behaviour | None:
         steps, states = list(behaviour.steps), list(behaviour.states)
@@ -37,7 +38,7 @@ class SteppedReplays:
             if len(steps) + 1 >= limit:
                 return None
             if self._take(instance, steps, states):
-                return Behaviour(tuple(steps), tuple(states))
+                return self._ended(steps, states)
         return self._settle(steps, states, limit) if self.stepper.needs_quiet else None
 
     def _take(self, instance: int, steps: list[int], states: list[Any]) -> bool:
@@ -56,22 +57,27 @@ class SteppedReplays:
             if step is None:
                 return None
             if self._take(step[0], steps, states):
-                return Behaviour(tuple(steps), tuple(states))
+                return self._ended(steps, states)
         return None
+
+    def _ended(self, steps: list[int], states: list[Any]) -> Behaviour | None:
+        return Behaviour(tuple(steps), tuple(states)) if steps[-1] in self.ends else None
 
 
 class KernelReplays:
     """Replays by a kernel, a few million steps a second. A state is the bytes of its packed row."""
 
-    def __init__(self, kernel: Kernel, claims: Sequence[Claim]) -> None:
+    def __init__(self, kernel: Kernel, claims: Sequence[Claim], ends: Collection[int]) -> None:
         self.kernel, self.rows = kernel, Rows(kernel, (claim.index for claim in claims))
+        self.ends = bit_row(ends, kernel.instance_words)
         self.row = np.zeros(kernel.instance_words, np.uint64)
         self.claim_rows = np.zeros(2 * kernel.claim_words, np.uint64)
         self.quest = Quest(
             machine=self.rows.machine(kernel, stop=True, deadlock=not claims), guards=kernel.guards,
             advance=kernel.advance, row=self.row.ctypes.data, claim_rows=self.claim_rows.ctypes.data,
             dead=int(not claims),
-            needs_quiet=int(any(claim.kind.value == "when quiet" for claim in claims)),
+            needs_quiet=int(any(claim.kind is Kind.WHEN_QUIET for claim in claims)),
+            ends=self.ends.ctypes.data,
         )  # fmt: skip
         self._make_room(128)
 

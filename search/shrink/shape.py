@@ -1,10 +1,10 @@
 """The shape of a minimized trace: what happens in it, whatever its parts are called and in whatever order they act.
 
 Words: a *renaming* gives the members of each domain (brokers, topics) that a trace speaks of other numbers. A trace is
-*sorted* by moving steps to the front, those of the first declared action first, as long as a replay still shows the
-same in as many steps. The shape is the least of what sorting under each renaming gives. So two traces have the same
-shape if steps that need not wait for each other come in another order, or if other brokers do the same; traces that
-differ in what happens have different ones.
+*sorted* by moving steps to the front, those of the first declared action first, and by letting members of lower numbers
+act, as long as a replay still shows the same in as many steps. The shape is the least of what sorting under each
+renaming gives. So two traces have the same shape if steps that need not wait for each other come in another order, or
+if other brokers do the same; traces that differ in what happens have different ones.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from attrs import frozen
 
-from model.language import Claim, Domain, Instance
+from model.language import Claim, Domain, Instance, UsageError
 from model.language.action import Parametric
 from search.shrink import Minimizer
 from search.shrink.behaviour import Behaviour
@@ -53,78 +53,95 @@ class Shapes:
     def __init__(self, minimizer: Minimizer) -> None:
         self.minimizer, self.model = minimizer, minimizer.model
         self._numbers = {action: number for number, action in enumerate(self.model.scenario.actions)}
-        self._known: dict[tuple[str | None, tuple[str, ...]], Shape] = {}
+        self._instances = {a: [i for i in self.model.instances if i.action is a] for a in self.model.scenario.actions}
+        self._known: dict[tuple[int | None, tuple[int, ...], Any], Shape] = {}
 
-    def of(self, trace: Trace) -> Shape:
-        """The shape of a trace; the same for each trace that sorting and renaming make the same."""
-        key = (trace.claim, trace.actions)
+    def of_trace(self, trace: Trace) -> Shape:
+        """The shape of a minimized trace."""
+        claim = None if trace.claim is None else self.model.claims_of(trace.claim)[0]
+        steps = [self.model.instance(key).index for key in trace.actions]
+        end = self.minimizer.end_of(claim, steps)
+        shrinker = self.minimizer.shrinker(() if claim is None else (claim,), end)
+        start = Behaviour((), (shrinker.stepper.start(trace.states[0]),))
+        found = shrinker.replay(start, steps, len(steps) + 1)
+        if found is None or len(found) != len(steps):
+            raise UsageError(f"The trace of {len(steps)} steps does not show {trace.claim} in the end, and only there.")
+        return self.of(claim, found, shrinker)
+
+    def of(self, claim: Claim | None, taken: Behaviour, shrinker: Shrinker) -> Shape:
+        """The shape of a minimized behaviour; the same for all those that sorting and renaming make the same."""
+        key = (None if claim is None else claim.index, taken.steps, taken.states[0])
         if key not in self._known:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
-            self._known[key] = self._made(trace)
+            steps = [self.model.instances[step] for step in taken.steps]
+            renamings = _renamings(claim, steps)
+            self._known[key] = min(self._sorted(shrinker, taken, (claim, steps), renaming) for renaming in renamings)
         return self._known[key]
 
-    def _made(self, trace: Trace) -> Shape:
-        claim = None if trace.claim is None else self.model.claims_of(trace.claim)[0]
-        steps = [self.model.instance(key) for key in trace.actions]
-        shrinker = self.minimizer.shrinker(() if claim is None else (claim,))
-        start = Behaviour((), (shrinker.stepper.start(trace.states[0]),))
-        return min(self._sorted(shrinker, start, (claim, steps), renaming) for renaming in _renamings(claim, steps))
-
     def _sorted(
-        self, shrinker: Shrinker, start: Behaviour, shown: tuple[Claim | None, Sequence[Instance]], renaming: Renaming
+        self, shrinker: Shrinker, taken: Behaviour, shown: tuple[Claim | None, Sequence[Instance]], renaming: Renaming
     ) -> Shape:
         claim, steps = shown
-        labels = {step.index: self._label(step, renaming) for step in steps}
-        order = sorted_steps(shrinker, start, [step.index for step in steps], labels)
+        labels = dict(self._labels(steps, renaming))
+        order = sorted_steps(shrinker, taken, labels)
         actions = self.model.scenario.actions
         words = tuple(_call(actions[number].name, args) for number, args in map(labels.__getitem__, order))
         if claim is None:
             return Shape("", "deadlock", words)
         args = _renamed(claim.invariant, claim.args, renaming)
-        return Shape(claim.kind.value, _call(claim.invariant.name, args), words)
+        return Shape(claim.kind.value, _call(claim.invariant.name, args or ()), words)
 
-    def _label(self, step: Instance, renaming: Renaming) -> Label:
-        return self._numbers[step.action], _renamed(step.action, step.args, renaming)
+    def _labels(self, steps: Sequence[Instance], renaming: Renaming) -> Iterator[tuple[int, Label]]:
+        """The labels of all instances of the actions that are taken, as far as their members appear."""
+        for action in dict.fromkeys(step.action for step in steps):
+            for instance in self._instances[action]:
+                args = _renamed(action, instance.args, renaming)
+                if args is not None:
+                    yield instance.index, (self._numbers[action], args)
 
 
-def sorted_steps(
-    shrinker: Shrinker, start: Behaviour, steps: Sequence[int], labels: Mapping[int, Label]
-) -> tuple[int, ...]:
-    """The steps with each as far to the front as its label and the replays allow."""
-    best, place = tuple(steps), 0
-    while place < len(best):
-        moved = next((m for m in _moves(best, place, labels) if _is_as_good(shrinker, start, m)), None)
-        best, place = (best, place + 1) if moved is None else (moved, 0)
-    return best
+def sorted_steps(shrinker: Shrinker, best: Behaviour, labels: Mapping[int, Label]) -> tuple[int, ...]:
+    """The steps of a behaviour with the least label at each place, from the first on, that the replays allow."""
+    before = None
+    while before != best.steps:
+        before = best.steps
+        for place in range(len(best)):
+            moved = (_replayed(shrinker, best, place, rest) for rest in _moves(best.steps, place, labels))
+            best = next((behaviour for behaviour in moved if behaviour is not None), best)
+    return best.steps
 
 
 def _moves(steps: tuple[int, ...], place: int, labels: Mapping[int, Label]) -> Iterator[tuple[int, ...]]:
-    """What moving a later step of a lesser label to this place gives, the least label first."""
-    least = {}
-    for later in range(len(steps) - 1, place, -1):
-        if labels[steps[later]] < labels[steps[place]]:
-            least[labels[steps[later]]] = later
-    for label in sorted(least):
-        later = least[label]
-        yield (*steps[:place], steps[later], *steps[place:later], *steps[later + 1 :])
+    """The steps from a place on with a lesser label there: a later step's, or another instance's; the least first."""
+    now, rest = labels[steps[place]], steps[place:]
+    least = {labels[rest[later]]: later for later in range(len(rest) - 1, 0, -1)}
+    moves = [(label, (rest[n], *rest[:n], *rest[n + 1 :])) for label, n in least.items() if label < now]
+    moves += [(label, (i, *rest[1:])) for i, label in labels.items() if label[0] == now[0] and label < now]
+    yield from (moved for _, moved in sorted(moves))
 
 
-def _is_as_good(shrinker: Shrinker, start: Behaviour, steps: tuple[int, ...]) -> bool:
-    """Whether a replay takes exactly these steps to show what is looked for."""
-    found = shrinker.replay(start, steps, len(steps) + 1)
-    return found is not None and found.steps == steps
+def _replayed(shrinker: Shrinker, best: Behaviour, place: int, rest: tuple[int, ...]) -> Behaviour | None:
+    """The behaviour with other steps from a place on; None unless it takes exactly these to show what is looked for."""
+    found = shrinker.replay(Behaviour(best.steps[:place], best.states[: place + 1]), rest, len(best) + 1)
+    return found if found is not None and found.steps[place:] == rest else None
 
 
 def _call(name: str, args: Sequence[str]) -> str:
     return f"{name}({', '.join(args)})"
 
 
-def _renamed(thing: Parametric, args: tuple[Any, ...], renaming: Renaming) -> tuple[str, ...]:
-    return tuple(
-        str(renaming[parameter.domain.name, arg]) if isinstance(parameter.domain, Domain) else parameter.token(arg)
-        for parameter, arg in zip(thing.parameters, args, strict=True)
-    )
+def _renamed(thing: Parametric, args: tuple[Any, ...], renaming: Renaming) -> tuple[str, ...] | None:
+    """The arguments as text, members by their new numbers; None if one of them has none."""
+    words = []
+    for parameter, arg in zip(thing.parameters, args, strict=True):
+        if not isinstance(parameter.domain, Domain):
+            words.append(parameter.token(arg))
+        elif (parameter.domain.name, arg) in renaming:
+            words.append(str(renaming[parameter.domain.name, arg]))
+        else:
+            return None
+    return tuple(words)
 
 
 def _members(claim: Claim | None, steps: Sequence[Instance]) -> dict[str, list[Any]]:

@@ -1,0 +1,121 @@
+"""Findings of one shape are one cluster: whoever did it, in whatever order, on however many workers it was found."""
+from __future__ import annotations
+
+from functools import partial
+from itertools import islice
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from invariants.scenarios import OLD_CLIENT_EXPANSION
+from model.examples.lost_update import LOST_UPDATE
+from model.examples.reference import REFERENCE
+from model.language import Model
+from search.compile import kernel_for
+from search.exhaust import exhaust
+from search.shrink import Minimizer
+from search.shrink.clusters import Clusters, Sample, with_clusters
+from search.shrink.shape import Shapes
+from search.trace import run
+from search.walk import walk
+from tests.shrink.walks import trace_of, walks_by_kernel
+from tests.shrink.workshop import WORKSHOP
+
+
+def identity(trace):
+    return trace
+
+
+def shapes_and_counts(verdict):
+    return [(cluster.claim, cluster.steps, cluster.count) for cluster in verdict.clusters]
+
+
+def test_two_bugs_are_two_clusters_out_of_thousands_of_findings():
+    found = walk(Model(WORKSHOP), walks=3000, depth=100, keep_going=True, minimize=1000)
+    assert found.findings[0].count == 3000
+    assert sum(cluster.count for cluster in found.clusters) == 1000
+    assert sorted(cluster.steps for cluster in found.clusters) == [
+        ("take(0)", "take(0)"),
+        ("take(0)", "turn(0)", "give(0)"),
+    ]
+    for cluster in found.clusters:
+        assert cluster.trace.length == len(cluster.steps)
+        assert cluster.walk in range(3000) and cluster.seed == 0
+    assert "The first 1,000 findings were minimized: 2 shapes." in found.notes
+
+
+def test_the_clusters_are_the_same_on_any_number_of_workers():
+    one, two = (walk(Model(WORKSHOP), walks=3000, keep_going=True, minimize=300, workers=n) for n in (1, 2))
+    assert shapes_and_counts(one) == shapes_and_counts(two)
+    assert [cluster.trace for cluster in one.clusters] == [cluster.trace for cluster in two.clusters]
+
+
+def test_no_more_findings_are_kept_than_are_minimized():
+    found = walk(Model(WORKSHOP), walks=3000, keep_going=True, minimize=10)
+    assert sum(cluster.count for cluster in found.clusters) == 10 and found.findings[0].count == 3000
+    assert walk(Model(WORKSHOP), walks=100, keep_going=True).clusters == ()
+
+
+def test_a_shape_too_many_is_counted_and_said():
+    model = Model(WORKSHOP)
+    kernel = kernel_for(model)
+    clusters = Clusters(model, kernel, most=1)
+    start = kernel.pack(np.array(model.initial)).tobytes()
+    for trace in islice(walks_by_kernel(model, kernel, model.claims, depth=100), 50):
+        steps = tuple(model.instance(key).index for key in trace.actions)
+        clusters.add(Sample(model.claims[0], start, steps, partial(identity, trace)))
+    assert len(clusters.result()) == 1
+    assert clusters.left_out == 50 - clusters.result()[0].count > 0
+    assert any("have other shapes than the 1 that are kept" in sentence for sentence in clusters.told())
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("take(1)", "take(1)"), ("take(3)", "take(3)")),
+        (("take(1)", "turn(2)", "give(1)"), ("take(2)", "turn(0)", "give(2)")),
+    ],
+)
+def test_renamed_members_make_no_other_shape(one, other):
+    model = Model(WORKSHOP)
+    shapes = Shapes(Minimizer(model, kernel_for(model)))
+    states = [run(model, model.initial[0], steps) for steps in (one, other)]
+    told = [trace_of(model, *each, "cupboard_is_whole()") for each in zip(states, (one, other), strict=True)]
+    assert shapes.of_trace(told[0]) == shapes.of_trace(told[1])
+
+
+def test_steps_that_need_not_wait_for_each_other_make_no_other_shape():
+    model = Model(REFERENCE)
+    shapes = Shapes(Minimizer(model, kernel_for(model)))
+    orders = [("expand()", "controller_fails()", "elect(1)"), ("controller_fails()", "expand()", "elect(2)")]
+    traces = [trace_of(model, run(model, model.initial[0], steps), steps, "disk_matches_znode()") for steps in orders]
+    assert len({shapes.of_trace(trace) for trace in traces}) == 1
+    other = ("stop(0)", "expand()", "elect(1)")
+    assert shapes.of_trace(trace_of(model, run(model, model.initial[0], other), other, "disk_matches_znode()")) not in {
+        shapes.of_trace(trace) for trace in traces
+    }
+
+
+def test_what_exhaustive_search_finds_is_grouped_too():
+    model = Model(LOST_UPDATE)
+    found = with_clusters(model, kernel_for(model), exhaust(model, keep_going=True))
+    assert [cluster.claim for cluster in found.clusters] == ["counts_every_increment()", "nothing_is_lost()"]
+    assert {cluster.steps for cluster in found.clusters} == {("read(0)", "read(1)", "write(0)", "write(1)")}
+
+
+def test_a_deadlock_has_a_shape():
+    stuck = evolve(WORKSHOP, actions=(WORKSHOP.actions[0],), deadlock_is_error=True, bounds={"workers": 2})
+    found = walk(Model(stuck), walks=50, depth=5, keep_going=True, minimize=50)
+    assert found.clusters and all(cluster.claim == "cupboard_is_whole()" for cluster in found.clusters)
+
+
+def test_hundreds_of_findings_in_kafka_are_a_few_shapes():
+    """The first findings of the main story with two brokers, each at most as long as its shape says."""
+    model = Model(OLD_CLIENT_EXPANSION, "2.8.2", {"brokers": 2})
+    found = walk(
+        model, claims=model.claims_of("topic_id_stable"), walks=2000, depth=100, keep_going=True, minimize=200
+    )
+    assert sum(cluster.count for cluster in found.clusters) == 127
+    assert len(found.clusters) == 4
+    assert min(cluster.trace.length for cluster in found.clusters) == 8
