@@ -52,6 +52,11 @@ class Crew:
         self.workers = [Worker(kernel) for _ in range(workers)]
         self.pool = ThreadPoolExecutor(workers - 1)
 
+    @property
+    def taken(self) -> int:
+        """The bytes that rounds have filled so far."""
+        return self.arrays.taken(len(self.workers))
+
     def wants(self, cursor: np.ndarray) -> bool:
         """Whether what is left of the present level (or the next, if nothing is) is worth sharing."""
         return not self.spoiled and level_end(cursor) - cursor[NEXT] >= LEAST_ROUND
@@ -131,6 +136,10 @@ class Crew:
     def finish(self, counts: Counts, cursor: np.ndarray) -> None:
         """Add what the workers counted to the search's counts, and let them go."""
         self.pool.shutdown()
+        self.add_to(counts, cursor)
+
+    def add_to(self, counts: Counts, cursor: np.ndarray) -> None:
+        """Add what the workers counted so far to counts and a cursor, which may be copies."""
         for worker in self.workers:
             counts.include(worker.counts)
             mine = worker.cursor

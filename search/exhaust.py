@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from attrs import frozen
 
 from model.language import Claim, Kind, Model
+from search.checkpoint import Checkpoint
 from search.confirm import EngineDisagreement, Origin, confirmed, domain_error
 from search.exploration import Ending, Exploration, Wish
 from search.fairness import never_ends
@@ -35,6 +36,7 @@ def exhaust(
     workers: int = 1,
     report: Report = silent,
     kernel: Kernel | None = None,
+    checkpoint: Checkpoint | None = None,
     command: str = "",
 ) -> Verdict:
     """Visit every reachable state and check the claims (by default all) there; at a violation, stop or `keep_going`.
@@ -44,10 +46,15 @@ def exhaust(
     wish = Wish(
         model.claims if claims is None else claims, keep_going=keep_going, seconds=seconds, workers=workers,
         memory=int(SHARE * available_memory()) if memory_bytes is None else memory_bytes, report=report,
+        checkpoint=checkpoint,
     )  # fmt: skip
     exploration = Exploration(model, kernel or _compiled(model), wish)
     exploration.run()
-    return Conclusion(exploration, look_through_waits(exploration), command).verdict()
+    conclusion = Conclusion(exploration, look_through_waits(exploration), command)
+    verdict = conclusion.verdict()
+    if exploration.saving is not None:
+        exploration.saving.end(keep=not conclusion.is_over)
+    return verdict
 
 
 def _compiled(model: Model) -> Kernel:
@@ -95,7 +102,7 @@ class Conclusion:
             flags=self.model.asked_flags,
             invariants=tuple(dict.fromkeys(claim.invariant.name for claim in done.wish.claims)),
             distinct_states=int(cursor[SIZE]), generated_states=done.initial + int(cursor[GENERATED]),
-            depth=int(cursor[DEPTH]), quiet_states=int(cursor[QUIET]), seconds=done.seconds,
+            depth=int(cursor[DEPTH]), quiet_states=int(cursor[QUIET]), seconds=done.seconds_in_all,
             bounds_hit=self._bounds_hit(), rules=self._rules(), premises=self._premises(), command=self.command,
             findings=(*map(self._finding, sightings), *self._endless(), *(Finding(claim.key, 0) for claim in missing)),
             notes=(*self._notes(missing), *told(self.waits)),
@@ -161,6 +168,11 @@ class Conclusion:
         early = (waits.ending for waits in self.waits if waits.ending not in (None, Ending.VIOLATION))
         return next(early, None) or self.done.ending
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the search has nothing left to do."""
+        return self._ending() in (Ending.COMPLETE, Ending.VIOLATION)
+
     def _how(self) -> str:
         ending, wish = self._ending(), self.done.wish
         if ending is Ending.TIME:
@@ -174,7 +186,12 @@ class Conclusion:
         if done.ending in (Ending.TIME, Ending.MEMORY, Ending.INTERRUPT):
             depth = int(done.cursor[DEPTH])
             complete = f"depth {depth - 1} complete" if depth else "no depth complete"
-            yield f"Stopped after {done.stored:,} states ({done.expanded:,} of them checked), {complete}."
+            why = "Interrupted" if done.ending is Ending.INTERRUPT else f"Ran out of the {self._how()}"
+            yield (
+                f"{why} at {done.stored:,} states, depth {depth}: {done.expanded:,} of them are checked, {complete}."
+            )
+        if done.saving is not None:
+            yield from done.saving.notes(self.command, over=self.is_over)
         for claim in missing:
             yield f"{claim.key} should be reachable, and none of the {done.stored:,} reachable states shows it."
         for claim in self._reachable():

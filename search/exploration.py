@@ -12,6 +12,7 @@ import numpy as np
 from attrs import field, frozen
 
 from model.language import Claim, Kind, Model, UsageError
+from search.checkpoint import Checkpoint, Saving
 from search.confirm import Path, path_along
 from search.crew import Crew, level_end
 from search.kernel import Kernel
@@ -63,6 +64,7 @@ class Wish:
     memory: int = 1 << 30
     workers: int = 1
     report: Report = field(default=silent, repr=False)
+    checkpoint: Checkpoint | None = None
 
     @property
     def checked(self) -> tuple[int, ...]:
@@ -79,17 +81,21 @@ class Exploration:
         self.crew = None if arrays is None else Crew(kernel, wish.workers, arrays)
         self.states = Visited(
             kernel.words, kernel.bits, wish.memory, widest_step=kernel.instances,
-            claims=0 if arrays is None else arrays.most,
+            claims=0 if arrays is None else arrays.most, others=self._taken_by_rounds,
         )  # fmt: skip
         self.counts = Counts(kernel, self.states.most)
         self.room, self.rows = Room(kernel), Rows(kernel, wish.checked)
         self.machine = self._machine()
         self.cursor = np.zeros(CURSOR_SIZE, np.int64)
-        self.initial = self._begin()
+        self.saving = None if wish.checkpoint is None else Saving(self, wish.checkpoint)
+        self.initial = self._begin() if self.saving is None or self.saving.found is None else self.saving.restore()
         self.ending = Ending.COMPLETE
         self._make_ready()
         self.started = time.monotonic()
         self.seconds = 0.0
+
+    def _taken_by_rounds(self) -> int:
+        return 0 if self.crew is None else self.crew.taken
 
     def _begin(self) -> int:
         """Store the initial states; how many there are."""
@@ -139,6 +145,11 @@ class Exploration:
         return int(self.cursor[NEXT])
 
     @property
+    def seconds_in_all(self) -> float:
+        """The time that the search took, with what it took before it was resumed."""
+        return self.seconds + (0 if self.saving is None else self.saving.before)
+
+    @property
     def search(self) -> Search:
         """The argument of the loops."""
         return Search(self.machine, self.states.space, self.states.tree, self.room.batch, self.counts.tally)
@@ -156,14 +167,32 @@ class Exploration:
                     break
                 if spent >= SLICE / 4:
                     self.wish.report(self._progress())
+                if self.saving is not None:
+                    self.saving.take_if_due()
                 if self.kernel.is_worth_replacing(self.seconds, self.wish.seconds):
                     self._take_faster_kernel()
         except KeyboardInterrupt:
             ending = Ending.INTERRUPT
+        if self.saving is not None and self._may_go_on(ending):
+            self.wish.report(self._progress("a checkpoint is saved"))
+            self.saving.take()
         if self.crew is not None:
             self.crew.finish(self.counts, self.cursor)
         self.ending = ending
         self.seconds = time.monotonic() - self.started
+
+    def _may_go_on(self, ending: Ending) -> bool:
+        """Whether a search that ended so has something left to do."""
+        waits = any(claim.kind is Kind.EVENTUALLY for claim in self.wish.claims)
+        return ending in (Ending.TIME, Ending.MEMORY, Ending.INTERRUPT) or (waits and ending is Ending.COMPLETE)
+
+    def counted(self) -> tuple[np.ndarray, dict[str, list[int]]]:
+        """The cursor and the counts of all workers so far."""
+        cursor, counts = self.cursor.copy(), Counts(self.kernel, 0)
+        counts.include(self.counts)
+        if self.crew is not None:
+            self.crew.add_to(counts, cursor)
+        return cursor, counts.saved()
 
     def _advance(self, pace: int) -> Ending | None:
         """Expand up to `pace` states; None if the search goes on."""

@@ -19,7 +19,9 @@ EXAMPLES = {
   kwalk exhaust two-phase-commit
   kwalk exhaust topic-id-core --bound restarts=1 --invariant disk_matches_znode
   kwalk exhaust lost-update --flag lock=on
-  kwalk exhaust my_package.my_model:STORY --keep-going --json""",
+  kwalk exhaust my_package.my_model:STORY --keep-going --json
+  kwalk exhaust topic-id-core --checkpoint saved           can be killed at any time …
+  kwalk exhaust topic-id-core --checkpoint saved --resume  … and goes on from there""",
     "walk": """
   kwalk walk topic-id-core --seconds 10 --seed 7
   kwalk walk topic-id-core --walks 1000 --depth 200 --keep-going
@@ -135,6 +137,10 @@ def _searching(commands: Any) -> None:
     exhaust.add_argument(
         "--memory", type=values.gibibytes, metavar="GIB", help="stop when states fill this much memory"
     )
+    saves = "save a checkpoint there now and then, and when a budget or Ctrl-C ends the search"
+    exhaust.add_argument("--checkpoint", type=values.given, metavar="DIR", help=saves)
+    exhaust.add_argument("--every", type=values.seconds, metavar="N", help="seconds between checkpoints (1800)")
+    exhaust.add_argument("--resume", action="store_true", help="go on from the checkpoint in DIR")
 
     walk = _command(commands, "walk", "take random walks")
     walk.add_argument("scenario", metavar="SCENARIO")

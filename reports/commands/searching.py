@@ -3,11 +3,12 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from attrs import evolve
 
-from model.language import Model
+from model.language import Model, UsageError
 from reports.commands.results import deliver
 from reports.commands.target import Target, target
 from reports.files import out_folder
@@ -23,7 +24,8 @@ def exhaust(options: Namespace) -> int:
 
     memory = None if options.memory is None else int(options.memory * 2**30)
     search = _clustering(engine) if _minimize(options) else engine
-    return _search(options, search, keep_going=options.keep_going, memory_bytes=memory)
+    wanted = {"memory_bytes": memory, "checkpoint": _checkpoint(options)}
+    return _search(options, search, keep_going=options.keep_going, **wanted)
 
 
 MINIMIZED = 100
@@ -46,6 +48,19 @@ def _clustering(engine: Engine) -> Engine:
         return with_clusters(model, kernel_for(model), engine(model, **wanted), wanted["report"])
 
     return search
+
+
+def _checkpoint(options: Namespace) -> Any:
+    """Where checkpoints go and when, if anywhere; UsageError if only the latter is said."""
+    from search.checkpoint import EVERY, Checkpoint
+
+    if options.checkpoint is None:
+        if options.resume or options.every is not None:
+            said = "--resume" if options.resume else "--every"
+            raise UsageError(f"{said} needs a folder of checkpoints. Name it with --checkpoint DIR.")
+        return None
+    every = EVERY if options.every is None else options.every
+    return Checkpoint(Path(options.checkpoint), every=every, resume=options.resume)
 
 
 SHRINKING = 5.0

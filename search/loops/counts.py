@@ -25,6 +25,9 @@ def bit_numbers(row: np.ndarray) -> list[int]:
     return [number for number in range(64 * len(row)) if int(row[number // 64]) >> (number % 64) & 1]
 
 
+_FIRST = ("first_state", "first_instance")
+
+
 class Counts:
     """What a search counts: the arrays of a `Tally`, in one block; `marks` for at most `most` states."""
 
@@ -62,12 +65,24 @@ class Counts:
         """How often each claim's premise held."""
         return self._premises_before + totals(self.premises)
 
+    def saved(self) -> dict[str, list[int]]:
+        """All counts by name, for `restore`."""
+        both = {"enabled": self.enabled_totals, "premises": self.premise_totals}
+        both |= {name: getattr(self, name) for name in ("blocked", "idle", "hits", "seen", *_FIRST)}
+        return {name: numbers.tolist() for name, numbers in both.items()}
+
+    def restore(self, saved: dict[str, list[int]]) -> None:
+        """Go on from counts that were saved; nothing has been counted here yet."""
+        self._enabled_before[:], self._premises_before[:] = saved["enabled"], saved["premises"]
+        for name in ("blocked", "idle", "hits", "seen", *_FIRST):
+            getattr(self, name)[:] = saved[name]
+
     def include(self, other: Counts) -> None:
         """Add what another worker counted; of what was first, the state with the lower number counts."""
         self._enabled_before += other.enabled_totals
         self._premises_before += other.premise_totals
         earlier = (other.first_state > 0) & ((self.first_state == 0) | (other.first_state < self.first_state))
-        for name in ("first_state", "first_instance"):
+        for name in _FIRST:
             getattr(self, name)[earlier] = getattr(other, name)[earlier]
         for name in ("blocked", "idle", "hits", "seen"):
             getattr(self, name)[:] += getattr(other, name)

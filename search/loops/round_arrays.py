@@ -8,6 +8,7 @@ from search.loops.counts import Counts, Room
 from search.loops.frontier import CURSOR_SIZE
 from search.loops.memory import reserve
 from search.loops.rounds import CHUNK, SHARES, Round
+from search.loops.shelves import leaves_of
 from search.loops.table import REFILL, REGIONS
 
 MOST_CHUNKS, LEAST_CHUNKS = 32, 4
@@ -26,6 +27,10 @@ class RoundArrays:
         self.widest = CHUNK * kernel.instances
         self.chunks = max(LEAST_CHUNKS, min(MOST_CHUNKS, MOST_ROOM // (8 * key_words * self.widest)))
         self.states, self.most = self.chunks * CHUNK, self.chunks * self.widest
+        self.fullest = 0
+        """The most successors that a chunk had."""
+        self.bytes_here = 8 * key_words + 8 + 8 + 4
+        self.bytes_there = 8 * kernel.words + 8 * (1 + leaves_of(kernel.words)) + 2 + 8 + 8 * kernel.claim_words
         self.keys = reserve(self.most * key_words, dense=False)
         self.hashes = reserve(self.most, dense=False)
         self.slots = reserve(self.most, np.int64, dense=False)
@@ -35,6 +40,12 @@ class RoundArrays:
         self.regions = np.zeros(self.chunks * REGIONS, np.int64)
         self.fresh = np.zeros(self.chunks * SHARES, np.int64)
         self.ticket = np.zeros(1, np.int64)
+
+    def taken(self, workers: int) -> int:
+        """The bytes that rounds have filled so far, with those of so many workers."""
+        last = int(self.share_ends.reshape(self.chunks, SHARES)[:, -1].max())
+        self.fullest = max(self.fullest, last)
+        return self.fullest * (self.chunks * self.bytes_here + workers * self.bytes_there)
 
     def round(self, first: int, count: int, size: int) -> Round:
         """A round of `count` states from `first` on, when `size` are stored."""

@@ -95,6 +95,19 @@ class Shelf:
         """The bytes that will be filled when the table is as full as it may be."""
         return 8 * self.words * int(self.row[LIMIT]) + self.table.nbytes
 
+    def kept(self, count: int) -> np.ndarray:
+        """The bytes of the first `count` values."""
+        return self.values[: self.words * count].view(np.uint8)
+
+    def resume(self, count: int) -> None:
+        """Fill the table for `count` values that somebody has written to `kept`."""
+        self.row[COUNT] = count
+        self._make_table(max(int(self.row[SLOTS]), int(1.2 * (count + self.widest) / LOAD)), LOAD)
+
+    def has_space(self, count: int) -> bool:
+        """Whether so many values and `widest` more can be kept at all."""
+        return self.words * (count + self.widest) <= len(self.values)
+
     def grow(self, more: int) -> bool:
         """Make the table larger, with at most so many bytes more in all; False if that is no gain."""
         before = int(self.row[LIMIT])

@@ -105,6 +105,21 @@ class States:
         keys[:, : self.stride] = self.store[places]
         return keys.view(np.uint64)
 
+    def kept(self, size: int) -> np.ndarray:
+        """The bytes of the first `size` keys in the store."""
+        return self.store[BEFORE : BEFORE + self.stride * size]
+
+    def resume(self, size: int) -> bool:
+        """Fill the table for `size` keys that somebody has written to the store; False if there is no room for more."""
+        region = self.least_region
+        while region * REGIONS * LOAD < 1.1 * size:
+            region = int(GROWTH * region) + 1
+        if min(region, self.last_region) * REGIONS * FULL_LOAD < 1.02 * size:
+            return False
+        self.space = self._space(region)
+        fill_alone(self.space, size)
+        return True
+
     def taken(self, size: int) -> int:
         """The bytes that `size` keys with their marks and the table fill."""
         return int(size * (self.stride + MARK_BYTES)) + self.table_bytes

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from model.language import UsageError
 from search.loops.keys import Space
 from search.loops.shelves import LEAST_WORDS, NO_TREE, Shelves
 from search.loops.states import FIRST_REGION, Fill, States
@@ -88,6 +89,39 @@ class Visited:
     def _grow_shelves(self) -> bool:
         assert self.shelves is not None
         return self.shelves.grow(self.budget - self.others() - self.states.promised)
+
+    @property
+    def parts(self) -> list[int]:
+        """How many values there are of each part."""
+        return [] if self.shelves is None else [shelf.size for shelf in self.shelves.shelves]
+
+    def kept(self, size: int, parts: list[int] | None = None) -> dict[str, np.ndarray]:
+        """The bytes of `size` states, by name: keys, and parts, of which there are as many as now if not said."""
+        shelves = [] if self.shelves is None else self.shelves.shelves
+        counts = zip(shelves, self.parts if parts is None else parts, strict=True)
+        found = {f"part-{number}": shelf.kept(count) for number, (shelf, count) in enumerate(counts)}
+        return {"keys": self.states.kept(size), **found}
+
+    def resume(self, size: int, parts: list[int], read: Callable[[str, np.ndarray], None]) -> None:
+        """Let `read` write the bytes of `size` states, by name, and fill the tables; UsageError if memory lacks."""
+        shelves = [] if self.shelves is None else self.shelves.shelves
+        fits = all(shelf.has_space(count) for shelf, count in zip(shelves, parts, strict=True))
+        if not fits or size >= self.most:
+            raise self._too_small(size)
+        for name, target in self.kept(size, parts).items():
+            read(name, target)
+        for shelf, count in zip(shelves, parts, strict=True):
+            shelf.resume(count)
+        if self.shelves is not None:
+            self.states.allow(self.budget - self.others(), self.shelves.lasting / max(1, size))
+        if not self.states.resume(size) or self.taken(size) > self.budget:
+            raise self._too_small(size)
+
+    def _too_small(self, size: int) -> UsageError:
+        return UsageError(
+            f"A memory budget of {self.budget / 1e9:.3g} GB is too small to go on from {size:,} states. Give more with "
+            "--memory."
+        )
 
     def taken(self, size: int) -> int:
         """The bytes that are filled when `size` states are there."""

@@ -202,7 +202,8 @@ def test_a_spent_memory_budget_gives_a_partial_verdict_that_says_how_far_it_came
     assert verdict.answer is Answer.VIOLATED  # what was found stays found
     quiet = exhaust(reference, claims=(), memory_bytes=2_000_000)
     assert quiet.answer is Answer.UNDECIDED and quiet.how == "memory budget of 0.002 GB"
-    assert quiet.notes[0].startswith(f"Stopped after {quiet.distinct_states:,} states")
+    how_far = f"Ran out of the memory budget of 0.002 GB at {quiet.distinct_states:,} states, depth {quiet.depth}: "
+    assert quiet.notes[0].startswith(how_far)
     assert f"depth {quiet.depth - 1} complete" in quiet.notes[0]
     assert 100_000 < quiet.distinct_states < 2_000_000 / 13
 
