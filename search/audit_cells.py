@@ -6,7 +6,6 @@ random walks whose first finding is shrunk.
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -23,15 +22,15 @@ from search.fairness import liveness, shows_in_the_end
 from search.hunt import shrunk
 from search.loops.memory import SHARE, available_memory
 from search.progress import Report, silent
-from search.prove.induction import escapes, is_inductive
+from search.prove import INDUCTION, escapes, prove
 from search.trace import ReplayError, Trace, run
-from search.verdict import Finding, Verdict
+from search.verdict import Answer, Finding, Verdict
 from search.walk import walk
 
 WALKS, WALK_DEPTH = 50_000, 200
 """How many walks a cell gets, of how many steps: a number, so that what they find does not depend on the machine."""
 PROVING = 10.0
-"""Seconds that an attempt at a proof gets, at least; none begins with another claim after that."""
+"""Seconds that an attempt at a proof gets, at least."""
 Fingerprint = Callable[[Model], str]
 """What tells the texts of two models apart."""
 SECONDS = 60.0
@@ -115,7 +114,7 @@ def examine(cell: Cell, budget: Budget, report: Report = silent) -> Outcome:
         return _violated(verdict, found)
     finished = verdict.how == Known.EXHAUSTIVE.value
     bounds_hit = tuple(verdict.bounds_hit)
-    if budget.prove and _is_proved(cell, max(budget.seconds, PROVING), is_closed=finished):
+    if budget.prove and _is_proved(cell, max(budget.seconds, PROVING), report, finished=finished):
         return Outcome(Known.PROVED, bounds_hit=bounds_hit)
     if finished:
         return Outcome(Known.EXHAUSTIVE, verdict.distinct_states, verdict.depth, bounds_hit=bounds_hit)
@@ -152,15 +151,18 @@ def _sampled(cell: Cell, walks: Verdict, exhausted: Verdict, budget: Budget) -> 
     return Outcome(Known.SAMPLED, steps=walks.steps, bounds_hit=bounds_hit, seconds=budget.seconds)
 
 
-def _is_proved(cell: Cell, seconds: float, *, is_closed: bool) -> bool:
-    """Whether Z3 proves all claims by induction; domains that no search has shown to be closed are proved as well."""
-    if cell.scenario.deadlock_is_error or any(c.kind not in (Kind.ALWAYS, Kind.STEP) for c in cell.claims):
+def _is_proved(cell: Cell, seconds: float, report: Report, *, finished: bool) -> bool:
+    """Whether Z3 proves all claims; domains that no finished search has shown to be closed are proved as well.
+
+    A finished search has already found what must be reachable.
+    """
+    claims = tuple(c for c in cell.claims if not finished or c.kind is not Kind.REACHABLE)
+    if cell.scenario.deadlock_is_error or any(claim.kind is Kind.EVENTUALLY for claim in claims):
         return False
-    lifted = lift(cell.model)
-    chosen = [claim for claim in lifted.claims if claim.claim in cell.claims]
     try:
-        closed = is_closed or next(escapes(lifted), None) is None
+        if not finished and next(escapes(lift(cell.model)), None) is not None:
+            return False
     except TimeoutError:
         return False
-    end = time.monotonic() + seconds
-    return closed and all(time.monotonic() < end and is_inductive(cell.model, lifted, claim) for claim in chosen)
+    verdict = prove(cell.model, claims=claims, depth=INDUCTION, seconds=seconds, report=report)
+    return _uninterrupted(verdict).answer is Answer.HOLDS

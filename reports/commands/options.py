@@ -168,7 +168,7 @@ def _auditing(commands: Any) -> None:
     audit.add_argument("--scenario", type=values.given, metavar="NAME", help="only the trials in this scenario")
     audit.add_argument("--seconds", type=values.seconds, metavar="N", help="for each search of a cell (60)")
     audit.add_argument("--workers", type=values.workers, metavar="N", help="cells to search at a time (1)")
-    audit.add_argument("--prove", action="store_true", help="also try to prove by induction what no search violates")
+    audit.add_argument("--prove", action="store_true", help="also try to prove what no search violates")
     audit.add_argument("--fresh", action="store_true", help="do not go on with what an earlier audit has found out")
     where = f"where traces go, and what an audit that is cut short goes on from ({DEFAULT_OUT})"
     audit.add_argument("--out", type=values.given, default=DEFAULT_OUT, metavar="DIR", help=where)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import signal
 
 import pytest
@@ -106,11 +107,14 @@ def test_where_exhaustive_search_does_not_finish_walks_sample(monkeypatch):
     assert not row.is_decided
 
 
-def test_a_trace_of_a_walk_is_not_called_the_shortest(monkeypatch):
+def test_a_trace_of_a_walk_is_not_called_the_shortest_unless_shrinking_has_shown_that(monkeypatch):
     monkeypatch.setattr(audit_cells, "exhaust", lambda model, **_: walk(model, walks=1, depth=1, claims=()))
     rows = audit(cells_of([evolve(FENCING_FIX, trials=FENCING_FIX.trials[:1])]), BUDGET)
-    assert rows[0].without.text == "trace of 5 steps to writes_go_forward"
+    assert rows[0].without.text == "shortest trace of 5 steps to writes_go_forward"
     assert rows[0].with_it.known is Known.SAMPLED
+    monkeypatch.setattr(audit_cells, "shrunk", lambda model, finding: finding)
+    rows = audit(cells_of([evolve(FENCING_FIX, trials=FENCING_FIX.trials[:1])]), BUDGET)
+    assert re.fullmatch(r"trace of \d+ steps to writes_go_forward", rows[0].without.text)
 
 
 def test_a_proof_is_tried_if_it_is_asked_for():
