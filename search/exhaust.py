@@ -37,10 +37,13 @@ def exhaust(
     report: Report = silent,
     kernel: Kernel | None = None,
     checkpoint: Checkpoint | None = None,
+    symmetry: str | None = None,
     command: str = "",
 ) -> Verdict:
     """Visit every reachable state and check the claims (by default all) there; at a violation, stop or `keep_going`.
 
+    With `symmetry`, states that differ only by the names of that domain's members count as one; UsageError if they are
+    not interchangeable.
     DomainError if an action leaves its domain. A spent budget or Ctrl-C gives a partial verdict, UNDECIDED.
     """
     wish = Wish(
@@ -48,13 +51,20 @@ def exhaust(
         memory=int(SHARE * available_memory()) if memory_bytes is None else memory_bytes, report=report,
         checkpoint=checkpoint,
     )  # fmt: skip
-    exploration = Exploration(model, kernel or _compiled(model), wish)
+    kernel = kernel or _compiled(model)
+    exploration = Exploration(model, kernel, wish) if symmetry is None else _by_orbits(model, kernel, wish, symmetry)
     exploration.run()
     conclusion = Conclusion(exploration, look_through_waits(exploration), command)
     verdict = conclusion.verdict()
     if exploration.saving is not None:
         exploration.saving.end(keep=not conclusion.is_over)
     return verdict
+
+
+def _by_orbits(model: Model, kernel: Kernel, wish: Wish, domain: str) -> Exploration:
+    from search.symmetry import OrbitExploration
+
+    return OrbitExploration(model, kernel, wish, domain)
 
 
 def _compiled(model: Model) -> Kernel:
@@ -105,7 +115,7 @@ class Conclusion:
             depth=int(cursor[DEPTH]), quiet_states=int(cursor[QUIET]), seconds=done.seconds_in_all,
             bounds_hit=self._bounds_hit(), rules=self._rules(), premises=self._premises(), command=self.command,
             findings=(*map(self._finding, sightings), *self._endless(), *(Finding(claim.key, 0) for claim in missing)),
-            notes=(*self._notes(missing), *told(self.waits)),
+            notes=(*self._notes(missing), *told(self.waits), *done.notes()),
         )  # fmt: skip
 
     # What was found.

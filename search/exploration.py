@@ -6,6 +6,7 @@ Words: a state is *stored* from its discovery on, and *expanded* when its claims
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from enum import Enum
 
 import numpy as np
@@ -99,7 +100,7 @@ class Exploration:
 
     def _begin(self) -> int:
         """Store the initial states; how many there are."""
-        packed = self.kernel.pack(np.array(self.model.initial, np.int64).reshape(len(self.model.initial), -1))
+        packed = self._starts()
         if len(packed) + self.kernel.instances > self.states.most or self.states.taken(0) > self.wish.memory:
             raise UsageError(self._too_few(len(packed)))
         size = self.states.add(packed, 0)
@@ -107,6 +108,10 @@ class Exploration:
             raise UsageError(self._too_few(len(packed)))
         self.cursor[SIZE] = self.cursor[LEVEL_END] = size
         return size
+
+    def _starts(self) -> np.ndarray:
+        """The packed states to begin with."""
+        return self.kernel.pack(np.array(self.model.initial, np.int64).reshape(len(self.model.initial), -1))
 
     def _too_few(self, initial: int) -> str:
         return (
@@ -216,6 +221,10 @@ class Exploration:
             left=None if budget is None else max(0.0, budget - self.seconds),
             note=note or f"depth {self.cursor[DEPTH]}, {self.stored - self.expanded:,} states wait",
         )  # fmt: skip
+
+    def notes(self) -> Iterator[str]:
+        """Sentences for people on how this search is special; none."""
+        yield from ()
 
     def path_to(self, index: int, last_step: int | None = None) -> Path:
         """A shortest path to a stored state, and on by one more instance if `last_step` gives it."""

@@ -141,6 +141,8 @@ def _searching(commands: Any) -> None:
     exhaust.add_argument("--checkpoint", type=values.given, metavar="DIR", help=saves)
     exhaust.add_argument("--every", type=values.seconds, metavar="N", help="seconds between checkpoints (1800)")
     exhaust.add_argument("--resume", action="store_true", help="go on from the checkpoint in DIR")
+    names = "count states that differ only by the names of this domain's members as one, if Z3 shows that they may"
+    exhaust.add_argument("--symmetry", metavar="DOMAIN", help=names)
 
     walk = _command(commands, "walk", "take random walks")
     walk.add_argument("scenario", metavar="SCENARIO")

@@ -15,6 +15,7 @@ from reports.trace_file import readable_text
 
 OPTIONS = (
     "variant", "seconds", "seed", "memory", "walks", "depth", "induction", "workers", "most", "label", "minimize",
+    "symmetry",
 )  # fmt: skip
 """The options with one value that a command line repeats."""
 

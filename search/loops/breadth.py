@@ -42,6 +42,7 @@ from search.loops.native import (
     peek16,
     poke,
 )
+from search.loops.orbits import Orbits, represent
 from search.loops.table import ABSENT, find_or_add, prefetch_key, prefetch_slot, room
 from search.loops.tally import add_rows, bump
 from search.loops.tree import room_for_values
@@ -94,8 +95,10 @@ def expand_states(search: Search, cursor: np.ndarray, count: int) -> int:
             cursor[FAILURE] = made
             return FAILED
         poke(batch.ends, k, np.uint64(total + made))
-        hash_successors(search, total, total + made)
         found = _judge(search, cursor, k, total)
+        if machine.orbits != 0:
+            represent(Orbits(machine.orbits, machine.words), successors, made)
+        hash_successors(search, total, total + made)
         total += made
         cursor[NEXT] += 1
         cursor[GENERATED] += made
@@ -241,7 +244,10 @@ def find_step(search: Search, block: np.ndarray) -> int:
     copy_words(target, take_state(search, block[2], 0), words)
     for index in range(block[0], block[1]):
         arguments = (take_state(search, index, 0), batch.enabled, batch.rows, batch.instances, search.tally.hits)
-        for j in range(call(search.machine.expand, arguments)):
+        made = call(search.machine.expand, arguments)
+        if search.machine.orbits != 0:
+            represent(Orbits(search.machine.orbits, words), batch.rows, made)
+        for j in range(made):
             if same_words(batch.rows + 8 * words * j, target, words):
                 block[3] = integer(peek16(batch.instances, j))
                 return index

@@ -47,6 +47,8 @@ class Machine(NamedTuple):
     """Whether to come back at the first violation."""
     deadlock: int
     """Whether a state without enabled instances is a violation."""
+    orbits: int = 0
+    """The table by which states that differ by names only count as one (see `orbits`); 0 if none do."""
 
 
 class Batch(NamedTuple):
