@@ -7,9 +7,11 @@ from model.examples.ewd840 import COMPUTATION, EWD840
 from model.language import Action, Actor, Model
 from search.exhaust import exhaust
 from search.fairness import neglected
+from search.loops.shelves import LEAST_WORDS
 from search.verdict import Answer
 from tests.examples.plain_search import space_of
 from tests.liveness.classics import LOSSY, MUTEX, RELIABLE, SLEEPERS
+from tests.search.plain_kernel import plain_kernel
 
 ENDLESS = Answer.VIOLATED
 
@@ -24,6 +26,14 @@ def test_the_end_of_a_computation_comes_to_be_known():
     verdict, endless = found(evolve(EWD840, deadlock_is_error=False))
     assert (verdict.answer, endless) == (Answer.HOLDS, {})
     assert verdict.premises["end_comes_to_be_known()"] == 39
+
+
+def test_long_states_are_looked_through_as_well():
+    model = Model(LOSSY)
+    kernel = plain_kernel(model, word_bits=4)
+    assert kernel.words >= LEAST_WORDS
+    short, long = exhaust(model, keep_going=True), exhaust(model, keep_going=True, kernel=kernel)
+    assert (long.findings, long.notes, long.premises) == (short.findings, short.notes, short.premises)
 
 
 def test_and_not_if_nobody_has_to_pass_the_token_on():

@@ -19,11 +19,13 @@ from search.checkpoint import Checkpoint
 from search.compile import kernel_for
 from search.confirm import EngineDisagreement
 from search.exhaust import exhaust
+from search.loops.shelves import LEAST_WORDS
 from search.symmetry.permutations import Renaming
 from search.symmetry.table import OrbitTable
 from search.trace import run
 from search.verdict import Answer
 from tests.examples.plain_search import space_of
+from tests.search.plain_kernel import plain_kernel
 from tests.symmetry.seats import PARTY, TICKETS
 
 SYMMETRIC = [
@@ -92,6 +94,16 @@ def test_two_workers_find_the_same(party):
     assert (again.distinct_states, again.generated_states, again.findings, again.notes) == (
         fewer.distinct_states, fewer.generated_states, fewer.findings, fewer.notes,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_long_states_are_renamed_as_well(workers):
+    model = Model(TWO_PHASE_COMMIT)
+    kernel = plain_kernel(model, word_bits=4)
+    assert kernel.words >= LEAST_WORDS
+    verdict = exhaust(model, kernel=kernel, symmetry="rms", workers=workers)
+    assert (verdict.answer, verdict.distinct_states, verdict.depth) == (Answer.HOLDS, 80, 10)
+    assert any("80 states stand for 288" in note for note in verdict.notes)
 
 
 def test_orbits_are_what_plain_renaming_makes_them():
