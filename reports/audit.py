@@ -48,8 +48,10 @@ def command_of(cell: Cell, outcome: Outcome) -> str:
 
 
 def _engine(outcome: Outcome) -> str:
-    sampled = outcome.known is Known.SAMPLED or (outcome.trace is not None and not outcome.trace.shortest)
-    return "walk" if sampled else "prove" if outcome.known is Known.PROVED else "exhaust"
+    walked = outcome.trace is not None and outcome.trace.found_by.startswith("walk")
+    if walked or outcome.known is Known.SAMPLED:
+        return "walk"
+    return "prove" if outcome.known is Known.PROVED else "exhaust"
 
 
 def where(row: Row) -> str:

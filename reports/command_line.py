@@ -12,8 +12,8 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from model.language.errors import KwalkError
-from reports.commands.options import parser
+from model.language.errors import InternalError, KwalkError
+from reports.commands.options import DEFAULT_OUT, parser
 from reports.streams import forget, remark, settle_streams
 
 COMMANDS = {
@@ -22,6 +22,7 @@ COMMANDS = {
     "exhaust": ("reports.commands.searching", "exhaust"),
     "walk": ("reports.commands.searching", "walk"),
     "prove": ("reports.commands.searching", "prove"),
+    "check": ("reports.commands.searching", "check"),
     "hunt": ("reports.commands.searching", "hunt"),
     "audit": ("reports.commands.auditing", "run_audit"),
     "mutate": ("reports.commands.mutating", "run_mutate"),
@@ -32,7 +33,7 @@ COMMANDS = {
     "illustrate": ("reports.commands.illustrating", "illustrate"),
 }
 """The module and function behind each command."""
-USAGE, INTERRUPTED, UNREAD = 2, 130, 141
+USAGE, INTERNAL, INTERRUPTED, UNREAD = 2, 70, 130, 141
 """Exit codes beside those of verdicts; the last two are those of a process that SIGINT or SIGPIPE ends."""
 
 
@@ -44,6 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KwalkError as error:
         return _refuse(str(error))
+    except InternalError as error:
+        return _refuse(f"internal error, and no verdict: {error} Please report it.", INTERNAL)
     except KeyboardInterrupt:
         return _refuse("interrupted before anything ran.", INTERRUPTED)
     except BrokenPipeError:
@@ -67,8 +70,21 @@ def _run(argv: Sequence[str] | None) -> int:
         if os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())
     module, function = COMMANDS[options.command]
-    code: int = getattr(importlib.import_module(module), function)(options)
+    try:
+        code: int = getattr(importlib.import_module(module), function)(options)
+    except InternalError as error:
+        _leave_bundle(error, getattr(options, "out", None) or DEFAULT_OUT)
+        raise
     return code
+
+
+def _leave_bundle(error: InternalError, folder: str) -> None:
+    """Write down all that reproduces a contradiction between engines, and say where."""
+    from reports.contradiction import write_bundle
+    from search.contradiction import Contradiction
+
+    if isinstance(error, Contradiction):
+        print(f"Bundle: {write_bundle(error, folder)}")
 
 
 def _refuse(message: str, code: int = USAGE) -> int:

@@ -17,6 +17,7 @@ from model.language.lift import lift
 from model.language.settings import Setting, setting_text
 from search.audit_outcomes import Known, Outcome
 from search.compile import kernel_for
+from search.contradiction import agreed
 from search.exhaust import DEADLOCK, exhaust
 from search.fairness import liveness, shows_in_the_end
 from search.hunt import shrunk
@@ -145,7 +146,9 @@ def _sampled(cell: Cell, walks: Verdict, exhausted: Verdict, budget: Budget) -> 
     """The outcome of walks where exhaustive search did not finish."""
     found, bounds_hit = _first(walks), tuple(exhausted.bounds_hit)
     if found is not None:
-        return evolve(_violated(walks, shrunk(cell.model, found)), bounds_hit=bounds_hit)
+        short = shrunk(cell.model, found)
+        agreed(cell.model, exhausted, evolve(walks, findings=(short,)))
+        return evolve(_violated(walks, short), bounds_hit=bounds_hit)
     if not walks.steps or liveness(cell.claims):
         return Outcome(Known.UNDECIDED, why=exhausted.how, bounds_hit=bounds_hit, seconds=budget.seconds)
     return Outcome(Known.SAMPLED, steps=walks.steps, bounds_hit=bounds_hit, seconds=budget.seconds)

@@ -19,6 +19,7 @@ from typing import Any
 from attrs import frozen
 
 from model.language import KwalkError
+from model.language.errors import InternalError
 from search.audit_cells import Budget, Cell, examine
 from search.audit_outcomes import Outcome
 
@@ -78,6 +79,8 @@ def _work(cell: Cell, budget: Budget, end: Connection, parent: int) -> None:
         answer: Any = examine(cell, budget)
     except KwalkError as error:
         answer = str(error)
+    except InternalError as error:
+        answer = InternalError(f"{cell.name}: {error}")  # the model that it is about cannot be sent
     except Exception:  # it must not be lost with the process
         answer = RuntimeError(traceback.format_exc())
     end.send(answer)

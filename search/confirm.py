@@ -12,11 +12,12 @@ import numpy as np
 from attrs import frozen
 
 from model.language import Claim, DomainError, Kind, Model, Vector
+from model.language.errors import InternalError
 from search.kernel import Kernel
 from search.trace import ReplayError, Trace, reference_of, run, shows
 
 
-class EngineDisagreement(Exception):
+class EngineDisagreement(InternalError):
     """Plain Python and a kernel give different outcomes for one step: an internal error, the worst there is."""
 
 

@@ -14,6 +14,7 @@ from attrs import evolve
 
 from model.language import Claim, DomainError, KwalkError, Model
 from search.compile import kernel_for
+from search.contradiction import agreed
 from search.exhaust import exhaust
 from search.progress import Progress, Report, silent
 from search.shrink import shrink
@@ -61,8 +62,10 @@ def hunt(
         return evolve(first, seconds=time.monotonic() - began, seed=seed)
     left = max(LEAST, budget - (time.monotonic() - began) - SHRINKING - STARTING)
     report(Progress("spark", 0, "steps", time.monotonic() - began, note="starting"))
-    walks = _walks(model, {**common, "seed": seed, "seconds": left, "minimize": minimize}, workers, out)
-    return evolve(_joined(model, first, walks), seconds=time.monotonic() - began, seed=seed, command=command)
+    wanted = {**common, "seed": seed, "seconds": left, "minimize": minimize}
+    walks = _minimized(model, _walks(model, wanted, workers, out))
+    agreed(model, first, walks)
+    return evolve(_joined(first, walks), seconds=time.monotonic() - began, seed=seed, command=command)
 
 
 def _walks(model: Model, wanted: dict[str, Any], workers: int | None, out: str | Path | None) -> Verdict:
@@ -87,8 +90,13 @@ def _given(**wanted: Any) -> dict[str, Any]:
     return {name: value for name, value in wanted.items() if value is not None}
 
 
-def _joined(model: Model, first: Verdict, walks: Verdict) -> Verdict:
-    """The walks' verdict, with what exhaustive search counted before it, and with shrunk traces."""
+def _minimized(model: Model, walks: Verdict) -> Verdict:
+    """The walks' verdict with shrunk traces, the shortest first."""
+    return evolve(walks, findings=tuple(sorted((shrunk(model, f) for f in walks.findings), key=_length)))
+
+
+def _joined(first: Verdict, walks: Verdict) -> Verdict:
+    """The walks' verdict, with what exhaustive search counted before it."""
     return evolve(
         walks,
         engine=f"{first.engine}, then {walks.engine}",
@@ -99,7 +107,7 @@ def _joined(model: Model, first: Verdict, walks: Verdict) -> Verdict:
         bounds_hit=_sum(first.bounds_hit, walks.bounds_hit),
         premises=_sum(first.premises, walks.premises),
         rules=_sum_rules(first.rules, walks.rules),
-        findings=tuple(sorted((shrunk(model, f) for f in walks.findings), key=_length)),
+        findings=walks.findings,
         notes=(f"Exhaustive search did not finish ({first.how}) and found nothing so far.", *walks.notes),
     )
 

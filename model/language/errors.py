@@ -28,6 +28,10 @@ class DomainError(KwalkError):
 class LiftError(KwalkError):
     """A model uses a construct that cannot be lifted; the message has file, line and what to write instead."""
 
+
+class InternalError(Exception):
+    """kwalk contradicts itself, so that nothing that it says can be believed: no fault of the model or of its user."""
+
 MOST_LISTED = 30
 """Of more names than this, an error lists only the nearest."""
 

@@ -31,6 +31,9 @@ EXAMPLES = {
   kwalk prove two-phase-commit --seconds 60
   kwalk prove two-phase-commit --invariant managers_agree --json
   kwalk prove ticket-lock --induction 5 --no-support""",
+    "check": """
+  kwalk check two-phase-commit         three engines, one verdict; 60 seconds if not told
+  kwalk check topic-id-core --invariant disk_matches_znode --seconds 30""",
     "hunt": """
   kwalk hunt old-client-expansion
   kwalk hunt old-client-expansion --variant 3.9.0 --seconds 120 --out hunts
@@ -61,7 +64,7 @@ EXAMPLES = {
   kwalk illustrate docs/story.md           draw its counterexamples anew
   kwalk illustrate docs/*.md --check       say whether they are as drawn""",
 }
-ENDING = """exit codes: 0 holds, 2 wrong use, 3 undecided, 11 deadlock, 12 violated, 13 bad stable state.
+ENDING = """exit codes: 0 holds, 2 wrong use, 3 undecided, 11 deadlock, 12 violated, 13 bad stable state, 70 a bug.
 A scenario is a name that `kwalk scenarios` lists, or package.module:NAME of your own model."""
 DEFAULT_OUT = "kwalk-out"
 
@@ -157,6 +160,10 @@ def _searching(commands: Any) -> None:
     back = "look back up to N steps in induction (3); 0 for none"
     prove.add_argument("--induction", type=values.natural, metavar="N", help=back)
     prove.add_argument("--no-support", action="store_true", help="do not search for supporting invariants")
+
+    check = _command(commands, "check", "ask exhaustive search, random walks and Z3, and compare what they say")
+    check.add_argument("scenario", metavar="SCENARIO")
+    _common(check, seed=True, keep_going=False)
 
     hunt = _command(commands, "hunt", "find a counterexample: exhaust, then Spark walks, then shrink, then report")
     hunt.add_argument("scenario", nargs="?", metavar="SCENARIO")
@@ -271,7 +278,7 @@ def _subject(command: Parser) -> None:
     _flag(command, "set a flag otherwise than the variant has it (repeatable)")
 
 
-def _common(command: Parser, *, seed: bool = False, parallel: bool = True) -> None:
+def _common(command: Parser, *, seed: bool = False, parallel: bool = True, keep_going: bool = True) -> None:
     """Options of every search; a seed where there is chance in it, workers where it runs on several cores."""
     _subject(command)
     command.add_argument("--seconds", type=values.seconds, metavar="N", help="stop after this time")
@@ -279,6 +286,7 @@ def _common(command: Parser, *, seed: bool = False, parallel: bool = True) -> No
         command.add_argument("--seed", type=values.seed, default=0, metavar="N", help="all choices come from it (0)")
     if parallel:
         command.add_argument("--workers", type=values.workers, metavar="N", help="cores to use")
+    if parallel and keep_going:
         command.add_argument(
             "--keep-going", action="store_true", help="do not stop at the first violation; count everything"
         )

@@ -1,4 +1,4 @@
-"""The commands that search: `kwalk exhaust`, `walk`, `prove` and `hunt`."""
+"""The commands that search: `kwalk exhaust`, `walk`, `prove`, `check` and `hunt`."""
 from __future__ import annotations
 
 from argparse import Namespace
@@ -95,6 +95,13 @@ def prove(options: Namespace) -> int:
     from search.prove import prove as engine
 
     return _search(options, engine, depth=options.depth, induction=options.induction, support=not options.no_support)
+
+
+def check(options: Namespace) -> int:
+    """Ask three engines, and compare what they say; the exit code."""
+    from search.check import check as engine
+
+    return _search(options, engine, seed=options.seed)
 
 
 def hunt(options: Namespace) -> int:
