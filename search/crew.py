@@ -47,9 +47,9 @@ def level_end(cursor: np.ndarray) -> int:
 class Crew:
     """Workers with their arrays. `spoiled` says that only one worker can go on."""
 
-    def __init__(self, kernel: Kernel, workers: int, arrays: RoundArrays) -> None:
+    def __init__(self, kernel: Kernel, workers: int, arrays: RoundArrays, choice_words: int = 0) -> None:
         self.arrays, self.spoiled = arrays, False
-        self.workers = [Worker(kernel) for _ in range(workers)]
+        self.workers = [Worker(kernel, choice_words) for _ in range(workers)]
         self.pool = ThreadPoolExecutor(workers - 1)
 
     @property

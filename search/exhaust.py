@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
-from model.language import Claim, Kind, Model
+from model.language import Claim, Kind, Model, UsageError
 from search.checkpoint import Checkpoint
 from search.confirm import EngineDisagreement, Origin, confirmed, domain_error
 from search.exploration import Ending, Exploration, Wish
@@ -39,17 +39,19 @@ def exhaust(
     checkpoint: Checkpoint | None = None,
     symmetry: str | None = None,
     command: str = "",
+    reduce: bool = False,
 ) -> Verdict:
     """Visit every reachable state and check the claims (by default all) there; at a violation, stop or `keep_going`.
 
     With `symmetry`, states that differ only by the names of that domain's members count as one; UsageError if they are
-    not interchangeable.
+    not interchangeable. With `reduce`, states that make no difference to the claims' answers and shortest traces are
+    left out; UsageError for `eventually` claims, checkpoints and symmetry.
     DomainError if an action leaves its domain. A spent budget or Ctrl-C gives a partial verdict, UNDECIDED.
     """
     wish = Wish(
         model.claims if claims is None else claims, keep_going=keep_going, seconds=seconds, workers=workers,
         memory=int(SHARE * available_memory()) if memory_bytes is None else memory_bytes, report=report,
-        checkpoint=checkpoint,
+        checkpoint=checkpoint, reduce=reduce,
     )  # fmt: skip
     kernel = kernel or _compiled(model)
     exploration = Exploration(model, kernel, wish) if symmetry is None else _by_orbits(model, kernel, wish, symmetry)
@@ -64,6 +66,8 @@ def exhaust(
 def _by_orbits(model: Model, kernel: Kernel, wish: Wish, domain: str) -> Exploration:
     from search.symmetry import OrbitExploration
 
+    if wish.reduce:
+        raise UsageError("A reduced search does not use symmetry so far. Leave out --symmetry, or --reduce.")
     return OrbitExploration(model, kernel, wish, domain)
 
 
@@ -112,10 +116,10 @@ class Conclusion:
             flags=self.model.asked_flags,
             invariants=tuple(dict.fromkeys(claim.invariant.name for claim in done.wish.claims)),
             distinct_states=int(cursor[SIZE]), generated_states=done.initial + int(cursor[GENERATED]),
-            depth=int(cursor[DEPTH]), quiet_states=int(cursor[QUIET]), seconds=done.seconds_in_all,
+            depth=int(cursor[DEPTH]), quiet_states=self._quiet_states(), seconds=done.seconds_in_all,
             bounds_hit=self._bounds_hit(), rules=self._rules(), premises=self._premises(), command=self.command,
             findings=(*map(self._finding, sightings), *self._endless(), *(Finding(claim.key, 0) for claim in missing)),
-            notes=(*self._notes(missing), *told(self.waits), *done.notes()),
+            notes=(*self._notes(missing), *told(self.waits), *done.notes(), *self._saving()),
         )  # fmt: skip
 
     # What was found.
@@ -213,11 +217,25 @@ class Conclusion:
 
     # What was counted.
 
+    def _quiet_states(self) -> int | None:
+        reduction = self.done.reduction
+        return None if reduction is not None and not reduction.finds_quiet else int(self.done.cursor[QUIET])
+
+    def _saving(self) -> Iterator[str]:
+        """What a reduced search has saved, and does not know."""
+        if self.done.reduction is not None:
+            from search.reduction.account import told
+
+            yield from told(self.done.reduction, self.counts.enabled_totals, self.counts.blocked)
+
     def _bounds_hit(self) -> dict[str, int]:
         hits = self.counts.hits.tolist()
         return {name: count for name, count in zip(self.kernel.bounds, hits, strict=False) if count}
 
     def _rules(self) -> dict[str, RuleCount]:
+        """Of a reduced search none: a rule that did not fire might in a state that was left out."""
+        if self.done.reduction is not None:
+            return {}
         enabled = self.counts.enabled_totals.tolist()
         rules = {}
         for instance, times in zip(self.model.instances, enabled, strict=False):
@@ -226,5 +244,7 @@ class Conclusion:
         return rules
 
     def _premises(self) -> dict[str, int]:
+        if self.done.reduction is not None:
+            return {}
         held, waits = self.counts.premise_totals.tolist(), {known.claim: known.premises for known in self.waits}
         return {claim.key: waits.get(claim, held[claim.index]) for claim in self.done.wish.claims}

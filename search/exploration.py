@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from attrs import field, frozen
@@ -35,9 +36,13 @@ from search.loops.frontier import (
     Search,
 )
 from search.loops.round_arrays import RoundArrays
+from search.loops.stubborn import NOTHING
 from search.loops.table import ABSENT
 from search.loops.visited import Visited, key_words
 from search.progress import Progress, Report, silent
+
+if TYPE_CHECKING:
+    from search.reduction import Reduction
 
 SLICE = 0.2
 """Seconds between looks at signals, budgets and progress."""
@@ -66,6 +71,8 @@ class Wish:
     workers: int = 1
     report: Report = field(default=silent, repr=False)
     checkpoint: Checkpoint | None = None
+    reduce: bool = False
+    """Take only those instances that matter for the claims (see `search.reduction`)."""
 
     @property
     def checked(self) -> tuple[int, ...]:
@@ -78,14 +85,16 @@ class Exploration:
 
     def __init__(self, model: Model, kernel: Kernel, wish: Wish) -> None:
         self.model, self.kernel, self.wish = model, kernel, wish
+        self.reduction = self._reduction() if wish.reduce else None
+        choice = 0 if self.reduction is None else self.reduction.room
         arrays = RoundArrays(kernel, key_words(kernel.words)) if wish.workers > 1 else None
-        self.crew = None if arrays is None else Crew(kernel, wish.workers, arrays)
+        self.crew = None if arrays is None else Crew(kernel, wish.workers, arrays, choice)
         self.states = Visited(
             kernel.words, kernel.bits, wish.memory, widest_step=kernel.instances,
             claims=0 if arrays is None else arrays.most, others=self._taken_by_rounds,
         )  # fmt: skip
         self.counts = Counts(kernel, self.states.most)
-        self.room, self.rows = Room(kernel), Rows(kernel, wish.checked)
+        self.room, self.rows = Room(kernel, choice_words=choice), Rows(kernel, wish.checked)
         self.machine = self._machine()
         self.cursor = np.zeros(CURSOR_SIZE, np.int64)
         self.saving = None if wish.checkpoint is None else Saving(self, wish.checkpoint)
@@ -121,7 +130,22 @@ class Exploration:
 
     def _machine(self) -> Machine:
         deadlock = self.model.scenario.deadlock_is_error
-        return self.rows.machine(self.kernel, stop=not self.wish.keep_going, deadlock=deadlock)
+        stubborn = NOTHING if self.reduction is None else self.reduction.stubborn(self.kernel)
+        return self.rows.machine(self.kernel, stop=not self.wish.keep_going, deadlock=deadlock, stubborn=stubborn)
+
+    def _reduction(self) -> Reduction:
+        from search.reduction import Reduction
+        from search.reduction.account import refuse_unsuited
+
+        refuse_unsuited(self.wish.claims, saves=self.wish.checkpoint is not None)
+        return Reduction(self.model, self.kernel, self.wish.claims, self.wish.report)
+
+    def _close_goals(self) -> None:
+        """Between two depths: what was found need not be sought any more."""
+        tallies = [self.counts, *(worker.counts for worker in (self.crew.workers if self.crew else ()))]
+        found = [c.index for c in self.wish.claims if any(tally.first_state[c.index] for tally in tallies)]
+        assert self.reduction is not None
+        self.reduction.close(found)
 
     def _take_faster_kernel(self) -> None:
         """Go on with a faster kernel. The time that it takes to make is not time of the search."""
@@ -203,6 +227,10 @@ class Exploration:
         """Expand up to `pace` states; None if the search goes on."""
         crew, cursor = self.crew, self.cursor
         cursor[LIMIT] = cursor[NEXT] + pace
+        if self.reduction is not None:
+            if cursor[NEXT] == cursor[LEVEL_END]:
+                self._close_goals()
+            cursor[LIMIT] = max(cursor[NEXT] + 1, min(cursor[LIMIT], level_end(cursor)))
         if crew is not None and crew.wants(cursor):
             while cursor[NEXT] < cursor[LIMIT] and crew.wants(cursor):
                 crew.advance(self.machine, self.states, self.counts, cursor)

@@ -19,6 +19,7 @@ EXAMPLES = {
   kwalk exhaust two-phase-commit
   kwalk exhaust topic-id-core --bound restarts=1 --invariant disk_matches_znode
   kwalk exhaust lost-update --flag lock=on
+  kwalk exhaust topic-id-core --reduce          fewer states, the same verdict
   kwalk exhaust my_package.my_model:STORY --keep-going --json
   kwalk exhaust topic-id-core --checkpoint saved           can be killed at any time …
   kwalk exhaust topic-id-core --checkpoint saved --resume  … and goes on from there""",
@@ -146,6 +147,8 @@ def _searching(commands: Any) -> None:
     exhaust.add_argument("--resume", action="store_true", help="go on from the checkpoint in DIR")
     names = "count states that differ only by the names of this domain's members as one, if Z3 shows that they may"
     exhaust.add_argument("--symmetry", metavar="DOMAIN", help=names)
+    less = "leave out states that no verdict and no shortest trace depends on (partial-order reduction)"
+    exhaust.add_argument("--reduce", action="store_true", help=less)
 
     walk = _command(commands, "walk", "take random walks")
     walk.add_argument("scenario", metavar="SCENARIO")

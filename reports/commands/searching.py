@@ -24,7 +24,10 @@ def exhaust(options: Namespace) -> int:
 
     memory = None if options.memory is None else int(options.memory * 2**30)
     search = _clustering(engine) if _minimize(options) else engine
-    wanted = {"memory_bytes": memory, "checkpoint": _checkpoint(options), "symmetry": options.symmetry}
+    wanted = {
+        "memory_bytes": memory, "reduce": options.reduce,
+        "checkpoint": _checkpoint(options), "symmetry": options.symmetry,
+    }
     return _search(options, search, keep_going=options.keep_going, **wanted)
 
 

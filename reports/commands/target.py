@@ -94,4 +94,5 @@ def _command(options: Namespace) -> str:
     words += [word for name, text in options.flag for word in ("--flag", f"{name}={text}")]
     words += ["--no-support"] if getattr(options, "no_support", False) else []
     words += ["--keep-going"] if getattr(options, "keep_going", False) else []
+    words += ["--reduce"] if getattr(options, "reduce", False) else []
     return shlex.join(words)

@@ -39,13 +39,14 @@ def _target(level: int) -> llvm.TargetMachine:
     )
 
 
-def object_code(texts: Sequence[str], *, hurried: bool = False) -> list[bytes]:
+def object_code(texts: Sequence[str], *, hurried: bool = False, large: bool = False) -> list[bytes]:
     """The object code of several units, compiled in parallel.
 
-    One unit alone is a small model and gets all of -O2. Units of a large model were simplified as terms: passes over
-    them cost as much again as making code, and gain nothing that was measurable. In a hurry, code is made without care.
+    One unit alone is a small model, unless it is said to be `large`, and gets all of -O2. Units of a large model were
+    simplified as terms: passes over them cost as much again as making code, and gain nothing that was measurable. In a
+    hurry, code is made without care.
     """
-    if len(texts) == 1:
+    if len(texts) == 1 and not large:
         return [_optimized(texts[0])]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return list(pool.map(lambda text: _target(0 if hurried else 1).emit_object(_parsed(text)), texts))
@@ -63,15 +64,15 @@ def _optimized(text: str) -> bytes:
 
 
 class Loaded:
-    """Machine code in memory; addresses are good as long as this object lives."""
+    """Machine code in memory, and the addresses of its functions, which are good as long as this object lives."""
 
-    def __init__(self, objects: Sequence[bytes]) -> None:
+    def __init__(self, objects: Sequence[bytes], functions: Sequence[str] = FUNCTIONS) -> None:
         _ready()
         self._jit = llvm.create_lljit_compiler(_target(1))
         library = llvm.JITLibraryBuilder()
         for image in objects:
             library = library.add_object_img(image)
-        for name in FUNCTIONS:
+        for name in functions:
             library = library.export_symbol(name)
         self._library = library.link(self._jit, "kernel")
-        self.addresses = {name: int(self._library[name]) for name in FUNCTIONS}
+        self.addresses = {name: int(self._library[name]) for name in functions}

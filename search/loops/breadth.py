@@ -43,6 +43,7 @@ from search.loops.native import (
     poke,
 )
 from search.loops.orbits import Orbits, represent
+from search.loops.stubborn import expand_chosen
 from search.loops.table import ABSENT, find_or_add, prefetch_key, prefetch_slot, room
 from search.loops.tally import add_rows, bump
 from search.loops.tree import room_for_values
@@ -90,7 +91,11 @@ def expand_states(search: Search, cursor: np.ndarray, count: int) -> int:
     for k in range(count):
         state, row = take_state(search, cursor[NEXT], k), batch.enabled + 8 * machine.row_words * k
         successors, instances = batch.rows + 8 * machine.words * total, batch.instances + 2 * total
-        made = call(machine.expand, (state, row, successors, instances, search.tally.hits))
+        places = (state, row, successors, instances, search.tally.hits)
+        if machine.stubborn.cases == 0:
+            made = call(machine.expand, places)
+        else:
+            made = expand_chosen(machine.stubborn, machine.expand, places, (batch.choice, machine.words))
         if made < 0:
             cursor[FAILURE] = made
             return FAILED

@@ -9,6 +9,7 @@ from search.kernel import Kernel
 from search.loops.frontier import BATCH, STRIDE, Batch, Machine, Tally
 from search.loops.memory import reserve
 from search.loops.shelves import leaves_of
+from search.loops.stubborn import NOTHING, Stubborn
 from search.loops.tally import PLANES, totals
 
 
@@ -91,7 +92,7 @@ class Counts:
 class Room:
     """Room for the work on a batch of states: the arrays of a `Batch`."""
 
-    def __init__(self, kernel: Kernel, states: int = BATCH) -> None:
+    def __init__(self, kernel: Kernel, states: int = BATCH, choice_words: int = 0) -> None:
         widest = states * kernel.instances
         leaves = leaves_of(kernel.words)
         self.state = np.zeros(2 * kernel.words, np.uint64)
@@ -105,6 +106,7 @@ class Room:
         self.false = np.zeros(kernel.claim_words, np.uint64)
         self.premises = np.zeros(states * kernel.claim_words, np.uint64)
         self.step_premises = reserve(widest * kernel.claim_words)
+        self.choice = np.zeros(max(1, choice_words), np.uint64)
 
     @property
     def batch(self) -> Batch:
@@ -122,7 +124,7 @@ class Rows:
         self.state_row = row & ~self.step_row
         self.reachable_row = _padded(kernel.reachable_row, kernel.claim_words)
 
-    def machine(self, kernel: Kernel, *, stop: bool, deadlock: bool) -> Machine:
+    def machine(self, kernel: Kernel, *, stop: bool, deadlock: bool, stubborn: Stubborn = NOTHING) -> Machine:
         """The kernel as the loops see it."""
         return Machine(
             words=kernel.words, row_words=kernel.instance_words, claim_words=kernel.claim_words,
@@ -130,7 +132,7 @@ class Rows:
             system_row=self.system_row.ctypes.data, state_row=self.state_row.ctypes.data,
             step_row=self.step_row.ctypes.data, reachable_row=self.reachable_row.ctypes.data,
             checks_states=int(self.state_row.any()), checks_steps=int(self.step_row.any()),
-            stop=int(stop), deadlock=int(deadlock),
+            stop=int(stop), deadlock=int(deadlock), stubborn=stubborn,
         )  # fmt: skip
 
 

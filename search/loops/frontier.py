@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from search.loops.keys import Space
+from search.loops.stubborn import Stubborn
 from search.loops.tree import Tree
 
 BATCH = 32
@@ -47,6 +48,8 @@ class Machine(NamedTuple):
     """Whether to come back at the first violation."""
     deadlock: int
     """Whether a state without enabled instances is a violation."""
+    stubborn: Stubborn
+    """Which of the enabled instances to take; without cases: all of them."""
     orbits: int = 0
     """The table by which states that differ by names only count as one (see `orbits`); 0 if none do."""
 
@@ -79,6 +82,8 @@ class Batch(NamedTuple):
     """Bit row per state."""
     step_premises: int
     """Bit row per successor."""
+    choice: int
+    """Room for choosing instances (see `stubborn`)."""
 
 
 class Tally(NamedTuple):

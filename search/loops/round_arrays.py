@@ -56,8 +56,8 @@ class RoundArrays:
 class Worker:
     """What a worker has for itself: counts, a cursor and bit rows; and a copy to go back to if a round is spoiled."""
 
-    def __init__(self, kernel: Kernel) -> None:
-        self.counts, self.room = Counts(kernel, 0), Room(kernel, CHUNK)
+    def __init__(self, kernel: Kernel, choice_words: int = 0) -> None:
+        self.counts, self.room = Counts(kernel, 0), Room(kernel, CHUNK, choice_words)
         self.cursor = np.zeros(CURSOR_SIZE, np.int64)
         self.scratch = np.zeros(2 * REFILL, np.uint64)
         self.keep()

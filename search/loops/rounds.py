@@ -100,7 +100,7 @@ def _batch(search: Search, current: Round, chunk: int) -> Batch:
     own, ends = search.batch, current.ends + 8 * CHUNK * chunk
     return Batch(
         own.state, own.rows, own.roots, own.leaves, own.numbers, own.in_work, own.instances, own.hashes, ends,
-        own.enabled, own.false, own.premises, own.step_premises,
+        own.enabled, own.false, own.premises, own.step_premises, own.choice,
     )  # fmt: skip
 
 

@@ -14,11 +14,12 @@ def substitute(terms: Terms, roots: Sequence[Term], numbers: Sequence[Term]) -> 
     """The terms with variable n replaced by `numbers[n]`, simplified on the way."""
     new: dict[int, Term] = {}
     for term in in_order(roots):
-        new[term.id] = _rebuilt(terms, term, [new[a.id] for a in term.args], numbers)
+        new[term.id] = rebuilt(terms, term, [new[a.id] for a in term.args], numbers)
     return [new[root.id] for root in roots]
 
 
-def _rebuilt(terms: Terms, term: Term, args: list[Term], numbers: Sequence[Term]) -> Term:
+def rebuilt(terms: Terms, term: Term, args: list[Term], numbers: Sequence[Term]) -> Term:
+    """The term with other arguments, simplified; a variable is replaced by the one of `numbers` that it names."""
     if term.op in ("bool", "int"):
         return term
     if term.op in ("boolvar", "intvar"):

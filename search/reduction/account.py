@@ -1,0 +1,42 @@
+"""What a verdict says of a reduced search: what it saved, and what it does not know."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from model.language import Claim, Kind, UsageError
+from search.reduction import Reduction
+
+
+def told(reduction: Reduction, enabled: np.ndarray, blocked: np.ndarray) -> Iterator[str]:
+    """Sentences about a reduced search, given how often each instance was enabled, and was not taken."""
+    pairs, could = reduction.plan.pairs, int(enabled.sum())
+    taken = could - int(blocked.sum())
+    yield f"Partial-order reduction: {taken:,} of {could:,} enabled instances were taken{_percent(taken, could)}."
+    yield (
+        f"Of {pairs.all:,} pairs of cases, {pairs.by_sets:,} are independent by what they read and write, "
+        f"{pairs.by_z3:,} by Z3; {pairs.dependent:,} are dependent, {pairs.unknown:,} unknown (worked out in "
+        f"{reduction.plan.seconds:.0f} s)."
+    )
+    exact = "Quiet states are all found; other" if reduction.finds_quiet else "All"
+    yield (
+        f"{exact} counts are of the states visited: a reduced search cannot say which rules never fire, "
+        "which premises never hold, or which bounds are never reached."
+    )
+
+
+def _percent(part: int, whole: int) -> str:
+    return f" ({100 * part / whole:.0f} %)" if whole else ""
+
+
+def refuse_unsuited(claims: tuple[Claim, ...], *, saves: bool = False) -> None:
+    """UsageError if a reduced search cannot judge one of the claims, or is to save checkpoints."""
+    if saves:
+        raise UsageError("A reduced search saves no checkpoints so far. Leave out --checkpoint, or --reduce.")
+    for claim in claims:
+        if claim.kind is Kind.EVENTUALLY:
+            raise UsageError(
+                f"A reduced search cannot judge {claim.key}: whether a wait ends depends on all loops, and it leaves "
+                "some out. Search without --reduce, or name other invariants with --invariant."
+            )

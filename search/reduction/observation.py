@@ -1,0 +1,41 @@
+"""What random walks meet of the relations between cases, before Z3 is asked about the rest."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from model.language import Model
+from search.kernel import Kernel
+from search.loops.observing import Watch, observe
+from search.reduction.cases import Case
+from search.reduction.code import NAME, loaded, words_for
+from search.reduction.relations import Seen
+
+STEPS = 100_000
+LONGEST = 150
+"""Steps of one walk."""
+SEED = 88_172_645_463_325_252
+
+
+def observed(model: Model, kernel: Kernel, cases: Sequence[Case], atoms: int, code: Sequence[bytes]) -> Seen:
+    """What STEPS steps of walks show; the same for every run."""
+    machine, count = loaded(code), len(cases)
+    words, case_words, atom_words = kernel.words, words_for(count), words_for(atoms)
+    instances = np.array([case.instance for case in cases], np.int64)
+    clashes = np.zeros((count, case_words), np.uint64)
+    raises, lowers = np.zeros((count, atom_words), np.uint64), np.zeros((count, atom_words), np.uint64)
+    after, spare = np.zeros(words * count, np.uint64), np.zeros(2 * words, np.uint64)
+    rows = np.zeros((count + 1) * (atom_words + case_words), np.uint64)
+    arrays = (instances, clashes, raises, lowers, after, rows, spare)
+    watch = Watch(
+        words, count, case_words, atom_words, kernel.apply, machine.addresses[NAME],
+        *(array.ctypes.data for array in arrays),
+    )  # fmt: skip
+    starts = kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1))
+    observe(watch, starts, np.zeros(words, np.uint64), (STEPS, LONGEST, SEED))
+    return Seen(_masks(clashes), _masks(raises), _masks(lowers))
+
+
+def _masks(rows: np.ndarray) -> list[int]:
+    return [int.from_bytes(row.tobytes(), "little") for row in rows]

@@ -1,0 +1,151 @@
+"""A plan: all that a search must know to reduce, worked out once per model, and kept in the cache by content."""
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from attrs import define, field, frozen
+
+from model.language import Model
+from model.language.lift import Lifted, LiftedAction, Term, lift
+from model.language.lift.solver import Solver
+from search.kernel import Kernel
+from search.progress import Progress, Report, silent
+from search.prove.terms import state_variables
+from search.reduction.assuming import conjuncts
+from search.reduction.canonical import canonical
+from search.reduction.cases import Case, cases_of
+from search.reduction.code import code_of, words_for
+from search.reduction.goals import GoalFinder
+from search.reduction.observation import observed
+from search.reduction.relations import PairCounts, Relating, Relations
+from search.reduction.solver import Questions
+
+EFFORT = 200_000
+"""How much Z3 may think about one question, in its own unit: some tenths of a second at most."""
+SPARE_BITS = 2
+"""Numbers after two steps may be larger than those of the model; a question about still larger ones is not asked."""
+ERROR = -1
+"""The number of the claim of a goal that is an error."""
+
+
+@frozen(eq=False)
+class Plan:
+    """The relations as bit rows (uint64), the machine code that evaluates atoms, and what was counted on the way."""
+
+    instances: np.ndarray
+    """int64 per case: its instance."""
+    needs: np.ndarray
+    """Per case, the row of its atoms."""
+    clashes: np.ndarray
+    """Per case, the row of cases."""
+    causes: np.ndarray
+    """Per atom, the row of cases that make it true."""
+    stoppers: np.ndarray
+    """Per instance, the row of cases that make its guard false."""
+    goal_needs: np.ndarray
+    goal_takes: np.ndarray
+    goal_claims: np.ndarray
+    """int64 per goal: the number of its claim, or ERROR."""
+    code: tuple[bytes, ...]
+    pairs: PairCounts
+    seconds: float = 0.0
+
+
+@define
+class AtomTable:
+    """Conditions, each with its number."""
+
+    terms: list[Term] = field(factory=list)
+    _numbers: dict[int, int] = field(factory=dict)
+
+    def numbers(self, conditions: Iterable[Term]) -> list[int]:
+        """The numbers of some conditions, which are entered if they are new."""
+        return [self._number(condition) for condition in conditions]
+
+    def _number(self, condition: Term) -> int:
+        if condition.id not in self._numbers:
+            self._numbers[condition.id] = len(self.terms)
+            self.terms.append(condition)
+        return self._numbers[condition.id]
+
+
+class Planner:
+    """Makes the plan of one model."""
+
+    def __init__(self, model: Model, kernel: Kernel, report: Report = silent) -> None:
+        self.model, self.kernel, self.report, self.began = model, kernel, report, time.monotonic()
+        self.lifted: Lifted = lift(model)
+        self.leaves = state_variables(self.lifted)
+        self.cases: list[Case] = cases_of(self.lifted)
+        self.atoms = AtomTable()
+        terms = self.lifted.terms
+        width = Solver.width_for(root for action in self.lifted.actions for root in action.roots) + SPARE_BITS
+        self.questions = Questions(terms, canonical(model, terms, self.leaves), width, EFFORT)
+
+    def plan(self) -> Plan:
+        """The plan."""
+        self._tell(0)
+        goals = list(GoalFinder(self.lifted, self.cases, self.leaves, self.questions).goals(self.model.claims))
+        needs = [self.atoms.numbers(case.atoms) for case in self.cases]
+        goal_needs = [self.atoms.numbers(goal.conditions) for goal in goals]
+        guards = [self.atoms.numbers(self._guard(action)) for action in self.lifted.actions]
+        code = code_of(self.model, self.atoms.terms, needs)
+        relations = self._relations(code, guards)
+        cases, atoms = len(self.cases), len(self.atoms.terms)
+        return Plan(
+            instances=np.array([case.instance for case in self.cases], np.int64),
+            needs=rows_of(map(mask_of, needs), atoms),
+            clashes=rows_of(relations.clashes, cases),
+            causes=rows_of(relations.raised_by, cases),
+            stoppers=rows_of(self._stoppers(relations, guards), cases),
+            goal_needs=rows_of(map(mask_of, goal_needs), atoms),
+            goal_takes=rows_of((0 if goal.takes is None else 1 << goal.takes for goal in goals), cases),
+            goal_claims=np.array([ERROR if g.claim is None else g.claim.index for g in goals], np.int64),
+            code=code, pairs=relations.pairs, seconds=time.monotonic() - self.began,
+        )  # fmt: skip
+
+    def _stoppers(self, relations: Relations, guards: Sequence[Sequence[int]]) -> list[int]:
+        """Per instance, the cases that can make its guard false, if it matters."""
+        stoppers = [0] * len(self.model.instances)
+        for number in self._ends():
+            for atom in guards[number]:
+                stoppers[number] |= relations.lowered_by[atom]
+        return stoppers
+
+    def _tell(self, done: int) -> None:
+        gone, all_of_them = time.monotonic() - self.began, 2 * len(self.cases)
+        note = f"what is independent of what? {done} of {all_of_them} questions about cases"
+        self.report(Progress("exhaust", done, "questions", gone, note=note))
+
+    @staticmethod
+    def _guard(action: LiftedAction) -> Sequence[Term]:
+        """What is true where the guard is; of an action that is never enabled, nothing is asked."""
+        return () if action.guard.op == "bool" else conjuncts(action.guard)
+
+    def _relations(self, code: tuple[bytes, ...], guards: Sequence[Sequence[int]]) -> Relations:
+        seen = observed(self.model, self.kernel, self.cases, len(self.atoms.terms), code)
+        relating = Relating(self.lifted.terms, self.cases, self.atoms.terms, self.leaves, self.questions)
+        return relating.relations(seen, sorted({atom for n in self._ends() for atom in guards[n]}), self._tell)
+
+    def _ends(self) -> Iterator[int]:
+        """The instances that must be disabled where the search looks for all final states."""
+        for instance in self.model.instances:
+            if instance.action.by.system or self.model.scenario.deadlock_is_error:
+                yield instance.index
+
+
+def mask_of(numbers: Iterable[int]) -> int:
+    """A bit mask with these bits set."""
+    mask = 0
+    for number in numbers:
+        mask |= 1 << number
+    return mask
+
+
+def rows_of(masks: Iterable[int], bits: int) -> np.ndarray:
+    """Bit masks as rows of words that hold so many bits each."""
+    words = words_for(bits)
+    rows = [np.frombuffer(mask.to_bytes(8 * words, "little"), np.uint64) for mask in masks]
+    return np.array(rows, np.uint64).reshape(-1, words)
