@@ -89,10 +89,10 @@ class Attempt:
             self.escapes = list(escapes(self.lifted))
         self._bounded(min(NEAR, self.wish.depth))
         asked = self.wish.induction or self.wish.support
-        for claim in self.open if asked and self.found is None else ():
-            if self._spent() or self.ended or self.found is not None:
-                break
-            self._prove(claim)
+        waiting = self.open if asked and self.found is None else []
+        while waiting and not self._spent() and not self.ended and self.found is None:
+            self._workshop.deadline = self._share(len(waiting))
+            self._prove(waiting.pop(0))
         if self.found is None and self.open:
             self._bounded(self.wish.depth)
 
@@ -162,16 +162,25 @@ class Attempt:
         if claim.claim.kind is Kind.REACHABLE or not most:
             return known
         try:
-            k = least_k(self._workshop.part([claim]), claim, most, Effort(deadline=self._soon()))
+            bench = self._workshop.bench(claim)
+            bench.step.effort = Effort(deadline=self._soon())
+            if counterexample(bench.step, claim.claim.index) is None:
+                return evolve(known, outcome="proved", k=1, method="inductive")
+            k = least_k(bench.part, claim, most, Effort(deadline=self._soon()))
         except OutOfEffort as end:
             return evolve(known, method=f"induction: {end}")
         if k is None:
             return evolve(known, method=f"not inductive, looking back up to {most} steps")
-        return evolve(known, outcome="proved", k=k, method="inductive" if k == 1 else f"{k}-inductive")
+        return evolve(known, outcome="proved", k=k, method=f"{k}-inductive")
+
+    def _share(self, claims: int) -> float | None:
+        """When the next of so many claims has had its share of the time; as much is left for what comes after them."""
+        now = time.monotonic()
+        return None if self.deadline is None else now + (self.deadline - now) / (claims + 1)
 
     def _soon(self) -> float:
-        end = time.monotonic() + QUESTION
-        return end if self.deadline is None else min(end, self.deadline)
+        end, share = time.monotonic() + QUESTION, self._workshop.deadline
+        return end if share is None else min(end, share)
 
     def _supported(self, claim: LiftedClaim, known: Proof) -> Proof:
         """With supporting invariants; a violation that is met ends everything."""

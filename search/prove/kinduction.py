@@ -21,7 +21,7 @@ from search.prove.unroll import Unrolling
 
 
 def least_k(part: Slice, claim: LiftedClaim, most: int, effort: Effort, facts: Sequence[Cube] = ()) -> int | None:
-    """The least k up to `most` for which the claim is k-inductive, given inductive facts; None if there is none.
+    """The least k from 2 to `most` for which the claim is k-inductive, given inductive facts; None if there is none.
 
     The caller has checked the first k depths. OutOfEffort if Z3 cannot tell.
     """
@@ -38,7 +38,7 @@ class _Path:
     def least_k(self, most: int) -> int | None:
         for k in range(1, most + 1):
             self.unrolling.extend()
-            if self._is_inductive(k):
+            if k > 1 and self._is_inductive(k):
                 return k
         return None
 

@@ -1,7 +1,7 @@
 """What attempts on several claims share: slices, sampled states, steps in Z3, and facts that were found on the way."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
 
@@ -25,17 +25,22 @@ MINIMIZING = 3_000
 """So many may be spent on leaving out the facts that a proof does not need."""
 
 
-@define(eq=False)
+@define(eq=False, slots=False)
 class Bench:
     """One slice: the step in Z3, the sampled states as it sees them, and its facts."""
 
     part: Slice
     step: Step
-    rows: Rows
+    sampled: Callable[[], Sample]
     facts: list[Cube] | None = None
 
+    @cached_property
+    def rows(self) -> Rows:
+        """The sampled states."""
+        return self.sampled().rows(self.part)
 
-@define(eq=False)
+
+@define(eq=False, slots=False)
 class Workshop:
     """The benches of a model, one for each slice, made when they are asked for."""
 
@@ -68,7 +73,7 @@ class Workshop:
             alike = [other for other in safe if (other.claim.kind is Kind.WHEN_QUIET) == quiet]
             same = [other for other in alike if other is claim or self._key(other) == key[:2]]
             part = slice_of(self.lifted, same)
-            self._benches[key] = Bench(part, Step(part, Effort(deadline=self.deadline)), self.sample.rows(part))
+            self._benches[key] = Bench(part, Step(part), lambda: self.sample)
         return self._benches[key]
 
     def _key(self, claim: LiftedClaim) -> tuple[object, ...]:
