@@ -28,6 +28,7 @@ COMMANDS = {
     "mutate": ("reports.commands.mutating", "run_mutate"),
     "explain": ("reports.commands.explaining", "run_explain"),
     "replay": ("reports.commands.traces", "run_replay"),
+    "shrink": ("reports.commands.shrinking", "run_shrink"),
     "show": ("reports.commands.traces", "show"),
     "graph": ("reports.commands.graphing", "graph"),
     "illustrate": ("reports.commands.illustrating", "illustrate"),

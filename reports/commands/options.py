@@ -54,6 +54,9 @@ EXAMPLES = {
   kwalk replay kwalk-out/found.itf.json
   kwalk replay found.itf.json --variant 3.9.0     does another version still allow it?
   kwalk replay found.itf.json --flag lock=on      does this fix?""",
+    "shrink": """
+  kwalk shrink kwalk-out/found.itf.json                as short as it gets, in a minute at most
+  kwalk shrink kwalk-out/found.itf.json --seconds 600  … or until it is known that none is shorter""",
     "show": """
   kwalk show found.itf.json --unfold
   kwalk show found.itf.json --format markdown > found.md""",
@@ -248,6 +251,14 @@ def _reading(commands: Any) -> None:
     _flag(replay, "set a flag otherwise than the trace has it (repeatable)")
     replay.add_argument("--unfold", action="store_true", help="show routine steps too")
     replay.add_argument("--json", action="store_true", help="print one JSON object")
+
+    shrink = _command(commands, "shrink", "minimize a saved trace, then try to prove that none is shorter")
+    shrink.add_argument("trace", metavar="TRACE")
+    shrink.add_argument("--seconds", type=values.seconds, metavar="N", help="stop after this time (60)")
+    where = f"where the shorter trace and its page go ({DEFAULT_OUT})"
+    shrink.add_argument("--out", type=values.given, default=DEFAULT_OUT, metavar="DIR", help=where)
+    shrink.add_argument("--unfold", action="store_true", help="show routine steps too")
+    shrink.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
     show = _command(commands, "show", "print a saved trace")
     show.add_argument("trace", metavar="TRACE")

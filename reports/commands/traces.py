@@ -53,11 +53,7 @@ def run_replay(options: Namespace) -> int:
 
 def show(options: Namespace) -> int:
     """Print a trace as it was saved; 0."""
-    opened = _opened(options.trace)
-    result = replay(opened.model, opened.trace)
-    if result.misfit:
-        raise _misfit(opened, result, options.trace)
-    _warn(opened, options.trace)
+    opened = opened_to_replay(options.trace)
     story = evolve(tell(opened.model, opened.trace), reproduce=f"kwalk replay {shlex.quote(visible(options.trace))}")
     if options.out is not None:
         return _write(opened, story, options)
@@ -67,6 +63,16 @@ def show(options: Namespace) -> int:
     else:
         sys.stdout.write(_rendered(opened, story, options))
     return 0
+
+
+def opened_to_replay(path: str) -> Opened:
+    """A saved trace with its model; UsageError if its steps do not fit the model."""
+    opened = _opened(path)
+    result = replay(opened.model, opened.trace)
+    if result.misfit:
+        raise _misfit(opened, result, path)
+    _warn(opened, path)
+    return opened
 
 
 def _opened(path: str, variant: str | None = None, flags: Mapping[str, str] | None = None) -> Opened:
