@@ -6,7 +6,7 @@ Words: a state is *stored* from its discovery on, and *expanded* when its claims
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -91,7 +91,7 @@ class Exploration:
         self.crew = None if arrays is None else Crew(kernel, wish.workers, arrays, choice)
         self.states = Visited(
             kernel.words, kernel.bits, wish.memory, widest_step=kernel.instances,
-            claims=0 if arrays is None else arrays.most, others=self._taken_by_rounds,
+            claims=0 if arrays is None else arrays.most, others=_taken_by_rounds(self.crew),
         )  # fmt: skip
         self.counts = Counts(kernel, self.states.most)
         self.room, self.rows = Room(kernel, choice_words=choice), Rows(kernel, wish.checked)
@@ -103,9 +103,6 @@ class Exploration:
         self._make_ready()
         self.started = time.monotonic()
         self.seconds = 0.0
-
-    def _taken_by_rounds(self) -> int:
-        return 0 if self.crew is None else self.crew.taken
 
     def _begin(self) -> int:
         """Store the initial states; how many there are."""
@@ -287,6 +284,11 @@ class Exploration:
 
 
 _ENDINGS = {DONE: Ending.COMPLETE, FOUND: Ending.VIOLATION, FAILED: Ending.FAILURE}
+
+
+def _taken_by_rounds(crew: Crew | None) -> Callable[[], int]:
+    """What asks for the bytes of a crew's rounds. It must not hold the search, whose memory would outlive its end."""
+    return lambda: 0 if crew is None else crew.taken
 
 
 def next_pace(pace: int, spent: float) -> int:

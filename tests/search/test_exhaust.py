@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import subprocess
 import sys
+import weakref
 from typing import Annotated
 
 import pytest
@@ -16,6 +18,7 @@ from model.language import Domain, DomainError, Kind, Model, UsageError, require
 from search.compile import kernel_for
 from search.confirm import EngineDisagreement
 from search.exhaust import exhaust
+from search.exploration import Exploration
 from search.loops.shelves import LEAST_WORDS
 from search.trace import run, shows
 from search.verdict import Answer
@@ -355,3 +358,21 @@ def test_a_search_that_is_nearly_over_keeps_its_kernel():
     assert not kernel.is_worth_replacing(15, budget=20)
     assert kernel.is_worth_replacing(15, budget=None) and kernel.is_worth_replacing(15, budget=60)
     assert not evolve(kernel, faster=None).is_worth_replacing(15, budget=None)
+
+
+@pytest.mark.parametrize("wanted", [{}, {"workers": 2}, {"keep_going": True}], ids=str)
+def test_a_search_gives_its_memory_back_when_it_ends(monkeypatch, wanted):
+    known, begin = [], Exploration.__init__
+
+    def noted(self, *given):
+        known.append(weakref.ref(self))
+        begin(self, *given)
+
+    monkeypatch.setattr(Exploration, "__init__", noted)
+    exhaust(Model(POST_OFFICE), **wanted)  # the first call may compile loops, and what compiles them remembers it
+    gc.disable()
+    try:
+        exhaust(Model(POST_OFFICE), **wanted)
+        assert known[-1]() is None
+    finally:
+        gc.enable()
