@@ -28,7 +28,9 @@ DEPTH = 20
 """How deep bounded checking goes unless asked otherwise."""
 NEAR = 6
 """How deep it looks before any proof is tried, and for an action that leaves its domain where claims are settled."""
-QUESTION = 5.0
+PAUSE = 0.5
+"""Seconds between two reports of progress while questions are asked."""
+QUESTION = 10.0
 """Seconds that k-induction of one claim may take."""
 CHASE_QUESTIONS = 2_000
 """So many questions to Z3 a counterexample to induction is chased for."""
@@ -63,9 +65,11 @@ class Attempt:
     ended: bool = False
     _workshop: Workshop = field(init=False)
     _check: BoundedCheck | None = None
+    _told: float = 0.0
+    _note_told: str = ""
 
     def __attrs_post_init__(self) -> None:
-        self._workshop = Workshop(self.model, self.lifted, self.deadline)
+        self._workshop = Workshop(self.model, self.lifted, self.deadline, self._asked)
 
     @property
     def deadline(self) -> float | None:
@@ -235,8 +239,14 @@ class Attempt:
     def _spent(self) -> bool:
         return self.deadline is not None and time.monotonic() > self.deadline
 
+    def _asked(self, questions: int) -> None:
+        """Tell how many questions were asked about the present claim, twice a second."""
+        if time.monotonic() - self._told > PAUSE:
+            self._tell(questions, "questions", self._note_told)
+
     def _tell(self, done: int, unit: str, note: str) -> None:
-        gone = time.monotonic() - self.began
+        self._told, self._note_told = time.monotonic(), note
+        gone = self._told - self.began
         left = None if self.wish.seconds is None else max(0.0, self.wish.seconds - gone)
         self.report(Progress("prove", done, unit, gone, left=left, note=note))
 

@@ -7,7 +7,7 @@ it needed, its *core*. Clauses are asserted under a *switch*, a constant that mu
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 
 import z3
@@ -41,12 +41,16 @@ class Effort:
     questions: int | None = None
     deadline: float | None = None
     asked: int = 0
+    told: Callable[[int], None] | None = None
+    """Is called with the number of questions before each."""
 
     def spend(self) -> int | None:
         """Count one question; the milliseconds that are left for it. OutOfEffort if nothing is left."""
         if self.questions is not None and self.asked >= self.questions:
             raise OutOfEffort(f"{self.questions:,} questions to Z3 did not settle it")
         self.asked += 1
+        if self.told is not None:
+            self.told(self.asked)
         if self.deadline is None:
             return None
         left = self.deadline - time.monotonic()

@@ -47,6 +47,8 @@ class Workshop:
     model: Model
     lifted: Lifted
     deadline: float | None = None
+    told: Callable[[int], None] | None = None
+    """Is called with the number of questions that were asked for one thing."""
     _benches: dict[object, Bench] = field(factory=dict)
 
     @cached_property
@@ -82,7 +84,7 @@ class Workshop:
 
     def effort(self, bench: Bench, questions: int) -> None:
         """Let a bench spend so many questions from now on."""
-        bench.step.effort = Effort(questions, self.deadline)
+        bench.step.effort = Effort(questions, self.deadline, told=self.told)
 
     def template_facts(self, bench: Bench) -> list[Cube]:
         """The inductive facts of one and two leaves, as far as the effort suffices to find them."""

@@ -7,6 +7,9 @@ from model.language.lift import lift
 from search.agreement import reachable_states
 from search.exhaust import exhaust
 from search.prove import is_inductive, prove
+from search.prove.certificate import supports
+from search.prove.cubes import Cube
+from search.prove.slicing import slice_of
 from search.prove.workshop import Supported, Workshop
 from search.verdict import Answer
 from tests.prove.ladder import LADDER
@@ -39,6 +42,24 @@ def test_supporting_invariants_are_found_and_hold_in_reachable_states_of_plain_p
     assert found.facts
     for state in reachable_states(model, 300, seed=3):
         assert not any(cube.has_state(state) for cube in found.facts)
+
+
+def test_a_certificate_with_a_gap_is_refused():
+    model = Model(BY_NAME["two-phase-commit"])
+    lifted = lift(model)
+    claim = claim_of(lifted, "decisions_last(0)")
+    found = Workshop(model, lifted).support(claim)
+    part = slice_of(lifted, [claim])
+    assert supports(part, claim, found.facts)
+    for gap in found.facts:
+        assert not supports(part, claim, [fact for fact in found.facts if fact != gap])
+
+
+def test_a_fact_that_fails_initially_supports_nothing():
+    model = Model(LADDER, "steep")
+    lifted = lift(model)
+    claim = claim_of(lifted, "nobody_falls()")
+    assert not supports(slice_of(lifted, [claim]), claim, [Cube({0: (0, 0)})])
 
 
 def test_two_steps_back_prove_what_one_does_not():
