@@ -14,7 +14,7 @@ from model.language import Claim, DomainError, Kind, Model
 from model.language.lift import Lifted, LiftedClaim
 from search.progress import Progress, Report
 from search.prove.bounded import BoundedCheck, Path
-from search.prove.chase import chase, counterexample
+from search.prove.chase import cannot_fail, chase, counterexample
 from search.prove.cubes import fact_text
 from search.prove.frames import Reached
 from search.prove.induction import Escape, escapes
@@ -28,6 +28,7 @@ DEPTH = 20
 """How deep bounded checking goes unless asked otherwise."""
 NEAR = 6
 """How deep it looks before any proof is tried, and for an action that leaves its domain where claims are settled."""
+CANNOT_FAIL = "inductive, and was never put to the test: no state of the domains violates it, reachable or not"
 PAUSE = 0.5
 """Seconds between two reports of progress while questions are asked."""
 QUESTION = 10.0
@@ -169,7 +170,8 @@ class Attempt:
             bench = self._workshop.bench(claim)
             bench.step.effort = Effort(deadline=self._soon())
             if counterexample(bench.step, claim.claim.index) is None:
-                return evolve(known, outcome="proved", k=1, method="inductive")
+                idle = cannot_fail(bench.step, claim.claim.index)
+                return evolve(known, outcome="proved", k=1, method=CANNOT_FAIL if idle else "inductive")
             k = least_k(bench.part, claim, most, Effort(deadline=self._soon()))
         except OutOfEffort as end:
             return evolve(known, method=f"induction: {end}")

@@ -65,6 +65,11 @@ def counterexample(step: Step, claim: int, facts: Sequence[Cube] = ()) -> Counte
     return Counterexample(lifted(step, step.session(), move, wanted), move)
 
 
+def cannot_fail(step: Step, claim: int) -> bool:
+    """Whether no in-domain state at all violates a claim; of a claim about steps this is not asked."""
+    return claim in step.bad_now and not step.session().possible([step.bad_now[claim]])
+
+
 def chase(step: Step, found: Counterexample, rows: Rows, facts: Sequence[Cube] = ()) -> Chased:
     """Whether a state of the counterexample is reachable, within the step's effort."""
     frames = Frames(step, Aim.of_cube(step, found.cube), rows, facts)

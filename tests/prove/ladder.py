@@ -53,13 +53,19 @@ def begin(ladder: Ladder) -> None:
     """On the ground."""
 
 
+@always()
+def the_ladder_is_long(ladder: Ladder) -> bool:
+    """Cannot fail: it is true of every state."""
+    return ladder.rung < 10
+
+
 LADDER = Scenario(
     name="ladder",
     story="Somebody climbs a ladder.",
     state=Ladder,
     initial=begin,
     actions=(climb, slip, wait),
-    invariants=(below_the_hatch, nobody_falls),
+    invariants=(below_the_hatch, nobody_falls, the_ladder_is_long),
     bounds={"rungs": 9},
     variants={"even": {"steep": False}, "steep": {"steep": True}},
 )

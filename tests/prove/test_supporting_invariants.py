@@ -44,6 +44,13 @@ def test_supporting_invariants_are_found_and_hold_in_reachable_states_of_plain_p
         assert not any(cube.has_state(state) for cube in found.facts)
 
 
+def test_a_claim_that_cannot_fail_is_told_apart():
+    model = Model(LADDER)
+    (proof,) = prove(model, claims=model.claims_of("the_ladder_is_long")).proofs
+    assert proof.outcome == "proved"
+    assert "never put to the test" in proof.method
+
+
 def test_a_certificate_with_a_gap_is_refused():
     model = Model(BY_NAME["two-phase-commit"])
     lifted = lift(model)
@@ -90,7 +97,7 @@ def test_a_counterexample_to_induction_that_is_reachable_becomes_a_violation():
 def test_the_supporting_invariants_are_those_that_are_needed_and_are_told_in_the_models_words():
     model = Model(LADDER, "steep")
     verdict = prove(model, depth=2)
-    hatch, fall = verdict.proofs
+    hatch, fall, _ = verdict.proofs
     assert (verdict.answer, verdict.how) == (Answer.HOLDS, "proved")
     assert sorted(fall.support) == [f"rung is never {odd}" for odd in (1, 3, 5, 7, 9)]
     assert set(hatch.support) <= set(fall.support)
