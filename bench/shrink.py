@@ -35,7 +35,7 @@ CHUNK, DEPTH, GIB = 2000, 100, 1 << 30
 
 
 def main(walks: int) -> None:
-    headings = ("scenario", "bounds", "invariant", "keeping the same", "given, median", "at the shortest", "median of one")
+    headings = ("scenario", "bounds", "invariant", "keeping", "given, median", "at the shortest", "median of one")
     print(f"| {' | '.join(headings)} |\n|{'---|' * len(headings)}")
     for scenario, bounds, invariant in WORKS:
         model = Model(scenario, None, bounds)
