@@ -22,6 +22,7 @@ from search.loops.frontier import (
     QUIET,
     SIZE,
     STRIDE,
+    Batch,
     Search,
     Tally,
 )
@@ -44,7 +45,7 @@ from search.loops.native import (
 )
 from search.loops.orbits import Orbits, represent
 from search.loops.stubborn import expand_chosen
-from search.loops.table import ABSENT, find_or_add, prefetch_key, prefetch_slot, room
+from search.loops.table import ABSENT, find_or_add_from, first_slot, likely_slot, room
 from search.loops.tally import add_rows, bump
 from search.loops.tree import room_for_values
 
@@ -213,12 +214,13 @@ def count_rows(search: Search, parents: int) -> None:
 def _look_up(search: Search, cursor: np.ndarray, first: int) -> None:
     """Store those successors in the batch that are new."""
     space, batch, parents, keys = search.space, search.batch, cursor[NEXT] - first, found_keys(search)
-    _prefetch(space, batch.hashes, keys, integer(peek(batch.ends, parents - 1)) if parents > 0 else integer(0))
+    _prefetch(space, batch, keys, integer(peek(batch.ends, parents - 1)) if parents > 0 else integer(0))
     size, j = cursor[SIZE], integer(0)
     for k in range(parents):
         end = integer(peek(batch.ends, k))
         while j < end:
-            index = find_or_add(space, keys + 8 * space.words * j, peek(batch.hashes, j), size)
+            start = peek(batch.hashes, j), integer(peek(batch.slots, j))
+            index = find_or_add_from(space, keys + 8 * space.words * j, start, size)
             if index == ABSENT:
                 size += 1
             elif index == first + k:
@@ -228,14 +230,15 @@ def _look_up(search: Search, cursor: np.ndarray, first: int) -> None:
 
 
 @part
-def _prefetch(space: Space, hashes: int, keys: int, total: int) -> None:
+def _prefetch(space: Space, batch: Batch, keys: int, total: int) -> None:
     """Hash all successors in the batch, and ask for the memory that the look-up will need."""
     for j in range(total):
         hashed = hash_of(keys + 8 * space.words * j, space.words)
-        poke(hashes, j, hashed)
-        prefetch_slot(space, hashed)
+        poke(batch.hashes, j, hashed)
+        poke(batch.slots, j, np.uint64(first_slot(space, hashed)))
     for j in range(total):
-        prefetch_key(space, peek(hashes, j))
+        slot = likely_slot(space, peek(batch.hashes, j), integer(peek(batch.slots, j)))
+        poke(batch.slots, j, np.uint64(slot))
 
 
 @loop

@@ -6,11 +6,11 @@ from search.loops.keys import key_at, take_key
 from search.loops.native import integer, part, peek, poke
 from search.loops.tree import (
     NOTHING,
+    find_likely_slots,
+    find_slots,
     fold_key,
     hash_leaves,
-    prefetch_leaves,
     prefetch_parts,
-    prefetch_slots,
     unfold,
 )
 
@@ -42,7 +42,7 @@ def hash_successors(search: Search, begin: int, end: int) -> None:
     tree, batch = search.tree, search.batch
     if tree.words != 0:
         for j in range(begin, end):
-            hash_leaves(tree, batch.rows + 8 * tree.words * j, batch.state, batch.leaves + 8 * tree.leaves * j)
+            hash_leaves(tree, batch.rows + 8 * tree.words * j, batch.state, batch.leaves + 16 * tree.leaves * j)
 
 
 @part
@@ -53,12 +53,12 @@ def fold_successors(search: Search, parents: int) -> bool:
         return True
     for first in range(0, parents, BATCH):
         last = min(first + BATCH, parents)
-        _prefetch_leaves(search, j, integer(peek(batch.ends, last - 1)))
+        _find_leaves(search, j, integer(peek(batch.ends, last - 1)))
         for k in range(first, last):
             known, end = batch.numbers + 16 * tree.leaves * k, integer(peek(batch.ends, k))
             while j < end:
-                row, hashes = batch.rows + 8 * tree.words * j, batch.leaves + 8 * tree.leaves * j
-                root = fold_key(tree, row, known, batch.in_work, hashes)
+                row, looks = batch.rows + 8 * tree.words * j, batch.leaves + 16 * tree.leaves * j
+                root = fold_key(tree, row, known, batch.in_work, looks)
                 if root == NOTHING:
                     return False
                 poke(batch.roots, j, root)
@@ -67,10 +67,10 @@ def fold_successors(search: Search, parents: int) -> bool:
 
 
 @part
-def _prefetch_leaves(search: Search, begin: int, end: int) -> None:
-    """Ask for the memory that will be needed to fold some successors in the batch."""
+def _find_leaves(search: Search, begin: int, end: int) -> None:
+    """Find where the leaves of some successors in the batch are likely to be, and ask for that memory."""
     tree, leaves = search.tree, search.batch.leaves
     for j in range(begin, end):
-        prefetch_slots(tree, leaves + 8 * tree.leaves * j)
+        find_slots(tree, leaves + 16 * tree.leaves * j)
     for j in range(begin, end):
-        prefetch_leaves(tree, leaves + 8 * tree.leaves * j)
+        find_likely_slots(tree, leaves + 16 * tree.leaves * j)

@@ -64,7 +64,7 @@ class Batch(NamedTuple):
     roots: int
     """Their roots, if states are folded; so is the rest of this."""
     leaves: int
-    """The hashes of their leaves."""
+    """Two words for each of their leaves: its hash, and where it is looked for."""
     numbers: int
     """For each state, the numbers of its parts: two words for each leaf."""
     in_work: int
@@ -72,6 +72,8 @@ class Batch(NamedTuple):
     instances: int
     """uint16 per successor."""
     hashes: int
+    slots: int
+    """int64 per successor: where it is looked for in the table."""
     ends: int
     """int64 per state: how many successors there are up to and with its own."""
     enabled: int

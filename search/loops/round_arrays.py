@@ -30,7 +30,7 @@ class RoundArrays:
         self.fullest = 0
         """The most successors that a chunk had."""
         self.bytes_here = 8 * key_words + 8 + 8 + 4
-        self.bytes_there = 8 * kernel.words + 8 * (1 + leaves_of(kernel.words)) + 2 + 8 + 8 * kernel.claim_words
+        self.bytes_there = 8 * kernel.words + 8 * (1 + 2 * leaves_of(kernel.words)) + 2 + 8 + 8 * kernel.claim_words
         self.keys = reserve(self.most * key_words, dense=False)
         self.hashes = reserve(self.most, dense=False)
         self.slots = reserve(self.most, np.int64, dense=False)

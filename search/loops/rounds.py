@@ -32,9 +32,9 @@ from search.loops.table import (
     ABSENT,
     REGIONS,
     find_or_claim,
+    first_slot,
+    likely_slot,
     prefetch_entry,
-    prefetch_key,
-    prefetch_slot,
     region_of,
     settle,
 )
@@ -99,8 +99,8 @@ def _batch(search: Search, current: Round, chunk: int) -> Batch:
     """The worker's batch, with the ends where the last phase finds them."""
     own, ends = search.batch, current.ends + 8 * CHUNK * chunk
     return Batch(
-        own.state, own.rows, own.roots, own.leaves, own.numbers, own.in_work, own.instances, own.hashes, ends,
-        own.enabled, own.false, own.premises, own.step_premises, own.choice,
+        own.state, own.rows, own.roots, own.leaves, own.numbers, own.in_work, own.instances, own.hashes, own.slots,
+        ends, own.enabled, own.false, own.premises, own.step_premises, own.choice,
     )  # fmt: skip
 
 
@@ -167,12 +167,14 @@ def look_up_shares(space: Space, current: Round) -> None:
 def _look_up(space: Space, current: Round, begin: int, end: int) -> int:
     """Look up the successors at some positions; how many of them are new."""
     for position in range(begin, end):
-        prefetch_slot(space, peek(current.hashes, position))
+        poke(current.slots, position, np.uint64(first_slot(space, peek(current.hashes, position))))
     for position in range(begin, end):
-        prefetch_key(space, peek(current.hashes, position))
+        slot = likely_slot(space, peek(current.hashes, position), integer(peek(current.slots, position)))
+        poke(current.slots, position, np.uint64(slot))
     fresh = integer(0)
     for position in range(begin, end):
-        slot = find_or_claim(space, (current.keys, position), peek(current.hashes, position), current.size)
+        start = peek(current.hashes, position), integer(peek(current.slots, position))
+        slot = find_or_claim(space, (current.keys, position), start, current.size)
         poke(current.slots, position, np.uint64(slot))
         fresh += integer(slot != ABSENT)
     return fresh

@@ -81,9 +81,9 @@ class Shelf:
         return self.size + self.widest <= int(self.row[LIMIT])
 
     @property
-    def lasting(self) -> float:
-        """The bytes that the values take at least, with their part of a full table."""
-        return self.size * (8 * self.words + SLOT_BYTES / FULL_LOAD)
+    def needed(self) -> float:
+        """The bytes that the values take with their table, which is at least what a full one would be."""
+        return max(self.taken, self.size * (8 * self.words + SLOT_BYTES / FULL_LOAD))
 
     @property
     def taken(self) -> int:
@@ -143,9 +143,9 @@ class Shelves:
         return all(shelf.has_room for shelf in self.shelves)
 
     @property
-    def lasting(self) -> float:
-        """The bytes that all values take at least, with their part of full tables."""
-        return sum(shelf.lasting for shelf in self.shelves)
+    def needed(self) -> float:
+        """The bytes that all values take with their tables."""
+        return sum(shelf.needed for shelf in self.shelves)
 
     @property
     def taken(self) -> int:
@@ -163,7 +163,7 @@ class Shelves:
 
     def folded(self, rows: np.ndarray, roots: np.ndarray) -> int:
         """Write the roots of packed states; how many, which is fewer than there are if room is lacking."""
-        hand = np.zeros(self.words + 5 * self.leaves, np.uint64)
+        hand = np.zeros(self.words + 6 * self.leaves, np.uint64)
         return int(fold_rows(self.tree, rows.ctypes.data, len(rows), (roots.ctypes.data, hand.ctypes.data)))
 
     def unfolded(self, roots: np.ndarray) -> np.ndarray:

@@ -45,8 +45,8 @@ class States:
     ) -> None:  # fmt: skip
         self.words, self.claims, self.stride = words, claims, stride or 8 * words
         self.forced_bytes = entry_bytes
-        self.least_region = max(FIRST_REGION, 4 * widest_step)
-        self.most = self._most(budget, 0)
+        self.widest, self.least_region = widest_step, max(FIRST_REGION, 4 * widest_step)
+        self.most = self.reserved = self._most(budget, 0)
         self.last_region = 0
         self.allow(budget)
         self.store = reserve(BEFORE + self.most * self.stride + AFTER, np.uint8)
@@ -61,14 +61,14 @@ class States:
         return most if most < 1 << 32 else int(budget / (per_key + 8 / FULL_LOAD))
 
     def allow(self, budget: int, each: float = 0) -> None:
-        """Let the keys have a smaller budget from now on, in which every key brings `each` bytes of something else."""
-        self.most = min(self.most, self._most(budget, each))
+        """Let the keys have another budget from now on, in which every key brings `each` bytes of something else."""
+        self.most = min(self.reserved, self._most(budget, each))
         self.last_region = max(self.least_region, int(self.most / FULL_LOAD / REGIONS))
 
     def _space(self, region: int) -> Space:
         region = min(region, self.last_region)
         limit = int(region * (FULL_LOAD if region == self.last_region else LOAD))
-        bits = (min(self.most, limit * REGIONS) + self.claims + 1).bit_length()
+        bits = (limit * REGIONS + self.claims + 1).bit_length()
         entry_bytes = self.forced_bytes or (4 if bits <= 32 else 8)
         del self.table
         self.table = reserve(region * REGIONS, np.uint32 if entry_bytes == 4 else np.uint64)
@@ -88,10 +88,13 @@ class States:
         return int(self.filled.max()) + count <= self.space.region_limit
 
     def grow(self, size: int, fill: Fill | None = None) -> bool:
-        """Make the table larger for the `size` keys that are there; False if the budget is used up.
+        """Make room for more than the `size` keys that are there; False if the budget is used up.
 
-        `fill` enters them into the new table, by default in this thread.
+        `fill` enters them into a larger table, by default in this thread.
         """
+        if self.has_room(self.widest) and self.space.capacity + self.widest <= self.most:
+            self.space = self.space._replace(capacity=self.most)
+            return True
         if self.space.region_size >= self.last_region or size + 1 >= self.most:
             return False
         self.space = self._space(int(GROWTH * self.space.region_size))

@@ -96,9 +96,11 @@ def _set_entry(space: Space, slot: int, hashed: Word, index: int) -> None:
 
 
 @part
-def prefetch_slot(space: Space, hashed: Word) -> None:
-    """Ask for the place in the table where the hash begins its probing."""
-    prefetch(space.table + _slot(space, hashed) * space.entry_bytes)
+def first_slot(space: Space, hashed: Word) -> int:
+    """Where a hash begins its probing. The place in the table is asked for: it will be needed soon."""
+    slot = _slot(space, hashed)
+    prefetch(space.table + slot * space.entry_bytes)
+    return slot
 
 
 @part
@@ -109,11 +111,15 @@ def prefetch_entry(space: Space, slot: int) -> None:
 
 
 @part
-def prefetch_key(space: Space, hashed: Word) -> None:
-    """Ask for the stored key that the first probe will compare with, if its tag says so."""
-    entry = _entry(space, _slot(space, hashed))
-    if entry != ZERO and _has_tag(space, entry, _tag(space, hashed)):
+def likely_slot(space: Space, hashed: Word, slot: int) -> int:
+    """Where probing from a slot on first finds the tag of a hash, or nothing. The key that is there is asked for."""
+    tag, entry = _tag(space, hashed), _entry(space, slot)
+    while entry != ZERO and not _has_tag(space, entry, tag):
+        slot = _next(space, hashed, slot)
+        entry = _entry(space, slot)
+    if entry != ZERO:
         prefetch(key_at(space, _index(space, entry)))
+    return slot
 
 
 @part
@@ -134,8 +140,14 @@ def find(space: Space, key: int, hashed: Word) -> int:
 @part
 def find_or_add(space: Space, key: int, hashed: Word, size: int) -> int:
     """The index of an equal stored key; else add this one as number `size` and return ABSENT."""
-    tag, slot = _tag(space, hashed), _slot(space, hashed)
-    entry = _entry(space, slot)
+    return find_or_add_from(space, key, (hashed, _slot(space, hashed)), size)
+
+
+@part
+def find_or_add_from(space: Space, key: int, start: tuple[Word, int], size: int) -> int:
+    """The same for a key with a hash, probing from a slot on."""
+    hashed, slot = start
+    tag, entry = _tag(space, hashed), _entry(space, slot)
     while entry != ZERO:
         if _has_tag(space, entry, tag):
             index = _index(space, entry)
@@ -149,14 +161,14 @@ def find_or_add(space: Space, key: int, hashed: Word, size: int) -> int:
 
 
 @part
-def find_or_claim(space: Space, place: tuple[int, int], hashed: Word, size: int) -> int:
+def find_or_claim(space: Space, place: tuple[int, int], start: tuple[Word, int], size: int) -> int:
     """ABSENT if the key at a place (keys, position) is stored or claimed already; else claim it, and return the slot.
 
-    A claim is an entry with the index `size` + position; `settle` makes it final.
+    `start` is its hash, and a slot to probe from. A claim is an entry with the index `size` + position; `settle` makes
+    it final.
     """
-    keys, position = place
-    tag, slot, key = _tag(space, hashed), _slot(space, hashed), keys + 8 * space.words * position
-    entry = _entry(space, slot)
+    (keys, position), (hashed, slot) = place, start
+    tag, key, entry = _tag(space, hashed), keys + 8 * space.words * position, _entry(space, slot)
     while entry != ZERO:
         if _has_tag(space, entry, tag):
             index = _index(space, entry)
@@ -216,7 +228,7 @@ def refill(space: Space, scratch: int, size: int, regions: tuple[int, int]) -> N
         hashed = hash_of_stored(space, index)
         poke(scratch, 2 * waiting, hashed)
         poke(scratch, 2 * waiting + 1, np.uint64(index))
-        prefetch_slot(space, hashed)
+        first_slot(space, hashed)
         waiting += integer(regions[0] <= _region(hashed) < regions[1])
         if waiting == REFILL or index + 1 == size:
             for k in range(waiting):

@@ -101,13 +101,14 @@ def _tag(shelf: int, hashed: Word) -> Word:
 
 
 @part
-def _number_of(shelf: int, value: int, hashed: Word) -> Word:
+def _number_of(shelf: int, value: int, start: tuple[Word, int]) -> Word:
     """The number of the value at an address, which gets one if it has none; NOTHING if there is no room.
 
-    Any number of workers may ask at once.
+    `start` is its hash, and a slot to probe from. Any number of workers may ask at once.
     """
     table, bits, words = integer(peek(shelf, TABLE)), peek(shelf, NUMBER_BITS), integer(peek(shelf, WORDS))
-    slot, tag = _slot(shelf, hashed), _tag(shelf, hashed)
+    hashed, slot = start
+    tag = _tag(shelf, hashed)
     while True:
         entry = peek32_shared(table, slot)
         if entry == ZERO:
@@ -133,58 +134,70 @@ def _after(shelf: int, slot: int) -> int:
 
 
 @part
-def hash_leaves(tree: Tree, key: int, before: int, hashes: int) -> None:
-    """Write the hashes of those leaves of the state at an address that differ from `before`; 0 for the others."""
+def hash_leaves(tree: Tree, key: int, before: int, looks: int) -> None:
+    """Write the hashes of those leaves of the state at an address that differ from `before`; 0 for the others.
+
+    `looks` has two words for each leaf: its hash, and where it is looked for.
+    """
     for place in range(tree.leaves):
         shelf, hashed = _shelf(tree, place), ZERO
         first, words = 8 * integer(peek(shelf, FIRST)), integer(peek(shelf, WORDS))
         if not same_words(key + first, before + first, words):
             hashed = _hash_of_value(key + first, words)
-        poke(hashes, place, hashed)
+        poke(looks, 2 * place, hashed)
 
 
 @part
-def prefetch_slots(tree: Tree, hashes: int) -> None:
-    """Ask for the places in tables where these leaves begin their probing."""
+def find_slots(tree: Tree, looks: int) -> None:
+    """Write where leaves begin their probing. The places in the tables are asked for: they will be needed soon."""
     for place in range(tree.leaves):
-        hashed, shelf = peek(hashes, place), _shelf(tree, place)
+        hashed, shelf = peek(looks, 2 * place), _shelf(tree, place)
         if hashed != ZERO:
-            prefetch(integer(peek(shelf, TABLE)) + 4 * _slot(shelf, hashed))
+            slot = _slot(shelf, hashed)
+            poke(looks, 2 * place + 1, np.uint64(slot))
+            prefetch(integer(peek(shelf, TABLE)) + 4 * slot)
 
 
 @part
-def prefetch_leaves(tree: Tree, hashes: int) -> None:
-    """Ask for the values that the first probes will compare with, if their tags say so."""
+def find_likely_slots(tree: Tree, looks: int) -> None:
+    """Go on to where probing first finds the tags of leaves, or nothing. The values that are there are asked for."""
     for place in range(tree.leaves):
-        hashed, shelf = peek(hashes, place), _shelf(tree, place)
+        hashed, shelf = peek(looks, 2 * place), _shelf(tree, place)
         if hashed != ZERO:
-            entry, tag = peek32_shared(integer(peek(shelf, TABLE)), _slot(shelf, hashed)), _tag(shelf, hashed)
-            if entry != ZERO and entry != BUSY and (entry ^ tag) >> peek(shelf, NUMBER_BITS) == ZERO:
+            table, bits, tag = integer(peek(shelf, TABLE)), peek(shelf, NUMBER_BITS), _tag(shelf, hashed)
+            slot = integer(peek(looks, 2 * place + 1))
+            entry = peek32_shared(table, slot)
+            while entry != ZERO and entry != BUSY and (entry ^ tag) >> bits != ZERO:
+                slot = _after(shelf, slot)
+                entry = peek32_shared(table, slot)
+            if entry != ZERO and entry != BUSY:
                 prefetch(_value_at(shelf, integer(entry ^ tag) - 1))
+            poke(looks, 2 * place + 1, np.uint64(slot))
 
 
 @part
-def fold_key(tree: Tree, key: int, known: int, numbers: int, hashes: int) -> Word:
-    """The root of the state at an address, with its leaves' hashes; NOTHING if there is no room for its parts.
+def fold_key(tree: Tree, key: int, known: int, numbers: int, looks: int) -> Word:
+    """The root of the state at an address, with its leaves' looks; NOTHING if there is no room for its parts.
 
     `known` is the address of the numbers of another state's parts: parts that are equal have equal numbers. Those of
     this state are written to `numbers`, where a word more is for work.
     """
     leaves, parts = tree.leaves, 2 * tree.leaves - 2
     for place in range(leaves):
-        number, hashed = peek(known, place), peek(hashes, place)
+        number, hashed = peek(known, place), peek(looks, 2 * place)
         if hashed != ZERO:
-            shelf = _shelf(tree, place)
-            number = _number_of(shelf, key + 8 * integer(peek(shelf, FIRST)), hashed)
+            shelf, start = _shelf(tree, place), (hashed, integer(peek(looks, 2 * place + 1)))
+            number = _number_of(shelf, key + 8 * integer(peek(shelf, FIRST)), start)
             if number == NOTHING:
                 return NOTHING
         poke(numbers, place, number)
     for place in range(leaves, parts):
-        number, left = peek(known, place), 2 * (place - leaves)
+        number, left, shelf = peek(known, place), 2 * (place - leaves), _shelf(tree, place)
         if not same_words(numbers + 8 * left, known + 8 * left, 2):
             value = numbers + 8 * parts
             poke(value, 0, peek(numbers, left) << _HALF | peek(numbers, left + 1))
-            number = _number_of(_shelf(tree, place), value, _hash_of_value(value, 1))
+            hashed = _hash_of_value(value, 1)
+            number = _number_of(shelf, value, (hashed, _slot(shelf, hashed)))
             if number == NOTHING:
                 return NOTHING
         poke(numbers, place, number)
@@ -219,19 +232,20 @@ def prefetch_parts(tree: Tree, root: Word) -> None:
 def fold_rows(tree: Tree, rows: int, count: int, room: tuple[int, int]) -> int:
     """Fold states that follow each other at an address; how many, which is fewer than `count` if there is no room.
 
-    The roots are written to room[0]; room[1] has a state of words and 5 more for each leaf.
+    The roots are written to room[0]; room[1] has a state of words and 6 more for each leaf.
     """
     roots, before = room
     known = before + 8 * tree.words
-    numbers, hashes = known + 16 * tree.leaves, known + 32 * tree.leaves
+    numbers, looks = known + 16 * tree.leaves, known + 32 * tree.leaves
     for number in range(count):
         row = rows + 8 * tree.words * number
         for word in range(tree.words):
             poke(before, word, ~peek(row, word))
         for place in range(2 * tree.leaves - 2):
             poke(known, place, NOTHING)
-        hash_leaves(tree, row, before, hashes)
-        root = fold_key(tree, row, known, numbers, hashes)
+        hash_leaves(tree, row, before, looks)
+        find_slots(tree, looks)
+        root = fold_key(tree, row, known, numbers, looks)
         if root == NOTHING:
             return number
         poke(roots, number, root)

@@ -83,7 +83,7 @@ class Visited:
         if self.shelves is not None:
             if not self.shelves.has_room:
                 return self._grow_shelves()
-            self.states.allow(self.budget - self.others(), self.shelves.lasting / max(1, size))
+            self.states.allow(self.budget - self.others(), self.shelves.needed / max(1, size))
         return self.states.grow(size, fill)
 
     def _grow_shelves(self) -> bool:
@@ -113,7 +113,7 @@ class Visited:
         for shelf, count in zip(shelves, parts, strict=True):
             shelf.resume(count)
         if self.shelves is not None:
-            self.states.allow(self.budget - self.others(), self.shelves.lasting / max(1, size))
+            self.states.allow(self.budget - self.others(), self.shelves.needed / max(1, size))
         if not self.states.resume(size) or self.taken(size) > self.budget:
             raise self._too_small(size)
 
