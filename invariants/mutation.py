@@ -25,7 +25,7 @@ TRIALS = (
         bounds={"partitions": 1, "new_expansions": 0},
         about="Sessions that expire, and clients that fail to authenticate.",
     ),
-    Trial("records-through-failover", variant=LATEST, bounds={"restarts": 1}, about="Records, and who has them."),
+    Trial("records-through-failover", variant=LATEST, about="Records, and who has them."),
     Trial("stray-log", variant=LATEST, about="A log that nobody wants any more is met again."),
     Trial("delete-and-recreate", variant=LATEST, about="A topic is deleted and created again."),
     Trial(

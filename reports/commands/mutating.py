@@ -163,10 +163,10 @@ def _deliver(found: Found, options: Namespace, beside: OutFolder | None) -> int:
 
 
 def _code(tried: Sequence[Tried], old: Sequence[str]) -> int:
-    if old or any(one.is_open for one in tried):
+    left = [one for one in tried if one.is_open]
+    if old or any(one.outcome and one.outcome.fate is Fate.SURVIVED for one in left):
         return Answer.VIOLATED.exit_code
-    undecided = any(one.outcome is None or one.outcome.fate is Fate.UNDECIDED for one in tried)
-    return Answer.UNDECIDED.exit_code if undecided else 0
+    return Answer.UNDECIDED.exit_code if left or any(one.outcome is None for one in tried) else 0
 
 
 def _of_any_workers(options: Namespace) -> Namespace:

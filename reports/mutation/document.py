@@ -11,7 +11,8 @@ from search.mutation import OPERATORS, Fate, Ground, Tried
 READING = (
     "A *mutant* is the model with one small mistake in one function. It is tried on *grounds*: models in which every",
     "state is known, and of whose claims those are asked that hold. A mutant that survives is a mistake that could be",
-    "made in the model and that nobody would be told of; each of them is explained below.",
+    "made in the model and that nobody would be told of. Each of them is below, with the reason why nothing notices",
+    "it.",
 )
 """How to read the document."""
 
@@ -52,7 +53,7 @@ def _operators(tried: Sequence[Tried]) -> Iterator[str]:
     yield from ("## By operator", "")
     about = {operator.name: operator.about for operator in OPERATORS}
     yield from _table("operator", ((code_span(n) if n in about else n, c) for n, c in by_operator(tried)))
-    yield from (f"* {code_span(name)}: {markdown(what)}." for name, what in about.items())
+    yield from (f"* {code_span(name)}: {what}." for name, what in about.items())
     yield ""
 
 
@@ -82,7 +83,7 @@ def _killers(tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _survivors(tried: Sequence[Tried]) -> Iterator[str]:
-    survivors = [one for one in tried if one.outcome is not None and one.outcome.fate is Fate.SURVIVED]
+    survivors = [one for one in tried if one.is_alive]
     if not survivors:
         return
     yield from ("## Survivors", "")

@@ -73,9 +73,9 @@ def score(counts: Counter[Fate]) -> str:
 
 def score_sentence(tried: Sequence[Tried]) -> str:
     """The score, and how many survivors are explained."""
-    survivors = [t for t in tried if t.outcome is not None and t.outcome.fate is Fate.SURVIVED]
-    explained = sum(not t.is_open for t in survivors)
-    told = f"; of {len(survivors):,} survivors {explained:,} are explained" if survivors else ""
+    alive = [t for t in tried if t.is_alive]
+    explained = sum(not t.is_open for t in alive)
+    told = f"; of {len(alive):,} that are alive {explained:,} are explained" if alive else ""
     missing = sum(t.outcome is None for t in tried)
     left = f"; nobody came to {missing:,}" if missing else ""
     return f"{len(tried):,} mutants; {score(counted(tried))} that can be noticed are{told}{left}."
@@ -84,8 +84,9 @@ def score_sentence(tried: Sequence[Tried]) -> str:
 def ground_text(ground: Ground) -> str:
     """A ground in a line: scenario, variant, what is set otherwise, how many states it has."""
     bounds = "".join(f", {name} {size}" for name, size in ground.trial.bounds.items())
+    variant = variant_text(ground.model.variant, ground.model.asked_flags)
     states = f"{ground.exploration.stored:,} states, {len(ground.claims)} claims that hold"
-    return f"{ground.name}, {variant_text(ground.model.variant, ground.model.asked_flags)}{bounds}: {states}"
+    return f"{ground.model.scenario.name}, {variant}{bounds}: {states}"
 
 
 # Text.
@@ -114,7 +115,7 @@ def mutation_lines(found: Found) -> Iterator[Text]:
     for ground in found.grounds:
         yield Text(visible(f"ground: {ground_text(ground)}"))
     for one in tried:
-        if one.outcome is not None and one.outcome.fate in (Fate.SURVIVED, Fate.UNDECIDED):
+        if one.is_alive:
             yield from _survivor(one)
     yield Text()
     for fate in Fate:

@@ -27,29 +27,33 @@ def cpu() -> str:
     return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features} llvmlite {llvmlite.__version__}"
 
 
-def _target(level: int) -> llvm.TargetMachine:
-    """This machine, for code that LLVM takes so much care of."""
+def _target(level: int, *, apart: bool = False) -> llvm.TargetMachine:
+    """This machine, for code that LLVM takes so much care of; `apart`, units of it may lie anywhere in memory."""
     _ready()
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten(),
         opt=level,
         reloc="pic",
-        codemodel="small",
+        codemodel="large" if apart else "small",
     )
 
 
-def object_code(texts: Sequence[str], *, hurried: bool = False, large: bool = False) -> list[bytes]:
+def object_code(
+    texts: Sequence[str], *, hurried: bool = False, large: bool = False, apart: bool = False
+) -> list[bytes]:
     """The object code of several units, compiled in parallel.
 
     One unit alone is a small model, unless it is said to be `large`, and gets all of -O2. Units of a large model were
     simplified as terms: passes over them cost as much again as making code, and gain nothing that was measurable. In a
-    hurry, code is made without care.
+    hurry, code is made without care. Units that were not compiled together may lie more than 2 GiB `apart`, and must be
+    told so: else a call from one to another may not reach it.
     """
     if len(texts) == 1 and not large:
         return [_optimized(texts[0])]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return list(pool.map(lambda text: _target(0 if hurried else 1).emit_object(_parsed(text)), texts))
+        level = 0 if hurried else 1
+        return list(pool.map(lambda text: _target(level, apart=apart).emit_object(_parsed(text)), texts))
 
 
 def _parsed(text: str) -> llvm.ModuleRef:

@@ -1,9 +1,9 @@
 """Mutation testing of a model: mistakes are made in its functions on purpose, and its claims must notice each.
 
 Words: a *mutant* is a copy of the model with one mistake, made by an *operator*. It is tried on *grounds*, which are
-models whose every state is known; what becomes of it is its *fate* (see `fates`). A survivor can be *explained*:
-somebody has looked at it and says why no claim should notice it. An explanation of a mutant that does not survive is
-*stale*.
+models whose every state is known; what becomes of it is its *fate* (see `fates`). A survivor, or a mutant
+whose fate is undecided, can be *explained*: somebody has looked at it and says why no claim notices it. An explanation
+of any other mutant is *stale*.
 """
 from __future__ import annotations
 
@@ -38,9 +38,14 @@ class Tried:
     reason: str = ""
 
     @property
+    def is_alive(self) -> bool:
+        """Whether it survives, or is undecided."""
+        return self.outcome is not None and self.outcome.fate in (Fate.SURVIVED, Fate.UNDECIDED)
+
+    @property
     def is_open(self) -> bool:
-        """Whether it survives, and nobody says why."""
-        return self.outcome is not None and self.outcome.fate is Fate.SURVIVED and not self.reason
+        """Whether it is alive, and nobody says why."""
+        return self.is_alive and not self.reason
 
 
 def grounds_of(trials: Iterable[Trial], report: Report = silent) -> tuple[Ground, ...]:
@@ -64,8 +69,8 @@ def sampled(mutants: Sequence[Mutant], size: int, seed: int) -> list[Mutant]:
 
 
 def stale(explained: Mapping[str, str], tried: Iterable[Tried], everyone: Iterable[Mutant]) -> tuple[str, ...]:
-    """The explained mutants that were tried and do not survive, or that modules which have mutants have no more."""
-    dead = {t.mutant.id for t in tried if t.outcome is not None and t.outcome.fate is not Fate.SURVIVED}
+    """The explained mutants that were tried and are not alive, or that modules which have mutants have no more."""
+    dead = {t.mutant.id for t in tried if t.outcome is not None and not t.is_alive}
     known = {mutant.id for mutant in everyone}
     modules = {name.partition(".")[0] for name in known}
     gone = {name for name in explained if name.partition(".")[0] in modules and name not in known}

@@ -35,5 +35,5 @@ class Foundry:
 
 
 def _compiled(texts: Sequence[str]) -> list[bytes]:
-    """Each text as object code, made in a hurry; a text alone would be taken for a whole model that is small."""
-    return object_code([*texts, ""], hurried=True)[:-1]
+    """Each text as object code, made in a hurry."""
+    return object_code(texts, hurried=True, large=True, apart=True)

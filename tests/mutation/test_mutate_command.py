@@ -35,7 +35,7 @@ def test_survivors_fail_the_command_and_are_shown_with_their_lines_and_the_score
     assert ran.code == 12
     assert "ground: ticket-lock, default: 89 states, 7 claims that hold\n" in ran.out
     assert "\n  - lock.machine.called += 1\n  + pass\n  survived; it differs first after 2 steps" in ran.out
-    assert "17 mutants; 14 of 17 that can be noticed are; of 3 survivors 0 are explained." in ran.out
+    assert "17 mutants; 14 of 17 that can be noticed are; of 3 that are alive 0 are explained." in ran.out
     assert ran.out.endswith("Reproduce: kwalk mutate ticket-lock\n")
 
 

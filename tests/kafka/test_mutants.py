@@ -1,0 +1,99 @@
+"""The page of mutants: its score, every mutant that is alive with its reason, and a few that are looked at again."""
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from types import ModuleType
+
+import pytest
+
+import model.kafka
+from invariants.mutation import TRIALS
+from model.language.action import Parametric
+from reports.escaping import markdown
+from reports.mutation.files import explanations_in
+from search.mutation import Budget, Fate, grounds_of, mutants_on
+from search.mutation.examining import examined
+from search.mutation.mutants import mutants_of
+from tests.structure.rooms import ROOT
+
+PAGE = (ROOT / "docs" / "reference" / "mutants.md").read_text(encoding="utf-8")
+EXPLAINED = explanations_in(str(ROOT / "invariants" / "mutants.toml"))
+SCORE = (
+    "**300 mutants; 178 of 215 that can be noticed are; of 36 that are alive 36 are explained.** "
+    "A random sample of 300 of 1,852 mutants (seed 0)."
+)
+SMALL = "records-through-failover"
+AGAIN = {
+    "controller_channels.send_batch:dropped-effect:af8bfdb6": (Fate.KILLED, "partition_servable(0, 0)", 3),
+    "controller_election.reelect:dropped-guard:f2a99abc": (Fate.CRASHED, "reelect(0) leaves its domain", 0),
+    "log_directory.flush_metadata_file:swapped-field:12f1a05a": (Fate.KILLED, "log_keeps_its_topic_id(0, 0, 0)", 5),
+    "partition.shrink_isr:dropped-guard:50174489": (Fate.KILLED, "leader_in_assignment(0, 0)", 4),
+    "partition.takes_in:swapped-connective:f2e89180": (Fate.KILLED, "committed_survives(1, 0, 0)", 16),
+    "replication.produce:off-by-one:cd6e8060": (Fate.KILLED, "record_is_committed(0, 0)", None),
+    "replication.fetch:dropped-effect:03690ce4": (Fate.SURVIVED, "", 15),
+}
+"""Mutants whose fate the first ground decides: what kills them there, and after how many steps."""
+
+
+def modules() -> list[ModuleType]:
+    found = pkgutil.walk_packages(model.kafka.__path__, "model.kafka.")
+    return [importlib.import_module(info.name) for info in found if "snapshots" not in info.name]
+
+
+def names() -> set[str]:
+    """All mutants that the functions of explained ones could have, wherever records have fields of those names."""
+    things = [thing for module in modules() for thing in vars(module).values()]
+    classes = [thing for thing in things if getattr(thing, "__kwalk__", "") in ("state", "value")]
+    parts = [part for cls in classes for part in vars(cls).values()]
+    found = [part.fget if isinstance(part, property) else part for part in parts]
+    found += [thing.function if isinstance(thing, Parametric) else thing for thing in things]
+    written = {f for f in found if inspect.isfunction(f) and f.__module__.startswith("model.kafka.")}
+    explained = {name.partition(":")[0] for name in EXPLAINED}
+    written = {f for f in written if f"{f.__module__.rpartition('.')[2]}.{f.__qualname__}" in explained}
+    uses = {(f, field.name, cls) for f in written for cls in classes for field in cls.__attrs_attrs__}
+    return {mutant.id for mutant in mutants_of(written, uses)}
+
+
+def test_the_page_has_the_score():
+    assert SCORE in PAGE
+
+
+def test_every_mutant_that_is_alive_is_on_the_page_under_its_reason_and_no_other():
+    survivors = PAGE.partition("\n## Survivors\n")[2]
+    listed = {line.split("`")[1] for line in survivors.splitlines() if line.startswith("* `")}
+    assert listed == EXPLAINED.keys()
+    assert "### Not explained" not in survivors
+    for reason in EXPLAINED.values():
+        assert f"### {markdown(reason)}\n" in survivors
+
+
+def test_the_explained_mutants_are_those_of_the_model_as_it_is():
+    assert EXPLAINED.keys() - names() == set()
+
+
+def test_the_page_names_the_grounds():
+    for trial in TRIALS:
+        assert f"* {markdown(trial.scenario_name)}" in PAGE and markdown(trial.about) in PAGE
+
+
+@pytest.fixture(scope="module")
+def ground():
+    (found,) = grounds_of(trial for trial in TRIALS if trial.scenario_name == SMALL)
+    return found
+
+
+@pytest.fixture(scope="module")
+def mutants(ground):
+    return {mutant.id: mutant for mutant in mutants_on([ground])}
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_a_mutant_ends_as_it_did(ground, mutants, name):
+    outcome = examined(mutants[name], [ground], Budget())
+    fate, claim, steps = AGAIN[name]
+    assert outcome.fate is fate and outcome.claim.startswith(claim)
+    assert (None if outcome.actions is None else len(outcome.actions)) == steps
+
+
