@@ -26,6 +26,9 @@ from search.loops.native import (
     select_bit,
 )
 
+EVERY = 16
+"""Of so many states one is kept."""
+
 
 class Watch(NamedTuple):
     """What is watched, and where the notes go: sizes, addresses of functions, of room and of bit rows."""
@@ -50,6 +53,8 @@ class Watch(NamedTuple):
     """Room for a row of atoms and a row of cases per case, and one more."""
     spare: int
     """Room for two states."""
+    kept: int
+    """Room for a state in EVERY."""
 
 
 @loop
@@ -61,7 +66,9 @@ def observe(w: Watch, starts: np.ndarray, state: np.ndarray, plan: tuple[int, in
     steps, longest, seed = plan
     random, left, begun = np.uint64(seed), integer(0), integer(0)
     at = state.ctypes.data
-    for _ in range(steps):
+    for number in range(steps):
+        if number % EVERY == 0:
+            copy_words(w.kept + 8 * w.words * (number // EVERY), at, w.words)
         if left == 0:
             random = _next(random)
             copy_words(at, starts[integer(scale(random, np.uint64(len(starts))))].ctypes.data, w.words)

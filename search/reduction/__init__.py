@@ -28,7 +28,8 @@ class Reduction:
 
     def __init__(self, model: Model, kernel: Kernel, claims: Iterable[Claim], report: Report = silent) -> None:
         self.plan: Plan = plan_of(model, kernel, report)
-        self.asked = {claim.index for claim in claims}
+        self.claims = tuple(claims)
+        self.asked = {claim.index for claim in self.claims}
         self.machine_code = loaded(self.plan.code)
         self.finds_quiet = any(claim.kind is Kind.WHEN_QUIET for claim in model.claims if claim.index in self.asked)
         self.finds_deadlocks = model.scenario.deadlock_is_error
@@ -46,6 +47,12 @@ class Reduction:
     def close(self, found: Iterable[int]) -> None:
         """Seek no more states that show these claims. Only between two depths, so that any number of workers agrees."""
         self.open[np.isin(self.plan.goal_claims, list(found))] = 0
+
+    @property
+    def settled(self) -> list[Claim]:
+        """The claims that no state and no step can violate, as Z3 has shown: there is nothing to seek for them."""
+        sought = set(self.plan.goal_claims.tolist())
+        return [c for c in self.claims if c.kind in (Kind.ALWAYS, Kind.STEP) and c.index not in sought]
 
     @property
     def room(self) -> int:

@@ -13,6 +13,12 @@ def told(reduction: Reduction, enabled: np.ndarray, blocked: np.ndarray) -> Iter
     """Sentences about a reduced search, given how often each instance was enabled, and was not taken."""
     pairs, could = reduction.plan.pairs, int(enabled.sum())
     taken = could - int(blocked.sum())
+    settled = reduction.settled
+    if settled:
+        yield (
+            f"Proved by induction, so that no state was visited for {'it' if len(settled) == 1 else 'them'}: "
+            f"{', '.join(dict.fromkeys(claim.invariant.name for claim in settled))}."
+        )
     yield f"Partial-order reduction: {taken:,} of {could:,} enabled instances were taken{_percent(taken, could)}."
     yield (
         f"Of {pairs.all:,} pairs of cases, {pairs.by_sets:,} are independent by what they read and write, "

@@ -14,15 +14,17 @@ import z3
 from attrs import astuple, fields
 
 from model.language import Model
-from search import prove
 from search.compile.cache import folder as kernels
 from search.compile.fingerprint import fingerprint
 from search.compile.machine_code import cpu
 from search.kernel import Kernel
 from search.progress import Report, silent
+from search.prove import terms
 from search.reduction.plan import Plan, Planner
 from search.reduction.relations import PairCounts
 
+NO_PART = ("__init__.py", "account.py", "cache.py")
+"""Sources here that plans do not depend on: they use them."""
 ARRAYS = tuple(f.name for f in fields(Plan) if f.name not in ("code", "pairs", "seconds"))
 
 
@@ -46,8 +48,8 @@ def folder() -> Path:
 def _sources() -> str:
     """What plans depend on besides the model: the sources that make them, and Z3."""
     digest = hashlib.blake2b(z3.get_full_version().encode(), digest_size=16)
-    observing = Path(__file__).parents[1] / "loops" / "observing.py"
-    for path in sorted([*Path(__file__).parent.glob("*.py"), *Path(prove.__file__).parent.glob("*.py"), observing]):
+    here = sorted(path for path in Path(__file__).parent.glob("*.py") if path.name not in NO_PART)
+    for path in (*here, Path(__file__).parents[1] / "loops" / "observing.py", Path(terms.__file__)):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

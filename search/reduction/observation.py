@@ -7,7 +7,7 @@ import numpy as np
 
 from model.language import Model
 from search.kernel import Kernel
-from search.loops.observing import Watch, observe
+from search.loops.observing import EVERY, Watch, observe
 from search.reduction.cases import Case
 from search.reduction.code import NAME, loaded, words_for
 from search.reduction.relations import Seen
@@ -27,14 +27,15 @@ def observed(model: Model, kernel: Kernel, cases: Sequence[Case], atoms: int, co
     raises, lowers = np.zeros((count, atom_words), np.uint64), np.zeros((count, atom_words), np.uint64)
     after, spare = np.zeros(words * count, np.uint64), np.zeros(2 * words, np.uint64)
     rows = np.zeros((count + 1) * (atom_words + case_words), np.uint64)
-    arrays = (instances, clashes, raises, lowers, after, rows, spare)
+    kept = np.zeros((-(-STEPS // EVERY), words), np.uint64)
+    arrays = (instances, clashes, raises, lowers, after, rows, spare, kept)
     watch = Watch(
         words, count, case_words, atom_words, kernel.apply, machine.addresses[NAME],
         *(array.ctypes.data for array in arrays),
     )  # fmt: skip
     starts = kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1))
-    observe(watch, starts, np.zeros(words, np.uint64), (STEPS, LONGEST, SEED))
-    return Seen(_masks(clashes), _masks(raises), _masks(lowers))
+    observe(watch, starts, starts[0].copy(), (STEPS, LONGEST, SEED))
+    return Seen(_masks(clashes), _masks(raises), _masks(lowers), np.vstack([starts, kept]))
 
 
 def _masks(rows: np.ndarray) -> list[int]:

@@ -17,9 +17,10 @@ from search.reduction.assuming import conjuncts
 from search.reduction.canonical import canonical
 from search.reduction.cases import Case, cases_of
 from search.reduction.code import code_of, words_for
+from search.reduction.facts import candidates, proved
 from search.reduction.goals import GoalFinder
 from search.reduction.observation import observed
-from search.reduction.relations import PairCounts, Relating, Relations
+from search.reduction.relations import PairCounts, Relating, Relations, Seen
 from search.reduction.solver import Questions
 
 EFFORT = 200_000
@@ -80,6 +81,9 @@ class Planner:
         self.leaves = state_variables(self.lifted)
         self.cases: list[Case] = cases_of(self.lifted)
         self.atoms = AtomTable()
+        self.needs = [self.atoms.numbers(case.atoms) for case in self.cases]
+        self.guards = [self.atoms.numbers(self._guard(action)) for action in self.lifted.actions]
+        self.facts: list[Term] = []
         terms = self.lifted.terms
         width = Solver.width_for(root for action in self.lifted.actions for root in action.roots) + SPARE_BITS
         self.questions = Questions(terms, canonical(model, terms, self.leaves), width, EFFORT)
@@ -87,30 +91,32 @@ class Planner:
     def plan(self) -> Plan:
         """The plan."""
         self._tell(0)
+        relating = Relating(self.lifted.terms, self.cases, self.leaves, self.questions)
+        seen = self._seen()
+        self._find_facts(relating, seen)
         goals = list(GoalFinder(self.lifted, self.cases, self.leaves, self.questions).goals(self.model.claims))
-        needs = [self.atoms.numbers(case.atoms) for case in self.cases]
         goal_needs = [self.atoms.numbers(goal.conditions) for goal in goals]
-        guards = [self.atoms.numbers(self._guard(action)) for action in self.lifted.actions]
-        code = code_of(self.model, self.atoms.terms, needs)
-        relations = self._relations(code, guards)
+        code = code_of(self.model, self.atoms.terms, self.needs)
+        lowered = sorted({atom for n in self._ends() for atom in self.guards[n]})
+        relations = relating.relations(self.atoms.terms, seen, lowered, self._tell)
         cases, atoms = len(self.cases), len(self.atoms.terms)
         return Plan(
             instances=np.array([case.instance for case in self.cases], np.int64),
-            needs=rows_of(map(mask_of, needs), atoms),
+            needs=rows_of(map(mask_of, self.needs), atoms),
             clashes=rows_of(relations.clashes, cases),
             causes=rows_of(relations.raised_by, cases),
-            stoppers=rows_of(self._stoppers(relations, guards), cases),
+            stoppers=rows_of(self._stoppers(relations), cases),
             goal_needs=rows_of(map(mask_of, goal_needs), atoms),
             goal_takes=rows_of((0 if goal.takes is None else 1 << goal.takes for goal in goals), cases),
             goal_claims=np.array([ERROR if g.claim is None else g.claim.index for g in goals], np.int64),
             code=code, pairs=relations.pairs, seconds=time.monotonic() - self.began,
         )  # fmt: skip
 
-    def _stoppers(self, relations: Relations, guards: Sequence[Sequence[int]]) -> list[int]:
+    def _stoppers(self, relations: Relations) -> list[int]:
         """Per instance, the cases that can make its guard false, if it matters."""
         stoppers = [0] * len(self.model.instances)
         for number in self._ends():
-            for atom in guards[number]:
+            for atom in self.guards[number]:
                 stoppers[number] |= relations.lowered_by[atom]
         return stoppers
 
@@ -124,10 +130,16 @@ class Planner:
         """What is true where the guard is; of an action that is never enabled, nothing is asked."""
         return () if action.guard.op == "bool" else conjuncts(action.guard)
 
-    def _relations(self, code: tuple[bytes, ...], guards: Sequence[Sequence[int]]) -> Relations:
-        seen = observed(self.model, self.kernel, self.cases, len(self.atoms.terms), code)
-        relating = Relating(self.lifted.terms, self.cases, self.atoms.terms, self.leaves, self.questions)
-        return relating.relations(seen, sorted({atom for n in self._ends() for atom in guards[n]}), self._tell)
+    def _seen(self) -> Seen:
+        """What walks meet of the cases, and of the atoms that are known so far, those of cases and guards."""
+        code = code_of(self.model, self.atoms.terms, self.needs)
+        return observed(self.model, self.kernel, self.cases, len(self.atoms.terms), code)
+
+    def _find_facts(self, relating: Relating, seen: Seen) -> None:
+        """Let all questions be about states in which what was proved of all reachable ones holds."""
+        sample = self.kernel.unpack(seen.states)
+        wanted = candidates(self.lifted, self.leaves, sample)
+        self.facts = proved(relating, self.questions, self.model.initial, wanted, lambda: self._tell(0))
 
     def _ends(self) -> Iterator[int]:
         """The instances that must be disabled where the search looks for all final states."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
 from attrs import define, field
 
 from model.language.lift import Term, Terms, in_order, reads
@@ -44,11 +45,13 @@ class PairCounts:
 
 @define(eq=False)
 class Seen:
-    """What walks have met: bit masks per case, of cases that clash and of atoms that it raises and lowers."""
+    """What walks have met; as bit masks per case: cases that clash with it, atoms that it raises and lowers."""
 
     clashes: list[int]
     raises: list[int]
     lowers: list[int]
+    states: np.ndarray
+    """Some of the states, packed, and all initial ones."""
 
 
 @define(eq=False)
@@ -65,11 +68,10 @@ class Relating:
     """Works out the relations of the cases and atoms of one model."""
 
     def __init__(
-        self, terms: Terms, cases: Sequence[Case], atoms: Sequence[Term], leaves: Sequence[Term], questions: Questions
+        self, terms: Terms, cases: Sequence[Case], leaves: Sequence[Term], questions: Questions
     ) -> None:
-        self.terms, self.cases, self.atoms, self.leaves, self.questions = terms, cases, atoms, leaves, questions
-        self.atom_reads = [reads([atom]) for atom in atoms]
-        self.simple = [is_simple(atom) for atom in atoms]
+        self.terms, self.cases, self.leaves, self.questions = terms, cases, leaves, questions
+        self.atoms: Sequence[Term] = ()
         self._after: dict[int, dict[int, Term]] = {case.index: {} for case in cases}
 
     def after(self, case: Case, roots: Iterable[Term]) -> list[Term]:
@@ -82,12 +84,15 @@ class Relating:
         known.update({r.id: new for r, new in zip(moved, replaced(self.terms, moved, numbers), strict=True)})
         return [known[root.id] for root in wanted]
 
-    def relations(self, seen: Seen, lowered: Iterable[int], tell: Callable[[int], None]) -> Relations:
-        """All relations; which cases lower an atom is asked only for the atoms `lowered`.
+    def relations(
+        self, atoms: Sequence[Term], seen: Seen, lowered: Iterable[int], tell: Callable[[int], None]
+    ) -> Relations:
+        """All relations of cases and atoms; which cases lower an atom is asked only for the atoms `lowered`.
 
         `tell` gets to know how many of two rounds through the cases are done.
         """
-        count = len(self.cases)
+        count, self.atoms = len(self.cases), atoms
+        self.atom_reads, self.simple = [reads([atom]) for atom in atoms], [is_simple(atom) for atom in atoms]
         result = Relations([0] * count, [0] * len(self.atoms), [0] * len(self.atoms))
         for case in self.cases:
             tell(case.index)
@@ -157,11 +162,16 @@ class Relating:
 
 
 def is_simple(atom: Term) -> bool:
-    """Whether it is worth a question what changes an atom.
+    """Whether it is worth a question what changes an atom."""
+    return is_plain(atom) and len(reads([atom])) <= SMALL
+
+
+def is_plain(term: Term) -> bool:
+    """Whether Z3 may be asked what becomes of a term.
 
     Never so for a quotient, whose machine code may differ from what Z3 says where its operand means nothing.
     """
-    return len(reads([atom])) <= SMALL and not any(term.op in ("div", "mod") for term in in_order([atom]))
+    return not any(part.op in ("div", "mod") for part in in_order([term]))
 
 
 def replaced(terms: Terms, roots: Sequence[Term], numbers: Sequence[Term]) -> list[Term]:

@@ -29,9 +29,14 @@ class Questions:
     def __init__(self, terms: Terms, given: Sequence[Term], width: int, effort: int) -> None:
         self.terms, self.effort = terms, effort
         self.asked, self.seconds = 0, 0.0
-        self._solver = Solver(width)
-        self._given: dict[int, list[Term]] = defaultdict(list)
-        for condition in given:
+        self._solver, self._always = Solver(width), tuple(given)
+        self._given: dict[int, list[Term]] = {}
+        self.assume([])
+
+    def assume(self, facts: Iterable[Term]) -> None:
+        """From now on ask about states in which these hold too."""
+        self._given = defaultdict(list)
+        for condition in (*self._always, *facts):
             for leaf in reads([condition]):
                 self._given[leaf].append(condition)
 
@@ -46,7 +51,7 @@ class Questions:
         if Solver.width_for([wanted]) > self._solver.width:
             return Possible.UNKNOWN
         expressions, variables = [self._solver.expression(wanted)], reads([wanted])
-        given = {c.id: c for leaf in variables for c in self._given[leaf]}
+        given = {c.id: c for leaf in variables for c in self._given.get(leaf, ())}
         expressions += [self._solver.expression(condition) for condition in given.values()]
         variables |= reads(given.values())
         check.add(*expressions, *self._domain(variables))
