@@ -191,6 +191,8 @@ class Conclusion:
         ending, wish = self._ending(), self.done.wish
         if ending is Ending.TIME:
             return f"{ending.value} of {wish.seconds:g} s"
+        if ending is Ending.MEMORY and self.done.states.numbers_are_spent:
+            return "numbers for parts of states"
         if ending is Ending.MEMORY:
             return f"{ending.value} of {wish.memory / 1e9:.3g} GB"
         return Ending.INTERRUPT.value if ending is Ending.INTERRUPT else Ending.COMPLETE.value

@@ -108,6 +108,11 @@ class Shelf:
         """Whether so many values and `widest` more can be kept at all."""
         return self.words * (count + self.widest) <= len(self.values)
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether there are hardly any numbers left: more memory would not help."""
+        return self.size + self.widest > self.most
+
     def grow(self, more: int) -> bool:
         """Make the table larger, with at most so many bytes more in all; False if that is no gain."""
         before = int(self.row[LIMIT])

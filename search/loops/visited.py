@@ -127,6 +127,11 @@ class Visited:
         """The bytes that are filled when `size` states are there."""
         return self.states.taken(size) + (0 if self.shelves is None else self.shelves.taken) + self.others()
 
+    @property
+    def numbers_are_spent(self) -> bool:
+        """Whether parts have had all their numbers of 32 bits, so that more memory would not help."""
+        return self.shelves is not None and any(shelf.is_spent for shelf in self.shelves.shelves)
+
     def rows(self, indices: list[int]) -> np.ndarray:
         """The packed states of these numbers."""
         keys = self.states.rows(indices)

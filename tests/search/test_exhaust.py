@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import weakref
+from functools import partial
 from typing import Annotated
 
 import pytest
@@ -19,7 +20,7 @@ from search.compile import kernel_for
 from search.confirm import EngineDisagreement
 from search.exhaust import exhaust
 from search.exploration import Exploration
-from search.loops.shelves import LEAST_WORDS
+from search.loops.shelves import LEAST_WORDS, Shelves
 from search.trace import run, shows
 from search.verdict import Answer
 from tests.search.plain_counts import plain_counts
@@ -291,6 +292,15 @@ def test_a_search_of_long_states_stays_within_its_memory_and_says_so():
         verdict = exhaust(model, memory_bytes=budget)
         assert verdict.answer is Answer.UNDECIDED and verdict.how == f"memory budget of {budget / 1e9:.3g} GB"
         assert budget / 40 < verdict.distinct_states < budget / 12
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_search_whose_parts_of_states_run_out_of_numbers_says_so(workers, monkeypatch):
+    monkeypatch.setattr("search.loops.visited.Shelves", partial(Shelves, most=20_000))
+    verdict = exhaust(Model(LAMPORT_MUTEX), memory_bytes=100_000_000, workers=workers)
+    assert verdict.answer is Answer.UNDECIDED and verdict.how == "numbers for parts of states"
+    assert 20_000 < verdict.distinct_states < 724_274
+    assert verdict.notes[0].startswith("Ran out of the numbers for parts of states at ")
 
 
 def test_several_workers_stop_at_the_same_violation_with_the_same_counts(reference):
