@@ -1,8 +1,16 @@
-"""Large arrays, taken from the system page by page as they are first written, and how much memory there is."""
+"""Large arrays, taken from the system page by page as they are first written, and how much memory there is.
+
+On Linux they lie at addresses of their own, far from libraries and compiled code: the parts of a piece of code must not
+be more than two gigabytes apart, and would be if an array took the room between them (LLVM then aborts the process).
+"""
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
+import sys
+import weakref
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +21,12 @@ from model.language import UsageError
 HUGE = 1 << 22
 SHARE = 0.75
 """The part of the available memory that a search takes if nobody says how much."""
+FAR, STEP, PLACES = 1 << 44, 1 << 38, 256
+"""Where arrays lie: PLACES addresses from FAR on, STEP bytes from one to the next, taken in turn."""
+_NORESERVE = 0x4000
+"""MAP_NORESERVE of Linux, which Python does not name."""
+
+_turn = count()
 
 
 def reserve(count: int, dtype: Any = np.uint64, *, dense: bool = True) -> np.ndarray:
@@ -22,14 +36,37 @@ def reserve(count: int, dtype: Any = np.uint64, *, dense: bool = True) -> np.nda
     """
     size = max(1, count) * np.dtype(dtype).itemsize
     try:
-        pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        pages = _far_pages(size, huge=dense) if size >= HUGE and sys.platform == "linux" else mmap.mmap(-1, size)
     except OSError as error:
         raise UsageError(
             f"The system refuses {size:,} bytes for a search ({error.strerror}). Give a smaller memory budget."
         ) from error
-    if dense and size >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
-        pages.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(pages, dtype, count=max(1, count))
+
+
+def _far_pages(size: int, *, huge: bool) -> Any:
+    """Pages far from everything else; OSError if there are none."""
+    address, system = FAR + STEP * (next(_turn) % PLACES), _system()
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
+    begin = system.mmap(address, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
+    if begin == ctypes.c_void_p(-1).value:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    if huge:
+        system.madvise(begin, size, mmap.MADV_HUGEPAGE)
+    pages = (ctypes.c_uint8 * size).from_address(begin)
+    weakref.finalize(pages, system.munmap, begin, size).atexit = False
+    return pages
+
+
+def _system() -> Any:
+    """The system's calls about memory, by address."""
+    system = ctypes.CDLL(None, use_errno=True)
+    address, size, number = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    system.mmap.restype = address
+    system.mmap.argtypes = (address, size, number, number, number, ctypes.c_long)
+    system.munmap.argtypes = (address, size)
+    system.madvise.argtypes = (address, size, number)
+    return system
 
 
 def available_memory() -> int:
