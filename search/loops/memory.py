@@ -23,6 +23,8 @@ SHARE = 0.75
 """The part of the available memory that a search takes if nobody says how much."""
 FAR, STEP, PLACES = 1 << 44, 1 << 38, 256
 """Where arrays lie: PLACES addresses from FAR on, STEP bytes from one to the next, taken in turn."""
+_FAR_WORKS = sys.platform == "linux"
+_FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 _NORESERVE = 0x4000
 """MAP_NORESERVE of Linux, which Python does not name."""
 
@@ -36,7 +38,7 @@ def reserve(count: int, dtype: Any = np.uint64, *, dense: bool = True) -> np.nda
     """
     size = max(1, count) * np.dtype(dtype).itemsize
     try:
-        pages = _far_pages(size, huge=dense) if size >= HUGE and sys.platform == "linux" else mmap.mmap(-1, size)
+        pages = _far_pages(size, huge=dense) if size >= HUGE and _FAR_WORKS else mmap.mmap(-1, size, flags=_FLAGS)
     except OSError as error:
         raise UsageError(
             f"The system refuses {size:,} bytes for a search ({error.strerror}). Give a smaller memory budget."
@@ -47,8 +49,7 @@ def reserve(count: int, dtype: Any = np.uint64, *, dense: bool = True) -> np.nda
 def _far_pages(size: int, *, huge: bool) -> Any:
     """Pages far from everything else; OSError if there are none."""
     address, system = FAR + STEP * (next(_turn) % PLACES), _system()
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
-    begin = system.mmap(address, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
+    begin = system.mmap(address, size, mmap.PROT_READ | mmap.PROT_WRITE, _FLAGS | _NORESERVE, -1, 0)
     if begin == ctypes.c_void_p(-1).value:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     if huge:
