@@ -9,7 +9,9 @@ from search.compile import kernel_for
 from tests.reduction.full_and_reduced import compare, explored, lengths
 from tests.reduction.resignation import TOWN
 
-LARGE = ("lamport-mutex", "topic-id-core", "ewd426", "paxos", "voting", "synod")
+LARGE = (
+    "lamport-mutex", "topic-id-core", "ewd426", "paxos", "voting", "synod", "tower-of-hanoi", "tic-tac-toe",
+)  # fmt: skip
 SMALL = [
     s for s in announced().values()
     if s.state.__module__.startswith("model.examples") and s.name not in LARGE
