@@ -25,7 +25,7 @@ def told(reduction: Reduction, enabled: np.ndarray, blocked: np.ndarray) -> Iter
         f"{pairs.by_z3:,} by Z3; {pairs.dependent:,} are dependent, {pairs.unknown:,} unknown (worked out in "
         f"{reduction.plan.seconds:.0f} s)."
     )
-    exact = "Quiet states are all found; other" if reduction.finds_quiet else "All"
+    exact = "Quiet states are counted as in a full search; other" if reduction.finds_quiet else "All"
     yield (
         f"{exact} counts are of the states visited: a reduced search cannot say which rules never fire, "
         "which premises never hold, or which bounds are never reached."
