@@ -37,7 +37,7 @@ def searched(subject, place, **more):
 
 def begun(subject, folder, **more):
     """A checkpoint of a search whose time was over soon."""
-    verdict = searched(subject, Checkpoint(folder), **{"seconds": 0.05, **more})
+    verdict = searched(subject, Checkpoint(folder), **{"seconds": 0.02, **more})
     assert (folder / "manifest.json").exists()
     return verdict
 
@@ -176,9 +176,9 @@ def small_disk():
 def test_a_full_disk_leaves_the_checkpoint_before_and_the_search_goes_on(subject, undisturbed, small_disk, tmp_path):
     first = begun(subject, tmp_path / "saved", seconds=None, memory_bytes=3_000_000)
     small_disk((tmp_path / "saved" / "keys").stat().st_size)
-    second = searched(subject, Checkpoint(tmp_path / "saved", every=0.0, resume=True), seconds=0.1)
+    second = searched(subject, Checkpoint(tmp_path / "saved", every=0.0, resume=True), memory_bytes=6_000_000)
     small_disk(resource.RLIM_INFINITY)
-    assert second.distinct_states > first.distinct_states and second.how == "time budget of 0.1 s"
+    assert second.distinct_states > first.distinct_states and second.how == "memory budget of 0.006 GB"
     trouble = f"could not be written (file too large); the one before, in {tmp_path}/saved, is whole."
     assert f"The last checkpoint {trouble}" in second.notes
     assert told(searched(subject, Checkpoint(tmp_path / "saved", resume=True))) == undisturbed
@@ -186,7 +186,7 @@ def test_a_full_disk_leaves_the_checkpoint_before_and_the_search_goes_on(subject
 
 def test_a_disk_that_is_full_from_the_beginning_is_told(subject, small_disk, tmp_path):
     small_disk(1000)
-    verdict = searched(subject, Checkpoint(tmp_path / "saved", every=0.0), seconds=0.05)
+    verdict = searched(subject, Checkpoint(tmp_path / "saved", every=0.0), seconds=0.02)
     small_disk(resource.RLIM_INFINITY)
     assert verdict.distinct_states > 1 and verdict.how == "time budget of 0.05 s"
     assert f"No checkpoint could be written to {tmp_path}/saved (file too large)." in verdict.notes
