@@ -9,6 +9,7 @@ import pytest
 
 from model.examples.die_hard import DIE_HARD
 from model.language import Model, UsageError
+from search import exploration
 from search.checkpoint import Checkpoint
 from search.checkpoint.files import CheckpointFolder
 from search.compile import fast_kernel_for
@@ -80,12 +81,14 @@ def test_a_search_that_ran_out_of_memory_goes_on_with_more(subject, undisturbed,
     assert told(searched(subject, resumed)) == undisturbed
 
 
-def test_ctrl_c_saves_a_checkpoint(subject, undisturbed, tmp_path):
+def test_ctrl_c_saves_a_checkpoint(subject, undisturbed, monkeypatch, tmp_path):
     def press(progress):
         if progress.done > 20_000 and "saved" not in progress.note:
             raise KeyboardInterrupt
 
-    stopped = searched(subject, Checkpoint(tmp_path / "saved"), report=press, workers=2)
+    with monkeypatch.context() as often:
+        often.setattr(exploration, "SLICE", 0.0)  # it reports as often as it can
+        stopped = searched(subject, Checkpoint(tmp_path / "saved"), report=press, workers=2)
     assert stopped.how == "interrupted" and any("Checkpoint saved" in note for note in stopped.notes)
     assert told(searched(subject, Checkpoint(tmp_path / "saved", resume=True))) == undisturbed
 
