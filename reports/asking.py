@@ -13,10 +13,7 @@ from model.language import Claim, Invariant, Model, Scenario, UsageError
 from model.language.errors import unknown
 from reports.assertion_options import Options, active_options
 from reports.scenario_reference import reference_to, scenario_at
-from search.verdict import Verdict
-
-DEADLOCK = "deadlock"
-"""The name by which a test asks that something can always happen."""
+from search.verdict import DEADLOCK, Verdict
 
 
 @frozen

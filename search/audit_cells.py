@@ -18,14 +18,14 @@ from model.language.settings import Setting, setting_text
 from search.audit_outcomes import Known, Outcome
 from search.compile import kernel_for
 from search.contradiction import agreed
-from search.exhaust import DEADLOCK, exhaust
+from search.exhaust import exhaust
 from search.fairness import liveness, shows_in_the_end
 from search.hunt import shrunk
 from search.loops.memory import SHARE, available_memory
 from search.progress import Report, silent
 from search.prove import INDUCTION, escapes, prove
 from search.trace import ReplayError, Trace, run
-from search.verdict import Answer, Finding, Verdict
+from search.verdict import DEADLOCK, Answer, Finding, Verdict
 from search.walk import walk
 
 WALKS, WALK_DEPTH = 50_000, 200

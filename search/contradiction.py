@@ -16,9 +16,7 @@ from attrs import frozen
 from model.language import Kind, Model
 from model.language.errors import InternalError
 from search.trace import Trace
-from search.verdict import Answer, Verdict
-
-DEADLOCK = "deadlock"
+from search.verdict import DEADLOCK, Answer, Verdict
 
 
 class Contradiction(InternalError):

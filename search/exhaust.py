@@ -20,10 +20,7 @@ from search.loops.frontier import DEADLOCKS, DEPTH, FIRST_DEADLOCK, GENERATED, N
 from search.loops.memory import SHARE, available_memory
 from search.progress import Report, silent
 from search.trace import Trace
-from search.verdict import Answer, Finding, RuleCount, Verdict
-
-DEADLOCK = "deadlock"
-"""The name of a finding about a state in which nothing is enabled."""
+from search.verdict import DEADLOCK, Answer, Finding, RuleCount, Verdict
 
 
 def exhaust(

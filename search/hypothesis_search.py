@@ -27,7 +27,7 @@ from search.hypothesis_tally import Tally
 from search.progress import Progress, Report, silent
 from search.shrink import shrink
 from search.trace import Trace
-from search.verdict import Answer, Finding, Verdict
+from search.verdict import DEADLOCK, Answer, Finding, Verdict
 
 # No explain phase, as in `machine_for`; the target phase needs targets, and a model has none.
 _PHASES = [Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink]
@@ -41,8 +41,6 @@ PROFILES = MappingProxyType({
 })
 """Settings of Hypothesis by name; `register_profiles` makes them known to Hypothesis itself."""
 
-DEADLOCK = "deadlock"
-"""The name of a finding about a state in which nothing is enabled."""
 
 
 def register_profiles() -> None:

@@ -6,7 +6,7 @@ thing i being bit i % 64 of word i // 64.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from attrs import field, frozen
@@ -100,3 +100,16 @@ class Kernel:
         """Whether a search that has taken so many seconds, of a budget or without end, gains by a faster kernel."""
         left = None if budget is None else budget - spent
         return self.faster is not None and spent >= PATIENCE and (left is None or left >= PATIENCE)
+
+
+def bit_row(numbers: Iterable[int], words: int) -> np.ndarray:
+    """A bit row of `words` words with these bits set."""
+    row = np.zeros(words, np.uint64)
+    for number in numbers:
+        row[number // 64] |= np.uint64(1 << (number % 64))
+    return row
+
+
+def bit_numbers(row: np.ndarray) -> list[int]:
+    """The numbers of the set bits of a bit row."""
+    return [number for number in range(64 * len(row)) if int(row[number // 64]) >> (number % 64) & 1]

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from model.language import Model, UsageError
 from search.spark_work import Chunk
+from search.verdict import DEADLOCK
 from search.walk_chunks import Walks
 
 COUNTS = ("walks", "steps", "visits", "dead_ends", "quiet")
@@ -32,7 +33,7 @@ class Tables:
 
     def __init__(self, folder: Path, model: Model) -> None:
         self.folder, self.model = folder, model
-        self.claims = [*(claim.key for claim in model.claims), "deadlock"]
+        self.claims = [*(claim.key for claim in model.claims), DEADLOCK]
         self.chunks = pq.ParquetWriter(folder / "chunks.parquet", CHUNKS)
         self.findings = pq.ParquetWriter(folder / "findings.parquet", FINDINGS)
 

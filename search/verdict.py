@@ -12,6 +12,9 @@ from attrs import field, frozen
 
 from search.trace import Trace
 
+DEADLOCK = "deadlock"
+"""The name of a finding about a state in which nothing is enabled."""
+
 
 class Answer(Enum):
     """What was found; the value is what `--json` prints as `verdict`."""

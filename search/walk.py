@@ -21,7 +21,7 @@ from search.kernel import Kernel
 from search.progress import Progress, Report, silent
 from search.shrink.clusters import Sample, clustered
 from search.trace import Trace
-from search.verdict import Answer, Cluster, Finding, RuleCount, Verdict
+from search.verdict import DEADLOCK, Answer, Cluster, Finding, RuleCount, Verdict
 from search.walk_chunks import Course, Walks, path_of, run_chunk, run_walks
 
 __all__ = ["Conclusion", "Course", "Outing", "Walks", "path_of", "run_walks", "walk"]
@@ -30,8 +30,6 @@ DEFAULT_WALKS = 10_000
 SLICE = 0.2
 """Seconds that a chunk of walks should take, between looks at signals, budgets and progress."""
 FIRST_CHUNK, MOST_IN_CHUNK = 64, 1 << 24
-DEADLOCK = "deadlock"
-"""The name of a finding about a state in which nothing is enabled."""
 
 
 @frozen(eq=False)

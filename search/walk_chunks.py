@@ -11,8 +11,7 @@ import numpy as np
 from attrs import evolve, frozen
 
 from search.confirm import Path, path_along
-from search.kernel import Kernel
-from search.loops.counts import bit_numbers
+from search.kernel import Kernel, bit_numbers
 from search.loops.tally import totals
 from search.loops.walk_counts import Gear
 from search.loops.walker import (

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.reports.commands import kwalk as kwalk
+
 
 @pytest.fixture(scope="session")
 def spark():

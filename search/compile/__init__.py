@@ -5,11 +5,9 @@ compiles nothing.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-import numpy as np
 from attrs import evolve
 
 from model.language import Kind, Model
@@ -19,7 +17,7 @@ from search.compile.fingerprint import fingerprint
 from search.compile.functions import units_of
 from search.compile.layout import WORD, layout_of
 from search.compile.machine_code import Loaded, cpu, object_code
-from search.kernel import Kernel
+from search.kernel import Kernel, bit_row
 
 
 def kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
@@ -73,21 +71,14 @@ def kernel_of(model: Model, code: Compiled) -> Kernel:
         bounds=code.bounds,
         errors=code.errors,
         **addresses,
-        system_row=_row((i.index for i in model.instances if i.action.by.system), -(-len(model.instances) // WORD)),
-        reachable_row=_row((c.index for c in model.claims if c.kind is Kind.REACHABLE), claims),
-        step_row=_row((c.index for c in model.claims if c.kind is Kind.STEP), claims),
+        system_row=bit_row((i.index for i in model.instances if i.action.by.system), -(-len(model.instances) // WORD)),
+        reachable_row=bit_row((c.index for c in model.claims if c.kind is Kind.REACHABLE), claims),
+        step_row=bit_row((c.index for c in model.claims if c.kind is Kind.STEP), claims),
         offsets=offsets,
         widths=widths,
         lows=lows,
         keep_alive=loaded,
     )
-
-
-def _row(members: Iterable[int], words: int) -> np.ndarray:
-    row = np.zeros(words, np.uint64)
-    for member in members:
-        row[member // WORD] |= np.uint64(1 << (member % WORD))
-    return row
 
 
 __all__ = ["Compiled", "compile_model", "compiled", "fast_kernel_for", "kernel_for", "kernel_of"]

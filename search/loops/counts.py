@@ -5,26 +5,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from search.kernel import Kernel
+from search.kernel import Kernel, bit_row
 from search.loops.frontier import BATCH, STRIDE, Batch, Machine, Tally
 from search.loops.memory import reserve
 from search.loops.shelves import leaves_of
 from search.loops.stubborn import NOTHING, Stubborn
 from search.loops.tally import PLANES, totals
-
-
-def bit_row(numbers: Iterable[int], words: int) -> np.ndarray:
-    """A bit row of `words` words with these bits set."""
-    row = np.zeros(words, np.uint64)
-    for number in numbers:
-        row[number // 64] |= np.uint64(1 << (number % 64))
-    return row
-
-
-def bit_numbers(row: np.ndarray) -> list[int]:
-    """The numbers of the set bits of a bit row."""
-    return [number for number in range(64 * len(row)) if int(row[number // 64]) >> (number % 64) & 1]
-
 
 _FIRST = ("first_state", "first_instance")
 

@@ -14,8 +14,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from model.language import Claim, Kind, Model
-from search.kernel import Kernel
-from search.loops.counts import bit_row
+from search.kernel import Kernel, bit_row
 from search.loops.stubborn import Stubborn, room_words
 from search.progress import Report, silent
 from search.reduction.cache import plan_of

@@ -20,7 +20,7 @@ from search.progress import Progress, Report, silent
 from search.shrink import Minimizer
 from search.shrink.shape import Shape, Shapes
 from search.trace import Trace
-from search.verdict import Cluster, Verdict
+from search.verdict import DEADLOCK, Cluster, Verdict
 
 MOST = 200
 """Shapes that are kept; a finding of a further one is only counted."""
@@ -56,7 +56,7 @@ class Group:
     def add(self, sample: Sample, length: int) -> None:
         """Count a finding whose minimized trace has so many steps."""
         self.count += 1
-        self.claims["deadlock" if sample.claim is None else sample.claim.key] = None
+        self.claims[DEADLOCK if sample.claim is None else sample.claim.key] = None
         if length < self.length:
             self.best, self.length = sample, length
 

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from model.language import Claim, Kind
-from search.kernel import Kernel
+from search.kernel import Kernel, bit_row
 from search.loops import replays as loops
-from search.loops.counts import Rows, bit_row
+from search.loops.counts import Rows
 from search.loops.replays import MISSED, Quest
 from search.shrink.behaviour import Behaviour
 from search.stepping import Stepper

@@ -21,6 +21,7 @@ from search.shrink import Minimizer
 from search.shrink.behaviour import Behaviour
 from search.shrink.shrinker import Shrinker
 from search.trace import Trace
+from search.verdict import DEADLOCK
 
 MOST_RENAMINGS = 120
 """So many renamings are compared; where there are more, members are numbered in the order of their appearance."""
@@ -88,7 +89,7 @@ class Shapes:
         actions = self.model.scenario.actions
         words = tuple(_call(actions[number].name, args) for number, args in map(labels.__getitem__, order))
         if claim is None:
-            return Shape("", "deadlock", words)
+            return Shape("", DEADLOCK, words)
         args = _renamed(claim.invariant, claim.args, renaming)
         return Shape(claim.kind.value, _call(claim.invariant.name, args or ()), words)
 

@@ -17,7 +17,7 @@ from search.progress import Report, silent
 from search.prove import prove
 from search.shrink import Minimizer
 from search.trace import Trace
-from search.verdict import Finding, Verdict
+from search.verdict import DEADLOCK, Finding, Verdict
 
 MINIMIZING, SEARCHING = 0.2, 0.6
 """The parts of the time that minimizing and exhaustive search get, at most; bounded checking has what is left."""
@@ -56,7 +56,7 @@ def _bounded(model: Model, best: Trace, claim: Claim, seconds: float, report: Re
 def _settled(model: Model, best: Trace, verdict: Verdict, engine: str) -> Trace:
     """The trace that is best after a search, and whether the search proves that it is the shortest."""
     found = verdict.counterexample
-    key = best.claim or "deadlock"
+    key = best.claim or DEADLOCK
     agreed(model, verdict, _as_verdict(verdict, key, best))
     refuted = positions(model, verdict).get(key, Position()).refuted
     if found is not None and found.length < best.length:

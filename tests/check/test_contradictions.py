@@ -21,7 +21,6 @@ from search.exhaust import exhaust
 from search.prove import prove
 from search.verdict import Answer, Finding, Proof
 from search.walk import walk
-from tests.reports.commands import kwalk  # noqa: F401
 
 MODEL = Model(REFERENCE)
 DISK = MODEL.claims_of("disk_matches_znode")
@@ -150,7 +149,7 @@ def test_walks_that_met_nothing_contradict_nothing(honest):
     agreed(MODEL, honest, silent)
 
 
-def test_the_command_ends_with_70_and_leaves_all_that_reproduces_it(kwalk, monkeypatch, tmp_path):  # noqa: F811
+def test_the_command_ends_with_70_and_leaves_all_that_reproduces_it(kwalk, monkeypatch, tmp_path):
     monkeypatch.setattr(checking, "prove", lying_proof)
     ran = kwalk("check", "topic-id-core", "--invariant", "disk_matches_znode", "--seconds", 6, "--out", "found")
     assert ran.code == 70
@@ -169,7 +168,7 @@ def test_the_command_ends_with_70_and_leaves_all_that_reproduces_it(kwalk, monke
     assert kwalk("replay", folder / verdicts[0]["findings"][0]["trace_file"]).code == 12
 
 
-def test_the_command_says_what_each_engine_says(kwalk):  # noqa: F811
+def test_the_command_says_what_each_engine_says(kwalk):
     ran = kwalk("check", "lost-update", "--flag", "lock=on", "--seconds", 6)
     assert ran.code == 0 and ran.out.startswith("HOLDS")
     assert "exhaust: holds (exhaustive" in ran.out and "walk: holds (sampled" in ran.out

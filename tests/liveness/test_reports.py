@@ -12,9 +12,7 @@ from reports.story import Turn, tell
 from reports.trace_file import read_trace
 from search.exhaust import exhaust
 from tests.liveness.classics import LOSSY, SLEEPERS
-from tests.reports.commands import kwalk
 
-__all__ = ["kwalk"]
 REFERENCE, SLEEPING = "tests.liveness.classics:LOSSY", "tests.liveness.classics:SLEEPERS"
 
 

@@ -5,10 +5,8 @@ import pytest
 
 from reports.mutation.files import explanations_in
 from search.mutation import workers as working
-from tests.reports.commands import kwalk
 from tests.structure.rooms import ROOT
 
-__all__ = ["kwalk"]
 BAKERY = "tests.mutation.bakery:SCENARIO"
 EXPLAINED = ROOT / "model" / "examples" / "mutants.toml"
 COMMAND_LINE = (ROOT / "docs/reference/command-line.md").read_text("utf-8")

@@ -23,11 +23,9 @@ from reports.files import OutFolder
 from search import audit as auditing
 from search.audit import Budget, audit, cells_of
 from tests.bad_input.harmless import assert_harmless
-from tests.reports.commands import kwalk
 from tests.search.leases import FENCING_FIX, FIXES
 from tests.structure.rooms import ROOT
 
-__all__ = ["kwalk"]
 LEASES, STAIRS = "tests.search.leases:FIXES", "tests.search.stairs:JUMP_FIX"
 COMMAND = "kwalk exhaust tests.search.leases:SCENARIO --invariant writes_go_forward"
 JUDGEMENTS = {"closes": 1, "has a hole": 2, "makes worse": 1, "no difference": 1}

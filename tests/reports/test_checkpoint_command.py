@@ -5,11 +5,9 @@ import shlex
 
 import pytest
 
-from tests.reports.commands import kwalk
 from tests.structure.documents import blocks
 from tests.structure.rooms import ROOT
 
-__all__ = ["kwalk"]
 PAGE = ROOT / "docs/how-to/search-for-hours.md"
 
 

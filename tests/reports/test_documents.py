@@ -9,10 +9,8 @@ import pytest
 from reports.command_line import COMMANDS
 from reports.commands.options import parser
 from reports.itf import itf
-from tests.reports.commands import kwalk
 from tests.reports.traces import REFERENCE, model, trace
 
-__all__ = ["kwalk"]
 DOCS = Path(__file__).parents[2] / "docs"
 COMMAND_LINE = (DOCS / "reference/command-line.md").read_text("utf-8")
 TRACES = (DOCS / "reference/traces.md").read_text("utf-8")

@@ -10,9 +10,7 @@ from model.examples.lost_update import LOCK, LOST_UPDATE
 from model.language import Flag, Model, UsageError
 from model.language.settings import allowed_settings, declared_flags, setting_from
 from reports import fingerprint as fingerprints
-from tests.reports.commands import kwalk
 
-__all__ = ["kwalk"]
 UNLOCKED, QUEUE = "model.examples.lost_update:LOST_UPDATE", "model.examples.blocking_queue:BLOCKING_QUEUE"
 
 

@@ -5,9 +5,6 @@ import json
 
 import pytest
 
-from tests.reports.commands import kwalk
-
-__all__ = ["kwalk"]
 SURVEYED = "tests.reports.street_survey:SURVEYED"
 SAFE = ("--invariant", "boxes_only_fill", "--bound", "seals=1")
 """What holds: one letter fills no box twice."""

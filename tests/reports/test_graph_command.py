@@ -16,11 +16,9 @@ from search import graph as graphs
 from search.graph import MOST, explore
 from search.graph_statistics import statistics_of
 from tests.bad_input.refusals import assert_refused, left_in
-from tests.reports.commands import kwalk
 from tests.reports.dot_grammar import Picture, label, read_dot
 from tests.reports.traces import HOSTILE, REFERENCE, labelled
 
-__all__ = ["kwalk"]
 DIE_HARD = "model.examples.die_hard:DIE_HARD"
 LOST_UPDATE = "model.examples.lost_update:LOST_UPDATE"
 COMMAND_LINE = (Path(__file__).parents[2] / "docs/reference/command-line.md").read_text("utf-8")

@@ -8,10 +8,8 @@ import re
 import pytest
 
 from reports import files
-from tests.reports.commands import kwalk
 from tests.reports.traces import REFERENCE
 
-__all__ = ["kwalk"]
 TOPIC_ID_CORE = "model.examples.reference:REFERENCE"
 DIE_HARD = "model.examples.die_hard:DIE_HARD"
 NEEDED = {

@@ -12,11 +12,8 @@ from reports.command_line import COMMANDS, main
 from reports.commands import traces as commands
 from reports.itf import itf, itf_text
 from reports.trace_file import read_trace
-from tests.reports.commands import kwalk
 from tests.reports.post_office import POST_OFFICE
 from tests.reports.traces import LOST, REFERENCE, model, trace
-
-__all__ = ["kwalk"]
 
 
 @pytest.fixture

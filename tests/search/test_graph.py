@@ -12,9 +12,10 @@ from model.examples.lost_update import LOST_UPDATE
 from model.examples.two_phase_commit import TWO_PHASE_COMMIT
 from model.language import Actor, Bound, Domain, DomainError, Kind, Model, Scenario, UsageError, action, number, state
 from search import graph as graphs
-from search.exhaust import DEADLOCK, exhaust
+from search.exhaust import exhaust
 from search.graph import MOST, explore
 from search.graph_statistics import components, statistics_of
+from search.verdict import DEADLOCK
 from tests.search.plain_counts import plain_counts
 from tests.search.post_office import BROKEN, STUCK, post_office
 

@@ -13,7 +13,6 @@ from search.exhaust import exhaust
 from search.shrink import shortest as module
 from search.shrink.shortest import shortest
 from search.verdict import Answer
-from tests.reports.commands import kwalk  # noqa: F401
 from tests.shrink.walks import violating_walks
 
 MODEL = Model(REFERENCE)
@@ -60,7 +59,7 @@ def test_a_search_that_has_missed_the_trace_is_no_proof(long, monkeypatch):
         shortest(MODEL, long, kernel_for(MODEL), seconds=30)
 
 
-def test_the_command_says_how_short_and_by_what_it_is_known(kwalk):  # noqa: F811
+def test_the_command_says_how_short_and_by_what_it_is_known(kwalk):
     walked = kwalk("walk", "topic-id-core", "--invariant", "leaders_when_settled", "--walks", 10)
     ran = kwalk("shrink", walked.file("Trace"), "--seconds", 30)
     assert ran.code == 12
