@@ -63,7 +63,7 @@ def tried(partitions: int) -> dict[str, float]:
     from model.language.registry import find_scenario
     from search.compile import compile_model, kernel_of
     from search.exhaust import exhaust
-    from search.walk import walk
+    from search.walks import walk
 
     model = Model(find_scenario(SCENARIO), bounds=asdict(Bounds(3, partitions, 3, 2, 2)))
     lifting, lifted = _timed(lambda: lift(model))

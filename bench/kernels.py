@@ -41,7 +41,7 @@ def measured(name: str) -> dict[str, float]:
 
 def _rate(model: Any, kernel: Any) -> float:
     """Millions of steps a CPU second: between a short run and a long one, so that what is done once does not count."""
-    from search.walk import walk
+    from search.walks import walk
 
     def run(walks: int) -> tuple[float, int]:
         spent, verdict = _timed(lambda: walk(model, kernel=kernel, walks=walks, depth=DEPTH, keep_going=True))

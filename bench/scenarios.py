@@ -15,7 +15,7 @@ from model.language.registry import find_scenario
 from search.compile import fast_kernel_for
 from search.exhaust import exhaust
 from search.kernel import Kernel
-from search.walk import walk
+from search.walks import walk
 
 MEMORY = 1 << 30
 """Bytes for an exhaustive search."""

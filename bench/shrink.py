@@ -22,7 +22,7 @@ from search.exhaust import exhaust
 from search.kernel import Kernel
 from search.shrink import Minimizer
 from search.trace import Trace
-from search.walk_chunks import Course, path_of, run_chunk
+from search.walks.chunks import Course, path_of, run_chunk
 
 WORKS = (
     (REFERENCE, {}, "disk_matches_znode"),

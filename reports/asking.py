@@ -81,7 +81,7 @@ def _exhaust(asked: Asked, wanted: dict[str, Any]) -> Verdict:
 def _walk(asked: Asked, wanted: dict[str, Any]) -> Verdict:
     from search.compile import kernel_for
     from search.shrink import shrink
-    from search.walk import walk
+    from search.walks import walk
 
     kernel = kernel_for(asked.model)
     verdict = walk(asked.model, claims=asked.claims, kernel=kernel, **wanted)
@@ -91,7 +91,7 @@ def _walk(asked: Asked, wanted: dict[str, Any]) -> Verdict:
 
 
 def _hypothesis(asked: Asked, wanted: dict[str, Any]) -> Verdict:
-    from search.hypothesis_search import hypothesis_search
+    from search.hypothesis import hypothesis_search
 
     return hypothesis_search(asked.model, claims=asked.claims, **wanted)
 

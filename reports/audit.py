@@ -19,7 +19,7 @@ from model.language.settings import setting_text, variant_text
 from reports.escaping import visible
 from reports.scenario_reference import reference_to
 from search.audit import Cell, Judgement, Known, Outcome, Row
-from search.audit_cells import WALK_DEPTH, WALKS
+from search.audit.cells import WALK_DEPTH, WALKS
 
 Files = Mapping[str, Mapping[str, Path]]
 """The files of each saved trace by format, by the command that finds it."""

@@ -25,8 +25,8 @@ from reports.summary import indented
 from reports.terminal import put
 from reports.text import steps_table
 from search.waypoints import BEFORE, Effort, Explanation, Fit
-from search.waypoints_gap import Manner
-from search.waypoints_misfit import Difference
+from search.waypoints.gap import Manner
+from search.waypoints.misfit import Difference
 
 STYLES = {Fit.EXPLAINED: "bold green", Fit.REFUSED: "bold red", Fit.UNDECIDED: "bold yellow"}
 SHOWN = 8

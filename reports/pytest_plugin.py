@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
         pin=config.getoption("--kwalk-pin"),
     )
     if config.getoption("--hypothesis-profile", default=None) in PROFILES:
-        from search.hypothesis_search import register_profiles
+        from search.hypothesis import register_profiles
 
         register_profiles()
 

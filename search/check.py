@@ -18,7 +18,7 @@ from search.hunt import shrunk
 from search.progress import Report, silent
 from search.prove import prove
 from search.verdict import Answer, Verdict
-from search.walk import walk
+from search.walks import walk
 
 SECONDS = 60.0
 """Seconds of a check that nobody gave a time."""

@@ -20,7 +20,7 @@ from search.progress import Progress, Report, silent
 from search.shrink import shrink
 from search.shrink.clusters import with_clusters
 from search.verdict import Answer, Finding, RuleCount, Verdict
-from search.walk import walk
+from search.walks import walk
 
 SECONDS = 60.0
 """Seconds of a hunt that nobody gave a time."""
@@ -71,7 +71,7 @@ def hunt(
 def _walks(model: Model, wanted: dict[str, Any], workers: int | None, out: str | Path | None) -> Verdict:
     """Walks on Spark; in this process where Spark cannot run, and the verdict says so."""
     try:
-        from search.spark import walk_on_spark
+        from search.spark.walks import walk_on_spark
 
         verdict = walk_on_spark(model, **wanted, **_given(partitions=workers, out=out))
         if verdict.walks or "interrupt" in verdict.how:

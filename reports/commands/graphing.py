@@ -20,7 +20,7 @@ from reports.progress import shown_on_stderr
 from reports.summary import indented
 from reports.terminal import console, put
 from search.graph import MOST, StateGraph, explore
-from search.graph_statistics import Depth, Statistics, statistics_of
+from search.graph.statistics import Depth, Statistics, statistics_of
 
 INTERRUPTED = 3
 """The exit code after Ctrl-C, as of searches that end undecided."""

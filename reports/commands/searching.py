@@ -72,7 +72,7 @@ SHRINKING = 5.0
 
 def walk(options: Namespace) -> int:
     """Take random walks, and shrink what they met first; the exit code."""
-    from search.walk import walk as engine
+    from search.walks import walk as engine
 
     wanted = {"seed": options.seed, "walks": options.walks, "depth": options.depth, "minimize": _minimize(options)}
     return _search(options, _shrinking(engine), keep_going=options.keep_going, **wanted)

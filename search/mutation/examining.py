@@ -21,7 +21,7 @@ from search.mutation.grounds import MEMORY, Ground, MutatedModel
 from search.mutation.mutants import Mutant
 from search.trace import Trace
 from search.verdict import Finding, Verdict
-from search.walk import walk
+from search.walks import walk
 
 SECONDS = 10.0
 """Seconds that each exhaustive search of a mutant gets if nobody says how many."""

@@ -15,9 +15,9 @@ from model.examples.die_hard import DIE_HARD as SCENARIO
 from model.language import Model, UsageError
 from reports import files
 from search.compile import kernel_for
-from search.spark_tables import tables_in
-from search.spark_work import Chunk
-from search.walk_chunks import Course, run_chunk
+from search.spark.tables import tables_in
+from search.spark.work import Chunk
+from search.walks.chunks import Course, run_chunk
 from tests.bad_input.refusals import COMMAND, DIE_HARD, assert_refused, kwalk, left_in, process, tiny_disk
 
 __all__ = ["kwalk", "process", "tiny_disk"]

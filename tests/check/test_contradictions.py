@@ -20,7 +20,7 @@ from search.contradiction import Contradiction, agreed, contradictions, position
 from search.exhaust import exhaust
 from search.prove import prove
 from search.verdict import Answer, Finding, Proof
-from search.walk import walk
+from search.walks import walk
 
 MODEL = Model(REFERENCE)
 DISK = MODEL.claims_of("disk_matches_znode")
@@ -96,7 +96,7 @@ def test_a_hunt_notices_that_walks_find_what_was_searched_already(monkeypatch):
         return walk(model, **{**wanted, "seconds": None, "walks": 500})
 
     monkeypatch.setattr(hunting, "exhaust", blind)
-    monkeypatch.setattr("search.spark.walk_on_spark", walks_here)
+    monkeypatch.setattr("search.spark.walks.walk_on_spark", walks_here)
     with pytest.raises(Contradiction, match="exhaust says that no trace of up to 10 steps violates"):
         hunting.hunt(MODEL, claims=DISK, seconds=20)
 

@@ -10,7 +10,7 @@ from search import hunt as hunting
 from search.exhaust import exhaust
 from search.hunt import hunt
 from search.verdict import Answer, Verdict
-from search.walk import walk
+from search.walks import walk
 
 MODEL = Model(REFERENCE)
 UNBROKEN = MODEL.claims_of("leaders_when_settled")
@@ -28,7 +28,7 @@ def walks_here(model, *, partitions=None, out=None, **wanted) -> Verdict:
 
 @pytest.fixture
 def without_spark(monkeypatch):
-    monkeypatch.setattr("search.spark.walk_on_spark", walks_here)
+    monkeypatch.setattr("search.spark.walks.walk_on_spark", walks_here)
 
 
 def test_what_exhaustive_search_finds_is_final_and_shortest():
@@ -67,7 +67,7 @@ def test_where_spark_cannot_run_the_walks_are_done_without_it(monkeypatch):
 
     monkeypatch.setattr(hunting, "exhaust", impatient)
     monkeypatch.setattr(hunting, "LEAST", 2.0)
-    monkeypatch.setattr("search.spark.walk_on_spark", no_java)
+    monkeypatch.setattr("search.spark.walks.walk_on_spark", no_java)
     found = hunt(MODEL, seconds=1)
     assert found.answer is Answer.VIOLATED
     assert any("No Java 17 was found." in note for note in found.notes)

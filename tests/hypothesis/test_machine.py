@@ -17,7 +17,7 @@ from model.examples.blocking_queue import BLOCKING_QUEUE
 from model.examples.lost_update import LOST_UPDATE
 from model.examples.reference import REFERENCE
 from model.language import Model, UsageError
-from search.hypothesis_machine import Falsified, machine_for
+from search.hypothesis.machine import Falsified, machine_for
 from tests.shrink.mail import MAIL, deliver, post
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -129,7 +129,7 @@ def test_a_machine_is_a_test_case_that_pytest_collects(tmp_path):
     (tmp_path / "test_mine.py").write_text(textwrap.dedent("""
         from model.examples.lost_update import LOST_UPDATE
         from model.language import Model
-        from search.hypothesis_machine import machine_for
+        from search.hypothesis.machine import machine_for
 
         TestUnlocked = machine_for(Model(LOST_UPDATE, "no-lock")).TestCase
         TestLocked = machine_for(Model(LOST_UPDATE, "lock")).TestCase

@@ -11,8 +11,8 @@ from model.examples.lost_update import LOST_UPDATE
 from model.examples.reference import REFERENCE
 from model.examples.two_phase_commit import TWO_PHASE_COMMIT
 from model.language import Model, UsageError
-from search import hypothesis_search as engine
-from search.hypothesis_search import PROFILES, derived, hypothesis_search, register_profiles
+from search import hypothesis as engine
+from search.hypothesis import PROFILES, derived, hypothesis_search, register_profiles
 from search.trace import run
 from search.verdict import Answer
 from tests.shrink.mail import MAIL

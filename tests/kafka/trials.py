@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from model.language import Fix
 from search.audit import Budget, audit, cells_of
-from search.audit_outcomes import Known, Outcome
+from search.audit.outcomes import Known, Outcome
 
 Pinned = tuple[str, int | None, int | None]
 

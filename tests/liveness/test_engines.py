@@ -9,11 +9,11 @@ from model.language import DomainError, LiftError, Model, UsageError, eventually
 from search.exhaust import exhaust
 from search.fairness import closed, never_ends
 from search.graph import explore
-from search.hypothesis_search import hypothesis_search
+from search.hypothesis import hypothesis_search
 from search.prove import prove
 from search.shrink import shrink
 from search.verdict import Answer
-from search.walk import walk
+from search.walks import walk
 from tests.liveness.classics import LOSSY, SLEEPERS, value_arrives
 
 BOTH = evolve(ALTERNATING_BIT, invariants=(*ALTERNATING_BIT.invariants, value_arrives))

@@ -14,7 +14,7 @@ from reports.commands.options import parser
 from reports.dot import LABELS, Drawing, dot_text, quoted
 from search import graph as graphs
 from search.graph import MOST, explore
-from search.graph_statistics import statistics_of
+from search.graph.statistics import statistics_of
 from tests.bad_input.refusals import assert_refused, left_in
 from tests.reports.dot_grammar import Picture, label, read_dot
 from tests.reports.traces import HOSTILE, REFERENCE, labelled

@@ -12,9 +12,9 @@ from attrs import evolve
 from model.examples.blocking_queue import BLOCKING_QUEUE, WAIT_SETS
 from model.examples.lost_update import LOCK, LOST_UPDATE
 from model.language import Fix, KwalkError, Trial, UsageError
-from search import audit_cells
 from search.audit import Budget, Judgement, Known, Outcome, audit, cells_of, judged
-from search.walk import walk
+from search.audit import cells as audit_cells
+from search.walks import walk
 from tests.search.leases import AMNESIA_FIX, CHECK_FIX, FENCING_FIX, FIXES, SCENARIO
 from tests.search.stairs import JUMP_FIX, STAIRS
 
@@ -201,7 +201,7 @@ def test_a_worker_that_dies_is_told_and_what_was_finished_is_kept(monkeypatch):
     def die(cell, budget):
         os.kill(os.getpid(), signal.SIGKILL)
 
-    monkeypatch.setattr("search.audit_workers.examine", die)
+    monkeypatch.setattr("search.audit.workers.examine", die)
     with pytest.raises(KwalkError, match=r"in fenced-leases: the process that searched it ended with code -9"):
         audit(cells_of(FIXES), BUDGET, workers=2)
 

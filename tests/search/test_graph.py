@@ -14,7 +14,7 @@ from model.language import Actor, Bound, Domain, DomainError, Kind, Model, Scena
 from search import graph as graphs
 from search.exhaust import exhaust
 from search.graph import MOST, explore
-from search.graph_statistics import components, statistics_of
+from search.graph.statistics import components, statistics_of
 from search.verdict import DEADLOCK
 from tests.search.plain_counts import plain_counts
 from tests.search.post_office import BROKEN, STUCK, post_office

@@ -14,7 +14,8 @@ from search.compile import kernel_for
 from search.confirm import EngineDisagreement, vectors
 from search.trace import run, shows
 from search.verdict import Answer
-from search.walk import Course, path_of, run_walks, walk
+from search.walks import walk
+from search.walks.chunks import Course, path_of, run_walks
 from tests.search.plain_kernel import plain_kernel
 from tests.search.post_office import BROKEN, POST_OFFICE, STUCK, post_office
 

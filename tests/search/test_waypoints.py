@@ -8,7 +8,7 @@ from model.language import Model, Result, UsageError
 from model.language.series import Fact, Series, Waypoint, where
 from search.compile import kernel_for
 from search.waypoints import Explanation, Fit, Wish, explain
-from search.waypoints_gap import Manner
+from search.waypoints.gap import Manner
 from tests.search.kitchen import KITCHEN, seen, series
 
 MODEL = Model(KITCHEN)

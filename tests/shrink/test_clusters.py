@@ -18,7 +18,7 @@ from search.shrink import Minimizer
 from search.shrink.clusters import Clusters, Sample, with_clusters
 from search.shrink.shape import Shapes
 from search.trace import run
-from search.walk import walk
+from search.walks import walk
 from tests.shrink.walks import trace_of, walks_by_kernel
 from tests.shrink.workshop import WORKSHOP
 

@@ -11,7 +11,7 @@ from search.confirm import Origin, confirmed
 from search.kernel import Kernel
 from search.plain import Visits
 from search.trace import Trace
-from search.walk_chunks import Course, path_of, run_chunk
+from search.walks.chunks import Course, path_of, run_chunk
 
 CHUNK = 2000
 

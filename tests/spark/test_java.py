@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from model.language import UsageError
-from search import java
-from search.java import VECTOR_MODULE, java_home, java_version
+from search.spark import java
+from search.spark.java import VECTOR_MODULE, java_home, java_version
 
 
 def fake_java(folder, *lines):
@@ -85,7 +85,7 @@ def test_no_java_at_all_is_an_error_that_says_what_to_do(nowhere, monkeypatch):
 
 
 COUNT_TO_SIX = """
-from search.spark_session import spark_session
+from search.spark.session import spark_session
 with spark_session(1) as session:
     print(session.range(6).count())
 """

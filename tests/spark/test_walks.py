@@ -15,13 +15,13 @@ from pyspark import cloudpickle
 
 from model.examples.reference import REFERENCE
 from model.language import Model, UsageError
-from search import spark as engine
 from search.compile import compiled, kernel_of
-from search.spark import SparkFailure, walk_on_spark
-from search.spark_work import OtherCpu, Parcel, Round, unpacked, walker_of
+from search.spark import walks as engine
+from search.spark.walks import SparkFailure, walk_on_spark
+from search.spark.work import OtherCpu, Parcel, Round, unpacked, walker_of
 from search.verdict import Answer
-from search.walk import walk
-from search.walk_chunks import Course
+from search.walks import walk
+from search.walks.chunks import Course
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors cannot import this file
 
@@ -154,7 +154,7 @@ INTERRUPTED = """
 import sys
 from model.examples.reference import REFERENCE
 from model.language import Model
-from search.spark import walk_on_spark
+from search.spark.walks import walk_on_spark
 if __name__ == "__main__":
     told = lambda progress: print("walking", flush=True)
     print("starting", flush=True)

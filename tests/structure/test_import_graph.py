@@ -83,10 +83,10 @@ def test_every_room_has_modules_to_look_at():
     [
         "import search.walk",
         "from search import walk",
-        "from search.walk import run_walks",
-        "def late():\n    from search.walk import run_walks",
+        "from search.walks import run_walks",
+        "def late():\n    from search.walks import run_walks",
         "if TYPE_CHECKING:\n    import search",
-        "import importlib\nimportlib.import_module('search.walk')",
+        "import importlib\nimportlib.import_module('search.walks')",
     ],
 )
 def test_an_arrow_is_seen_however_it_is_written(source):

@@ -34,7 +34,7 @@ from search.loops.gap import (
 )
 from search.loops.memory import reserve
 from search.loops.states import FIRST_REGION, States
-from search.waypoints_program import program_of, truth
+from search.waypoints.program import program_of, truth
 
 PACE = 1 << 14
 """States between looks at the clock."""

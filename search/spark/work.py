@@ -19,7 +19,7 @@ from attrs import evolve, fields, frozen
 from search.compile.cache import Compiled
 from search.compile.machine_code import FUNCTIONS, Loaded, cpu
 from search.kernel import Kernel
-from search.walk_chunks import Course, Walks, run_chunk
+from search.walks.chunks import Course, Walks, run_chunk
 
 NUMBERS = pa.int64()
 SCHEMA = pa.schema(

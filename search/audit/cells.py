@@ -15,7 +15,7 @@ from attrs import evolve, frozen
 from model.language import Claim, Fix, Kind, Model, Scenario, Trial, UsageError
 from model.language.lift import lift
 from model.language.settings import Setting, setting_text
-from search.audit_outcomes import Known, Outcome
+from search.audit.outcomes import Known, Outcome
 from search.compile import kernel_for
 from search.contradiction import agreed
 from search.exhaust import exhaust
@@ -26,7 +26,7 @@ from search.progress import Report, silent
 from search.prove import INDUCTION, escapes, prove
 from search.trace import ReplayError, Trace, run
 from search.verdict import DEADLOCK, Answer, Finding, Verdict
-from search.walk import walk
+from search.walks import walk
 
 WALKS, WALK_DEPTH = 50_000, 200
 """How many walks a cell gets, of how many steps: a number, so that what they find does not depend on the machine."""

@@ -14,9 +14,9 @@ from attrs import define, evolve, field, frozen
 from model.language import Fix, KwalkError, Scenario, Trial, UsageError
 from model.language.errors import unknown
 from model.language.registry import find_scenario
-from search.audit_cells import Budget, Cell, Fingerprint, examine
-from search.audit_outcomes import Judgement, Known, Outcome, judged
-from search.audit_workers import examined_by_workers
+from search.audit.cells import Budget, Cell, Fingerprint, examine
+from search.audit.outcomes import Judgement, Known, Outcome, judged
+from search.audit.workers import examined_by_workers
 from search.compile.fingerprint import fingerprint
 from search.progress import Progress, Report, silent
 

@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 
 from model.language import UsageError
 from search.interrupts import interrupts_restored
-from search.java import java_home
+from search.spark.java import java_home
 
 SETTINGS = {
     "spark.ui.enabled": "false",

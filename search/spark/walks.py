@@ -26,12 +26,13 @@ from search.compile.machine_code import cpu
 from search.fairness import safety, without_liveness
 from search.interrupts import Interrupts, interrupts_noticed
 from search.progress import Progress, Report, silent
-from search.spark_session import spark_session
-from search.spark_tables import Tables, folder_name, tables_in
-from search.spark_work import SCHEMA, Chunk, Parcel, Round, chunks_of, walker_of
+from search.spark.session import spark_session
+from search.spark.tables import Tables, folder_name, tables_in
+from search.spark.work import SCHEMA, Chunk, Parcel, Round, chunks_of, walker_of
 from search.verdict import Verdict
-from search.walk import DEFAULT_WALKS, Conclusion, Outing
-from search.walk_chunks import Course, run_chunk
+from search.walks import DEFAULT_WALKS
+from search.walks.chunks import Course, run_chunk
+from search.walks.conclusion import Conclusion, Outing
 
 JOBS = "kwalk walks"
 """The name of our jobs, by which they are cancelled."""

@@ -12,8 +12,8 @@ from attrs import evolve, frozen
 
 from model.language import Vector
 from model.language.series import Fact, Waypoint
-from search.waypoints_gap import Ground, Layers, Manner, Stop
-from search.waypoints_program import program_of, truth
+from search.waypoints.gap import Ground, Layers, Manner, Stop
+from search.waypoints.program import program_of, truth
 
 STATES = 50_000
 """How many states are looked at once more."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from model.language import KwalkError
 from model.language.errors import InternalError
-from search.audit_cells import Budget, Cell, examine
-from search.audit_outcomes import Outcome
+from search.audit.cells import Budget, Cell, examine
+from search.audit.outcomes import Outcome
 from search.forked import Forked, crowd
 
 

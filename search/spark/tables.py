@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from model.language import Model, UsageError
-from search.spark_work import Chunk
+from search.spark.work import Chunk
 from search.verdict import DEADLOCK
-from search.walk_chunks import Walks
+from search.walks.chunks import Walks
 
 COUNTS = ("walks", "steps", "visits", "dead_ends", "quiet")
 CHUNKS = pa.schema([("first", pa.int64()), ("seconds", pa.float64())] + [(name, pa.int64()) for name in COUNTS])

@@ -22,8 +22,8 @@ from hypothesis.stateful import run_state_machine_as_test
 from model.language import Claim, Kind, Model
 from model.language.errors import unknown
 from search.fairness import safety, without_liveness
-from search.hypothesis_machine import Falsified, machine_for
-from search.hypothesis_tally import Tally
+from search.hypothesis.machine import Falsified, machine_for
+from search.hypothesis.tally import Tally
 from search.progress import Progress, Report, silent
 from search.shrink import shrink
 from search.trace import Trace

@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from model.language import Action, Claim, Instance, Invariant, Kind, Model, UsageError
 from search.fairness import safety
-from search.hypothesis_tally import Tally
+from search.hypothesis.tally import Tally
 from search.plain import Visit, Visits
 from search.trace import Trace, reference_of
 

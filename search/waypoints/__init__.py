@@ -22,8 +22,8 @@ from search.kernel import Kernel
 from search.loops.memory import SHARE, available_memory
 from search.progress import Progress, Report, silent
 from search.trace import Trace
-from search.waypoints_gap import Ground, Layers, Manner, StepFailed, Stop, compile_loops
-from search.waypoints_misfit import Misfit, misfit_of
+from search.waypoints.gap import Ground, Layers, Manner, StepFailed, Stop, compile_loops
+from search.waypoints.misfit import Misfit, misfit_of
 
 EVENTS = 8
 """How many events are assumed in a gap, at most, if nobody says."""
