@@ -1,123 +1,191 @@
 """Clusters: many findings, minimized and grouped by shape, so that they can be read.
 
-Words: a *cluster* is the findings of one shape; the shortest trace among them stands for it. Findings are taken in the
-order of their walks, so that the same ones are minimized whatever the number of workers and executors. At most so many
-are minimized as somebody asked for, and so many shapes kept as MOST says: nothing grows with the number of findings.
-Minimizing keeps the action that leads to the violation, so that one bug does not disappear behind a shorter one.
+Words: a *cluster* is the findings of one shape; the shortest trace among them stands for it. Clusters of some findings
+and clusters of others are *merged* into those of all: that is how many processes share the work. At most so many
+findings are minimized as somebody asked for, and so many shapes kept as MOST says: nothing grows with the number of
+findings. Minimizing keeps the action that leads to the violation, so that one bug does not disappear behind a shorter
+one.
 """
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
-from attrs import define, evolve, field, frozen
+from attrs import evolve, field, frozen
 
-from model.language import Claim, Kind, Model
-from search.confirm import EngineDisagreement
+from model.language import Kind, Model
+from search.confirm import EngineDisagreement, Origin, confirmed, path_along
 from search.kernel import Kernel
 from search.progress import Progress, Report, silent
 from search.shrink import Minimizer
 from search.shrink.shape import Shape, Shapes
+from search.stepping import PlainStepper
 from search.trace import Trace
 from search.verdict import DEADLOCK, Cluster, Verdict
 
 MOST = 200
-"""Shapes that are kept; a finding of a further one is only counted."""
+"""Shapes that are kept, those of fewest steps; a finding of another one is only counted."""
 WIDTHS = (100, 1000, 3000)
 """How wide the searches for a shorter trace are here, where there are many traces."""
 
 
-@frozen(eq=False)
+@frozen
 class Sample:
-    """A finding to minimize: what is violated (None: a deadlock), the packed first state, and the steps from there.
+    """A finding in numbers, which mean the same to all who have the same model.
 
-    `trace` makes its trace, which only those that stand for a cluster need; `walk` is the walk of `seed` that met it.
+    `claim` is the number of what is violated (None: a deadlock), `start` the packed first state, `steps` the numbers of
+    the instances from there, `origin` what is known of where it was found, and `walk` the walk of its seed that met it.
     """
 
-    claim: Claim | None
+    claim: int | None
     start: bytes
     steps: tuple[int, ...]
-    trace: Callable[[], Trace]
-    seed: int | None = None
+    origin: Origin
     walk: int | None = None
 
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where it was found: findings are in the order of their seeds, and then of their walks."""
+        seed = self.origin.seed
+        return -1 if seed is None else seed, -1 if self.walk is None else self.walk
 
-@define
+    @property
+    def rank(self) -> tuple[int, tuple[int, int], int, tuple[int, ...], bytes]:
+        """Of two that tell the same, the lesser one is kept: the shorter, and among equals the one found first."""
+        return len(self.steps), self.place, -1 if self.claim is None else self.claim, self.steps, self.start
+
+
+@frozen
 class Group:
-    """A cluster that grows: the finding with the shortest trace stands for it, the first one among equals."""
+    """What is kept of the findings of one shape: how many, of which claims, the first one and the best, minimized."""
 
+    count: int
+    claims: frozenset[int | None]
     first: Sample
     best: Sample
-    length: int
-    count: int = 0
-    claims: dict[str, None] = field(factory=dict)
 
-    def add(self, sample: Sample, length: int) -> None:
-        """Count a finding whose minimized trace has so many steps."""
-        self.count += 1
-        self.claims[DEADLOCK if sample.claim is None else sample.claim.key] = None
-        if length < self.length:
-            self.best, self.length = sample, length
+    def __add__(self, other: Group) -> Group:
+        first = min(self.first, other.first, key=lambda sample: (sample.place, sample.rank))
+        best = min(self.best, other.best, key=lambda sample: sample.rank)
+        return Group(self.count + other.count, self.claims | other.claims, first, best)
 
 
+@frozen
 class Clusters:
-    """Groups findings as they come."""
+    """Findings by their shapes, in bounded room; without the Model, so that it can be pickled and sent.
+
+    `minimized` findings are counted, those of shapes that are not among the `most` of fewest steps included.
+    """
+
+    groups: Mapping[Shape, Group] = field(factory=dict)
+    minimized: int = 0
+    most: int = MOST
+
+    @property
+    def left_out(self) -> int:
+        """How many findings have shapes that are not kept."""
+        return self.minimized - sum(group.count for group in self.groups.values())
+
+    @property
+    def told(self) -> Iterator[str]:
+        """What the clusters are made of, in sentences."""
+        shapes = len(self.groups)
+        yield f"{self.minimized:,} findings were minimized: {shapes:,} shape{'s' * (shapes != 1)}."
+        if self.left_out:
+            yield f"{self.left_out:,} of them have other shapes than the {self.most:,} of fewest steps that are kept."
+
+
+def merge(one: Clusters, other: Clusters) -> Clusters:
+    """The clusters of the findings of both, which must be of the same model, variant, bounds and flags.
+
+    It does not matter in which order, and in how many parts, findings are merged. Which shapes are kept depends on the
+    shapes alone, so that no finding of a kept one was forgotten earlier.
+    """
+    most = min(one.most, other.most)
+    groups = dict(one.groups)
+    for shape, group in other.groups.items():
+        groups[shape] = groups[shape] + group if shape in groups else group
+    if len(groups) > most:
+        kept = sorted(groups, key=lambda shape: (len(shape.steps), shape))[:most]
+        groups = {shape: groups[shape] for shape in kept}
+    return Clusters(groups, one.minimized + other.minimized, most)
+
+
+class Clustering:
+    """Groups findings as they come: `clusters` are those of the findings that were added."""
 
     def __init__(self, model: Model, kernel: Kernel, most: int = MOST) -> None:
-        self.model, self.minimizer, self.most = model, Minimizer(model, kernel, WIDTHS), most
+        self.model, self.kernel, self.minimizer = model, kernel, Minimizer(model, kernel, WIDTHS)
         self.shapes = Shapes(self.minimizer)
-        self.groups: dict[Shape, Group] = {}
-        self.minimized = self.left_out = 0
+        self.clusters = Clusters(most=most)
 
     def add(self, sample: Sample) -> None:
         """Minimize a finding and add it to the cluster of its shape; EngineDisagreement if replays do not show it."""
-        end = self.minimizer.end_of(sample.claim, sample.steps)
-        shrinker = self.minimizer.shrinker(() if sample.claim is None else (sample.claim,), end)
+        shape, small = self.minimized(sample)
+        group = Group(1, frozenset([small.claim]), small, small)
+        self.clusters = merge(self.clusters, Clusters({shape: group}, 1, self.clusters.most))
+
+    def minimized(self, sample: Sample) -> tuple[Shape, Sample]:
+        """The shape of a finding, and the finding in as few steps; EngineDisagreement if replays do not show it."""
+        claim = None if sample.claim is None else self.model.claims[sample.claim]
+        shrinker = self.minimizer.shrinker(
+            () if claim is None else (claim,), self.minimizer.end_of(claim, sample.steps)
+        )
         taken = shrinker.shrink(sample.start, sample.steps)
         if taken is None:
             raise EngineDisagreement(f"A replay of a finding of {len(sample.steps)} steps does not show it.")
-        self.minimized += 1
-        shape = self.shapes.of(sample.claim, taken, shrinker)
-        if shape not in self.groups:
-            if len(self.groups) >= self.most:
-                self.left_out += 1
-                return
-            self.groups[shape] = Group(sample, sample, len(taken))
-        self.groups[shape].add(sample, len(taken))
+        proved = sample.origin.shortest if len(taken) == len(sample.steps) else None
+        if shrinker.is_proved:
+            proved = proved or f"exhaustive to depth {max(0, len(taken) - 1)}"
+        how = f"{sample.origin.found_by or 'given'} in {len(sample.steps)} steps; locally minimal"
+        origin = evolve(sample.origin, found_by=how, shortest=proved)
+        return self.shapes.of(claim, taken, shrinker), Sample(
+            sample.claim, taken.states[0], taken.steps, origin, sample.walk
+        )
 
     def result(self) -> tuple[Cluster, ...]:
-        """The clusters, those of most findings first."""
-        ordered = sorted(self.groups.items(), key=lambda pair: (-pair[1].count, len(pair[0].steps), pair[0]))
-        return tuple(self._cluster(shape, group) for shape, group in ordered)
+        """The clusters, those of most findings first, with traces."""
+        return told_by(self.model, self.kernel, self.clusters)
 
-    def _cluster(self, shape: Shape, group: Group) -> Cluster:
-        return Cluster(
-            claim=shape.claim, steps=shape.steps, count=group.count, claims=tuple(sorted(group.claims)),
-            seed=group.first.seed, walk=group.first.walk,
-            trace=self.minimizer.minimized(group.best.trace(), same="end"),
-        )  # fmt: skip
 
-    def told(self) -> Iterator[str]:
-        """What the clusters are made of, in sentences."""
-        clusters = len(self.groups)
-        yield f"The first {self.minimized:,} findings were minimized: {clusters:,} shape{'s' * (clusters != 1)}."
-        if self.left_out:
-            yield f"{self.left_out:,} of them have other shapes than the {self.most:,} that are kept."
+def told_by(model: Model, kernel: Kernel, clusters: Clusters) -> tuple[Cluster, ...]:
+    """What a verdict says of clusters, those of most findings first; the traces are confirmed by plain execution."""
+    ordered = sorted(clusters.groups.items(), key=lambda pair: (-pair[1].count, len(pair[0].steps), pair[0]))
+    return tuple(
+        Cluster(
+            claim=shape.claim, steps=shape.steps, count=group.count, seed=group.first.origin.seed,
+            claims=tuple(sorted(DEADLOCK if n is None else model.claims[n].key for n in group.claims)),
+            walk=group.first.walk, trace=trace_of(model, kernel, group.best),
+        )
+        for shape, group in ordered
+    )  # fmt: skip
+
+
+def trace_of(model: Model, kernel: Kernel, sample: Sample) -> Trace:
+    """The trace of a finding; EngineDisagreement if plain execution does not show the same."""
+    claim = None if sample.claim is None else model.claims[sample.claim]
+    path = path_along(kernel, np.frombuffer(sample.start, np.uint64), sample.steps)
+    trace = confirmed(model, kernel, path, claim=claim, origin=sample.origin)
+    if claim is None and not PlainStepper(model, ()).shows(trace.states[-1], None):
+        raise EngineDisagreement(f"Plain execution goes on after a deadlock of {trace.length} steps.")
+    return trace
 
 
 def clustered(
     model: Model, kernel: Kernel, samples: Iterable[Sample], total: int, report: Report = silent
 ) -> tuple[tuple[Cluster, ...], tuple[str, ...]]:
     """The clusters of some findings, and sentences about them; on Ctrl-C of those that were minimized by then."""
-    clusters, began, notes = Clusters(model, kernel), time.monotonic(), []
+    clustering, began, notes = Clustering(model, kernel), time.monotonic(), []
     try:
         for sample in samples:
-            clusters.add(sample)
-            report(Progress("shrink", clusters.minimized, "findings", time.monotonic() - began, total))
+            clustering.add(sample)
+            done = clustering.clusters.minimized
+            report(Progress("shrink", done, "findings", time.monotonic() - began, total))
     except KeyboardInterrupt:
-        notes.append(f"Interrupted after {clusters.minimized:,} of {total:,} findings that were to be minimized.")
-    return clusters.result(), (*notes, *clusters.told())
+        done = clustering.clusters.minimized
+        notes.append(f"Interrupted after {done:,} of {total:,} findings that were to be minimized.")
+    return clustering.result(), (*notes, *clustering.clusters.told)
 
 
 def with_clusters(model: Model, kernel: Kernel, verdict: Verdict, report: Report = silent) -> Verdict:
@@ -135,4 +203,6 @@ def _sample(model: Model, kernel: Kernel, trace: Trace) -> Sample | None:
     if claim is not None and claim.kind is Kind.EVENTUALLY:
         return None
     start = kernel.pack(np.array([trace.states[0]], np.int64)).tobytes()
-    return Sample(claim, start, tuple(model.instance(key).index for key in trace.actions), lambda: trace, trace.seed)
+    steps = tuple(model.instance(key).index for key in trace.actions)
+    origin = Origin(trace.found_by, trace.shortest, trace.seed, trace.command)
+    return Sample(None if claim is None else claim.index, start, steps, origin)

@@ -14,7 +14,6 @@ from search.confirm import Origin, confirmed, domain_error
 from search.kernel import Kernel
 from search.progress import Report
 from search.shrink.clusters import Sample, clustered
-from search.trace import Trace
 from search.verdict import DEADLOCK, Answer, Cluster, Finding, RuleCount, Verdict
 from search.walks.chunks import Course, Walks, path_of
 
@@ -104,14 +103,10 @@ class Conclusion:
         return clusters, (f"{met:,} findings in {self.run.total.walks:,} walks.", *told)
 
     def _sample(self, number: int, steps: int, index: int) -> Sample:
-        outing, seed = self.outing, self.outing.course.seed
+        outing = self.outing
         path = path_of(outing.kernel, outing.course, number, steps)
-        claim = outing.model.claims[index] if index < outing.kernel.claims else None
-
-        def trace() -> Trace:
-            return confirmed(outing.model, outing.kernel, path, claim=claim, origin=self._origin(number))
-
-        return Sample(claim, path.states[0].tobytes(), path.instances, trace, seed, number)
+        claim = index if index < outing.kernel.claims else None
+        return Sample(claim, path.states[0].tobytes(), path.instances, self._origin(number), number)
 
     def _answer(self, findings: list[tuple[Claim | None, Finding]]) -> Answer:
         if not findings:

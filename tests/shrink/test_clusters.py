@@ -1,7 +1,9 @@
 """Findings of one shape are one cluster: whoever did it, in whatever order, on however many workers it was found."""
 from __future__ import annotations
 
-from functools import partial
+import pickle
+import random
+from functools import reduce
 from itertools import islice
 
 import numpy as np
@@ -13,18 +15,15 @@ from model.examples.lost_update import LOST_UPDATE
 from model.examples.reference import REFERENCE
 from model.language import Model
 from search.compile import kernel_for
+from search.confirm import Origin
 from search.exhaust import exhaust
 from search.shrink import Minimizer
-from search.shrink.clusters import Clusters, Sample, with_clusters
-from search.shrink.shape import Shapes
+from search.shrink.clusters import Clustering, Clusters, Group, Sample, merge, told_by, with_clusters
+from search.shrink.shape import Shape, Shapes
 from search.trace import run
 from search.walks import walk
 from tests.shrink.walks import trace_of, walks_by_kernel
 from tests.shrink.workshop import WORKSHOP
-
-
-def identity(trace):
-    return trace
 
 
 def shapes_and_counts(verdict):
@@ -42,7 +41,7 @@ def test_two_bugs_are_two_clusters_out_of_thousands_of_findings():
     for cluster in found.clusters:
         assert cluster.trace.length == len(cluster.steps)
         assert cluster.walk in range(3000) and cluster.seed == 0
-    assert "The first 1,000 findings were minimized: 2 shapes." in found.notes
+    assert "1,000 findings were minimized: 2 shapes." in found.notes
 
 
 def test_the_clusters_are_the_same_on_any_number_of_workers():
@@ -57,17 +56,76 @@ def test_no_more_findings_are_kept_than_are_minimized():
     assert walk(Model(WORKSHOP), walks=100, keep_going=True).clusters == ()
 
 
-def test_a_shape_too_many_is_counted_and_said():
-    model = Model(WORKSHOP)
+def workshop_samples(model, count):
+    """The first findings of random walks through the workshop, in numbers."""
     kernel = kernel_for(model)
-    clusters = Clusters(model, kernel, most=1)
     start = kernel.pack(np.array(model.initial)).tobytes()
-    for trace in islice(walks_by_kernel(model, kernel, model.claims, depth=100), 50):
+    for number, trace in enumerate(islice(walks_by_kernel(model, kernel, model.claims, depth=100), count)):
         steps = tuple(model.instance(key).index for key in trace.actions)
-        clusters.add(Sample(model.claims[0], start, steps, partial(identity, trace)))
-    assert len(clusters.result()) == 1
-    assert clusters.left_out == 50 - clusters.result()[0].count > 0
-    assert any("have other shapes than the 1 that are kept" in sentence for sentence in clusters.told())
+        yield Sample(0, start, steps, Origin(f"walk {number}", seed=5), number)
+
+
+def clusters_of(model, samples, most):
+    clustering = Clustering(model, kernel_for(model), most)
+    for sample in samples:
+        clustering.add(sample)
+    return clustering.clusters
+
+
+def test_shapes_of_most_steps_are_only_counted_when_there_are_too_many():
+    model = Model(WORKSHOP)
+    few = clusters_of(model, workshop_samples(model, 50), most=1)
+    assert [(shape.steps, group.count) for shape, group in few.groups.items()] == [(("take(0)", "take(0)"), 32)]
+    assert few.minimized == 50 and few.left_out == 18
+    assert "18 of them have other shapes than the 1 of fewest steps that are kept." in few.told
+
+
+@pytest.mark.parametrize("most", [1, 5, 100])
+def test_findings_can_be_merged_in_any_parts_and_any_order(most):
+    """They are made up, so that equal ones, ties and shapes too many are frequent."""
+    rng = random.Random(most)
+    findings = [made_up(rng, number // 2, most) for number in range(100)]
+    whole = reduce(merge, findings)
+    assert whole.minimized == 100 and len(whole.groups) == min(most, 12)
+    assert whole.left_out == sum(one.minimized for one in findings if not set(one.groups) & set(whole.groups))
+    for shape, group in whole.groups.items():
+        met = [one.groups[shape].best for one in findings if shape in one.groups]
+        assert group.first.place == min(sample.place for sample in met)
+        assert len(group.best.steps) == min(len(sample.steps) for sample in met)
+    for _ in range(50):
+        rng.shuffle(findings)
+        assert merged_by_halves(rng, findings) == whole
+
+
+def made_up(rng, walk, most):
+    """A finding of one of twelve shapes; two of them are of one walk."""
+    steps = tuple(rng.choice("ab") for _ in range(rng.choice((1, 2))))
+    taken, origin = tuple(range(rng.choice((2, 3)))), Origin("walk", seed=rng.choice((None, 1, 2)))
+    sample = Sample(rng.choice((None, 0, 1)), rng.randbytes(1), taken, origin, walk)
+    group = Group(1, frozenset([sample.claim]), sample, sample)
+    return Clusters({Shape("always", rng.choice(("p()", "q()")), steps): group}, 1, most)
+
+
+def merged_by_halves(rng, parts):
+    if len(parts) == 1:
+        return parts[0]
+    middle = rng.randrange(1, len(parts))
+    return merge(merged_by_halves(rng, parts[:middle]), merged_by_halves(rng, parts[middle:]))
+
+
+def test_clusters_that_others_made_are_those_of_all_findings():
+    """Each part is minimized by somebody else and comes back as bytes; only who tells of them needs the model again."""
+    model = Model(WORKSHOP)
+    samples = list(workshop_samples(model, 60))
+    parts = [pickle.dumps(clusters_of(model, samples[n::3], 10)) for n in range(3)]
+    together = reduce(merge, map(pickle.loads, parts))
+    assert together == clusters_of(model, samples, 10)
+    told = told_by(model, kernel_for(model), together)
+    assert sorted(cluster.count for cluster in told) == sorted(group.count for group in together.groups.values())
+    assert all(cluster.trace.length == len(cluster.steps) and cluster.seed == 5 for cluster in told)
+    assert {cluster.trace.found_by.partition(" in ")[0] for cluster in told} == {
+        f"walk {group.best.walk}" for group in together.groups.values()
+    }
 
 
 @pytest.mark.parametrize(
