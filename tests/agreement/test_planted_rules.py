@@ -7,10 +7,22 @@ import pytest
 
 from model.language import DomainError, Model
 from model.language.errors import KwalkError
-from model.language.lift import builtin_calls, calls, containers, expressions, lifting, machine, places, statements
+from model.language.lift import (
+    builtin_calls,
+    calls,
+    comprehensions,
+    containers,
+    expressions,
+    lifting,
+    machine,
+    operators,
+    places,
+    statements,
+)
 from model.language.lift.machine import Owed, Unreachable
 from model.language.lift.terms import Terms
-from model.language.lift.values import Set, Values, bool_value, int_value
+from model.language.lift.valuation import Values
+from model.language.lift.values import Set, bool_value, int_value
 from search.agreement import disagreements, random_states, reachable_states
 from tests.agreement.zoo import ZOO
 
@@ -85,7 +97,7 @@ def size_minus_one(m, thing):
 
 
 BUILTIN_LENGTH = BUILTINS[len]
-REAL = {"items_of": expressions.items_of, "owe": machine.Machine.owe}
+REAL = {"items_of": comprehensions.items_of, "owe": machine.Machine.owe}
 
 
 def item(mapping, key, wrong):
@@ -114,14 +126,14 @@ PLANTED = {
     "an abort goes on": item(statements.STATEMENTS, ast.Raise, no_jump),
     "except does not run": name(statements, "_handle", forgets_handler),
     "a loop runs once": name(statements, "items_of", first_item_only),
-    "a comprehension has one item": name(expressions, "items_of", first_item_only),
+    "a comprehension has one item": name(comprehensions, "items_of", first_item_only),
     "augmented assignment does nothing": item(statements.STATEMENTS, ast.AugAssign, no_jump),
     "the arms of if-else are swapped": item(expressions.EXPRESSIONS, ast.IfExp, swapped_conditional),
     "and/or stop after the first": item(expressions.EXPRESSIONS, ast.BoolOp, evaluates_nothing_more),
     "and/or evaluate all operands": name(expressions, "_and_or", without_facts),
     "a chain keeps its last link": name(expressions, "_chain", last_link),
     "not is dropped": name(Terms, "negation", lambda self, a: a),
-    "in is always true": name(expressions, "contains", lambda m, c, i: m.terms.true),
+    "in is always true": name(operators, "contains", lambda m, c, i: m.terms.true),
     "== is always false": name(Values, "_equal_scalars", lambda self, a, b: self.terms.false),
     "records are never equal": name(Values, "_equal_records", lambda self, a, b, cls: self.terms.false),
     "None is never met": name(Values, "is_none", lambda self, value: self.terms.false),
@@ -134,9 +146,9 @@ PLANTED = {
     "stored records are shared": name(Values, "_choose_records", shares_fields),
     "choice between records keeps the first": name(Values, "_choose_references", lambda self, c, a, b: a),
     "sets keep the left side": name(
-        expressions, "_combine_sets", lambda m, op, left, right: m.values.as_set(left)
+        operators, "_combine_sets", lambda m, op, left, right: m.values.as_set(left)
     ),
-    "subset is always true": name(expressions, "_subset", lambda m, op, left, right: m.terms.true),
+    "subset is always true": name(operators, "_subset", lambda m, op, left, right: m.terms.true),
     "a set of possibilities is empty": name(calls, "make_set", lambda m, items: Set({})),
     "any is all": item(BUILTINS, any, BUILTINS[all]),
     "all is any": item(BUILTINS, all, BUILTINS[any]),

@@ -9,9 +9,11 @@ import attrs
 from model.language.action import premise, require
 from model.language.binding import Domain
 from model.language.lift import containers
+from model.language.lift.comprehensions import Generated, items_of
+from model.language.lift.fitting import fit
 from model.language.lift.machine import Machine, Owed
 from model.language.lift.objects import ArrayObject, FifoObject
-from model.language.lift.places import constant, fit
+from model.language.lift.places import constant
 from model.language.lift.terms import Term
 from model.language.lift.values import (
     Bool,
@@ -31,8 +33,6 @@ MISSING = object()
 
 
 def _items(m: Machine, iterable: Any, stop: Callable[[Term, Any], Term] | None = None) -> list[tuple[Term, Any]]:
-    from model.language.lift.expressions import Generated, items_of
-
     if isinstance(iterable, Generated):
         return list(iterable.items(stop))
     return items_of(m, iterable)

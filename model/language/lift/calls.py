@@ -11,9 +11,10 @@ import attrs
 from model.language.action import Parametric
 from model.language.errors import Abort
 from model.language.lift import builtin_calls, containers
+from model.language.lift.fitting import fit
 from model.language.lift.machine import DEPTH, Frame, Machine, Unreachable
-from model.language.lift.objects import ArrayObject, Cell
-from model.language.lift.places import Method, children, constant, fit, write_attribute
+from model.language.lift.objects import ArrayObject
+from model.language.lift.places import Method, constant, write_attribute
 from model.language.lift.source import source_of
 from model.language.lift.terms import Term
 from model.language.lift.values import Record, Reference, Refused, Set, describe
@@ -154,46 +155,3 @@ def make_set(m: Machine, items: list[tuple[Term, Any]]) -> Set:
             both = m.terms.conjunction((condition, is_it))
             members[number] = m.terms.disjunction((members.get(number, m.terms.false), both))
     return Set(members)
-
-
-# Names, loops and equality over objects.
-
-
-def bind_target(target: ast.expr, value: Any, m: Machine) -> dict[str, Any]:
-    """The names that a loop or comprehension target gives a value to."""
-    if isinstance(target, ast.Name):
-        return {target.id: value}
-    if isinstance(target, ast.Tuple) and isinstance(value, tuple) and len(value) == len(target.elts):
-        found: dict[str, Any] = {}
-        for part, item in zip(target.elts, value, strict=True):
-            found.update(bind_target(part, item, m))
-        return found
-    raise Refused(f"this loop target for {describe(value)}", "a name, or as many names as the tuple has elements")
-
-
-def fifo_items(m: Machine, reference: Reference) -> list[tuple[Term, Any]]:
-    """The slots of a FIFO, each there when the queue is long enough."""
-    return containers.items(m, reference)
-
-
-def equal_objects(m: Machine, left: Any, right: Any) -> Term:
-    """Whether two mutable objects hold the same; false if they are not of a kind."""
-    if not (isinstance(left, Reference) and isinstance(right, Reference)):
-        return m.terms.false
-    cases = []
-    for a_holds, a in left.options:
-        for b_holds, b in right.options:
-            cases.append(m.terms.conjunction((a_holds, b_holds, _same_content(m, a, b))))
-    return m.terms.disjunction(cases)
-
-
-def _same_content(m: Machine, a: Any, b: Any) -> Term:
-    if isinstance(a, Cell) and isinstance(b, Cell):
-        return m.values.equal(m.now.store[a.key], m.now.store[b.key])
-    if type(a) is not type(b) or getattr(a, "cls", None) is not getattr(b, "cls", None):
-        return m.terms.false
-    pairs = list(zip(children(a), children(b), strict=False))
-    if len(children(a)) != len(children(b)):
-        return m.terms.false
-    return m.terms.conjunction(_same_content(m, x, y) for x, y in pairs)
-

@@ -4,9 +4,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from model.language.lift.fitting import fit
 from model.language.lift.machine import Machine, Owed
 from model.language.lift.objects import FifoObject, FreshObject
-from model.language.lift.places import fit, known, put
+from model.language.lift.places import known, put
 from model.language.lift.terms import Term
 from model.language.lift.values import Reference, bool_value, int_value
 

@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from model.language.errors import LiftError
 from model.language.invariant import Kind
-from model.language.lift import statements
+from model.language.lift import expressions, statements
 from model.language.lift.calls import call_function
 from model.language.lift.machine import Coverage, Machine, Obligation, Owed, Unreachable
 from model.language.lift.terms import Term, Terms, in_order
@@ -102,7 +102,7 @@ def lift(model: Model) -> Lifted:
 
 
 def _start(model: Model, terms: Terms, states: int) -> tuple[Machine, list[Any]]:
-    machine = Machine(terms, statements.execute)
+    machine = Machine(terms, statements.execute, expressions.evaluate)
     nodes = []
     for number in range(states):
         variables = machine.objects.variables(number * len(model.leaves))

@@ -19,7 +19,8 @@ from model.language.errors import LiftError
 from model.language.lift.objects import Objects
 from model.language.lift.source import Function
 from model.language.lift.terms import Term, Terms
-from model.language.lift.values import Refused, Values
+from model.language.lift.valuation import Values
+from model.language.lift.values import Refused
 from model.language.lift.world import World, join
 
 DEPTH = 60
@@ -71,10 +72,18 @@ class Frame:
 
 
 class Machine:
-    """One symbolic run of one function. `execute` runs a block of statements (see `statements`)."""
+    """One symbolic run of one function.
 
-    def __init__(self, terms: Terms, execute: Callable[[Machine, list[ast.stmt]], None]) -> None:
-        self.terms, self.execute = terms, execute
+    `execute` runs a block of statements (see `statements`), `evaluate` an expression (see `expressions`).
+    """
+
+    def __init__(
+        self,
+        terms: Terms,
+        execute: Callable[[Machine, list[ast.stmt]], None],
+        evaluate: Callable[[Machine, ast.expr], Any],
+    ) -> None:
+        self.terms, self.execute, self.evaluate = terms, execute, evaluate
         self.values = Values(terms)
         self.objects = Objects(self.values)
         self.world: World | None = World()

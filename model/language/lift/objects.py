@@ -13,7 +13,8 @@ from attrs import frozen
 
 from model.language.containers import ArrayShape, FifoShape, FreshShape
 from model.language.lift.terms import Term, Terms
-from model.language.lift.values import Bool, Int, Record, Set, Values, bool_value, int_value
+from model.language.lift.valuation import Values
+from model.language.lift.values import Bool, Int, Record, Set, bool_value, int_value
 from model.language.records import RecordShape, ValueShape, shapes_of
 from model.language.shapes import ChoiceShape, FlagShape, OptionalShape, Scalar, Shape, SubsetShape
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from model.language.errors import Abort
-from model.language.lift.calls import bind_target
-from model.language.lift.expressions import binary, evaluate, items_of
+from model.language.lift.comprehensions import bind_target, items_of
+from model.language.lift.expressions import evaluate
 from model.language.lift.machine import Machine, Unreachable
+from model.language.lift.operators import binary
 from model.language.lift.places import attribute, element, write_attribute, write_element
 from model.language.lift.terms import Term
 from model.language.lift.values import Refused, describe

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from model.language.lift.terms import Term, Terms
-from model.language.lift.values import Values
+from model.language.lift.valuation import Values
 
 
 class World:

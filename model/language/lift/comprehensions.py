@@ -1,0 +1,96 @@
+"""What loops and comprehensions go through: items, each with the condition under which it is there."""
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from enum import Enum
+from typing import Any
+
+from model.language.binding import Domain
+from model.language.lift import containers
+from model.language.lift.machine import Machine
+from model.language.lift.objects import ArrayObject, FifoObject
+from model.language.lift.places import constant, element
+from model.language.lift.terms import Term
+from model.language.lift.values import Reference, Refused, Set, describe
+
+
+class Generated:
+    """A generator expression; the function that it is given to decides under what facts each item is evaluated."""
+
+    def __init__(self, m: Machine, node: ast.GeneratorExp) -> None:
+        self.m, self.node = m, node
+
+    def items(self, stop: Callable[[Term, Any], Term] | None = None) -> Iterator[tuple[Term, Any]]:
+        """Each item with the condition under which it is there. After an item where `stop` is true, none follows."""
+        return generate(self.m, self.node.generators, self.node.elt, stop)
+
+
+def generate(
+    m: Machine, clauses: list[ast.comprehension], elt: ast.expr, stop: Callable[[Term, Any], Term] | None = None
+) -> Iterator[tuple[Term, Any]]:
+    """The items of a comprehension with their conditions, evaluated in a pure section."""
+    over = m.terms.false
+    found: list[tuple[Term, Any]] = []
+    with m.assuming(m.terms.true):
+        for condition, bindings in _clauses(m, clauses, m.terms.true):
+            m.now.local.update(bindings)
+            here = m.settle(m.terms.conjunction((condition, m.terms.negation(over))))
+            if here is m.terms.false:
+                continue
+            with m.assuming(here):
+                value = m.evaluate(m, elt)
+            found.append((condition, value))
+            if stop is not None:
+                over = m.terms.disjunction((over, m.terms.conjunction((condition, stop(condition, value)))))
+    yield from found
+
+
+def _clauses(m: Machine, clauses: list[ast.comprehension], so_far: Term) -> Iterator[tuple[Term, dict[str, Any]]]:
+    if not clauses:
+        yield so_far, {}
+        return
+    clause, *rest = clauses
+    for present, value in items_of(m, m.evaluate(m, clause.iter)):
+        bindings = bind_target(clause.target, value, m)
+        m.now.local.update(bindings)
+        condition = m.settle(m.terms.conjunction((so_far, present)))
+        for test in clause.ifs:
+            if condition is m.terms.false:
+                break
+            with m.assuming(condition):
+                truth = m.values.truth(m.evaluate(m, test))
+            condition = m.settle(m.terms.conjunction((condition, truth)))
+        if condition is not m.terms.false:
+            for inner, more in _clauses(m, rest, condition):
+                yield inner, {**bindings, **more}
+
+
+def items_of(m: Machine, iterable: Any) -> list[tuple[Term, Any]]:
+    """What a loop over a value goes through, each item with the condition under which it is there."""
+    true = m.terms.true
+    if isinstance(iterable, Generated):
+        return list(iterable.items())
+    if isinstance(iterable, (Domain, range, tuple, list)):
+        return [(true, constant(item)) for item in iterable]
+    if isinstance(iterable, type) and issubclass(iterable, Enum):
+        return [(true, member) for member in iterable]
+    if isinstance(iterable, Reference) and isinstance(iterable.sample, ArrayObject):
+        return [(true, element(m, iterable, index)) for index in range(len(iterable.sample.items))]
+    if isinstance(iterable, Reference) and isinstance(iterable.sample, FifoObject):
+        return containers.items(m, iterable)
+    if isinstance(iterable, (Set, frozenset, set)):
+        raise Refused("a loop over a set, whose order Python does not fix", "loop over its domain and test membership")
+    raise Refused(f"a loop over {describe(iterable)}", "a Domain, range, tuple, list, Array, Fifo or Enum")
+
+
+def bind_target(target: ast.expr, value: Any, m: Machine) -> dict[str, Any]:
+    """The names that a loop or comprehension target gives a value to."""
+    if isinstance(target, ast.Name):
+        return {target.id: value}
+    if isinstance(target, ast.Tuple) and isinstance(value, tuple) and len(value) == len(target.elts):
+        found: dict[str, Any] = {}
+        for part, item in zip(target.elts, value, strict=True):
+            found.update(bind_target(part, item, m))
+        return found
+    raise Refused(f"this loop target for {describe(value)}", "a name, or as many names as the tuple has elements")
