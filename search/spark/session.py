@@ -1,4 +1,4 @@
-"""Starting Spark inside this process, quietly: on this machine's cores, or under the `spark-submit` that started it.
+"""Starting Spark inside this process, quietly: on this machine's cores, on a cluster, or under `spark-submit`.
 
 Words: the *session* is Spark's handle on its executors. What Java has to say goes to a log file in a temporary folder,
 never to the terminal; it is shown only when Spark does not start.
@@ -44,9 +44,10 @@ FOREIGN = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_DRIVE
 
 
 @contextmanager
-def spark_session(workers: int | None = None) -> Iterator[SparkSession]:
+def spark_session(workers: int | None = None, master: str | None = None) -> Iterator[SparkSession]:
     """A session on `workers` cores (None: all), stopped at the end; the running one, left running, if there is one.
 
+    `master` is the URL of a cluster's master (`spark://host:port`), whose executors do the work instead.
     UsageError if there is no Java, or if Spark does not start.
     """
     running = SparkSession.getActiveSession()
@@ -56,17 +57,19 @@ def spark_session(workers: int | None = None) -> Iterator[SparkSession]:
         yield SparkSession.builder.appName("kwalk").getOrCreate()
     else:
         with interrupts_restored(), _scratch() as scratch:
-            session = _embedded(workers, scratch)
+            session = _embedded(workers, master, scratch)
             try:
                 yield session
             finally:
                 session.stop()
 
 
-def _embedded(workers: int | None, scratch: Path) -> SparkSession:
-    conf = SparkConf(loadDefaults=False).setMaster(f"local[{workers or '*'},{TRIES}]").setAppName("kwalk")
+def _embedded(workers: int | None, master: str | None, scratch: Path) -> SparkSession:
+    conf = SparkConf(loadDefaults=False).setMaster(master or f"local[{workers or '*'},{TRIES}]").setAppName("kwalk")
     places = {"spark.sql.warehouse.dir": str(scratch / "warehouse"), "spark.local.dir": str(scratch)}
     conf.setAll(list({**SETTINGS, **places}.items()))
+    if master is not None and workers is not None:
+        conf.set("spark.cores.max", str(workers))
     log = scratch / "java.log"
     with _environment(java_home()), log.open("w", encoding="utf-8") as stream:
         try:

@@ -22,6 +22,7 @@ from search.spark.work import OtherCpu, Parcel, Round, unpacked, walker_of
 from search.verdict import Answer
 from search.walks import walk
 from search.walks.chunks import Course
+from tests.spark.facts import facts
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors cannot import this file
 
@@ -35,12 +36,6 @@ def model():
 def rare(model):
     """A claim that few short walks violate."""
     return {"claims": model.claims_of("leaders_when_settled"), "seed": 5, "walks": 20_000, "depth": 9}
-
-
-def facts(verdict):
-    """A verdict without what may differ between two ways to do the same walks."""
-    findings = tuple(evolve(f, trace=evolve(f.trace, found_by="")) for f in verdict.findings)
-    return evolve(verdict, engine="", seconds=0.0, notes=(), findings=findings)
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 4])

@@ -1,0 +1,57 @@
+"""A standalone cluster on loopback: a worker that is killed changes nothing, and no process outlives its test."""
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from model.examples.reference import REFERENCE
+from model.language import Model
+from search.walks import walk
+from tests.spark.facts import facts
+from tests.spark.robbed import ASKED
+
+HELD = """
+import time
+from tests.spark.cluster import cluster
+if __name__ == "__main__":
+    with cluster(workers=1) as made:
+        print(*(daemon.pid for daemon in made.daemons), flush=True)
+        time.sleep(600)
+"""
+
+
+def started(*arguments):
+    path = os.pathsep.join(filter(None, sys.path))
+    return subprocess.Popen(
+        [sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+
+
+def test_a_worker_killed_in_mid_run_changes_nothing():
+    said, complaints = started("-m", "tests.spark.robbed").communicate(timeout=300)
+    assert said.splitlines() == ["True", repr(facts(walk(Model(REFERENCE), **ASKED)))], complaints
+
+
+def test_daemons_die_with_the_process_that_started_them():
+    holder = started("-c", HELD)
+    daemons = [Path("/proc", pid) for pid in holder.stdout.readline().split()]
+    assert len(daemons) == 2 and all(daemon.exists() for daemon in daemons)
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.wait()
+    end = time.monotonic() + 30
+    while any(_runs(daemon) for daemon in daemons) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(_runs(daemon) for daemon in daemons)
+
+
+def _runs(process):
+    """Whether a process is there, and not only a dead one that nobody has asked about."""
+    try:
+        return process.joinpath("stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
