@@ -1,17 +1,18 @@
-"""Random walks: from an initial state, one enabled instance after another, each as likely as the others.
+"""Random walks: from an initial state, one enabled instance after another.
 
-Words: a walk's *stream* of random numbers depends on the seed and the walk's number only. For the others see `walker`.
+Without preferences each is as likely as the others. Words: a walk's *stream* of random numbers depends on the seed and
+the walk's number only. For the others see `walker` and `tastes`.
 """
 from __future__ import annotations
 
 import numpy as np
 
+from search.loops.choosing import choose, without
 from search.loops.keys import copy_words, same_words
 from search.loops.native import (
     ONE,
     ZERO,
     Word,
-    bit_count,
     call,
     call_void,
     count_up,
@@ -24,10 +25,13 @@ from search.loops.native import (
     poke,
     put,
     scale,
-    select_bit,
 )
+from search.loops.randomness import GOLDEN, mix
+from search.loops.sketching import note_row, note_state
 from search.loops.tally import add_rows
+from search.loops.tastes import draw_taste
 from search.loops.walker import (
+    CUTS,
     DEAD_ENDS,
     DONE,
     FAILED,
@@ -38,6 +42,7 @@ from search.loops.walker import (
     GOING,
     KEPT,
     LAST,
+    LEVELS,
     QUIET,
     RING,
     START,
@@ -47,16 +52,6 @@ from search.loops.walker import (
     WALK,
     Walker,
 )
-
-_GOLDEN, _MIX, _MIX_AGAIN = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
-
-
-@part
-def mix(word: Word) -> Word:
-    """The finalizer of splitmix64."""
-    word = (word ^ (word >> np.uint64(30))) * _MIX
-    word = (word ^ (word >> np.uint64(27))) * _MIX_AGAIN
-    return word ^ (word >> np.uint64(31))
 
 
 @loop
@@ -82,12 +77,12 @@ def run_through(walker: Walker, cursor: int) -> int:
 @part
 def _walk(walker: Walker, cursor: int) -> int:
     """Do one walk."""
-    random = mix(np.uint64(walker.seed) + np.uint64(get(cursor, WALK)) * _GOLDEN)
+    random = mix(np.uint64(walker.seed) + np.uint64(get(cursor, WALK)) * GOLDEN)
     here, there = walker.states, walker.states + 8 * walker.words
     random = _begin(walker, cursor, random)
     status = _visit(walker, cursor, here)
     while status == GOING and get(cursor, STEP) < walker.depth:
-        random += _GOLDEN
+        random += GOLDEN
         instance = _take(walker, cursor, (here, there), mix(random))
         if instance < 0:
             return FAILED if get(cursor, FAILURE) < 0 else DONE
@@ -102,10 +97,15 @@ def _walk(walker: Walker, cursor: int) -> int:
 @part
 def _begin(walker: Walker, cursor: int, random: Word) -> Word:
     """Put the walk at an initial state; the walk's random number after that choice."""
-    random += _GOLDEN
+    random += GOLDEN
     start = integer(scale(mix(random), np.uint64(walker.start_count)))
+    if walker.tastes > 0:
+        apart = mix(random + ONE)  # what follows has a stream of its own, so that the walk's is not moved
+        if walker.restart_count > 0 and integer(apart >> np.uint64(48)) < walker.restart_chance:
+            start = walker.start_count + integer(scale(mix(apart + ONE), np.uint64(walker.restart_count)))
+        put(cursor, LEVELS, draw_taste(walker, apart))
     put(cursor, START, start)
-    put(cursor, STEP, 0)
+    put(cursor, STEP, get(walker.start_steps, start))
     put(cursor, FAILURE, 0)
     copy_words(walker.states, walker.starts + 8 * walker.words * start, walker.words)
     copy_words(walker.row, walker.start_rows + 8 * walker.row_words * start, walker.row_words)
@@ -117,11 +117,11 @@ def _begin(walker: Walker, cursor: int, random: Word) -> Word:
 @part
 def _take(walker: Walker, cursor: int, places: tuple[int, int], random: Word) -> int:
     """Take a random step from one place to the other; its instance, or -1 at a dead end or a failure."""
-    row, words = walker.row, walker.row_words
+    row = walker.row
     while True:
-        instance = _choose(row, words, random)
+        instance = choose(walker, row, get(cursor, LEVELS), random)
         if instance < 0:
-            count_up(cursor, DEAD_ENDS, 1)
+            _end(walker, cursor, row)
             return -1
         code = call(walker.advance, (instance, places[0], places[1], walker.row))
         if code == 0:
@@ -130,8 +130,8 @@ def _take(walker: Walker, cursor: int, places: tuple[int, int], random: Word) ->
             put(cursor, FAILURE, code)
             return -1
         count_up(walker.hits, code - 1, 1)
-        row = _without(walker, row, instance)
-        random = mix(random + _GOLDEN)
+        row = without(walker, row, instance)
+        random = mix(random + GOLDEN)
     poke(walker.track, get(cursor, STEP), np.uint64(instance))
     count_up(cursor, STEP, 1)
     count_up(cursor, STEPS, 1)
@@ -142,34 +142,12 @@ def _take(walker: Walker, cursor: int, places: tuple[int, int], random: Word) ->
 
 
 @part
-def _choose(row: int, words: int, random: Word) -> int:
-    """The number of a random set bit of a row; -1 if it has none."""
-    if words == 1:
-        bits = peek(row, 0)
-        if bits == ZERO:
-            return -1
-        return select_bit(bits, integer(scale(random, np.uint64(bit_count(bits)))))
-    total = integer(0)
-    for word in range(words):
-        total += bit_count(peek(row, word))
-    rank = integer(scale(random, np.uint64(total)))
-    for word in range(words):
-        bits = peek(row, word)
-        if rank < bit_count(bits):
-            return 64 * word + select_bit(bits, rank)
-        rank -= bit_count(bits)
-    return -1
-
-
-@part
-def _without(walker: Walker, row: int, instance: int) -> int:
-    """A row without an instance that a bound disables; the walker's own row stays as it is."""
-    other = walker.row + 8 * walker.row_words
-    if row != other:
-        copy_words(other, row, walker.row_words)
-    bits = peek(other, instance // 64)
-    poke(other, instance // 64, bits & ~(ONE << np.uint64(instance % 64)))
-    return other
+def _end(walker: Walker, cursor: int, row: int) -> None:
+    """Count a walk that nothing is left for: cut if something is left that is not allowed, else at a dead end."""
+    left = ZERO
+    for word in range(walker.row_words):
+        left |= peek(row, word)
+    count_up(cursor, DEAD_ENDS if left == ZERO else CUTS, 1)
 
 
 @part
@@ -184,6 +162,10 @@ def _visit(walker: Walker, cursor: int, state: int) -> int:
         system |= row & peek(walker.system_row, word)
     quiet = integer(system == ZERO)
     count_up(cursor, QUIET, quiet)
+    if walker.sketch != 0:
+        note_state(walker, state)
+    if walker.rare != 0:
+        note_row(walker, get(cursor, WALK), get(cursor, STEP))
     status = GOING
     if walker.checks_states:
         premise = walker.ring_premises + 8 * walker.claim_words * kept

@@ -19,17 +19,21 @@ from attrs import evolve, fields, frozen
 from search.compile.cache import Compiled
 from search.compile.machine_code import FUNCTIONS, Loaded, cpu
 from search.kernel import Kernel
+from search.loops.sketching import PLACE_SIZE
 from search.walks.chunks import Course, Walks, run_chunk
 
 NUMBERS = pa.int64()
 SCHEMA = pa.schema(
     [("first", NUMBERS), ("seconds", pa.float64()), ("stopped", pa.bool_()), ("failed", NUMBERS)]
-    + [(name, NUMBERS) for name in ("walks", "steps", "visits", "dead_ends", "quiet")]
+    + [(name, NUMBERS) for name in ("walks", "steps", "visits", "dead_ends", "cuts", "quiet")]
     + [
         (name, pa.list_(NUMBERS))
-        for name in ("enabled", "taken", "changed", "hits", "premises", "seen", "first_walk", "first_step", "findings")
+        for name in (
+            "enabled", "taken", "changed", "hits", "premises", "seen", "first_walk", "first_step", "findings", "rare"
+        )
     ]
-)
+    + [("sketch", pa.list_(pa.int8()))]
+)  # fmt: skip
 """A chunk as a row: the fields of `Walks`, the number of its first walk, and how long it took. `failed` -1 is none."""
 
 
@@ -155,6 +159,7 @@ def _chunk(row: pa.RecordBatch) -> Chunk:
     things = {name: _thing(row.column(name)[0]) for name in row.schema.names}
     things["failed"] = None if things["failed"] < 0 else things["failed"]
     things["findings"] = things["findings"].reshape(-1, 3)
+    things["rare"] = things["rare"].reshape(-1, PLACE_SIZE)
     return Chunk(things.pop("first"), things.pop("seconds"), Walks(**things))
 
 

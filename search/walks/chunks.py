@@ -12,9 +12,11 @@ from attrs import evolve, frozen
 
 from search.confirm import Path, path_along
 from search.kernel import Kernel, bit_numbers
+from search.loops.sketching import COUNT
 from search.loops.tally import totals
 from search.loops.walk_counts import Gear
 from search.loops.walker import (
+    CUTS,
     DEAD_ENDS,
     FAILED,
     FINDINGS,
@@ -29,6 +31,8 @@ from search.loops.walker import (
     WALK,
 )
 from search.loops.walking import run_through
+from search.walks.sketch import merged
+from search.walks.swarm import Restart, Swarm
 
 
 @frozen(eq=False)
@@ -40,6 +44,8 @@ class Walks:
     visits: int
     """States looked at, the initial ones included."""
     dead_ends: int
+    cuts: int
+    """Walks that ended because nothing that they were allowed to do was left."""
     quiet: int
     """Visits to quiet states."""
     enabled: np.ndarray
@@ -57,6 +63,10 @@ class Walks:
     first_step: np.ndarray
     findings: np.ndarray
     """int64[n, 3]; empty if they were not collected."""
+    sketch: np.ndarray
+    """Registers of distinct states (see `search.walks.sketch`), int8; empty if none were kept."""
+    rare: np.ndarray
+    """How often sets of enabled instances were met (see `search.loops.sketching`); empty without a swarm."""
     stopped: bool = False
     """Whether the last walk was cut off at a violation."""
     failed: int | None = None
@@ -70,6 +80,8 @@ class Walks:
             first_walk=np.where(keep, self.first_walk, later.first_walk),
             first_step=np.where(keep, self.first_step, later.first_step),
             findings=np.concatenate([self.findings, later.findings]),
+            sketch=merged(self.sketch, later.sketch),
+            rare=_merged_rare(self.rare, later.rare),
             stopped=later.stopped,
             failed=later.failed,
         )
@@ -79,7 +91,18 @@ class Walks:
         return self if len(self.findings) <= most else evolve(self, findings=self.findings[:most].copy())
 
 
-_SUMS = ("walks", "steps", "visits", "dead_ends", "quiet", "enabled", "taken", "changed", "hits", "premises", "seen")
+def _merged_rare(one: np.ndarray, later: np.ndarray) -> np.ndarray:
+    """The counts of both; of two latest visits the later one."""
+    if not len(one) or not len(later):
+        return one if len(one) else later
+    rare = np.where(later[:, COUNT, None] > 0, later, one)
+    rare[:, COUNT] = one[:, COUNT] + later[:, COUNT]
+    return rare
+
+
+_SUMS = (
+    "walks", "steps", "visits", "dead_ends", "cuts", "quiet", "enabled", "taken", "changed", "hits", "premises", "seen"
+)  # fmt: skip
 
 
 @frozen(eq=False)
@@ -94,6 +117,25 @@ class Course:
     """Stop at the first violation."""
     deadlock: bool = False
     """Whether a state without enabled instances is a violation."""
+    allowed: tuple[int, ...] | None = None
+    """The numbers of the instances that walks may take; all if None. Quiet states and deadlocks do not depend on it."""
+    swarm: Swarm | None = None
+    """How walks differ; if None all enabled instances are equally likely at each step."""
+    sketching: bool = False
+    """Whether to keep a sketch of the distinct states."""
+
+    @property
+    def last(self) -> int | None:
+        """The number of the first walk that needs the next generation's plan; None if there are no generations."""
+        return None if self.swarm is None else self.swarm.last
+
+    def gear(self, kernel: Kernel, number: int) -> Gear:
+        """What the walk of a number and those of its generation need."""
+        swarm = self.swarm
+        leaning = None if swarm is None else swarm.leaning(swarm.plan_of(number), kernel.words)
+        return Gear(
+            kernel, self.starts, self.claims, self.depth, self.allowed, leaning=leaning, sketching=self.sketching
+        )
 
 
 def run_walks(
@@ -118,8 +160,11 @@ def run_walks(
 
 
 def run_chunk(kernel: Kernel, course: Course, numbers: range, *, collect: bool = False) -> Walks:
-    """Do the walks of these consecutive numbers; `collect` keeps every finding, not only the first of each claim."""
-    gear = Gear(kernel, course.starts, course.claims, course.depth)
+    """Do the walks of these consecutive numbers, all of one generation.
+
+    `collect` keeps every finding, not only the first of each claim.
+    """
+    gear = course.gear(kernel, numbers.start)
     walker = gear.walker(course.seed, stop=course.stop, deadlock=course.deadlock)
     cursor, findings = gear.cursor, []
     cursor[WALK], cursor[LAST] = numbers.start, numbers.stop
@@ -140,17 +185,32 @@ def _counts(gear: Gear, kernel: Kernel) -> dict[str, Any]:
     cursor = gear.cursor
     return {
         "steps": int(cursor[STEPS]), "visits": int(cursor[VISITS]), "dead_ends": int(cursor[DEAD_ENDS]),
-        "quiet": int(cursor[QUIET]), "enabled": totals(gear.enabled)[: kernel.instances], "taken": gear.taken,
-        "changed": gear.taken - gear.idle, "hits": gear.hits, "premises": totals(gear.premises)[: kernel.claims],
-        "seen": gear.seen, "first_walk": gear.first_walk - 1, "first_step": gear.first_step,
+        "cuts": int(cursor[CUTS]), "quiet": int(cursor[QUIET]), "taken": gear.taken, "changed": gear.taken - gear.idle,
+        "enabled": totals(gear.enabled)[: kernel.instances], "premises": totals(gear.premises)[: kernel.claims],
+        "hits": gear.hits, "seen": gear.seen, "first_walk": gear.first_walk - 1, "first_step": gear.first_step,
+        "sketch": gear.sketch, "rare": gear.rare,
     }  # fmt: skip
 
 
 def path_of(kernel: Kernel, course: Course, number: int, steps: int | None = None) -> Path:
-    """The path of one walk, done again; its first `steps` steps, or all."""
-    gear = Gear(kernel, course.starts, course.claims, course.depth)
+    """The path of one walk, done again, from an initial state; its first `steps` steps, or all."""
+    way = way_to(kernel, course, number, steps)
+    return path_along(kernel, course.starts[way.start], way.track)
+
+
+def way_to(kernel: Kernel, course: Course, number: int, steps: int | None = None) -> Restart:
+    """Where one walk, done again, is after `steps` steps or in the end, and the way to it."""
+    gear = course.gear(kernel, number)
     cursor = gear.cursor
+    gear.depth = course.depth if steps is None else steps
     cursor[WALK], cursor[LAST] = number, number + 1
     run_through(gear.walker(course.seed, stop=False, deadlock=course.deadlock), cursor.ctypes.data)
-    taken = gear.track[: cursor[STEP] if steps is None else steps].tolist()
-    return path_along(kernel, gear.starts[cursor[START]], taken)
+    start, end = int(cursor[START]), int(cursor[STEP])
+    before: tuple[int, ...] = ()
+    if start >= gear.start_count:
+        assert course.swarm is not None
+        restart = course.swarm.plan_of(number).restarts[start - gear.start_count]
+        start, before = restart.start, restart.track
+    taken = (end - len(before)) % 2
+    state = gear.states[taken * kernel.words :][: kernel.words].copy()
+    return Restart(state, start, (*before, *gear.track[len(before) : end].tolist()))

@@ -1,0 +1,166 @@
+"""Swarms of walks: the same however they are cut, replayable, and never inventing a quiet state or a deadlock."""
+from __future__ import annotations
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from attrs import evolve, fields
+
+from model.examples.reference import REFERENCE
+from model.language import Model, UsageError
+from model.language.registry import find_scenario
+from search.compile import kernel_for
+from search.confirm import vectors
+from search.trace import run, shows
+from search.walks.allowed import allowed_instances
+from search.walks.chunks import Course, path_of, run_chunk
+from search.walks.generations import next_generation
+from search.walks.sketch import STANDARD_ERROR, distinct
+from search.walks.swarm import swarm_for
+from tests.search.plain_kernel import plain_kernel
+from tests.search.post_office import STUCK, post_office
+
+
+def course_of(model, kernel, **more):
+    starts = kernel.pack(np.array(model.initial))
+    return Course(starts, tuple(range(kernel.claims)), sketching=True, **more)
+
+
+def walked(kernel, course, generations, cuts=()):
+    """The counts of some generations, each cut into chunks before these fractions of it, and the course of the next."""
+    total = None
+    for _ in range(generations):
+        plan = course.swarm.plans[-1]
+        size = plan.last - plan.first
+        edges = [plan.first, *(plan.first + int(cut * size) for cut in cuts), plan.last]
+        for first, last in pairwise(edges):
+            part = run_chunk(kernel, course, range(first, last), collect=True)
+            total = part if total is None else total + part
+        course = next_generation(kernel, course, total)
+    return total, course
+
+
+def facts(walks):
+    return {field.name: np.asarray(getattr(walks, field.name)).tolist() for field in fields(type(walks))}
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return Model(REFERENCE)
+
+
+def test_a_swarm_cut_into_chunks_adds_up_to_the_same(reference):
+    kernel = kernel_for(reference)
+    course = course_of(reference, kernel, seed=3, depth=40, swarm=swarm_for(reference))
+    whole, then = walked(kernel, course, 3)
+    parts, also = walked(kernel, pickle.loads(pickle.dumps(course)), 3, cuts=(0.001, 0.3, 0.31, 0.8))
+    assert whole.walks == course.last + 3000 + 4500 and facts(whole) == facts(parts)
+    plan, same = then.swarm.plans[-1], also.swarm.plans[-1]
+    assert plan.chances.tolist() == same.chances.tolist()
+    assert [(r.start, r.track) for r in plan.restarts] == [(r.start, r.track) for r in same.restarts]
+
+
+def test_every_walk_of_a_swarm_is_a_behaviour_from_an_initial_state(reference):
+    kernel = kernel_for(reference)
+    course = course_of(reference, kernel, seed=3, depth=30, swarm=swarm_for(reference))
+    _, course = walked(kernel, course, 2)
+    first = course.swarm.plans[-1].first
+    for number in (*range(20), *range(first, first + 40)):
+        path = path_of(kernel, course, number)
+        states = vectors(kernel, path.states)
+        assert states[0] in reference.initial and len(path.instances) <= 30
+        keys = tuple(reference.instances[i].key for i in path.instances)
+        assert run(reference, states[0], keys) == states
+
+
+def test_findings_of_a_swarm_are_where_their_paths_end(reference):
+    kernel = kernel_for(reference)
+    course = course_of(reference, kernel, seed=1, depth=30, swarm=swarm_for(reference))
+    total, course = walked(kernel, course, 3)
+    late = [row for row in total.findings.tolist() if row[0] >= course.swarm.plans[2].first][:40]
+    assert len(late) == 40
+    for walk, step, claim in late:
+        states = vectors(kernel, path_of(kernel, course, walk, step).states)
+        assert len(states) == step + 1
+        assert shows(reference, reference.claims[claim], states)
+
+
+def test_swarms_are_the_same_in_plain_python_and_compiled():
+    model = post_office()
+    kernels = [plain_kernel(model), kernel_for(model)]
+    courses = [course_of(model, kernel, seed=2, depth=20, swarm=swarm_for(model)) for kernel in kernels]
+    paths = [[path_of(k, c, n).instances for n in range(60)] for k, c in zip(kernels, courses, strict=True)]
+    assert paths[0] == paths[1]
+    uniform = [path_of(kernels[1], evolve(courses[1], swarm=None), n).instances for n in range(60)]
+    assert paths[0] != uniform
+
+
+def test_walks_that_may_not_do_something_are_cut_there_and_invent_no_deadlock():
+    model = post_office()
+    kernel = kernel_for(model)
+    write = tuple(i.index for i in model.instances if i.action.name == "write")
+    course = course_of(model, kernel, depth=20, allowed=write, deadlock=True)
+    walks = run_chunk(kernel, course, range(300))
+    assert walks.taken.sum() == walks.taken[list(write)].sum() > 0
+    assert walks.cuts == 300 and walks.dead_ends == 0 and walks.seen[-1] == 0
+    quiet = sum(
+        model.is_quiet(state) for n in range(300) for state in vectors(kernel, path_of(kernel, course, n).states)
+    )
+    assert walks.quiet == quiet
+
+
+def test_a_dead_end_is_one_for_every_walk_of_a_swarm():
+    stuck = Model(STUCK)
+    kernel = kernel_for(stuck)
+    walks = run_chunk(kernel, course_of(stuck, kernel, depth=25, deadlock=True, swarm=swarm_for(stuck)), range(50))
+    assert walks.dead_ends == 50 and walks.cuts == 0 and walks.seen[-1] == 50
+
+
+@pytest.mark.parametrize("walks", [1, 10, 400, 20_000])
+def test_a_sketch_counts_distinct_states_within_four_standard_errors(reference, walks):
+    kernel = kernel_for(reference)
+    course = course_of(reference, kernel, depth=40)
+    counted = run_chunk(kernel, course, range(walks))
+    seen = {state.tobytes() for n in range(min(walks, 400)) for state in path_of(kernel, course, n).states}
+    if walks <= 400:
+        assert abs(distinct(counted.sketch) - len(seen)) <= max(1, 4 * STANDARD_ERROR * len(seen))
+    else:
+        assert distinct(counted.sketch) > len(seen)
+
+
+def test_sketches_of_random_numbers_are_within_four_standard_errors():
+    rng = np.random.default_rng(1)
+    for size in (100, 10_000, 1_000_000):
+        words = rng.integers(0, 2**63, size, np.uint64) * np.uint64(2) + rng.integers(0, 2, size).astype(np.uint64)
+        sketch = np.zeros(1 << 14, np.int8)
+        rest = words & np.uint64(2**50 - 1)
+        zeros = np.array([50 if not r else (int(r) & -int(r)).bit_length() - 1 for r in rest.tolist()])
+        np.maximum.at(sketch, (words >> np.uint64(50)).astype(np.int64), (zeros + 1).astype(np.int8))
+        assert abs(distinct(sketch) - size) < 4 * STANDARD_ERROR * size
+
+
+# What walks are allowed to do.
+
+
+
+def test_instances_are_named_by_action_by_actor_or_by_one_of_several_actors():
+    model = Model(find_scenario("lamport-mutex"))
+    with model.active():
+        of_one = [i.index for i in model.instances if i.actor == "process 1"]
+    name = model.instances[0].action.name
+    own = [i.index for i in model.instances if i.action.name == name]
+    assert allowed_instances(model) is None and allowed_instances(model, only=["process"]) is None
+    assert list(allowed_instances(model, only=["process 1"])) == of_one
+    assert list(allowed_instances(model, only=[name])) == own
+    assert list(allowed_instances(model, without=["process 0", "process 2"])) == of_one
+    assert list(allowed_instances(model, only=["process 1"], without=[name])) == [n for n in of_one if n not in own]
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_one_and_so_is_leaving_out_everything():
+    model = Model(find_scenario("lamport-mutex"))
+    with pytest.raises(UsageError, match=r"No action or actor named 'proces 1'. Did you mean 'process 1'\?"):
+        allowed_instances(model, without=["proces 1"])
+    with pytest.raises(UsageError, match="No action is left that a walk may take"):
+        allowed_instances(model, only=["process 0"], without=["process"])
