@@ -1,0 +1,137 @@
+"""Run folders with real findings: what in-process engines say, written as a nightly run writes it."""
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import field, frozen
+
+from model.language import Model
+from model.language.registry import find_scenario
+from reports.itf import itf_text
+from reports.replaying import stamped
+from search.nightly.folder import RunFolder
+from search.nightly.tables import ChunkRow, CoverageRow, FindingRow, LevelRow, RuleRow, RunRow
+from search.verdict import Cluster, Verdict
+from search.walks import walk
+from tests.nightly.small_run import manifest
+
+ROUNDS = 3
+"""Rounds of a task: its counts are told in so many parts."""
+
+
+@frozen
+class Searched:
+    """A task that has been searched."""
+
+    reference: str
+    model: Model
+    verdict: Verdict
+    state: str = "complete"
+    why: str = ""
+    claims: Sequence[str] = field(factory=list)
+    """Keys of claims that are listed, all of the model's if none is."""
+
+
+def walked(reference: str, variant: str | None = None, *, walks: int = 200, depth: int = 30, **other: Any) -> Searched:
+    """A task of walks, with all findings minimized."""
+    bounds, seed = other.pop("bounds", {}), other.pop("seed", 1)
+    model = Model(find_scenario(reference), variant, bounds)
+    verdict = walk(model, seed=seed, walks=walks, depth=depth, keep_going=True, minimize=100, command=f"kwalk walk {reference}")
+    return Searched(reference, model, verdict, **other)
+
+
+def write_night(path: Path, searched: Iterable[Searched], **manifested: Any) -> RunFolder:
+    """Write a run of these tasks, its manifest with some of it otherwise; the folder."""
+    folder, tasks = RunFolder(path), list(searched)
+    told = [_told(number, one) for number, one in enumerate(tasks)]
+    folder.save_manifest(manifest(tasks=told, **manifested))
+    for number, one in enumerate(tasks):
+        for round in range(ROUNDS):
+            last = "chunks" if one.verdict.walks is not None else "levels"
+            with one.model.active():
+                folder.save_round(number, round, _tables(number, round, one), last)
+        if one.state == "complete":
+            folder.save_run(_run_row(number, one))
+            for cluster in one.verdict.clusters:
+                text = itf_text(one.model, stamped(cluster.trace, one.model, one.reference), "0")
+                folder.save_trace(number, _digest(cluster), text)
+    return folder
+
+
+def _told(number: int, one: Searched) -> dict[str, Any]:
+    verdict = one.verdict
+    return {
+        "task": number, "name": f"{one.reference} {verdict.variant}", "scenario": one.reference,
+        "variant": verdict.variant, "bounds": dict(verdict.bounds), "flags": dict(verdict.flags),
+        "engine": verdict.engine, "fingerprint": "0" * 16, "state": one.state, "why": one.why,
+    }  # fmt: skip
+
+
+def _tables(task: int, round: int, one: Searched) -> dict[str, list[Any]]:
+    verdict = one.verdict
+    tables: dict[str, list[Any]] = {
+        "findings": [_finding(task, round, cluster, one) for cluster in verdict.clusters if _share(cluster.count, round)],
+        "rules": [
+            RuleRow(task, round, i.key, i.action.name, i.actor,
+                    *(_share(n, round) for n in (count.enabled, count.taken, count.changed)))
+            for i in one.model.instances if (count := verdict.rules.get(i.key)) is not None
+        ],
+        "coverage": [
+            CoverageRow(task, round, key, key.partition("(")[0], _share(count, round), _share(_times(verdict, key), round))
+            for key, count in verdict.premises.items() if not one.claims or key in one.claims
+        ],
+    }  # fmt: skip
+    return tables | (_chunks if verdict.walks is not None else _levels)(task, round, verdict)
+
+
+def _chunks(task: int, round: int, verdict: Verdict) -> dict[str, list[Any]]:
+    walks, steps = _share(verdict.walks or 0, round), _share(verdict.steps or 0, round)
+    seen = 1000.0 * (1 - 0.5 ** (round + 1))
+    return {"chunks": [ChunkRow(task, round, 1000 * round, walks, steps, steps, 0, 0, 0.5, "one", seen)]}
+
+
+def _levels(task: int, round: int, verdict: Verdict) -> dict[str, list[Any]]:
+    states = verdict.distinct_states or 0
+    total = sum(_share(states, n) for n in range(round + 1))
+    generated = _share(verdict.generated_states or 0, round)
+    return {"levels": [LevelRow(task, round, round, _share(states, round), generated, total, 0.5, 8 * states)]}
+
+
+def _share(count: int, round: int) -> int:
+    """What falls to one of the rounds, the rest to the first."""
+    return count // ROUNDS + (count % ROUNDS if round == 0 else 0)
+
+
+def _times(verdict: Verdict, key: str) -> int:
+    return sum(finding.count for finding in verdict.findings if finding.claim == key)
+
+
+def _digest(cluster: Cluster) -> str:
+    return hashlib.sha256(json.dumps([cluster.claim, *cluster.steps]).encode()).hexdigest()[:12]
+
+
+def _finding(task: int, round: int, cluster: Cluster, one: Searched) -> FindingRow:
+    kinds = {claim.invariant.name: claim.kind.value for claim in one.model.claims}
+    trace = cluster.trace
+    return FindingRow(
+        task, round, _digest(cluster), kinds.get(cluster.claim.partition("(")[0], ""), cluster.claim, cluster.steps,
+        count=_share(cluster.count, round), claims=cluster.claims, first_walk=(cluster.walk or 0) + round,
+        start=trace.states[0], actions=trace.actions, length=trace.length, shortest=trace.shortest is not None,
+    )  # fmt: skip
+
+
+def _run_row(task: int, one: Searched) -> RunRow:
+    verdict = one.verdict
+    return RunRow(
+        task=task, name=f"{one.reference} {verdict.variant}", scenario=one.reference, variant=verdict.variant,
+        bounds=json.dumps(dict(verdict.bounds)), flags=json.dumps(dict(verdict.flags)), engine=verdict.engine,
+        seed=verdict.seed or 0, answer=verdict.answer.value, how=verdict.how, walks=verdict.walks or 0,
+        steps=verdict.steps or 0, visits=verdict.steps or 0, distinct=875.0 if verdict.walks is not None else None,
+        distinct_exact=verdict.distinct_states, distinct_error=0.01, depth=verdict.depth, seconds=verdict.seconds,
+        cpu_seconds=0.5 * ROUNDS, why="", bounds_hit=json.dumps(dict(verdict.bounds_hit)), notes=verdict.notes,
+        command=verdict.command,
+    )  # fmt: skip
