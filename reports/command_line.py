@@ -31,6 +31,8 @@ COMMANDS = {
     "shrink": ("reports.commands.shrinking", "run_shrink"),
     "show": ("reports.commands.traces", "show"),
     "graph": ("reports.commands.graphing", "graph"),
+    "compare": ("reports.commands.comparing", "run_compare"),
+    "page": ("reports.commands.comparing", "run_page"),
     "illustrate": ("reports.commands.illustrating", "illustrate"),
 }
 """The module and function behind each command."""

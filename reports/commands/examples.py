@@ -58,6 +58,11 @@ EXAMPLES = {
   kwalk graph die-hard                     a DOT file of all states, and figures
   kwalk graph old-client-expansion --most 100 --label state
   kwalk graph lost-update --flag lock=on --json""",
+    "compare": """
+  kwalk compare runs/monday runs/tuesday              12 if something new is broken, 3 if less is known, else 0
+  kwalk compare runs/monday runs/tuesday --html new.html""",
+    "page": """
+  kwalk page runs/tuesday --before runs/monday""",
     "illustrate": """
   kwalk illustrate docs/story.md           draw its counterexamples anew
   kwalk illustrate docs/*.md --check       say whether they are as drawn""",

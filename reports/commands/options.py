@@ -50,6 +50,7 @@ def parser() -> Parser:
     _explaining(commands)
     _graphing(commands)
     _reading(commands)
+    _morning(commands)
     return top
 
 
@@ -208,6 +209,18 @@ def _reading(commands: Any) -> None:
     illustrate = _command(commands, "illustrate", "draw the counterexamples that Markdown documents name")
     illustrate.add_argument("documents", nargs="+", metavar="FILE")
     illustrate.add_argument("--check", action="store_true", help="write nothing; exit with 12 if a diagram is stale")
+
+
+def _morning(commands: Any) -> None:
+    compare = _command(commands, "compare", "say what is new in a nightly run against an earlier one")
+    compare.add_argument("before", type=values.given, metavar="RUN_A", help="the folder of the earlier run")
+    compare.add_argument("after", type=values.given, metavar="RUN_B", help="the folder of the later run")
+    compare.add_argument("--html", type=values.given, metavar="FILE", help="also write a page")
+    compare.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+    page = _command(commands, "page", "write the page of a nightly run anew")
+    page.add_argument("run", type=values.given, metavar="RUN", help="the folder of the run; the page is its index.html")
+    page.add_argument("--before", type=values.given, metavar="RUN", help="an earlier run, to say what is new")
 
 
 def _flag(command: Parser, about: str) -> None:

@@ -40,7 +40,8 @@ def walked(reference: str, variant: str | None = None, *, walks: int = 200, dept
     """A task of walks, with all findings minimized."""
     bounds, seed = other.pop("bounds", {}), other.pop("seed", 1)
     model = Model(find_scenario(reference), variant, bounds)
-    verdict = walk(model, seed=seed, walks=walks, depth=depth, keep_going=True, minimize=100, command=f"kwalk walk {reference}")
+    command = f"kwalk walk {reference}"
+    verdict = walk(model, seed=seed, walks=walks, depth=depth, keep_going=True, minimize=100, command=command)
     return Searched(reference, model, verdict, **other)
 
 
@@ -74,14 +75,16 @@ def _told(number: int, one: Searched) -> dict[str, Any]:
 def _tables(task: int, round: int, one: Searched) -> dict[str, list[Any]]:
     verdict = one.verdict
     tables: dict[str, list[Any]] = {
-        "findings": [_finding(task, round, cluster, one) for cluster in verdict.clusters if _share(cluster.count, round)],
+        "findings": [_finding(task, round, c, one) for c in verdict.clusters if _share(c.count, round)],
         "rules": [
             RuleRow(task, round, i.key, i.action.name, i.actor,
                     *(_share(n, round) for n in (count.enabled, count.taken, count.changed)))
             for i in one.model.instances if (count := verdict.rules.get(i.key)) is not None
         ],
         "coverage": [
-            CoverageRow(task, round, key, key.partition("(")[0], _share(count, round), _share(_times(verdict, key), round))
+            CoverageRow(
+                task, round, key, key.partition("(")[0], _share(count, round), _share(_times(verdict, key), round)
+            )
             for key, count in verdict.premises.items() if not one.claims or key in one.claims
         ],
     }  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from attrs import evolve, field, frozen
 
@@ -25,7 +25,6 @@ UNENDED = {
     "failed": "The run failed: what is read is what its finished rounds say.",
 }
 """What is missing, by the state of a run."""
-Row = TypeVar("Row")
 
 
 def read_run(path: Path) -> RunResult:
@@ -45,9 +44,8 @@ def read_run(path: Path) -> RunResult:
 def _told(path: Path, manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """What the manifest says of each task, as fields of `TaskResult`; UsageError if it does not say it."""
     names, tasks = ("name", "scenario", "variant", "engine", "state"), manifest.get("tasks")
-    for task in tasks if isinstance(tasks, list) else [None]:
-        numbered = isinstance(task, dict) and type(task.get("task")) is int
-        if not numbered or not all(isinstance(task.get(name), str) for name in names):
+    for task in map(_mapping, tasks if isinstance(tasks, list) else [None]):
+        if type(task.get("task")) is not int or not all(isinstance(task.get(name), str) for name in names):
             raise UsageError(
                 f"{str(path / MANIFEST)!r} has a task without its number, {', '.join(names)}; it was changed, or is no "
                 "manifest of a run. Name another run."
@@ -100,7 +98,7 @@ def _read_rounds(folder: RunFolder, told: Mapping[str, Any]) -> tuple[_Rounds, l
         whole, wrong = folder.whole_rounds(number, last)
         later = len(folder.rounds(number, last)) - len(whole)
         if wrong:
-            lacks.append(f"Task {number} ({told['name']}) counts up to round {len(whole) - 1}, {later} more do not: {wrong}.")
+            lacks.append(f"Task {number} ({told['name']}): rounds that count: {len(whole)}; that do not: {later}, as {wrong}.")
         for round in whole:
             for table, rows in (("chunks", rounds.chunks), ("findings", rounds.findings), ("rules", rounds.rules),
                                 ("coverage", rounds.coverage), ("levels", rounds.levels)):
@@ -147,7 +145,7 @@ def _cpu_seconds(rounds: _Rounds, outcome: RunRow | None) -> float:
     """CPU seconds of the executors: of walks by chunk, of a search as the task says in the end."""
     if rounds.levels and outcome is not None:
         return outcome.cpu_seconds
-    return sum(row.seconds for row in (*rounds.chunks, *rounds.levels))
+    return sum(row.seconds for row in rounds.chunks) + sum(row.seconds for row in rounds.levels)
 
 
 def _growth(rounds: _Rounds) -> Growth:

@@ -1,0 +1,163 @@
+"""Two runs are compared: what is new or worse is told first and decides the exit code; what is chance does not."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from reports.morning.comparison import compare
+from search.nightly.folder import RunFolder
+from search.nightly.reading import read_run
+from search.nightly.tables import CoverageRow, RuleRow
+from tests.nightly.small_run import chunk, finding, manifest, run_row, tables_of, write_small_run
+
+OTHER = "0123456789ab"
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    """Two equal runs, `before` and `after`, in the present folder."""
+    monkeypatch.chdir(tmp_path)
+    return write_small_run(Path("before")), write_small_run(Path("after"))
+
+
+def compared():
+    return compare(read_run(Path("before")), read_run(Path("after")))
+
+
+def again(folder: RunFolder, task: int, **other) -> None:
+    """Write the first round of a task otherwise."""
+    folder.save_round(task, 0, {**tables_of(task, 0), **other}, "chunks")
+
+
+def test_equal_runs_have_nothing_new(runs, kwalk_here):
+    assert compared().exit_code == 0
+    ran = kwalk_here("compare", "before", "after")
+    assert ran.out.startswith("NOTHING WORSE  nothing new; 1 known cluster")
+    assert ran.out.endswith("Reproduce: kwalk compare before after\n")
+
+
+def test_a_new_cluster_is_broken_and_told_first(runs, kwalk_here):
+    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, claim="worse()")])
+    assert [(task.number, cluster.claim) for task, cluster in compared().new] == [(1, "worse()")]
+    ran = kwalk_here("compare", "before", "after")
+    assert ran.code == 12
+    assert ran.out.startswith("NEWLY BROKEN  1 new cluster; 1 known cluster")
+    assert "NEW  lost-update default: worse()" in ran.out
+
+
+def test_a_new_witness_is_no_bad_news(runs):
+    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, kind="reachable")])
+    assert compared().exit_code == 0
+
+
+def test_a_cluster_that_is_gone_is_told_and_is_no_failure(runs, kwalk_here):
+    for round in (0, 1):
+        runs[1].save_round(0, round, {**tables_of(0, round), "findings": []}, "chunks")
+    ran = kwalk_here("compare", "before", "after")
+    assert (ran.code, "GONE  die-hard default: not_solved()" in ran.out) == (0, True)
+
+
+def test_a_verdict_that_got_worse_is_broken_even_without_a_cluster(runs):
+    runs[1].save_run(evolve(run_row(1), answer="deadlock"))
+    assert compared().exit_code == 12
+
+
+def test_a_task_that_is_undecided_now_says_less(runs):
+    (runs[1].path / "runs" / "0001.parquet").unlink()
+    assert compared().exit_code == 3
+
+
+def test_a_claim_that_is_not_put_to_the_test_any_more_says_less(runs, kwalk_here):
+    again(runs[1], 1, coverage=[CoverageRow(1, 0, "not_solved()", "not_solved", 0, 0)])
+    assert compared().exit_code == 3
+    assert "never put to the test any more: not_solved() (550 before)" in kwalk_here("compare", "before", "after").out
+
+
+def test_a_rule_that_stopped_firing_says_less(runs, kwalk_here):
+    again(runs[1], 1, rules=[RuleRow(1, 0, "fill_big()", "fill_big", "player", 100, 0, 0)])
+    assert compared().exit_code == 3
+    out = kwalk_here("compare", "before", "after").out
+    assert "never taken any more: fill_big (50 before)" in out
+
+
+def test_a_rare_rule_that_less_work_did_not_meet_may_be_chance(runs, kwalk_here):
+    often = [RuleRow(1, 0, "fill_big()", "fill_big", "player", 100, 50, 50)]
+    again(runs[0], 1, rules=[*often, RuleRow(1, 0, "rare()", "rare", "player", 9, 9, 9)])
+    again(runs[1], 1, rules=[*often, RuleRow(1, 0, "rare()", "rare", "player", 0, 0, 0)],
+          chunks=[chunk(1, 0, 0, steps=400)])
+    assert compared().exit_code == 0
+    assert "which may be chance as it was rare: rare (9 before)" in kwalk_here("compare", "before", "after").out
+
+
+def test_a_rare_rule_that_the_same_work_did_not_meet_is_a_loss(runs):
+    again(runs[0], 1, rules=[RuleRow(1, 0, "rare()", "rare", "player", 9, 9, 9)])
+    again(runs[1], 1, rules=[RuleRow(1, 0, "rare()", "rare", "player", 0, 0, 0)])
+    assert compared().exit_code == 3
+
+
+def test_a_bound_that_is_newly_hit_and_another_speed_are_notes(runs, kwalk_here):
+    again(runs[1], 1, chunks=[chunk(1, 0, 0, seconds=2.0), chunk(1, 0, 50, seconds=2.0)])
+    runs[1].save_run(evolve(run_row(1), bounds_hit='{"jugs": 7, "none": 0}'))
+    ran = kwalk_here("compare", "before", "after")
+    assert ran.code == 0
+    assert "bounds that were not reached before: jugs (7 times)" in ran.out
+    assert "speed: 1,000 → 250 steps per CPU second (−75%)" in ran.out
+
+
+def test_tasks_of_one_run_only_are_told_and_a_lost_one_says_less(runs, kwalk_here):
+    tasks = manifest()["tasks"]
+    runs[1].save_manifest(manifest(tasks=tasks[:1]))
+    assert compared().exit_code == 3
+    assert "in the earlier run only: holds (sampled)" in kwalk_here("compare", "before", "after").out
+    ran = kwalk_here("compare", "after", "before")
+    assert (ran.code, "in the later run only: holds (sampled)" in ran.out) == (0, True)
+
+
+def test_two_tasks_of_the_same_are_paired_in_their_order(runs):
+    tasks = manifest()["tasks"]
+    same = {**tasks[0], "task": 1}
+    for folder in runs:
+        folder.save_manifest(manifest(tasks=[tasks[0], same]))
+    assert [(pair.before.number, pair.after.number) for pair in compared().pairs] == [(0, 0), (1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ({"seed": 1}, {"seed": 2}, "The seeds differ (1 → 2)"),
+        ({}, {"config_sha256": "1" * 64}, "The configurations differ"),
+        ({"commit": "a" * 40}, {"commit": "b" * 40}, "what differs comes from the code, so it can be bisected"),
+        ({}, {"dirty": True}, "The later run had changes that were not committed."),
+        ({"config": {"minutes": 60}}, {"config": {"minutes": 60}}, "Budgets are times"),
+        ({}, {"cpu": "znver4"}, "Another machine (CPU generic → znver4)"),
+        ({}, {"state": "interrupted"}, "Of the later run: The run was interrupted"),
+    ],
+)
+def test_what_else_differs_is_said_with_what_it_means(runs, kwalk_here, before, after, said):
+    for folder, other in zip(runs, (before, after), strict=True):
+        folder.save_manifest(manifest(**other))
+    assert said in " ".join(kwalk_here("compare", "before", "after").out.split())
+
+
+def test_json_says_the_same(runs, kwalk_here):
+    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, claim="worse()")])
+    found = kwalk_here("compare", "before", "after", "--json").object
+    assert (found["exit_code"], found["known"], found["new"][0]["cluster"]) == (12, 1, OTHER)
+    assert found["tasks"][1]["new"] == [OTHER]
+    assert json.dumps(found)
+
+
+def test_a_page_is_written_where_it_is_asked_for(runs, kwalk_here):
+    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, claim="<script>()")])
+    ran = kwalk_here("compare", "before", "after", "--html", "new/today.html")
+    assert "  Read: new/today.html" in ran.out
+    page = Path("new/today.html").read_text(encoding="utf-8")
+    assert "&lt;script&gt;()" in page and "<script" not in page
+
+
+def test_a_run_is_not_compared_with_itself(runs, kwalk_here):
+    ran = kwalk_here("compare", "before", "./before")
+    assert (ran.code, "named twice" in ran.err) == (2, True)

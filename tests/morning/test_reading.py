@@ -1,0 +1,107 @@
+"""A run folder is read as far as it is whole, and what is missing is said."""
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from model.language import UsageError
+from search.nightly.reading import read_run
+from search.nightly.reading.results import merged_clusters
+from tests.nightly.small_run import SHAPE, chunk, finding, manifest, tables_of, write_small_run
+
+
+@pytest.fixture
+def small(tmp_path):
+    return write_small_run(tmp_path / "run")
+
+
+def test_counts_of_rounds_add_up(small):
+    first, second = read_run(small.path).tasks
+    assert (first.rounds, first.walks, first.steps, first.cpu_seconds) == (2, 200, 2000, 2.0)
+    assert (second.rounds, second.walks, second.steps, second.cpu_seconds) == (1, 100, 1000, 1.0)
+    assert [(rule.action, rule.enabled, rule.taken) for rule in first.rules] == [
+        ("fill_big()", 200, 100), ("empty_big()", 200, 0),
+    ]  # fmt: skip
+    assert [(claim.claim, claim.premise, claim.violated) for claim in first.claims] == [("not_solved()", 1100, 6)]
+    assert (first.answer, second.answer) == ("violated", "holds")
+    assert first.growth.steps == (500, 1000, 1500, 2000)
+
+
+def test_the_clusters_of_rounds_are_those_of_the_task(small):
+    (cluster,) = read_run(small.path).tasks[0].clusters
+    assert (cluster.cluster, cluster.count, cluster.first_walk, cluster.length) == (SHAPE, 6, 7, 2)
+    assert read_run(small.path).missing == ()
+
+
+def test_of_two_traces_the_shorter_is_kept_then_the_lesser_whatever_the_order():
+    long = finding(0, actions=("a", "b", "c"), length=3, shortest=False, claims=("x",))
+    late = finding(1, actions=("b", "a"), claims=("y",))
+    least = finding(2, actions=("a", "z"), count=4, shortest=False)
+    for rows in ([long, late, least], [least, long, late], [late, least, long]):
+        (merged,) = merged_clusters(rows)
+        assert (merged.actions, merged.length, merged.count, merged.first_walk) == (("a", "z"), 2, 10, 7)
+        assert merged.claims == ("not_solved()", "x", "y")
+        assert merged.shortest  # `late` is as short, and known to be the shortest
+
+
+def test_a_damaged_part_ends_what_is_read_and_is_named(small):
+    part = small.path / "rules" / "0000-000001.parquet"
+    part.write_bytes(part.read_bytes()[:-20])
+    run = read_run(small.path)
+    assert run.tasks[0].walks == 100
+    assert run.tasks[1].walks == 100
+    (said,) = run.missing
+    assert said.startswith("Task 0 (die-hard default): rounds that count: 1; that do not: 1, as rules/0000-000001.parquet")
+
+
+def test_a_round_in_the_middle_that_is_gone_is_named(small):
+    small.save_round(0, 2, tables_of(0, 2), "chunks")
+    (small.path / "chunks" / "0000-000001.parquet").unlink()
+    run = read_run(small.path)
+    assert run.tasks[0].rounds == 1
+    assert "chunks/0000-000001.parquet is missing" in run.missing[0]
+
+
+def test_a_round_without_its_last_part_does_not_count(small):
+    (small.path / "chunks" / "0000-000001.parquet").unlink()
+    run = read_run(small.path)
+    assert (run.tasks[0].walks, run.tasks[0].clusters[0].count) == (100, 3)
+
+
+def test_how_a_task_ended_may_be_missing(small):
+    (small.path / "runs" / "0000.parquet").unlink()
+    (small.path / "runs" / "0001.parquet").write_bytes(b"PAR1")
+    run = read_run(small.path)
+    assert run.missing[0] == "How task 0 (die-hard default) ended is missing."
+    assert run.missing[1].startswith("How task 1 (lost-update default) ended is not known: runs/0001.parquet cannot")
+    assert [task.answer for task in run.tasks] == ["violated", "undecided"]
+
+
+@pytest.mark.parametrize("state", ["running", "interrupted", "failed"])
+def test_a_run_that_has_not_ended_is_read_and_says_so(tmp_path, state):
+    write_small_run(tmp_path, state=state)
+    run = read_run(tmp_path)
+    assert run.tasks[0].walks == 200
+    assert "what its finished rounds say" in run.missing[0]
+
+
+def test_a_folder_that_is_no_run_is_refused_with_what_to_name(tmp_path):
+    with pytest.raises(UsageError, match="Name the folder"):
+        read_run(tmp_path)
+
+
+@pytest.mark.parametrize("tasks", [None, [7], [{"task": 0}], [{"task": "0", "name": "x"}], {"0": {}}])
+def test_a_manifest_that_somebody_has_changed_is_refused(tmp_path, tasks):
+    (tmp_path / "manifest.json").write_text(json.dumps({**manifest(), "tasks": tasks}))
+    with pytest.raises(UsageError, match="Name another run"):
+        read_run(tmp_path)
+
+
+def test_a_growth_has_no_more_points_than_a_page_can_show(tmp_path):
+    folder = write_small_run(tmp_path)
+    rows = [chunk(1, 1, 100 + 50 * n, distinct=float(n)) for n in range(2000)]
+    folder.save_round(1, 1, {**tables_of(1, 1), "chunks": rows}, "chunks")
+    growth = read_run(tmp_path).tasks[1].growth
+    assert len(growth.steps) <= 401
+    assert (growth.steps[-1], growth.states[-1]) == (1000 + 500 * 2000, 1999.0)
