@@ -52,7 +52,7 @@ def test_a_damaged_part_ends_what_is_read_and_is_named(small):
     assert run.tasks[0].walks == 100
     assert run.tasks[1].walks == 100
     (said,) = run.missing
-    assert said.startswith("Task 0 (die-hard default): rounds that count: 1; that do not: 1, as rules/0000-000001.parquet")
+    assert said.startswith("Task 0 (die-hard default): rounds that count: 1; that do not: 1, as rules/0000-000001.pa")
 
 
 def test_a_round_in_the_middle_that_is_gone_is_named(small):
