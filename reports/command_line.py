@@ -24,6 +24,7 @@ COMMANDS = {
     "prove": ("reports.commands.searching", "prove"),
     "check": ("reports.commands.searching", "check"),
     "hunt": ("reports.commands.searching", "hunt"),
+    "nightly": ("reports.commands.nightly", "run_nightly"),
     "audit": ("reports.commands.auditing", "run_audit"),
     "mutate": ("reports.commands.mutating", "run_mutate"),
     "explain": ("reports.commands.explaining", "run_explain"),

@@ -1,7 +1,7 @@
 """A verdict as text: the answer, how sure it is, what was counted, and what was never put to the test."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -11,12 +11,11 @@ from model.language import Kind, Model
 from model.language.settings import variant_text
 from reports.escaping import visible
 from reports.progress import duration
+from search.untried import untried
 from search.verdict import Answer, Finding, Verdict
 
 STYLES = {Answer.HOLDS: "bold green", Answer.UNDECIDED: "bold yellow"}
 """Styles of answers that are no bad news; all others are red."""
-NAMED = 6
-"""Names in a list before the rest is told as a number."""
 
 
 def summary(verdict: Verdict, model: Model, told: Finding | None = None) -> Iterator[RenderableType]:
@@ -52,7 +51,7 @@ def facts(verdict: Verdict, model: Model, told: Finding | None = None) -> Iterat
     for bound, hits in verdict.bounds_hit.items():
         if hits:
             yield f"bound reached: {bound}, {hits:,} times; the verdict speaks only within it"
-    yield from _never(verdict, model)
+    yield from untried(verdict, model)
     yield from (_finding(finding, model) for finding in verdict.findings if finding is not told)
     yield from verdict.notes
 
@@ -69,37 +68,6 @@ def _counts(verdict: Verdict) -> str:
     told = [f"{count:,} {what}" for what, count in counted.items() if count is not None]
     seed = [] if verdict.seed is None else [f"seed {verdict.seed}"]
     return ", ".join([*told, *seed, f"{verdict.engine} in {duration(verdict.seconds)}"])
-
-
-def _never(verdict: Verdict, model: Model) -> Iterator[str]:
-    """What a verdict that found nothing might hide: rules that never fired, claims that never had a chance to fail."""
-    if verdict.rules:
-        fired = {key for key, rule in verdict.rules.items() if rule.taken}
-        groups = [(i.action.name, i.key) for i in model.instances]
-        idle = {key for _, key in groups} - fired
-        if idle:
-            yield f"rules that never fired: {_listed(_whole(idle, groups))}"
-        else:
-            yield f"all {len(model.instances):,} rules fired"
-        still = [key for key, rule in verdict.rules.items() if rule.taken and not rule.changed]
-        if still:
-            yield f"rules that fired and never changed anything: {_listed(still)}"
-    untested = {key for key, count in verdict.premises.items() if not count}
-    if untested:
-        groups = [(c.invariant.name, c.key) for c in model.claims]
-        yield f"never put to the test (the premise never held): {_listed(_whole(untested, groups))}"
-
-
-def _whole(keys: set[str], groups: list[tuple[str, str]]) -> list[str]:
-    """Keys in the order of their groups, or the bare name of a group where none of its keys is left out."""
-    left = {name for name, key in groups if key not in keys}
-    return list(dict.fromkeys(key if name in left else name for name, key in groups if key in keys))
-
-
-def _listed(names: Iterable[str]) -> str:
-    names = list(names)
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
 
 
 def _finding(finding: Finding, model: Model) -> str:

@@ -82,6 +82,11 @@ class Parameter:
             return [False, True]
         return list(self.domain)  # type: ignore[arg-type]
 
+    @property
+    def over(self) -> str | None:
+        """The name of the domain whose members it takes; None for an Enum and the truth values."""
+        return self.domain.name if isinstance(self.domain, Domain) else None
+
     def label(self, value: Any) -> str:
         """An argument as reports print it."""
         if isinstance(self.domain, Domain):

@@ -33,6 +33,10 @@ EXAMPLES = {
   kwalk hunt old-client-expansion
   kwalk hunt old-client-expansion --variant 3.9.0 --seconds 120 --out hunts
   kwalk hunt --from cluster.json       begin where a real cluster stands""",
+    "nightly": """
+  kwalk nightly nightly.toml                       docs/reference/nightly.md says what is in it
+  kwalk nightly nightly.toml --out runs/monday --workers 2 --minutes 60
+  kwalk nightly --resume runs/monday               … goes on, whatever ended it""",
     "audit": """
   kwalk audit                          every announced fix
   kwalk audit my_package.my_fixes:FIXES --workers 2 --html

@@ -45,6 +45,7 @@ def parser() -> Parser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _listing(commands)
     _searching(commands)
+    _nightly(commands)
     _auditing(commands)
     _mutating(commands)
     _explaining(commands)
@@ -114,6 +115,20 @@ def _searching(commands: Any) -> None:
     hunt.add_argument("scenario", nargs="?", metavar="SCENARIO")
     hunt.add_argument("--from", dest="snapshot", metavar="SNAPSHOT", help="begin where a real system stands")
     _common(hunt, seed=True)
+
+
+def _nightly(commands: Any) -> None:
+    nightly = _command(commands, "nightly", "explore many scenarios on Spark, in a run that cannot be lost")
+    nightly.add_argument("config", nargs="?", metavar="CONFIG", help="a TOML file: what to explore, and for how long")
+    nightly.add_argument("--resume", type=values.given, metavar="RUN", help="go on with the run in this folder")
+    where = f"the folder of the run (one below {DEFAULT_OUT}, named after the time)"
+    nightly.add_argument("--out", type=values.given, metavar="DIR", help=where)
+    nightly.add_argument("--workers", type=values.workers, metavar="N", help="cores to use")
+    cluster = "a Spark master, such as spark://host:7077, instead of this machine's cores"
+    nightly.add_argument("--master", type=values.given, metavar="URL", help=cluster)
+    budget = "all tasks together may walk so long, whatever the configuration says"
+    nightly.add_argument("--minutes", type=values.minutes, metavar="M", help=budget)
+    nightly.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
 def _auditing(commands: Any) -> None:

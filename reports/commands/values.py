@@ -63,6 +63,11 @@ def seconds(text: str) -> float:
     return _above_zero(text, "a number of seconds above 0", math.inf)
 
 
+def minutes(text: str) -> float:
+    """A time."""
+    return _above_zero(text, "a number of minutes above 0", math.inf)
+
+
 def gibibytes(text: str) -> float:
     """An amount of memory."""
     return _above_zero(text, f"a number of GiB above 0 and below {MOST_GIBIBYTES:,}", MOST_GIBIBYTES)

@@ -138,7 +138,7 @@ class RunFolder:
             why = f"{str(place)!r} cannot be read as a manifest ({error})"
             raise UsageError(f"{why}. Name the folder that `kwalk nightly` named at its start.") from error
         if known != FORMAT:
-            raise UsageError(f"{str(place)!r} is of format {known}, not {FORMAT}. Read it with the kwalk that wrote it.")
+            raise UsageError(f"{str(place)!r} is of format {known}, not {FORMAT}. Use the kwalk that wrote it.")
         return found
 
     def say(self, moment: Mapping[str, Any]) -> None:
@@ -167,7 +167,7 @@ class RunFolder:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(handle)
-            raise UsageError(f"Another kwalk writes to {str(self.path)!r}. Wait for its end, or name another.") from error
+            raise UsageError(f"Another kwalk writes to {str(self.path)!r}. Wait, or name another.") from error
         try:
             yield
         finally:

@@ -1,6 +1,6 @@
 """The tables of a nightly run: a class per row, with the columns that Spark, pandas and DuckDB see.
 
-Words: a *task* is one scenario in one variant, with bounds and flags, searched by one engine; tasks have numbers from 0.
+Words: a *task* is one scenario in one variant, with bounds and flags, searched by one engine; they have numbers from 0.
 A *round* is what a task does between two checkpoints. A *part* is the file of one table, task and round; all parts of a
 table have the same columns. Rows of `chunks`, `findings`, `rules`, `coverage` and `levels` are of a round, so that sums
 over rounds are those of the task; rows of `runs` are of a task that has ended.
@@ -58,7 +58,7 @@ class FindingRow:
     count: int
     """Findings of this round that were minimized to this shape."""
     claims: tuple[str, ...]
-    """The claims that they violate, by key."""
+    """The claims that they violate, by key; first the one that the shortest trace shows."""
     first_walk: int
     start: tuple[int, ...]
     """The first state of the shortest trace, a number per leaf."""

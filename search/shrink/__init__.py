@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from attrs import evolve
 
@@ -16,6 +17,7 @@ from model.language import Action, Claim, Kind, Model, UsageError, Vector
 from search.kernel import Kernel
 from search.shrink.beam import BeamSearch
 from search.shrink.behaviour import Behaviour
+from search.shrink.cast import Cast
 from search.shrink.detour import by_detour
 from search.shrink.replays import KernelReplays, SteppedReplays
 from search.shrink.shrinker import Shrinker
@@ -39,11 +41,13 @@ def shrink(
 class Minimizer:
     """Minimizes traces of one model; what it needs room for is kept from one to the next.
 
-    A kernel makes replays fast, and searches along the trace possible, one of each of the widths.
+    A kernel makes replays fast, and searches along the trace possible, one of each of the widths. With it a cast does
+    in place of the model, for all but `minimized`.
     """
 
-    def __init__(self, model: Model, kernel: Kernel | None = None, widths: Sequence[int] = WIDTHS) -> None:
-        self.model, self.kernel = model, kernel
+    def __init__(self, model: Model | Cast, kernel: Kernel | None = None, widths: Sequence[int] = WIDTHS) -> None:
+        self.model: Any = model  # a cast has all that is needed here but functions, which only kernels do without
+        self.kernel = kernel
         self._beams = [] if kernel is None else [BeamSearch(kernel, width) for width in widths]
         self._shrinkers: dict[tuple[Action | None, tuple[int, ...]], Shrinker] = {}
 

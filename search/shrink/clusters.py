@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from attrs import evolve, field, frozen
@@ -19,6 +20,7 @@ from search.confirm import EngineDisagreement, Origin, confirmed, path_along
 from search.kernel import Kernel
 from search.progress import Progress, Report, silent
 from search.shrink import Minimizer
+from search.shrink.cast import Cast
 from search.shrink.shape import Shape, Shapes
 from search.stepping import PlainStepper
 from search.trace import Trace
@@ -115,8 +117,9 @@ def merge(one: Clusters, other: Clusters) -> Clusters:
 class Clustering:
     """Groups findings as they come: `clusters` are those of the findings that were added."""
 
-    def __init__(self, model: Model, kernel: Kernel, most: int = MOST) -> None:
-        self.model, self.kernel, self.minimizer = model, kernel, Minimizer(model, kernel, WIDTHS)
+    def __init__(self, model: Model | Cast, kernel: Kernel, most: int = MOST) -> None:
+        self.model: Any = model  # a cast is enough to add findings, but not for the result
+        self.kernel, self.minimizer = kernel, Minimizer(model, kernel, WIDTHS)
         self.shapes = Shapes(self.minimizer)
         self.clusters = Clusters(most=most)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from attrs import frozen
 
-from model.language import Claim, Domain, Instance, UsageError
+from model.language import Claim, Instance, UsageError
 from model.language.action import Parametric
 from search.shrink import Minimizer
 from search.shrink.behaviour import Behaviour
@@ -53,8 +53,9 @@ class Shapes:
 
     def __init__(self, minimizer: Minimizer) -> None:
         self.minimizer, self.model = minimizer, minimizer.model
-        self._numbers = {action: number for number, action in enumerate(self.model.scenario.actions)}
-        self._instances = {a: [i for i in self.model.instances if i.action is a] for a in self.model.scenario.actions}
+        self._actions = list(dict.fromkeys(instance.action for instance in self.model.instances))
+        self._numbers = {action: number for number, action in enumerate(self._actions)}
+        self._instances = {a: [i for i in self.model.instances if i.action is a] for a in self._actions}
         self._known: dict[tuple[int | None, tuple[int, ...], Any], Shape] = {}
 
     def of_trace(self, trace: Trace) -> Shape:
@@ -86,8 +87,7 @@ class Shapes:
         claim, steps = shown
         labels = dict(self._labels(steps, renaming))
         order = sorted_steps(shrinker, taken, labels)
-        actions = self.model.scenario.actions
-        words = tuple(_call(actions[number].name, args) for number, args in map(labels.__getitem__, order))
+        words = tuple(_call(self._actions[number].name, args) for number, args in map(labels.__getitem__, order))
         if claim is None:
             return Shape("", DEADLOCK, words)
         args = _renamed(claim.invariant, claim.args, renaming)
@@ -136,10 +136,10 @@ def _renamed(thing: Parametric, args: tuple[Any, ...], renaming: Renaming) -> tu
     """The arguments as text, members by their new numbers; None if one of them has none."""
     words = []
     for parameter, arg in zip(thing.parameters, args, strict=True):
-        if not isinstance(parameter.domain, Domain):
+        if parameter.over is None:
             words.append(parameter.token(arg))
-        elif (parameter.domain.name, arg) in renaming:
-            words.append(str(renaming[parameter.domain.name, arg]))
+        elif (parameter.over, arg) in renaming:
+            words.append(str(renaming[parameter.over, arg]))
         else:
             return None
     return tuple(words)
@@ -152,8 +152,8 @@ def _members(claim: Claim | None, steps: Sequence[Instance]) -> dict[str, list[A
     found: dict[str, dict[Any, None]] = {}
     for thing, args in things:
         for parameter, arg in zip(thing.parameters, args, strict=True):
-            if isinstance(parameter.domain, Domain):
-                found.setdefault(parameter.domain.name, {})[arg] = None
+            if parameter.over is not None:
+                found.setdefault(parameter.over, {})[arg] = None
     return {name: list(members) for name, members in found.items()}
 
 

@@ -8,36 +8,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 from attrs import evolve
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
 
-from model.language import Claim, KwalkError, Model
+from model.language import Claim, Model
 from search.compile import compiled, kernel_of
 from search.compile.machine_code import cpu
 from search.fairness import safety, without_liveness
 from search.interrupts import Interrupts, interrupts_noticed
 from search.progress import Progress, Report, silent
+from search.spark.fleet import Fleet
 from search.spark.session import spark_session
 from search.spark.tables import Tables, folder_name, tables_in
-from search.spark.work import SCHEMA, Chunk, Parcel, Round, chunks_of, walker_of
+from search.spark.work import Chunk, Parcel, Round
 from search.verdict import Verdict
 from search.walks import DEFAULT_WALKS
 from search.walks.chunks import Course, run_chunk
 from search.walks.conclusion import Conclusion, Outing
 
-JOBS = "kwalk walks"
-"""The name of our jobs, by which they are cancelled."""
-LOOK = 0.2
-"""Seconds between looks whether somebody has pressed Ctrl-C."""
 FIRST_CHUNK, MOST_IN_CHUNK = 64, 1 << 24
 CHUNKS_PER_PARTITION = 2
 """More than one, so that a partition that is done early does not wait long."""
@@ -45,10 +38,6 @@ GROWTH = 8
 """How many times larger than before chunks may become."""
 LEAST_ROUND, MOST_ROUND, ROUNDS = 1.0, 10.0, 20
 """Seconds that a round should take, at least and at most, and how many rounds a time budget should have."""
-
-
-class SparkFailure(KwalkError):
-    """A Spark job failed: an executor died, or cannot run the driver's machine code."""
 
 
 def walk_on_spark(
@@ -104,53 +93,6 @@ def walk_on_spark(
 
 def _session(session: SparkSession | None, partitions: int | None) -> AbstractContextManager[SparkSession]:
     return nullcontext(session) if session else spark_session(partitions)
-
-
-class Fleet:
-    """Executors that have what they need to walk, and a thread that talks to them."""
-
-    def __init__(self, session: SparkSession, partitions: int, parcel: Parcel) -> None:
-        self.session, self.partitions = session, partitions
-        self.parcel = session.sparkContext.broadcast(parcel.pack())
-        self.thread = ThreadPoolExecutor(1)
-
-    def __enter__(self) -> Fleet:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.thread.shutdown()
-        self.parcel.unpersist()
-
-    def make_ready(self, interrupts: Interrupts) -> None:
-        """Let executors load the kernel and the loops (compiled there, if need be), so that no round waits for it."""
-        self.do(Round(0, self.partitions, 1, deadline=0.0), interrupts)
-
-    def do(self, work: Round, interrupts: Interrupts) -> list[Chunk] | None:
-        """The chunks of a round that were done, in the order of their walks; None if interrupted; SparkFailure."""
-        job = self.thread.submit(self._run, work)
-        while not wait([job], LOOK).done:
-            if interrupts.noticed:
-                self.session.sparkContext.cancelJobGroup(JOBS)
-        return None if interrupts.noticed else job.result()
-
-    def _run(self, work: Round) -> list[Chunk]:
-        self.session.sparkContext.setJobGroup(JOBS, "random walks", interruptOnCancel=True)
-        numbers = self.session.range(0, work.chunks, 1, self.partitions)
-        chunks = numbers.mapInArrow(walker_of(self.parcel, work), from_arrow_schema(SCHEMA))
-        try:
-            return chunks_of(chunks.toArrow())
-        except (PySparkException, Py4JError) as error:
-            raise SparkFailure(
-                f"A Spark job failed: {_last_words(error)} Run it again; if it fails again, walk without Spark."
-            ) from error
-
-
-def _last_words(error: Exception) -> str:
-    """What the Python on an executor said last, else the error's first line."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    python = [line for line in lines if ": " in line and not line.startswith(("at ", "File "))]
-    said = python[-1] if "Traceback" in str(error) and python else (lines or [type(error).__name__])[0]
-    return said if said.endswith(".") else f"{said}."
 
 
 class Expedition:

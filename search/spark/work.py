@@ -7,6 +7,7 @@ executor does which chunk.
 from __future__ import annotations
 
 import pickle
+import platform
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -20,11 +21,15 @@ from search.compile.cache import Compiled
 from search.compile.machine_code import FUNCTIONS, Loaded, cpu
 from search.kernel import Kernel
 from search.loops.sketching import PLACE_SIZE
+from search.shrink.cast import Cast
+from search.shrink.clusters import Clustering
+from search.spark.minimizing import Choice, walked_in_blocks
 from search.walks.chunks import Course, Walks, run_chunk
 
 NUMBERS = pa.int64()
 SCHEMA = pa.schema(
-    [("first", NUMBERS), ("seconds", pa.float64()), ("stopped", pa.bool_()), ("failed", NUMBERS)]
+    [("first", NUMBERS), ("seconds", pa.float64()), ("cpu", pa.float64()), ("host", pa.string())]
+    + [("clusters", pa.binary()), ("stopped", pa.bool_()), ("failed", NUMBERS)]
     + [(name, NUMBERS) for name in ("walks", "steps", "visits", "dead_ends", "cuts", "quiet")]
     + [
         (name, pa.list_(NUMBERS))
@@ -34,7 +39,7 @@ SCHEMA = pa.schema(
     ]
     + [("sketch", pa.list_(pa.int8()))]
 )  # fmt: skip
-"""A chunk as a row: the fields of `Walks`, the number of its first walk, and how long it took. `failed` -1 is none."""
+"""A chunk as a row: the fields of `Chunk`, with those of its `Walks`. `failed` -1 is none."""
 
 
 class OtherCpu(Exception):
@@ -54,6 +59,8 @@ class Parcel:
     course: Course
     most: int | None
     """Findings of a chunk that are kept, the first ones; None for all."""
+    cast: Cast | None = None
+    """What minimizing needs of the model; None if executors are not to minimize."""
 
     def pack(self) -> bytes:
         """The parcel as bytes."""
@@ -71,16 +78,25 @@ class Round:
     last: int
     size: int
     deadline: float | None = None
+    choice: Choice | None = None
+    """Which findings are minimized by the executor, if any are; then chunks end where blocks do, and `size` is theirs."""
+    course: Course | None = None
+    """What the walks are to do, if not what the parcel says."""
+
+    @property
+    def origin(self) -> int:
+        """From where chunks are counted: the beginning of the first block."""
+        return self.first if self.choice is None else self.first - self.first % self.choice.block
 
     @property
     def chunks(self) -> int:
         """How many chunks there are."""
-        return -(-(self.last - self.first) // self.size)
+        return -(-(self.last - self.origin) // self.size)
 
     def numbers(self, chunk: int) -> range:
         """The numbers of a chunk's walks."""
-        begin = self.first + chunk * self.size
-        return range(begin, min(begin + self.size, self.last))
+        begin = self.origin + chunk * self.size
+        return range(max(begin, self.first), min(begin + self.size, self.last))
 
     @property
     def is_over(self) -> bool:
@@ -105,11 +121,33 @@ def walk_chunks(packed: bytes, work: Round, chunks: Iterable[int]) -> Iterator[p
     for chunk in chunks:  # all of them, because Spark ends a worker that leaves some of its input unread
         going = going and not work.is_over
         if going:
-            numbers, began = work.numbers(chunk), time.monotonic()
-            walks = run_chunk(kernel, parcel.course, numbers, collect=parcel.most != 0)
-            walks = walks if parcel.most is None else walks.with_findings(parcel.most)
-            yield row_of(numbers.start, time.monotonic() - began, walks)
-            going = not walks.stopped and walks.failed is None
+            done = _done(packed, work, chunk)
+            yield row_of(done)
+            going = not done.walks.stopped and done.walks.failed is None
+
+
+def _done(packed: bytes, work: Round, number: int) -> Chunk:
+    """One chunk, done here and now."""
+    kernel, parcel = unpacked(packed)
+    course = work.course or parcel.course
+    numbers, began, cpu_began = work.numbers(number), time.monotonic(), time.process_time()
+    found: bytes | None = None
+    if work.choice is None:
+        walks = run_chunk(kernel, course, numbers, collect=parcel.most != 0)
+        walks = walks if parcel.most is None else walks.with_findings(parcel.most)
+    else:
+        walks, clusters = walked_in_blocks((kernel, course), numbers, work.choice, _clustering(packed))
+        found = pickle.dumps(clusters)
+    spent, cpu_spent = time.monotonic() - began, time.process_time() - cpu_began
+    return Chunk(numbers.start, spent, walks, cpu_spent, platform.node(), found)
+
+
+@lru_cache(maxsize=1)
+def _clustering(packed: bytes) -> Clustering:
+    """What minimizes here; it keeps the room that this takes."""
+    kernel, parcel = unpacked(packed)
+    assert parcel.cast is not None
+    return Clustering(parcel.cast, kernel)
 
 
 @lru_cache(maxsize=1)
@@ -126,10 +164,12 @@ def unpacked(packed: bytes) -> tuple[Kernel, Parcel]:
     return evolve(parcel.kernel, **addresses, keep_alive=loaded), parcel
 
 
-def row_of(first: int, seconds: float, walks: Walks) -> pa.RecordBatch:
+def row_of(chunk: Chunk) -> pa.RecordBatch:
     """A chunk as a row of SCHEMA."""
+    walks = chunk.walks
     row: dict[str, Any] = {field.name: getattr(walks, field.name) for field in fields(Walks)}
-    row |= {"first": first, "seconds": seconds, "failed": -1 if walks.failed is None else walks.failed}
+    row |= {field.name: getattr(chunk, field.name) for field in fields(Chunk) if field.name != "walks"}
+    row |= {"failed": -1 if walks.failed is None else walks.failed}
     return pa.record_batch([_column(row[field.name], field.type) for field in SCHEMA], SCHEMA)
 
 
@@ -147,6 +187,12 @@ class Chunk:
     first: int
     seconds: float
     walks: Walks
+    cpu: float = 0.0
+    """CPU seconds."""
+    host: str = ""
+    """The machine's name."""
+    clusters: bytes | None = None
+    """The clusters of the findings that were minimized there, pickled."""
 
 
 def chunks_of(table: pa.Table) -> list[Chunk]:
@@ -160,7 +206,8 @@ def _chunk(row: pa.RecordBatch) -> Chunk:
     things["failed"] = None if things["failed"] < 0 else things["failed"]
     things["findings"] = things["findings"].reshape(-1, 3)
     things["rare"] = things["rare"].reshape(-1, PLACE_SIZE)
-    return Chunk(things.pop("first"), things.pop("seconds"), Walks(**things))
+    own = {field.name: things.pop(field.name) for field in fields(Chunk) if field.name != "walks"}
+    return Chunk(walks=Walks(**things), **own)
 
 
 def _thing(scalar: pa.Scalar) -> Any:

@@ -16,8 +16,9 @@ from pyspark import cloudpickle
 from model.examples.reference import REFERENCE
 from model.language import Model, UsageError
 from search.compile import compiled, kernel_of
-from search.spark import walks as engine
-from search.spark.walks import SparkFailure, walk_on_spark
+from search.spark import fleet as engine
+from search.spark.fleet import SparkFailure
+from search.spark.walks import walk_on_spark
 from search.spark.work import OtherCpu, Parcel, Round, unpacked, walker_of
 from search.verdict import Answer
 from search.walks import walk

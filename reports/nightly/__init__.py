@@ -1,0 +1,1 @@
+"""What `kwalk nightly` prints: how far a run is, and what came of its tasks."""

@@ -1,0 +1,80 @@
+"""Spark's executors as the driver sees them: they have what they need to walk, and do rounds of chunks.
+
+Words: a *round* is a Spark job that does the next walks, cut into chunks; between rounds the driver looks at budgets
+and signals.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from model.language import KwalkError
+from search.interrupts import Interrupts
+from search.spark.work import SCHEMA, Chunk, Parcel, Round, chunks_of, walker_of
+
+JOBS = "kwalk walks"
+"""The name of our jobs, by which they are cancelled."""
+LOOK = 0.2
+"""Seconds between looks whether somebody has pressed Ctrl-C."""
+
+
+class SparkFailure(KwalkError):
+    """A Spark job failed: an executor died, or cannot run the driver's machine code."""
+
+
+class Fleet:
+    """Executors that have what they need to walk, and a thread that talks to them."""
+
+    def __init__(self, session: SparkSession, partitions: int, parcel: Parcel) -> None:
+        self.session, self.partitions = session, partitions
+        self.parcel = session.sparkContext.broadcast(parcel.pack())
+        self.thread = ThreadPoolExecutor(1)
+
+    def __enter__(self) -> Fleet:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.thread.shutdown()
+        self.parcel.unpersist()
+
+    def make_ready(self, interrupts: Interrupts) -> None:
+        """Let executors load the kernel and the loops (compiled there, if need be), so that no round waits for it."""
+        self.do(Round(0, self.partitions, 1, deadline=0.0), interrupts)
+
+    def do(
+        self, work: Round, interrupts: Interrupts, look: Callable[[], None] = lambda: None
+    ) -> list[Chunk] | None:
+        """The chunks of a round that were done, in the order of their walks; None if interrupted; SparkFailure.
+
+        `look` is called now and then while they are at it.
+        """
+        job = self.thread.submit(self._run, work)
+        while not wait([job], LOOK).done:
+            look()
+            if interrupts.noticed:
+                self.session.sparkContext.cancelJobGroup(JOBS)
+        return None if interrupts.noticed else job.result()
+
+    def _run(self, work: Round) -> list[Chunk]:
+        self.session.sparkContext.setJobGroup(JOBS, "random walks", interruptOnCancel=True)
+        numbers = self.session.range(0, work.chunks, 1, self.partitions)
+        chunks = numbers.mapInArrow(walker_of(self.parcel, work), from_arrow_schema(SCHEMA))
+        try:
+            return chunks_of(chunks.toArrow())
+        except (PySparkException, Py4JError) as error:
+            raise SparkFailure(
+                f"A Spark job failed: {last_words(error)} Run it again; if it fails again, walk without Spark."
+            ) from error
+
+
+def last_words(error: Exception) -> str:
+    """What the Python on an executor said last, else the error's first line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    python = [line for line in lines if ": " in line and not line.startswith(("at ", "File "))]
+    said = python[-1] if "Traceback" in str(error) and python else (lines or [type(error).__name__])[0]
+    return said if said.endswith(".") else f"{said}."
