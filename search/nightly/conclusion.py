@@ -90,7 +90,8 @@ def run_row(walking: Walking, verdict: Verdict, why: str) -> RunRow:
         bounds=json.dumps(dict(verdict.bounds)), flags=json.dumps(dict(verdict.flags)), engine=task.entry.engine,
         seed=task.seed, answer=verdict.answer.value, how=verdict.how, walks=walks.walks, steps=walks.steps,
         visits=walks.visits, distinct=distinct(walks.sketch), distinct_exact=None, distinct_error=STANDARD_ERROR,
-        depth=None, seconds=walking.sum.seconds, cpu_seconds=walking.sum.cpu, why=why, bounds_hit=json.dumps(dict(verdict.bounds_hit)), notes=verdict.notes, command=verdict.command,
+        depth=None, seconds=walking.sum.seconds, cpu_seconds=walking.sum.cpu, why=why,
+        bounds_hit=json.dumps(dict(verdict.bounds_hit)), notes=verdict.notes, command=verdict.command,
     )  # fmt: skip
 
 

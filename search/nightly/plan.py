@@ -39,6 +39,8 @@ class Task:
     def name(self) -> str:
         """The task in a few words."""
         asked = [f"{name} {size}" for name, size in self.model.asked_bounds.items()]
+        asked += ["exhaust"] * (self.entry.engine == "exhaust") + ["swarm"] * self.entry.swarm
+        asked += [*(f"only {name}" for name in self.entry.only), *(f"without {name}" for name in self.entry.without)]
         asked += [f"{name} {setting_text(setting)}" for name, setting in self.model.asked_flags.items()]
         return " ".join([self.reference, self.model.variant, *([f"({', '.join(asked)})"] if asked else [])])
 

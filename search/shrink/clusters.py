@@ -20,6 +20,7 @@ from search.confirm import EngineDisagreement, Origin, confirmed, path_along
 from search.kernel import Kernel
 from search.progress import Progress, Report, silent
 from search.shrink import Minimizer
+from search.shrink.behaviour import Behaviour
 from search.shrink.cast import Cast
 from search.shrink.shape import Shape, Shapes
 from search.stepping import PlainStepper
@@ -132,10 +133,13 @@ class Clustering:
     def minimized(self, sample: Sample) -> tuple[Shape, Sample]:
         """The shape of a finding, and the finding in as few steps; EngineDisagreement if replays do not show it."""
         claim = None if sample.claim is None else self.model.claims[sample.claim]
-        shrinker = self.minimizer.shrinker(
-            () if claim is None else (claim,), self.minimizer.end_of(claim, sample.steps)
-        )
-        taken = shrinker.shrink(sample.start, sample.steps)
+        claims = () if claim is None else (claim,)
+        # A walk that begins at a restart may have met the same before, on the way there: then that is where it ends.
+        begun, given = Behaviour((), (sample.start,)), sample.steps
+        first = self.minimizer.shrinker(claims).replay(begun, given, len(given) + 1)
+        steps = given if first is None else first.steps
+        shrinker = self.minimizer.shrinker(claims, self.minimizer.end_of(claim, steps))
+        taken = shrinker.shrink(sample.start, steps)
         if taken is None:
             raise EngineDisagreement(f"A replay of a finding of {len(sample.steps)} steps does not show it.")
         proved = sample.origin.shortest if len(taken) == len(sample.steps) else None

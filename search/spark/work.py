@@ -79,7 +79,7 @@ class Round:
     size: int
     deadline: float | None = None
     choice: Choice | None = None
-    """Which findings are minimized by the executor, if any are; then chunks end where blocks do, and `size` is theirs."""
+    """Which findings are minimized by the executor, if any are; then chunks end where blocks do."""
     course: Course | None = None
     """What the walks are to do, if not what the parcel says."""
 
