@@ -79,7 +79,7 @@ def closed(model: Model, claim: Claim, trace: Trace) -> Trace:
 def without_liveness(verdict: Verdict, asked: Iterable[Claim], engine: str) -> Verdict:
     """The verdict of an engine that looks at safety claims only: it names the others, and answers nothing for them.
 
-    A proof is undecided if there are any; what is only sampled is so if there are no safety claims.
+    A proof, and what was exhaustive, is undecided if there are any; what is only sampled, if there are no safety claims.
     """
     claims = tuple(asked)
     left = tuple(dict.fromkeys(claim.invariant.name for claim in liveness(claims)))
@@ -87,6 +87,6 @@ def without_liveness(verdict: Verdict, asked: Iterable[Claim], engine: str) -> V
         return verdict
     note = f"{', '.join(left)}: {engine} cannot tell what comes eventually; `kwalk exhaust` can."
     answer, how = verdict.answer, verdict.how
-    if answer is Answer.HOLDS and (how == "proved" or not safety(claims)):
+    if answer is Answer.HOLDS and (how in ("proved", "exhaustive") or not safety(claims)):
         answer, how = Answer.UNDECIDED, "what comes eventually was not looked at"
     return evolve(verdict, answer=answer, how=how, notes=(*verdict.notes, note))

@@ -36,6 +36,26 @@ class Checkpoint:
     resume: bool = False
 
 
+def agree(wish: Checkpoint, saved: dict[str, Any] | None, asked: dict[str, Any], stored: int | None) -> None:
+    """UsageError if what was not meant is asked: to begin where something is, to go on from nothing or something else.
+
+    `saved` is the identity of what is there, with so many states stored; None if nothing is.
+    """
+    place = repr(str(wish.folder))
+    if saved is None:
+        if wish.resume:
+            raise UsageError(f"There is no checkpoint in {place} to go on from. Leave out --resume to begin.")
+        return
+    if not wish.resume:
+        raise UsageError(
+            f"There is a checkpoint in {place} already, of {saved.get('scenario')} with "
+            f"{stored:,} states. Go on from it with --resume, or name another folder."
+        )
+    told = differences(saved, asked)
+    if told:
+        raise UsageError(f"The checkpoint in {place} is of another search: {'; '.join(told)}. Ask for the same.")
+
+
 class Saving:
     """The checkpoints of one exploration. UsageError if the folder, or the checkpoint in it, is no use."""
 
@@ -56,19 +76,9 @@ class Saving:
 
     def _agree(self) -> None:
         """Refuse what was not meant: to begin where something is, to go on where nothing is or something else."""
-        place = repr(str(self.wish.folder))
-        if self.found is None:
-            if self.wish.resume:
-                raise UsageError(f"There is no checkpoint in {place} to go on from. Leave out --resume to begin.")
-            return
-        if not self.wish.resume:
-            raise UsageError(
-                f"There is a checkpoint in {place} already, of {self.found['identity'].get('scenario')} with "
-                f"{int(self.found['cursor'][SIZE]):,} states. Go on from it with --resume, or name another folder."
-            )
-        told = differences(self.found["identity"], self.identity)
-        if told:
-            raise UsageError(f"The checkpoint in {place} is of another search: {'; '.join(told)}. Ask for the same.")
+        stored = None if self.found is None else int(self.found["cursor"][SIZE])
+        saved = None if self.found is None else self.found["identity"]
+        agree(self.wish, saved, self.identity, stored)
 
     def restore(self) -> int:
         """Bring the exploration to where the checkpoint was taken; the number of its initial states."""
@@ -134,4 +144,4 @@ class Saving:
             yield f"Checkpoint saved: {place}, with {self.saved:,} states; go on with: {command or '…'} {again}"
 
 
-__all__ = ["EVERY", "Checkpoint", "Saving"]
+__all__ = ["EVERY", "Checkpoint", "Saving", "agree"]
