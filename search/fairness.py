@@ -79,7 +79,7 @@ def closed(model: Model, claim: Claim, trace: Trace) -> Trace:
 def without_liveness(verdict: Verdict, asked: Iterable[Claim], engine: str) -> Verdict:
     """The verdict of an engine that looks at safety claims only: it names the others, and answers nothing for them.
 
-    A proof, and what was exhaustive, is undecided if there are any; what is only sampled, if there are no safety claims.
+    What was proved or exhaustive is undecided if there are any; what is only sampled, if there are no safety claims.
     """
     claims = tuple(asked)
     left = tuple(dict.fromkeys(claim.invariant.name for claim in liveness(claims)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,6 @@ from pyspark.sql import SparkSession
 from model.language import Claim, Model
 from search.checkpoint import Checkpoint
 from search.compile import compiled, kernel_of
-from search.compile.cache import Compiled
 from search.compile.machine_code import cpu
 from search.distributed.exploration import FEW, Exploration, LevelDone, Means
 from search.distributed.jobs import Fleet
@@ -25,7 +24,6 @@ from search.exhaust import Conclusion
 from search.exploration import Wish
 from search.fairness import without_liveness
 from search.interrupts import interrupts_noticed
-from search.kernel import Kernel
 from search.progress import Report, silent
 from search.spark.session import spark_session
 from search.spark.work import Parcel
@@ -69,33 +67,33 @@ def exhaust_on_spark(
         wanted, keep_going=keep_going, seconds=seconds, memory=memory_bytes, report=report,
         checkpoint=Checkpoint(Path(folder).absolute(), resume=resume),
     )  # fmt: skip
-    code = compiled(model)
-    kernel = kernel_of(model, code)
     with ExitStack() as stack:
-        interrupts = stack.enter_context(interrupts_noticed())
-        executors = _Executors(stack, lambda: session or _started(stack, workers, master), kernel, code)
+        executors = _Executors(stack, model, partial(_session, stack, session, workers, master))
         if partitions is None:
             partitions = PER_CORE * (executors.cores if session or master else workers or os.cpu_count() or 1)
-        means = Means(executors.fleet, interrupts, on_level, few)
-        interrupts.arm()
-        exploration = Exploration(model, kernel, wish, 1 << (partitions - 1).bit_length(), means)
+        means = Means(executors.fleet, executors.interrupts, on_level, few)
+        exploration = Exploration(model, executors.kernel, wish, 1 << (partitions - 1).bit_length(), means)
+        stack.callback(exploration.saving.close)
         exploration.run()
         conclusion = Conclusion(exploration, (), command)  # type: ignore[arg-type]
         verdict = without_liveness(conclusion.verdict(), wanted, "a search on Spark")
-        exploration.saving.end(keep=not conclusion.is_over)
+        if conclusion.is_over:
+            exploration.saving.discard()
     return verdict
 
 
-def _started(stack: ExitStack, workers: int | None, master: str | None) -> SparkSession:
-    return stack.enter_context(spark_session(workers, master))
+def _session(stack: ExitStack, running: SparkSession | None, workers: int | None, master: str | None) -> SparkSession:
+    return running or stack.enter_context(spark_session(workers, master))
 
 
 class _Executors:
     """The executors, begun when they are first needed: a search whose levels are all small needs none."""
 
-    def __init__(self, stack: ExitStack, session: Callable[[], SparkSession], kernel: Kernel, code: Compiled) -> None:
-        self.stack, self.session, self.kernel, self.code = stack, cache(session), kernel, code
-        self.fleet = cache(self._begun)
+    def __init__(self, stack: ExitStack, model: Model, session: Callable[[], SparkSession]) -> None:
+        self.stack, self.interrupts = stack, stack.enter_context(interrupts_noticed())
+        self.code = compiled(model)
+        self.kernel = kernel_of(model, self.code)
+        self.session, self.fleet = cache(session), cache(self._begun)
 
     @property
     def cores(self) -> int:
@@ -105,5 +103,6 @@ class _Executors:
     def _begun(self) -> Fleet:
         nothing = Course(np.zeros((1, self.kernel.words), np.uint64), ())
         fleet = Fleet(self.session(), self.kernel, Parcel(self.kernel, self.code, cpu(), nothing, most=0))
+        self.interrupts.arm()  # because starting Spark takes the signal
         self.stack.callback(fleet.close)
         return fleet

@@ -145,7 +145,8 @@ def second_half(level: Level) -> Callable[[Iterable[pa.RecordBatch]], Iterator[p
     def collect(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
         assert context is not None
-        rows, accounts = iter(batches), []
+        rows = iter(batches)
+        accounts: list[bytes] = []
         try:
             states, size = absorb(level, context.partitionId(), _packets(rows, accounts))
         except TooMany:

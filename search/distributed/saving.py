@@ -45,16 +45,14 @@ class Saving:
         self.resumed = self.saved = stored
         self.before = float(self.found[-1]["seconds"]) if self.found else 0.0
 
-    def end(self, *, keep: bool) -> None:
-        """Let others use the folder; remove what is in it if it is not to be kept."""
-        if not keep:
-            with suppress(OSError):
-                self.store.forget_from(0)
-            self.folder.discard()
-        self.close()
+    def discard(self) -> None:
+        """Remove what is in the folder, which is not needed any more."""
+        with suppress(OSError):
+            self.store.forget_from(0)
+        self.folder.discard()
 
     def close(self) -> None:
-        """Let others use the folder."""
+        """Let others use the folder; once."""
         self.folder.close()
 
     def notes(self, command: str, *, over: bool) -> Iterator[str]:
