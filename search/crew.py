@@ -1,12 +1,12 @@
 """Several workers on one breadth-first search: they find, number and count what one worker would.
 
-Words: a *round* (see `search.loops.rounds`) has three phases, and all workers finish one before the next begins. A
-round is *spoiled* if it meets a violation that ends the search, or an error: it is undone, and one worker does it again
-state by state, so that the search stops at the same place as ever.
+Words: a *round* (see `search.loops.rounds`) has two parts, and all workers finish one before the next begins. A round
+is *spoiled* if it meets a violation that ends the search, or an error: it is undone, and one worker does it again state
+by state, so that the search stops at the same place as ever.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import Any
@@ -17,7 +17,6 @@ from search.kernel import Kernel
 from search.loops.counts import Counts
 from search.loops.frontier import (
     DEADLOCKS,
-    DEPTH,
     FIRST_DEADLOCK,
     FULL,
     GENERATED,
@@ -31,12 +30,9 @@ from search.loops.frontier import (
 )
 from search.loops.keys import Space
 from search.loops.round_arrays import RoundArrays, Worker
-from search.loops.rounds import Round, expand_chunks, fits, fresh_in_all, look_up_shares, store_chunks
+from search.loops.rounds import CRAMPED, FAULT, LEAST_ROUND, ORDER, TIGHT, Rounds, take_part, undo
 from search.loops.table import REGIONS, refill
 from search.loops.visited import Visited
-
-LEAST_ROUND = 4096
-"""States in a round that is worth sharing."""
 
 
 def level_end(cursor: np.ndarray) -> int:
@@ -49,89 +45,79 @@ class Crew:
 
     def __init__(self, kernel: Kernel, workers: int, arrays: RoundArrays, choice_words: int = 0) -> None:
         self.arrays, self.spoiled = arrays, False
-        self.workers = [Worker(kernel, choice_words) for _ in range(workers)]
+        self.workers = [Worker(number, kernel, choice_words) for number in range(workers)]
         self.pool = ThreadPoolExecutor(workers - 1)
 
     @property
     def taken(self) -> int:
         """The bytes that rounds have filled so far."""
-        return self.arrays.taken(len(self.workers))
+        return self.arrays.taken
 
     def wants(self, cursor: np.ndarray) -> bool:
         """Whether what is left of the present level (or the next, if nothing is) is worth sharing."""
         return not self.spoiled and level_end(cursor) - cursor[NEXT] >= LEAST_ROUND
 
-    def make_ready(self, machine: Machine, states: Visited, counts: Counts) -> None:
-        """Do a round of no states, so that all loops are compiled; nothing changes."""
-        nothing = self.arrays.round(0, 0, 0)
-        self._do(machine, states, counts, nothing)
-        self._fill(states.space, 0)
-        fresh_in_all(nothing)
+    def make_ready(self, machine: Machine, states: Visited, counts: Counts, cursor: np.ndarray) -> None:
+        """Do no round, so that all loops are compiled and all threads started; the cursor's limit is passed."""
+        rounds = self._rounds(counts, cursor)
+        self._take_part(machine, states, rounds)
+        undo(states.space, rounds._replace(filled=states.space.filled))
+        refill(states.space, self.workers[0].scratch.ctypes.data, 0, (0, 0))
 
     def advance(self, machine: Machine, states: Visited, counts: Counts, cursor: np.ndarray) -> None:
-        """Do a round, and move the cursor; a spoiled round changes nothing."""
-        if cursor[NEXT] == cursor[LEVEL_END]:
-            cursor[LEVEL_END] = cursor[SIZE]
-            cursor[DEPTH] += 1
-        count = min(self.arrays.states, int(cursor[LEVEL_END] - cursor[NEXT]))
-        current = self.arrays.round(int(cursor[NEXT]), count, int(cursor[SIZE]))
-        for worker in self.workers:
-            worker.keep()
+        """Do rounds until the cursor's limit is reached or something must change first; a spoiled one is undone."""
+        rounds, board = self._rounds(counts, cursor), self.arrays.board
         try:
-            self.spoiled = not self._do(machine, states, counts, current)
-        except BaseException:
-            self._restore()
-            raise
-        if self.spoiled:
-            self._restore()
-            return
-        cursor[NEXT] += count
-        cursor[SIZE] += fresh_in_all(current)
+            self._take_part(machine, states, rounds)
+        finally:
+            fault = int(board[FAULT])
+            if fault != GOING:
+                self._undo(states.space, rounds)
+        if fault not in (GOING, FULL):
+            self.spoiled = True
+        elif (fault or board[ORDER] == TIGHT) and not states.grow(int(cursor[SIZE]), self._fill):
+            self.spoiled = fault == FULL or bool(board[CRAMPED])
+            board[CRAMPED] = 1
 
-    def _restore(self) -> None:
+    def _rounds(self, counts: Counts, cursor: np.ndarray) -> Rounds:
+        return self.arrays.rounds(len(self.workers), cursor, counts.marks)
+
+    def _take_part(self, machine: Machine, states: Visited, rounds: Rounds) -> None:
+        """Let all workers do rounds. If there is an exception, no round has begun or all have come back."""
+        self.arrays.make_ready()
+        space, tree = states.space, states.tree
+        tasks = [(Search(machine, space, tree, w.room.batch, w.counts.tally), rounds, w.hand, w.cursor)
+                 for w in self.workers]  # fmt: skip
+        self._together(take_part, tasks, self.arrays.let_go)
+
+    def _undo(self, space: Space, rounds: Rounds) -> None:
+        undo(space, rounds)
         for worker in self.workers:
             worker.restore()
-
-    def _do(self, machine: Machine, states: Visited, counts: Counts, current: Round) -> bool:
-        """The phases of a round; whether it is good."""
-        while FULL in (statuses := self._expand(machine, states, current)):
-            self._restore()
-            if not states.grow(current.size, self._fill):
-                return False
-        if any(status != GOING for status in statuses):
-            return False
-        while not fits(states.space, current):
-            if not states.grow(current.size, self._fill):
-                return False
-        self._phase(look_up_shares, *self._same(states.space, current))
-        self._phase(store_chunks, *self._same(states.space, counts.tally.marks, current))
-        return True
-
-    def _expand(self, machine: Machine, states: Visited, current: Round) -> list[int]:
-        """The first phase of a round; what each worker has to say of it."""
-        searches = [Search(machine, states.space, states.tree, w.room.batch, w.counts.tally) for w in self.workers]
-        return self._phase(expand_chunks, searches, *self._same(current), [worker.cursor for worker in self.workers])
-
-    def _same(self, *arguments: Any) -> list[list[Any]]:
-        """The same arguments for every worker."""
-        return [[argument] * len(self.workers) for argument in arguments]
 
     def _fill(self, space: Space, size: int) -> None:
         """Fill a new table, every worker its regions."""
         count = len(self.workers)
         cuts = [REGIONS * number // count for number in range(count + 1)]
         rooms = [worker.scratch.ctypes.data for worker in self.workers]
-        self._phase(refill, *self._same(space), rooms, *self._same(size), list(pairwise(cuts)))
+        self._together(refill, [(space, room, size, span) for room, span in zip(rooms, pairwise(cuts), strict=True)])
 
-    def _phase(self, work: Callable[..., int], *arguments: list[Any]) -> list[int]:
-        """Let all workers do their part; what each returns. This thread is one of them."""
-        self.arrays.ticket[0] = 0
-        first, *others = zip(*arguments, strict=True)
-        futures = [self.pool.submit(work, *mine) for mine in others]
+    def _together(
+        self, work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], let_go: Callable[[], None] = lambda: None
+    ) -> None:
+        """Let each worker do a task; this thread is the first. `let_go` lets the others go if it does not come."""
+        mine, *others = tasks
+        futures = []
         try:
-            return [work(*first), *(future.result() for future in futures)]
+            futures += [self.pool.submit(work, *task) for task in others]
+            work(*mine)
+        except BaseException:
+            let_go()
+            raise
         finally:
             wait(futures)
+        for future in futures:
+            future.result()
 
     def finish(self, counts: Counts, cursor: np.ndarray) -> None:
         """Add what the workers counted to the search's counts, and let them go."""

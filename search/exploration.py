@@ -158,7 +158,7 @@ class Exploration:
         self.cursor[LIMIT] = self.cursor[NEXT]
         breadth.explore(self.search, self.cursor)
         if self.crew is not None:
-            self.crew.make_ready(self.machine, self.states, self.counts)
+            self.crew.make_ready(self.machine, self.states, self.counts, self.cursor)
 
     @property
     def stored(self) -> int:
@@ -186,7 +186,7 @@ class Exploration:
         try:
             while (ending := self._advance(pace)) is None:
                 spent = time.monotonic() - self.started - self.seconds
-                pace = next_pace(pace, spent)
+                pace = min(next_pace(pace, spent), max(LEAST_PACE, 2 * self.expanded))  # first levels are cut short
                 self.seconds += spent
                 if self.wish.seconds is not None and self.seconds >= self.wish.seconds:
                     ending = Ending.TIME

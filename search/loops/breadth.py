@@ -214,7 +214,7 @@ def count_rows(search: Search, parents: int) -> None:
 def _look_up(search: Search, cursor: np.ndarray, first: int) -> None:
     """Store those successors in the batch that are new."""
     space, batch, parents, keys = search.space, search.batch, cursor[NEXT] - first, found_keys(search)
-    _prefetch(space, batch, keys, integer(peek(batch.ends, parents - 1)) if parents > 0 else integer(0))
+    prefetch_successors(space, batch, keys, integer(peek(batch.ends, parents - 1)) if parents > 0 else integer(0))
     size, j = cursor[SIZE], integer(0)
     for k in range(parents):
         end = integer(peek(batch.ends, k))
@@ -230,7 +230,7 @@ def _look_up(search: Search, cursor: np.ndarray, first: int) -> None:
 
 
 @part
-def _prefetch(space: Space, batch: Batch, keys: int, total: int) -> None:
+def prefetch_successors(space: Space, batch: Batch, keys: int, total: int) -> None:
     """Hash all successors in the batch, and ask for the memory that the look-up will need."""
     for j in range(total):
         hashed = hash_of(keys + 8 * space.words * j, space.words)

@@ -16,14 +16,17 @@ _FIRST = ("first_state", "first_instance")
 
 
 class Counts:
-    """What a search counts: the arrays of a `Tally`, in one block; `marks` for at most `most` states."""
+    """What a search counts: the arrays of a `Tally`, in one block with `more` int64 for whatever else is counted.
 
-    def __init__(self, kernel: Kernel, most: int) -> None:
+    There are `marks` for at most `most` states.
+    """
+
+    def __init__(self, kernel: Kernel, most: int, *, more: int = 0) -> None:
         rows, claims = 64 * kernel.instance_words, 64 * kernel.claim_words
         sizes = {
             "enabled": kernel.instance_words * PLANES, "premises": kernel.claim_words * PLANES, "blocked": rows,
             "idle": rows, "hits": max(1, len(kernel.bounds)), "seen": claims, "first_state": claims,
-            "first_instance": claims,
+            "first_instance": claims, "more": more,
         }  # fmt: skip
         self.block = np.zeros(sum(sizes.values()), np.int64)
         self._parts = dict(zip(sizes, np.split(self.block, np.cumsum(list(sizes.values()))[:-1]), strict=True))

@@ -103,7 +103,7 @@ def _call(builder: ir.IRBuilder, values: Any, count: int, result: ir.Type) -> An
 def _reader(bits: int, about: str, align: int | None = None) -> Any:
     def read(typing: Any, base: Any, index: Any) -> Any:
         def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-            item = builder.load(_item(builder, values, bits), align=align)
+            item = builder.load(item_at(builder, values, bits), align=align)
             return item if bits == 64 else builder.zext(item, WORD)
 
         return types.uint64(types.int64, types.int64), generate
@@ -116,7 +116,7 @@ def _writer(bits: int, about: str, align: int | None = None) -> Any:
     def write(typing: Any, base: Any, index: Any, word: Any) -> Any:
         def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
             item = values[2] if bits == 64 else builder.trunc(values[2], ir.IntType(bits))
-            builder.store(item, _item(builder, values, bits), align=align)
+            builder.store(item, item_at(builder, values, bits), align=align)
             return context.get_dummy_value()
 
         return types.none(types.int64, types.int64, types.uint64), generate
@@ -125,7 +125,8 @@ def _writer(bits: int, about: str, align: int | None = None) -> Any:
     return intrinsic(write)
 
 
-def _item(builder: ir.IRBuilder, values: Any, bits: int) -> Any:
+def item_at(builder: ir.IRBuilder, values: Any, bits: int) -> Any:
+    """The pointer to an item of so many bits, of an address and an index."""
     return builder.gep(builder.inttoptr(values[0], ir.IntType(bits).as_pointer()), [values[1]])
 
 
@@ -160,52 +161,6 @@ def put(base: int, index: int, number: int) -> None:
 def count_up(base: int, index: int, amount: int) -> None:
     """Add to number `index` of an array of int64 at an address."""
     poke(base, index, peek(base, index) + np.uint64(amount))
-
-
-@intrinsic
-def take_ticket(typing: Any, address: Any) -> Any:
-    """Add 1 to the word at an address, at once for all threads; what it was before."""
-
-    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-        pointer = builder.inttoptr(values[0], WORD.as_pointer())
-        return builder.atomic_rmw("add", pointer, WORD(1), "monotonic")
-
-    return types.int64(types.int64), generate
-
-
-@intrinsic
-def peek32_shared(typing: Any, base: Any, index: Any) -> Any:
-    """Item `index` of an array of uint32 that other threads write, and all that they wrote before it."""
-
-    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-        return builder.zext(builder.load_atomic(_item(builder, values, 32), "acquire", 4), WORD)
-
-    return types.uint64(types.int64, types.int64), generate
-
-
-@intrinsic
-def poke32_shared(typing: Any, base: Any, index: Any, word: Any) -> Any:
-    """Set item `index` of an array of uint32 that other threads read, after all that was written before."""
-
-    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-        item = builder.trunc(values[2], ir.IntType(32))
-        builder.store_atomic(item, _item(builder, values, 32), "release", 4)
-        return context.get_dummy_value()
-
-    return types.none(types.int64, types.int64, types.uint64), generate
-
-
-@intrinsic
-def claim32(typing: Any, base: Any, index: Any, word: Any) -> Any:
-    """Set item `index` of an array of uint32 if it is 0, at once for all threads; whether it was 0."""
-
-    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-        half = ir.IntType(32)
-        item, free = builder.trunc(values[2], half), half(0)
-        found = builder.cmpxchg(_item(builder, values, 32), free, item, "acq_rel", "acquire")
-        return builder.extract_value(found, 1)
-
-    return types.boolean(types.int64, types.int64, types.uint64), generate
 
 
 @intrinsic

@@ -1,9 +1,9 @@
 """Breadth-first search by several workers, in rounds that give the very numbering that one worker gives.
 
-Words: a *round* takes states of one level, cut into *chunks*. First, chunks are expanded, and their successors sorted
-into *shares* by the region of the table that they belong to: each gets a *position*. Then each share is looked up, by
-one worker, in the order of discovery: a new successor *claims* a slot. Last, the new ones are numbered and stored,
-chunk by chunk. Workers take chunks and shares by *ticket*; which worker does what makes no difference.
+Words: a *round* takes states of one level, cut into *chunks*. First, chunks are expanded, and their successors looked
+up: those that are not stored are *newcomers* (see `newcomers`). When all are, the newcomers of each chunk are numbered
+and stored. Workers take chunks by *ticket*; which worker does what makes no difference. Between the two parts of a
+round, and between rounds, workers meet. They come back together: when the limit is reached, or a round cannot be done.
 """
 from __future__ import annotations
 
@@ -11,231 +11,284 @@ from typing import NamedTuple
 
 import numpy as np
 
-from search.loops.breadth import count_rows, expand_states
+from search.loops.breadth import count_rows, expand_states, prefetch_successors
 from search.loops.folding import fold_successors, found_keys
-from search.loops.frontier import FULL, GOING, NEXT, STRIDE, Batch, Search
-from search.loops.keys import Space, copy_words, hash_of, is_key
-from search.loops.native import (
-    ZERO,
-    count_up,
-    integer,
-    loop,
-    part,
-    peek,
-    peek16,
-    peek32,
-    poke,
-    poke32,
-    take_ticket,
-)
-from search.loops.table import (
-    ABSENT,
-    REGIONS,
+from search.loops.frontier import BATCH, DEPTH, DONE, FULL, GOING, LEVEL_END, LIMIT, NEXT, SIZE, STRIDE, Search
+from search.loops.keys import Space, copy_words
+from search.loops.native import ZERO, count_up, get, integer, loop, part, peek, peek16, poke, put
+from search.loops.newcomers import (
+    CLAIMED,
+    OUSTED,
+    TAKEN_OVER,
+    Newcomers,
+    count_claim,
     find_or_claim,
-    first_slot,
-    likely_slot,
-    prefetch_entry,
-    region_of,
+    has_room_in_all,
+    prefetch_claim,
     settle,
+    withdraw,
 )
+from search.loops.sharing import add_shared, meet, peek_shared, poke_shared, take_ticket
+from search.loops.table import REGIONS
 
-SHARES = 16
-CHUNK = 1024
+CHUNK = 256
 """States in a chunk."""
-AHEAD = 128
-"""How many successors are prefetched at a time."""
+LEAST_ROUND = 2048
+"""States in a round that is worth sharing."""
+TIGHT = 5
+"""Why workers came back, beside the reasons in `frontier`: the table should grow before the next round."""
+
+STATES, ORDER, FAULT, BEFORE_STATES, BEFORE_FRESH, CRAMPED, EXPANDING, STORING = 0, 1, 2, 3, 4, 5, 8, 16
+"""The words of the board: the states of the present round, whether to do it (GOING, DONE or TIGHT), why it must be
+undone (else GOING), the states and the new ones of the round before, whether the table cannot grow, and the tickets of
+the two parts, away from what is read all the time. An order is changed only when nobody may be about to read it."""
+BOARD_SIZE = 24
 
 
-class Round(NamedTuple):
-    """A round: its states, and the addresses of room for their successors. Chunk c has positions from c * widest on."""
+class Rounds(NamedTuple):
+    """What workers share: sizes, and the addresses of arrays. Chunk c has the positions from c * widest on."""
 
-    first: int
-    states: int
-    size: int
-    """How many states were stored when the round began."""
+    workers: int
+    give_way: int
+    """The address of what lets other threads run."""
+    most: int
+    """The most states that a round can have."""
     widest: int
     """The most successors that a chunk can have."""
+    cursor: int
+    """The cursor of the search, which worker 0 moves."""
+    board: int
+    barrier: int
     keys: int
-    hashes: int
     slots: int
-    """int64 per position: the slot that a new successor claimed, ABSENT for the others."""
-    positions: int
-    """uint32 per successor, in the order of discovery; those of chunk c from c * widest on."""
-    share_ends: int
-    """int64 per chunk and share: the position where the share ends, counted from the chunk's first."""
+    """Those of newcomers, by position."""
     ends: int
-    """int64 per state: how many successors there are in its chunk up to and with its own."""
-    regions: int
-    """int64 per chunk and region: how many successors belong there."""
-    fresh: int
-    """int64 per share and chunk: how many new states there are."""
-    ticket: int
+    """int64 per state: how many newcomers there are in its chunk up to and with its own."""
+    found: int
+    """int64 per chunk: how many newcomers it has."""
+    ousted: int
+    """int64 per chunk: how many of these were ousted."""
+    filled: int
+    """int64 per region: how many entries it had before the round."""
+    marks: int
+    """The marks of the search (see `frontier`)."""
+
+
+class Hand(NamedTuple):
+    """What one worker has for itself: its number, and the addresses of arrays."""
+
+    number: int
+    claims: int
+    """int64 per region: claims that the others have not been told of."""
+    counts: int
+    """Its counts, so many words, and room for a copy of what they were before the round."""
+    words: int
+    kept: int
+
+
+@part
+def chunks_of(rounds: Rounds) -> int:
+    """How many chunks the present round has."""
+    return -(-get(rounds.board, STATES) // CHUNK)
 
 
 @loop
-def expand_chunks(search: Search, current: Round, cursor: np.ndarray) -> int:
-    """Expand chunks of the round; FULL if parts lack room, and anything else but GOING spoils the round."""
-    chunks = -(-current.states // CHUNK)
+def take_part(search: Search, rounds: Rounds, hand: Hand, cursor: np.ndarray) -> int:
+    """Do rounds with the other workers; the order or the fault for which all of them come back."""
     while True:
-        chunk = take_ticket(current.ticket)
+        if hand.number == 0:
+            _begin(search.space, rounds)
+        if not meet(rounds.barrier, rounds.workers, rounds.give_way):
+            return DONE
+        order = get(rounds.board, ORDER)
+        if order != GOING:
+            return order
+        copy_words(hand.kept, hand.counts, hand.words)
+        _expand_chunks(search, rounds, hand, cursor)
+        meet(rounds.barrier, rounds.workers, rounds.give_way)
+        fault = _fault(search.space, rounds)
+        if fault != GOING:
+            return fault
+        _tell_claims(search.space, hand)
+        _store_chunks(search.space, rounds)
+        meet(rounds.barrier, rounds.workers, rounds.give_way)
+        if hand.number == 0:
+            _end(rounds)
+
+
+@part
+def _begin(space: Space, rounds: Rounds) -> None:
+    """Begin the next round, or say on the board why there is none."""
+    cursor, board = rounds.cursor, rounds.board
+    over = get(cursor, NEXT) == get(cursor, LEVEL_END)
+    end = get(cursor, SIZE) if over else get(cursor, LEVEL_END)
+    left = end - get(cursor, NEXT)
+    if left < LEAST_ROUND or get(cursor, NEXT) >= get(cursor, LIMIT):
+        put(board, ORDER, DONE)
+        return
+    states = -(-left // -(-left // rounds.most))
+    if _is_tight(space, rounds, states):
+        put(board, ORDER, TIGHT)
+        return
+    if over:
+        put(cursor, LEVEL_END, end)
+        put(cursor, DEPTH, get(cursor, DEPTH) + 1)
+    put(board, STATES, states)
+    put(board, ORDER, GOING)
+    put(board, FAULT, GOING)
+    put(board, EXPANDING, 0)
+    put(board, STORING, 0)
+    for chunk in range(-(-states // CHUNK)):
+        poke(rounds.found, chunk, ZERO)
+        poke(rounds.ousted, chunk, ZERO)
+    copy_words(rounds.filled, space.filled, REGIONS)
+
+
+@part
+def _is_tight(space: Space, rounds: Rounds, states: int) -> bool:
+    """Whether the table is likely to be too small for a round: a round in vain costs more than one that waits."""
+    board = rounds.board
+    fresh = states * get(board, BEFORE_FRESH) // max(1, get(board, BEFORE_STATES))
+    wanted = get(rounds.cursor, SIZE) + fresh + fresh // 8
+    likely = get(board, CRAMPED) == 0 and wanted > space.region_limit * REGIONS // 64 * 62
+    return likely or not has_room_in_all(space, REGIONS, rounds.workers)
+
+
+@part
+def _expand_chunks(search: Search, rounds: Rounds, hand: Hand, cursor: np.ndarray) -> None:
+    """Expand chunks of the round, until there are no more or one of them spoils the round."""
+    chunks = chunks_of(rounds)
+    while peek_shared(rounds.board, FAULT) == ZERO:
+        chunk = take_ticket(rounds.board + 8 * EXPANDING)
         if chunk >= chunks:
-            return GOING
-        begin = CHUNK * chunk
-        count = min(CHUNK, current.states - begin)
-        cursor[NEXT] = current.first + begin
-        inner = Search(search.machine, search.space, search.tree, _batch(search, current, chunk), search.tally)
-        status = expand_states(inner, cursor, count)
+            return
+        status = _expand_chunk(search, rounds, hand, (cursor, chunk))
+        if status != GOING:
+            poke_shared(rounds.board, FAULT, np.uint64(status))
+
+
+@part
+def _expand_chunk(search: Search, rounds: Rounds, hand: Hand, place: tuple[np.ndarray, int]) -> int:
+    """Expand the states of a chunk and look up their successors; GOING if all went well."""
+    cursor, chunk = place
+    last = min(CHUNK * (chunk + 1), get(rounds.board, STATES))
+    for state in range(CHUNK * chunk, last, BATCH):
+        count = min(BATCH, last - state)
+        cursor[NEXT] = get(rounds.cursor, NEXT) + state
+        status = expand_states(search, cursor, count)
         if status != GOING:
             return status
-        count_rows(inner, count)
-        if not fold_successors(inner, count):
+        count_rows(search, count)
+        if not fold_successors(search, count) or not _look_up(search, rounds, hand, (chunk, state, count)):
             return FULL
-        _hash(inner, current, chunk, count)
-        _sort(inner, current, chunk, integer(peek(inner.batch.ends, count - 1)))
+    return GOING
 
 
 @part
-def _batch(search: Search, current: Round, chunk: int) -> Batch:
-    """The worker's batch, with the ends where the last phase finds them."""
-    own, ends = search.batch, current.ends + 8 * CHUNK * chunk
-    return Batch(
-        own.state, own.rows, own.roots, own.leaves, own.numbers, own.in_work, own.instances, own.hashes, own.slots,
-        ends, own.enabled, own.false, own.premises, own.step_premises, own.choice,
-    )  # fmt: skip
-
-
-@part
-def _hash(inner: Search, current: Round, chunk: int, count: int) -> None:
-    """Hash the successors of a chunk, count them by region, and count those that are where they came from."""
-    space, batch, keys, j = inner.space, inner.batch, found_keys(inner), integer(0)
-    regions = current.regions + 8 * REGIONS * chunk
-    for region in range(REGIONS):
-        poke(regions, region, ZERO)
+def _look_up(search: Search, rounds: Rounds, hand: Hand, batch_place: tuple[int, int, int]) -> bool:
+    """Look up the successors of some states of a chunk; False if the table may be full."""
+    space, batch, keys, j = search.space, search.batch, found_keys(search), integer(0)
+    chunk, state, count = batch_place
+    first, found, good = get(rounds.cursor, NEXT) + state, get(rounds.found, chunk), True
+    newcomers = _newcomers(rounds)
+    prefetch_successors(space, batch, keys, integer(peek(batch.ends, count - 1)))
     for k in range(count):
-        state, end = current.first + CHUNK * chunk + k, integer(peek(batch.ends, k))
+        end = integer(peek(batch.ends, k))
         while j < end:
-            key = keys + 8 * space.words * j
-            hashed = hash_of(key, space.words)
-            poke(batch.hashes, j, hashed)
-            count_up(regions, region_of(hashed), 1)
-            if is_key(space, state, key):
-                count_up(inner.tally.idle, integer(peek16(batch.instances, j)), 1)
+            hashed = peek(batch.hashes, j)
+            place = keys + 8 * space.words * j, chunk * rounds.widest + found
+            index = find_or_claim(space, newcomers, place, (hashed, integer(peek(batch.slots, j))))
+            if index == first + k:
+                count_up(search.tally.idle, integer(peek16(batch.instances, j)), 1)
+            elif index == CLAIMED:
+                found += 1
+                good &= count_claim(space, hashed, hand.claims, rounds.workers)
+            elif index == TAKEN_OVER:
+                found += 1
             j += 1
+        put(rounds.ends, state + k, found)
+    put(rounds.found, chunk, found)
+    return good
 
 
 @part
-def _sort(inner: Search, current: Round, chunk: int, total: int) -> None:
-    """Copy the successors of a chunk to their positions: by share, and within a share in the order of discovery."""
-    ends, regions = current.share_ends + 8 * SHARES * chunk, current.regions + 8 * REGIONS * chunk
-    so_far = integer(0)
-    for share in range(SHARES):
-        poke(ends, share, np.uint64(so_far))
-        for region in range(REGIONS // SHARES * share, REGIONS // SHARES * (share + 1)):
-            so_far += integer(peek(regions, region))
-    base, words, keys = chunk * current.widest, inner.space.words, found_keys(inner)
-    for j in range(total):
-        hashed = peek(inner.batch.hashes, j)
-        share = region_of(hashed) // (REGIONS // SHARES)
-        position = integer(peek(ends, share))
-        poke(ends, share, np.uint64(position + 1))
-        position += base
-        copy_words(current.keys + 8 * words * position, keys + 8 * words * j, words)
-        poke(current.hashes, position, hashed)
-        poke32(current.positions, base + j, np.uint64(position))
-
-
-@loop
-def look_up_shares(space: Space, current: Round) -> None:
-    """Look up shares of the round's successors, and claim slots for the new ones."""
-    chunks = -(-current.states // CHUNK)
-    while True:
-        share = take_ticket(current.ticket)
-        if share >= SHARES:
-            return
-        for chunk in range(chunks):
-            row = current.share_ends + 8 * SHARES * chunk
-            begin = integer(peek(row, share - 1)) if share > 0 else integer(0)
-            fresh, end = integer(0), integer(peek(row, share))
-            while begin < end:
-                until = min(begin + AHEAD, end)
-                fresh += _look_up(space, current, chunk * current.widest + begin, chunk * current.widest + until)
-                begin = until
-            poke(current.fresh, chunk * SHARES + share, np.uint64(fresh))
+def _newcomers(rounds: Rounds) -> Newcomers:
+    return Newcomers(get(rounds.cursor, SIZE), rounds.widest, rounds.keys, rounds.slots, rounds.ousted)
 
 
 @part
-def _look_up(space: Space, current: Round, begin: int, end: int) -> int:
-    """Look up the successors at some positions; how many of them are new."""
-    for position in range(begin, end):
-        poke(current.slots, position, np.uint64(first_slot(space, peek(current.hashes, position))))
-    for position in range(begin, end):
-        slot = likely_slot(space, peek(current.hashes, position), integer(peek(current.slots, position)))
-        poke(current.slots, position, np.uint64(slot))
-    fresh = integer(0)
-    for position in range(begin, end):
-        start = peek(current.hashes, position), integer(peek(current.slots, position))
-        slot = find_or_claim(space, (current.keys, position), start, current.size)
-        poke(current.slots, position, np.uint64(slot))
-        fresh += integer(slot != ABSENT)
-    return fresh
-
-
-@loop
-def store_chunks(space: Space, marks: int, current: Round) -> None:
-    """Number and store the new states of chunks of the round, and set the marks of their blocks."""
-    chunks = -(-current.states // CHUNK)
-    while True:
-        chunk = take_ticket(current.ticket)
-        if chunk >= chunks:
-            return
-        index = current.size + _fresh_before(current, chunk)
-        _store(space, marks, current, (chunk, index))
+def _fault(space: Space, rounds: Rounds) -> int:
+    """Why the round must be undone, GOING if it need not. All workers find the same."""
+    fresh = _fresh_before(rounds, chunks_of(rounds))
+    if get(rounds.board, FAULT) == GOING and get(rounds.cursor, SIZE) + fresh > space.capacity:
+        put(rounds.board, FAULT, FULL)
+    return get(rounds.board, FAULT)
 
 
 @part
-def _fresh_before(current: Round, chunk: int) -> int:
+def _fresh_before(rounds: Rounds, chunk: int) -> int:
     """How many new states the chunks before this one have."""
     before = integer(0)
-    for cell in range(chunk * SHARES):
-        before += integer(peek(current.fresh, cell))
+    for earlier in range(chunk):
+        before += get(rounds.found, earlier) - get(rounds.ousted, earlier)
     return before
 
 
 @part
-def _store(space: Space, marks: int, current: Round, where: tuple[int, int]) -> None:
-    chunk, index = where
-    base, j = chunk * current.widest, integer(0)
-    count = min(CHUNK, current.states - CHUNK * chunk)
-    for position in range(base, base + integer(peek(current.ends, CHUNK * chunk + count - 1))):
-        prefetch_entry(space, integer(peek(current.slots, position)))
-    for k in range(CHUNK * chunk, min(CHUNK * (chunk + 1), current.states)):
-        if (current.first + k) % STRIDE == 0:
-            poke(marks, (current.first + k) // STRIDE, np.uint64(index))
-        end = integer(peek(current.ends, k))
-        while j < end:
-            position = integer(peek32(current.positions, base + j))
-            slot = integer(peek(current.slots, position))
-            if slot != ABSENT:
-                settle(space, slot, index, current.keys + 8 * space.words * position)
-                index += 1
-            j += 1
-
-
-@loop
-def fresh_in_all(current: Round) -> int:
-    """How many new states the round has found."""
-    return _fresh_before(current, -(-current.states // CHUNK))
-
-
-@loop
-def fits(space: Space, current: Round) -> bool:
-    """Whether all successors of the round could be entered, were they all new."""
-    chunks, total = -(-current.states // CHUNK), integer(0)
+def _tell_claims(space: Space, hand: Hand) -> None:
+    """Add a worker's last claims to the common counts."""
     for region in range(REGIONS):
-        wanted = integer(peek(space.filled, region))
-        for chunk in range(chunks):
-            wanted += integer(peek(current.regions, chunk * REGIONS + region))
-        if wanted > space.region_limit:
-            return False
-        total += wanted
-    return total <= space.capacity and current.size + chunks * current.widest < (1 << space.index_bits)
+        count = get(hand.claims, region)
+        if count != 0:
+            add_shared(space.filled, region, count)
+            poke(hand.claims, region, ZERO)
+
+
+@part
+def _store_chunks(space: Space, rounds: Rounds) -> None:
+    """Number and store the newcomers of chunks of the round, and set the marks of their blocks."""
+    chunks = chunks_of(rounds)
+    while True:
+        chunk = take_ticket(rounds.board + 8 * STORING)
+        if chunk >= chunks:
+            return
+        _store(space, rounds, chunk, get(rounds.cursor, SIZE) + _fresh_before(rounds, chunk))
+
+
+@part
+def _store(space: Space, rounds: Rounds, chunk: int, index: int) -> None:
+    position, base, first = chunk * rounds.widest, chunk * rounds.widest, get(rounds.cursor, NEXT)
+    for ahead in range(base, base + get(rounds.found, chunk)):
+        prefetch_claim(space, peek(rounds.slots, ahead))
+    for state in range(CHUNK * chunk, min(CHUNK * (chunk + 1), get(rounds.board, STATES))):
+        if (first + state) % STRIDE == 0:
+            put(rounds.marks, (first + state) // STRIDE, index)
+        end = base + get(rounds.ends, state)
+        while position < end:
+            slot = peek(rounds.slots, position)
+            if slot != OUSTED:
+                settle(space, integer(slot), index, rounds.keys + 8 * space.words * position)
+                index += 1
+            position += 1
+
+
+@part
+def _end(rounds: Rounds) -> None:
+    """Move the cursor past the round."""
+    cursor, board = rounds.cursor, rounds.board
+    states, fresh = get(board, STATES), _fresh_before(rounds, chunks_of(rounds))
+    put(cursor, NEXT, get(cursor, NEXT) + states)
+    put(cursor, SIZE, get(cursor, SIZE) + fresh)
+    put(board, BEFORE_STATES, states)
+    put(board, BEFORE_FRESH, fresh)
+
+
+@loop
+def undo(space: Space, rounds: Rounds) -> None:
+    """Withdraw all claims of the present round."""
+    for chunk in range(chunks_of(rounds)):
+        for position in range(chunk * rounds.widest, chunk * rounds.widest + get(rounds.found, chunk)):
+            slot = peek(rounds.slots, position)
+            if slot != OUSTED:
+                withdraw(space, integer(slot))
+    copy_words(space.filled, rounds.filled, REGIONS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from search.loops.keys import Space, hash_of, hash_of_stored, is_key, key_at, put_key, same_words
+from search.loops.keys import Space, hash_of, hash_of_stored, is_key, key_at, put_key
 from search.loops.native import (
     ONE,
     ZERO,
@@ -29,6 +29,7 @@ from search.loops.native import (
 REGIONS = 64
 REGION_BITS = np.uint64(6)
 ABSENT = -1
+PAGE = 4096
 REFILL = 256
 """How many keys wait for their prefetched entries when a table is filled again."""
 
@@ -57,37 +58,40 @@ def _slot(space: Space, hashed: Word) -> int:
 
 
 @part
-def _next(space: Space, hashed: Word, slot: int) -> int:
+def next_slot(space: Space, hashed: Word, slot: int) -> int:
     """Where probing goes on after a slot."""
     end = (_region(hashed) + 1) * space.region_size
     return slot + 1 if slot + 1 < end else end - space.region_size
 
 
 @part
-def _entry(space: Space, slot: int) -> Word:
+def entry_in(space: Space, slot: int) -> Word:
+    """The entry in a slot."""
     return peek32(space.table, slot) if space.entry_bytes == 4 else peek(space.table, slot)
 
 
 @part
-def _tag(space: Space, hashed: Word) -> Word:
+def tag_of(space: Space, hashed: Word) -> Word:
     """The tag of a hash, in its place in an entry."""
     low = hashed << np.uint64(space.index_bits)
     return low & np.uint64(0xFFFFFFFF) if space.entry_bytes == 4 else low
 
 
 @part
-def _has_tag(space: Space, entry: Word, tag: Word) -> bool:
+def has_tag(space: Space, entry: Word, tag: Word) -> bool:
+    """Whether an entry has a tag."""
     return ((entry ^ tag) >> np.uint64(space.index_bits)) == ZERO
 
 
 @part
-def _index(space: Space, entry: Word) -> int:
+def index_in(space: Space, entry: Word) -> int:
+    """The index in an entry."""
     return integer(entry & ((ONE << np.uint64(space.index_bits)) - ONE)) - 1
 
 
 @part
 def _set_entry(space: Space, slot: int, hashed: Word, index: int) -> None:
-    entry = _tag(space, hashed) | np.uint64(index + 1)
+    entry = tag_of(space, hashed) | np.uint64(index + 1)
     if space.entry_bytes == 4:
         poke32(space.table, slot, entry)
     else:
@@ -104,36 +108,29 @@ def first_slot(space: Space, hashed: Word) -> int:
 
 
 @part
-def prefetch_entry(space: Space, slot: int) -> None:
-    """Ask for the entry in a slot, if it is one."""
-    if slot != ABSENT:
-        prefetch(space.table + slot * space.entry_bytes)
-
-
-@part
 def likely_slot(space: Space, hashed: Word, slot: int) -> int:
     """Where probing from a slot on first finds the tag of a hash, or nothing. The key that is there is asked for."""
-    tag, entry = _tag(space, hashed), _entry(space, slot)
-    while entry != ZERO and not _has_tag(space, entry, tag):
-        slot = _next(space, hashed, slot)
-        entry = _entry(space, slot)
+    tag, entry = tag_of(space, hashed), entry_in(space, slot)
+    while entry != ZERO and not has_tag(space, entry, tag):
+        slot = next_slot(space, hashed, slot)
+        entry = entry_in(space, slot)
     if entry != ZERO:
-        prefetch(key_at(space, _index(space, entry)))
+        prefetch(key_at(space, index_in(space, entry)))
     return slot
 
 
 @part
 def find(space: Space, key: int, hashed: Word) -> int:
     """The index of an equal stored key, or ABSENT."""
-    tag, slot = _tag(space, hashed), _slot(space, hashed)
-    entry = _entry(space, slot)
+    tag, slot = tag_of(space, hashed), _slot(space, hashed)
+    entry = entry_in(space, slot)
     while entry != ZERO:
-        if _has_tag(space, entry, tag):
-            index = _index(space, entry)
+        if has_tag(space, entry, tag):
+            index = index_in(space, entry)
             if is_key(space, index, key):
                 return index
-        slot = _next(space, hashed, slot)
-        entry = _entry(space, slot)
+        slot = next_slot(space, hashed, slot)
+        entry = entry_in(space, slot)
     return ABSENT
 
 
@@ -147,58 +144,17 @@ def find_or_add(space: Space, key: int, hashed: Word, size: int) -> int:
 def find_or_add_from(space: Space, key: int, start: tuple[Word, int], size: int) -> int:
     """The same for a key with a hash, probing from a slot on."""
     hashed, slot = start
-    tag, entry = _tag(space, hashed), _entry(space, slot)
+    tag, entry = tag_of(space, hashed), entry_in(space, slot)
     while entry != ZERO:
-        if _has_tag(space, entry, tag):
-            index = _index(space, entry)
+        if has_tag(space, entry, tag):
+            index = index_in(space, entry)
             if is_key(space, index, key):
                 return index
-        slot = _next(space, hashed, slot)
-        entry = _entry(space, slot)
+        slot = next_slot(space, hashed, slot)
+        entry = entry_in(space, slot)
     _set_entry(space, slot, hashed, size)
     put_key(space, size, key)
     return ABSENT
-
-
-@part
-def find_or_claim(space: Space, place: tuple[int, int], start: tuple[Word, int], size: int) -> int:
-    """ABSENT if the key at a place (keys, position) is stored or claimed already; else claim it, and return the slot.
-
-    `start` is its hash, and a slot to probe from. A claim is an entry with the index `size` + position; `settle` makes
-    it final.
-    """
-    (keys, position), (hashed, slot) = place, start
-    tag, key, entry = _tag(space, hashed), keys + 8 * space.words * position, _entry(space, slot)
-    while entry != ZERO:
-        if _has_tag(space, entry, tag):
-            index = _index(space, entry)
-            if _is_known(space, (keys, size), index, key):
-                return ABSENT
-        slot = _next(space, hashed, slot)
-        entry = _entry(space, slot)
-    _set_entry(space, slot, hashed, size + position)
-    return slot
-
-
-@part
-def _is_known(space: Space, claimed: tuple[int, int], index: int, key: int) -> bool:
-    """Whether a key is that of an index: a stored one, or from claimed[1] on one of the claimed ones at claimed[0]."""
-    keys, size = claimed
-    if index < size:
-        return is_key(space, index, key)
-    return same_words(keys + 8 * space.words * (index - size), key, space.words)
-
-
-@part
-def settle(space: Space, slot: int, index: int, key: int) -> None:
-    """Store a claimed key under its final index."""
-    mask = (ONE << np.uint64(space.index_bits)) - ONE
-    entry = (_entry(space, slot) & ~mask) | np.uint64(index + 1)
-    if space.entry_bytes == 4:
-        poke32(space.table, slot, entry)
-    else:
-        poke(space.table, slot, entry)
-    put_key(space, index, key)
 
 
 @part
@@ -223,6 +179,7 @@ def refill(space: Space, scratch: int, size: int, regions: tuple[int, int]) -> N
 
     `scratch` has room for 2 * REFILL words.
     """
+    _touch(space, regions)
     waiting = integer(0)
     for index in range(size):
         hashed = hash_of_stored(space, index)
@@ -237,8 +194,17 @@ def refill(space: Space, scratch: int, size: int, regions: tuple[int, int]) -> N
 
 
 @part
+def _touch(space: Space, regions: tuple[int, int]) -> None:
+    """Write to each page of some regions. A page that is read before costs the system twice, and stops all threads."""
+    per_word = 8 // space.entry_bytes
+    first = -(-regions[0] * space.region_size // per_word)
+    for word in range(first, regions[1] * space.region_size // per_word, PAGE // 8):
+        poke(space.table, word, ZERO)
+
+
+@part
 def _enter(space: Space, hashed: Word, index: int) -> None:
     slot = _slot(space, hashed)
-    while _entry(space, slot) != ZERO:
-        slot = _next(space, hashed, slot)
+    while entry_in(space, slot) != ZERO:
+        slot = next_slot(space, hashed, slot)
     _set_entry(space, slot, hashed, index)

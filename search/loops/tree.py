@@ -21,20 +21,17 @@ from search.loops.native import (
     ONE,
     ZERO,
     Word,
-    claim32,
     integer,
     loop,
     part,
     peek,
     peek32,
-    peek32_shared,
     poke,
     poke32,
-    poke32_shared,
     prefetch,
     scale,
-    take_ticket,
 )
+from search.loops.sharing import peek32_shared, poke32_shared, replace32, take_ticket
 
 NOTHING = np.uint64(0xFFFFFFFFFFFFFFFF)
 """Where there is no room for another value: no number, and no root."""
@@ -114,7 +111,7 @@ def _number_of(shelf: int, value: int, start: tuple[Word, int]) -> Word:
         if entry == ZERO:
             if peek(shelf, COUNT) >= peek(shelf, LIMIT):
                 return NOTHING
-            if claim32(table, slot, BUSY):
+            if replace32(table, slot, ZERO, BUSY):
                 number = take_ticket(shelf + 8 * COUNT)
                 copy_words(_value_at(shelf, number), value, words)
                 poke32_shared(table, slot, tag | np.uint64(number + 1))
