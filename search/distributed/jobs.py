@@ -22,7 +22,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from search.distributed.absorbing import TooMany, absorb
 from search.distributed.expanding import Account, Expander, Level
 from search.kernel import Kernel
-from search.spark.walks import SparkFailure, _last_words
+from search.spark.fleet import SparkFailure, last_words
 from search.spark.work import Parcel, unpacked
 
 JOBS = "kwalk levels"
@@ -100,7 +100,7 @@ class Fleet:
             return done.toArrow()
         except (PySparkException, Py4JError) as error:
             raise SparkFailure(
-                f"A Spark job failed: {_last_words(error)} The levels before depth {level.depth + 1} are whole: go on "
+                f"A Spark job failed: {last_words(error)} The levels before depth {level.depth + 1} are whole: go on "
                 "from them with --resume."
             ) from error
 

@@ -22,7 +22,7 @@ from model.language import DomainError, Model, UsageError
 from search.distributed import exhaust_on_spark, jobs
 from search.exhaust import exhaust
 from search.fairness import safety
-from search.spark.walks import SparkFailure
+from search.spark.fleet import SparkFailure
 from search.verdict import Answer
 from tests.agreement.zoo import ZOO
 from tests.distributed.compared import counts, everything
