@@ -98,7 +98,8 @@ def _read_rounds(folder: RunFolder, told: Mapping[str, Any]) -> tuple[_Rounds, l
         whole, wrong = folder.whole_rounds(number, last)
         later = len(folder.rounds(number, last)) - len(whole)
         if wrong:
-            lacks.append(f"Task {number} ({told['name']}): rounds that count: {len(whole)}; that do not: {later}, as {wrong}.")
+            counts = f"rounds that count: {len(whole)}; that do not: {later}, as {wrong}"
+            lacks.append(f"Task {number} ({told['name']}): {counts}.")
         for round in whole:
             for table, rows in (("chunks", rounds.chunks), ("findings", rounds.findings), ("rules", rounds.rules),
                                 ("coverage", rounds.coverage), ("levels", rounds.levels)):
