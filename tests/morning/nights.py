@@ -1,7 +1,6 @@
 """Run folders with real findings: what in-process engines say, written as a nightly run writes it."""
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from model.language import Model
 from model.language.registry import find_scenario
 from reports.itf import itf_text
 from reports.replaying import stamped
+from search.nightly.findings import cluster_id
 from search.nightly.folder import RunFolder
 from search.nightly.tables import ChunkRow, CoverageRow, FindingRow, LevelRow, RuleRow, RunRow
 from search.verdict import Cluster, Verdict
@@ -114,7 +114,7 @@ def _times(verdict: Verdict, key: str) -> int:
 
 
 def _digest(cluster: Cluster) -> str:
-    return hashlib.sha256(json.dumps([cluster.claim, *cluster.steps]).encode()).hexdigest()[:12]
+    return cluster_id(cluster.claim, cluster.steps)
 
 
 def _finding(task: int, round: int, cluster: Cluster, one: Searched) -> FindingRow:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from search.nightly.tables import FindingRow, LevelRow, RunRow
 
@@ -137,11 +137,10 @@ def merged_clusters(rows: Iterable[FindingRow]) -> tuple[FindingRow, ...]:
 
 
 def _both(one: FindingRow, other: FindingRow) -> FindingRow:
-    """Two clusters of one shape as one: counts add up, of the traces the shortest is kept."""
-    best = min(one, other, key=lambda row: (row.length, row.actions, row.start))
-    return FindingRow(
-        best.task, max(one.round, other.round), best.cluster, best.kind, best.claim, best.steps,
-        count=one.count + other.count, claims=tuple(sorted({*one.claims, *other.claims})),
-        first_walk=min(one.first_walk, other.first_walk), start=best.start, actions=best.actions, length=best.length,
-        shortest=one.shortest or other.shortest if one.length == other.length else best.shortest,
+    """Two clusters of one shape as one: counts add up, of the traces the shortest and then earliest is kept."""
+    best, rest = sorted((one, other), key=lambda row: (row.length, row.round))
+    return evolve(
+        best, count=one.count + other.count, claims=tuple(dict.fromkeys((*best.claims, *sorted(rest.claims)))),
+        first_walk=min(one.first_walk, other.first_walk),
+        shortest=best.shortest or (rest.shortest and rest.length == best.length),
     )  # fmt: skip
