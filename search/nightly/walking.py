@@ -91,7 +91,7 @@ class Walking:
         first, task = self.sum.walks.walks, self.task
         blocks = self._blocks_wanted(partitions)
         last = self.block * min(first // self.block + blocks, self.generation.last)
-        last = min(last, *(limit for limit in (task.entry.walks, self.course.last) if limit is not None))
+        last = min([last, *(limit for limit in (task.entry.walks, self.course.last) if limit is not None)])
         blocks = -(-(last - first) // self.block)
         size = self.block * -(-blocks // (partitions * PER_PARTITION))
         choice = Choice(self.block, self.generation.stride, self.known)
