@@ -39,7 +39,7 @@ def command_of(cell: Cell, outcome: Outcome) -> str:
     """The command that searches one cell again, with the engine that decided it."""
     words = ["kwalk", _engine(outcome), reference_of(cell)]
     words += ["--variant", cell.trial.variant] if cell.trial.variant else []
-    words += ["--walks", str(WALKS), "--depth", str(WALK_DEPTH)] if _engine(outcome) == "walk" else []
+    words += ["--walks", str(WALKS), "--depth", str(WALK_DEPTH), "--uniform"] if _engine(outcome) == "walk" else []
     words += [word for name in cell.trial.invariants for word in ("--invariant", name)]
     words += [word for name, size in cell.trial.bounds.items() for word in ("--bound", f"{name}={size}")]
     flags = cell.model.asked_flags.items()

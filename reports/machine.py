@@ -29,6 +29,7 @@ def verdict_object(verdict: Verdict, files: Files, cluster_files: Sequence[Path]
         "invariant": (shown.claim or None) if shown else None,
         "invariants": list(verdict.invariants),
         "distinct_states": verdict.distinct_states,
+        "estimated_states": verdict.estimated_states,
         "generated_states": verdict.generated_states,
         "depth": verdict.depth,
         "steps": verdict.steps,
@@ -41,6 +42,7 @@ def verdict_object(verdict: Verdict, files: Files, cluster_files: Sequence[Path]
             key: {"enabled": rule.enabled, "taken": rule.taken, "changed": rule.changed}
             for key, rule in verdict.rules.items()
         },
+        "left_out": list(verdict.left_out),
         "premises": dict(verdict.premises),
         "findings": [_finding(finding, files) for finding in verdict.findings],
         "counterexample": _counterexample(shown.trace, files.get(shown.claim)) if shown and shown.trace else None,

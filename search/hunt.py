@@ -21,6 +21,8 @@ from search.shrink import shrink
 from search.shrink.clusters import with_clusters
 from search.verdict import Answer, Finding, RuleCount, Verdict
 from search.walks import walk
+from search.walks.allowed import allowed_instances
+from search.walks.manner import SWARM, Manner
 
 SECONDS = 60.0
 """Seconds of a hunt that nobody gave a time."""
@@ -43,6 +45,7 @@ def hunt(
     workers: int | None = None,
     keep_going: bool = False,
     minimize: int = 0,
+    manner: Manner = SWARM,
     out: str | Path | None = None,
     report: Report = silent,
     command: str = "",
@@ -51,18 +54,19 @@ def hunt(
 
     `seconds` is for the whole hunt, SECONDS if None; `out` is the folder where walks keep their tables. With
     `keep_going` every violation is counted, and `minimize` of them are grouped by shape. An interrupted hunt has a
-    verdict too: what was found, or undecided.
+    verdict too: what was found, or undecided. `manner` says how walks choose; exhaustive search takes every step.
     """
     began, budget = time.monotonic(), seconds or SECONDS
     kept = tuple(model.claims if claims is None else claims)
     common: dict[str, Any] = {"claims": kept, "keep_going": keep_going, "report": report, "command": command}
+    allowed_instances(model, manner.only, manner.without)  # refuses unknown names before anything starts
     first = exhaust(model, seconds=budget * SHARE, **common, **_given(workers=workers))
     if first.answer is not Answer.UNDECIDED or first.findings or "interrupt" in first.how:
         first = with_clusters(model, kernel_for(model), first, report) if minimize else first
         return evolve(first, seconds=time.monotonic() - began, seed=seed)
     left = max(LEAST, budget - (time.monotonic() - began) - SHRINKING - STARTING)
     report(Progress("spark", 0, "steps", time.monotonic() - began, note="starting"))
-    wanted = {**common, "seed": seed, "seconds": left, "minimize": minimize}
+    wanted = {**common, "seed": seed, "seconds": left, "minimize": minimize, "manner": manner}
     walks = _minimized(model, _walks(model, wanted, workers, out))
     agreed(model, first, walks)
     return evolve(_joined(first, walks), seconds=time.monotonic() - began, seed=seed, command=command)
@@ -105,6 +109,7 @@ def _joined(first: Verdict, walks: Verdict) -> Verdict:
         depth=first.depth,
         quiet_states=first.quiet_states,
         bounds_hit=_sum(first.bounds_hit, walks.bounds_hit),
+        estimated_states=None,
         premises=_sum(first.premises, walks.premises),
         rules=_sum_rules(first.rules, walks.rules),
         findings=walks.findings,

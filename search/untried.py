@@ -14,12 +14,12 @@ def untried(verdict: Verdict, model: Model) -> Iterator[str]:
     """Sentences on what was never taken, or taken in vain, and on what was never put to the test."""
     if verdict.rules:
         fired = {key for key, rule in verdict.rules.items() if rule.taken}
-        groups = [(i.action.name, i.key) for i in model.instances]
+        groups = [(i.action.name, i.key) for i in model.instances if i.key not in verdict.left_out]
         idle = {key for _, key in groups} - fired
         if idle:
             yield f"rules that never fired: {_listed(_whole(idle, groups))}"
         else:
-            yield f"all {len(model.instances):,} rules fired"
+            yield f"all {len(groups):,} rules fired"
         still = [key for key, rule in verdict.rules.items() if rule.taken and not rule.changed]
         if still:
             yield f"rules that fired and never changed anything: {_listed(still)}"

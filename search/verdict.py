@@ -106,11 +106,15 @@ class Verdict:
     steps: int | None = None
     walks: int | None = None
     quiet_states: int | None = None
+    estimated_states: int | None = None
+    """An estimate of how many distinct states were visited; a note says how far it may be off."""
     seconds: float = 0.0
     seed: int | None = None
     bounds_hit: Mapping[str, int] = field(factory=dict)
     rules: Mapping[str, RuleCount] = field(factory=dict)
     """By the key of the action instance."""
+    left_out: tuple[str, ...] = ()
+    """The keys of the action instances that the engine was told not to take."""
     premises: Mapping[str, int] = field(factory=dict)
     """How often each claim had a chance to fail, by key; 0 means that it was never put to the test."""
     findings: tuple[Finding, ...] = ()

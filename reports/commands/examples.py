@@ -20,7 +20,9 @@ EXAMPLES = {
     "walk": """
   kwalk walk topic-id-core --seconds 10 --seed 7
   kwalk walk topic-id-core --walks 1000 --depth 200 --keep-going
-  kwalk walk topic-id-core --keep-going --minimize 500     1,000 findings, read as a few shapes""",
+  kwalk walk topic-id-core --keep-going --minimize 500     1,000 findings, read as a few shapes
+  kwalk walk old-client-expansion --without fault --without operator   nobody fails, nobody repairs
+  kwalk walk topic-id-core --uniform                       all steps equally likely""",
     "prove": """
   kwalk prove topic-id-core --depth 6 --invariant disk_matches_znode
   kwalk prove two-phase-commit --seconds 60

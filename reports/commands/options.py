@@ -98,6 +98,7 @@ def _searching(commands: Any) -> None:
     _common(walk, seed=True)
     walk.add_argument("--walks", type=values.positive, metavar="N", help="how many walks")
     walk.add_argument("--depth", type=values.positive, metavar="N", help="steps of a walk, at most")
+    _manner(walk)
 
     prove = _command(commands, "prove", "ask Z3 for the shortest violation, and for a proof that there is none")
     prove.add_argument("scenario", metavar="SCENARIO")
@@ -115,6 +116,17 @@ def _searching(commands: Any) -> None:
     hunt.add_argument("scenario", nargs="?", metavar="SCENARIO")
     hunt.add_argument("--from", dest="snapshot", metavar="SNAPSHOT", help="begin where a real system stands")
     _common(hunt, seed=True)
+    _manner(hunt)
+
+
+def _manner(command: Parser) -> None:
+    """How walks choose their steps."""
+    kept = "let walks take only what this actor does, or this action (repeatable)"
+    command.add_argument("--only", action="append", default=[], type=values.given, metavar="NAME", help=kept)
+    left = "let walks take nothing that this actor does, or not this action (repeatable)"
+    command.add_argument("--without", action="append", default=[], type=values.given, metavar="NAME", help=left)
+    alike = "let all walks take all steps equally likely, instead of a swarm that prefers what is rare"
+    command.add_argument("--uniform", action="store_true", help=alike)
 
 
 def _nightly(commands: Any) -> None:

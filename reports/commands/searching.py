@@ -75,7 +75,14 @@ def walk(options: Namespace) -> int:
     from search.walks import walk as engine
 
     wanted = {"seed": options.seed, "walks": options.walks, "depth": options.depth, "minimize": _minimize(options)}
-    return _search(options, _shrinking(engine), keep_going=options.keep_going, **wanted)
+    return _search(options, _shrinking(engine), keep_going=options.keep_going, manner=_manner(options), **wanted)
+
+
+def _manner(options: Namespace) -> Any:
+    """How walks are to choose their steps."""
+    from search.walks.manner import Manner
+
+    return Manner(tuple(options.only), tuple(options.without), swarm=not options.uniform, sketching=True)
 
 
 def _shrinking(engine: Engine) -> Engine:
@@ -111,7 +118,7 @@ def hunt(options: Namespace) -> int:
     """Exhaust, then Spark walks, then shrink, then report; the exit code."""
     from search.hunt import hunt as engine
 
-    wanted = {"seed": options.seed, "minimize": _minimize(options), "out": options.out}
+    wanted = {"seed": options.seed, "minimize": _minimize(options), "out": options.out, "manner": _manner(options)}
     return _search(options, engine, keep_going=options.keep_going, **wanted)
 
 

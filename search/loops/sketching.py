@@ -14,7 +14,7 @@ from search.loops.walker import Walker
 
 REGISTER_BITS = 14
 REGISTERS = 1 << REGISTER_BITS
-PLACE_BITS = 12
+PLACE_BITS = 14
 PLACES = 1 << PLACE_BITS
 COUNT, LAST_WALK, LAST_STEP = range(3)
 """What a place of the rare table holds: visits, and the walk (plus 1) and the step of the latest one."""

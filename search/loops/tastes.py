@@ -21,7 +21,7 @@ def level_of(levels: int, random: Word) -> int:
     """A random level, 1 to `levels`, or 0 if there are none; it is drawn from the low bits of a random word."""
     if levels == 0:
         return 0
-    return 1 + integer(scale(random << np.uint64(32), np.uint64(levels)))
+    return integer(scale(random << np.uint64(32), np.uint64(levels + 1)))
 
 
 @part

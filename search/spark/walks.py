@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from statistics import median
 
-import numpy as np
 from attrs import evolve
 from pyspark.sql import SparkSession
 
@@ -28,8 +27,10 @@ from search.spark.tables import Tables, folder_name, tables_in
 from search.spark.work import Chunk, Parcel, Round
 from search.verdict import Verdict
 from search.walks import DEFAULT_WALKS
-from search.walks.chunks import Course, run_chunk
+from search.walks.chunks import run_chunk
 from search.walks.conclusion import Conclusion, Outing
+from search.walks.generations import next_generation
+from search.walks.manner import UNIFORM, Manner, course_for
 
 FIRST_CHUNK, MOST_IN_CHUNK = 64, 1 << 24
 CHUNKS_PER_PARTITION = 2
@@ -50,6 +51,7 @@ def walk_on_spark(
     seconds: float | None = None,
     keep_going: bool = False,
     minimize: int = 0,
+    manner: Manner = UNIFORM,
     partitions: int | None = None,
     out: str | Path | None = None,
     session: SparkSession | None = None,
@@ -66,11 +68,7 @@ def walk_on_spark(
     asked = safety(wanted)
     code = compiled(model)
     kernel = kernel_of(model, code)
-    course = Course(
-        kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1)),
-        tuple(claim.index for claim in asked), seed, depth,
-        stop=not keep_going, deadlock=model.scenario.deadlock_is_error,
-    )  # fmt: skip
+    course = course_for(model, kernel, asked, manner, seed=seed, depth=depth, stop=not keep_going)
     if walks is None and seconds is None:
         walks = DEFAULT_WALKS
     outing = Outing(model, kernel, course, asked, walks, seconds, 1, report, minimize)
@@ -85,7 +83,8 @@ def walk_on_spark(
         run = Expedition(outing, fleet, tables, interrupts)
         if tables:
             tables.close(run.total)
-    verdict = without_liveness(Conclusion(outing, run, command).verdict(), wanted, "random walks")
+    conclusion = Conclusion(evolve(outing, course=run.course), run, command)
+    verdict = without_liveness(conclusion.verdict(), wanted, "random walks")
     verdict = evolve(verdict, engine="spark")
     where = [f"Tables: {Path(out) / folder_name(model, seed)}"] if out is not None else []
     return evolve(verdict, notes=(*verdict.notes, *where))
@@ -100,7 +99,7 @@ class Expedition:
 
     def __init__(self, outing: Outing, fleet: Fleet, tables: Tables | None, interrupts: Interrupts) -> None:
         self.outing, self.fleet, self.tables, self.interrupts = outing, fleet, tables, interrupts
-        self.next, self.size = 0, FIRST_CHUNK
+        self.next, self.size, self.course = 0, FIRST_CHUNK, outing.course
         self.total = run_chunk(outing.kernel, outing.course, range(0))
         fleet.make_ready(interrupts)
         self.started, self.seconds = time.monotonic(), 0.0
@@ -111,17 +110,22 @@ class Expedition:
 
     def _next_round(self) -> Round | None:
         """What to do next; None if there is nothing, or no time."""
+        if self.next == self.course.last and self.next != self.outing.walks:
+            self.course = next_generation(self.outing.kernel, self.course, self.total)
         first, deadline = self.next, None
         last = first + self.size * self.fleet.partitions * CHUNKS_PER_PARTITION
         if self.outing.walks is not None:
             last = min(last, self.outing.walks)
+        if self.course.last is not None:
+            last = min(last, self.course.last)
         if self.outing.seconds is not None:
             left = self.outing.seconds - (time.monotonic() - self.started)
             if left <= 0:
                 return None
             deadline = time.time() + left
         self.next = last
-        return Round(first, last, self.size, deadline) if first < last else None
+        size = min(self.size, max(1, -(-(last - first) // self.fleet.partitions)))
+        return Round(first, last, size, deadline, course=self.course.present) if first < last else None
 
     def _add(self, work: Round) -> bool:
         """Do a round and add it up; whether to go on."""

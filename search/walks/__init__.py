@@ -1,7 +1,8 @@
 """Random walks: long behaviours, every step checked, tens of millions of steps a second.
 
 Words: a *walk* starts in a random initial state and takes random enabled instances until its depth or a dead end. Its
-number and the seed decide everything in it, so a run finds the same whatever the number of workers.
+number and the seed decide everything in it, so a run finds the same whatever the number of workers. In a *swarm* (see
+`swarm`) walks prefer different things, and later ones learn from what all earlier ones counted.
 """
 from __future__ import annotations
 
@@ -9,7 +10,6 @@ import time
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 
-import numpy as np
 from attrs import evolve
 
 from model.language import Claim, Model
@@ -17,8 +17,10 @@ from search.fairness import safety, without_liveness
 from search.kernel import Kernel
 from search.progress import Progress, Report, silent
 from search.verdict import Verdict
-from search.walks.chunks import Course, Walks, run_chunk
+from search.walks.chunks import Walks, run_chunk
 from search.walks.conclusion import Conclusion, Outing
+from search.walks.generations import next_generation
+from search.walks.manner import UNIFORM, Manner, course_for
 
 DEFAULT_WALKS = 10_000
 SLICE = 0.2
@@ -37,27 +39,26 @@ def walk(
     keep_going: bool = False,
     minimize: int = 0,
     workers: int = 1,
+    manner: Manner = UNIFORM,
     report: Report = silent,
     kernel: Kernel | None = None,
     command: str = "",
 ) -> Verdict:
     """Walk until `walks` are done, `seconds` are over (by default 10,000 walks) or, unless `keep_going`, a violation.
 
-    The first `minimize` findings are grouped by shape. DomainError if an action leaves its domain. Without a violation
-    the answer is HOLDS, "sampled".
+    The first `minimize` findings are grouped by shape; `manner` says how walks choose. DomainError if an action leaves
+    its domain. Without a violation the answer is HOLDS, "sampled".
     """
     kernel = kernel or _compiled(model)
     wanted = model.claims if claims is None else claims
     asked = safety(wanted)
-    course = Course(
-        kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1)),
-        tuple(claim.index for claim in asked), seed, depth,
-        stop=not keep_going, deadlock=model.scenario.deadlock_is_error,
-    )  # fmt: skip
+    course = course_for(model, kernel, asked, manner, seed=seed, depth=depth, stop=not keep_going)
     if walks is None and seconds is None:
         walks = DEFAULT_WALKS
     outing = Outing(model, kernel, course, asked, walks, seconds, workers, report, minimize)
-    return without_liveness(Conclusion(outing, _Run(outing), command).verdict(), wanted, "random walks")
+    run = _Run(outing)
+    conclusion = Conclusion(evolve(outing, course=run.course), run, command)
+    return without_liveness(conclusion.verdict(), wanted, "random walks")
 
 
 def _compiled(model: Model) -> Kernel:
@@ -71,7 +72,7 @@ class _Run:
 
     def __init__(self, outing: Outing) -> None:
         self.outing, self.kernel, self.interrupted = outing, outing.kernel, False
-        self.next, self.pace = 0, FIRST_CHUNK
+        self.next, self.pace, self.course = 0, FIRST_CHUNK, outing.course
         self.total = run_chunk(outing.kernel, outing.course, range(0))  # the first call ever compiles the loops
         self.started, self.seconds = time.monotonic(), 0.0
         try:
@@ -101,17 +102,23 @@ class _Run:
 
     def _timed(self, numbers: range) -> tuple[Walks, float]:
         began, outing = time.monotonic(), self.outing
-        walks = run_chunk(self.kernel, outing.course, numbers, collect=outing.minimize > 0)
+        walks = run_chunk(self.kernel, self.course, numbers, collect=outing.minimize > 0)
         return walks.with_findings(outing.minimize), time.monotonic() - began
 
     def _next_numbers(self) -> range | None:
-        """The numbers of the next chunk; None if there is none."""
+        """The numbers of the next chunk; None if there is none, or none before chunks that are on their way come in."""
         outing = self.outing
+        if self.next == self.course.last and self.next != outing.walks:
+            if self.total.walks < self.next:
+                return None
+            self.course = next_generation(self.kernel, self.course, self.total)
         if outing.seconds is not None and time.monotonic() - self.started >= outing.seconds:
             return None
         last = self.next + self.pace
         if outing.walks is not None:
             last = min(last, outing.walks)
+        if self.course.last is not None:
+            last = min(last, self.course.last)
         numbers = range(self.next, last)
         self.next = last
         return numbers if numbers else None

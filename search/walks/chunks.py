@@ -5,6 +5,7 @@ Words: walks have *numbers*; what happens in one depends on the seed, its number
 """
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,11 @@ from search.loops.walker import (
     STEPS,
     VISITS,
     WALK,
+    Walker,
 )
 from search.loops.walking import run_through
 from search.walks.sketch import merged
-from search.walks.swarm import Restart, Swarm
+from search.walks.swarm import Plan, Restart, Swarm
 
 
 @frozen(eq=False)
@@ -129,6 +131,15 @@ class Course:
         """The number of the first walk that needs the next generation's plan; None if there are no generations."""
         return None if self.swarm is None else self.swarm.last
 
+    @property
+    def present(self) -> Course | None:
+        """The same, with the plan of the last generation only, small enough to be sent; None without a swarm."""
+        return None if self.swarm is None else evolve(self, swarm=evolve(self.swarm, plans=self.swarm.plans[-1:]))
+
+    def plan_of(self, number: int) -> Plan | None:
+        """The plan of a walk, None without a swarm."""
+        return None if self.swarm is None else self.swarm.plan_of(number)
+
     def gear(self, kernel: Kernel, number: int) -> Gear:
         """What the walk of a number and those of its generation need."""
         swarm = self.swarm
@@ -194,23 +205,31 @@ def _counts(gear: Gear, kernel: Kernel) -> dict[str, Any]:
 
 def path_of(kernel: Kernel, course: Course, number: int, steps: int | None = None) -> Path:
     """The path of one walk, done again, from an initial state; its first `steps` steps, or all."""
-    way = way_to(kernel, course, number, steps)
+    (way,) = ways_to(kernel, course, [(number, course.depth if steps is None else steps)])
     return path_along(kernel, course.starts[way.start], way.track)
 
 
-def way_to(kernel: Kernel, course: Course, number: int, steps: int | None = None) -> Restart:
-    """Where one walk, done again, is after `steps` steps or in the end, and the way to it."""
-    gear = course.gear(kernel, number)
+def ways_to(kernel: Kernel, course: Course, places: Iterable[tuple[int, int]]) -> Iterator[Restart]:
+    """Where walks, done again, are after some steps, or where they end before; each place is a walk and a step."""
+    gears: dict[int, tuple[Gear, Walker]] = {}
+    for number, steps in places:
+        plan = course.plan_of(number)
+        first = plan.first if plan else 0
+        if first not in gears:
+            gear = course.gear(kernel, number)
+            gears[first] = gear, gear.walker(course.seed, stop=False, deadlock=course.deadlock)
+        gear, walker = gears[first]
+        yield _way_to(gear, walker._replace(depth=steps), plan, number)
+
+
+def _way_to(gear: Gear, walker: Walker, plan: Plan | None, number: int) -> Restart:
     cursor = gear.cursor
-    gear.depth = course.depth if steps is None else steps
+    cursor[:] = 0
     cursor[WALK], cursor[LAST] = number, number + 1
-    run_through(gear.walker(course.seed, stop=False, deadlock=course.deadlock), cursor.ctypes.data)
+    run_through(walker, cursor.ctypes.data)
     start, end = int(cursor[START]), int(cursor[STEP])
-    before: tuple[int, ...] = ()
-    if start >= gear.start_count:
-        assert course.swarm is not None
-        restart = course.swarm.plan_of(number).restarts[start - gear.start_count]
-        start, before = restart.start, restart.track
-    taken = (end - len(before)) % 2
-    state = gear.states[taken * kernel.words :][: kernel.words].copy()
-    return Restart(state, start, (*before, *gear.track[len(before) : end].tolist()))
+    begun = plan.restarts[start - gear.start_count] if plan and start >= gear.start_count else Restart(start)
+    taken = tuple(gear.track[len(begun.track) : end].tolist())
+    words = gear.kernel.words
+    state = gear.states[words * (len(taken) % 2) :][:words].copy()
+    return Restart(begun.start, (*begun.track, *taken), state)

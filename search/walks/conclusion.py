@@ -16,6 +16,8 @@ from search.progress import Report
 from search.shrink.clusters import Sample, clustered
 from search.verdict import DEADLOCK, Answer, Cluster, Finding, RuleCount, Verdict
 from search.walks.chunks import Course, Walks, path_of
+from search.walks.manner import manner_told
+from search.walks.sketch import distinct
 
 
 @frozen(eq=False)
@@ -25,6 +27,7 @@ class Outing:
     model: Model
     kernel: Kernel
     course: Course
+    """In the end with the plans of all generations of a swarm."""
     claims: tuple[Claim, ...]
     walks: int | None
     seconds: float | None
@@ -66,7 +69,8 @@ class Conclusion:
             walks=total.walks, seconds=run.seconds, seed=outing.course.seed, bounds_hit=self._bounds_hit(),
             rules=self._rules(), premises={c.key: int(total.premises[c.index]) for c in outing.claims},
             findings=tuple(finding for _, finding in findings), notes=(*self._notes(), *told), command=self.command,
-            clusters=clusters,
+            clusters=clusters, left_out=self._left_out(),
+            estimated_states=round(distinct(total.sketch)) if len(total.sketch) else None,
         )  # fmt: skip
 
     def _origin(self, number: int) -> Origin:
@@ -86,7 +90,7 @@ class Conclusion:
     def _finding(self, number: int, claim: Claim | None) -> Finding:
         total, outing = self.run.total, self.outing
         first = int(total.first_walk[number])
-        path = path_of(outing.kernel, outing.course, first, int(total.first_step[number]))
+        path = path_of(outing.kernel, self.outing.course, first, int(total.first_step[number]))
         trace = confirmed(outing.model, outing.kernel, path, claim=claim, origin=self._origin(first))
         return Finding(DEADLOCK if claim is None else claim.key, int(total.seen[number]), trace)
 
@@ -104,7 +108,7 @@ class Conclusion:
 
     def _sample(self, number: int, steps: int, index: int) -> Sample:
         outing = self.outing
-        path = path_of(outing.kernel, outing.course, number, steps)
+        path = path_of(outing.kernel, self.outing.course, number, steps)
         claim = index if index < outing.kernel.claims else None
         return Sample(claim, path.states[0].tobytes(), path.instances, self._origin(number), number)
 
@@ -123,6 +127,7 @@ class Conclusion:
             yield f"Stopped after {total.walks:,} of {wanted:,} walks."
         if total.dead_ends:
             yield f"{total.dead_ends:,} of {total.walks:,} walks came to a dead end."
+        yield from manner_told(self.outing.model, self.outing.course, total)
         for claim in self.outing.claims:
             if claim.kind is Kind.REACHABLE:
                 times = int(total.seen[claim.index])
@@ -133,6 +138,12 @@ class Conclusion:
         return {name: count for name, count in zip(self.outing.kernel.bounds, hits, strict=False) if count}
 
     def _rules(self) -> dict[str, RuleCount]:
-        total = self.run.total
+        """The counts of the rules that walks were allowed to take."""
+        total, left_out = self.run.total, frozenset(self._left_out())
         counts = zip(total.enabled.tolist(), total.taken.tolist(), total.changed.tolist(), strict=True)
-        return {i.key: RuleCount(*three) for i, three in zip(self.outing.model.instances, counts, strict=True)}
+        rules = {i.key: RuleCount(*three) for i, three in zip(self.outing.model.instances, counts, strict=True)}
+        return {key: rule for key, rule in rules.items() if key not in left_out}
+
+    def _left_out(self) -> tuple[str, ...]:
+        allowed = self.outing.course.allowed
+        return () if allowed is None else tuple(i.key for i in self.outing.model.instances if i.index not in allowed)

@@ -6,11 +6,13 @@ from attrs import evolve
 
 from search.kernel import Kernel
 from search.loops.sketching import COUNT, LAST_STEP, LAST_WALK
-from search.walks.chunks import Course, Walks, way_to
+from search.walks.chunks import Course, Walks, ways_to
 from search.walks.swarm import CHANCE, GROWTH, Plan, Restart, Swarm
 
 POOL = 256
 """Restarts of a generation, at most."""
+LEAST, MOST = 0.4, 0.85
+"""How likely the most and the least often taken group of a taste are to go up a level."""
 
 
 def next_generation(kernel: Kernel, course: Course, walks: Walks) -> Course:
@@ -22,28 +24,38 @@ def next_generation(kernel: Kernel, course: Course, walks: Walks) -> Course:
         swarm.last, swarm.last + int(GROWTH * size),
         _chances(swarm, walks) if swarm.tuned else swarm.plans[-1].chances,
         _restarts(kernel, course, walks) if swarm.restarting else (),
+        _favoured(swarm, walks) if swarm.tuned else (),
     )
     return evolve(course, swarm=swarm.with_plan(plan))
 
 
 def _chances(swarm: Swarm, walks: Walks) -> np.ndarray:
-    """Groups that were rarely taken, for the times when they could be, are likelier to go up."""
-    members = np.unpackbits(swarm.rows.view(np.uint8), axis=1, bitorder="little")[:, : len(walks.taken)].astype(bool)
-    taken = np.array([walks.taken[row].sum() for row in members], float)
+    """How likely each group is to go up a level: the rarer its instances were taken, the likelier."""
+    taken = _taken(swarm, walks)
     chances = np.full(len(taken), CHANCE)
     for begin, end in zip(swarm.ends, swarm.ends[1:], strict=False):
         if end > begin:
-            order = np.argsort(np.argsort(-taken[begin:end], kind="stable"), kind="stable")
-            chances[begin:end] = 0.25 + 0.6 * order / max(1, end - begin - 1)
+            rarity = np.argsort(np.argsort(-taken[begin:end], kind="stable"), kind="stable")
+            chances[begin:end] = LEAST + (MOST - LEAST) * rarity / max(1, end - begin - 1)
     return chances
+
+
+def _taken(swarm: Swarm, walks: Walks) -> np.ndarray:
+    """How often instances of each group were taken, int64[groups]."""
+    members = np.unpackbits(swarm.rows.view(np.uint8), axis=1, bitorder="little")[:, : len(walks.taken)]
+    return members.astype(np.int64) @ walks.taken
+
+
+def _favoured(swarm: Swarm, walks: Walks) -> tuple[str, ...]:
+    """The actions that are likelier than the middle one to go up a level, rarest first."""
+    begin, end = swarm.ends[1], swarm.ends[2]
+    order = np.argsort(_taken(swarm, walks)[begin:end], kind="stable")
+    return tuple(swarm.names[begin + place] for place in order[: (end - begin) // 2])
 
 
 def _restarts(kernel: Kernel, course: Course, walks: Walks) -> tuple[Restart, ...]:
     """The latest states met with each of the rarest sets of enabled instances."""
     met = np.flatnonzero(walks.rare[:, COUNT])
     order = met[np.lexsort((met, walks.rare[met, COUNT]))][:POOL]
-    places = walks.rare[order]
-    return tuple(
-        way_to(kernel, course, int(place[LAST_WALK]) - 1, int(place[LAST_STEP]))
-        for place in places if place[LAST_STEP] < course.depth
-    )
+    places = [(int(place[LAST_WALK]) - 1, int(place[LAST_STEP])) for place in walks.rare[order]]
+    return tuple(ways_to(kernel, course, (place for place in places if place[1] < course.depth)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from model.language import Model
 from search.kernel import bit_row
@@ -23,18 +23,18 @@ GROWTH = 1.5
 """How many times larger each generation is than the one before it: so few plans last for billions of walks."""
 CHANCE = 0.5
 """How likely a group is to be in a level, if it is in the one below, as long as nothing is known of it."""
-RESTARTING = 0.5
+RESTARTING = 0.75
 """The part of the walks that begin at a restart, where there is one."""
 WORDS = 2**64
 
 
 @frozen(eq=False)
 class Restart:
-    """A packed state, and the way to it: the number of an initial state and the instances to take from there."""
+    """The way to a state: the number of an initial state, the instances to take from there, and the packed state."""
 
-    state: np.ndarray
     start: int
-    track: tuple[int, ...]
+    track: tuple[int, ...] = ()
+    state: np.ndarray = field(factory=lambda: np.zeros(0, np.uint64))
 
 
 @frozen(eq=False)

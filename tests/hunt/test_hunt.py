@@ -11,6 +11,7 @@ from search.exhaust import exhaust
 from search.hunt import hunt
 from search.verdict import Answer, Verdict
 from search.walks import walk
+from search.walks.manner import SWARM, Manner
 
 MODEL = Model(REFERENCE)
 UNBROKEN = MODEL.claims_of("leaders_when_settled")
@@ -49,7 +50,7 @@ def test_what_the_walks_find_is_shrunk(monkeypatch, without_spark):
 def test_counts_of_both_engines_are_added(monkeypatch, without_spark):
     monkeypatch.setattr(hunting, "exhaust", lambda model, **wanted: evolve(exhaust(model, **wanted), **UNDECIDED))
     first = exhaust(MODEL, claims=UNBROKEN)
-    walked = walks_here(MODEL, claims=UNBROKEN, seed=1)
+    walked = walks_here(MODEL, claims=UNBROKEN, seed=1, manner=SWARM)
     found = hunt(MODEL, claims=UNBROKEN, seed=1, seconds=60)
     for key, rule in found.rules.items():
         assert rule.taken == first.rules[key].taken + walked.rules[key].taken
@@ -71,6 +72,12 @@ def test_where_spark_cannot_run_the_walks_are_done_without_it(monkeypatch):
     found = hunt(MODEL, seconds=1)
     assert found.answer is Answer.VIOLATED
     assert any("No Java 17 was found." in note for note in found.notes)
+
+
+def test_what_walks_may_not_do_is_refused_before_anything_starts(monkeypatch):
+    monkeypatch.setattr(hunting, "exhaust", lambda *_, **__: pytest.fail("the names come first"))
+    with pytest.raises(UsageError, match="Did you mean 'elect'"):
+        hunt(MODEL, manner=Manner(only=("ellect",)))
 
 
 def test_an_interrupted_search_is_not_followed_by_walks(monkeypatch):

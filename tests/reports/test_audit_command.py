@@ -147,7 +147,8 @@ def test_what_was_only_sampled_ends_with_3(kwalk):
     ran = kwalk("audit", STAIRS, "--seconds", "0.01")
     assert ran.code == 3
     assert "closes, as far as sampled" in ran.out and "on: sampled (" in ran.out
-    assert re.search(r"Reproduce: kwalk walk tests\.search\.stairs:STAIRS --walks \d+ --depth \d+ --inv", ran.out)
+    again = r"Reproduce: kwalk walk tests\.search\.stairs:STAIRS --walks \d+ --depth \d+ --uniform --inv"
+    assert re.search(again, ran.out)
 
 
 def test_a_second_audit_takes_over_what_is_finished(kwalk, monkeypatch):

@@ -111,6 +111,25 @@ def test_the_command_that_reproduces_names_all_that_was_asked(kwalk):
     assert command == f"kwalk walk {TOPIC_ID_CORE} --seed 9 --walks 5 --depth 1 --bound restarts=0 --keep-going"
 
 
+def test_walks_are_a_swarm_unless_they_are_to_be_uniform(kwalk):
+    asked = ("walk", TOPIC_ID_CORE, "--walks", 4000, "--keep-going", "--minimize", 0)
+    swarm, uniform = kwalk(*asked), kwalk(*asked, "--uniform")
+    assert "A swarm of 2 generations" in swarm.out and "favoured, rarest first: " in swarm.out
+    assert "swarm" not in uniform.out and "distinct states (estimated)" in uniform.out
+    assert uniform.out.rstrip().endswith("--uniform --keep-going")
+
+
+def test_rules_that_walks_may_not_take_are_told_and_repeated_in_the_command(kwalk):
+    ran = kwalk("walk", TOPIC_ID_CORE, "--walks", 50, "--without", "stop", "--only", "controller", "--only", "fault")
+    assert "Walks could not take " in ran.out and "cut where no other rule was enabled" in ran.out
+    assert "rules that never fired: stop" not in ran.out and "stop" in ran.out
+    assert "--only controller --only fault --without stop" in ran.out
+    told = kwalk("walk", TOPIC_ID_CORE, "--walks", 50, "--without", "stop", "--json").object
+    assert told["left_out"] and not set(told["left_out"]) & set(told["rules"])
+    refused = kwalk("walk", TOPIC_ID_CORE, "--only", "controler")
+    assert refused.code == 2 and "Did you mean 'controller'?" in refused.err
+
+
 def test_rules_that_never_fire_are_told(kwalk):
     ran = kwalk("exhaust", TOPIC_ID_CORE, "--bound", "failovers=0", "--bound", "restarts=0")
     assert "rules that never fired: controller_fails, elect, stop, start" in ran.out

@@ -9,18 +9,20 @@ import pytest
 from attrs import evolve, fields
 
 from model.examples.reference import REFERENCE
-from model.language import Model, UsageError
+from model.language import DomainError, Model, UsageError
 from model.language.registry import find_scenario
 from search.compile import kernel_for
 from search.confirm import vectors
 from search.trace import run, shows
+from search.walks import walk
 from search.walks.allowed import allowed_instances
 from search.walks.chunks import Course, path_of, run_chunk
 from search.walks.generations import next_generation
+from search.walks.manner import SWARM, Manner
 from search.walks.sketch import STANDARD_ERROR, distinct
 from search.walks.swarm import swarm_for
 from tests.search.plain_kernel import plain_kernel
-from tests.search.post_office import STUCK, post_office
+from tests.search.post_office import BROKEN, STUCK, post_office
 
 
 def course_of(model, kernel, **more):
@@ -81,8 +83,8 @@ def test_findings_of_a_swarm_are_where_their_paths_end(reference):
     total, course = walked(kernel, course, 3)
     late = [row for row in total.findings.tolist() if row[0] >= course.swarm.plans[2].first][:40]
     assert len(late) == 40
-    for walk, step, claim in late:
-        states = vectors(kernel, path_of(kernel, course, walk, step).states)
+    for number, step, claim in late:
+        states = vectors(kernel, path_of(kernel, course, number, step).states)
         assert len(states) == step + 1
         assert shows(reference, reference.claims[claim], states)
 
@@ -164,3 +166,52 @@ def test_an_unknown_name_is_refused_with_the_nearest_one_and_so_is_leaving_out_e
         allowed_instances(model, without=["proces 1"])
     with pytest.raises(UsageError, match="No action is left that a walk may take"):
         allowed_instances(model, only=["process 0"], without=["process"])
+
+
+# Runs of a swarm.
+
+
+def without_time(verdict):
+    return evolve(verdict, seconds=0.0)
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_any_number_of_workers_gives_the_same_swarm(reference, workers):
+    asked = {"seed": 3, "walks": 20_000, "keep_going": True, "manner": SWARM}
+    one = walk(reference, **asked)
+    assert without_time(walk(reference, workers=workers, **asked)) == without_time(one)
+    assert "A swarm of 5 generations: each walk draws what it prefers." in one.notes
+    assert any(note.startswith("The last generation favoured, rarest first: ") for note in one.notes)
+    assert any("of its walks began at one of 256 rarely met states" in note for note in one.notes)
+    assert 0 < one.estimated_states < one.steps
+
+
+def test_a_swarm_stops_at_the_violation_of_the_lowest_walk(reference):
+    asked = {"claims": reference.claims_of("leaders_when_settled"), "seed": 1, "depth": 9, "manner": SWARM}
+    found = [walk(reference, workers=workers, walks=200_000, **asked) for workers in (1, 2)]
+    everything = walk(reference, walks=5000, keep_going=True, **asked)
+    assert found[0].counterexample == found[1].counterexample == everything.counterexample
+    assert found[0].counterexample.found_by == f"walk {found[0].walks - 1}"
+
+
+def test_a_swarm_sees_more_of_a_model_in_as_many_steps():
+    """The gain that swarms are for; how large it is, `bench.swarm` measures."""
+    model = Model(find_scenario("topic-id-core"))
+    uniform = walk(model, claims=(), walks=20_000, manner=Manner(sketching=True))
+    swarm = walk(model, claims=(), walks=20_000, manner=SWARM)
+    assert swarm.estimated_states / swarm.steps > 1.2 * uniform.estimated_states / uniform.steps
+
+
+def test_what_walks_could_not_do_is_told_and_not_counted_as_a_rule_that_never_fired():
+    model = Model(find_scenario("lamport-mutex"))
+    verdict = walk(model, walks=100, manner=Manner(without=("process 0",)))
+    kept = [i.key for i in model.instances if i.index in allowed_instances(model, without=["process 0"])]
+    assert list(verdict.rules) == kept
+    left_out = len(model.instances) - len(kept)
+    assert verdict.notes[0].startswith(f"Walks could not take {left_out} of {len(model.instances)} rules: ")
+    assert verdict.notes[1] == "100 of 100 walks were cut where no other rule was enabled."
+
+
+def test_a_step_out_of_its_domain_is_found_by_a_swarm_with_the_way_to_it():
+    with pytest.raises(DomainError, match=r"overflow\(\) leaves its domain.*This happens after"):
+        walk(Model(BROKEN), claims=(), manner=SWARM)

@@ -23,6 +23,7 @@ from search.spark.work import OtherCpu, Parcel, Round, unpacked, walker_of
 from search.verdict import Answer
 from search.walks import walk
 from search.walks.chunks import Course
+from search.walks.manner import SWARM
 from tests.spark.facts import facts
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors cannot import this file
@@ -44,6 +45,14 @@ def test_every_number_of_partitions_finds_what_one_process_finds(spark, model, p
     asked = {"seed": 7, "walks": 3000, "depth": 40, "keep_going": True, "minimize": 100}
     alone = walk(model, **asked)
     assert alone.answer is Answer.VIOLATED and sum(cluster.count for cluster in alone.clusters) == 100
+    assert facts(walk_on_spark(model, session=spark, partitions=partitions, **asked)) == facts(alone)
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_a_swarm_finds_the_same_on_every_number_of_partitions(spark, model, partitions):
+    asked = {"seed": 7, "walks": 8000, "depth": 40, "keep_going": True, "minimize": 20, "manner": SWARM}
+    alone = walk(model, **asked)
+    assert any(note.startswith("A swarm of 3 generations") for note in alone.notes)
     assert facts(walk_on_spark(model, session=spark, partitions=partitions, **asked)) == facts(alone)
 
 
