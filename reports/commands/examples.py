@@ -16,7 +16,8 @@ EXAMPLES = {
   kwalk exhaust topic-id-core --reduce          fewer states, the same verdict
   kwalk exhaust my_package.my_model:STORY --keep-going --json
   kwalk exhaust topic-id-core --checkpoint saved           can be killed at any time …
-  kwalk exhaust topic-id-core --checkpoint saved --resume  … and goes on from there""",
+  kwalk exhaust topic-id-core --checkpoint saved --resume  … and goes on from there
+  kwalk exhaust topic-id-core --spark --keep-going         with states on disk, on any number of machines""",
     "walk": """
   kwalk walk topic-id-core --seconds 10 --seed 7
   kwalk walk topic-id-core --walks 1000 --depth 200 --keep-going

@@ -92,6 +92,12 @@ def _searching(commands: Any) -> None:
     exhaust.add_argument("--symmetry", metavar="DOMAIN", help=names)
     less = "leave out states that no verdict and no shortest trace depends on (partial-order reduction)"
     exhaust.add_argument("--reduce", action="store_true", help=less)
+    disk = "search level by level on Spark, with states on disk (in DIR, else in OUT/states) instead of in memory"
+    exhaust.add_argument("--spark", action="store_true", help=disk)
+    others = "with --spark: a master, such as spark://host:7077, whose machines see the same DIR"
+    exhaust.add_argument("--master", type=values.given, metavar="URL", help=others)
+    parts = "with --spark: tasks of a level; the new states of each must fit into its memory (2 for each core)"
+    exhaust.add_argument("--partitions", type=values.partitions, metavar="N", help=parts)
 
     walk = _command(commands, "walk", "take random walks")
     walk.add_argument("scenario", metavar="SCENARIO")

@@ -20,6 +20,11 @@ Engine = Callable[..., Verdict]
 
 def exhaust(options: Namespace) -> int:
     """Visit every state; the exit code."""
+    if options.spark:
+        return _exhaust_on_spark(options)
+    for said in ("master", "partitions"):
+        if getattr(options, said) is not None:
+            raise UsageError(f"--{said} is for searches on Spark. Add --spark.")
     from search.exhaust import exhaust as engine
 
     memory = None if options.memory is None else int(options.memory * 2**30)
@@ -28,6 +33,29 @@ def exhaust(options: Namespace) -> int:
         "memory_bytes": memory, "reduce": options.reduce,
         "checkpoint": _checkpoint(options), "symmetry": options.symmetry,
     }
+    return _search(options, search, keep_going=options.keep_going, **wanted)
+
+
+UNSUITED = {
+    "symmetry": "visits every state: it does not use symmetry", "reduce": "visits every state: it does not reduce",
+    "every": "is saved at every level",
+}  # fmt: skip
+"""Options that make no sense for a search on Spark, and why."""
+
+
+def _exhaust_on_spark(options: Namespace) -> int:
+    """Visit every state, on Spark and with states on disk; the exit code."""
+    from search.distributed import exhaust_on_spark as engine
+
+    for said, why in UNSUITED.items():
+        if getattr(options, said) not in (None, False):
+            raise UsageError(f"A search on Spark {why}. Leave out --{said}, or --spark.")
+    search = _clustering(engine) if _minimize(options) else engine
+    wanted = {
+        "folder": options.checkpoint or str(Path(options.out) / "states"), "resume": options.resume,
+        "memory_bytes": None if options.memory is None else int(options.memory * 2**30),
+        "master": options.master, "partitions": options.partitions,
+    }  # fmt: skip
     return _search(options, search, keep_going=options.keep_going, **wanted)
 
 

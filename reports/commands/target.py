@@ -15,7 +15,7 @@ from reports.trace_file import readable_text
 
 OPTIONS = (
     "variant", "seconds", "seed", "memory", "walks", "depth", "induction", "workers", "most", "label", "minimize",
-    "symmetry",
+    "symmetry", "master", "partitions",
 )  # fmt: skip
 """The options with one value that a command line repeats."""
 
@@ -98,4 +98,5 @@ def _command(options: Namespace) -> str:
     words += ["--no-support"] if getattr(options, "no_support", False) else []
     words += ["--keep-going"] if getattr(options, "keep_going", False) else []
     words += ["--reduce"] if getattr(options, "reduce", False) else []
+    words += ["--spark"] if getattr(options, "spark", False) else []
     return shlex.join(words)

@@ -12,6 +12,7 @@ OPERATORS = (
 MOST_SEED = 2**63 - 1
 MOST_SIZE = 2**31
 MOST_WORKERS = 256
+MOST_PARTITIONS = 1 << 16
 MOST_GIBIBYTES = 2**20
 
 
@@ -51,6 +52,11 @@ def natural(text: str) -> int:
 def workers(text: str) -> int:
     """A number of cores."""
     return _whole(text, 1, MOST_WORKERS)
+
+
+def partitions(text: str) -> int:
+    """How many parts the states of a search on disk are in."""
+    return _whole(text, 1, MOST_PARTITIONS)
 
 
 def seed(text: str) -> int:

@@ -65,7 +65,7 @@ def exhaust_on_spark(
     wanted = tuple(model.claims if claims is None else claims)
     wish = Wish(
         wanted, keep_going=keep_going, seconds=seconds, memory=memory_bytes, report=report,
-        checkpoint=Checkpoint(Path(folder).absolute(), resume=resume),
+        checkpoint=Checkpoint(Path(folder), resume=resume),
     )  # fmt: skip
     with ExitStack() as stack:
         executors = _Executors(stack, model, partial(_session, stack, session, workers, master))

@@ -76,7 +76,7 @@ class Exploration:
     def __init__(self, model: Model, kernel: Kernel, wish: Wish, buckets: int, means: Means) -> None:
         self.model, self.kernel, self.wish, self.means = model, kernel, wish, means
         assert wish.checkpoint is not None
-        self.states = Store(wish.checkpoint.folder, kernel.words)
+        self.states = Store(wish.checkpoint.folder.absolute(), kernel.words)
         self.saving = Saving(self.states, wish, model, kernel)
         self.counts, self.cursor = Counts(kernel, 0), np.zeros(CURSOR_SIZE, np.int64)
         self.sizes: list[list[int]] = []

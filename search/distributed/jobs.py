@@ -22,13 +22,11 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from search.distributed.absorbing import TooMany, absorb
 from search.distributed.expanding import Account, Expander, Level
 from search.kernel import Kernel
-from search.spark.fleet import SparkFailure, last_words
+from search.spark.fleet import LOOK, SparkFailure, last_words
 from search.spark.work import Parcel, unpacked
 
 JOBS = "kwalk levels"
 """The name of our jobs, by which they are cancelled."""
-LOOK = 0.2
-"""Seconds between looks at signals and budgets."""
 HALFWAY = pa.schema([("bucket", pa.int32()), ("packet", pa.binary()), ("account", pa.binary())])
 DONE = pa.schema([("bucket", pa.int32()), ("states", pa.int64()), ("bytes", pa.int64()), ("account", pa.binary())])
 """What a bucket's second half says: how many new states (-1: too many candidates) in how many bytes; or an account."""

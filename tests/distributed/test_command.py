@@ -1,0 +1,36 @@
+"""`kwalk exhaust --spark`: what it says, where its states go, and what is refused."""
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+
+def test_a_search_that_was_cut_short_names_the_command_that_goes_on_and_it_does(kwalk, tmp_path):
+    cut = kwalk("exhaust", "synod", "--spark", "--seconds", "0.000001")
+    assert cut.code == 3 and (tmp_path / "kwalk-out" / "states" / "level-00000").is_dir()
+    told = " ".join(cut.out.split())
+    again = told.partition("go on with: ")[2].partition(" --resume")[0]
+    assert again == "kwalk exhaust synod --seconds 1e-06 --spark --checkpoint kwalk-out/states"
+    refused = kwalk("exhaust", "synod", "--spark")
+    assert refused.code == 2 and "Go on from it with --resume" in refused.err
+    done = kwalk(*shlex.split(again)[1:3], "--spark", "--resume", "--json")
+    assert done.code == 0 and not (tmp_path / "kwalk-out" / "states").exists()
+    alone = kwalk("exhaust", "synod", "--json").object
+    same = ("verdict", "distinct_states", "generated_states", "depth", "quiet_states", "rules", "premises")
+    assert {name: done.object[name] for name in same} == {name: alone[name] for name in same}
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--spark", "--reduce"), "it does not reduce"),
+        (("--spark", "--symmetry", "jugs"), "it does not use symmetry"),
+        (("--spark", "--every", "5"), "is saved at every level"),
+        (("--partitions", "4"), "--partitions is for searches on Spark. Add --spark."),
+        (("--master", "spark://host:7077"), "--master is for searches on Spark. Add --spark."),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_together_is_refused(kwalk, words, why):
+    ran = kwalk("exhaust", "die-hard", *words)
+    assert ran.code == 2 and why in ran.err
