@@ -37,7 +37,8 @@ def finding(round: int, **other: Any) -> FindingRow:
     row = {
         "task": 0, "round": round, "cluster": SHAPE, "kind": "always", "claim": "not_solved()",
         "steps": ("fill_big()", "big_to_small()"), "count": 3, "claims": ("not_solved()",),
-        "first_walk": 7 + 100 * round, "start": (0, 0), "actions": ("fill_big()", "big_to_small()"), "length": 2, "shortest": True,
+        "first_walk": 7 + 100 * round, "start": (0, 0), "actions": ("fill_big()", "big_to_small()"),
+        "length": 2, "shortest": True,
     }  # fmt: skip
     return FindingRow(**(row | other))
 

@@ -1,0 +1,195 @@
+"""Whatever ends a run, it goes on, and finds what an undisturbed one finds."""
+from __future__ import annotations
+
+import errno
+import multiprocessing
+import os
+import random
+import signal
+
+import pytest
+
+from model.language import UsageError
+from search.nightly import files, manifest, plan
+from search.nightly.files import CannotSave
+from search.nightly.folder import RunFolder
+from search.verdict import Answer
+from tests.nightly.local import Hearing, begin, facts, go_on, without_spark
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch, without_spark(patch):
+        out = tmp_path_factory.mktemp("undisturbed") / "run"
+        result = begin(out)
+    assert (result.state, result.answer.exit_code, len(result.rows)) == ("complete", 12, 4)
+    return facts(out)
+
+
+def test_what_an_undisturbed_run_finds(undisturbed):
+    names = [(row["name"], row["answer"], row["walks"]) for row in undisturbed["runs"]]
+    assert names == [
+        ("lost-update no-lock", "violated", 2500), ("die-hard default", "violated", 2500),
+        ("topic-id-core default", "violated", 2500), ("topic-id-core default (swarm)", "violated", 6000),
+    ]  # fmt: skip
+    found = {key: (count, first) for key, (count, first, _) in undisturbed["clusters"].items()}
+    assert found == {
+        (0, "4d855aa29230"): (20, 0), (0, "9da965b0b2f7"): (20, 0), (1, "39d7a5f169e6"): (10, 86),
+        (1, "36b5c52fc2c2"): (1, 727), (2, "867f27bdcb10"): (15, 128), (2, "7eaa4bf0081b"): (5, 0),
+        (3, "867f27bdcb10"): (42, 128), (3, "7eaa4bf0081b"): (7, 1), (3, "72db05524f02"): (49, 4),
+    }  # fmt: skip
+    assert len(undisturbed["traces"]) == 9
+    assert {task: round(count) for task, count in undisturbed["distinct"].items()} == {0: 13, 1: 16, 2: 18714, 3: 34145}
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_every_number_of_partitions_finds_the_same(tmp_path, monkeypatch, undisturbed, partitions):
+    with without_spark(monkeypatch, partitions):
+        begin(tmp_path / "run")
+    assert facts(tmp_path / "run") == undisturbed
+
+
+def in_a_process(work, *arguments):
+    """A process that leads a group of its own, at work."""
+    process = multiprocessing.get_context("fork").Process(target=_leading, args=(work, *arguments))
+    process.start()
+    return process
+
+
+def _leading(work, *arguments):
+    os.setsid()
+    work(*arguments)
+
+
+def kill_after(process, seconds):
+    process.join(seconds)
+    if process.is_alive():
+        os.killpg(process.pid, signal.SIGKILL)
+    process.join()
+
+
+def test_a_run_that_is_killed_again_and_again_finds_the_same(tmp_path, monkeypatch, undisturbed):
+    out, chance, kills = tmp_path / "run", random.Random(7), 0
+    with without_spark(monkeypatch):
+        process = in_a_process(begin, out)
+        while kills < 40:
+            kill_after(process, chance.uniform(0.05, 0.6))
+            if process.exitcode == 0:
+                break
+            kills += 1
+            process = in_a_process(go_on if (out / "manifest.json").exists() else begin, out)
+        else:
+            process.join()
+    assert kills >= 3
+    assert facts(out) == undisturbed
+
+
+@pytest.fixture
+def cut_short(tmp_path, monkeypatch):
+    """A run that was interrupted after eight rounds, which is resumed in the test."""
+    out = tmp_path / "run"
+    with without_spark(monkeypatch):
+        result = begin(out, watch=interrupting(after=8))
+        assert (result.state, result.answer) == ("interrupted", Answer.VIOLATED)
+        assert [row.why for row in result.rows] == ["interrupted"] * 4
+        yield out
+
+
+def interrupting(after):
+    """A watch that presses Ctrl-C after some rounds."""
+    hearing = Hearing(lambda moment: os.kill(os.getpid(), signal.SIGINT) if len(hearing.moments) == after else None)
+    return hearing
+
+
+def test_an_interrupted_run_is_whole_and_goes_on(cut_short, undisturbed):
+    before = RunFolder(cut_short).manifest()
+    assert (before["state"], {task["state"] for task in before["tasks"]}) == ("interrupted", {"cut"})
+    assert go_on(cut_short).state == "complete"
+    assert facts(cut_short) == undisturbed
+    after = RunFolder(cut_short).manifest()
+    assert (after["state"], len(after["resumed"])) == ("complete", 1)
+
+
+@pytest.mark.parametrize(
+    ("part", "harm"),
+    [("chunks/0001-000000", "cut"), ("chunks/0003-000000", "changed"), ("findings/0003-000001", "missing"),
+     ("rules/0002-000001", "empty")],
+)  # fmt: skip
+def test_rounds_with_harmed_parts_are_done_again_and_the_run_says_so(cut_short, undisturbed, part, harm):
+    path, hearing = cut_short / f"{part}.parquet", Hearing()
+    content = path.read_bytes()
+    harmed = {"cut": content[:-40], "changed": content[:200] + b"???" + content[203:], "empty": b"", "missing": None}
+    path.unlink() if harmed[harm] is None else path.write_bytes(harmed[harm])
+    go_on(cut_short, hearing)
+    assert facts(cut_short) == undisturbed
+    (said,) = hearing.remarks
+    assert f"{part}.parquet" in said and "; it goes on from round " in said
+
+
+def test_a_complete_task_with_a_harmed_part_is_done_again(tmp_path, monkeypatch, undisturbed):
+    out, hearing = tmp_path / "run", Hearing()
+    with without_spark(monkeypatch):
+        begin(out)
+        (out / "chunks" / "0000-000001.parquet").write_bytes(b"PAR1")
+        (out / "runs" / "0001.parquet").unlink()
+        result = go_on(out, hearing)
+    assert [row.task for row in hearing.rows] == [1, 0] and len(result.rows) == 4
+    assert facts(out) == undisturbed
+
+
+def test_nothing_is_left_to_do_in_a_complete_run(tmp_path, monkeypatch, undisturbed):
+    out, hearing = tmp_path / "run", Hearing()
+    with without_spark(monkeypatch):
+        begin(out)
+        result = go_on(out, hearing)
+    assert (result.state, result.answer, hearing.rows) == ("complete", Answer.VIOLATED, [])
+    assert facts(out) == undisturbed
+
+
+@pytest.mark.parametrize("full_at", [9, 50])
+def test_a_full_disk_ends_a_run_which_goes_on_when_there_is_space(tmp_path, monkeypatch, undisturbed, full_at):
+    out, synced, fsync = tmp_path / "run", [], os.fsync
+
+    def full(handle):
+        synced.append(handle)
+        if len(synced) >= full_at:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        fsync(handle)
+
+    with without_spark(monkeypatch):
+        with monkeypatch.context() as patched:
+            patched.setattr(files.os, "fsync", full)
+            with pytest.raises(CannotSave, match=r"no space left on device\. What was written before is whole"):
+                begin(out)
+        assert not list(out.rglob("*.partial"))
+        go_on(out)
+    assert facts(out) == undisturbed
+
+
+def test_a_run_is_not_gone_on_with_by_another_model_or_version(cut_short, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(plan, "fingerprint", lambda model: "another")
+        with pytest.raises(UsageError, match="the source of its model or of its language changed"):
+            go_on(cut_short)
+    with monkeypatch.context() as patched:
+        patched.setattr(manifest, "kwalk_version", lambda: "9.9")
+        with pytest.raises(UsageError, match=r"was begun with kwalk .*, and this is 9.9"):
+            go_on(cut_short)
+
+
+def test_two_do_not_write_to_one_run(cut_short):
+    with RunFolder(cut_short).locked(), pytest.raises(UsageError, match="Another kwalk writes to"):
+        go_on(cut_short)
+    with pytest.raises(UsageError, match=r"has a run already\. Go on with it by --resume"):
+        begin(cut_short)
+
+
+def test_a_task_that_fails_does_not_stop_the_others(tmp_path, monkeypatch):
+    broken = {"scenarios": ["tests.nightly.broken:LEAKY", "die-hard"], "walks": 300, "depth": 10}
+    with without_spark(monkeypatch):
+        result = begin(tmp_path / "run", {"tasks": [broken]})
+    leaky, other = result.rows
+    assert (leaky.answer, leaky.how, other.answer) == ("undecided", "failed", "holds")
+    assert "leaves its domain" in leaky.why and result.answer is Answer.UNDECIDED
+    states = [task["state"] for task in RunFolder(tmp_path / "run").manifest()["tasks"]]
+    assert states == ["failed", "complete"]
