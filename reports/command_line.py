@@ -1,16 +1,20 @@
 """The command `kwalk`: from words on a command line to an exit code.
 
 Results go to standard output; progress, warnings and refusals to standard error. What a command needs is imported when
-it runs, so that `kwalk --help` answers at once.
+it runs, so that `kwalk --help` answers at once. A process of the command (`start`) also looks for garbage more rarely
+than Python would, and ends without taking everything apart: together these are a quarter of the time of a short search.
 """
 from __future__ import annotations
 
+import atexit
 import errno
+import gc
 import importlib
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import NoReturn
 
 from model.language.errors import InternalError, KwalkError
 from reports.commands.options import DEFAULT_OUT, parser
@@ -39,6 +43,28 @@ COMMANDS = {
 """The module and function behind each command."""
 USAGE, INTERNAL, INTERRUPTED, UNREAD = 2, 70, 130, 141
 """Exit codes beside those of verdicts; the last two are those of a process that SIGINT or SIGPIPE ends."""
+
+
+GARBAGE = 20_000, 20, 20
+"""After how much the process looks for garbage: nearly all that it makes while it starts is there to stay."""
+
+
+def start() -> NoReturn:
+    """The process of a command: `main`, and then the end, which the system makes short."""
+    gc.set_threshold(*GARBAGE)
+    codes: list[int] = []
+    atexit.register(_leave, codes)  # what is registered first is called last
+    codes.append(main())
+    sys.exit(codes[0])
+
+
+def _leave(codes: list[int]) -> None:
+    """End the process here, unless an exception that nobody expected is to end it."""
+    if codes:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(codes[0])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -97,4 +123,4 @@ def _refuse(message: str, code: int = USAGE) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    start()

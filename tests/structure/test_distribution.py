@@ -44,7 +44,7 @@ def test_nothing_but_the_rooms_is_installed(wheel):
 
 def test_the_command_the_scenarios_and_the_pytest_plugin_are_announced(wheel):
     announced = wheel.read(next(name for name in wheel.namelist() if name.endswith("entry_points.txt"))).decode()
-    assert "kwalk = reports.command_line:main" in announced
+    assert "kwalk = reports.command_line:start" in announced
     assert "[kwalk.scenarios]" in announced
     assert "[pytest11]" in announced
 
