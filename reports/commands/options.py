@@ -146,6 +146,8 @@ def _nightly(commands: Any) -> None:
     nightly.add_argument("--master", type=values.given, metavar="URL", help=cluster)
     budget = "all tasks together may walk so long, whatever the configuration says"
     nightly.add_argument("--minutes", type=values.minutes, metavar="M", help=budget)
+    earlier = "an earlier run: the page of this one says what is new against it"
+    nightly.add_argument("--before", type=values.given, metavar="RUN", help=earlier)
     nightly.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 

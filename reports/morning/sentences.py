@@ -1,12 +1,9 @@
 """What is said of a run and of a comparison, in sentences that text and page share."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from model.language import KwalkError
-from model.language.registry import find_scenario
-from model.language.settings import setting_text
 from reports.morning.comparison import Comparison, Loss, Pair
 from reports.morning.growth import Curve
 from search.nightly.folder import TRACES
@@ -41,7 +38,7 @@ def shape_of(cluster: FindingRow) -> str:
 def evidence(cluster: FindingRow) -> str:
     """How short its trace is, and how often it was met."""
     proved = ", the shortest" if cluster.shortest else ""
-    met = f"{times(cluster.count, 'finding')}, first in walk {cluster.first_walk:,}"
+    met = f"{times(cluster.count, 'minimized finding')}, first in walk {cluster.first_walk:,}"
     return f"{times(cluster.length, 'step')}{proved}; {met}"
 
 
@@ -114,17 +111,7 @@ def summary(run: RunResult) -> str:
         return f"nothing found in {times(len(run.tasks), 'task')}"
     clusters, met = sum(len(task.clusters) for task in found), sum(c.count for task in found for c in task.clusters)
     where = f"{len(found):,} of {times(len(run.tasks), 'task')}"
-    return f"{times(clusters, 'cluster')} of {times(met, 'finding')}, in {where}"
-
-
-def sizes(task: TaskResult) -> str:
-    """Bounds and flags of a task that are otherwise than its scenario has them; all where that is not known."""
-    try:
-        usual: Mapping[str, int] = find_scenario(task.scenario).bounds
-    except KwalkError:
-        usual = {}
-    return ", ".join([*(f"{name} {size}" for name, size in task.bounds.items() if usual.get(name) != size),
-                      *(f"{name}={setting_text(setting)}" for name, setting in task.flags.items())])
+    return f"{times(clusters, 'cluster')} of {times(met, 'minimized finding')}, in {where}"
 
 
 def distinct(task: TaskResult, short: Callable[[float | None], str]) -> str:

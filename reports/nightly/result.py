@@ -15,7 +15,7 @@ from rich.text import Text
 from reports.escaping import visible
 from reports.progress import duration
 from reports.summary import STYLES, indented
-from search.nightly.folder import MANIFEST, TRACES
+from search.nightly.folder import MANIFEST, PAGE, TRACES
 from search.nightly.run import Result
 from search.nightly.tables import RunRow
 from search.verdict import Answer
@@ -70,6 +70,8 @@ def endings(result: Result) -> Iterator[str]:
     place = shlex.quote(str(result.folder))
     yield f"Run: {result.folder}"
     yield f"Manifest: {result.folder / MANIFEST}"
+    if (result.folder / PAGE).exists():
+        yield f"Read: {result.folder / PAGE}"
     traces = sorted((result.folder / TRACES).glob("*.itf.json"))
     yield from (f"Trace: {path}" for path in traces)
     if result.state != "complete":

@@ -43,8 +43,8 @@ def test_the_links_of_a_document_lead_to_files_of_the_project(document):
 
 @pytest.mark.parametrize("document", documents(), ids=name_of)
 def test_the_make_targets_that_a_document_names_exist(document):
-    known = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    named = set(re.findall(r"(?:^|`)make ([a-z]+)", document.read_text(encoding="utf-8"), re.MULTILINE))
+    known = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", document.read_text(encoding="utf-8"), re.MULTILINE))
     assert named <= known
 
 

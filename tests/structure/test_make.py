@@ -42,16 +42,18 @@ def set_up(folder, code):
     (folder / ".venv" / ".kwalk-is-set-up").write_text(str(folder))
 
 
+@pytest.mark.parametrize("target", ["hunt", "nightly-demo"])
 @pytest.mark.parametrize("code", [0, 3, 11, 12, 13])
-def test_a_hunt_that_ran_is_a_success_whatever_it_found(clone, code):
+def test_a_search_that_ran_is_a_success_whatever_it_found(clone, target, code):
     set_up(clone, code)
-    assert make(clone, "hunt").returncode == 0
+    assert make(clone, target).returncode == 0
 
 
+@pytest.mark.parametrize("target", ["hunt", "nightly-demo"])
 @pytest.mark.parametrize("code", [1, 2, 130])
-def test_a_hunt_that_did_not_run_is_a_failure(clone, code):
+def test_a_search_that_did_not_run_is_a_failure(clone, target, code):
     set_up(clone, code)
-    assert make(clone, "hunt").returncode != 0
+    assert make(clone, target).returncode != 0
 
 
 def test_a_second_set_up_does_nothing(clone):
@@ -83,4 +85,4 @@ def test_a_folder_that_was_moved_is_set_up_anew(clone):
 
 def test_help_lists_every_target_that_others_may_use(clone):
     listed = make(clone).stdout
-    assert all(f"make {target}" in listed for target in ("setup", "hunt", "test", "lint", "bench"))
+    assert all(f"make {target}" in listed for target in ("setup", "hunt", "nightly-demo", "test", "lint", "bench"))
