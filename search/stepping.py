@@ -15,6 +15,9 @@ from model.language import Claim, Kind, Model, Vector
 from search.kernel import Kernel
 from search.plain import Visits
 
+IN_STATES = (Kind.ALWAYS, Kind.WHEN_QUIET)
+"""Kinds of claims that one state can violate."""
+
 
 class Stepper(Protocol):
     """One way to take steps. States are hashable, and equal where they are the same state."""
@@ -34,6 +37,9 @@ class Stepper(Protocol):
 
     def shows(self, state: Any, before: Any | None) -> bool:
         """Whether what is looked for shows here (for step claims: in the step from `before`)."""
+
+    def symptoms(self, state: Any) -> frozenset[str]:
+        """The names of all invariants of the model that are violated in a state, but for those about steps."""
 
     def successors(self, state: Any, *, system: bool = False) -> Iterator[tuple[int, Any]]:
         """The steps that can be taken here, in the order of the model, and where they lead; or only the system's."""
@@ -66,6 +72,14 @@ class PlainStepper:
             for claim in self.claims
         )
 
+    def symptoms(self, state: Vector) -> frozenset[str]:
+        visit = self._visits.at(state)
+        return frozenset(
+            claim.invariant.name
+            for claim in self.model.claims
+            if claim.kind in IN_STATES and visit.violates(claim, None)
+        )
+
     def successors(self, state: Vector, *, system: bool = False) -> Iterator[tuple[int, Vector]]:
         for instance in self.model.instances:
             if instance.action.by.system or not system:
@@ -83,6 +97,7 @@ class KernelStepper:
         self.kernel = kernel
         self.needs_quiet = any(claim.kind is Kind.WHEN_QUIET for claim in claims)
         self._wanted = sum(1 << claim.index for claim in claims)
+        self._names = {claim.index: claim.invariant.name for claim in model.claims if claim.kind in IN_STATES}
         self.in_steps = any(claim.kind is Kind.STEP for claim in claims)
         self._system = int.from_bytes(np.ascontiguousarray(kernel.system_row).tobytes(), "little")
         row, claim_row = 8 * kernel.instance_words, 8 * kernel.claim_words
@@ -119,6 +134,11 @@ class KernelStepper:
         else:
             return False
         return bool(int.from_bytes(self._false.raw, "little") & self._wanted)
+
+    def symptoms(self, state: bytes) -> frozenset[str]:
+        self._check(state, not self._guards(state) & self._system, self._false, self._premise)
+        false = int.from_bytes(self._false.raw, "little")
+        return frozenset(name for number, name in self._names.items() if false >> number & 1)
 
     def successors(self, state: bytes, *, system: bool = False) -> Iterator[tuple[int, bytes]]:
         row = self._guards(state) & (self._system if system else -1)

@@ -18,7 +18,7 @@ from search.loops.table import ABSENT, find_or_add, room
 SIZE, DEPTH, LIMIT, WIDTH, LAST, STEP, DROPPED = range(7)
 """What the cursor (an array of int64) holds: how many states are stored, the depth of the present level, the depth to
 stop at, how many states of a level are kept, what was met (the state before the last step, and that step), and how many
-states were not kept: if none, the search was exhaustive."""
+states were not kept, and steps not allowed: if none, the search was exhaustive."""
 CURSOR_SIZE = 7
 
 NOTHING, MET, FULL, FAILED = range(4)
@@ -36,6 +36,8 @@ class Beam(NamedTuple):
     space: Space
     trail: np.ndarray
     """uint64[states, words]."""
+    allowed: int
+    """The address of a bit row: the instances that may be taken."""
     successors: int
     """The address of room for the successors of one state, and so on:"""
     taken: int
@@ -79,6 +81,9 @@ def _expand(beam: Beam, cursor: np.ndarray, index: int) -> int:
     if made < 0:
         return FAILED
     for j in range(made):
+        if not has_bit(beam.allowed, integer(peek16(beam.taken, j))):
+            cursor[DROPPED] += 1
+            continue
         key, size = beam.successors + 8 * words * j, cursor[SIZE]
         new = find_or_add(beam.space, key, hash_of(key, words), size) == ABSENT
         if new:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from search.kernel import Kernel
+from search.kernel import Kernel, bit_row
 from search.loops import beam as loops
 from search.loops.beam import DROPPED, LAST, LIMIT, MET, NOTHING, SIZE, STEP, WIDTH, Beam
 from search.loops.memory import reserve
@@ -32,6 +32,7 @@ class BeamSearch:
         self.successors = np.zeros((kernel.instances + 1, kernel.words), np.uint64)
         self.taken = np.zeros(kernel.instances + 1, np.uint16)
         self.row = np.zeros(kernel.instance_words, np.uint64)
+        self.allowed = np.zeros(kernel.instance_words, np.uint64)
         self.hits = np.zeros(len(kernel.bounds) + 1, np.int64)
         self.shares = np.zeros(64 * kernel.words + 1, np.int64)
         self.most = 0
@@ -51,6 +52,8 @@ class BeamSearch:
         if not best.steps:
             return None
         starts = list(dict.fromkeys((best.states[0], *shrinker.starts[:STARTS])))
+        allowed = (step for step in range(self.kernel.instances) if shrinker.allows(step))
+        self.allowed[:] = bit_row(allowed, self.kernel.instance_words)
         found = self.shorter(quest, best, starts)
         if found is not None:
             return shrinker.replay(Behaviour((), (starts[found[0]],)), found[1], len(best))
@@ -82,9 +85,10 @@ class BeamSearch:
 
     def _beam(self, quest: Quest, trail: np.ndarray) -> Beam:
         return Beam(
-            quest=quest, space=self.states.space, trail=trail, successors=self.successors.ctypes.data,
-            taken=self.taken.ctypes.data, row=self.row.ctypes.data, hits=self.hits.ctypes.data, parents=self.parents,
-            steps=self.steps, distances=self.distances, kept=self.kept, shares=self.shares,
+            quest=quest, space=self.states.space, trail=trail, allowed=self.allowed.ctypes.data,
+            successors=self.successors.ctypes.data, taken=self.taken.ctypes.data, row=self.row.ctypes.data,
+            hits=self.hits.ctypes.data, parents=self.parents, steps=self.steps, distances=self.distances,
+            kept=self.kept, shares=self.shares,
         )  # fmt: skip
 
     def _way(self, index: int, last_step: int, starts: int) -> tuple[int, tuple[int, ...]]:

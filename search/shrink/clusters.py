@@ -19,7 +19,7 @@ from model.language import Kind, Model
 from search.confirm import EngineDisagreement, Origin, confirmed, path_along
 from search.kernel import Kernel
 from search.progress import Progress, Report, silent
-from search.shrink import Minimizer
+from search.shrink import Aim, Minimizer
 from search.shrink.behaviour import Behaviour
 from search.shrink.cast import Cast
 from search.shrink.shape import Shape, Shapes
@@ -29,8 +29,6 @@ from search.verdict import DEADLOCK, Cluster, Verdict
 
 MOST = 200
 """Shapes that are kept, those of fewest steps; a finding of another one is only counted."""
-WIDTHS = (100, 1000, 3000)
-"""How wide the searches for a shorter trace are here, where there are many traces."""
 
 
 @frozen
@@ -120,7 +118,7 @@ class Clustering:
 
     def __init__(self, model: Model | Cast, kernel: Kernel, most: int = MOST) -> None:
         self.model: Any = model  # a cast is enough to add findings, but not for the result
-        self.kernel, self.minimizer = kernel, Minimizer(model, kernel, WIDTHS)
+        self.kernel, self.minimizer = kernel, Minimizer(model, kernel, remembers=True)
         self.shapes = Shapes(self.minimizer)
         self.clusters = Clusters(most=most)
 
@@ -133,23 +131,22 @@ class Clustering:
     def minimized(self, sample: Sample) -> tuple[Shape, Sample]:
         """The shape of a finding, and the finding in as few steps; EngineDisagreement if replays do not show it."""
         claim = None if sample.claim is None else self.model.claims[sample.claim]
-        claims = () if claim is None else (claim,)
         # A walk that begins at a restart may have met the same before, on the way there: then that is where it ends.
         begun, given = Behaviour((), (sample.start,)), sample.steps
-        first = self.minimizer.shrinker(claims).replay(begun, given, len(given) + 1)
+        first = self.minimizer.shrinker(Aim(() if claim is None else (claim,))).replay(begun, given, len(given) + 1)
         steps = given if first is None else first.steps
-        shrinker = self.minimizer.shrinker(claims, self.minimizer.end_of(claim, steps))
-        taken = shrinker.shrink(sample.start, steps)
-        if taken is None:
+        aim = self.minimizer.aim(claim, steps)
+        shrunk = self.minimizer.shrunk(aim, sample.start, steps)
+        if shrunk is None:
             raise EngineDisagreement(f"A replay of a finding of {len(sample.steps)} steps does not show it.")
+        taken = shrunk.behaviour
         proved = sample.origin.shortest if len(taken) == len(sample.steps) else None
-        if shrinker.is_proved:
+        if shrunk.is_proved:
             proved = proved or f"exhaustive to depth {max(0, len(taken) - 1)}"
         how = f"{sample.origin.found_by or 'given'} in {len(sample.steps)} steps; locally minimal"
         origin = evolve(sample.origin, found_by=how, shortest=proved)
-        return self.shapes.of(claim, taken, shrinker), Sample(
-            sample.claim, taken.states[0], taken.steps, origin, sample.walk
-        )
+        small = Sample(sample.claim, taken.states[0], taken.steps, origin, sample.walk)
+        return self.shapes.of(claim, taken, self.minimizer.shrinker(aim)), small
 
     def result(self) -> tuple[Cluster, ...]:
         """The clusters, those of most findings first, with traces."""

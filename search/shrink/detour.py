@@ -8,7 +8,6 @@ from attrs import frozen
 
 from search.shrink.behaviour import Behaviour
 from search.shrink.shrinker import Shrinker
-from search.stepping import Stepper
 
 
 def by_detour(shrinker: Shrinker, best: Behaviour) -> Behaviour | None:
@@ -20,7 +19,7 @@ def by_detour(shrinker: Shrinker, best: Behaviour) -> Behaviour | None:
 def _detour(shrinker: Shrinker, best: Behaviour, at: int) -> Behaviour | None:
     """Breadth-first from a state of a behaviour, through as many states as the stepper is patient for."""
     later = {state: place for place, state in enumerate(best.states) if place > at + 1}
-    search = Detour(shrinker.stepper, best.states[at], later)
+    search = Detour(shrinker, best.states[at], later)
     for depth in range(1, len(best) - at):
         met = search.deeper(at + depth)
         if met is not None:
@@ -39,18 +38,18 @@ class Met:
 class Detour:
     """A breadth-first search, level by level, for what is looked for or for a state further on in a behaviour."""
 
-    def __init__(self, stepper: Stepper, start: Any, later: Mapping[Any, int]) -> None:
-        self.stepper, self.later, self.left = stepper, later, stepper.patience
+    def __init__(self, shrinker: Shrinker, start: Any, later: Mapping[Any, int]) -> None:
+        self.shrinker, self.later, self.left = shrinker, later, shrinker.stepper.patience
         self.level = [start]
         self.origins: dict[Any, tuple[Any, int] | None] = {start: None}
 
     def deeper(self, length: int) -> Met | None:
         """Search the next level, whose states would be `length` steps from the beginning of the behaviour."""
-        level, self.level = self.level, []
+        stepper, level, self.level = self.shrinker.stepper, self.level, []
         for state in level:
             self.left -= 1
-            for step, after in self.stepper.successors(state) if self.left > 0 else ():
-                if (after not in self.origins or self.stepper.in_steps) and self.stepper.shows(after, state):
+            for step, after in self.shrinker.successors(state) if self.left > 0 else ():
+                if (after not in self.origins or stepper.in_steps) and stepper.shows(after, state):
                     return Met((*self._way(state), step), None)
                 if after not in self.origins:
                     self.origins[after] = state, step

@@ -62,8 +62,7 @@ class Shapes:
         """The shape of a minimized trace."""
         claim = None if trace.claim is None else self.model.claims_of(trace.claim)[0]
         steps = [self.model.instance(key).index for key in trace.actions]
-        end = self.minimizer.end_of(claim, steps)
-        shrinker = self.minimizer.shrinker(() if claim is None else (claim,), end)
+        shrinker = self.minimizer.shrinker(self.minimizer.aim(claim, steps))
         start = Behaviour((), (shrinker.stepper.start(trace.states[0]),))
         found = shrinker.replay(start, steps, len(steps) + 1)
         if found is None or len(found) != len(steps):

@@ -5,8 +5,10 @@ Delta debugging, after Zeller and Hildebrandt, "Simplifying and Isolating Failur
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
+
+from attrs import frozen
 
 from search.shrink.behaviour import Behaviour
 from search.shrink.replays import Replays
@@ -19,6 +21,27 @@ STARTS = 32
 
 Search = Callable[["Shrinker", Behaviour], Behaviour | None]
 """A search along a behaviour for a shorter one; None if there is none to be found."""
+
+
+@frozen
+class Shrunk:
+    """What shrinking came to, by how many replays, and how sure it is."""
+
+    behaviour: Behaviour
+    replays: int
+    is_proved: bool
+    """Whether a search has shown that nothing is shorter."""
+    is_late: bool
+    """Whether the time was over before it was locally minimal."""
+    is_recalled: bool = False
+    """Whether it was known from another finding."""
+
+    @property
+    def how(self) -> str:
+        """How minimal it is, in words."""
+        if self.is_late:
+            return f"not yet minimal: out of time, {self.replays} replays"
+        return "locally minimal, as known" if self.is_recalled else f"locally minimal, {self.replays} replays"
 
 
 class Shrinker:
@@ -37,21 +60,33 @@ class Shrinker:
         self.is_proved = False
         """Whether a search has shown that nothing is shorter: set by the search."""
         self._replays = replays
+        self._allowed: Collection[int] | None = None
 
     @property
     def is_late(self) -> bool:
         """Whether the time for the present behaviour is over."""
         return self.end is not None and time.monotonic() >= self.end
 
-    def shrink(self, start: Any, steps: Sequence[int], seconds: float | None = None) -> Behaviour | None:
-        """The shortest behaviour found; None if replaying the given one shows nothing."""
+    def shrink(
+        self,
+        start: Any,
+        steps: Sequence[int],
+        seconds: float | None = None,
+        *,
+        allowed: Collection[int] | None = None,
+    ) -> Shrunk | None:
+        """The shortest behaviour found; None if replaying the given one shows nothing.
+
+        `allowed` are the steps that may be taken though the given behaviour does not; None for all.
+        """
+        self._allowed = allowed
         self.end = None if seconds is None else time.monotonic() + seconds
         self.replays, self.is_proved = 0, False
         best = self.replay(Behaviour((), (start,)), steps, len(steps) + 1)
         while best is not None:
             shorter = next((b for b in self._passes(best) if len(b) < len(best)), None)
             if shorter is None:
-                return best
+                return Shrunk(best, self.replays, self.is_proved, self.is_late)
             best = shorter
         return None
 
@@ -70,6 +105,14 @@ class Shrinker:
         for search in searches:
             if not self.is_late and not self.is_proved:
                 yield search(self, best) or best
+
+    def allows(self, step: int) -> bool:
+        """Whether a step may be taken that the given behaviour has not."""
+        return self._allowed is None or step in self._allowed
+
+    def successors(self, state: Any) -> Iterator[tuple[int, Any]]:
+        """The allowed steps that can be taken in a state, and where they lead."""
+        return ((step, after) for step, after in self.stepper.successors(state) if self.allows(step))
 
     def replay(self, behaviour: Behaviour, rest: Sequence[int], limit: int) -> Behaviour | None:
         """Go on from a behaviour; None unless that shows what is looked for in fewer than `limit` steps."""
@@ -122,6 +165,6 @@ class Shrinker:
 
     def with_another_step(self, best: Behaviour) -> Behaviour:
         """Put another step in the place of one, and see what that makes superfluous; the first success ends it."""
-        others = ((at, other) for at in range(len(best)) for other, _ in self.stepper.successors(best.states[at]))
+        others = ((at, other) for at in range(len(best)) for other, _ in self.successors(best.states[at]))
         tries = (self.edited(best, at, (other, *best.steps[at + 1 :])) for at, other in others)
         return next((shorter for shorter in tries if shorter is not None), best)

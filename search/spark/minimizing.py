@@ -49,6 +49,7 @@ def walked_in_blocks(
     clustering.clusters = Clusters(most=clustering.clusters.most)
     for block in _blocks(numbers, choice.block):
         walks = run_chunk(kernel, course, block, collect=True)
+        clustering.minimizer.forget()  # what one block shrinks to must not depend on who has walked which others
         for number, step, claim in choice.of(walks.findings, block.start // choice.block):
             clustering.add(_sample(walker, (number, step, claim)))
         total += walks.with_findings(0)

@@ -35,11 +35,12 @@ def test_what_an_undisturbed_run_finds(undisturbed):
     found = {key: (count, first) for key, (count, first, _) in undisturbed["clusters"].items()}
     assert found == {
         (0, "4d855aa29230"): (20, 0), (0, "9da965b0b2f7"): (20, 0), (1, "39d7a5f169e6"): (10, 86),
-        (1, "36b5c52fc2c2"): (1, 727), (2, "867f27bdcb10"): (15, 128), (2, "7eaa4bf0081b"): (5, 0),
-        (3, "867f27bdcb10"): (42, 128), (3, "7eaa4bf0081b"): (7, 1), (3, "72db05524f02"): (49, 4),
+        (1, "36b5c52fc2c2"): (1, 727), (2, "867f27bdcb10"): (14, 128), (2, "7eaa4bf0081b"): (6, 0),
+        (3, "867f27bdcb10"): (38, 0), (3, "7eaa4bf0081b"): (11, 256), (3, "72db05524f02"): (47, 0),
+        (3, "f40567d7521a"): (1, 384), (3, "3ac7f6c476de"): (1, 3072),
     }  # fmt: skip
-    assert len(undisturbed["traces"]) == 9
-    assert {task: round(count) for task, count in undisturbed["distinct"].items()} == {0: 13, 1: 16, 2: 18714, 3: 34145}
+    assert len(undisturbed["traces"]) == 11
+    assert {task: round(count) for task, count in undisturbed["distinct"].items()} == {0: 13, 1: 16, 2: 18714, 3: 32905}
 
 
 @pytest.mark.parametrize("partitions", [1, 3])

@@ -11,7 +11,7 @@ from model.examples.blocking_queue import BLOCKING_QUEUE
 from model.examples.reference import REFERENCE
 from model.language import Model
 from search.compile import kernel_for
-from search.shrink import Minimizer, shrink
+from search.shrink import Aim, Minimizer, shrink
 from search.shrink.behaviour import Behaviour
 from search.trace import ReplayError
 from tests.shrink.mail import MAIL
@@ -35,7 +35,7 @@ def walks_of(scenario, claim, count):
 @pytest.mark.parametrize(("scenario", "claim"), SHOWN)
 def test_a_kernel_replays_edited_lists_of_steps_as_plain_python_does(scenario, claim):
     model, claims, walks = walks_of(scenario, claim, 4)
-    plain, compiled = Minimizer(model).shrinker(claims), Minimizer(model, kernel_for(model)).shrinker(claims)
+    plain, compiled = (Minimizer(model, kernel).shrinker(Aim(claims)) for kernel in (None, kernel_for(model)))
     rng, shown = random.Random(5), 0
     for trace in walks:
         steps = [model.instance(key).index for key in trace.actions]
