@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from reprlib import repr as brief
 
 from model.language import Scenario, UsageError
-from model.language.registry import announced, find_scenario
+from model.language.registry import announced_as, find_scenario
 
 
 def scenario_at(scenario: Scenario | str) -> Scenario:
@@ -27,7 +27,7 @@ def reference_to(scenario: Scenario) -> str:
 
 def _is_announced(scenario: Scenario) -> bool:
     try:
-        return announced().get(scenario.name) is scenario
+        return announced_as(scenario.name) is scenario
     except Exception:  # another package announces what cannot be loaded; that is no reason to fail this one's tests
         return False
 

@@ -64,23 +64,32 @@ def _add(found: dict[str, Fix], fixes: Iterable[Fix]) -> None:
         found[fix.name] = fix
 
 
+def announced_as(name: str) -> Scenario | None:
+    """The announced scenario of that name, if there is one. Packages behind the first that has it are not imported."""
+    for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name):
+        for scenario in _announced_by(entry, "SCENARIOS", Scenario):
+            if scenario.name == name:
+                return scenario
+    return None
+
+
 def find_scenario(reference: str) -> Scenario:
     """The scenario of that name, or at `package.module:name`; UsageError if there is none."""
     if ":" not in reference:
-        known = announced()
-        if reference not in known:
-            raise unknown("scenario", reference, known)
-        return known[reference]
+        scenario = announced_as(reference)
+        if scenario is None:
+            raise unknown("scenario", reference, announced())
+        return scenario
     if not REFERENCE.fullmatch(reference):
         raise UsageError(f"{reference!r} names no scenario. A scenario of your own is named package.module:NAME.")
     module_name, _, attribute = reference.partition(":")
     module = _imported(module_name, "scenario", reference)
-    scenario = getattr(module, attribute, None)
-    if isinstance(scenario, Scenario):
-        return scenario
+    named = getattr(module, attribute, None)
+    if isinstance(named, Scenario):
+        return named
     names = [name for name, thing in vars(module).items() if isinstance(thing, Scenario)]
-    if scenario is not None:
-        raise UsageError(f"{reference!r} is no Scenario but of type {type(scenario).__name__!r}. {one_of(names)}")
+    if named is not None:
+        raise UsageError(f"{reference!r} is no Scenario but of type {type(named).__name__!r}. {one_of(names)}")
     raise unknown(f"scenario in {module_name}", attribute, names)
 
 

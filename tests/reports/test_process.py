@@ -1,0 +1,72 @@
+"""The process of a command: what it imports, and how it ends."""
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from model.language import registry
+from model.language.errors import UsageError
+
+START = """
+import atexit, sys, threading, time
+from reports import command_line
+
+def late():
+    time.sleep(0.1)
+    print("thread")
+
+def main():
+    atexit.register(print, "registered")
+    threading.Thread(target=late).start()
+    print("main", end=" ")
+    {last}
+
+command_line.main = main
+command_line.start()
+"""
+
+
+def ended(last):
+    return subprocess.run([sys.executable, "-c", START.format(last=last)], text=True, capture_output=True)
+
+
+def test_a_process_ends_with_its_code_when_all_is_printed_and_threads_and_registered_work_are_done():
+    end = ended("return 12")
+    assert (end.returncode, end.stdout, end.stderr) == (12, "main thread\nregistered\n", "")
+
+
+def test_an_exception_that_nobody_expected_is_shown():
+    end = ended("raise ValueError('odd')")
+    assert (end.returncode, end.stdout) == (1, "main thread\nregistered\n")
+    assert end.stderr.startswith("Traceback") and end.stderr.endswith("ValueError: odd\n")
+
+
+def test_a_process_whose_reader_has_gone_ends_all_the_same():
+    end = ended("sys.stdout.close(); return 3")
+    assert end.returncode == 3
+
+
+@pytest.fixture
+def packages(monkeypatch):
+    """Two packages announce scenarios; the second cannot be loaded."""
+    entries = [EntryPoint("b", "tests.no_such_module", registry.GROUP),
+               EntryPoint("a", "model.examples.scenarios", registry.GROUP)]  # fmt: skip
+    monkeypatch.setattr(registry, "entry_points", lambda group: entries)
+
+
+def test_only_packages_up_to_the_one_that_has_the_name_are_loaded(packages):
+    assert registry.find_scenario("die-hard").name == "die-hard"
+    with pytest.raises(UsageError, match=r"'tests.no_such_module', and they cannot be loaded"):
+        registry.find_scenario("die-harder")
+
+
+def test_a_search_of_an_example_imports_no_other_package_of_scenarios(tmp_path):
+    code = (
+        "import sys; from reports.command_line import main\n"
+        f"print(main(['exhaust', 'die-hard', '--out', {str(tmp_path)!r}]), 'invariants' in sys.modules)"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
+    assert shown.stdout.splitlines()[-1] == "12 False"
