@@ -62,8 +62,8 @@ def has_time_budget(run: RunResult) -> bool:
     if not isinstance(config, dict):
         return False
     tasks = config.get("tasks")
-    timed = [task for task in tasks if isinstance(task, dict) and "seconds" in task] if isinstance(tasks, list) else []
-    return "minutes" in config or bool(timed)
+    timed = any(isinstance(task, dict) and task.get("seconds") for task in tasks) if isinstance(tasks, list) else False
+    return bool(config.get("minutes")) or timed
 
 
 def _short(run: RunResult, name: str) -> str:

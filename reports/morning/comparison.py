@@ -22,6 +22,8 @@ CHANCE = 10.0
 """Fewer than so many expected may be none by chance: of ten independent events expected, none comes in 1 of 22,000."""
 SLOWER = 0.25
 """A change of the rate by less than this part is not told."""
+LEAST_SECONDS = 1.0
+"""A rate that was measured in less CPU time than this is not compared."""
 
 
 @frozen
@@ -96,8 +98,10 @@ class Pair:
 
     @property
     def speed(self) -> float | None:
-        """The later rate over the earlier one, None where they differ little or one is not known."""
+        """The later rate over the earlier one, None where they differ little or one is not known well."""
         if not self.before.rate or not self.after.rate:
+            return None
+        if min(self.before.cpu_seconds, self.after.cpu_seconds) < LEAST_SECONDS:
             return None
         ratio = self.after.rate / self.before.rate
         return ratio if abs(ratio - 1) > SLOWER else None

@@ -107,6 +107,11 @@ def test_a_bound_that_is_newly_hit_and_another_speed_are_notes(runs, kwalk_here)
     assert "speed: 1,000 → 250 steps per CPU second (−75%)" in ran.out
 
 
+def test_a_speed_that_was_measured_in_no_time_is_not_compared(runs):
+    again(runs[1], 1, chunks=[chunk(1, 0, 0, seconds=0.001), chunk(1, 0, 50, seconds=0.001)])
+    assert [pair.speed for pair in compared().pairs] == [None, None]
+
+
 def test_tasks_of_one_run_only_are_told_and_a_lost_one_says_less(runs, kwalk_here):
     tasks = manifest()["tasks"]
     runs[1].save_manifest(manifest(tasks=tasks[:1]))
@@ -140,6 +145,15 @@ def test_what_else_differs_is_said_with_what_it_means(runs, kwalk_here, before, 
     for folder, other in zip(runs, (before, after), strict=True):
         folder.save_manifest(manifest(**other))
     assert said in " ".join(kwalk_here("compare", "before", "after").out.split())
+
+
+def test_a_budget_that_nobody_gave_is_no_time(runs, kwalk_here):
+    config = {"minutes": None, "tasks": [{"walks": 5, "seconds": None}]}
+    runs[0].save_manifest(manifest(config=config, commit="a"))
+    runs[1].save_manifest(manifest(config=config, commit="b"))
+    assert kwalk_here("compare", "before", "after", "--json").object["repeatable"]
+    runs[1].save_manifest(manifest(config={"tasks": [{"seconds": 5}]}, commit="b"))
+    assert not kwalk_here("compare", "before", "after", "--json").object["repeatable"]
 
 
 def test_json_says_the_same(runs, kwalk_here):

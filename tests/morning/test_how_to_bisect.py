@@ -1,0 +1,37 @@
+"""The script of the page on bisecting tells git what the exit codes of a run and of a comparison mean."""
+from __future__ import annotations
+
+import os
+import subprocess
+import tomllib
+
+import pytest
+
+from search.nightly.config import config_from
+from tests.structure.documents import blocks
+from tests.structure.rooms import ROOT
+
+PAGE = ROOT / "docs" / "how-to" / "bisect-a-finding.md"
+
+
+@pytest.mark.parametrize(
+    ("nightly", "compare", "told"),
+    [
+        (0, 0, 0), (12, 0, 0), (13, 12, 1), (11, 12, 1), (3, 3, 125), (0, 2, 125), (2, 0, 125), (70, 0, 125),
+        (130, 0, 125),
+    ],
+)  # fmt: skip
+def test_git_is_told_good_bad_or_to_skip(tmp_path, nightly, compare, told):
+    script, command = tmp_path / "bisect.sh", tmp_path / "kwalk"
+    script.write_text(next(block.code for block in blocks(PAGE, "bash") if block.code.startswith("#!")))
+    command.write_text(f'#!/bin/sh\ncase $1 in nightly) exit {nightly} ;; compare) exit {compare} ;; esac\n')
+    for file in (script, command):
+        file.chmod(0o755)
+    found = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "TMPDIR": str(tmp_path)}
+    assert subprocess.run([script, "bisect.toml", "good"], env=found).returncode == told
+
+
+def test_its_configuration_is_understood_and_has_no_time():
+    content = tomllib.loads(next(blocks(PAGE, "toml")).code)
+    config = config_from(content, "bisect.toml")
+    assert (config.minutes, config.tasks[0].seconds, config.tasks[0].walks) == (None, None, 2000)
