@@ -9,10 +9,13 @@ import time
 from pathlib import Path
 
 from model.examples.reference import REFERENCE
+from model.examples.two_phase_commit import TWO_PHASE_COMMIT
 from model.language import Model
+from search.distributed import exhaust_on_spark
 from search.walks import walk
+from tests.distributed.compared import everything
 from tests.spark.facts import facts
-from tests.spark.robbed import ASKED
+from tests.spark.robbed import ASKED, SEARCH
 
 HELD = """
 import time
@@ -32,9 +35,11 @@ def started(*arguments):
     )  # fmt: skip
 
 
-def test_a_worker_killed_in_mid_run_changes_nothing():
-    said, complaints = started("-m", "tests.spark.robbed").communicate(timeout=300)
-    assert said.splitlines() == ["True", repr(facts(walk(Model(REFERENCE), **ASKED)))], complaints
+def test_workers_killed_in_mid_run_change_nothing(tmp_path):
+    said, complaints = started("-m", "tests.spark.robbed", tmp_path / "cluster").communicate(timeout=900)
+    walked = facts(walk(Model(REFERENCE), **ASKED))
+    searched = exhaust_on_spark(Model(TWO_PHASE_COMMIT), folder=tmp_path / "alone", few=1 << 60, **SEARCH)
+    assert said.splitlines() == ["True", repr(walked), "True", everything(searched)], complaints
 
 
 def test_daemons_die_with_the_process_that_started_them():
