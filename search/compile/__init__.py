@@ -36,25 +36,26 @@ def fast_kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
     return kernel_of(model, compiled(model, lifted))
 
 
-def compiled(model: Model, lifted: Lifted | None = None, *, hurried: bool = False) -> Compiled:
+def compiled(model: Model, lifted: Lifted | None = None, *, hurried: bool = False, line: str = "") -> Compiled:
     """The object code of a model with what belongs to it, from the cache or freshly compiled.
 
-    `hurried` code is good enough: where the cache has none at all, it is made.
+    `hurried` code is good enough: where the cache has none at all, it is made. `line` names another machine's CPU, as
+    that machine's `cpu` does.
     """
-    key = fingerprint(model, cpu())
+    key = fingerprint(model, line or cpu())
     found = load(key) or (load(f"{key}-hurried") if hurried else None)
     if found is None:
-        found = compile_model(model, lifted, hurried=hurried)
+        found = compile_model(model, lifted, hurried=hurried, line=line)
         save(f"{key}-hurried" if found.hurried else key, found)
     return found
 
 
-def compile_model(model: Model, lifted: Lifted | None = None, *, hurried: bool = False) -> Compiled:
+def compile_model(model: Model, lifted: Lifted | None = None, *, hurried: bool = False, line: str = "") -> Compiled:
     """Lift and compile a model, without looking into the cache. A small model never needs to hurry."""
     lifted = lifted or lift(model)
     texts = [unit.text for unit in units_of(lifted, layout_of(model.leaves))]
     hurried = hurried and len(texts) > 1
-    return Compiled(tuple(object_code(texts, hurried=hurried)), lifted.bounds, lifted.errors, hurried)
+    return Compiled(tuple(object_code(texts, hurried=hurried, line=line)), lifted.bounds, lifted.errors, hurried)
 
 
 def kernel_of(model: Model, code: Compiled) -> Kernel:

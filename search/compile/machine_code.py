@@ -9,6 +9,8 @@ from functools import cache
 import llvmlite
 import llvmlite.binding as llvm
 
+from model.language import KwalkError
+
 FUNCTIONS = ("guards", "apply", "advance", "expand", "check", "check_step")
 """What a loaded kernel exports."""
 
@@ -27,22 +29,37 @@ def cpu() -> str:
     return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features} llvmlite {llvmlite.__version__}"
 
 
-def _target(level: int, *, apart: bool = False) -> llvm.TargetMachine:
-    """This machine, for code that LLVM takes so much care of; `apart`, units of it may lie anywhere in memory."""
+def _target(level: int, *, apart: bool = False, line: str = "") -> llvm.TargetMachine:
+    """A machine, this one without its `line`, for code that LLVM takes so much care of.
+
+    Units of code that is `apart` may lie anywhere in memory.
+    """
     _ready()
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
+    triple, name, features, *_ = (line or cpu()).split(" ")
+    return _kind(triple).create_target_machine(
+        cpu=name,
+        features=features,
         opt=level,
         reloc="pic",
         codemodel="large" if apart else "small",
     )
 
 
+def _kind(triple: str) -> llvm.Target:
+    """The kind of machine of that triple; KwalkError if this LLVM makes no code for it."""
+    if triple != llvm.get_process_triple():
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+    try:
+        return llvm.Target.from_triple(triple)
+    except RuntimeError as error:
+        raise KwalkError(f"This machine cannot make code for {triple!r}: {error}") from error
+
+
 def object_code(
-    texts: Sequence[str], *, hurried: bool = False, large: bool = False, apart: bool = False
+    texts: Sequence[str], *, hurried: bool = False, large: bool = False, apart: bool = False, line: str = ""
 ) -> list[bytes]:
-    """The object code of several units, compiled in parallel.
+    """The object code of several units, compiled in parallel: for this machine, or for that of a `line` as `cpu` gives.
 
     One unit alone is a small model, unless it is said to be `large`, and gets all of -O2. Units of a large model were
     simplified as terms: passes over them cost as much again as making code, and gain nothing that was measurable. In a
@@ -50,18 +67,20 @@ def object_code(
     told so: else a call from one to another may not reach it.
     """
     if len(texts) == 1 and not large:
-        return [_optimized(texts[0])]
+        return [_optimized(texts[0], line)]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         level = 0 if hurried else 1
-        return list(pool.map(lambda text: _target(level, apart=apart).emit_object(_parsed(text)), texts))
+        targets = [_target(level, apart=apart, line=line) for _ in texts]
+        return list(pool.map(lambda target, text: target.emit_object(_parsed(text, line)), targets, texts))
 
 
-def _parsed(text: str) -> llvm.ModuleRef:
-    return llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"\n{text}', context=llvm.create_context())
+def _parsed(text: str, line: str) -> llvm.ModuleRef:
+    triple = (line or cpu()).partition(" ")[0]
+    return llvm.parse_assembly(f'target triple = "{triple}"\n{text}', context=llvm.create_context())
 
 
-def _optimized(text: str) -> bytes:
-    target, module = _target(2), _parsed(text)
+def _optimized(text: str, line: str) -> bytes:
+    target, module = _target(2, line=line), _parsed(text, line)
     builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=2))
     builder.getModulePassManager().run(module, builder)
     return target.emit_object(module)

@@ -45,7 +45,8 @@ class Entry:
     seconds: float | None = None
     share: float = 1.0
     """Of the run's minutes, relative to the other tasks."""
-    swarm: bool = False
+    swarm: bool = True
+    """Whether walks differ in what they prefer; else all steps are equally likely."""
     only: Text = ()
     without: Text = ()
     memory: str | None = None
@@ -112,7 +113,7 @@ def _entry(content: Any, place: str) -> Entry:
         scenarios=table.texts("scenarios"), variants=table.texts("variants"), bounds=table.bounds(),
         flags=table.flags(), engine=table.text("engine", "walk", ENGINES) or "walk", claims=table.texts("claims"),
         depth=table.whole("depth", None), walks=table.whole("walks", None), seconds=table.above_zero("seconds"),
-        share=table.above_zero("share") or 1.0, swarm=bool(table.given("swarm", bool, "true or false")),
+        share=table.above_zero("share") or 1.0, swarm=table.given("swarm", bool, "true or false") is not False,
         only=table.texts("only"), without=table.texts("without"), memory=table.text("memory", None),
     )  # fmt: skip
     if not entry.scenarios:
@@ -125,7 +126,7 @@ def _entry(content: Any, place: str) -> Entry:
 
 def _check_engine(entry: Entry, place: str) -> None:
     """UsageError if something is asked of an engine that it does not do."""
-    walks = {"walks": entry.walks, "depth": entry.depth, "swarm": entry.swarm, "only": entry.only}
+    walks = {"walks": entry.walks, "depth": entry.depth, "only": entry.only}
     foreign = {"memory": entry.memory} if entry.engine == "walk" else {**walks, "without": entry.without}
     for name, value in foreign.items():
         if value:

@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 
 from model.language import KwalkError
 from model.language.errors import InternalError
-from search.compile import kernel_of
-from search.compile.machine_code import cpu
+from search.compile import Compiled, compile_model, kernel_of
+from search.compile.machine_code import Loaded, cpu
 from search.interrupts import Interrupts
 from search.nightly.conclusion import concluded, error_of, failed_row, run_row, with_error
 from search.nightly.findings import cluster_id
@@ -23,12 +23,15 @@ from search.nightly.folder import RunFolder
 from search.nightly.kernels import Kernels
 from search.nightly.manifest import Manifest, now
 from search.nightly.plan import Task
+from search.nightly.searching import Search
 from search.nightly.tables import RunRow
 from search.nightly.walking import Walking
 from search.nightly.watch import Moment, Watch, seconds_left
+from search.progress import Progress, Report
 from search.shrink.cast import cast_of
-from search.spark.fleet import Fleet, SparkFailure
+from search.spark.fleet import Fleet, SparkFailure, code_for
 from search.spark.work import Parcel
+from search.verdict import Verdict
 
 LAPS = 4
 """Laps of a run."""
@@ -91,6 +94,9 @@ class Night:
     def _take_turn(self, task: Task, stack: ExitStack) -> None:
         """Do a round of a task, beginning it if need be; an error in it ends the task, and the run goes on."""
         try:
+            if task.entry.engine == "exhaust":
+                self._search(task)
+                return
             turn = self.turns.get(task.number) or self._begun(task, stack)
             if turn is not None and not turn.walking.is_over:
                 self._do_round(turn)
@@ -106,6 +112,7 @@ class Night:
         """A task with its kernel on the executors; None if interrupted before that."""
         try:
             code = self.means.kernels.code(task, self.means.interrupts)
+            code = None if code is None else _loadable(task, code)
         except KwalkError as error:
             self._fail(task, str(error))
             return None
@@ -118,10 +125,32 @@ class Night:
             self.means.watch.remark(f"{task.name}: {harm}; it goes on from round {walking.rounds}.")
         session = self.means.session
         parcel = Parcel(kernel, code, cpu(), walking.course, most=0, cast=cast_of(task.model))
-        fleet = stack.enter_context(Fleet(session, session.sparkContext.defaultParallelism, parcel))
+        cores = session.sparkContext.defaultParallelism
+        fleet = stack.enter_context(Fleet(session, cores, parcel, code_for(task.model)))
+        if not self.turns:
+            fleet.make_ready(self.means.interrupts)
         self.manifest.set_task(task.number, "running")
         self.turns[task.number] = Turn(walking, fleet)
         return self.turns[task.number]
+
+    def _search(self, task: Task) -> None:
+        """Do a search: it has one turn, with all of its time."""
+        self.manifest.set_task(task.number, "running")
+        verdict, row = Search(task, self.folder, self.means.session, self._on_search(task)).run()
+        self.means.interrupts.noticed |= "interrupt" in verdict.how
+        self._save_traces(task, verdict)
+        self._close(row, "complete" if not row.why else "cut", row.why)
+
+    def _on_search(self, task: Task) -> Report:
+        def report(progress: Progress) -> None:
+            moment = Moment(
+                time=now(), task=task.number, name=task.name, tasks_ended=len(self.rows), tasks=len(self.tasks),
+                walks=0, steps=progress.done, findings=0, clusters=0, rate=progress.rate,
+                done=len(self.rows) / len(self.tasks), left=progress.left, seconds=time.monotonic() - self.began,
+            )  # fmt: skip
+            self.means.watch.moment(moment)
+
+        return report
 
     def _do_round(self, turn: Turn) -> None:
         """Do a round and save it; SparkFailure if it cannot be done."""
@@ -131,7 +160,7 @@ class Night:
         for attempt in range(1, TRIES + 1):
             began = time.monotonic()
             try:
-                chunks = turn.fleet.do(work, interrupts)
+                chunks = walking.at_home(work) if walking.is_small(work) else turn.fleet.do(work, interrupts)
                 break
             except SparkFailure as error:
                 if attempt == TRIES:
@@ -149,13 +178,16 @@ class Night:
     def _end(self, walking: Walking, error: str, why: str = "") -> None:
         """Write what came of a task: the traces of its clusters, and its row."""
         task, verdict = walking.task, concluded(walking, why)
-        for cluster in verdict.clusters:
-            text = self.means.watch.trace_text(task.model, cluster.trace, task.reference)
-            self.folder.save_trace(task.number, cluster_id(cluster.claim, cluster.steps), text)
+        self._save_traces(task, verdict)
         why = why or _short_of_walks(walking)
         row = run_row(walking, verdict, why)
         state = "failed" if error else "cut" if why else "complete"
         self._close(with_error(row, error) if error else row, state, error or why)
+
+    def _save_traces(self, task: Task, verdict: Verdict) -> None:
+        for cluster in verdict.clusters:
+            text = self.means.watch.trace_text(task.model, cluster.trace, task.reference)
+            self.folder.save_trace(task.number, cluster_id(cluster.claim, cluster.steps), text)
 
     def _fail(self, task: Task, why: str) -> None:
         """Give a task up; the others go on."""
@@ -194,6 +226,15 @@ class Night:
         if turn is None:
             return 0.0, 0.0, task.seconds
         return turn.walking.fraction, turn.walking.sum.seconds, task.seconds
+
+
+def _loadable(task: Task, code: Compiled) -> Compiled:
+    """The code, or fresh code where it does not load, as a file of the cache may have been harmed."""
+    try:
+        Loaded(code.objects)
+    except RuntimeError:
+        return compile_model(task.model)
+    return code
 
 
 def _short_of_walks(walking: Walking) -> str:

@@ -35,7 +35,10 @@ def save(path: Path, content: bytes) -> None:
 def refusal(path: Path, error: OSError) -> CannotSave:
     """What is said where something cannot be written."""
     why = (error.strerror or str(error)).lower()
-    return CannotSave(f"Cannot write {str(path)!r}: {why}. What was written before is whole; free space, then go on: kwalk nightly --resume RUN.")
+    return CannotSave(
+        f"Cannot write {str(path)!r}: {why}. What was written before is whole; mend that, then go on: "
+        "kwalk nightly --resume RUN."
+    )
 
 
 def _settle(folder: Path) -> None:

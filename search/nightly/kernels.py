@@ -52,6 +52,8 @@ def _compiled(task: Task) -> Compiled:
 def _work(tasks: Sequence[Task]) -> Callable[[Callable[[Any], None]], None]:
     def work(send: Callable[[Any], None]) -> None:
         for task in tasks:
+            if task.entry.engine != "walk":
+                continue  # a search compiles for itself
             try:
                 answer: Any = _compiled(task).pack()
             except KwalkError as error:

@@ -32,14 +32,13 @@ class Task:
     seed: int
     seconds: float | None
     """The most that it may take, by its own setting and by its share of the run's minutes."""
-    allowed: tuple[int, ...] | None = None
-    """The numbers of the instances that walks may take; None for all."""
 
     @property
     def name(self) -> str:
         """The task in a few words."""
         asked = [f"{name} {size}" for name, size in self.model.asked_bounds.items()]
-        asked += ["exhaust"] * (self.entry.engine == "exhaust") + ["swarm"] * self.entry.swarm
+        walks = self.entry.engine == "walk"
+        asked += [] if walks and self.entry.swarm else ["uniform"] if walks else ["exhaust"]
         asked += [*(f"only {name}" for name in self.entry.only), *(f"without {name}" for name in self.entry.without)]
         asked += [f"{name} {setting_text(setting)}" for name, setting in self.model.asked_flags.items()]
         return " ".join([self.reference, self.model.variant, *([f"({', '.join(asked)})"] if asked else [])])
@@ -63,6 +62,9 @@ class Task:
         words = ["kwalk", self.entry.engine, self.reference, "--variant", self.model.variant]
         if self.entry.engine == "walk":
             words += ["--seed", str(self.seed), "--depth", str(self.depth), "--walks", str(max(1, walks or 1))]
+            words += ["--uniform"] * (not self.entry.swarm)
+            words += [word for name in self.entry.only for word in ("--only", name)]
+            words += [word for name in self.entry.without for word in ("--without", name)]
         words += [word for name in self.entry.claims for word in ("--invariant", name)]
         words += [word for name, size in self.model.asked_bounds.items() for word in ("--bound", f"{name}={size}")]
         flags = self.model.asked_flags.items()
@@ -82,11 +84,11 @@ def tasks_of(config: Config, place: str) -> tuple[Task, ...]:
         try:
             model = _model(entry, reference, variant, bounds)
             claims = _claims(model, entry.claims)
-            allowed = allowed_instances(model, entry.only, entry.without)
+            allowed_instances(model, entry.only, entry.without)
         except KwalkError as error:
             raise UsageError(f"{place}, task entry {line}: {error}") from error
         seconds = min((s for s in (granted, entry.seconds) if s is not None), default=None)
-        tasks.append(Task(number, reference, model, claims, entry, config.seed, seconds, allowed))
+        tasks.append(Task(number, reference, model, claims, entry, config.seed, seconds))
     return tuple(tasks)
 
 

@@ -10,9 +10,9 @@ from attrs import frozen
 
 BLOCK_STEPS = 1 << 18
 """Steps in a block, at most: a few hundredths of a second."""
-FIRST_BLOCKS = 16
+FIRST_BLOCKS = 4
 """Blocks in the first generation."""
-SAMPLED = 32
+SAMPLED = 4
 """In so many blocks of a generation, findings of known claims are minimized too."""
 
 

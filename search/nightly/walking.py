@@ -11,8 +11,6 @@ from functools import reduce
 from statistics import median
 from typing import Any
 
-import numpy as np
-
 from model.language import Kind
 from search.fairness import safety
 from search.kernel import Kernel
@@ -22,12 +20,12 @@ from search.nightly.folder import Damaged, RunFolder
 from search.nightly.plan import Task
 from search.nightly.rounds import Generation, block_of, generation_of
 from search.nightly.tables import ChunkRow, FindingRow
-from search.shrink.clusters import Clusters, merge
+from search.shrink.clusters import Clustering, Clusters, merge
 from search.spark.minimizing import Choice
-from search.spark.work import Chunk, Round
-from search.walks.chunks import Course, run_chunk
+from search.spark.work import Chunk, Round, done_in_blocks
+from search.walks.chunks import run_chunk
 from search.walks.generations import next_generation
-from search.walks.swarm import swarm_for
+from search.walks.manner import Manner, course_for
 
 LAST = "chunks"
 """The table whose part makes a round count."""
@@ -35,6 +33,8 @@ ROUND_SECONDS = 20.0
 """Seconds that a round should take, at most."""
 LOOKS = 20
 """Rounds that a time budget should have, at least."""
+HOME_SECONDS = 0.5
+"""Rounds of fewer seconds are done by the driver: a Spark job costs as much, whatever it does."""
 PER_PARTITION = 2
 """Chunks for each partition, so that one that is done early does not wait long."""
 GROWTH = 8
@@ -48,12 +48,9 @@ class Walking:
         self.task, self.folder, self.kernel = task, folder, kernel
         model = task.model
         self.claims = safety(task.claims)
-        self.course = Course(
-            kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1)),
-            tuple(claim.index for claim in self.claims), task.seed, task.depth,
-            stop=False, deadlock=model.scenario.deadlock_is_error, allowed=task.allowed,
-            swarm=swarm_for(model) if task.entry.swarm else None, sketching=True,
-        )  # fmt: skip
+        entry = task.entry
+        manner = Manner(entry.only, entry.without, swarm=entry.swarm, sketching=True)
+        self.course = course_for(model, kernel, self.claims, manner, seed=task.seed, depth=task.depth, stop=False)
         self.block = block_of(task.depth)
         self.reader = Reader(model, kernel, task.seed)
         self.sum, self.clusters, self.rounds = Sum(run_chunk(kernel, self.course, range(0))), Clusters(), 0
@@ -61,6 +58,7 @@ class Walking:
         self.pace: float | None = None
         """Seconds that one core takes for a block."""
         self.last_blocks = 0
+        self._clustering: Clustering | None = None
 
     # Where it stands.
 
@@ -95,17 +93,28 @@ class Walking:
         blocks = -(-(last - first) // self.block)
         size = self.block * -(-blocks // (partitions * PER_PARTITION))
         choice = Choice(self.block, self.generation.stride, self.known)
-        return Round(first, last, size, choice=choice, course=None if self.course.swarm is None else self.course)
+        return Round(first, last, size, choice=choice, course=self.course.present)
 
     def _blocks_wanted(self, partitions: int) -> int:
         """As many blocks as fill the time of a round, and of the task."""
         if self.pace is None:
-            return PER_PARTITION * partitions
+            return 1
         seconds = ROUND_SECONDS
         if self.task.seconds is not None:
             left = self.task.seconds - self.sum.seconds
             seconds = min(seconds, left, max(1.0, self.task.seconds / LOOKS))
         return max(1, min(int(seconds * partitions / self.pace), GROWTH * self.last_blocks))
+
+    def is_small(self, work: Round) -> bool:
+        """Whether a round takes less time than asking Spark to do it."""
+        return (self.pace or 0.0) * (work.last - work.first) / self.block < HOME_SECONDS
+
+    def at_home(self, work: Round) -> list[Chunk]:
+        """Do a small round in this process."""
+        if self._clustering is None:
+            self._clustering = Clustering(self.task.model, self.kernel)
+        assert work.choice is not None
+        return [done_in_blocks((self.kernel, self.course), range(work.first, work.last), work.choice, self._clustering)]
 
     def save(self, chunks: Sequence[Chunk], seconds: float) -> None:
         """Save a round that took so many seconds, and count it; CannotSave if the disk does not take it."""

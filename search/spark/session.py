@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
@@ -37,6 +38,9 @@ SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
+LOOPBACK = ("spark.driver.host", "spark.driver.bindAddress")
+HERE = ("localhost", "127.0.0.1", "::1")
+"""Hosts of a master whose executors are on this machine."""
 TRIES = 3
 """How often a piece of work is tried; one whose Python dies is done again by another."""
 FOREIGN = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_DRIVER_PYTHON", "SPARK_REMOTE")
@@ -67,11 +71,13 @@ def spark_session(workers: int | None = None, master: str | None = None) -> Iter
 def _embedded(workers: int | None, master: str | None, scratch: Path) -> SparkSession:
     conf = SparkConf(loadDefaults=False).setMaster(master or f"local[{workers or '*'},{TRIES}]").setAppName("kwalk")
     places = {"spark.sql.warehouse.dir": str(scratch / "warehouse"), "spark.local.dir": str(scratch)}
-    conf.setAll(list({**SETTINGS, **places}.items()))
+    here = master is None or master.startswith("local") or urlsplit(master).hostname in HERE
+    left_out = () if here else LOOPBACK  # executors elsewhere find the driver at the address that Spark gives it
+    conf.setAll([(name, value) for name, value in {**SETTINGS, **places}.items() if name not in left_out])
     if master is not None and workers is not None:
         conf.set("spark.cores.max", str(workers))
     log = scratch / "java.log"
-    with _environment(java_home()), log.open("w", encoding="utf-8") as stream:
+    with _environment(java_home(), here=here), log.open("w", encoding="utf-8") as stream:
         try:
             if SparkContext._gateway is None:  # one Java serves all sessions of a process
                 SparkContext._ensure_initialized(gateway=launch_gateway(conf, {"stdout": stream, "stderr": stream}))
@@ -85,13 +91,13 @@ def _embedded(workers: int | None, master: str | None, scratch: Path) -> SparkSe
 
 
 @contextmanager
-def _environment(home: Path) -> Iterator[None]:
+def _environment(home: Path, *, here: bool) -> Iterator[None]:
     """The variables that Spark's launcher reads, set for as long as it takes to launch."""
     wanted: Mapping[str, str] = {
         "JAVA_HOME": str(home),
         "PATH": f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "PYSPARK_PYTHON": sys.executable,
-        "SPARK_LOCAL_IP": "127.0.0.1",
+        **({"SPARK_LOCAL_IP": "127.0.0.1"} if here else {}),
     }
     before = dict(os.environ)
     for name in FOREIGN:

@@ -21,7 +21,7 @@ from search.compile.machine_code import cpu
 from search.fairness import safety, without_liveness
 from search.interrupts import Interrupts, interrupts_noticed
 from search.progress import Progress, Report, silent
-from search.spark.fleet import Fleet
+from search.spark.fleet import Fleet, code_for
 from search.spark.session import spark_session
 from search.spark.tables import Tables, folder_name, tables_in
 from search.spark.work import Chunk, Parcel, Round
@@ -77,7 +77,7 @@ def walk_on_spark(
         interrupts_noticed() as interrupts,
         _session(session, partitions) as spark,
         tables_in(out, model, seed) as tables,
-        Fleet(spark, partitions or spark.sparkContext.defaultParallelism, parcel) as fleet,
+        Fleet(spark, partitions or spark.sparkContext.defaultParallelism, parcel, code_for(model)) as fleet,
     ):
         interrupts.arm()
         run = Expedition(outing, fleet, tables, interrupts)

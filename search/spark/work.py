@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import pickle
 import platform
+import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from attrs import evolve, fields, frozen
+from attrs import evolve, field, fields, frozen
 
 from search.compile.cache import Compiled
 from search.compile.machine_code import FUNCTIONS, Loaded, cpu
@@ -43,7 +44,15 @@ SCHEMA = pa.schema(
 
 
 class OtherCpu(Exception):
-    """An executor cannot run the driver's machine code."""
+    """An executor has no machine code that it can run; its message tells the driver for which CPU to make some."""
+
+    PATTERN = re.compile(r"executor: \[(.*?)\]", re.DOTALL)
+
+    def __init__(self, line: str, why: str) -> None:
+        super().__init__(
+            f"An executor cannot run the driver's machine code ({why}). The executor: [{line}]. "
+            "Start the driver on a machine of the executors' kind."
+        )
 
 
 @frozen(eq=False)
@@ -61,6 +70,8 @@ class Parcel:
     """Findings of a chunk that are kept, the first ones; None for all."""
     cast: Cast | None = None
     """What minimizing needs of the model; None if executors are not to minimize."""
+    others: Mapping[str, Compiled] = field(factory=dict)
+    """Object code for other CPUs, by what they say of themselves."""
 
     def pack(self) -> bytes:
         """The parcel as bytes."""
@@ -129,17 +140,23 @@ def walk_chunks(packed: bytes, work: Round, chunks: Iterable[int]) -> Iterator[p
 def _done(packed: bytes, work: Round, number: int) -> Chunk:
     """One chunk, done here and now."""
     kernel, parcel = unpacked(packed)
-    course = work.course or parcel.course
-    numbers, began, cpu_began = work.numbers(number), time.monotonic(), time.process_time()
-    found: bytes | None = None
-    if work.choice is None:
-        walks = run_chunk(kernel, course, numbers, collect=parcel.most != 0)
-        walks = walks if parcel.most is None else walks.with_findings(parcel.most)
-    else:
-        walks, clusters = walked_in_blocks((kernel, course), numbers, work.choice, _clustering(packed))
-        found = pickle.dumps(clusters)
+    course, numbers = work.course or parcel.course, work.numbers(number)
+    if work.choice is not None:
+        return done_in_blocks((kernel, course), numbers, work.choice, _clustering(packed))
+    began, cpu_began = time.monotonic(), time.process_time()
+    walks = run_chunk(kernel, course, numbers, collect=parcel.most != 0)
+    walks = walks if parcel.most is None else walks.with_findings(parcel.most)
+    return Chunk(numbers.start, time.monotonic() - began, walks, time.process_time() - cpu_began, platform.node())
+
+
+def done_in_blocks(
+    walker: tuple[Kernel, Course], numbers: range, choice: Choice, clustering: Clustering
+) -> Chunk:
+    """A chunk of walks whose chosen findings are minimized."""
+    began, cpu_began = time.monotonic(), time.process_time()
+    walks, clusters = walked_in_blocks(walker, numbers, choice, clustering)
     spent, cpu_spent = time.monotonic() - began, time.process_time() - cpu_began
-    return Chunk(numbers.start, spent, walks, cpu_spent, platform.node(), found)
+    return Chunk(numbers.start, spent, walks, cpu_spent, platform.node(), pickle.dumps(clusters))
 
 
 @lru_cache(maxsize=1)
@@ -154,12 +171,13 @@ def _clustering(packed: bytes) -> Clustering:
 def unpacked(packed: bytes) -> tuple[Kernel, Parcel]:
     """The parcel, and its kernel loaded into this process; OtherCpu if that cannot be."""
     parcel: Parcel = pickle.loads(packed)
-    if parcel.cpu != cpu():
-        raise OtherCpu(
-            "An executor cannot run the driver's machine code: its CPU or its llvmlite is another. "
-            f"Driver: {parcel.cpu[:80]}, executor: {cpu()[:80]}. Start the driver on a machine of the executors' kind."
-        )
-    loaded = Loaded(parcel.code.objects)
+    code = {parcel.cpu: parcel.code, **parcel.others}.get(cpu())
+    if code is None:
+        raise OtherCpu(cpu(), "its CPU or its llvmlite is another")
+    try:
+        loaded = Loaded(code.objects)
+    except RuntimeError as error:
+        raise OtherCpu(cpu(), f"it does not load: {error}") from error
     addresses: dict[str, Any] = {name: loaded.addresses[name] for name in FUNCTIONS}
     return evolve(parcel.kernel, **addresses, keep_alive=loaded), parcel
 
@@ -167,10 +185,10 @@ def unpacked(packed: bytes) -> tuple[Kernel, Parcel]:
 def row_of(chunk: Chunk) -> pa.RecordBatch:
     """A chunk as a row of SCHEMA."""
     walks = chunk.walks
-    row: dict[str, Any] = {field.name: getattr(walks, field.name) for field in fields(Walks)}
-    row |= {field.name: getattr(chunk, field.name) for field in fields(Chunk) if field.name != "walks"}
+    row: dict[str, Any] = {part.name: getattr(walks, part.name) for part in fields(Walks)}
+    row |= {part.name: getattr(chunk, part.name) for part in fields(Chunk) if part.name != "walks"}
     row |= {"failed": -1 if walks.failed is None else walks.failed}
-    return pa.record_batch([_column(row[field.name], field.type) for field in SCHEMA], SCHEMA)
+    return pa.record_batch([_column(row[column.name], column.type) for column in SCHEMA], SCHEMA)
 
 
 def _column(thing: Any, kind: pa.DataType) -> pa.Array:
@@ -206,7 +224,7 @@ def _chunk(row: pa.RecordBatch) -> Chunk:
     things["failed"] = None if things["failed"] < 0 else things["failed"]
     things["findings"] = things["findings"].reshape(-1, 3)
     things["rare"] = things["rare"].reshape(-1, PLACE_SIZE)
-    own = {field.name: things.pop(field.name) for field in fields(Chunk) if field.name != "walks"}
+    own = {part.name: things.pop(part.name) for part in fields(Chunk) if part.name != "walks"}
     return Chunk(walks=Walks(**things), **own)
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from model.language import Model
-from search.nightly import driver, rounds, run
+from search.nightly import driver, rounds, run, walking
 from search.nightly.config import config_from
 from search.spark.work import chunks_of, walk_chunks
 from search.trace import Trace
@@ -19,9 +19,9 @@ from tests.nightly.traces import trace_text
 CONFIG = {
     "seed": 3,
     "tasks": [
-        {"scenarios": ["lost-update", "die-hard"], "walks": 2500, "depth": 30},
-        {"scenarios": ["topic-id-core"], "walks": 2500, "depth": 30, "claims": ["disk_matches_znode"]},
-        {"scenarios": ["topic-id-core"], "walks": 6000, "depth": 20, "swarm": True},
+        {"scenarios": ["lost-update", "die-hard"], "walks": 2500, "depth": 30, "swarm": False},
+        {"scenarios": ["topic-id-core"], "walks": 2500, "depth": 30, "claims": ["disk_matches_znode"], "swarm": False},
+        {"scenarios": ["topic-id-core"], "walks": 6000, "depth": 20},
     ],
 }
 
@@ -67,7 +67,7 @@ class LocalFleet:
 
 
 @contextmanager
-def without_spark(patch, partitions=2):
+def without_spark(patch, partitions=2, home_seconds=0.0):
     """In here runs are done in this process, in small blocks; `patch` is pytest's monkeypatch."""
     java = SimpleNamespace(java=SimpleNamespace(lang=SimpleNamespace(System=SimpleNamespace(getProperty=str))))
     context = SimpleNamespace(defaultParallelism=partitions, master="none", _jvm=java)
@@ -81,7 +81,7 @@ def without_spark(patch, partitions=2):
         patched.setattr(driver, "Fleet", LocalFleet)
         patched.setattr(run, "spark_session", fake_session)
         patched.setattr(rounds, "BLOCK_STEPS", 1 << 11)
-        patched.setattr(rounds, "FIRST_BLOCKS", 4)
+        patched.setattr(walking, "HOME_SECONDS", home_seconds)
         yield
 
 

@@ -17,35 +17,24 @@ from search.verdict import Answer
 from tests.nightly.local import Hearing, begin, facts, go_on, without_spark
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch, without_spark(patch):
-        out = tmp_path_factory.mktemp("undisturbed") / "run"
-        result = begin(out)
-    assert (result.state, result.answer.exit_code, len(result.rows)) == ("complete", 12, 4)
-    return facts(out)
-
-
 def test_what_an_undisturbed_run_finds(undisturbed):
     names = [(row["name"], row["answer"], row["walks"]) for row in undisturbed["runs"]]
     assert names == [
-        ("lost-update no-lock", "violated", 2500), ("die-hard default", "violated", 2500),
-        ("topic-id-core default", "violated", 2500), ("topic-id-core default (swarm)", "violated", 6000),
+        ("lost-update no-lock (uniform)", "violated", 2500), ("die-hard default (uniform)", "violated", 2500),
+        ("topic-id-core default (uniform)", "violated", 2500), ("topic-id-core default", "violated", 6000),
     ]  # fmt: skip
-    found = {key: (count, first) for key, (count, first, _) in undisturbed["clusters"].items()}
+    found = {key: (count, first) for key, (count, first, _) in undisturbed["clusters"].items() if key[0] < 3}
     assert found == {
-        (0, "4d855aa29230"): (20, 0), (0, "9da965b0b2f7"): (20, 0), (1, "39d7a5f169e6"): (10, 86),
-        (1, "36b5c52fc2c2"): (1, 727), (2, "867f27bdcb10"): (14, 128), (2, "7eaa4bf0081b"): (6, 0),
-        (3, "867f27bdcb10"): (38, 0), (3, "7eaa4bf0081b"): (11, 256), (3, "72db05524f02"): (47, 0),
-        (3, "f40567d7521a"): (1, 384), (3, "3ac7f6c476de"): (1, 3072),
+        (0, "4d855aa29230"): (13, 0), (0, "9da965b0b2f7"): (13, 0), (1, "39d7a5f169e6"): (7, 86),
+        (1, "36b5c52fc2c2"): (1, 727), (2, "7eaa4bf0081b"): (5, 0), (2, "867f27bdcb10"): (8, 128),
     }  # fmt: skip
-    assert len(undisturbed["traces"]) == 11
-    assert {task: round(count) for task, count in undisturbed["distinct"].items()} == {0: 13, 1: 16, 2: 18714, 3: 32905}
+    assert len(undisturbed["traces"]) == len(undisturbed["clusters"]) > 6
+    assert [round(undisturbed["distinct"][task]) for task in range(3)] == [13, 16, 18714]
 
 
-@pytest.mark.parametrize("partitions", [1, 3])
-def test_every_number_of_partitions_finds_the_same(tmp_path, monkeypatch, undisturbed, partitions):
-    with without_spark(monkeypatch, partitions):
+@pytest.mark.parametrize(("partitions", "home_seconds"), [(1, 0.0), (3, 0.0), (3, 1e9)])
+def test_who_does_the_rounds_does_not_matter(tmp_path, monkeypatch, undisturbed, partitions, home_seconds):
+    with without_spark(monkeypatch, partitions, home_seconds):
         begin(tmp_path / "run")
     assert facts(tmp_path / "run") == undisturbed
 
@@ -87,10 +76,10 @@ def test_a_run_that_is_killed_again_and_again_finds_the_same(tmp_path, monkeypat
 
 @pytest.fixture
 def cut_short(tmp_path, monkeypatch):
-    """A run that was interrupted after eight rounds, which is resumed in the test."""
+    """A run that was interrupted after twelve rounds, which is resumed in the test."""
     out = tmp_path / "run"
     with without_spark(monkeypatch):
-        result = begin(out, watch=interrupting(after=8))
+        result = begin(out, watch=interrupting(after=12))
         assert (result.state, result.answer) == ("interrupted", Answer.VIOLATED)
         assert [row.why for row in result.rows] == ["interrupted"] * 4
         yield out
