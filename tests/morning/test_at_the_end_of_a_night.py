@@ -1,0 +1,49 @@
+"""A nightly run ends with its page, which names what is new if an earlier run is given; a page is no reason to fail."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reports.commands import nightly
+from search.nightly.run import Result
+from tests.nightly.small_run import finding, run_row, tables_of, write_small_run
+
+
+@pytest.fixture
+def ended(tmp_path, monkeypatch):
+    """A run that ends at once, with what the small run found and one cluster more; and an earlier one."""
+    monkeypatch.chdir(tmp_path)
+    write_small_run(Path("before"))
+    folder = write_small_run(Path("after"))
+    more = [finding(0, task=1, cluster="0123456789ab", claim="worse()")]
+    folder.save_round(1, 0, {**tables_of(1, 0), "findings": more}, "chunks")
+    result = Result(folder.path, (run_row(0), run_row(1)), 2, "complete")
+    monkeypatch.setattr(nightly, "begin", lambda *_: result)
+    Path("night.toml").write_text('[[tasks]]\nscenarios = ["die-hard"]\nwalks = 1\n')
+    return folder.path
+
+
+def test_the_page_is_written_and_named(ended, kwalk_here):
+    ran = kwalk_here("nightly", "night.toml", "--out", "after", "--before", "before")
+    assert ran.code == 12
+    assert "  Read: after/index.html" in ran.out
+    assert "1 new cluster; 1 known cluster" in (ended / "index.html").read_text(encoding="utf-8")
+
+
+def test_without_an_earlier_run_there_is_nothing_to_compare_with(ended, kwalk_here):
+    kwalk_here("nightly", "night.toml", "--out", "after")
+    assert "There is no earlier run to compare with" in (ended / "index.html").read_text(encoding="utf-8")
+
+
+def test_an_earlier_run_that_is_none_is_refused_before_anything_starts(ended, kwalk_here):
+    ran = kwalk_here("nightly", "night.toml", "--out", "after", "--before", "nothing")
+    assert (ran.code, ran.out) == (2, "")
+    assert not (ended / "index.html").exists()
+
+
+def test_a_page_that_cannot_be_written_changes_no_verdict(ended, kwalk_here):
+    (ended / "index.html").mkdir()
+    ran = kwalk_here("nightly", "night.toml", "--out", "after")
+    assert ran.code == 12
+    assert "there is no page of this run: Cannot write 'after/index.html'" in ran.err
