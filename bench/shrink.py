@@ -1,7 +1,8 @@
-"""`python -m bench.shrink [WALKS]`: how short random walks of 100 steps become, and how long that takes.
+"""`python -m bench.shrink [WALKS [FINDINGS]]`: how short random walks become, how long that takes, and how many shapes.
 
-For each scenario and invariant it minimizes the first violating walks, and prints how many come to the shortest length
-that an exhaustive search finds, and the median CPU time of one.
+The first table is of the first violating walks of 100 steps of a scenario and an invariant, each minimized by itself
+(the first ones only) or by a minimizer that remembers: how many come to the shortest length of their claim, which an
+exhaustive search finds, and the CPU time of one. The second one is of the first findings of all claims, by shape.
 """
 from __future__ import annotations
 
@@ -9,22 +10,23 @@ import sys
 import time
 from collections.abc import Iterator
 from itertools import islice
-from statistics import median
+from statistics import mean, median
 
 import numpy as np
 
 from invariants.scenarios import OLD_CLIENT_EXPANSION
 from model.examples.reference import REFERENCE
-from model.language import Claim, Model
+from model.language import Claim, Model, Scenario
 from search.compile import kernel_for
 from search.confirm import Origin, confirmed
 from search.exhaust import exhaust
 from search.kernel import Kernel
 from search.shrink import Minimizer
 from search.trace import Trace
+from search.walks import walk
 from search.walks.chunks import Course, path_of, run_chunk
 
-WORKS = (
+WORKS: tuple[tuple[Scenario, dict[str, int], str], ...] = (
     (REFERENCE, {}, "disk_matches_znode"),
     (REFERENCE, {}, "leaders_when_settled"),
     (OLD_CLIENT_EXPANSION, {"brokers": 2}, "topic_id_stable"),
@@ -32,28 +34,52 @@ WORKS = (
     (OLD_CLIENT_EXPANSION, {}, "replica_id_matches_zookeeper"),
 )
 CHUNK, DEPTH, GIB = 2000, 100, 1 << 30
+ALONE = 60
+"""Walks that are minimized by themselves."""
 
 
-def main(walks: int) -> None:
-    headings = ("scenario", "bounds", "invariant", "keeping", "given, median", "at the shortest", "median of one")
-    print(f"| {' | '.join(headings)} |\n|{'---|' * len(headings)}")
+def main(walks: int, findings: int) -> None:
+    heading("scenario", "bounds", "invariant", "keeping", "at the shortest, each alone", "median", "mean",
+            "at the shortest, remembering", "median", "mean")  # fmt: skip
     for scenario, bounds, invariant in WORKS:
         model = Model(scenario, None, bounds)
         kernel, claims = kernel_for(model), model.claims_of(invariant)
-        exhausted = {c.key: exhaust(model, claims=(c,), kernel=kernel, memory_bytes=GIB) for c in claims}
-        lengths = {key: v.counterexample.length for key, v in exhausted.items() if v.counterexample is not None}
+        searched = exhaust(model, claims=claims, kernel=kernel, memory_bytes=GIB, keep_going=True)
+        lengths = {f.claim: f.trace.length for f in searched.findings if f.trace is not None}
         found = list(islice(violating(model, kernel, claims), walks))
         for same in ("claim", "invariant"):
-            minimizer, times, short = Minimizer(model, kernel), [], 0
-            for trace in found:
-                began = time.process_time()
-                small = minimizer.minimized(trace, same=same)
-                times.append(time.process_time() - began)
-                short += small.length == (lengths[trace.claim] if same == "claim" else min(lengths.values()))
-            print(
-                f"| {scenario.name} | {bounds or ''} | {invariant} | {same} | {median(t.length for t in found):g} "
-                f"| {short} of {len(found)} | {1000 * median(times):.1f} ms |", flush=True,
-            )  # fmt: skip
+            wanted = lengths if same == "claim" else dict.fromkeys(lengths, min(lengths.values()))
+            alone = minimized(Minimizer(model, kernel), found[:ALONE], same, wanted)
+            remembered = minimized(Minimizer(model, kernel, remembers=True), found, same, wanted)
+            row(scenario.name, bounds or "", invariant, same, *alone, *remembered)
+    print()
+    heading("scenario", "findings", "walks", "shapes", "in the five largest", "CPU, walks included")
+    for scenario in (REFERENCE, OLD_CLIENT_EXPANSION):
+        row(scenario.name, *grouped(scenario, findings))
+
+
+def minimized(minimizer: Minimizer, found: list[Trace], same: str, wanted: dict[str, int]) -> tuple[str, str, str]:
+    """How many traces come to the wanted length, and the median and mean CPU time of one."""
+    times, short = [], 0
+    for trace in found:
+        began = time.process_time()
+        small = minimizer.minimized(trace, same=same)
+        times.append(1000 * (time.process_time() - began))
+        short += small.length == wanted[trace.claim or ""]
+    return f"{short} of {len(found)}", f"{median(times):.2g} ms", f"{mean(times):.2g} ms"
+
+
+def grouped(scenario: Scenario, findings: int) -> tuple[object, ...]:
+    """How many shapes the first findings have."""
+    model = Model(scenario)
+    began, walks = time.process_time(), findings
+    verdict = walk(model, walks=walks, depth=DEPTH, keep_going=True, minimize=findings)
+    while sum(cluster.count for cluster in verdict.clusters) < findings:
+        walks, began = 2 * walks, time.process_time()
+        verdict = walk(model, walks=walks, depth=DEPTH, keep_going=True, minimize=findings)
+    counts = [cluster.count for cluster in verdict.clusters]
+    spent = time.process_time() - began
+    return f"{findings:,}", f"{walks:,}", len(counts), f"{sum(counts[:5]) / findings:.1%}", f"{spent:.1f} s"
 
 
 def violating(model: Model, kernel: Kernel, claims: tuple[Claim, ...]) -> Iterator[Trace]:
@@ -66,5 +92,15 @@ def violating(model: Model, kernel: Kernel, claims: tuple[Claim, ...]) -> Iterat
             yield confirmed(model, kernel, path, claim=model.claims[claim], origin=Origin("walk"))
 
 
+def heading(*words: str) -> None:
+    row(*words)
+    print("|---" * len(words) + "|")
+
+
+def row(*cells: object) -> None:
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 500)
+    numbers = [int(word) for word in sys.argv[1:]]
+    main(*(*numbers, *(500, 10_000)[len(numbers) :]))

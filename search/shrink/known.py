@@ -59,6 +59,8 @@ class Known:
 
     def __init__(self, shrinker: Shrinker, system: frozenset[int]) -> None:
         self.shrinker, self._system = shrinker, system
+        self.learned: list[Behaviour] = []
+        """What was learned since somebody has taken it from here."""
         self._traces: list[KnownTrace] = []
 
     def shrink(self, start: Any, steps: Sequence[int], seconds: float | None = None) -> Shrunk | None:
@@ -84,11 +86,25 @@ class Known:
 
     def _learn(self, ends: Ends, shrunk: Shrunk) -> None:
         """Remember what the search for a finding with these ends came to."""
+        known = self._known_as(shrunk)
+        if not known.tries:
+            known.tries[self._ends(shrunk.behaviour)] = 0
+            self.learned.append(shrunk.behaviour)
+        known.tries[ends] = known.tries.get(ends, 0) + 1
+
+    def offer(self, start: Any, steps: Sequence[int]) -> None:
+        """Let it be known, if the steps show what is looked for, and only in the end; one search makes it trusted."""
+        found = self.shrinker.replay(Behaviour((), (start,)), steps, len(steps) + 1)
+        if found is not None and found.steps == tuple(steps):
+            known = self._known_as(Shrunk(found, replays=1, is_proved=False, is_late=False))
+            known.tries.setdefault(self._ends(found), TRIES - 1)
+
+    def _known_as(self, shrunk: Shrunk) -> KnownTrace:
+        """The known trace of a behaviour, which may be new."""
         best = shrunk.behaviour
         known = next((trace for trace in self._traces if trace.shrunk.behaviour == best), None)
         if known is None:
             known = KnownTrace(evolve(shrunk, is_recalled=True), frozenset(best.steps) - self._system)
-            known.tries[self._ends(best)] = 0
             if len(self._traces) < MOST:
                 insort(self._traces, known, key=lambda trace: trace.length)
-        known.tries[ends] = known.tries.get(ends, 0) + 1
+        return known

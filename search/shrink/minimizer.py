@@ -18,6 +18,7 @@ from search.shrink.behaviour import Behaviour
 from search.shrink.cast import Cast
 from search.shrink.detour import by_detour
 from search.shrink.known import Known
+from search.shrink.renaming import Renamings
 from search.shrink.replays import KernelReplays, SteppedReplays
 from search.shrink.shrinker import Shrinker, Shrunk
 from search.stepping import KernelStepper, PlainStepper
@@ -97,9 +98,26 @@ class Minimizer:
         """
         if not self._remembers:
             return self.shrinker(aim).shrink(start, steps, seconds)
+        known = self._known_of(aim)
+        shrunk = known.shrink(start, steps, seconds)
+        while known.learned:
+            self._offer(aim, known.learned.pop())
+        return shrunk
+
+    def _known_of(self, aim: Aim) -> Known:
         if aim not in self._known:
             self._known[aim] = Known(self.shrinker(aim), self._system)
-        return self._known[aim].shrink(start, steps, seconds)
+        return self._known[aim]
+
+    def _offer(self, aim: Aim, behaviour: Behaviour) -> None:
+        """Let it be known what was learned, with other members of the domains too."""
+        for claims, steps in self._renamings.of([claim.index for claim in aim.claims], behaviour.steps):
+            other = Aim(tuple(self.model.claims[number] for number in claims), aim.end)
+            self._known_of(other).offer(behaviour.states[0], steps)
+
+    @cached_property
+    def _renamings(self) -> Renamings:
+        return Renamings(self.model)
 
     def forget(self) -> None:
         """Search for everything anew, as one does who has minimized nothing yet."""

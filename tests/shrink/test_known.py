@@ -13,8 +13,10 @@ from model.language import Model, always
 from search.compile import kernel_for
 from search.shrink import Minimizer, known
 from search.shrink.known import TRIES
+from search.shrink.renaming import Renamings
 from search.shrink.shrinker import Shrinker
 from search.trace import run, shows
+from tests.shrink.mail import MAIL
 from tests.shrink.walks import trace_of, violating_walks, walks_by_kernel
 from tests.shrink.workshop import WORKSHOP, Workshop
 
@@ -95,6 +97,27 @@ def test_a_finding_without_the_outside_steps_of_the_known_trace_keeps_its_own():
     traces = [told(model, *steps) for steps in (FAILOVER, RESTART, BOTH, RESTART)]
     assert [minimizer.minimized(trace).actions for trace in traces] == [FAILOVER, RESTART, FAILOVER, RESTART]
     assert minimizer.minimized(told(model, *FAILOVER[:2], "elect(2)")).actions == FAILOVER
+
+
+def test_what_one_member_did_is_known_of_the_others_after_one_search(searches):
+    """House 2 loses a letter, then house 1: the claim is another instance, and all steps are."""
+    minimizer = Minimizer(Model(MAIL), kernel_for(Model(MAIL)), remembers=True)
+    for house, searched in ((2, TRIES), (1, TRIES + 1)):
+        steps = ("turn_key()", "turn_key()", f"move_dog({house})", f"post({house})", f"deliver({house})")
+        for _ in range(5):
+            small = minimizer.minimized(told(minimizer.model, *steps, claim=f"nothing_is_lost({house})"))
+            assert small.length == 3 and small.claim == f"nothing_is_lost({house})"
+        assert len(searches) == searched
+
+
+def test_renamings_are_all_that_the_model_has_but_the_given_one():
+    model = Model(WORKSHOP)
+    steps = [model.instance(key).index for key in ("take(1)", "turn(2)", "give(1)")]
+    others = {tuple(model.instances[n].key for n in other) for _, other in Renamings(model).of([0], steps)}
+    pairs = [(a, b) for a in range(4) for b in range(4) if a != b and (a, b) != (1, 2)]
+    assert others == {(f"take({a})", f"turn({b})", f"give({a})") for a, b in pairs}
+    crowd = Model(evolve(WORKSHOP, bounds={"workers": 6}))
+    assert list(Renamings(crowd).of([0], [0])) == []
 
 
 @always(symptom="noise")
