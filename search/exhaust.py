@@ -42,7 +42,7 @@ def exhaust(
 
     With `symmetry`, states that differ only by the names of that domain's members count as one; UsageError if they are
     not interchangeable. With `reduce`, states that make no difference to the claims' answers and shortest traces are
-    left out; UsageError for `eventually` claims, checkpoints and symmetry.
+    left out; UsageError for `eventually` claims and symmetry.
     DomainError if an action leaves its domain. A spent budget or Ctrl-C gives a partial verdict, UNDECIDED.
     """
     wish = Wish(

@@ -134,7 +134,7 @@ class Exploration:
         from search.reduction import Reduction
         from search.reduction.account import refuse_unsuited
 
-        refuse_unsuited(self.wish.claims, saves=self.wish.checkpoint is not None)
+        refuse_unsuited(self.wish.claims)
         return Reduction(self.model, self.kernel, self.wish.claims, self.wish.report)
 
     def _close_goals(self) -> None:

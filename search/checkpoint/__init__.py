@@ -1,8 +1,9 @@
 """Checkpoints of an exhaustive search: saved now and then, and when it ends early, and gone on from after any end.
 
 Words: a checkpoint is *taken* between batches and rounds, when what is stored and what is counted fit together. It has
-the keys and parts of the states, the marks, the cursor and all counts; tables are filled again. A search that goes on
-may have another number of workers and other budgets; it ends with the counts and traces of one that was never stopped.
+the keys and parts of the states, the marks, the cursor and all counts (and, of a reduced search, which goals are still
+sought); tables are filled again. A search that goes on may have another number of workers and other budgets; it ends
+with the counts and traces of one that was never stopped.
 """
 from __future__ import annotations
 
@@ -65,6 +66,8 @@ class Saving:
         try:
             self.found = self.folder.manifest()
             self.identity = identity(exploration.model, exploration.kernel, exploration.wish)
+            if exploration.reduction is not None:
+                self.identity["relations"] = exploration.reduction.plan.digest
             self._agree()
         except BaseException:
             self.folder.close()
@@ -92,6 +95,8 @@ class Saving:
             self.folder.close()
             raise
         exploration.counts.restore(found["counts"])
+        if exploration.reduction is not None:
+            exploration.reduction.open[:] = found["goals"]
         self.before = float(found["seconds"])
         return int(found["initial"])
 
@@ -115,6 +120,8 @@ class Saving:
             "initial": exploration.initial, "seconds": self.before + exploration.seconds,
             "parts": exploration.states.parts,
         }  # fmt: skip
+        if exploration.reduction is not None:
+            content["goals"] = exploration.reduction.open.tolist()
         try:
             self.folder.save({**exploration.states.kept(exploration.stored), "marks": self._marks()}, content)
         except OSError as error:

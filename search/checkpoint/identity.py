@@ -40,6 +40,7 @@ def identity(model: Model, kernel: Kernel, wish: Any) -> dict[str, Any]:
 UNTOLD = {
     "initial states": "it begins in other states",
     "packing": "its states are packed otherwise",
+    "relations": "what its actions have to do with each other was worked out otherwise",
     "sources": "the source of the model, or of its language, was another one",
 }
 """Differences whose values say nothing to people."""

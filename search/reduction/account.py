@@ -36,10 +36,8 @@ def _percent(part: int, whole: int) -> str:
     return f" ({100 * part / whole:.0f} %)" if whole else ""
 
 
-def refuse_unsuited(claims: tuple[Claim, ...], *, saves: bool = False) -> None:
-    """UsageError if a reduced search cannot judge one of the claims, or is to save checkpoints."""
-    if saves:
-        raise UsageError("A reduced search saves no checkpoints so far. Leave out --checkpoint, or --reduce.")
+def refuse_unsuited(claims: tuple[Claim, ...]) -> None:
+    """UsageError if a reduced search cannot judge one of the claims."""
     for claim in claims:
         if claim.kind is Kind.EVENTUALLY:
             raise UsageError(

@@ -1,11 +1,12 @@
 """A plan: all that a search must know to reduce, worked out once per model, and kept in the cache by content."""
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, field, fields, frozen
 
 from model.language import Model
 from model.language.lift import Lifted, LiftedAction, Term, lift
@@ -52,6 +53,15 @@ class Plan:
     code: tuple[bytes, ...]
     pairs: PairCounts
     seconds: float = 0.0
+
+    @property
+    def digest(self) -> str:
+        """A digest of all that decides which instances are taken."""
+        digest = hashlib.blake2b(digest_size=16)
+        for kept in fields(Plan):
+            if kept.name not in ("code", "pairs", "seconds"):
+                digest.update(getattr(self, kept.name).tobytes())
+        return digest.hexdigest()
 
 
 @define

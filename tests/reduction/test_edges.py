@@ -20,7 +20,6 @@ from model.language import (
     state,
 )
 from model.language.registry import announced
-from search.checkpoint import Checkpoint
 from search.confirm import StepLeavesDomain
 from search.exhaust import exhaust
 
@@ -78,10 +77,8 @@ def test_a_reduced_verdict_tells_what_it_saved_and_claims_nothing_about_rules_th
 
 @pytest.mark.parametrize(
     ("name", "wanted"),
-    [("ewd840", {}), ("readers-writers", {"symmetry": "actors"}), ("readers-writers", {"checkpoint": True})],
+    [("ewd840", {}), ("readers-writers", {"symmetry": "actors"})],
 )
-def test_what_a_reduced_search_cannot_do_is_refused(name, wanted, tmp_path):
-    if "checkpoint" in wanted:
-        wanted = {"checkpoint": Checkpoint(tmp_path)}
+def test_what_a_reduced_search_cannot_do_is_refused(name, wanted):
     with pytest.raises(UsageError, match=r"[Rr]educed? "):
         exhaust(Model(announced()[name]), reduce=True, memory_bytes=1 << 30, **wanted)

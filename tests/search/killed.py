@@ -25,6 +25,8 @@ from search.exhaust import exhaust
 from search.progress import silent
 
 MODELS = {"reference": REFERENCE, "lamport": LAMPORT_MUTEX}
+REDUCED = {"reduced": REFERENCE}
+"""Models whose search is reduced."""
 BUDGET = 100_000_000
 KILLS = 10
 
@@ -39,26 +41,40 @@ def linger(progress):
     time.sleep(0.1)
 
 
+def falling(reports):
+    """A report that kills its own process when it has been called so often, however fast the machine is."""
+    left = iter(range(reports))
+
+    def fall(progress):
+        if next(left, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return fall
+
+
 def main():
     name, workers, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
     exploration.SLICE, exploration.LEAST_PACE = 0.0, 1 << 12
-    model, moments = Model(MODELS[name]), random.Random(name)
+    model, moments = Model((MODELS | REDUCED)[name]), random.Random(name)
     kernel = fast_kernel_for(model)
-    exhaust(model, kernel=kernel, memory_bytes=BUDGET, seconds=0.01, workers=workers)
+    reduce = name in REDUCED
+    exhaust(model, kernel=kernel, memory_bytes=BUDGET, seconds=0.01, workers=workers, reduce=reduce)
 
     def search(every, report=silent):
         place = Checkpoint(folder, every=every, resume=(folder / "manifest.json").exists())
-        wanted = {"kernel": kernel, "workers": workers, "keep_going": True, "memory_bytes": BUDGET}
+        wanted = {"kernel": kernel, "workers": workers, "keep_going": True, "memory_bytes": BUDGET, "reduce": reduce}
         return exhaust(model, checkpoint=place, report=report, **wanted)
 
     met = 0
     for _ in range(KILLS):
+        report = falling(moments.randint(0, 2)) if reduce else linger
         child = os.fork()
         if child == 0:
-            search(every=0.0, report=linger)
+            search(every=0.0, report=report)
             os._exit(0)
-        time.sleep(moments.uniform(0.02, 0.4))
-        os.kill(child, signal.SIGKILL)
+        if not reduce:
+            time.sleep(moments.uniform(0.02, 0.4))
+            os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         met += os.WIFSIGNALED(status)
         if (folder / "manifest.json").exists():

@@ -1,0 +1,66 @@
+"""Checkpoints of reduced searches: whenever one is stopped, it goes on to the counts of one that never was."""
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from model.language import Model, UsageError
+from search import exploration
+from search.checkpoint import Checkpoint
+from search.exhaust import exhaust
+from tests.search.killed import BUDGET, KILLS, REDUCED, told
+
+NAME = "reduced"
+MODEL = Model(REDUCED[NAME])
+
+
+def searched(place=None, **more):
+    return exhaust(MODEL, checkpoint=place, **{"keep_going": True, "memory_bytes": BUDGET, "reduce": True, **more})
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    return told(searched())
+
+
+def test_a_reduced_search_that_is_killed_at_ten_random_moments_ends_as_if_it_were_not(undisturbed, tmp_path):
+    folder = tmp_path / "saved"
+    arguments = [sys.executable, "-m", "tests.search.killed", NAME, "1", str(folder)]
+    *sizes, met, last = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert int(met) == KILLS
+    assert list(map(int, sizes)) == sorted(map(int, sizes)) and len(set(sizes)) > 3
+    assert last == undisturbed
+
+
+@pytest.mark.parametrize("at", [2_000, 20_000])
+def test_stopped_in_the_middle_of_a_depth_it_goes_on_looking_for_what_it_looked_for(
+    undisturbed, at, monkeypatch, tmp_path
+):
+    """Goals that are found between two depths are sought to the end of the depth, before and after the stop."""
+
+    def press(progress):
+        if progress.done >= at and "saved" not in progress.note:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as often:
+        often.setattr(exploration, "SLICE", 0.0)  # it reports as often as it can
+        stopped = searched(Checkpoint(tmp_path / "saved"), report=press)
+    assert stopped.how == "interrupted"
+    content = json.loads((tmp_path / "saved" / "manifest.json").read_text())["content"]
+    assert set(content["goals"]) <= {0, 1} and len(content["goals"]) > 0
+    assert told(searched(Checkpoint(tmp_path / "saved", resume=True), workers=2)) == undisturbed
+
+
+def test_a_reduced_search_does_not_go_on_with_a_full_one_nor_with_other_relations(monkeypatch, tmp_path):
+    searched(Checkpoint(tmp_path), seconds=0.0)
+    place = Checkpoint(tmp_path, resume=True)
+    with pytest.raises(UsageError, match="reduce was True, and is False"):
+        searched(place, reduce=False)
+    from search.reduction.plan import Plan
+
+    monkeypatch.setattr(Plan, "digest", "other")
+    with pytest.raises(UsageError, match="what its actions have to do with each other was worked out otherwise"):
+        searched(place)
