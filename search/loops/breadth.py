@@ -214,7 +214,7 @@ def count_rows(search: Search, parents: int) -> None:
 def _look_up(search: Search, cursor: np.ndarray, first: int) -> None:
     """Store those successors in the batch that are new."""
     space, batch, parents, keys = search.space, search.batch, cursor[NEXT] - first, found_keys(search)
-    prefetch_successors(space, batch, keys, integer(peek(batch.ends, parents - 1)) if parents > 0 else integer(0))
+    _prefetch(space, batch, keys, integer(peek(batch.ends, parents - 1)) if parents > 0 else integer(0))
     size, j = cursor[SIZE], integer(0)
     for k in range(parents):
         end = integer(peek(batch.ends, k))
@@ -230,15 +230,21 @@ def _look_up(search: Search, cursor: np.ndarray, first: int) -> None:
 
 
 @part
-def prefetch_successors(space: Space, batch: Batch, keys: int, total: int) -> None:
-    """Hash all successors in the batch, and ask for the memory that the look-up will need."""
+def _prefetch(space: Space, batch: Batch, keys: int, total: int) -> None:
+    """Ask for the memory that the look-up of so many successors will need."""
+    hash_keys(space, batch, keys, total)
+    for j in range(total):
+        slot = likely_slot(space, peek(batch.hashes, j), integer(peek(batch.slots, j)))
+        poke(batch.slots, j, np.uint64(slot))
+
+
+@part
+def hash_keys(space: Space, batch: Batch, keys: int, total: int) -> None:
+    """Hash all successors in the batch, and ask for the places where their probing begins."""
     for j in range(total):
         hashed = hash_of(keys + 8 * space.words * j, space.words)
         poke(batch.hashes, j, hashed)
         poke(batch.slots, j, np.uint64(first_slot(space, hashed)))
-    for j in range(total):
-        slot = likely_slot(space, peek(batch.hashes, j), integer(peek(batch.slots, j)))
-        poke(batch.slots, j, np.uint64(slot))
 
 
 @loop

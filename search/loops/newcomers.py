@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from search.loops.keys import Space, copy_words, is_key, put_key, same_words
+from search.loops.keys import Space, copy_words, is_key, key_at, put_key, same_words
 from search.loops.native import ONE, ZERO, Word, integer, part, peek, poke, poke32, prefetch
 from search.loops.sharing import add_shared, peek32_shared, peek_shared, replace, replace32
 from search.loops.table import entry_in, has_tag, index_in, next_slot, region_of, tag_of
@@ -37,6 +37,21 @@ class Newcomers(NamedTuple):
     """int64 per position: the slot that was claimed, or OUSTED."""
     ousted: int
     """int64 per chunk: how many of its newcomers were ousted."""
+
+
+@part
+def likely_claim(space: Space, newcomers: Newcomers, hashed: Word, slot: int) -> int:
+    """Where probing from a slot on first finds the tag of a hash, or nothing. The key that is there is asked for."""
+    tag, entry = tag_of(space, hashed), _entry(space, slot)
+    while entry != ZERO and not has_tag(space, entry, tag):
+        slot = next_slot(space, hashed, slot)
+        entry = _entry(space, slot)
+    index = index_in(space, entry)
+    if index >= newcomers.size:
+        prefetch(newcomers.keys + 8 * space.words * (index - newcomers.size))
+    elif entry != ZERO:
+        prefetch(key_at(space, index))
+    return slot
 
 
 @part

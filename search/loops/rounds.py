@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from search.loops.breadth import count_rows, expand_states, prefetch_successors
+from search.loops.breadth import count_rows, expand_states, hash_keys
 from search.loops.folding import fold_successors, found_keys
-from search.loops.frontier import BATCH, DEPTH, DONE, FULL, GOING, LEVEL_END, LIMIT, NEXT, SIZE, STRIDE, Search
+from search.loops.frontier import BATCH, DEPTH, DONE, FULL, GOING, LEVEL_END, LIMIT, NEXT, SIZE, STRIDE, Batch, Search
 from search.loops.keys import Space, copy_words
 from search.loops.native import ZERO, count_up, get, integer, loop, part, peek, peek16, poke, put
 from search.loops.newcomers import (
@@ -24,6 +24,7 @@ from search.loops.newcomers import (
     count_claim,
     find_or_claim,
     has_room_in_all,
+    likely_claim,
     prefetch_claim,
     settle,
     withdraw,
@@ -191,7 +192,7 @@ def _look_up(search: Search, rounds: Rounds, hand: Hand, batch_place: tuple[int,
     chunk, state, count = batch_place
     first, found, good = get(rounds.cursor, NEXT) + state, get(rounds.found, chunk), True
     newcomers = _newcomers(rounds)
-    prefetch_successors(space, batch, keys, integer(peek(batch.ends, count - 1)))
+    _prefetch(space, newcomers, batch, keys, integer(peek(batch.ends, count - 1)))
     for k in range(count):
         end = integer(peek(batch.ends, k))
         while j < end:
@@ -209,6 +210,15 @@ def _look_up(search: Search, rounds: Rounds, hand: Hand, batch_place: tuple[int,
         put(rounds.ends, state + k, found)
     put(rounds.found, chunk, found)
     return good
+
+
+@part
+def _prefetch(space: Space, newcomers: Newcomers, batch: Batch, keys: int, total: int) -> None:
+    """Ask for the memory that the look-up of so many successors will need."""
+    hash_keys(space, batch, keys, total)
+    for j in range(total):
+        slot = likely_claim(space, newcomers, peek(batch.hashes, j), integer(peek(batch.slots, j)))
+        poke(batch.slots, j, np.uint64(slot))
 
 
 @part
