@@ -14,7 +14,7 @@ def circumstances(before: RunResult, after: RunResult) -> Iterator[str]:
     """Sentences on what else differs between two runs than what they came to; the most telling first."""
     yield from _asked(before, after)
     yield from _code(before, after)
-    changed = [f"{said} {_short(before, name)} → {_short(after, name)}" for name, said in MACHINES.items()
+    changed = [f"{said} {brief(before, name)} → {brief(after, name)}" for name, said in MACHINES.items()
                if before.told(name) != after.told(name)]
     if changed:
         yield f"Another machine ({'; '.join(changed)}): speeds do not compare."
@@ -44,7 +44,7 @@ def _code(before: RunResult, after: RunResult) -> Iterator[str]:
         yield f"The {' and the '.join(dirty)} run had changes that were not committed."
     if before.told("commit") == after.told("commit"):
         return
-    moved = f"The commits differ: {_short(before, 'commit')} → {_short(after, 'commit')}."
+    moved = f"The commits differ: {brief(before, 'commit')} → {brief(after, 'commit')}."
     if is_repeatable(before, after):
         moved += " Configuration and seed are the same: what differs comes from the code, so it can be bisected."
     yield moved
@@ -66,6 +66,9 @@ def has_time_budget(run: RunResult) -> bool:
     return bool(config.get("minutes")) or timed
 
 
-def _short(run: RunResult, name: str) -> str:
-    """A field of the manifest, a commit cut as people cut it."""
-    return run.told(name)[:12] if name == "commit" else run.told(name)
+def brief(run: RunResult, name: str) -> str:
+    """A field of the manifest: a commit cut as people cut it, a CPU without the list of what it can."""
+    told = run.told(name)
+    if name == "cpu":
+        return " ".join(told.split()[:2])
+    return told[:12] if name in ("commit", "config_sha256") else told

@@ -23,7 +23,7 @@ CHANCE = 10.0
 SLOWER = 0.25
 """A change of the rate by less than this part is not told."""
 LEAST_SECONDS = 1.0
-"""A rate that was measured in less CPU time than this is not compared."""
+"""A rate that was measured in less time than this is not compared."""
 
 
 @frozen
@@ -101,7 +101,7 @@ class Pair:
         """The later rate over the earlier one, None where they differ little or one is not known well."""
         if not self.before.rate or not self.after.rate:
             return None
-        if min(self.before.cpu_seconds, self.after.cpu_seconds) < LEAST_SECONDS:
+        if min(self.before.spent, self.after.spent) < LEAST_SECONDS:
             return None
         ratio = self.after.rate / self.before.rate
         return ratio if abs(ratio - 1) > SLOWER else None

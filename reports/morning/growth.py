@@ -25,9 +25,9 @@ class Curve:
 
     @property
     def late(self) -> float | None:
-        """Which part of the states came in the last quarter of the steps; None where that cannot be told."""
+        """Which part of the states came in the last quarter of a task's walks; None where that cannot be told."""
         growth = self.task.growth
-        if len(growth.steps) < 4 or not growth.states[-1]:
+        if self.task.levels or len(growth.steps) < 4 or not growth.states[-1]:
             return None
         points, late = zip(growth.steps, growth.states, strict=True), 0.75 * growth.steps[-1]
         before = max((states for steps, states in points if steps <= late), default=0.0)

@@ -14,7 +14,7 @@ from jinja2 import Environment
 
 from reports.escaping import visible
 from reports.morning import sentences
-from reports.morning.circumstances import circumstances
+from reports.morning.circumstances import brief, circumstances
 from reports.morning.comparison import BROKEN, REACHABLE, Comparison, compare
 from reports.morning.growth import HEIGHT, WIDTH, curve
 from reports.morning.heat import HEATS, heat_rows
@@ -52,7 +52,7 @@ def night_page(run: RunResult, before: RunResult | None = None) -> str:
         run=run, comparison=comparison, chapters=list(chapters(run, comparison)),
         curves=[drawn for task in run.tasks if (drawn := curve(task, earlier.get(task.number)))],
         heat=heat_rows(run.tasks), heats=range(1, HEATS + 1), width=WIDTH, height=HEIGHT, facts=FACTS,
-        most_seconds=max((task.cpu_seconds for task in run.tasks), default=0.0) or 1.0, began=_began(run),
+        most_seconds=max((task.spent for task in run.tasks), default=0.0) or 1.0, began=_began(run),
         earlier_began="" if before is None else _began(before), at=lambda path: os.path.relpath(path, run.path),
         link=lambda task, cluster: f"#{_anchor(task, cluster)}", **_common(),
     )  # fmt: skip
@@ -80,7 +80,7 @@ def _environment() -> Environment:
 def _common() -> dict[str, Any]:
     """What both pages print with."""
     return {
-        "sentences": sentences, "circumstances": circumstances, "tone": _tone, "tone_of": _tone_of,
+        "sentences": sentences, "circumstances": circumstances, "brief": brief, "tone": _tone, "tone_of": _tone_of,
         "duration": duration, "short": _short, "lanes_of": _lanes, "shown_lines": shown_lines,
         "why_sentences": why_sentences, "unfold": False,
         "is_fold": lambda chapter: isinstance(chapter, Fold), "is_turn": lambda chapter: isinstance(chapter, Turn),

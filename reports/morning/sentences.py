@@ -35,11 +35,11 @@ def shape_of(cluster: FindingRow) -> str:
     return "; ".join(cluster.steps) or "an initial state"
 
 
-def evidence(cluster: FindingRow) -> str:
+def evidence(task: TaskResult, cluster: FindingRow) -> str:
     """How short its trace is, and how often it was met."""
     proved = ", the shortest" if cluster.shortest else ""
-    met = f"{times(cluster.count, 'minimized finding')}, first in walk {cluster.first_walk:,}"
-    return f"{times(cluster.length, 'step')}{proved}; {met}"
+    first = f", first in walk {cluster.first_walk:,}" if task.walks else ""
+    return f"{times(cluster.length, 'step')}{proved}; {times(cluster.count, 'minimized finding')}{first}"
 
 
 def trace_file(run: Path, task: TaskResult, cluster: FindingRow) -> Path | None:
@@ -61,9 +61,9 @@ def pair_sentences(pair: Pair) -> Iterator[str]:
         hits = ", ".join(f"{name} ({count:,} times)" for name, count in pair.bounds_newly_hit.items())
         yield f"bounds that were not reached before: {hits}"
     if pair.speed is not None and before.rate and after.rate:
-        unit = "steps" if after.walks else "successors"
+        unit = "steps per CPU second" if after.walks else "successors a second"
         change = f"{pair.speed - 1:+.0%}".replace("-", "−")
-        yield f"speed: {before.rate:,.0f} → {after.rate:,.0f} {unit} per CPU second ({change})"
+        yield f"speed: {before.rate:,.0f} → {after.rate:,.0f} {unit} ({change})"
 
 
 def _losses(what: str, losses: Iterable[Loss]) -> Iterator[str]:
@@ -91,14 +91,14 @@ def untested(task: TaskResult) -> list[str]:
     return [claim.claim for claim in task.claims if not claim.premise]
 
 
-def idle_actions(task: TaskResult) -> list[str]:
-    """Actions of which no instance was ever taken."""
-    taken: dict[str, int] = {}
+def idle(task: TaskResult) -> list[str]:
+    """Actions of which no instance was ever taken, and how many instances of others were not."""
+    taken: dict[str, list[bool]] = {}
     for rule in task.rules:
-        taken[rule.name] = taken.get(rule.name, 0) + rule.taken
-    return [name for name, count in taken.items() if not count]
-
-
+        taken.setdefault(rule.name, []).append(rule.taken > 0)
+    whole = [name for name, each in taken.items() if not any(each)]
+    parts = ((name, each.count(False), len(each)) for name, each in taken.items() if any(each) and not all(each))
+    return [*whole, *(f"{name} ({less} of its {all_} instances)" for name, less, all_ in parts)]
 
 
 # Of one run.
@@ -116,10 +116,10 @@ def summary(run: RunResult) -> str:
 
 def distinct(task: TaskResult, short: Callable[[float | None], str]) -> str:
     """How many distinct states a task saw, with the error where that is an estimate."""
-    exact = task.outcome is not None and task.outcome.distinct_exact is not None
-    error = None if exact or task.outcome is None else task.outcome.distinct_error
-    about = "" if exact or task.distinct is None or task.levels else "≈ "
-    return f"{about}{short(task.distinct)}{'' if error is None else f' ± {error:.1%}'}"
+    error = None if task.outcome is None else task.outcome.distinct_error
+    is_counted = bool(task.levels) or task.distinct is None
+    told = f"{'' if is_counted else '≈ '}{short(task.distinct)}"
+    return told if is_counted or not error else f"{told} ± {error:.1%}"
 
 
 def grown(drawn: Curve, short: Callable[[float | None], str]) -> str:
@@ -142,9 +142,11 @@ def covered(run: RunResult) -> str:
     return f"{told}, {taken:,} of {times(len(rules), 'action instance')} were taken."
 
 
-def cost(run: RunResult, short: Callable[[float | None], str], duration: Callable[[float], str]) -> str:
-    """What a run took."""
-    spent, steps = sum(task.cpu_seconds for task in run.tasks), sum(task.steps for task in run.tasks)
-    walks = sum(task.walks for task in run.tasks)
-    rate = f": {short(steps / spent)} a CPU second" if spent else ""
-    return f"{duration(spent)} of CPU time for {short(steps)} steps in {short(walks)} walks{rate}."
+def cost(run: RunResult, short: Callable[[float | None], str], duration: Callable[[float], str]) -> Iterator[str]:
+    """What a run took, walks and searches apart."""
+    for unit, tasks in (("steps", [task for task in run.tasks if task.walks]),
+                        ("successors", [task for task in run.tasks if not task.walks and task.steps])):
+        spent, steps = sum(task.spent for task in tasks), sum(task.steps for task in tasks)
+        if spent:
+            what = "CPU time of walks" if unit == "steps" else "searches"
+            yield f"{duration(spent)} of {what} for {short(steps)} {unit}: {short(steps / spent)} a second."

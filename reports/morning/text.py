@@ -56,7 +56,7 @@ def _clusters(
         if number == 0:
             yield Text()
         yield _line(f"{word}  {task.name}: {cluster.claim}", 2, "bold")
-        yield _line(evidence(cluster), 7)
+        yield _line(evidence(task, cluster), 7)
         yield _line(shape_of(cluster), 7, "dim")
         trace = trace_file(comparison.after.path, task, cluster) if word == "NEW" else None
         if trace is not None:

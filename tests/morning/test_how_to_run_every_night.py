@@ -103,7 +103,8 @@ def test_the_shell_of_the_cron_line_the_workflow_and_the_submissions_is_shell():
 
 def test_the_commands_of_kwalk_in_it_exist():
     texts = [block("yaml", "name: night"), *(one.code for one in blocks(PAGE, "bash"))]
-    called = re.findall(r"(?:kwalk|command_line\.py) ((?:nightly|compare) [^>|&;\n]*)", "\n".join(texts))
+    called = re.findall(r"(?:kwalk|application\.py) ((?:nightly|compare|night\.toml) [^>|&;\n]*)", "\n".join(texts))
     assert len(called) >= 6
     for words in called:
-        parser().parse_args(shlex.split(words.replace('${last:+--before "$last"}', '--before "$last"')))
+        given = shlex.split(words.replace('${last:+--before "$last"}', '--before "$last"'))
+        parser().parse_args(given if given[0] != "night.toml" else ["nightly", *given])

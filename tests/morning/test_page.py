@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from reports.morning import stories
+from reports.morning import sentences, stories
 from reports.morning.growth import curve
 from reports.morning.heat import heat_rows
 from reports.morning.page import night_page, write_page
@@ -129,6 +129,11 @@ def test_a_curve_ends_in_its_corner_and_says_how_much_came_late():
 def test_an_earlier_curve_is_drawn_to_the_same_scale():
     drawn = curve(task(growth=Growth((10,), (50.0,))), task(growth=Growth((20,), (100.0,))))
     assert (drawn.line, drawn.earlier) == ("M0.0 110.0 L150.0 55.0", "M0.0 110.0 L300.0 0.0")
+
+
+def test_idle_actions_are_named_and_of_others_the_instances_that_are_idle_are_counted():
+    rules = [RuleTotal("a(0)", "a", "x", 1, 1, 1), RuleTotal("a(1)", "a", "x", 1, 0, 0), RuleTotal("b()", "b", "x")]
+    assert sentences.idle(task(rules=tuple(rules))) == ["b", "a (1 of its 2 instances)"]
 
 
 def test_nothing_counted_is_no_curve():

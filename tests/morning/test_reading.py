@@ -18,8 +18,8 @@ def small(tmp_path):
 
 def test_counts_of_rounds_add_up(small):
     first, second = read_run(small.path).tasks
-    assert (first.rounds, first.walks, first.steps, first.cpu_seconds) == (2, 200, 2000, 2.0)
-    assert (second.rounds, second.walks, second.steps, second.cpu_seconds) == (1, 100, 1000, 1.0)
+    assert (first.rounds, first.walks, first.steps, first.spent) == (2, 200, 2000, 2.0)
+    assert (second.rounds, second.walks, second.steps, second.spent) == (1, 100, 1000, 1.0)
     assert [(rule.action, rule.enabled, rule.taken) for rule in first.rules] == [
         ("fill_big()", 200, 100), ("empty_big()", 200, 0),
     ]  # fmt: skip

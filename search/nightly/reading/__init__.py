@@ -83,7 +83,7 @@ def _task(folder: RunFolder, told: dict[str, Any]) -> tuple[TaskResult, list[str
     walked = sum(row.steps for row in rounds.chunks)
     task = TaskResult(
         **told, outcome=outcome, rounds=rounds.count, walks=sum(row.walks for row in rounds.chunks),
-        steps=walked + sum(row.generated for row in rounds.levels), cpu_seconds=_cpu_seconds(rounds, outcome),
+        steps=walked + sum(row.generated for row in rounds.levels), spent=_spent(rounds),
         clusters=merged_clusters(rounds.findings), rules=_rule_totals(rounds.rules),
         claims=_claim_totals(rounds.coverage), levels=tuple(sorted(rounds.levels, key=lambda row: row.depth)),
         growth=_growth(rounds), bounds_hit={} if outcome is None else _mapping(json.loads(outcome.bounds_hit or "{}")),
@@ -142,10 +142,7 @@ def _claim_totals(rows: Iterable[CoverageRow]) -> tuple[ClaimTotal, ...]:
     return tuple(totals.values())
 
 
-def _cpu_seconds(rounds: _Rounds, outcome: RunRow | None) -> float:
-    """CPU seconds of the executors: of walks by chunk, of a search as the task says in the end."""
-    if rounds.levels and outcome is not None:
-        return outcome.cpu_seconds
+def _spent(rounds: _Rounds) -> float:
     return sum(row.seconds for row in rounds.chunks) + sum(row.seconds for row in rounds.levels)
 
 

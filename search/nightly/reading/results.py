@@ -67,7 +67,8 @@ class TaskResult:
     walks: int = 0
     steps: int = 0
     """Steps of walks, or generated successors."""
-    cpu_seconds: float = 0.0
+    spent: float = 0.0
+    """CPU seconds of its walks; of a search, the seconds that its levels took."""
     clusters: tuple[FindingRow, ...] = ()
     """Merged over rounds, the most frequent first."""
     rules: tuple[RuleTotal, ...] = ()
@@ -104,8 +105,8 @@ class TaskResult:
 
     @property
     def rate(self) -> float | None:
-        """Steps (or generated successors) per CPU second; None where no time was spent."""
-        return self.steps / self.cpu_seconds if self.cpu_seconds > 0 else None
+        """Steps per CPU second, or generated successors per second; None where no time was spent."""
+        return self.steps / self.spent if self.spent > 0 else None
 
 
 @frozen
