@@ -15,7 +15,10 @@ from search.loops.walker import Walker
 @part
 def choose(walker: Walker, row: int, levels: int, random: Word) -> int:
     """A random instance of a row that a random level prefers, or a lower one; -1 if none is allowed."""
-    words, level = walker.row_words, level_of(levels, random)
+    words = walker.row_words
+    if levels == 0:
+        return _choose_within(row, walker.masks, words, random)
+    level = level_of(levels, random)
     while True:
         instance = _choose_within(row, walker.masks + 8 * words * level, words, random)
         if instance >= 0 or level == 0:

@@ -2,8 +2,8 @@
 
 Words: a *taste* divides instances into *groups*, say by action or by actor. A walk draws one of the tastes, and then
 for each group up to which *level* it belongs. A step draws a level and takes one of the enabled instances there, or of
-a lower level if none is enabled; level 0 has all that are allowed. So a group in no level is left out as long as it can
-be, and one in the highest is taken most. A taste without groups is to have no preferences.
+a lower level if none is enabled; level 0 has all that are allowed. So most steps leave out a group that is in level 0
+only, and one in the highest is taken most. A taste without groups is to have no preferences.
 """
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from search.loops.randomness import GOLDEN, mix
 from search.loops.walker import Walker
 
 MOST_LEVELS = 3
+"""Levels above 0."""
 
 
 @part
 def level_of(levels: int, random: Word) -> int:
-    """A random level, 1 to `levels`, or 0 if there are none; it is drawn from the low bits of a random word."""
-    if levels == 0:
-        return 0
+    """A random level, 0 to `levels`, drawn from the low bits of a random word."""
     return integer(scale(random << np.uint64(32), np.uint64(levels + 1)))
 
 
