@@ -13,7 +13,7 @@ RESOLVE := build/lock/bin/uv pip compile --quiet --upgrade --universal --python-
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
 # Small works that between them need every loop; what they compile is kept, so that no later command waits for that.
 LOOPS := exhaust+topic-id-core+--bound+restarts=0 exhaust+topic-id-core+--workers+2+--keep-going walk+topic-id-core \
-	exhaust+ewd840
+	exhaust+ewd840 exhaust+die-hard+--spark
 ARGS ?=
 # What a real cluster looked like after a client older than 2.8 had added partitions; it still works.
 SNAPSHOT ?= tests/captures/scenario-01-05-produce-consume.json
