@@ -89,14 +89,53 @@ def test_findings_of_a_swarm_are_where_their_paths_end(reference):
         assert shows(reference, reference.claims[claim], states)
 
 
+def small_swarm(model, **more):
+    """A swarm whose first generation has a hundred walks."""
+    swarm = swarm_for(model, **more)
+    return evolve(swarm, plans=(evolve(swarm.plans[0], last=100),))
+
+
 def test_swarms_are_the_same_in_plain_python_and_compiled():
     model = post_office()
     kernels = [plain_kernel(model), kernel_for(model)]
-    courses = [course_of(model, kernel, seed=2, depth=20, swarm=swarm_for(model)) for kernel in kernels]
-    paths = [[path_of(k, c, n).instances for n in range(60)] for k, c in zip(kernels, courses, strict=True)]
+    courses = [
+        walked(kernel, course_of(model, kernel, seed=2, depth=20, swarm=small_swarm(model)), 2)[1] for kernel in kernels
+    ]
+    assert courses[0].swarm.plans[2].restarts and courses[0].last == 475
+    paths = [[path_of(k, c, n).instances for n in range(475)] for k, c in zip(kernels, courses, strict=True)]
     assert paths[0] == paths[1]
-    uniform = [path_of(kernels[1], evolve(courses[1], swarm=None), n).instances for n in range(60)]
+    uniform = [path_of(kernels[1], evolve(courses[1], swarm=None), n).instances for n in range(475)]
     assert paths[0] != uniform
+
+
+def leaning_to(model, name, chance, others):
+    """A swarm that divides rules by action only, and how likely this action and the others are to go up a level."""
+    swarm = swarm_for(model, tuned=False, restarting=False)
+    begin, end = swarm.ends[1], swarm.ends[2]
+    names, rows = swarm.names[begin:end], swarm.rows[begin:end]
+    chances = np.array([chance if one == name else others for one in names])
+    plan = evolve(swarm.plans[0], chances=chances)
+    return evolve(swarm, ends=np.array([0, len(names)]), names=names, rows=rows, plans=(plan,))
+
+
+def test_a_walk_that_prefers_nothing_is_a_uniform_one(reference):
+    kernel = kernel_for(reference)
+    course = course_of(reference, kernel, seed=4, depth=30, swarm=leaning_to(reference, "", 0.0, 0.0))
+    alike = evolve(course, swarm=None)
+    assert all(
+        path_of(kernel, course, n).instances == path_of(kernel, alike, n).instances for n in range(100)
+    )
+
+
+def test_what_is_in_all_levels_is_taken_in_three_of_four_steps_at_least(reference):
+    kernel = kernel_for(reference)
+    action = reference.scenario.actions[0].name
+    own = [i.index for i in reference.instances if i.action.name == action]
+    assert len(own) == 1
+    course = course_of(reference, kernel, seed=4, depth=30, swarm=leaning_to(reference, action, 1.0, 0.0))
+    keen, plain = (run_chunk(kernel, c, range(2000)) for c in (course, evolve(course, swarm=None)))
+    assert keen.taken[own].sum() >= 0.75 * keen.enabled[own].sum() > 0
+    assert plain.taken[own].sum() < 0.6 * plain.enabled[own].sum()
 
 
 def test_walks_that_may_not_do_something_are_cut_there_and_invent_no_deadlock():
