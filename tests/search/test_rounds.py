@@ -8,12 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from search.compile import kernel_for
+from search.exploration import Ending, Exploration, Wish
 from search.loops.keys import hash_of
 from search.loops.native import loop, part
 from search.loops.newcomers import CLAIMED, PRECEDED, TAKEN_OVER, Newcomers, find_or_claim, settle, withdraw
+from search.loops.rounds import take_part
 from search.loops.sharing import BARRIER_SIZE, LEFT, address_of_yield, meet
 from search.loops.states import States
 from search.loops.table import first_slot
+from tests.search.post_office import post_office
 
 STORED, CHUNK = 5, 8
 OUSTED = -1
@@ -102,3 +106,18 @@ def test_a_barrier_holds_all_until_the_last_has_come_and_can_be_given_up():
         lonely = pool.submit(MEET, barrier.ctypes.data, 3, yields)
         barrier[LEFT] = 1
         assert lonely.result() is False
+
+
+def test_workers_who_wait_for_one_that_was_interrupted_are_let_go(monkeypatch):
+    model = post_office(streets=4, letters=7, bag=4)
+    exploration = Exploration(model, kernel_for(model), Wish((), workers=3, memory=50_000_000))
+
+    def interrupted(search, rounds, hand, cursor):
+        if hand.number == 0:
+            raise KeyboardInterrupt
+        return take_part(search, rounds, hand, cursor)
+
+    monkeypatch.setattr("search.crew.take_part", interrupted)
+    exploration.run()
+    assert exploration.ending is Ending.INTERRUPT
+    assert (exploration.expanded, exploration.stored) == (2_791, 5_861)  # levels that are too small to share
