@@ -14,13 +14,14 @@ from types import FrameType
 class Interrupts:
     """Whether Ctrl-C was pressed. Pressed again, it raises KeyboardInterrupt as ever, for who cannot wait."""
 
-    def __init__(self) -> None:
-        self.noticed = False
+    def __init__(self, signals: tuple[signal.Signals, ...] = (signal.SIGINT,)) -> None:
+        self.signals, self.noticed = signals, False
 
     def arm(self) -> None:
         """Listen; say it again after whoever else takes the signal (starting Spark does). Only the main thread can."""
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, self._notice)
+            for number in self.signals:
+                signal.signal(number, self._notice)
 
     def _notice(self, number: int, frame: FrameType | None) -> None:
         if self.noticed:
@@ -29,12 +30,18 @@ class Interrupts:
 
 
 @contextmanager
-def interrupts_noticed() -> Iterator[Interrupts]:
-    """Notice Ctrl-C instead of raising; afterwards it means again what it meant before."""
-    interrupts = Interrupts()
+def interrupts_noticed(*others: signal.Signals) -> Iterator[Interrupts]:
+    """Notice Ctrl-C, and other signals that are to mean the same; afterwards they mean again what they meant before."""
+    interrupts = Interrupts((signal.SIGINT, *others))
+    before = {number: signal.getsignal(number) for number in others}
     with interrupts_restored():
         interrupts.arm()
-        yield interrupts
+        try:
+            yield interrupts
+        finally:
+            if threading.current_thread() is threading.main_thread():
+                for number, handler in before.items():
+                    signal.signal(number, handler)
 
 
 @contextmanager

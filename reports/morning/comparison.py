@@ -21,7 +21,7 @@ REACHABLE = "reachable"
 CHANCE = 10.0
 """Fewer than so many expected may be none by chance: of ten independent events expected, none comes in 1 of 22,000."""
 SLOWER = 0.25
-"""A change of the rate, or of the steps, by less than this part is not told."""
+"""A change of the rate by less than this part is not told."""
 LEAST_SECONDS = 1.0
 """A rate that was measured in less time than this is not compared."""
 
@@ -95,14 +95,6 @@ class Pair:
         """Bounds that disable steps now and did not, with how often."""
         old = self.before.bounds_hit
         return {name: hits for name, hits in self.after.bounds_hit.items() if hits and not old.get(name)}
-
-    @property
-    def work(self) -> float | None:
-        """The later steps over the earlier ones, None where they differ little or there were none."""
-        if not self.before.steps or not self.after.steps:
-            return None
-        ratio = self.after.steps / self.before.steps
-        return ratio if abs(ratio - 1) > SLOWER else None
 
     @property
     def speed(self) -> float | None:

@@ -60,9 +60,6 @@ def pair_sentences(pair: Pair) -> Iterator[str]:
     if pair.bounds_newly_hit:
         hits = ", ".join(f"{name} ({count:,} times)" for name, count in pair.bounds_newly_hit.items())
         yield f"bounds that were not reached before: {hits}"
-    if pair.work is not None:
-        how = "less far, so that what is rare may be missed" if pair.work < 1 else "farther"
-        yield f"came {how}: {before.steps:,} → {after.steps:,} steps"
     if pair.speed is not None and before.rate and after.rate:
         unit = "steps per CPU second" if after.walks else "successors a second"
         change = f"{pair.speed - 1:+.0%}".replace("-", "−")

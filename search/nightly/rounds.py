@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from attrs import frozen
 
-BLOCK_STEPS = 1 << 18
-"""Steps in a block, at most: a few hundredths of a second."""
-FIRST_BLOCKS = 4
+BLOCK_STEPS = 1 << 20
+"""Steps in a block, at most: some tenths of a second, as much as minimizing one finding can take."""
+FIRST_BLOCKS = 1
 """Blocks in the first generation."""
-SAMPLED = 4
+SAMPLED = 2
 """In so many blocks of a generation, findings of known claims are minimized too."""
 
 

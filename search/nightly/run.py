@@ -4,6 +4,7 @@ Words: a run's *answer* is the most serious one of its tasks.
 """
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -104,7 +105,7 @@ def _done(manifest: Manifest, tasks: Sequence[Task], place: Place, watch: Watch)
     left = [task for task in tasks if task.number not in kept]
     rows, internal, state = dict(kept), [], "complete"
     if left:
-        with kernels_ahead(left) as kernels, interrupts_noticed() as interrupts:
+        with kernels_ahead(left) as kernels, interrupts_noticed(signal.SIGTERM) as interrupts:
             with spark_session(place.workers, place.master) as session:
                 interrupts.arm()
                 context = session.sparkContext

@@ -148,13 +148,16 @@ class Walking:
         self.sum, self.rounds = done, self.rounds + 1
         self.clusters = merge(self.clusters, self.reader.clusters(rows, minimized))
         if self.generation != before:
-            groups = self.clusters.groups.values()
-            self.known = frozenset(self._number(claim) for group in groups for claim in group.claims)
+            self.known = self._known()
         if self.sum.walks.walks == self.course.last and self.sum.walks.failed is None:
             self.course = next_generation(self.kernel, self.course, self.sum.walks)
 
-    def _number(self, claim: int | None) -> int:
-        return self.kernel.claims if claim is None else claim
+    def _known(self) -> frozenset[int]:
+        """The claims of whose invariants findings have been minimized; deadlock has the number after the claims."""
+        met = {claim for group in self.clusters.groups.values() for claim in group.claims}
+        invariants = {self.task.model.claims[claim].invariant for claim in met if claim is not None}
+        kept = [claim.index for claim in self.claims if claim.invariant in invariants]
+        return frozenset([*kept, *([self.kernel.claims] if None in met else [])])
 
     def resume(self) -> str:
         """Go on from the rounds that the folder holds; what is wrong with the one after them, "" if nothing is."""
@@ -184,9 +187,8 @@ class Walking:
 
     @property
     def untraced(self) -> tuple[str, ...]:
-        """The claims that were violated and of which no finding has been minimized so far."""
-        seen = self.sum.walks.seen
-        known = {claim for group in self.clusters.groups.values() for claim in group.claims}
+        """The claims that were violated and of whose invariants no finding has been minimized so far."""
+        seen, known = self.sum.walks.seen, self._known()
         return tuple(
             claim.key for claim in self.claims
             if seen[claim.index] and claim.kind is not Kind.REACHABLE and claim.index not in known

@@ -2,7 +2,7 @@
 
 Words: a *block* is a fixed number of consecutive walks. Which findings are minimized depends on the block that they are
 in, and on what was known when its generation began, but not on who walks it: so all ways to share the work find the
-same. A claim is *known* once a finding of it has been minimized.
+same. A claim is *known* once a finding of its invariant has been minimized.
 """
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Choice:
     stride: int = 1
     """In each block of which this divides the number, known claims have their turn too."""
     known: frozenset[int] = frozenset()
-    most: int = 4
+    most: int = 2
     """Findings of a block, at most."""
 
     def of(self, findings: np.ndarray, number: int) -> list[tuple[int, int, int]]:

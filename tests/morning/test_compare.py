@@ -107,13 +107,6 @@ def test_a_bound_that_is_newly_hit_and_another_speed_are_notes(runs, kwalk_here)
     assert "speed: 1,000 → 250 steps per CPU second (−75%)" in ran.out
 
 
-def test_work_that_differs_is_told_with_what_it_means(runs, kwalk_here):
-    again(runs[1], 1, chunks=[chunk(1, 0, 0, steps=100)])
-    told = "came less far, so that what is rare may be missed: 1,000 → 100 steps"
-    assert told in kwalk_here("compare", "before", "after").out
-    assert "came farther: 100 → 1,000 steps" in kwalk_here("compare", "after", "before").out
-
-
 def test_a_speed_that_was_measured_in_no_time_is_not_compared(runs):
     again(runs[1], 1, chunks=[chunk(1, 0, 0, seconds=0.001), chunk(1, 0, 50, seconds=0.001)])
     assert [pair.speed for pair in compared().pairs] == [None, None]

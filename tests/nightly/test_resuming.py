@@ -25,8 +25,8 @@ def test_what_an_undisturbed_run_finds(undisturbed):
     ]  # fmt: skip
     found = {key: (count, first) for key, (count, first, _) in undisturbed["clusters"].items() if key[0] < 3}
     assert found == {
-        (0, "4d855aa29230"): (13, 0), (0, "9da965b0b2f7"): (13, 0), (1, "39d7a5f169e6"): (7, 86),
-        (1, "36b5c52fc2c2"): (1, 727), (2, "7eaa4bf0081b"): (5, 0), (2, "867f27bdcb10"): (8, 128),
+        (0, "4d855aa29230"): (9, 0), (0, "9da965b0b2f7"): (9, 0), (1, "39d7a5f169e6"): (6, 86),
+        (2, "7eaa4bf0081b"): (5, 0), (2, "867f27bdcb10"): (4, 128),
     }  # fmt: skip
     assert len(undisturbed["traces"]) == len(undisturbed["clusters"]) > 6
     assert [round(undisturbed["distinct"][task]) for task in range(3)] == [13, 16, 18714]
@@ -76,19 +76,26 @@ def test_a_run_that_is_killed_again_and_again_finds_the_same(tmp_path, monkeypat
 
 @pytest.fixture
 def cut_short(tmp_path, monkeypatch):
-    """A run that was interrupted after twelve rounds, which is resumed in the test."""
+    """A run that was interrupted after fourteen rounds, which is resumed in the test."""
     out = tmp_path / "run"
     with without_spark(monkeypatch):
-        result = begin(out, watch=interrupting(after=12))
+        result = begin(out, watch=interrupting(after=14))
         assert (result.state, result.answer) == ("interrupted", Answer.VIOLATED)
         assert [row.why for row in result.rows] == ["interrupted"] * 4
         yield out
 
 
-def interrupting(after):
-    """A watch that presses Ctrl-C after some rounds."""
-    hearing = Hearing(lambda moment: os.kill(os.getpid(), signal.SIGINT) if len(hearing.moments) == after else None)
+def interrupting(after, number=signal.SIGINT):
+    """A watch that presses Ctrl-C after some rounds, or sends another signal."""
+    hearing = Hearing(lambda moment: os.kill(os.getpid(), number) if len(hearing.moments) == after else None)
     return hearing
+
+
+def test_a_scheduler_that_ends_a_run_is_an_interrupt(tmp_path, monkeypatch):
+    before = signal.getsignal(signal.SIGTERM)
+    with without_spark(monkeypatch):
+        result = begin(tmp_path / "run", watch=interrupting(3, signal.SIGTERM))
+    assert (result.state, len(result.rows), signal.getsignal(signal.SIGTERM)) == ("interrupted", 1, before)
 
 
 def test_an_interrupted_run_is_whole_and_goes_on(cut_short, undisturbed):
