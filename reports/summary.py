@@ -59,7 +59,7 @@ def facts(verdict: Verdict, model: Model, told: Finding | None = None) -> Iterat
 def _counts(verdict: Verdict) -> str:
     counted = {
         "distinct states": verdict.distinct_states,
-        "distinct states in walks (estimated)": verdict.estimated_states,
+        "distinct states (estimated)": verdict.estimated_states,
         "generated": verdict.generated_states,
         "quiet": verdict.quiet_states,
         "steps": verdict.steps,

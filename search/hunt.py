@@ -109,6 +109,7 @@ def _joined(first: Verdict, walks: Verdict) -> Verdict:
         depth=first.depth,
         quiet_states=first.quiet_states,
         bounds_hit=_sum(first.bounds_hit, walks.bounds_hit),
+        estimated_states=None,
         premises=_sum(first.premises, walks.premises),
         rules=_sum_rules(first.rules, walks.rules),
         findings=walks.findings,

@@ -26,7 +26,7 @@ from search.loops.native import (
     select_bit,
 )
 
-EVERY = 16
+EVERY = 4
 """Of so many states one is kept."""
 
 
@@ -82,6 +82,27 @@ def observe(w: Watch, starts: np.ndarray, state: np.ndarray, plan: tuple[int, in
             case = _pick(w, integer(scale(random, np.uint64(count))))
             copy_words(at, w.after + 8 * w.words * case, w.words)
     return begun
+
+
+@loop
+def meetings(w: Watch, states: np.ndarray, met: np.ndarray) -> int:
+    """Write which pairs of cases are enabled together in packed states: the state, both cases, 1 if they clash there.
+
+    How many there are; it ends where `met` (int32[most, 4]) is full.
+    """
+    count = integer(0)
+    for number in range(len(states)):
+        _look(w, states[number].ctypes.data)
+        for one in range(w.cases):
+            if _has(_enabled(w, 0), one):
+                for other in range(one):
+                    if _has(_enabled(w, 0), other):
+                        if count == len(met):
+                            return count
+                        met[count, 0], met[count, 1], met[count, 2] = number, one, other
+                        met[count, 3] = _clash(w, one, other)
+                        count += 1
+    return count
 
 
 @part

@@ -50,6 +50,14 @@ class Stubborn(NamedTuple):
     """Per case: the row of its atoms."""
     clashes: int
     """Per case: the row of cases that clash with it."""
+    sometimes: int
+    """Per case: the row of those of them that clash with it in some states only."""
+    pair_numbers: int
+    """int64 per case and case: the number of a pair that clashes sometimes, else -1."""
+    pair_needs: int
+    """Per such pair: the row of atoms of which one is true wherever the two clash."""
+    pair_causes: int
+    """Per such pair: the row of cases that can make one of these true."""
     causes: int
     """Per atom: the row of cases that can make it true."""
     stoppers: int
@@ -179,7 +187,7 @@ def _has(row: int, number: int) -> bool:
 @part
 def _seek(s: Stubborn, room: _Room, goal: int) -> None:
     """Add what a goal asks for."""
-    more = _cheapest(s, room, s.goal_needs + 8 * s.atom_words * goal)
+    more, _ = _cheapest(s, room, s.goal_needs + 8 * s.atom_words * goal)
     if more == 0:
         more = s.goal_takes + 8 * s.case_words * goal
     for word in range(s.case_words):
@@ -187,8 +195,11 @@ def _seek(s: Stubborn, room: _Room, goal: int) -> None:
 
 
 @part
-def _cheapest(s: Stubborn, room: _Room, needs: int) -> int:
-    """The row of what causes that false atom among some which adds least to the chosen cases; 0 if none is false."""
+def _cheapest(s: Stubborn, room: _Room, needs: int) -> tuple[int, int]:
+    """The row of what causes that false atom among some which adds least to the chosen cases; 0 if none is false.
+
+    And what it costs.
+    """
     found, least = integer(0), integer(1) << 60
     for word in range(s.atom_words):
         false = peek(needs, word) & ~peek(room.atoms, word)
@@ -199,7 +210,7 @@ def _cheapest(s: Stubborn, room: _Room, needs: int) -> int:
             cost = _cost(s, room, row)
             if cost < least:
                 found, least = row, cost
-    return found
+    return found, least
 
 
 @part
@@ -222,14 +233,58 @@ def _close(s: Stubborn, room: _Room, limit: int) -> int:
             break
         if _has(room.enabled, case):
             count += 1
-            more = s.clashes + 8 * s.case_words * case
+            _add_clashing(s, room, case)
         else:
-            more = _cheapest(s, room, s.needs + 8 * s.atom_words * case)
-        for word in range(s.case_words):
-            fresh = peek(more, word) & ~peek(room.chosen, word)
+            more, _ = _cheapest(s, room, s.needs + 8 * s.atom_words * case)
+            _add(s, room, more)
+    return count
+
+
+@part
+def _add(s: Stubborn, room: _Room, more: int) -> None:
+    """Choose a row of cases."""
+    for word in range(s.case_words):
+        fresh = peek(more, word) & ~peek(room.chosen, word)
+        if fresh != ZERO:
             poke(room.chosen, word, peek(room.chosen, word) | fresh)
             poke(room.waiting, word, peek(room.waiting, word) | fresh)
-    return count
+
+
+@part
+def _add_clashing(s: Stubborn, room: _Room, case: int) -> None:
+    """Choose what clashes with an enabled case, or what could make it clash."""
+    clashes, sometimes = s.clashes + 8 * s.case_words * case, s.sometimes + 8 * s.case_words * case
+    for word in range(s.case_words):
+        fresh = peek(clashes, word) & ~peek(sometimes, word) & ~peek(room.chosen, word)
+        poke(room.chosen, word, peek(room.chosen, word) | fresh)
+        poke(room.waiting, word, peek(room.waiting, word) | fresh)
+    for word in range(s.case_words):
+        fresh = peek(sometimes, word) & ~peek(room.chosen, word)
+        while fresh != ZERO:
+            other = 64 * word + lowest_bit(fresh)
+            fresh &= fresh - ONE
+            _add_or_keep_apart(s, room, case, other)
+
+
+@part
+def _add_or_keep_apart(s: Stubborn, room: _Room, case: int, other: int) -> None:
+    """Choose the other of two cases that clash sometimes; or, if they do not now, what could change that."""
+    pair = integer(peek(s.pair_numbers, case * s.cases + other))
+    needs, bit = s.pair_needs + 8 * s.atom_words * pair, ONE << np.uint64(other % 64)
+    clashes = False
+    for word in range(s.atom_words):
+        clashes |= peek(needs, word) & peek(room.atoms, word) != ZERO
+    if not clashes:
+        causes = s.pair_causes + 8 * s.case_words * pair
+        least = integer(1 + ENABLED_COSTS)
+        if not _has(room.enabled, other):
+            _, least = _cheapest(s, room, s.needs + 8 * s.atom_words * other)
+        clashes = least < _cost(s, room, causes)
+        if not clashes:
+            _add(s, room, causes)
+    if clashes and not _has(room.chosen, other):
+        poke(room.chosen, other // 64, peek(room.chosen, other // 64) | bit)
+        poke(room.waiting, other // 64, peek(room.waiting, other // 64) | bit)
 
 
 @part

@@ -17,7 +17,7 @@ from model.language import Claim, Kind, Model
 from search.kernel import Kernel, bit_row
 from search.loops.stubborn import Stubborn, room_words
 from search.progress import Report, silent
-from search.reduction.cache import plan_of
+from search.reduction.cache import ARRAYS, plan_of
 from search.reduction.code import NAME, loaded
 from search.reduction.plan import ERROR, Plan
 
@@ -64,7 +64,7 @@ class Reduction:
         plan = self.plan
         rows = {
             name: getattr(plan, name).ctypes.data
-            for name in ("instances", "needs", "clashes", "causes", "stoppers", "goal_needs", "goal_takes")
+            for name in Stubborn._fields if name in ARRAYS
         }
         return Stubborn(
             cases=len(plan.instances), case_words=plan.clashes.shape[1], atom_words=plan.needs.shape[1],

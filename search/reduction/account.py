@@ -22,7 +22,8 @@ def told(reduction: Reduction, enabled: np.ndarray, blocked: np.ndarray) -> Iter
     yield f"Partial-order reduction: {taken:,} of {could:,} enabled instances were taken{_percent(taken, could)}."
     yield (
         f"Of {pairs.all:,} pairs of cases, {pairs.by_sets:,} are independent by what they read and write, "
-        f"{pairs.by_z3:,} by Z3; {pairs.dependent:,} are dependent, {pairs.unknown:,} unknown (worked out in "
+        f"{pairs.by_z3:,} by Z3; {pairs.dependent:,} are dependent, {pairs.unknown:,} unknown; of these "
+        f"{len(reduction.plan.pair_needs):,} depend on each other in some states only (worked out in "
         f"{reduction.plan.seconds:.0f} s)."
     )
     exact = "Quiet states are counted as in a full search; other" if reduction.finds_quiet else "All"

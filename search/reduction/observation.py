@@ -7,7 +7,7 @@ import numpy as np
 
 from model.language import Model
 from search.kernel import Kernel
-from search.loops.observing import EVERY, Watch, observe
+from search.loops.observing import EVERY, Watch, meetings, observe
 from search.reduction.cases import Case
 from search.reduction.code import NAME, loaded, words_for
 from search.reduction.relations import Seen
@@ -15,6 +15,8 @@ from search.reduction.relations import Seen
 STEPS = 100_000
 LONGEST = 150
 """Steps of one walk."""
+MOST_MET = 300_000
+"""Meetings of two cases that are kept, at most."""
 SEED = 88_172_645_463_325_252
 
 
@@ -35,7 +37,11 @@ def observed(model: Model, kernel: Kernel, cases: Sequence[Case], atoms: int, co
     )  # fmt: skip
     starts = kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1))
     observe(watch, starts, starts[0].copy(), (STEPS, LONGEST, SEED))
-    return Seen(_masks(clashes), _masks(raises), _masks(lowers), np.vstack([starts, kept]))
+    met = np.zeros((MOST_MET, 4), np.int32)
+    count = meetings(watch, kept, met)
+    states = np.vstack([starts, kept])
+    met[:, 0] += len(starts)
+    return Seen(_masks(clashes), _masks(raises), _masks(lowers), states, met[:count].copy())
 
 
 def _masks(rows: np.ndarray) -> list[int]:

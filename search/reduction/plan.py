@@ -4,6 +4,8 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from operator import or_
 
 import numpy as np
 from attrs import define, field, fields, frozen
@@ -18,10 +20,11 @@ from search.reduction.assuming import conjuncts
 from search.reduction.canonical import canonical
 from search.reduction.cases import Case, cases_of
 from search.reduction.code import code_of, words_for
+from search.reduction.conditions import ConditionFinder
 from search.reduction.facts import candidates, proved
 from search.reduction.goals import GoalFinder
 from search.reduction.observation import observed
-from search.reduction.relations import PairCounts, Relating, Relations, Seen
+from search.reduction.relations import Changes, PairCounts, Relating, Seen
 from search.reduction.solver import Questions
 
 EFFORT = 200_000
@@ -42,6 +45,14 @@ class Plan:
     """Per case, the row of its atoms."""
     clashes: np.ndarray
     """Per case, the row of cases."""
+    sometimes: np.ndarray
+    """Per case, the row of those of them with which it has a condition."""
+    pair_numbers: np.ndarray
+    """int64[cases, cases]: the number of the condition of two cases, -1 if they have none."""
+    pair_needs: np.ndarray
+    """Per condition, the row of its atoms: where none is true, the two do not clash."""
+    pair_causes: np.ndarray
+    """Per condition, the row of cases that make one of its atoms true."""
     causes: np.ndarray
     """Per atom, the row of cases that make it true."""
     stoppers: np.ndarray
@@ -106,28 +117,46 @@ class Planner:
         self._find_facts(relating, seen)
         goals = list(GoalFinder(self.lifted, self.cases, self.leaves, self.questions).goals(self.model.claims))
         goal_needs = [self.atoms.numbers(goal.conditions) for goal in goals]
+        clashes, pairs = relating.clashes(seen, self._tell)
+        numbers, pair_needs = self._conditions(relating, seen, clashes)
         code = code_of(self.model, self.atoms.terms, self.needs)
         lowered = sorted({atom for n in self._ends() for atom in self.guards[n]})
-        relations = relating.relations(self.atoms.terms, seen, lowered, self._tell)
+        changes = relating.changes(self.atoms.terms, seen, lowered, lambda done: self._tell(len(self.cases) + done))
         cases, atoms = len(self.cases), len(self.atoms.terms)
         return Plan(
             instances=np.array([case.instance for case in self.cases], np.int64),
             needs=rows_of(map(mask_of, self.needs), atoms),
-            clashes=rows_of(relations.clashes, cases),
-            causes=rows_of(relations.raised_by, cases),
-            stoppers=rows_of(self._stoppers(relations), cases),
+            clashes=rows_of(clashes, cases),
+            sometimes=rows_of((mask_of(np.flatnonzero(row >= 0).tolist()) for row in numbers), cases),
+            pair_numbers=numbers, pair_needs=rows_of(map(mask_of, pair_needs), atoms),
+            pair_causes=rows_of((_union(changes.raised_by[atom] for atom in pair) for pair in pair_needs), cases),
+            causes=rows_of(changes.raised_by, cases),
+            stoppers=rows_of(self._stoppers(changes), cases),
             goal_needs=rows_of(map(mask_of, goal_needs), atoms),
             goal_takes=rows_of((0 if goal.takes is None else 1 << goal.takes for goal in goals), cases),
             goal_claims=np.array([ERROR if g.claim is None else g.claim.index for g in goals], np.int64),
-            code=code, pairs=relations.pairs, seconds=time.monotonic() - self.began,
+            code=code, pairs=pairs, seconds=time.monotonic() - self.began,
         )  # fmt: skip
 
-    def _stoppers(self, relations: Relations) -> list[int]:
+    def _conditions(
+        self, relating: Relating, seen: Seen, clashes: Sequence[int]
+    ) -> tuple[np.ndarray, list[list[int]]]:
+        """For pairs of cases the number of their condition (-1: none), and the atoms of each number."""
+        finder = ConditionFinder(relating, self.kernel.unpack(seen.states), seen.met)
+        numbers, atoms = np.full((len(self.cases), len(self.cases)), -1, np.int64), list[list[int]]()
+        for one, other in finder.pairs(clashes):
+            found = finder.condition(one, other)
+            if found is not None:
+                numbers[one, other] = numbers[other, one] = len(atoms)
+                atoms.append(self.atoms.numbers(found))
+        return numbers, atoms
+
+    def _stoppers(self, changes: Changes) -> list[int]:
         """Per instance, the cases that can make its guard false, if it matters."""
         stoppers = [0] * len(self.model.instances)
         for number in self._ends():
             for atom in self.guards[number]:
-                stoppers[number] |= relations.lowered_by[atom]
+                stoppers[number] |= changes.lowered_by[atom]
         return stoppers
 
     def _tell(self, done: int) -> None:
@@ -164,6 +193,11 @@ def mask_of(numbers: Iterable[int]) -> int:
     for number in numbers:
         mask |= 1 << number
     return mask
+
+
+def _union(masks: Iterable[int]) -> int:
+    """All bits of some masks."""
+    return reduce(or_, masks, 0)
 
 
 def rows_of(masks: Iterable[int], bits: int) -> np.ndarray:

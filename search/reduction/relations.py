@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-from attrs import define, field
+from attrs import define
 
 from model.language.lift import Term, Terms, in_order, reads
 from search.prove.terms import rebuilt
@@ -52,16 +52,16 @@ class Seen:
     lowers: list[int]
     states: np.ndarray
     """Some of the states, packed, and all initial ones."""
+    met: np.ndarray
+    """int32[n, 4]: a state's number, two cases that are enabled in it, and 1 if they clash there."""
 
 
 @define(eq=False)
-class Relations:
-    """Bit masks: per case, the cases that clash with it; per atom, the cases that raise and that lower it."""
+class Changes:
+    """Bit masks: per atom, the cases that raise and that lower it."""
 
-    clashes: list[int]
     raised_by: list[int]
     lowered_by: list[int]
-    pairs: PairCounts = field(factory=PairCounts)
 
 
 class Relating:
@@ -84,26 +84,27 @@ class Relating:
         known.update({r.id: new for r, new in zip(moved, replaced(self.terms, moved, numbers), strict=True)})
         return [known[root.id] for root in wanted]
 
-    def relations(
-        self, atoms: Sequence[Term], seen: Seen, lowered: Iterable[int], tell: Callable[[int], None]
-    ) -> Relations:
-        """All relations of cases and atoms; which cases lower an atom is asked only for the atoms `lowered`.
+    def clashes(self, seen: Seen, tell: Callable[[int], None]) -> tuple[list[int], PairCounts]:
+        """Per case, the cases that clash with it; `tell` gets to know how many cases are done."""
+        result, pairs = [0] * len(self.cases), PairCounts()
+        for one in self.cases:
+            tell(one.index)
+            for other in self.cases[: one.index]:
+                if self._clash(one, other, bool(seen.clashes[one.index] >> other.index & 1), pairs):
+                    result[one.index] |= 1 << other.index
+                    result[other.index] |= 1 << one.index
+        return result, pairs
 
-        `tell` gets to know how many of two rounds through the cases are done.
-        """
-        count, self.atoms = len(self.cases), atoms
+    def changes(
+        self, atoms: Sequence[Term], seen: Seen, lowered: Iterable[int], tell: Callable[[int], None]
+    ) -> Changes:
+        """Which cases raise the atoms, and which lower those that are `lowered`; `tell` as above."""
+        self.atoms, result = atoms, Changes([0] * len(atoms), [0] * len(atoms))
         self.atom_reads, self.simple = [reads([atom]) for atom in atoms], [is_simple(atom) for atom in atoms]
-        result = Relations([0] * count, [0] * len(self.atoms), [0] * len(self.atoms))
         for case in self.cases:
             tell(case.index)
             self._changes(case, seen.raises[case.index], range(len(self.atoms)), result.raised_by, raised=True)
             self._changes(case, seen.lowers[case.index], lowered, result.lowered_by, raised=False)
-        for one in self.cases:
-            tell(count + one.index)
-            for other in self.cases[: one.index]:
-                if self._clash(one, other, bool(seen.clashes[one.index] >> other.index & 1), result.pairs):
-                    result.clashes[one.index] |= 1 << other.index
-                    result.clashes[other.index] |= 1 << one.index
         return result
 
     def _changes(self, case: Case, seen: int, atoms: Iterable[int], into: list[int], *, raised: bool) -> None:
@@ -129,7 +130,7 @@ class Relating:
         if seen or min(len(one.writes), len(other.writes)) > LARGE:
             pairs.dependent += 1
             return True
-        answer = self.questions.possible(self._trouble(one, other))
+        answer = self.questions.possible(self.trouble(one, other))
         if answer is Possible.NO:
             pairs.by_z3 += 1
         elif answer is Possible.YES:
@@ -143,7 +144,7 @@ class Relating:
             return True
         return self.terms.conjunction((*one.atoms, *other.atoms)) is self.terms.false
 
-    def _trouble(self, one: Case, other: Case) -> tuple[Term, ...]:
+    def trouble(self, one: Case, other: Case) -> tuple[Term, ...]:
         """That both cases are enabled, and one disables the other, or their order makes a difference."""
         t = self.terms
         spoiled = [t.negation(atom) for atom in self.after(one, other.atoms)]

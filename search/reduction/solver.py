@@ -9,7 +9,7 @@ from enum import Enum
 import z3
 
 from model.language.lift import Term, Terms, reads
-from model.language.lift.solver import Solver
+from model.language.lift.solver import Solver, number_in
 
 
 class Possible(Enum):
@@ -42,14 +42,18 @@ class Questions:
 
     def possible(self, conditions: Iterable[Term]) -> Possible:
         """Whether all conditions can be true in one state."""
+        return self.example(conditions)[0]
+
+    def example(self, conditions: Iterable[Term], effort: int = 0) -> tuple[Possible, dict[int, int]]:
+        """Whether all conditions can be true in one state, and if so the numbers of leaves that make it so."""
         wanted = self.terms.conjunction(conditions)
         if wanted.op == "bool":
-            return Possible.YES if wanted.payload else Possible.NO
+            return Possible.YES if wanted.payload else Possible.NO, {}
         began = time.monotonic()
         check = z3.SolverFor("QF_BV")
-        check.set("rlimit", self.effort)
+        check.set("rlimit", effort or self.effort)
         if Solver.width_for([wanted]) > self._solver.width:
-            return Possible.UNKNOWN
+            return Possible.UNKNOWN, {}
         expressions, variables = [self._solver.expression(wanted)], reads([wanted])
         given = {c.id: c for leaf in variables for c in self._given.get(leaf, ())}
         expressions += [self._solver.expression(condition) for condition in given.values()]
@@ -59,7 +63,11 @@ class Questions:
         answer = Possible.YES if result == z3.sat else Possible.NO if result == z3.unsat else Possible.UNKNOWN
         self.asked += 1
         self.seconds += time.monotonic() - began
-        return answer
+        return answer, self._numbers(check, variables) if answer is Possible.YES else {}
+
+    def _numbers(self, check: z3.Solver, variables: Iterable[int]) -> dict[int, int]:
+        model = check.model()
+        return {n: number_in(model, self._solver.variables[n][1]) for n in sorted(variables)}
 
     def _domain(self, variables: Iterable[int]) -> list[z3.BoolRef]:
         """That these variables lie in their intervals."""

@@ -17,6 +17,8 @@ from tests.reduction.resignation import TOWN
 from tests.search.post_office import POST_OFFICE
 
 MODELS = [TOWN, ZOO, POST_OFFICE, announced()["chang-roberts"], announced()["topic-id-core"]]
+CONDITIONAL = ("zoo", "topic-id-core")
+"""Models with pairs of cases that clash in some states only, and are met in others."""
 
 
 class Relations:
@@ -27,6 +29,7 @@ class Relations:
         planner = Planner(self.model, kernel_for(self.model))
         self.plan: Plan = planner.plan()
         self.cases, self.atoms = planner.cases, planner.atoms.terms
+        self.conditions = [int.from_bytes(row.tobytes(), "little") for row in self.plan.pair_needs]
 
     def truths(self, state: Vector) -> list[int]:
         """Which atoms are true."""
@@ -48,6 +51,15 @@ class Relations:
         """Whether a bit of one of the plan's rows is set."""
         words = getattr(self.plan, rows)[row]
         return bool(int(words[number // 64]) >> (number % 64) & 1)
+
+    def condition(self, one: int, other: int) -> int:
+        """The number of the condition of two cases, -1 if they have none."""
+        return int(self.plan.pair_numbers[one, other])
+
+    def met(self, truths: list[int]) -> set[int]:
+        """The conditions of which an atom is true."""
+        true = sum(1 << number for number, truth in enumerate(truths) if truth)
+        return {number for number, atoms in enumerate(self.conditions) if atoms & true}
 
 
 @pytest.fixture(scope="module", params=MODELS, ids=[s.name for s in MODELS])
@@ -77,6 +89,29 @@ def test_cases_that_do_not_clash_commute_and_do_not_disable_each_other(related):
                 assert related.step(other, after[one]) == related.step(one, after[other])
                 looked_at += 1
     assert looked_at > 0
+
+
+def test_cases_that_clash_under_a_condition_commute_where_it_is_not_met(related):
+    looked_at = 0
+    for state in states(related.model):
+        met = related.met(related.truths(state))
+        after = {case: related.step(case, state) for case in related.enabled(state)}
+        for one, other in combinations(after, 2):
+            number = related.condition(one, other)
+            assert number == related.condition(other, one) and (number >= 0) == related.holds("sometimes", one, other)
+            if number >= 0 and number not in met:
+                assert other in related.enabled(after[one]) and one in related.enabled(after[other])
+                assert related.step(other, after[one]) == related.step(one, after[other])
+                looked_at += 1
+    assert (looked_at > 0) == (related.model.scenario.name in CONDITIONAL)
+
+
+def test_what_makes_a_condition_met_is_said_to(related):
+    for state in states(related.model):
+        before = related.met(related.truths(state))
+        for case in related.enabled(state):
+            for number in related.met(related.truths(related.step(case, state))) - before:
+                assert related.holds("pair_causes", number, case)
 
 
 def test_what_makes_an_atom_true_or_a_guard_false_is_said_to(related):

@@ -115,7 +115,7 @@ def test_walks_are_a_swarm_unless_they_are_to_be_uniform(kwalk):
     asked = ("walk", TOPIC_ID_CORE, "--walks", 4000, "--keep-going", "--minimize", 0)
     swarm, uniform = kwalk(*asked), kwalk(*asked, "--uniform")
     assert "A swarm of 2 generations" in swarm.out and "favoured, rarest first: " in swarm.out
-    assert "swarm" not in uniform.out and "distinct states in walks (estimated)" in uniform.out
+    assert "swarm" not in uniform.out and "distinct states (estimated)" in uniform.out
     assert uniform.out.rstrip().endswith("--uniform --keep-going")
 
 
