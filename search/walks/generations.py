@@ -24,14 +24,14 @@ def next_generation(kernel: Kernel, course: Course, walks: Walks) -> Course:
         swarm.last, swarm.last + int(GROWTH * size),
         _chances(swarm, walks) if swarm.tuned else swarm.plans[-1].chances,
         _restarts(kernel, course, walks) if swarm.restarting else (),
-        _favoured(swarm, walks) if swarm.tuned else (),
+        _favoured(course, walks) if swarm.tuned else (),
     )
     return evolve(course, swarm=swarm.with_plan(plan))
 
 
 def _chances(swarm: Swarm, walks: Walks) -> np.ndarray:
     """How likely each group is to go up a level: the rarer its instances were taken, the likelier."""
-    taken = _taken(swarm, walks)
+    taken = _sums(swarm, walks.taken)
     chances = np.full(len(taken), CHANCE)
     for begin, end in zip(swarm.ends, swarm.ends[1:], strict=False):
         if end > begin:
@@ -40,17 +40,23 @@ def _chances(swarm: Swarm, walks: Walks) -> np.ndarray:
     return chances
 
 
-def _taken(swarm: Swarm, walks: Walks) -> np.ndarray:
-    """How often instances of each group were taken, int64[groups]."""
-    members = np.unpackbits(swarm.rows.view(np.uint8), axis=1, bitorder="little")[:, : len(walks.taken)]
-    return members.astype(np.int64) @ walks.taken
+def _sums(swarm: Swarm, counts: np.ndarray) -> np.ndarray:
+    """The counts of instances added up for each group, int64[groups]."""
+    members = np.unpackbits(swarm.rows.view(np.uint8), axis=1, bitorder="little")[:, : len(counts)]
+    return members.astype(np.int64) @ counts
 
 
-def _favoured(swarm: Swarm, walks: Walks) -> tuple[str, ...]:
-    """The actions that are likelier than the middle one to go up a level, rarest first."""
+def _favoured(course: Course, walks: Walks) -> tuple[str, ...]:
+    """The actions that are likelier than the middle one to go up a level, rarest first; those that could be taken."""
+    swarm = course.swarm
+    assert swarm is not None
+    enabled = np.zeros_like(walks.enabled)
+    allowed = slice(None) if course.allowed is None else list(course.allowed)
+    enabled[allowed] = walks.enabled[allowed]
     begin, end = swarm.ends[1], swarm.ends[2]
-    order = np.argsort(_taken(swarm, walks)[begin:end], kind="stable")
-    return tuple(swarm.names[begin + place] for place in order[: (end - begin) // 2])
+    order = np.argsort(_sums(swarm, walks.taken)[begin:end], kind="stable")[: (end - begin) // 2]
+    possible = _sums(swarm, enabled)[begin:end] > 0
+    return tuple(swarm.names[begin + place] for place in order if possible[place])
 
 
 def _restarts(kernel: Kernel, course: Course, walks: Walks) -> tuple[Restart, ...]:

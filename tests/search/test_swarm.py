@@ -251,6 +251,16 @@ def test_what_walks_could_not_do_is_told_and_not_counted_as_a_rule_that_never_fi
     assert verdict.notes[1] == "100 of 100 walks were cut where no other rule was enabled."
 
 
+def test_no_rule_is_called_favoured_that_cannot_be_taken():
+    model = Model(find_scenario("lamport-mutex"))
+    everything, less = (
+        walk(model, walks=3000, claims=(), manner=evolve(SWARM, without=names)) for names in ((), ("leave",))
+    )
+    (said,) = (note for note in everything.notes if note.startswith("The last generation favoured"))
+    (without,) = (note for note in less.notes if note.startswith("The last generation favoured"))
+    assert "leave" in said and "leave" not in without
+
+
 def test_a_step_out_of_its_domain_is_found_by_a_swarm_with_the_way_to_it():
     with pytest.raises(DomainError, match=r"overflow\(\) leaves its domain.*This happens after"):
         walk(Model(BROKEN), claims=(), manner=SWARM)
