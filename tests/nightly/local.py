@@ -67,8 +67,8 @@ class LocalFleet:
 
 
 @contextmanager
-def without_spark(patch, partitions=2, home_seconds=0.0):
-    """In here runs are done in this process, in small blocks; `patch` is pytest's monkeypatch."""
+def without_spark(patch, partitions=2, home_seconds=0.0, *, small=True):
+    """In here runs are done in this process, in `small` blocks or not; `patch` is pytest's monkeypatch."""
     java = SimpleNamespace(java=SimpleNamespace(lang=SimpleNamespace(System=SimpleNamespace(getProperty=str))))
     context = SimpleNamespace(defaultParallelism=partitions, master="none", _jvm=java)
     session = SimpleNamespace(sparkContext=context)
@@ -80,7 +80,7 @@ def without_spark(patch, partitions=2, home_seconds=0.0):
     with patch.context() as patched:
         patched.setattr(driver, "Fleet", LocalFleet)
         patched.setattr(run, "spark_session", fake_session)
-        patched.setattr(rounds, "BLOCK_STEPS", 1 << 11)
+        patched.setattr(rounds, "BLOCK_STEPS", 1 << 11 if small else rounds.BLOCK_STEPS)
         patched.setattr(walking, "HOME_SECONDS", home_seconds)
         yield
 
