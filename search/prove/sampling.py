@@ -9,12 +9,12 @@ import time
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from attrs import frozen
+from attrs import define
 
 from model.language import Model, Vector
 from search.compile import kernel_for
 from search.kernel import Kernel
-from search.prove.cubes import Cube, Rows
+from search.prove.cubes import Rows
 from search.prove.slicing import Slice
 from search.stepping import KernelStepper
 
@@ -29,7 +29,7 @@ Found = dict[bytes, tuple[bytes, int] | None]
 """Packed states, each with the state and the instance that it was found by; an initial state with None."""
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Sample:
     """Reachable states; `is_complete` says that these are all."""
 
@@ -42,21 +42,21 @@ class Sample:
         columns = self.vectors[:, list(part.varying)]
         return Rows(np.unique(columns, axis=0) if columns.shape[1] else columns[:1], part.varying)
 
-    def path_into(self, cube: Cube) -> tuple[Vector, tuple[int, ...]] | None:
-        """A behaviour to a sampled state in a cube: its initial state and its instances. None if no state is in it."""
-        held = np.ones(len(self.vectors), bool)
-        for n, (low, high) in cube.items():
-            held &= (self.vectors[:, n] >= low) & (self.vectors[:, n] <= high)
-        if not held.any():
-            return None
-        states, instances = list(self._known), []
-        index = int(np.argmax(held))
-        state, origin = states[index], self._known[states[index]]
-        while origin is not None:
+    def add(self, found: Found, stepping: Stepping) -> np.ndarray:
+        """Know more reachable states, each found from one that is known or comes before it; those that are new."""
+        new = {state: origin for state, origin in found.items() if state not in self._known}
+        self._known.update(new)
+        vectors = stepping.unpack(new) if new else self.vectors[:0]
+        self.vectors = np.concatenate([self.vectors, vectors])
+        return vectors
+
+    def path_to(self, state: bytes) -> tuple[bytes, tuple[int, ...]]:
+        """A behaviour to a packed state that is known: its packed initial state and its instances."""
+        instances: list[int] = []
+        while (origin := self._known[state]) is not None:
             state, instance = origin
             instances.append(instance)
-            origin = self._known[state]
-        return tuple(self.vectors[states.index(state)].tolist()), tuple(reversed(instances))
+        return state, tuple(reversed(instances))
 
 
 class Stepping:
