@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from attrs import define, evolve, field
 
-from model.language import Claim, DomainError, Kind, Model
+from model.language import Claim, DomainError, Kind, Model, Vector
 from model.language.lift import Lifted, LiftedClaim
 from search.progress import Progress, Report
 from search.prove.bounded import BoundedCheck, Path
@@ -19,6 +19,7 @@ from search.prove.cubes import fact_text
 from search.prove.frames import Reached
 from search.prove.induction import Escape, escapes
 from search.prove.kinduction import least_k
+from search.prove.lemmas import Met, of_domains
 from search.prove.step import Effort, OutOfEffort
 from search.prove.workshop import Supported, Workshop
 from search.trace import run
@@ -32,7 +33,7 @@ CANNOT_FAIL = "inductive, and was never put to the test: no state of the domains
 PAUSE = 0.5
 """Seconds between two reports of progress while questions are asked."""
 QUESTION = 10.0
-"""Seconds that k-induction of one claim may take."""
+"""Seconds of CPU time that k-induction of one claim may take."""
 CHASE_QUESTIONS = 2_000
 """So many questions to Z3 a counterexample to induction is chased for."""
 
@@ -58,6 +59,8 @@ class Attempt:
     report: Report
     began: float = field(factory=time.monotonic)
     escapes: list[Escape] | None = None
+    cleared: dict[str, tuple[str, ...]] = field(factory=dict)
+    """The actions of escapes that are excluded by supporting invariants, and these."""
     proofs: dict[int, Proof] = field(factory=dict)
     refuted: int = 0
     stopped: str = ""
@@ -92,6 +95,8 @@ class Attempt:
         self._tell(0, "claims", "domains")
         with suppress(TimeoutError):
             self.escapes = list(escapes(self.lifted))
+        if self.wish.support and self.escapes:
+            self._clear(self.escapes)
         self._bounded(min(NEAR, self.wish.depth))
         asked = self.wish.induction or self.wish.support
         waiting = self.open if asked and self.found is None else []
@@ -100,6 +105,24 @@ class Attempt:
             self._prove(waiting.pop(0))
         if self.found is None and self.open:
             self._bounded(self.wish.depth)
+
+    def _clear(self, escapes: list[Escape]) -> None:
+        """Look for facts that exclude what could leave a domain."""
+        self._workshop.deadline = self._share(len(self.chosen) + 1)
+        wanted = {escape.action for escape in escapes}
+        for goal in of_domains(self.lifted):
+            if goal.action in wanted:
+                self._tell(len(self.cleared), "actions", f"domains: {goal.action}: supporting invariants")
+                outcome = self._workshop.facts_for(goal)
+                if isinstance(outcome, Met):
+                    raise self._domain_error(self._start_of(outcome.start), outcome.instances)
+                if isinstance(outcome, Supported):
+                    self.cleared[goal.action] = tuple(fact_text(self.model, cube) for cube in outcome.facts)
+        self.escapes = [escape for escape in escapes if escape.action not in self.cleared]
+
+    def _start_of(self, state: Vector) -> int:
+        """The number of an initial state."""
+        return self.model.initial.index(state)
 
     # Bounded checking.
 
@@ -168,11 +191,11 @@ class Attempt:
             return known
         try:
             bench = self._workshop.bench(claim)
-            bench.step.effort = Effort(deadline=self._soon())
+            bench.step.effort = self._soon()
             if counterexample(bench.step, claim.claim.index) is None:
                 idle = cannot_fail(bench.step, claim.claim.index)
                 return evolve(known, outcome="proved", k=1, method=CANNOT_FAIL if idle else "inductive")
-            k = least_k(bench.part, claim, most, Effort(deadline=self._soon()))
+            k = least_k(bench.part, claim, most, self._soon())
         except OutOfEffort as end:
             return evolve(known, method=f"induction: {end}")
         if k is None:
@@ -184,15 +207,16 @@ class Attempt:
         now = time.monotonic()
         return None if self.deadline is None else now + (self.deadline - now) / (claims + 1)
 
-    def _soon(self) -> float:
-        end, share = time.monotonic() + QUESTION, self._workshop.deadline
-        return end if share is None else min(end, share)
+    def _soon(self) -> Effort:
+        return Effort(deadline=self._workshop.deadline, cpu_deadline=time.process_time() + QUESTION)
 
     def _supported(self, claim: LiftedClaim, known: Proof) -> Proof:
         """With supporting invariants; a violation that is met ends everything."""
         outcome = self._workshop.support(claim)
+        if isinstance(outcome, Met):
+            return self._met(claim, Path(self._start_of(outcome.start), outcome.instances, claim), known)
         if isinstance(outcome, Reached):
-            return self._met(claim, outcome, known)
+            return self._met(claim, self._path_of(outcome, claim), known)
         if isinstance(outcome, Supported):
             texts = tuple(fact_text(self.model, cube) for cube in outcome.facts)
             known = evolve(known, k=1, support=texts)
@@ -201,13 +225,16 @@ class Attempt:
             return evolve(known, outcome="proved", method="inductive with supporting invariants")
         return evolve(known, method=outcome.reason, refuted=max(known.refuted, outcome.refuted))
 
-    def _met(self, claim: LiftedClaim, outcome: Reached, known: Proof) -> Proof:
-        """What a behaviour that was met on the way back from a violation amounts to."""
+    def _path_of(self, outcome: Reached, claim: LiftedClaim) -> Path:
         start = next(n for n, state in enumerate(self.model.initial) if outcome.start.has_state(state))
-        steps = len(outcome.instances)
+        return Path(start, outcome.instances, claim)
+
+    def _met(self, claim: LiftedClaim, path: Path, known: Proof) -> Proof:
+        """What a behaviour that was met on the way back from a violation amounts to."""
+        steps = len(path.instances)
         if claim.claim.kind is Kind.REACHABLE:
             return evolve(known, outcome="witnessed", method=f"after {steps} steps")
-        self.found, self.found_refuted = Path(start, outcome.instances, claim), known.refuted
+        self.found, self.found_refuted = path, known.refuted
         self._shorten(claim, steps)
         return evolve(known, outcome="violated", method=f"after {len(self.found.instances)} steps")
 
@@ -232,7 +259,8 @@ class Attempt:
                 fate = chase(bench.step, found, bench.rows, bench.facts or [])
                 told = evolve(known, counterexample=f"{found.text(self.model)}: {fate.text()}")
                 if fate.behaviour is not None:
-                    return self._met(claim, fate.behaviour.then(found.move.instance), told)
+                    reached = fate.behaviour.then(found.move.instance)
+                    return self._met(claim, self._path_of(reached, claim), told)
                 return told
         return known
 

@@ -109,6 +109,7 @@ class Conclusion:
     def _of_claims(self) -> Iterator[str]:
         """A sentence on each claim, with the invariants that support it and the part of the model that matters."""
         told: dict[tuple[str, ...], str] = {}
+        printed = set(self._of_domains())
         for proof in self._proofs():
             if proof.outcome in ("witnessed", "violated"):
                 yield f"{proof.claim} is {'witnessed' if proof.outcome == 'witnessed' else 'violated'} ({proof.method})"
@@ -118,8 +119,10 @@ class Conclusion:
                 yield f"{proof.claim} is inductive with the invariants of {told[proof.support]}"
             else:
                 told[proof.support] = proof.claim
-                yield f"{proof.claim} is {_proved(proof)}"
-                yield from (f"    {sentence}" for sentence in proof.support)
+                new = [sentence for sentence in proof.support if sentence not in printed]
+                printed.update(new)
+                yield f"{proof.claim} is {_proved(proof, len(new))}"
+                yield from (f"    {sentence}" for sentence in new)
             if proof.counterexample:
                 yield f"    a counterexample to its induction is {proof.counterexample}"
             if proof.slice and proof.outcome != "witnessed":
@@ -128,10 +131,16 @@ class Conclusion:
     def _domains(self) -> Iterator[str]:
         """Whether the domains are closed under every action, or which actions Z3 could not clear."""
         done = self.attempt
+        if done.cleared:
+            sentences = self._of_domains()
+            count = f"{len(done.cleared)} of {len(done.lifted.actions)} action instances"
+            yield f"{count} cannot leave their domain where these {len(sentences)} supporting invariants hold:"
+            yield from (f"    {sentence}" for sentence in sentences)
         if done.escapes is None:
             yield "whether the domains are closed under every action is not known"
         elif not done.escapes:
-            yield "the domains are closed under every action"
+            others = " other" if done.cleared else ""
+            yield f"the domains are closed under every{others} action"
         else:
             first = done.escapes[0]
             state = ", ".join(f"{path} {value}" for path, value in self._unusual(first))
@@ -142,6 +151,10 @@ class Conclusion:
                 f"in-domain state that need not be reachable, such as {first.action} {where}{near}"
             )
 
+    def _of_domains(self) -> list[str]:
+        """The supporting invariants that keep actions in their domains."""
+        return list(dict.fromkeys(sentence for support in self.attempt.cleared.values() for sentence in support))
+
     def _unusual(self, escape: Escape) -> list[tuple[str, str]]:
         """What sets the state of an escape apart from a new one."""
         model = self.attempt.model
@@ -150,8 +163,9 @@ class Conclusion:
         return [(path, value) for path, value in model.show(escape.state).items() if value != usual[path]][:6]
 
 
-def _proved(proof: Proof) -> str:
+def _proved(proof: Proof, new: int) -> str:
     if not proof.support:
         return proof.method if proof.k else f"proved: {proof.method}"
     count = len(proof.support)
-    return f"inductive with {count} supporting invariant{'s' * (count != 1)}:"
+    text = f"inductive with {count} supporting invariant{'s' * (count != 1)}"
+    return f"{text}:" if new == count else f"{text}, {count - new} of them among those above; the others:"

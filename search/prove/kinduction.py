@@ -16,7 +16,7 @@ from model.language.lift.solver import Solver
 from search.prove.certificate import cube_term
 from search.prove.cubes import Cube
 from search.prove.slicing import Slice
-from search.prove.step import Effort, OutOfEffort
+from search.prove.step import Effort
 from search.prove.unroll import Unrolling
 
 
@@ -56,11 +56,5 @@ class _Path:
         solver = Solver(Solver.width_for([condition]))
         expression = solver.expression(condition)
         check = z3.SolverFor("QF_FD")
-        left = self.effort.spend()
-        if left is not None:
-            check.set("timeout", left)
         check.add(expression, *solver.domain())
-        result = check.check()
-        if result == z3.unknown:
-            raise OutOfEffort(check.reason_unknown())
-        return result == z3.unsat
+        return not self.effort.answer(check, check.check)

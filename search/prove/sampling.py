@@ -23,6 +23,7 @@ STATES = 30_000
 WALK = 300
 """Steps of a random walk."""
 SECONDS = 20.0
+"""CPU time that is spent on them at most."""
 
 
 Found = dict[bytes, tuple[bytes, int] | None]
@@ -89,7 +90,7 @@ class Stepping:
 
 def sample(stepping: Stepping, states: int = STATES, seconds: float = SECONDS, seed: int = 0) -> Sample:
     """Reachable states, at least the initial ones; the same for the same seed unless time ends first."""
-    end = time.monotonic() + seconds
+    end = time.process_time() + seconds
     known: Found = dict.fromkeys(stepping.pack(vector) for vector in stepping.model.initial)
     is_complete = _breadth_first(stepping, known, states // 3, end)
     if not is_complete:
@@ -103,7 +104,7 @@ def _breadth_first(stepping: Stepping, known: Found, most: int, end: float) -> b
     while waiting:
         following: dict[bytes, None] = {}
         for state in waiting:
-            if len(known) >= most or time.monotonic() > end:
+            if len(known) >= most or time.process_time() > end:
                 return False
             for instance, after in stepping.steps(state):
                 if after not in known:
@@ -120,7 +121,7 @@ def _walk(stepping: Stepping, known: Found, most: int, end: float, chance: rando
         state = chance.choice(starts)
         for _ in range(WALK):
             following = stepping.steps(state)
-            if len(known) >= most or time.monotonic() > end:
+            if len(known) >= most or time.process_time() > end:
                 return
             if not following:
                 break

@@ -36,10 +36,14 @@ class OutOfEffort(Exception):
 
 @define
 class Effort:
-    """What may be spent on an answer: questions to Z3, and time until a deadline (of time.monotonic)."""
+    """What may be spent on an answer: questions to Z3, time until a deadline (of time.monotonic), and CPU time.
+
+    `cpu_deadline` is one of time.process_time, so that what is found does not depend on what else the machine does.
+    """
 
     questions: int | None = None
     deadline: float | None = None
+    cpu_deadline: float | None = None
     asked: int = 0
     told: Callable[[int], None] | None = None
     """Is called with the number of questions before each."""
@@ -51,18 +55,35 @@ class Effort:
         self.asked += 1
         if self.told is not None:
             self.told(self.asked)
-        if self.deadline is None:
+        ends = ((self.deadline, time.monotonic()), (self.cpu_deadline, time.process_time()))
+        left = [end - now for end, now in ends if end is not None]
+        if not left:
             return None
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            raise OutOfEffort("the time budget is spent")
-        return max(1, int(1000 * left))
+        if min(left) <= 0:
+            raise OutOfEffort(SPENT)
+        return max(1, int(1000 * min(left)))
+
+    def answer(self, solver: z3.Solver, check: Callable[[], z3.CheckSatResult]) -> bool:
+        """Whether a check says sat. OutOfEffort if it cannot tell; it is asked again while there is CPU time left."""
+        while True:
+            left = self.spend()
+            if left is not None:
+                solver.set("timeout", left)
+            result = check()
+            if result != z3.unknown:
+                return bool(result == z3.sat)
+            reason = _reason(solver.reason_unknown())
+            if self.cpu_deadline is None or reason != SPENT:
+                raise OutOfEffort(reason)
+
+
+SPENT = "the time budget is spent"
 
 
 def _reason(said: str) -> str:
     """Why Z3 gave no answer, in our words where it is known."""
     if said in ("timeout", "canceled"):
-        return "the time budget is spent"
+        return SPENT
     return "Z3 ran out of memory" if "memory" in said else f"Z3 says {said!r}"
 
 
@@ -163,13 +184,7 @@ class Session:
         if self._told < len(defined):
             self.check.add(*defined[self._told :])
             self._told = len(defined)
-        left = self.step.effort.spend()
-        if left is not None:
-            self.check.set("timeout", left)
-        result = self.check.check(*assumptions)
-        if result == z3.unknown:
-            raise OutOfEffort(_reason(self.check.reason_unknown()))
-        return result == z3.sat
+        return self.step.effort.answer(self.check, lambda: self.check.check(*assumptions))
 
     def core(self) -> list[z3.BoolRef]:
         """The assumptions that made the last question impossible."""

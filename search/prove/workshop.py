@@ -12,6 +12,7 @@ from model.language.lift import Lifted, LiftedClaim
 from search.prove.certificate import needed_facts, supports
 from search.prove.cubes import Cube, Rows
 from search.prove.frames import Aim, Frames, Proved, Reached
+from search.prove.lemmas import Confirmation, Goal, Met, ProofGraph, of_claim
 from search.prove.sampling import Sample, Stepping, sample
 from search.prove.slicing import Slice, slice_of
 from search.prove.step import Effort, OutOfEffort, Step
@@ -21,6 +22,10 @@ TEMPLATE_QUESTIONS = 400
 """So many questions to Z3 may be spent on facts from the template, for each slice."""
 QUESTIONS = 20_000
 """So many may be spent on facts for one claim."""
+GRAPH_QUESTIONS = 200_000
+"""So many may be spent on lemmas for one goal of a proof graph."""
+LARGE = 90
+"""Slices with more leaves than this are left to proof graphs: one question about such a step as a whole takes long."""
 MINIMIZING = 3_000
 """So many may be spent on leaving out the facts that a proof does not need."""
 
@@ -61,6 +66,11 @@ class Workshop:
         """Reachable states."""
         return sample(self.stepping)
 
+    @cached_property
+    def graph(self) -> ProofGraph:
+        """The lemmas of the model as a whole."""
+        return ProofGraph(self.lifted, self.stepping, self.sample)
+
     def part(self, claims: Sequence[LiftedClaim]) -> Slice:
         """The slice of some claims."""
         return slice_of(self.lifted, claims)
@@ -97,13 +107,23 @@ class Workshop:
                     bench.facts = [*bench.facts, *found.run()]
         return bench.facts
 
-    def support(self, claim: LiftedClaim) -> Supported | Reached | Unsupported:
+    def support(self, claim: LiftedClaim) -> Supported | Reached | Met | Unsupported:
         """Facts that support the claim, a behaviour that violates it, or why neither was found."""
+        outcome: Supported | Reached | Met | Unsupported = Unsupported("", 0)
+        if len(self.part([claim]).varying) <= LARGE:
+            outcome = self._by_frames(claim)
+        if isinstance(outcome, Unsupported) and claim.claim.kind is not Kind.REACHABLE:
+            refuted, outcome = outcome.refuted, self.facts_for(of_claim(self.lifted, claim))
+            if isinstance(outcome, Unsupported):
+                outcome.refuted = refuted
+        return outcome
+
+    def _by_frames(self, claim: LiftedClaim) -> Supported | Reached | Unsupported:
+        """Facts from the template, then by property-directed reachability, about the claim's slice."""
         bench = self.bench(claim)
-        index = claim.claim.index
         background = self.template_facts(bench)
         self.effort(bench, QUESTIONS)
-        frames = Frames(bench.step, Aim.of_claim(bench.step, index), bench.rows, background)
+        frames = Frames(bench.step, Aim.of_claim(bench.step, claim.claim.index), bench.rows, background)
         try:
             outcome = frames.run()
         except OutOfEffort as end:
@@ -111,6 +131,22 @@ class Workshop:
         if isinstance(outcome, Reached):
             return outcome
         return self._certified(bench, claim, outcome)
+
+    def facts_for(self, goal: Goal) -> Supported | Met | Unsupported:
+        """The same by a proof graph, instance by instance, for a claim or another goal that holds initially."""
+        self.graph.effort = Effort(GRAPH_QUESTIONS, self.deadline, told=self.told)
+        try:
+            outcome = self.graph.prove(goal)
+        except OutOfEffort as end:
+            return Unsupported(f"{end} ({len(self.graph.lemmas):,} lemmas, {self.graph.wrong:,} were wrong)", 0)
+        if isinstance(outcome, Met):
+            return outcome
+        try:
+            if not Confirmation(self.lifted, outcome).stands(goal):
+                raise AssertionError(f"{goal.name}: a proof does not stand when it is checked again.")
+        except TimeoutError as end:
+            return Unsupported(f"a proof was found, and Z3 could not check it again ({end})", 0)
+        return Supported(tuple(sorted(outcome, key=lambda cube: (len(cube), tuple(cube.items())))))
 
     def _certified(self, bench: Bench, claim: LiftedClaim, proof: Proved) -> Supported | Unsupported:
         self.effort(bench, MINIMIZING)

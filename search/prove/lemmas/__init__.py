@@ -1,5 +1,6 @@
 """Proofs about large models: supporting facts that are guessed from examples, one counterexample at a time."""
-from search.prove.lemmas.examples import Examples
-from search.prove.lemmas.graph import Goal, ProofGraph
+from search.prove.lemmas.confirm import Confirmation
+from search.prove.lemmas.goals import of_claim, of_domains
+from search.prove.lemmas.graph import Goal, Met, ProofGraph
 
-__all__ = ["Examples", "Goal", "ProofGraph"]
+__all__ = ["Confirmation", "Goal", "Met", "ProofGraph", "of_claim", "of_domains"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from model.language.lift import Lifted, LiftedAction, Term
+from search.prove.certificate import MILLISECONDS, cube_term
 from search.prove.cubes import Cube
 from search.prove.lemmas.graph import Goal
 from search.prove.slicing import whole
-from search.prove.certificate import MILLISECONDS, cube_term
 from search.prove.terms import satisfying, state_variables, taken
 
 

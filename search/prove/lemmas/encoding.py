@@ -1,4 +1,4 @@
-"""A model in Z3 without a step's "after": an instance's effects are terms over the state before, and so is what they break.
+"""A model in Z3, one instance at a time; what it does, and what that breaks, are terms over the state before.
 
 Words: a *question* is whether a state is possible in which an instance can be taken (or none is asked for) and
 something bad is true, while all *lemmas* hold that have been told. Its *reason* is what of such a state is enough for
@@ -6,19 +6,18 @@ the answer: whatever else the state is like, the same happens.
 """
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from itertools import count
 
-import numpy as np
 import z3
 
-from model.language import Model, Vector
+from model.language import Vector
 from model.language.lift import Lifted, LiftedAction, Term, reads
 from model.language.lift.solver import Solver
 from search.prove.certificate import cube_term
 from search.prove.cubes import Cube
 from search.prove.slicing import whole
-from search.prove.step import Effort, OutOfEffort
+from search.prove.step import Effort
 from search.prove.terms import state_variables, taken
 
 
@@ -110,7 +109,7 @@ class Question:
 
     def __init__(self, owner: Questions, bad: Term) -> None:
         self._of, self._leaves = owner, owner.relevant(bad)
-        self._bad, self._not, expression = owner.encoding.literal(), owner.encoding.literal(), None
+        self._bad, self._not = owner.encoding.literal(), owner.encoding.literal()
         expression = owner.encoding.solver.expression(bad)
         owner._search.add(z3.Or(z3.Not(self._bad), expression))
         self._opposite: z3.BoolRef | None = z3.Not(z3.And(owner._can, expression))
@@ -155,11 +154,11 @@ def _possible(solver: z3.Solver, literals: Sequence[z3.BoolRef], effort: Effort)
 
     Z3's own `check` spends more time on looking at each of hundreds of literals in Python than on the answer.
     """
-    left = effort.spend()
-    if left is not None:
-        solver.set("timeout", left)
     assumed = (z3.Ast * len(literals))(*(literal.as_ast() for literal in literals))
-    result = z3.Z3_solver_check_assumptions(solver.ctx.ref(), solver.solver, len(literals), assumed)
-    if result == z3.Z3_L_UNDEF:
-        raise OutOfEffort(f"Z3 says {solver.reason_unknown()!r}")
-    return bool(result == z3.Z3_L_TRUE)
+
+    def check() -> z3.CheckSatResult:
+        return z3.CheckSatResult(
+            z3.Z3_solver_check_assumptions(solver.ctx.ref(), solver.solver, len(literals), assumed)
+        )
+
+    return effort.answer(solver, check)

@@ -2,10 +2,12 @@
 
 Words: *examples* are reachable states. They *agree* with another state on some leaves where they have the same numbers.
 A *guess* is a cube around a state that no example is in. The fewer leaves it speaks of, and the more examples come near
-it (agree on all of its leaves but one), the more likely it is that no reachable state is in it.
+it (agree on all of its leaves but one), the more likely it is that no reachable state is in it. Among likely ones the
+largest cube is the best: it excludes the most, so that fewer are needed.
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -17,6 +19,8 @@ LIKELY = 30.0
 """So many examples are expected in two values at once, if they had nothing to do with each other, for a good guess."""
 RATHER = 10.0
 """A guess about three leaves is taken if so many times as many examples speak for it as for the best about two."""
+COMPARED = 20
+"""So many likely guesses are compared by how large they are."""
 WEIGHED = 60
 """Where a state disagrees with the examples in more leaves than that, guesses about three are not looked for."""
 
@@ -46,8 +50,14 @@ class Examples:
 
     def guess(self, state: Sequence[int], leaves: Sequence[int]) -> Cube:
         """The best guess around a state that speaks of some of these leaves, on which no example agrees with it."""
-        chosen = _Patterns(self.rows[:, list(leaves)], [state[n] for n in leaves]).best()
-        return self._widened({leaves[place]: state[leaves[place]] for place in chosen})
+        options = _Patterns(self.rows[:, list(leaves)], [state[n] for n in leaves]).likely()
+        cubes = [self._widened({leaves[place]: state[leaves[place]] for place in chosen}) for chosen in options]
+        return max(cubes, key=self._share)
+
+    def _share(self, cube: Cube) -> float:
+        """How much of the domains is in a cube."""
+        domains = ((part, self._domain(n)) for n, part in cube.items())
+        return math.prod((part[1] - part[0] + 1) / (domain[1] - domain[0] + 1) for part, domain in domains)
 
     def _widened(self, numbers: Mapping[int, int]) -> Cube:
         """The cube around some numbers, with each leaf's interval as wide as the examples allow."""
@@ -82,25 +92,27 @@ class _Patterns:
         self.agree = np.unpackbits(patterns, axis=1, count=len(numbers)).astype(float)
         self.counts, self.examples = counts.astype(float), len(rows)
 
-    def best(self) -> list[int]:
-        """The places of the leaves of the best guess."""
+    def likely(self) -> list[list[int]]:
+        """The places of the leaves of the guesses that are most likely to be true; at least one guess."""
         alone = self.counts @ self.agree
         if not alone.all():
-            return [int(np.argmin(alone))]
+            return [[place] for place in np.flatnonzero(alone == 0).tolist()]
         both = self.agree.T @ (self.agree * self.counts[:, None])
-        likely, pair = self._pair(alone, both)
-        if likely >= LIKELY:
-            return pair
+        expected, pairs = self._pairs(alone, both)
+        if expected >= LIKELY:
+            return pairs
         backed, three = self._three(both) if len(both) <= WEIGHED else (0.0, [])
-        if backed > RATHER * likely:
-            return three
-        return pair or self._cover()
+        if backed > RATHER * expected:
+            return [three]
+        return pairs[:1] or [self._cover()]
 
-    def _pair(self, alone: np.ndarray, both: np.ndarray) -> tuple[float, list[int]]:
-        """Two leaves that no example agrees on, with the number of examples that would be expected to."""
-        expected = np.where(np.triu(both == 0, 1), np.outer(alone, alone) / self.examples, 0.0)
-        a, b = divmod(int(np.argmax(expected)), len(both))
-        return float(expected[a, b]), [a, b] if expected[a, b] else []
+    def _pairs(self, alone: np.ndarray, both: np.ndarray) -> tuple[float, list[list[int]]]:
+        """Pairs of leaves that no example agrees on, and in how many the first would be expected if all were chance."""
+        expected = np.where(np.triu(both == 0, 1), np.outer(alone, alone) / self.examples, 0.0).ravel()
+        order = np.argsort(-expected, kind="stable")[:COMPARED]
+        most = float(expected[order[0]])
+        least = min(most, LIKELY)
+        return most, [list(divmod(place, len(both))) for place in order.tolist() if most and expected[place] >= least]
 
     def _three(self, both: np.ndarray) -> tuple[float, list[int]]:
         """Three leaves that no example agrees on, with the least number of those that agree on two of them."""

@@ -36,4 +36,5 @@ def of_domains(lifted: Lifted) -> Iterator[Goal]:
         errors = [o.condition for o in action.obligations if o.owed is Owed.ERROR]
         bad = lifted.terms.conjunction((action.guard, lifted.terms.disjunction(errors)))
         if bad is not lifted.terms.false:
-            yield Goal(f"{action.instance.key} stays in its domain", {STATE: bad})
+            key = action.instance.key
+            yield Goal(f"the domains are closed under {key}", {STATE: bad}, action=key)

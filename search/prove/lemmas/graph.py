@@ -6,16 +6,15 @@ on, directly or not, has been looked at: these lemmas are inductive together, ho
 Where a counterexample is reachable, the lemma was wrong; what rested on it is looked at again, with more examples.
 
 So only what a goal needs is asked, one instance at a time, and a proof is a graph that people can follow from the goal
-(inductive proof graphs: Schultz, Ashton, Howard and Tripakis, "Scalable, Interpretable Distributed Protocol Verification
-by Inductive Proof Slicing", 2024). Guessing lemmas from examples is Houdini's idea turned round: it is asked for facts
-only where one is missing.
+(inductive proof graphs: Schultz, Ashton, Howard and Tripakis, "Scalable, Interpretable Distributed Protocol
+Verification by Inductive Proof Slicing", 2024). Guessing lemmas from examples is Houdini's idea turned round: facts are
+guessed only where one is missing.
 """
 from __future__ import annotations
 
 import random
 from collections.abc import Hashable, Mapping
 
-import numpy as np
 from attrs import define, field, frozen
 
 from model.language import Vector
@@ -23,7 +22,7 @@ from model.language.lift import Lifted, Term
 from search.prove.cubes import Cube
 from search.prove.lemmas.encoding import Encoding, Question, Questions
 from search.prove.lemmas.examples import Examples
-from search.prove.sampling import Sample, Stepping
+from search.prove.sampling import Found, Sample, Stepping
 from search.prove.step import Effort
 
 STATE = -1
@@ -38,14 +37,16 @@ class Goal:
 
     name: str
     bad: Mapping[int, Term]
+    action: str = ""
+    """The instance whose domain it is about."""
 
 
 @frozen
-class Refuted:
-    """The goal fails: in this reachable state, or by the step of an instance from it."""
+class Met:
+    """The goal fails after these instances from an initial state; the last one is the step that it must not be."""
 
-    state: Vector
-    instance: int
+    start: Vector
+    instances: tuple[int, ...]
 
 
 @define(eq=False)
@@ -71,23 +72,25 @@ class ProofGraph:
         self.wrong = 0
         self._encoding = Encoding(lifted)
         self._asked: dict[int, Questions] = {}
-        self._actions = {action.instance.index: action for action in lifted.actions if action.guard is not lifted.terms.false}
+        possible = [action for action in lifted.actions if action.guard is not lifted.terms.false]
+        self._actions = {action.instance.index: action for action in possible}
         self._users: dict[Cube, list[tuple[Hashable, int]]] = {}
         self._goals: dict[str, tuple[Goal, Rest]] = {}
         self._chance = random.Random(0)
 
-    def prove(self, goal: Goal) -> frozenset[Cube] | Refuted:
-        """Facts that hold in all reachable states, are inductive together, and exclude the goal's bad states and steps.
+    def prove(self, goal: Goal) -> frozenset[Cube] | Met:
+        """Facts that are inductive together and exclude the goal's bad states and steps.
 
-        Refuted if a reachable state is one. OutOfEffort if `effort` ends first; what was found stays.
+        A behaviour instead, if one was met that ends in such a state or step. OutOfEffort if `effort` ends first; what
+        was found stays.
         """
         rest = self._goals.setdefault(goal.name, (goal, Rest(list(goal.bad))))[1]
         while True:
             while rest.waiting:
                 instance = rest.waiting[-1]
-                refuted = self._settle(goal.name, rest, instance, goal.bad[instance])
-                if refuted is not None:
-                    return Refuted(refuted, instance)
+                reachable = self._settle(goal.name, rest, instance, goal.bad[instance])
+                if reachable is not None:
+                    return self._met(reachable, instance)
             needed = self._needed(rest)
             waiting = [lemma for lemma in needed if self.lemmas[lemma].waiting]
             if not waiting:
@@ -99,6 +102,11 @@ class ProofGraph:
     def questions(self) -> int:
         """How many have been asked."""
         return self.effort.asked
+
+    def _met(self, state: Vector, instance: int) -> Met:
+        start, instances = self.sample.path_to(self.stepping.pack(state))
+        vector = tuple(self.stepping.unpack([start])[0].tolist())
+        return Met(vector, instances if instance == STATE else (*instances, instance))
 
     # Lemmas.
 
@@ -169,7 +177,7 @@ class ProofGraph:
         first = self.stepping.stepper.step(instance, before)
         if first is None:
             raise AssertionError("Z3 takes a step from a reachable state that machine code does not; they contradict.")
-        found = {first: (before, instance)}
+        found: Found = {first: (before, instance)}
         for _ in range(WALKS):
             self._wander(first, found)
         new = self.sample.add(found, self.stepping)
@@ -178,7 +186,7 @@ class ProofGraph:
         for lemma in [lemma for lemma in self.lemmas if table.meets(lemma)]:
             self._drop(lemma)
 
-    def _wander(self, state: bytes, found: dict[bytes, tuple[bytes, int]]) -> None:
+    def _wander(self, state: bytes, found: Found) -> None:
         """Walk on, and note every successor of where the walk is."""
         for _ in range(WANDER):
             following = self.stepping.steps(state)
