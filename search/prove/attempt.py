@@ -109,11 +109,11 @@ class Attempt:
     def _clear(self, escapes: list[Escape]) -> None:
         """Look for facts that exclude what could leave a domain."""
         self._workshop.deadline = self._share(len(self.chosen) + 1)
-        wanted = {escape.action for escape in escapes}
+        wanted, effort = {escape.action for escape in escapes}, self._workshop.lemma_effort()
         for goal in of_domains(self.lifted):
             if goal.action in wanted:
                 self._tell(len(self.cleared), "actions", f"domains: {goal.action}: supporting invariants")
-                outcome = self._workshop.facts_for(goal)
+                outcome = self._workshop.facts_for(goal, effort)
                 if isinstance(outcome, Met):
                     raise self._domain_error(self._start_of(outcome.start), outcome.instances)
                 if isinstance(outcome, Supported):

@@ -1,6 +1,7 @@
 """What attempts on several claims share: slices, sampled states, steps in Z3, and facts that were found on the way."""
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -22,9 +23,9 @@ TEMPLATE_QUESTIONS = 400
 """So many questions to Z3 may be spent on facts from the template, for each slice."""
 QUESTIONS = 20_000
 """So many may be spent on facts for one claim."""
-GRAPH_QUESTIONS = 200_000
-"""So many may be spent on lemmas for one goal of a proof graph."""
-LARGE = 90
+GRAPH_SECONDS = 60.0
+"""CPU time that may be spent on lemmas for one claim, or for all domains, where no time budget is given."""
+LARGE = 70
 """Slices with more leaves than this are left to proof graphs: one question about such a step as a whole takes long."""
 MINIMIZING = 3_000
 """So many may be spent on leaving out the facts that a proof does not need."""
@@ -109,14 +110,9 @@ class Workshop:
 
     def support(self, claim: LiftedClaim) -> Supported | Reached | Met | Unsupported:
         """Facts that support the claim, a behaviour that violates it, or why neither was found."""
-        outcome: Supported | Reached | Met | Unsupported = Unsupported("", 0)
-        if len(self.part([claim]).varying) <= LARGE:
-            outcome = self._by_frames(claim)
-        if isinstance(outcome, Unsupported) and claim.claim.kind is not Kind.REACHABLE:
-            refuted, outcome = outcome.refuted, self.facts_for(of_claim(self.lifted, claim))
-            if isinstance(outcome, Unsupported):
-                outcome.refuted = refuted
-        return outcome
+        if claim.claim.kind is Kind.REACHABLE or len(self.part([claim]).varying) <= LARGE:
+            return self._by_frames(claim)
+        return self.facts_for(of_claim(self.lifted, claim), self.lemma_effort())
 
     def _by_frames(self, claim: LiftedClaim) -> Supported | Reached | Unsupported:
         """Facts from the template, then by property-directed reachability, about the claim's slice."""
@@ -132,9 +128,14 @@ class Workshop:
             return outcome
         return self._certified(bench, claim, outcome)
 
-    def facts_for(self, goal: Goal) -> Supported | Met | Unsupported:
+    def lemma_effort(self) -> Effort:
+        """What may be spent on lemmas from now on."""
+        limit = time.process_time() + GRAPH_SECONDS if self.deadline is None else None
+        return Effort(deadline=self.deadline, cpu_deadline=limit, told=self.told)
+
+    def facts_for(self, goal: Goal, effort: Effort) -> Supported | Met | Unsupported:
         """The same by a proof graph, instance by instance, for a claim or another goal that holds initially."""
-        self.graph.effort = Effort(GRAPH_QUESTIONS, self.deadline, told=self.told)
+        self.graph.effort = effort
         try:
             outcome = self.graph.prove(goal)
         except OutOfEffort as end:
