@@ -9,7 +9,7 @@ from functools import cached_property
 from attrs import define, field
 
 from model.language import Kind, Model
-from model.language.lift import Lifted, LiftedClaim
+from model.language.lift import Lifted, LiftedClaim, in_order
 from search.prove.certificate import needed_facts, supports
 from search.prove.cubes import Cube, Rows
 from search.prove.frames import Aim, Frames, Proved, Reached
@@ -25,8 +25,8 @@ QUESTIONS = 20_000
 """So many may be spent on facts for one claim."""
 GRAPH_SECONDS = 60.0
 """CPU time that may be spent on lemmas for one claim, or for all domains, where no time budget is given."""
-LARGE = 70
-"""Slices with more leaves than this are left to proof graphs: one question about such a step as a whole takes long."""
+LARGE = 1_000
+"""Models with more terms than this are left to proof graphs: one question about a step as a whole takes too long."""
 MINIMIZING = 3_000
 """So many may be spent on leaving out the facts that a proof does not need."""
 
@@ -66,6 +66,12 @@ class Workshop:
     def sample(self) -> Sample:
         """Reachable states."""
         return sample(self.stepping)
+
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether it is left to proof graphs."""
+        terms = in_order([root for action in self.lifted.actions for root in action.roots])
+        return sum(1 for _ in terms) > LARGE
 
     @cached_property
     def graph(self) -> ProofGraph:
@@ -110,7 +116,7 @@ class Workshop:
 
     def support(self, claim: LiftedClaim) -> Supported | Reached | Met | Unsupported:
         """Facts that support the claim, a behaviour that violates it, or why neither was found."""
-        if claim.claim.kind is Kind.REACHABLE or len(self.part([claim]).varying) <= LARGE:
+        if claim.claim.kind is Kind.REACHABLE or not self.is_large:
             return self._by_frames(claim)
         return self.facts_for(of_claim(self.lifted, claim), self.lemma_effort())
 
