@@ -50,19 +50,27 @@ def _table(rows: tuple[RunRow, ...]) -> Table:
     for row in rows:
         style = STYLES.get(Answer(row.answer), "bold red")
         table.add_row(
-            visible(row.name), Text(row.answer, style=style), f"{row.walks:,}", f"{row.steps:,}", duration(row.seconds)
-        )
+            visible(row.name), Text(row.answer, style=style), f"{row.walks:,}" if row.walks else "–", f"{row.steps:,}",
+            duration(row.seconds),
+        )  # fmt: skip
     return table
 
 
 def _facts(row: RunRow) -> Iterator[str]:
     if row.why:
         yield row.why
-    yield f"{row.how}; {row.walks:,} walks, {row.steps:,} steps, {row.visits:,} visits, seed {row.seed}"
+    yield f"{row.how}; {work_done(row)}, seed {row.seed}"
     for bound, hits in json.loads(row.bounds_hit).items():
         yield f"bound reached: {bound}, {hits:,} times; the verdict speaks only within it"
     yield from row.notes
     yield f"Reproduce: {row.command}"
+
+
+def work_done(row: RunRow) -> str:
+    """What a task has done, in the words of its engine."""
+    if row.engine == "exhaust":
+        return f"{row.visits:,} distinct states, {row.steps:,} generated"
+    return f"{row.walks:,} walks, {row.steps:,} steps, {row.visits:,} visits"
 
 
 def endings(result: Result) -> Iterator[str]:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from model.language import Model
 from reports.escaping import visible
 from reports.itf import itf_text
+from reports.nightly.result import work_done
 from reports.progress import duration
 from reports.replaying import stamped
 from reports.saving import version
@@ -25,9 +26,9 @@ def line(moment: Moment) -> str:
     """A moment of a run in one line."""
     left = "" if moment.left is None else f", {duration(moment.left)} left"
     found = f", {moment.findings:,} findings in {moment.clusters:,} clusters" if moment.findings else ""
+    pace = f"{moment.walks:,} walks, {moment.rate:,.0f} steps/s" if moment.walks else f"{moment.rate:,.0f} a second"
     return (
-        f"{moment.done:.0%} ({moment.tasks_ended} of {moment.tasks} tasks){left}; {visible(moment.name)}: "
-        f"{moment.walks:,} walks, {moment.rate:,.0f} steps/s{found}"
+        f"{moment.done:.0%} ({moment.tasks_ended} of {moment.tasks} tasks){left}; {visible(moment.name)}: {pace}{found}"
     )
 
 
@@ -45,7 +46,8 @@ class Watcher:
 
     def ended(self, row: RunRow) -> None:
         found = f" ({row.how})" if not row.why else f" ({visible(row.why, 300)})"
-        self._say(f"{visible(row.name)}: {row.answer}{found}, {row.walks:,} walks in {duration(row.seconds)}")
+        done = work_done(row).split(", ")[0]
+        self._say(f"{visible(row.name)}: {row.answer}{found}, {done} in {duration(row.seconds)}")
 
     def trace_text(self, model: Model, trace: Trace, reference: str) -> str:
         return itf_text(model, stamped(trace, model, reference), version())

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from pyspark.sql import SparkSession
 
 from model.language import KwalkError
@@ -39,6 +39,8 @@ TRIES = 3
 """How often a round is tried before its task is given up."""
 PAUSE = 2.0
 """Seconds before a round is tried again."""
+BETWEEN = 10.0
+"""Seconds between two lines on a search in the file of progress; a round of walks has one each."""
 
 
 @frozen
@@ -140,17 +142,29 @@ class Night:
         self.means.interrupts.noticed |= "interrupt" in verdict.how
         self._save_traces(task, verdict)
         self._close(row, "complete" if not row.why else "cut", row.why)
+        end = Progress("spark", row.steps, "successors", row.seconds)
+        self.folder.say(evolve(self._moment(task, end), clusters=len(verdict.clusters)).content)
 
     def _on_search(self, task: Task) -> Report:
+        said = -BETWEEN
+
         def report(progress: Progress) -> None:
-            moment = Moment(
-                time=now(), task=task.number, name=task.name, tasks_ended=len(self.rows), tasks=len(self.tasks),
-                walks=0, steps=progress.done, findings=0, clusters=0, rate=progress.rate,
-                done=len(self.rows) / len(self.tasks), left=progress.left, seconds=time.monotonic() - self.began,
-            )  # fmt: skip
+            nonlocal said
+            moment = self._moment(task, progress)
+            if moment.seconds - said >= BETWEEN:
+                said = moment.seconds
+                self.folder.say(moment.content)
             self.means.watch.moment(moment)
 
         return report
+
+    def _moment(self, task: Task, progress: Progress) -> Moment:
+        """How far the run is while, or after, a task is searched."""
+        return Moment(
+            time=now(), task=task.number, name=task.name, tasks_ended=len(self.rows), tasks=len(self.tasks),
+            walks=0, steps=progress.done, findings=0, clusters=0, rate=progress.rate,
+            done=len(self.rows) / len(self.tasks), left=progress.left, seconds=time.monotonic() - self.began,
+        )  # fmt: skip
 
     def _do_round(self, turn: Turn) -> None:
         """Do a round and save it; SparkFailure if it cannot be done."""

@@ -1,6 +1,8 @@
 """`kwalk nightly`: what it refuses, prints and exits with."""
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.nightly.local import without_spark
@@ -92,3 +94,6 @@ def test_a_task_of_each_engine(kwalk, tmp_path, spark):
     levels = [row for row in pq.read_table(out / "levels").to_pylist() if row["task"] == 0]
     assert sum(row["states"] for row in levels) == 16 and levels[-1]["total"] == 16
     assert not (out / "states" / "0000").exists()
+    said = [json.loads(line) for line in (out / "progress.jsonl").read_text().splitlines()]
+    assert [(moment["task"], moment["tasks_ended"]) for moment in said] == [(0, 1), (1, 2)]
+    assert "die-hard default (exhaust): violated (exhaustive), 16 distinct states in" in ran.err
