@@ -31,7 +31,7 @@ ONE: Word = np.uint64(1)
 
 
 def loop(function: Callable[..., Any]) -> Any:
-    """Compile a loop: cached on disk, without the GIL. The cache is void as soon as any source in this folder changes.
+    """Compile a loop: cached on disk, without the GIL. The cache is void as soon as a source here or below changes.
 
     (Numba alone looks at one file per function and would miss a change in what it calls.) Where no folder for it can be
     written, or it is broken, the loop is compiled anew.
@@ -68,7 +68,7 @@ def part(function: Callable[..., Any]) -> Any:
 @cache
 def _sources() -> str:
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
