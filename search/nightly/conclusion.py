@@ -17,7 +17,8 @@ from search.shrink.clusters import told_by
 from search.untried import NAMED, untried
 from search.verdict import DEADLOCK, Answer, Cluster, Finding, Verdict
 from search.walks.chunks import Walks
-from search.walks.conclusion import Conclusion, Outing
+from search.walks.conclusion import Conclusion
+from search.walks.outing import Outing
 from search.walks.sketch import STANDARD_ERROR, distinct
 
 

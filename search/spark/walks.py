@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from model.language import Claim, Model
 from search.compile import compiled, kernel_of
 from search.compile.machine_code import cpu
-from search.fairness import safety, without_liveness
+from search.fairness import without_liveness
 from search.interrupts import Interrupts, interrupts_noticed
 from search.progress import Progress, Report, silent
 from search.spark.fleet import Fleet, code_for
@@ -26,11 +26,11 @@ from search.spark.session import spark_session
 from search.spark.tables import Tables, folder_name, tables_in
 from search.spark.work import Chunk, Parcel, Round
 from search.verdict import Verdict
-from search.walks import DEFAULT_WALKS
 from search.walks.chunks import run_chunk
-from search.walks.conclusion import Conclusion, Outing
+from search.walks.conclusion import Conclusion
 from search.walks.generations import next_generation
-from search.walks.manner import UNIFORM, Manner, course_for
+from search.walks.manner import UNIFORM, Manner
+from search.walks.outing import Outing, outing_for
 
 FIRST_CHUNK, MOST_IN_CHUNK = 64, 1 << 24
 CHUNKS_PER_PARTITION = 2
@@ -65,14 +65,13 @@ def walk_on_spark(
     UsageError if Spark does not start or `out` cannot be written; SparkFailure if a job fails.
     """
     wanted = tuple(model.claims if claims is None else claims)
-    asked = safety(wanted)
     code = compiled(model)
     kernel = kernel_of(model, code)
-    course = course_for(model, kernel, asked, manner, seed=seed, depth=depth, stop=not keep_going)
-    if walks is None and seconds is None:
-        walks = DEFAULT_WALKS
-    outing = Outing(model, kernel, course, asked, walks, seconds, 1, report, minimize)
-    parcel = Parcel(kernel, code, cpu(), course, most=minimize if out is None else None)
+    outing = outing_for(
+        model, kernel, wanted, manner, seed=seed, depth=depth, walks=walks, seconds=seconds, keep_going=keep_going,
+        workers=1, report=report, minimize=minimize,
+    )  # fmt: skip
+    parcel = Parcel(kernel, code, cpu(), outing.course, most=minimize if out is None else None)
     with (
         interrupts_noticed() as interrupts,
         _session(session, partitions) as spark,

@@ -13,16 +13,16 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from attrs import evolve
 
 from model.language import Claim, Model
-from search.fairness import safety, without_liveness
+from search.fairness import without_liveness
 from search.kernel import Kernel
 from search.progress import Progress, Report, silent
 from search.verdict import Verdict
 from search.walks.chunks import Walks, run_chunk
-from search.walks.conclusion import Conclusion, Outing
+from search.walks.conclusion import Conclusion
 from search.walks.generations import next_generation
-from search.walks.manner import UNIFORM, Manner, course_for
+from search.walks.manner import UNIFORM, Manner
+from search.walks.outing import Outing, outing_for
 
-DEFAULT_WALKS = 10_000
 SLICE = 0.2
 """Seconds that a chunk of walks should take, between looks at signals, budgets and progress."""
 FIRST_CHUNK, MOST_IN_CHUNK = 64, 1 << 24
@@ -51,11 +51,10 @@ def walk(
     """
     kernel = kernel or _compiled(model)
     wanted = model.claims if claims is None else claims
-    asked = safety(wanted)
-    course = course_for(model, kernel, asked, manner, seed=seed, depth=depth, stop=not keep_going)
-    if walks is None and seconds is None:
-        walks = DEFAULT_WALKS
-    outing = Outing(model, kernel, course, asked, walks, seconds, workers, report, minimize)
+    outing = outing_for(
+        model, kernel, wanted, manner, seed=seed, depth=depth, walks=walks, seconds=seconds, keep_going=keep_going,
+        workers=workers, report=report, minimize=minimize,
+    )  # fmt: skip
     run = _Run(outing)
     conclusion = Conclusion(evolve(outing, course=run.course), run, command)
     return without_liveness(conclusion.verdict(), wanted, "random walks")

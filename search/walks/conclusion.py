@@ -1,40 +1,19 @@
-"""The verdict of a run of walks, wherever they were walked.
-
-Words: an *outing* is what a run is to do.
-"""
+"""The verdict of a run of walks, wherever they were walked."""
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Protocol
 
-from attrs import define, field, frozen
+from attrs import define
 
-from model.language import Claim, Kind, Model
+from model.language import Claim, Kind
 from search.confirm import Origin, confirmed, domain_error
-from search.kernel import Kernel
-from search.progress import Report
 from search.shrink.clusters import Sample, clustered
 from search.verdict import DEADLOCK, Answer, Cluster, Finding, RuleCount, Verdict
-from search.walks.chunks import Course, Walks, path_of
+from search.walks.chunks import Walks, path_of
 from search.walks.manner import manner_told
+from search.walks.outing import Outing
 from search.walks.sketch import distinct
-
-
-@frozen(eq=False)
-class Outing:
-    """A run of walks: what to do, how many (None: until the time is up), and who is told."""
-
-    model: Model
-    kernel: Kernel
-    course: Course
-    """In the end with the plans of all generations of a swarm."""
-    claims: tuple[Claim, ...]
-    walks: int | None
-    seconds: float | None
-    workers: int
-    report: Report = field(repr=False)
-    minimize: int = 0
-    """How many findings to keep, in the order of the walks, and to group by shape."""
 
 
 class Ran(Protocol):
