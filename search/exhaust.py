@@ -13,6 +13,7 @@ from model.language import Claim, Kind, Model, UsageError
 from search.checkpoint import Checkpoint
 from search.confirm import EngineDisagreement, Origin, confirmed, domain_error
 from search.exploration import Ending, Exploration, Wish
+from search.explored import Explored
 from search.fairness import never_ends
 from search.kernel import Kernel
 from search.liveness import Waits, look_through_waits, told
@@ -94,7 +95,7 @@ class Sighting:
 class Conclusion:
     """The verdict of an exploration that has ended."""
 
-    def __init__(self, exploration: Exploration, waits: tuple[Waits, ...], command: str) -> None:
+    def __init__(self, exploration: Explored, waits: tuple[Waits, ...], command: str) -> None:
         self.done, self.waits, self.command = exploration, waits, command
         self.model, self.kernel, self.counts = exploration.model, exploration.kernel, exploration.counts
         self.origin = Origin("exhaust", shortest="exhaust", command=command)

@@ -17,6 +17,7 @@ from model.language import Claim, Kind, Model, UsageError
 from search.checkpoint import Checkpoint, Saving
 from search.confirm import Path, path_along
 from search.crew import Crew, level_end
+from search.explored import Explored
 from search.kernel import Kernel
 from search.loops import breadth
 from search.loops.counts import Counts, Room, Rows
@@ -80,8 +81,11 @@ class Wish:
         return tuple(claim.index for claim in self.claims if claim.kind is not Kind.EVENTUALLY)
 
 
-class Exploration:
+class Exploration(Explored):
     """A search over the states of a model with its kernel. `run` once, then read `ending`, `counts` and paths."""
+
+    states: Visited
+    saving: Saving | None
 
     def __init__(self, model: Model, kernel: Kernel, wish: Wish) -> None:
         self.model, self.kernel, self.wish = model, kernel, wish
@@ -159,21 +163,6 @@ class Exploration:
         breadth.explore(self.search, self.cursor)
         if self.crew is not None:
             self.crew.make_ready(self.machine, self.states, self.counts, self.cursor)
-
-    @property
-    def stored(self) -> int:
-        """How many distinct states are known."""
-        return int(self.cursor[SIZE])
-
-    @property
-    def expanded(self) -> int:
-        """How many of them are expanded."""
-        return int(self.cursor[NEXT])
-
-    @property
-    def seconds_in_all(self) -> float:
-        """The time that the search took, with what it took before it was resumed."""
-        return self.seconds + (0 if self.saving is None else self.saving.before)
 
     @property
     def search(self) -> Search:

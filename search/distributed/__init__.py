@@ -75,7 +75,7 @@ def exhaust_on_spark(
         exploration = Exploration(model, executors.kernel, wish, 1 << (partitions - 1).bit_length(), means)
         stack.callback(exploration.saving.close)
         exploration.run()
-        conclusion = Conclusion(exploration, (), command)  # type: ignore[arg-type]
+        conclusion = Conclusion(exploration, (), command)
         verdict = without_liveness(conclusion.verdict(), wanted, "a search on Spark")
         if conclusion.is_over:
             exploration.saving.discard()

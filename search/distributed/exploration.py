@@ -21,6 +21,7 @@ from search.distributed.jobs import Fleet, Outcome, at_home
 from search.distributed.saving import Saving
 from search.distributed.store import Store, by_place, places
 from search.exploration import Ending, Wish
+from search.explored import Explored
 from search.interrupts import Interrupts
 from search.kernel import Kernel
 from search.loops.counts import Counts
@@ -68,9 +69,11 @@ class Means:
     """Levels of up to so many states are done at home."""
 
 
-class Exploration:
+class Exploration(Explored):
     """A search over the states of a model, level by level. `run` once, then read `ending`, `counts` and paths."""
 
+    states: Store
+    saving: Saving
     reduction = None
 
     def __init__(self, model: Model, kernel: Kernel, wish: Wish, buckets: int, means: Means) -> None:
@@ -128,21 +131,6 @@ class Exploration:
         self.means.on_level(level)
 
     # What the verdict reads.
-
-    @property
-    def stored(self) -> int:
-        """How many distinct states are known."""
-        return int(self.cursor[SIZE])
-
-    @property
-    def expanded(self) -> int:
-        """How many of them are expanded."""
-        return int(self.cursor[NEXT])
-
-    @property
-    def seconds_in_all(self) -> float:
-        """The time that the search took, with what it took before it was resumed."""
-        return self.seconds + self.saving.before
 
     def notes(self) -> Iterator[str]:
         """Sentences for people on how this search is special."""

@@ -14,6 +14,7 @@ from attrs import define
 from model.language import Claim
 from search.confirm import Path, blocking_bounds, path_along
 from search.exploration import LEAST_PACE, SLICE, Ending, Exploration, next_pace
+from search.explored import Explored
 from search.fairness import liveness
 from search.liveness.lassos import Lasso, LassoSearch
 from search.liveness.region import OutOfMemory, WaitingStates
@@ -53,7 +54,7 @@ class Waits:
     ending: Ending | None = None
     """Why it is not settled; None if it is."""
 
-    def path(self, exploration: Exploration) -> tuple[Path, int]:
+    def path(self, exploration: Explored) -> tuple[Path, int]:
         """The way to the wait and around its loop, and the step after which the loop begins."""
         assert self.first is not None and self.lasso is not None
         stem = exploration.path_to(self.first)
