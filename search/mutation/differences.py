@@ -13,8 +13,8 @@ from search.prove.induction import satisfying
 
 FAILED = -1
 """What becomes of a step that meets an error, whichever it is; bounds have their numbers from 1."""
-MOST_AT_ONCE = 1 << 16
-"""States that are looked at together."""
+FIRST_LOOK, MOST_AT_ONCE = 1 << 10, 1 << 16
+"""States that are looked at together: few at first, as a difference often shows early."""
 
 
 def is_same(one: LiftedAction, other: LiftedAction) -> bool:
@@ -69,14 +69,7 @@ class Difference:
 
     def first_in(self, states: np.ndarray, layout: Layout, *, beyond: bool = False) -> int | None:
         """The number of the first packed state, uint64[n, words], where there is one; None if there is none."""
-        wanted = self.beyond if beyond else self.there
-        for begin in range(0, len(states), MOST_AT_ONCE):
-            block = states[begin : begin + MOST_AT_ONCE]
-            rows = np.flatnonzero(evaluated(self.enabled, block, layout))
-            there = rows[evaluated(wanted, block[rows], layout)] if len(rows) else rows
-            if len(there):
-                return begin + int(there[0])
-        return None
+        return first_true(self.beyond if beyond else self.there, states, layout, where=self.enabled)
 
     def is_ruled_out(self, milliseconds: int) -> bool:
         """Whether Z3 proves that there is none in any in-domain state; False if it cannot tell."""
@@ -84,6 +77,19 @@ class Difference:
             return satisfying(self.model, self.there, milliseconds) is None
         except TimeoutError:
             return False
+
+
+def first_true(wanted: Term, states: np.ndarray, layout: Layout, *, where: Term | None = None) -> int | None:
+    """The number of the first packed state in which a term is true, None if there is none; `where` must be true too."""
+    begin, size = 0, FIRST_LOOK
+    while begin < len(states):
+        block = states[begin : begin + size]
+        rows = np.arange(len(block)) if where is None else np.flatnonzero(evaluated(where, block, layout))
+        there = rows[evaluated(wanted, block[rows], layout)] if len(rows) else rows
+        if len(there):
+            return begin + int(there[0])
+        begin, size = begin + size, MOST_AT_ONCE
+    return None
 
 
 def evaluated(root: Term, states: np.ndarray, layout: Layout) -> np.ndarray:

@@ -1,14 +1,16 @@
 """How one mutant is looked at: on each ground that comes to its function, until one of them kills it.
 
-What changes nothing is seen by its terms, which costs milliseconds. Else the mutant is searched exhaustively, and by
-random walks if that does not finish. Of what is alive after that, the states of the model are asked whether they tell
-the two apart, then Z3 whether any state could.
+Only action instances are lifted again that may come to the changed line in a reachable state. The states of the model
+are then asked whether any tells the two apart: if none does, the mutant reaches the same states by the same steps, and
+need not be searched. Where one does, it is searched exhaustively, and by random walks if that does not finish. Of what
+differs in no reachable state, Z3 is asked whether any state could tell.
 """
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
-from attrs import frozen
+from attrs import define, frozen
 
 from model.language import DomainError, KwalkError, LiftError
 from model.language.lift import Lifted, LiftedAction
@@ -40,7 +42,7 @@ class Budget:
     seconds: float = SECONDS
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Trying:
     """A mutant on one ground: the instances that it changes, and whether its search was complete."""
 
@@ -48,6 +50,7 @@ class Trying:
     changed: dict[int, LiftedAction]
     is_complete: bool = True
 
+    @cached_property
     def differences(self) -> list[Difference]:
         """What tells each changed instance from the model's."""
         ground = self.ground
@@ -55,6 +58,17 @@ class Trying:
             Difference(ground.model, ground.lifted.terms, ground.lifted.actions[number], action)
             for number, action in self.changed.items()
         ]
+
+    @property
+    def differs(self) -> bool:
+        """Whether a reachable state of the model tells the mutant apart."""
+        return any(each.first_in(self.ground.states, self.ground.layout) is not None for each in self.differences)
+
+    def first_difference(self, *, beyond: bool = False) -> int | None:
+        """The number of the first reachable state that tells the mutant apart, or where it goes beyond the model."""
+        states, layout = self.ground.states, self.ground.layout
+        found = [each.first_in(states, layout, beyond=beyond) for each in self.differences]
+        return min((number for number in found if number is not None), default=None)
 
 
 def examined(mutant: Mutant, grounds: Sequence[Ground], budget: Budget) -> Outcome:
@@ -64,24 +78,24 @@ def examined(mutant: Mutant, grounds: Sequence[Ground], budget: Budget) -> Outco
     came_to = [ground for ground in grounds if ground.comes_to(mutant)]
     try:
         for ground in came_to:
-            changed = _changed(mutant, ground)
-            if not changed:
-                continue
-            outcome, is_complete = _searched(mutant, ground, changed, budget)
-            if outcome is not None and outcome.fate is not Fate.NOTICED:
-                return outcome
-            noticed += [outcome] if outcome is not None else []
-            alive.append(Trying(ground, changed, is_complete))
+            trying = Trying(ground, _changed(mutant, ground, ground.visitors(mutant)))
+            if trying.differs:
+                outcome, trying.is_complete = _searched(mutant, ground, trying.changed, budget)
+                if outcome is not None and outcome.fate is not Fate.NOTICED:
+                    return outcome
+                noticed += [outcome] if outcome is not None else []
+                alive.append(trying)
+        return noticed[0] if noticed else _of_the_living(mutant, came_to, alive, budget)
     except LiftError as error:
         return Outcome(Fate.REFUSED, Evidence.LIFTING, claim=str(error))
-    return noticed[0] if noticed else _of_the_living(mutant, came_to, alive, budget)
 
 
-def _changed(mutant: Mutant, ground: Ground) -> dict[int, LiftedAction]:
-    """The instances that the mistake changes; LiftError if they cannot be lifted with it."""
-    affected = ground.affected(mutant)
+def _changed(mutant: Mutant, ground: Ground, actions: tuple[LiftedAction, ...]) -> dict[int, LiftedAction]:
+    """Those of some instances that the mistake changes; LiftError if they cannot be lifted with it."""
+    if not actions:
+        return {}
     with mutant.planted():
-        anew = ground.lifted_anew(affected)
+        anew = ground.lifted_anew(actions)
     return {number: action for number, action in anew.items() if not is_same(ground.lifted.actions[number], action)}
 
 
@@ -162,29 +176,30 @@ def _reason(error: KwalkError) -> str:
 def _of_the_living(
     mutant: Mutant, came_to: Sequence[Ground], alive: Sequence[Trying], budget: Budget
 ) -> Outcome:
-    """The fate of a mutant that nothing has killed."""
-    for trying in alive:
-        found = _first_difference(trying)
-        if found is not None:
-            way = _way_to(trying.ground, found)
-            if all(each.is_complete for each in alive):
-                goes_beyond = any(_first_difference(each, beyond=True) is not None for each in alive)
-                fate = Fate.SURVIVED if goes_beyond else Fate.RESTRICTED
-                return Outcome(fate, Evidence.EXHAUSTIVE, trying.ground.name, "", *way)
-            return Outcome(Fate.UNDECIDED, Evidence.TIME, trying.ground.name, "", *way, seconds=budget.seconds)
-    if not any(_comes_by(mutant, ground) for ground in came_to):
-        return Outcome(Fate.NOT_EXERCISED, Evidence.REACHABLE)
+    """The fate of a mutant that nothing has killed, and that differs where it is `alive`."""
     if not alive:
+        return _of_the_alike(mutant, came_to)
+    ground, found = alive[0].ground, alive[0].first_difference()
+    assert found is not None
+    way = _way_to(ground, found)
+    if not all(each.is_complete for each in alive):
+        return Outcome(Fate.UNDECIDED, Evidence.TIME, ground.name, "", *way, seconds=budget.seconds)
+    goes_beyond = any(each.first_difference(beyond=True) is not None for each in alive)
+    fate = Fate.SURVIVED if goes_beyond else Fate.RESTRICTED
+    return Outcome(fate, Evidence.EXHAUSTIVE, ground.name, "", *way)
+
+
+def _of_the_alike(mutant: Mutant, came_to: Sequence[Ground]) -> Outcome:
+    """The fate of a mutant that no reachable state tells apart; LiftError if it cannot be lifted."""
+    if not any(_comes_by(mutant, ground) for ground in came_to):
+        for ground in came_to:
+            _changed(mutant, ground, ground.affected(mutant)[:1])
+        return Outcome(Fate.NOT_EXERCISED, Evidence.REACHABLE)
+    changed = [Trying(ground, _changed(mutant, ground, ground.affected(mutant))) for ground in came_to]
+    if not any(trying.changed for trying in changed):
         return Outcome(Fate.EQUIVALENT, Evidence.TERMS)
-    proved = all(d.is_ruled_out(MILLISECONDS) for trying in alive for d in trying.differences())
+    proved = all(d.is_ruled_out(MILLISECONDS) for trying in changed for d in trying.differences)
     return Outcome(Fate.EQUIVALENT, Evidence.PROOF if proved else Evidence.REACHABLE)
-
-
-def _first_difference(trying: Trying, *, beyond: bool = False) -> int | None:
-    """The number of the first reachable state of the model that tells the mutant apart, or where it goes beyond."""
-    ground = trying.ground
-    found = [each.first_in(ground.states, ground.layout, beyond=beyond) for each in trying.differences()]
-    return min((number for number in found if number is not None), default=None)
 
 
 def _way_to(ground: Ground, state: int) -> tuple[tuple[str, ...], int]:
@@ -196,7 +211,10 @@ def _way_to(ground: Ground, state: int) -> tuple[tuple[str, ...], int]:
 
 def _comes_by(mutant: Mutant, ground: Ground) -> bool:
     """Whether a step from a reachable state comes to the changed line."""
-    with mutant.watched():
-        watched = ground.lifted_anew(ground.affected(mutant))
-    changed = {n: action for n, action in watched.items() if not is_same(ground.lifted.actions[n], action)}
-    return bool(changed) and _first_difference(Trying(ground, changed)) is not None
+    line = mutant.edit.statement
+    if line not in ground.passed:
+        with mutant.watched():
+            watched = ground.lifted_anew(ground.visitors(mutant))
+        changed = {n: action for n, action in watched.items() if not is_same(ground.lifted.actions[n], action)}
+        ground.passed[line] = Trying(ground, changed).differs
+    return ground.passed[line]

@@ -5,6 +5,7 @@ one. Its *states* are all that can be reached.
 """
 from __future__ import annotations
 
+import ast
 from functools import cached_property
 
 import numpy as np
@@ -20,8 +21,10 @@ from search.exhaust import Conclusion
 from search.exploration import Ending, Exploration, Wish
 from search.kernel import Kernel
 from search.liveness import look_through_waits
+from search.mutation.differences import first_true
 from search.mutation.kernels import Foundry
 from search.mutation.mutants import Mutant
+from search.mutation.paths import Paths, noted_paths
 from search.progress import Report, silent
 from search.verdict import Verdict
 
@@ -55,6 +58,11 @@ class Ground:
     verdict: Verdict
     states: np.ndarray = field(repr=False)
     """All reachable states, packed, in the order of their discovery."""
+    paths: Paths = field(repr=False)
+    visited: dict[ast.stmt, tuple[LiftedAction, ...]] = field(factory=dict, init=False, repr=False)
+    """What is known of `visitors`."""
+    passed: dict[ast.stmt, bool] = field(factory=dict, init=False, repr=False)
+    """Of changed lines that were looked at, whether a step from a reachable state certainly comes by."""
 
     @property
     def name(self) -> str:
@@ -87,6 +95,18 @@ class Ground:
         """The action instances that can come to the line that the mutant changes."""
         return tuple(a for a in self.lifted.actions if mutant.edit.statement in a.coverage.statements)
 
+    def visitors(self, mutant: Mutant) -> tuple[LiftedAction, ...]:
+        """The action instances that may come to the changed line in a reachable state; no other one does."""
+        line = mutant.edit.statement
+        if line not in self.visited:
+            self.visited[line] = tuple(action for action in self.affected(mutant) if self._may_come(action, line))
+        return self.visited[line]
+
+    def _may_come(self, action: LiftedAction, line: ast.stmt) -> bool:
+        t = self.lifted.terms
+        on_a_path = t.disjunction(t.conjunction(path) for path in self.paths[action.coverage][line])
+        return first_true(on_a_path, self.states, self.layout) is not None
+
     def lifted_anew(self, actions: tuple[LiftedAction, ...]) -> dict[int, LiftedAction]:
         """The same instances, by number, from the source as it is now; LiftError if it cannot be lifted any more."""
         with self.model.active():
@@ -99,7 +119,8 @@ def ground_of(trial: Trial, report: Report = silent) -> Ground:
     scenario = trial.scenario if isinstance(trial.scenario, Scenario) else find_scenario(trial.scenario)
     model = Model(scenario, trial.variant, trial.bounds, dict(trial.flags))
     asked = _asked(model, trial)
-    lifted = lift(model)
+    with noted_paths() as paths:
+        lifted = lift(model)
     foundry = Foundry(model, lifted)
     wish = Wish(asked, keep_going=True, seconds=SECONDS, memory=MEMORY, report=report)
     exploration = Exploration(model, foundry.kernel(lifted), wish)
@@ -113,7 +134,7 @@ def ground_of(trial: Trial, report: Report = silent) -> Ground:
             "Give smaller bounds with --bound."
         )
     states = exploration.states.rows(list(range(exploration.stored)))
-    return Ground(trial, model, lifted, foundry, exploration, _verdict(exploration), states)
+    return Ground(trial, model, lifted, foundry, exploration, _verdict(exploration), states, paths)
 
 
 def _verdict(exploration: Exploration) -> Verdict:
