@@ -15,7 +15,7 @@ from model.language.errors import one_of
 from model.language.registry import find_scenario
 from model.language.settings import setting_from
 from reports.escaping import visible
-from reports.fingerprint import fingerprint
+from reports.meaning import meaning
 from search.fairness import never_ends
 from search.trace import ReplayError, Trace, run
 from search.verdict import Answer
@@ -54,7 +54,7 @@ def open_trace(trace: Trace, variant: str | None = None, flags: Mapping[str, str
     wanted = variant or trace.variant
     changed = {name: setting_from(scenario, name, text) for name, text in (flags or {}).items()}
     model = Model(scenario, wanted, trace.bounds, {**trace.flags, **changed})
-    now = fingerprint(model)
+    now = meaning(model)
     other = wanted != trace.variant or model.asked_flags != dict(trace.flags)
     if not trace.fingerprint or now == trace.fingerprint or other:
         return Opened(model, trace, is_other=other)
@@ -145,5 +145,5 @@ def stamped(trace: Trace, model: Model, reference: str) -> Trace:
         labels=dict(model.binding.labels),
         flags=dict(model.asked_flags),
         bounds=dict(model.binding.bounds),
-        fingerprint=fingerprint(model),
+        fingerprint=meaning(model),
     )

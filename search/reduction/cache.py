@@ -3,9 +3,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
-import tempfile
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -14,9 +11,9 @@ import z3
 from attrs import astuple, fields
 
 from model.language import Model
-from search.compile.cache import folder as kernels
 from search.compile.fingerprint import fingerprint
 from search.compile.machine_code import cpu
+from search.kept_files import keep, place
 from search.kernel import Kernel
 from search.progress import Report, silent
 from search.prove import terms
@@ -30,18 +27,12 @@ ARRAYS = tuple(f.name for f in fields(Plan) if f.name not in ("code", "pairs", "
 
 def plan_of(model: Model, kernel: Kernel, report: Report = silent) -> Plan:
     """The plan of a model, from the cache or worked out, which takes minutes for a large model."""
-    path = folder() / f"{fingerprint(model, cpu() + _sources())}.npz"
+    path = place("reductions", f"{fingerprint(model, cpu() + _sources())}.npz")
     plan = _load(path)
     if plan is None:
         plan = Planner(model, kernel, report).plan()
-        with suppress(OSError, RuntimeError):
-            _save(path, plan)
+        _save(path, plan)
     return plan
-
-
-def folder() -> Path:
-    """Where plans are kept."""
-    return kernels().parent / "reductions"
 
 
 @cache
@@ -71,12 +62,4 @@ def _save(path: Path, plan: Plan) -> None:
     codes = {f"code{n}": np.frombuffer(code, np.uint8) for n, code in enumerate(plan.code)}
     counts = np.array(astuple(plan.pairs), np.int64)
     np.savez_compressed(buffer, **arrays, **codes, codes=len(plan.code), pairs=counts, seconds=plan.seconds)  # type: ignore[arg-type]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, aside = tempfile.mkstemp(dir=path.parent)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(buffer.getvalue())
-        os.replace(aside, path)
-    except OSError:
-        os.unlink(aside)
-        raise
+    keep(path, buffer.getvalue())

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from reports import assert_finds
+from reports.replaying import open_trace
+from reports.trace_file import read_trace
 
 HERE = Path(__file__).parent
 KNOWN = [
@@ -36,6 +38,7 @@ BOUNDS = {"old-client-expansion": {"brokers": 2}}
 def test_a_known_counterexample_is_found_as_long_as_ever_and_replays(scenario, variant, invariant, length):
     trace = HERE / f"{scenario}-{variant}-{invariant}.itf.json"
     assert_finds(scenario, invariant, length=length, trace=trace, variant=variant, bounds=BOUNDS.get(scenario))
+    assert open_trace(read_trace(trace)).warnings == (), "The model means something else since then."
 
 
 def test_every_saved_trace_is_one_of_the_known_ones():
