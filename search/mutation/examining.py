@@ -1,8 +1,9 @@
 """How one mutant is looked at: on each ground that comes to its function, until one of them kills it.
 
-Only action instances are lifted again that may come to the changed line in a reachable state. The states of the model
-are then asked whether any tells the two apart: if none does, the mutant reaches the same states by the same steps, and
-need not be searched. Where one does, it is searched exhaustively, and by random walks if that does not finish. Of what
+Action instances are lifted again that may come to the changed line in a reachable state of the model. These states are
+then asked whether any tells the two apart: if none does, the mutant reaches the same states by the same steps, and need
+not be searched. Where one does, it is searched exhaustively, and by random walks if that does not finish; as it reaches
+states that the model does not, *strangers*, which come to the line in none of the model's, are then lifted too. Of what
 differs in no reachable state, Z3 is asked whether any state could tell.
 """
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Budget:
 
 @define(eq=False)
 class Trying:
-    """A mutant on one ground: the instances that it changes, and whether its search was complete."""
+    """A mutant on one ground: the instances that it changes, bar strangers, and whether its search was complete."""
 
     ground: Ground
     changed: dict[int, LiftedAction]
@@ -80,7 +81,8 @@ def examined(mutant: Mutant, grounds: Sequence[Ground], budget: Budget) -> Outco
         for ground in came_to:
             trying = Trying(ground, _changed(mutant, ground, ground.visitors(mutant)))
             if trying.differs:
-                outcome, trying.is_complete = _searched(mutant, ground, trying.changed, budget)
+                changed = trying.changed | _changed(mutant, ground, ground.strangers(mutant))
+                outcome, trying.is_complete = _searched(mutant, ground, changed, budget)
                 if outcome is not None and outcome.fate is not Fate.NOTICED:
                     return outcome
                 noticed += [outcome] if outcome is not None else []

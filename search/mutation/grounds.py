@@ -96,11 +96,16 @@ class Ground:
         return tuple(a for a in self.lifted.actions if mutant.edit.statement in a.coverage.statements)
 
     def visitors(self, mutant: Mutant) -> tuple[LiftedAction, ...]:
-        """The action instances that may come to the changed line in a reachable state; no other one does."""
+        """The action instances that may come to the changed line in a reachable state of the model; no other does."""
         line = mutant.edit.statement
         if line not in self.visited:
             self.visited[line] = tuple(action for action in self.affected(mutant) if self._may_come(action, line))
         return self.visited[line]
+
+    def strangers(self, mutant: Mutant) -> tuple[LiftedAction, ...]:
+        """The other instances that lifting brings to the line; in states of the mutant alone they may come there."""
+        visitors = self.visitors(mutant)
+        return tuple(action for action in self.affected(mutant) if action not in visitors)
 
     def _may_come(self, action: LiftedAction, line: ast.stmt) -> bool:
         t = self.lifted.terms

@@ -1,7 +1,7 @@
 """Paths: under which conditions a step comes to each statement of a model, noted while the model is lifted.
 
 A path is never too narrow: in a state where none of a statement's paths is taken, the step does not come there. What
-stands there then makes no difference, and a mistake in it need not be lifted to know that.
+stands there then makes no difference, and a mistake in it need not be lifted to know that it makes none.
 """
 from __future__ import annotations
 
