@@ -13,6 +13,7 @@ from attrs import field, frozen
 
 from model.language import Claim, Model, Outcome, Scenario, Trial, UsageError
 from model.language.lift import Lifted, LiftedAction, lift, lift_action
+from model.language.lift.machine import Coverage
 from model.language.model import Instance
 from model.language.registry import find_scenario
 from model.language.settings import setting_text
@@ -24,7 +25,7 @@ from search.liveness import look_through_waits
 from search.mutation.differences import first_true
 from search.mutation.kernels import Foundry
 from search.mutation.mutants import Mutant
-from search.mutation.paths import Paths, noted_paths
+from search.mutation.paths import Run, noted_runs
 from search.progress import Report, silent
 from search.verdict import Verdict
 
@@ -58,7 +59,7 @@ class Ground:
     verdict: Verdict
     states: np.ndarray = field(repr=False)
     """All reachable states, packed, in the order of their discovery."""
-    paths: Paths = field(repr=False)
+    runs: dict[Coverage, Run] = field(repr=False)
     visited: dict[ast.stmt, tuple[LiftedAction, ...]] = field(factory=dict, init=False, repr=False)
     """What is known of `visitors`."""
     passed: dict[ast.stmt, bool] = field(factory=dict, init=False, repr=False)
@@ -108,9 +109,8 @@ class Ground:
         return tuple(action for action in self.affected(mutant) if action not in visitors)
 
     def _may_come(self, action: LiftedAction, line: ast.stmt) -> bool:
-        t = self.lifted.terms
-        on_a_path = t.disjunction(t.conjunction(path) for path in self.paths[action.coverage][line])
-        return first_true(on_a_path, self.states, self.layout) is not None
+        there = self.runs[action.coverage].comes_to(line, self.lifted.terms)
+        return first_true(there, self.states, self.layout) is not None
 
     def lifted_anew(self, actions: tuple[LiftedAction, ...]) -> dict[int, LiftedAction]:
         """The same instances, by number, from the source as it is now; LiftError if it cannot be lifted any more."""
@@ -124,7 +124,7 @@ def ground_of(trial: Trial, report: Report = silent) -> Ground:
     scenario = trial.scenario if isinstance(trial.scenario, Scenario) else find_scenario(trial.scenario)
     model = Model(scenario, trial.variant, trial.bounds, dict(trial.flags))
     asked = _asked(model, trial)
-    with noted_paths() as paths:
+    with noted_runs() as runs:
         lifted = lift(model)
     foundry = Foundry(model, lifted)
     wish = Wish(asked, keep_going=True, seconds=SECONDS, memory=MEMORY, report=report)
@@ -139,7 +139,7 @@ def ground_of(trial: Trial, report: Report = silent) -> Ground:
             "Give smaller bounds with --bound."
         )
     states = exploration.states.rows(list(range(exploration.stored)))
-    return Ground(trial, model, lifted, foundry, exploration, _verdict(exploration), states, paths)
+    return Ground(trial, model, lifted, foundry, exploration, _verdict(exploration), states, runs)
 
 
 def _verdict(exploration: Exploration) -> Verdict:

@@ -10,20 +10,35 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from model.language.lift import Term
+from attrs import field, frozen
+
+from model.language.lift import Obligation, Term, Terms
 from model.language.lift.machine import Coverage, Machine
 from model.language.lift.statements import STATEMENTS
 
-Path = tuple[Term, ...]
-"""The conditions of the branches that were taken, all of them true on the path."""
-Paths = dict[Coverage, dict[ast.stmt, set[Path]]]
-"""By the coverage of a run, the paths to each statement that it came to."""
+Path = tuple[tuple[Term, ...], int]
+"""The conditions of the branches that were taken, and how many obligations of the run came before."""
+
+
+@frozen(eq=False)
+class Run:
+    """The lifting of one action instance: its obligations in order, and the paths to each statement."""
+
+    obligations: list[Obligation] = field(repr=False)
+    paths: dict[ast.stmt, set[Path]] = field(factory=dict, repr=False)
+
+    def comes_to(self, line: ast.stmt, terms: Terms) -> Term:
+        """Where the step comes to a line: on one of its paths, and nothing has ended it before."""
+        return terms.disjunction(
+            terms.conjunction((*branches, *(terms.negation(o.condition) for o in self.obligations[:number])))
+            for branches, number in self.paths.get(line, ())
+        )
 
 
 @contextmanager
-def noted_paths() -> Iterator[Paths]:
-    """The paths to all statements that are lifted within the context."""
-    found: Paths = {}
+def noted_runs() -> Iterator[dict[Coverage, Run]]:
+    """By their coverage, the runs that lift something within the context."""
+    found: dict[Coverage, Run] = {}
     rules = dict(STATEMENTS)
     STATEMENTS.update({kind: _noting(rule, found) for kind, rule in rules.items()})
     try:
@@ -32,9 +47,10 @@ def noted_paths() -> Iterator[Paths]:
         STATEMENTS.update(rules)
 
 
-def _noting(rule: Callable[[Machine, Any], None], found: Paths) -> Callable[[Machine, Any], None]:
+def _noting(rule: Callable[[Machine, Any], None], found: dict[Coverage, Run]) -> Callable[[Machine, Any], None]:
     def noted(m: Machine, node: ast.stmt) -> None:
-        found.setdefault(m.coverage, {}).setdefault(node, set()).add(m.now.path)
+        run = found.get(m.coverage) or found.setdefault(m.coverage, Run(m.obligations))
+        run.paths.setdefault(node, set()).add((m.now.path, len(m.obligations)))
         rule(m, node)
 
     return noted

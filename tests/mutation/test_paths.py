@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import pytest
 
-from model.language import Actor, DomainError, Scenario, Trial, action, number, require, state
+from model.language import Actor, DomainError, Scenario, Trial, action, always, flag, number, require, state
 from model.language.lift.statements import STATEMENTS
 from search.mutation import Budget, Fate, grounds_of, mutants_on
 from search.mutation.examining import examined
-from search.mutation.paths import noted_paths
+from search.mutation.paths import noted_runs
 from tests.mutation.bakery import SCENARIO
 
 SUN = Actor("sun")
@@ -18,23 +18,37 @@ class Pond:
     """Water that rises to 2."""
 
     level: int = number(0, 5)
+    spilt: bool = flag()
+
+
+def rise(pond: Pond) -> None:
+    """The line that two actions share."""
+    pond.level = min(pond.level + 1, 2)
 
 
 @action(by=SUN, says="melts snow")
 def melt(pond: Pond) -> None:
-    """There is not much of it."""
-    require(pond.level < 2)
-    pond.level += 1
+    """There is always more of it."""
+    rise(pond)
 
 
-@action(by=SUN, says="shines")
+@action(by=SUN, says="shines on a full pond")
 def shine(pond: Pond) -> None:
-    """What would happen at 4 is never seen."""
-    if pond.level > 3:
-        pond.level = 0
+    """What would happen at 3 is never seen."""
+    require(pond.level == 3)
+    rise(pond)
+    pond.spilt = True
 
 
-POND = Scenario(name="pond", story="Water rises.", state=Pond, actions=(melt, shine), invariants=())
+@always(symptom="a pond that spills is not full")
+def full_where_it_spilt(pond: Pond) -> bool:
+    """Only a full pond spills."""
+    return not pond.spilt or pond.level == 3
+
+
+POND = Scenario(
+    name="pond", story="Water rises.", state=Pond, actions=(melt, shine), invariants=(full_where_it_spilt,)
+)
 
 
 @pytest.fixture(scope="module")
@@ -68,18 +82,38 @@ def test_the_visitors_of_a_line_are_the_steps_of_plain_python_that_come_there(gr
     assert (len(by_line), compared) == (21, 26)
 
 
-def test_a_line_that_no_reachable_state_leads_to_has_no_visitors():
-    (ground,) = grounds_of([Trial(POND)])
-    (mutant,) = [m for m in mutants_on([ground]) if m.before == "pond.level = 0" and m.after == "pass"]
-    assert len(ground.states) == 3
-    assert [action.instance.key for action in ground.affected(mutant)] == ["shine()"]
-    assert ground.visitors(mutant) == ()
-    assert examined(mutant, [ground], Budget()).fate is Fate.NOT_EXERCISED
+@pytest.fixture(scope="module")
+def pond():
+    (found,) = grounds_of([Trial(POND)])
+    return found
+
+
+def mutant_that_says(ground, after: str, *, of: str = ""):
+    (mutant,) = [mutant for mutant in mutants_on([ground]) if mutant.after == after and of in mutant.before]
+    return mutant
+
+
+def keys(actions) -> list[str]:
+    return [action.instance.key for action in actions]
+
+
+def test_a_line_that_no_reachable_state_leads_to_has_no_visitors(pond):
+    mutant = mutant_that_says(pond, "pass", of="pond.spilt = True")
+    assert len(pond.states) == 3
+    assert keys(pond.affected(mutant)) == keys(pond.strangers(mutant)) == ["shine()"]
+    assert pond.visitors(mutant) == ()
+    assert examined(mutant, [pond], Budget()).fate is Fate.NOT_EXERCISED
+
+
+def test_a_mutant_has_its_mistake_also_in_steps_that_only_its_own_states_enable(pond):
+    mutant = mutant_that_says(pond, "pond.level = min(pond.level + 1, 3)")
+    assert keys(pond.visitors(mutant)) == ["melt()"] and keys(pond.strangers(mutant)) == ["shine()"]
+    assert examined(mutant, [pond], Budget()).fate is Fate.SURVIVED
 
 
 def test_statements_are_lifted_as_before_once_paths_are_not_noted_any_more():
     rules = dict(STATEMENTS)
-    with pytest.raises(ZeroDivisionError), noted_paths() as paths:
+    with pytest.raises(ZeroDivisionError), noted_runs() as runs:
         assert STATEMENTS.keys() == rules.keys() and rules != STATEMENTS
         raise ZeroDivisionError
-    assert rules == STATEMENTS and not paths
+    assert rules == STATEMENTS and not runs
