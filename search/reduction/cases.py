@@ -101,14 +101,12 @@ class Cutter:
         facts = (*conditions, clear)
         if t.conjunction(facts) is t.false:
             return None
-        *new, _ = assuming(t, facts, [*updates.values(), t.true], self.leaves)
-        kept = {leaf: term for leaf, term in zip(updates, new, strict=True) if not self._same(leaf, term, facts)}
+        before = [self.leaves[leaf] for leaf in updates]
+        new = assuming(t, facts, [*updates.values(), *before], self.leaves)
+        after, now = new[: len(updates)], new[len(updates) :]
+        changed = zip(updates, after, now, strict=True)
+        kept = {leaf: term for leaf, term, same in changed if term is not same and term is not self.leaves[leaf]}
         return _Part(tuple(conditions), clear, kept)
-
-    def _same(self, leaf: int, term: Term, facts: Sequence[Term]) -> bool:
-        """Whether a leaf keeps its value."""
-        (now,) = assuming(self.terms, facts, [self.leaves[leaf]], self.leaves)
-        return term is now or term is self.leaves[leaf]
 
     def _cut(self, part: _Part) -> list[_Part] | None:
         """The two sides of the best cut; None if none is worth it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 
 import numpy as np
@@ -31,6 +31,8 @@ EFFORT = 200_000
 """How much Z3 may think about one question, in its own unit: some tenths of a second at most."""
 SPARE_BITS = 2
 """Numbers after two steps may be larger than those of the model; a question about still larger ones is not asked."""
+PARTS = ("walks", "facts", "clashes", "conditions", "causes")
+"""What is done one after the other."""
 ERROR = -1
 """The number of the claim of a goal that is an error."""
 
@@ -98,6 +100,7 @@ class Planner:
 
     def __init__(self, model: Model, kernel: Kernel, report: Report = silent) -> None:
         self.model, self.kernel, self.report, self.began = model, kernel, report, time.monotonic()
+        self.part, self.part_began = 0, self.began
         self.lifted: Lifted = lift(model)
         self.leaves = state_variables(self.lifted)
         self.cases: list[Case] = cases_of(self.lifted)
@@ -111,17 +114,17 @@ class Planner:
 
     def plan(self) -> Plan:
         """The plan."""
-        self._tell(0)
+        self._tell("walks", 0, 1)
         relating = Relating(self.lifted.terms, self.cases, self.leaves, self.questions)
         seen = self._seen()
         self._find_facts(relating, seen)
         goals = list(GoalFinder(self.lifted, self.cases, self.leaves, self.questions).goals(self.model.claims))
         goal_needs = [self.atoms.numbers(goal.conditions) for goal in goals]
-        clashes, pairs = relating.clashes(seen, self._tell)
+        clashes, pairs = relating.clashes(seen, partial(self._tell, "clashes"))
         numbers, pair_needs = self._conditions(relating, seen, clashes)
         code = code_of(self.model, self.atoms.terms, self.needs)
         lowered = sorted({atom for n in self._ends() for atom in self.guards[n]})
-        changes = relating.changes(self.atoms.terms, seen, lowered, lambda done: self._tell(len(self.cases) + done))
+        changes = relating.changes(self.atoms.terms, seen, lowered, partial(self._tell, "causes"))
         cases, atoms = len(self.cases), len(self.atoms.terms)
         return Plan(
             instances=np.array([case.instance for case in self.cases], np.int64),
@@ -144,7 +147,9 @@ class Planner:
         """For pairs of cases the number of their condition (-1: none), and the atoms of each number."""
         finder = ConditionFinder(relating, self.kernel.unpack(seen.states), seen.met)
         numbers, atoms = np.full((len(self.cases), len(self.cases)), -1, np.int64), list[list[int]]()
-        for one, other in finder.pairs(clashes):
+        pairs = list(finder.pairs(clashes))
+        for done, (one, other) in enumerate(pairs):
+            self._tell("conditions", done, len(pairs))
             found = finder.condition(one, other)
             if found is not None:
                 numbers[one, other] = numbers[other, one] = len(atoms)
@@ -159,10 +164,14 @@ class Planner:
                 stoppers[number] |= changes.lowered_by[atom]
         return stoppers
 
-    def _tell(self, done: int) -> None:
-        gone, all_of_them = time.monotonic() - self.began, 2 * len(self.cases)
-        note = f"what is independent of what? {done} of {all_of_them} questions about cases"
-        self.report(Progress("exhaust", done, "questions", gone, note=note))
+    def _tell(self, part: str, done: int, total: int) -> None:
+        """Report how far a part is; how long it takes is only known of the part that is being done."""
+        now, number = time.monotonic(), PARTS.index(part)
+        if number != self.part:
+            self.part, self.part_began = number, now
+        left = f", {(now - self.part_began) * (total - done) / done:.0f} s left of it" if done else ""
+        note = f"which steps are independent? part {number + 1} of {len(PARTS)}, {part}: {done:,} of {total:,}{left}"
+        self.report(Progress("exhaust", self.questions.asked, "questions", now - self.began, note=note))
 
     @staticmethod
     def _guard(action: LiftedAction) -> Sequence[Term]:
@@ -178,7 +187,8 @@ class Planner:
         """Let all questions be about states in which what was proved of all reachable ones holds."""
         sample = self.kernel.unpack(seen.states)
         wanted = candidates(self.lifted, self.leaves, sample)
-        self.facts = proved(relating, self.questions, self.model.initial, wanted, lambda: self._tell(0))
+        tell = partial(self._tell, "facts")
+        self.facts = proved(relating, self.questions, self.model.initial, wanted, tell)
 
     def _ends(self) -> Iterator[int]:
         """The instances that must be disabled where the search looks for all final states."""

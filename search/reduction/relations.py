@@ -73,22 +73,31 @@ class Relating:
         self.terms, self.cases, self.leaves, self.questions = terms, cases, leaves, questions
         self.atoms: Sequence[Term] = ()
         self._after: dict[int, dict[int, Term]] = {case.index: {} for case in cases}
+        self._leaves_after: dict[int, list[Term]] = {}
 
     def after(self, case: Case, roots: Iterable[Term]) -> list[Term]:
         """The terms as they are after a case, in terms of the state before it."""
         known, wanted = self._after[case.index], list(roots)
         fresh = [root for root in wanted if root.id not in known]
-        moved = [root for root in fresh if not case.writes.isdisjoint(reads([root]))]
-        known.update({root.id: root for root in fresh})
-        numbers = [case.updates.get(leaf, term) for leaf, term in enumerate(self.leaves)]
-        known.update({r.id: new for r, new in zip(moved, replaced(self.terms, moved, numbers), strict=True)})
+        if fresh:
+            known.update({root.id: root for root in fresh})
+            moved = [root for root in fresh if not case.writes.isdisjoint(self.questions.survey(root)[1])]
+            new = replaced(self.terms, moved, self._numbers(case))
+            known.update({root.id: after for root, after in zip(moved, new, strict=True)})
         return [known[root.id] for root in wanted]
 
-    def clashes(self, seen: Seen, tell: Callable[[int], None]) -> tuple[list[int], PairCounts]:
-        """Per case, the cases that clash with it; `tell` gets to know how many cases are done."""
-        result, pairs = [0] * len(self.cases), PairCounts()
+    def _numbers(self, case: Case) -> list[Term]:
+        """The leaves after a case."""
+        if case.index not in self._leaves_after:
+            after = [case.updates.get(leaf, term) for leaf, term in enumerate(self.leaves)]
+            self._leaves_after[case.index] = after
+        return self._leaves_after[case.index]
+
+    def clashes(self, seen: Seen, tell: Callable[[int, int], None]) -> tuple[list[int], PairCounts]:
+        """Per case, the cases that clash with it; `tell` gets to know how many pairs are done, and of how many."""
+        result, pairs, count = [0] * len(self.cases), PairCounts(), len(self.cases)
         for one in self.cases:
-            tell(one.index)
+            tell(one.index * (one.index - 1) // 2, count * (count - 1) // 2)
             for other in self.cases[: one.index]:
                 if self._clash(one, other, bool(seen.clashes[one.index] >> other.index & 1), pairs):
                     result[one.index] |= 1 << other.index
@@ -96,31 +105,37 @@ class Relating:
         return result, pairs
 
     def changes(
-        self, atoms: Sequence[Term], seen: Seen, lowered: Iterable[int], tell: Callable[[int], None]
+        self, atoms: Sequence[Term], seen: Seen, lowered: Iterable[int], tell: Callable[[int, int], None]
     ) -> Changes:
         """Which cases raise the atoms, and which lower those that are `lowered`; `tell` as above."""
         self.atoms, result = atoms, Changes([0] * len(atoms), [0] * len(atoms))
         self.atom_reads, self.simple = [reads([atom]) for atom in atoms], [is_simple(atom) for atom in atoms]
         for case in self.cases:
-            tell(case.index)
+            tell(case.index, len(self.cases))
             self._changes(case, seen.raises[case.index], range(len(self.atoms)), result.raised_by, raised=True)
             self._changes(case, seen.lowers[case.index], lowered, result.lowered_by, raised=False)
         return result
 
     def _changes(self, case: Case, seen: int, atoms: Iterable[int], into: list[int], *, raised: bool) -> None:
         """Note which of the atoms a case can change so."""
-        t = self.terms
         touched = [n for n in atoms if not case.writes.isdisjoint(self.atom_reads[n])]
-        asked = [n for n in touched if not seen >> n & 1 and self.simple[n]]
+        changing = {n for n in touched if seen >> n & 1 or not self.simple[n]}
+        asked = [n for n in touched if n not in changing]
         after = self.after(case, [self.atoms[n] for n in asked])
-        for number, then in zip(asked, after, strict=True):
-            now = self.atoms[number]
-            change = (t.negation(now), then) if raised else (now, t.negation(then))
-            if self.questions.possible((*case.atoms, *change)) is not Possible.NO:
-                into[number] |= 1 << case.index
-        for number in touched:
-            if seen >> number & 1 or not self.simple[number]:
-                into[number] |= 1 << case.index
+        changes = {n: self._change(self.atoms[n], then, raised=raised) for n, then in zip(asked, after, strict=True)}
+        subject = self.questions.about(case.atoms)
+        for number, change in changes.items():
+            if number not in changing:
+                answer, state = subject.example((change,))
+                if answer is not Possible.NO:
+                    changing |= {number, *self.questions.true_in(state, changes)}
+        for number in changing:
+            into[number] |= 1 << case.index
+
+    def _change(self, now: Term, then: Term, *, raised: bool) -> Term:
+        """That an atom, which is `then` after a step, becomes true, or false."""
+        t = self.terms
+        return t.conjunction((t.negation(now), then) if raised else (now, t.negation(then)))
 
     def _clash(self, one: Case, other: Case, seen: bool, pairs: PairCounts) -> bool:
         """Whether two cases must be taken to clash."""
@@ -149,6 +164,8 @@ class Relating:
         t = self.terms
         spoiled = [t.negation(atom) for atom in self.after(one, other.atoms)]
         spoiled += [t.negation(atom) for atom in self.after(other, one.atoms)]
+        self.after(one, other.updates.values())
+        self.after(other, one.updates.values())
         for leaf in sorted(one.writes | other.writes):
             first, second = self._both(one, other, leaf), self._both(other, one, leaf)
             if first is not second:
