@@ -1,8 +1,8 @@
 """Several workers on one breadth-first search: they find, number and count what one worker would.
 
-Words: a *round* (see `search.loops.rounds`) has two parts, and all workers finish one before the next begins. A round
-is *spoiled* if it meets a violation that ends the search, or an error: it is undone, and one worker does it again state
-by state, so that the search stops at the same place as ever.
+Words: see `search.loops.rounds`. A crew is *spoiled* if a block has a violation that ends the search, or an error, or
+finds no room: nothing of that block counts, and one worker goes on from there state by state, so that the search stops at
+the same place as ever.
 """
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from search.loops.frontier import (
 )
 from search.loops.keys import Space
 from search.loops.round_arrays import RoundArrays, Worker
-from search.loops.rounds import CRAMPED, FAULT, LEAST_ROUND, ORDER, TIGHT, Rounds, take_part, undo
-from search.loops.table import REGIONS, refill
+from search.loops.rounds import FAULT, LEAST_ROUND, Rounds, take_part
+from search.loops.table import clear, refill
 from search.loops.visited import Visited
 
 
@@ -43,15 +43,10 @@ def level_end(cursor: np.ndarray) -> int:
 class Crew:
     """Workers with their arrays. `spoiled` says that only one worker can go on."""
 
-    def __init__(self, kernel: Kernel, workers: int, arrays: RoundArrays, choice_words: int = 0) -> None:
-        self.arrays, self.spoiled = arrays, False
+    def __init__(self, kernel: Kernel, workers: int, choice_words: int = 0) -> None:
+        self.arrays, self.spoiled = RoundArrays(), False
         self.workers = [Worker(number, kernel, choice_words) for number in range(workers)]
         self.pool = ThreadPoolExecutor(workers - 1)
-
-    @property
-    def taken(self) -> int:
-        """The bytes that rounds have filled so far."""
-        return self.arrays.taken
 
     def wants(self, cursor: np.ndarray) -> bool:
         """Whether what is left of the present level (or the next, if nothing is) is worth sharing."""
@@ -59,25 +54,16 @@ class Crew:
 
     def make_ready(self, machine: Machine, states: Visited, counts: Counts, cursor: np.ndarray) -> None:
         """Do no round, so that all loops are compiled and all threads started; the cursor's limit is passed."""
-        rounds = self._rounds(counts, cursor)
-        self._take_part(machine, states, rounds)
-        undo(states.space, rounds._replace(filled=states.space.filled))
-        refill(states.space, self.workers[0].scratch.ctypes.data, 0, (0, 0))
+        self._take_part(machine, states, self._rounds(counts, cursor))
+        clear(states.space, 0, 1 << 62)
+        refill(states.space, self.workers[0].scratch.ctypes.data, 0, 0)
 
     def advance(self, machine: Machine, states: Visited, counts: Counts, cursor: np.ndarray) -> None:
-        """Do rounds until the cursor's limit is reached or something must change first; a spoiled one is undone."""
-        rounds, board = self._rounds(counts, cursor), self.arrays.board
-        try:
-            self._take_part(machine, states, rounds)
-        finally:
-            fault = int(board[FAULT])
-            if fault != GOING:
-                self._undo(states.space, rounds)
-        if fault not in (GOING, FULL):
-            self.spoiled = True
-        elif (fault or board[ORDER] == TIGHT) and not states.grow(int(cursor[SIZE]), self._fill):
-            self.spoiled = fault == FULL or bool(board[CRAMPED])
-            board[CRAMPED] = 1
+        """Do rounds until the cursor's limit is reached or something must change first."""
+        self._take_part(machine, states, self._rounds(counts, cursor))
+        fault = self.arrays.board[FAULT]
+        if fault != GOING:
+            self.spoiled = fault != FULL or not states.grow(int(cursor[SIZE]), self._fill)
 
     def _rounds(self, counts: Counts, cursor: np.ndarray) -> Rounds:
         return self.arrays.rounds(len(self.workers), cursor, counts.marks)
@@ -90,17 +76,15 @@ class Crew:
                  for w in self.workers]  # fmt: skip
         self._together(take_part, tasks, self.arrays.let_go)
 
-    def _undo(self, space: Space, rounds: Rounds) -> None:
-        undo(space, rounds)
-        for worker in self.workers:
-            worker.restore()
-
     def _fill(self, space: Space, size: int) -> None:
-        """Fill a new table, every worker its regions."""
+        """Fill a new table, every worker its share."""
         count = len(self.workers)
-        cuts = [REGIONS * number // count for number in range(count + 1)]
-        rooms = [worker.scratch.ctypes.data for worker in self.workers]
-        self._together(refill, [(space, room, size, span) for room, span in zip(rooms, pairwise(cuts), strict=True)])
+        cuts = [size * number // count for number in range(count + 1)]
+        self._together(clear, [(space, number, count) for number in range(count)])
+        self._together(refill, [
+            (space, worker.scratch.ctypes.data, *share)
+            for worker, share in zip(self.workers, pairwise(cuts), strict=True)
+        ])  # fmt: skip
 
     def _together(
         self, work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], let_go: Callable[[], None] = lambda: None

@@ -36,10 +36,9 @@ from search.loops.frontier import (
     Machine,
     Search,
 )
-from search.loops.round_arrays import RoundArrays
 from search.loops.stubborn import NOTHING
 from search.loops.table import ABSENT
-from search.loops.visited import Visited, key_words
+from search.loops.visited import Visited
 from search.progress import Progress, Report, silent
 
 if TYPE_CHECKING:
@@ -91,12 +90,8 @@ class Exploration(Explored):
         self.model, self.kernel, self.wish = model, kernel, wish
         self.reduction = self._reduction() if wish.reduce else None
         choice = 0 if self.reduction is None else self.reduction.room
-        arrays = RoundArrays(kernel, key_words(kernel.words)) if wish.workers > 1 else None
-        self.crew = None if arrays is None else Crew(kernel, wish.workers, arrays, choice)
-        self.states = Visited(
-            kernel.words, kernel.bits, wish.memory, widest_step=kernel.instances,
-            claims=0 if arrays is None else arrays.most, others=_taken_by_rounds(self.crew),
-        )  # fmt: skip
+        self.crew = Crew(kernel, wish.workers, choice) if wish.workers > 1 else None
+        self.states = Visited(kernel.words, kernel.bits, wish.memory, widest_step=kernel.instances)
         self.counts = Counts(kernel, self.states.most)
         self.room, self.rows = Room(kernel, choice_words=choice), Rows(kernel, wish.checked)
         self.machine = self._machine()
@@ -273,11 +268,6 @@ class Exploration(Explored):
 
 
 _ENDINGS = {DONE: Ending.COMPLETE, FOUND: Ending.VIOLATION, FAILED: Ending.FAILURE}
-
-
-def _taken_by_rounds(crew: Crew | None) -> Callable[[], int]:
-    """What asks for the bytes of a crew's rounds. It must not hold the search, whose memory would outlive its end."""
-    return lambda: 0 if crew is None else crew.taken
 
 
 def next_pace(pace: int, spent: float) -> int:

@@ -68,7 +68,8 @@ def explore(search: Search, cursor: np.ndarray) -> int:
         status = expand_states(search, cursor, count)
         count_rows(search, cursor[NEXT] - first)
         fold_successors(search, cursor[NEXT] - first)  # there is room: _batch_size has seen to it
-        _look_up(search, cursor, first)
+        look_ahead(search, cursor[NEXT] - first)
+        cursor[SIZE] = look_up(search, (first, cursor[NEXT] - first), cursor[SIZE])
         if status != GOING:
             return status
     return GOING
@@ -211,40 +212,43 @@ def count_rows(search: Search, parents: int) -> None:
 
 
 @part
-def _look_up(search: Search, cursor: np.ndarray, first: int) -> None:
-    """Store those successors in the batch that are new."""
-    space, batch, parents, keys = search.space, search.batch, cursor[NEXT] - first, found_keys(search)
-    _prefetch(space, batch, keys, integer(peek(batch.ends, parents - 1)) if parents > 0 else integer(0))
-    size, j = cursor[SIZE], integer(0)
-    for k in range(parents):
-        end = integer(peek(batch.ends, k))
-        while j < end:
-            start = peek(batch.hashes, j), integer(peek(batch.slots, j))
-            index = find_or_add_from(space, keys + 8 * space.words * j, start, size)
-            if index == ABSENT:
-                size += 1
-            elif index == first + k:
-                count_up(search.tally.idle, integer(peek16(batch.instances, j)), 1)
-            j += 1
-    cursor[SIZE] = size
-
-
-@part
-def _prefetch(space: Space, batch: Batch, keys: int, total: int) -> None:
-    """Ask for the memory that the look-up of so many successors will need."""
-    hash_keys(space, batch, keys, total)
+def look_ahead(search: Search, parents: int) -> None:
+    """Find where the successors of so many states in the batch are likely to be, and ask for that memory."""
+    space, batch = search.space, search.batch
+    total = integer(peek(batch.ends, parents - 1)) if parents > 0 else integer(0)
+    _hash_keys(space, batch, found_keys(search), total)
     for j in range(total):
         slot = likely_slot(space, peek(batch.hashes, j), integer(peek(batch.slots, j)))
         poke(batch.slots, j, np.uint64(slot))
 
 
 @part
-def hash_keys(space: Space, batch: Batch, keys: int, total: int) -> None:
+def _hash_keys(space: Space, batch: Batch, keys: int, total: int) -> None:
     """Hash all successors in the batch, and ask for the places where their probing begins."""
     for j in range(total):
         hashed = hash_of(keys + 8 * space.words * j, space.words)
         poke(batch.hashes, j, hashed)
         poke(batch.slots, j, np.uint64(first_slot(space, hashed)))
+
+
+@part
+def look_up(search: Search, states: tuple[int, int], size: int) -> int:
+    """Store those successors in the batch that are new, after `size` states; how many are stored then.
+
+    They are the successors of states[1] states from states[0] on, and have been looked ahead for.
+    """
+    space, batch, keys, j = search.space, search.batch, found_keys(search), integer(0)
+    for k in range(states[1]):
+        end = integer(peek(batch.ends, k))
+        while j < end:
+            start = peek(batch.hashes, j), integer(peek(batch.slots, j))
+            index = find_or_add_from(space, keys + 8 * space.words * j, start, size)
+            if index == ABSENT:
+                size += 1
+            elif index == states[0] + k:
+                count_up(search.tally.idle, integer(peek16(batch.instances, j)), 1)
+            j += 1
+    return size
 
 
 @loop

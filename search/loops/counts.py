@@ -25,8 +25,8 @@ class Counts:
         rows, claims = 64 * kernel.instance_words, 64 * kernel.claim_words
         sizes = {
             "enabled": kernel.instance_words * PLANES, "premises": kernel.claim_words * PLANES, "blocked": rows,
-            "idle": rows, "hits": max(1, len(kernel.bounds)), "seen": claims, "first_state": claims,
-            "first_instance": claims, "more": more,
+            "hits": max(1, len(kernel.bounds)), "seen": claims, "first_state": claims, "first_instance": claims,
+            "more": more, "idle": rows,
         }  # fmt: skip
         self.block = np.zeros(sum(sizes.values()), np.int64)
         self._parts = dict(zip(sizes, np.split(self.block, np.cumsum(list(sizes.values()))[:-1]), strict=True))

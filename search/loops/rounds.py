@@ -1,9 +1,11 @@
-"""Breadth-first search by several workers, in rounds that give the very numbering that one worker gives.
+"""Breadth-first search by several workers, which gives the very numbering that one worker gives.
 
-Words: a *round* takes states of one level, cut into *chunks*. First, chunks are expanded, and their successors looked
-up: those that are not stored are *newcomers* (see `newcomers`). When all are, the newcomers of each chunk are numbered
-and stored. Workers take chunks by *ticket*; which worker does what makes no difference. Between the two parts of a
-round, and between rounds, workers meet. They come back together: when the limit is reached, or a round cannot be done.
+Words: a *round* is what is left of a level, cut into *blocks* of STRIDE states. Workers take blocks by *ticket*, expand
+them, and find where their successors are likely to be. These are looked up and stored in the block's *turn*, when those
+of all blocks before it have been; so they are numbered as one worker would, who does the same without waiting. A block
+that must wait is laid by, and its worker takes another one; what was counted before each is kept. All workers meet before
+a round and after it. They come back together: when the limit is reached, or when a block cannot have its turn because of
+its *fault*: there is no room, or it has a violation or an error. Nothing of it counts then, nor of later ones.
 """
 from __future__ import annotations
 
@@ -11,66 +13,39 @@ from typing import NamedTuple
 
 import numpy as np
 
-from search.loops.breadth import count_rows, expand_states, hash_keys
-from search.loops.folding import fold_successors, found_keys
+from search.loops.breadth import count_rows, expand_states, look_ahead, look_up
+from search.loops.folding import fold_successors
 from search.loops.frontier import BATCH, DEPTH, DONE, FULL, GOING, LEVEL_END, LIMIT, NEXT, SIZE, STRIDE, Batch, Search
-from search.loops.keys import Space, copy_words
-from search.loops.native import ZERO, count_up, get, integer, loop, part, peek, peek16, poke, put
-from search.loops.newcomers import (
-    CLAIMED,
-    OUSTED,
-    TAKEN_OVER,
-    Newcomers,
-    count_claim,
-    find_or_claim,
-    has_room_in_all,
-    likely_claim,
-    prefetch_claim,
-    settle,
-    withdraw,
-)
-from search.loops.sharing import add_shared, meet, peek_shared, poke_shared, take_ticket
-from search.loops.table import REGIONS
+from search.loops.keys import copy_words
+from search.loops.native import call, get, integer, loop, part, peek, put
+from search.loops.sharing import meet, peek_shared, poke_shared, take_ticket
+from search.loops.table import room
 
-CHUNK = 256
-"""States in a chunk."""
-LEAST_ROUND = 2048
+LEAST_ROUND = 1024
 """States in a round that is worth sharing."""
-TIGHT = 5
-"""Why workers came back, beside the reasons in `frontier`: the table should grow before the next round."""
+LAID_BY = 4
+"""Blocks of a worker that may wait for their turn. Each has a *place*."""
 
-STATES, ORDER, FAULT, BEFORE_STATES, BEFORE_FRESH, CRAMPED, EXPANDING, STORING = 0, 1, 2, 3, 4, 5, 8, 16
-"""The words of the board: the states of the present round, whether to do it (GOING, DONE or TIGHT), why it must be
-undone (else GOING), the states and the new ones of the round before, whether the table cannot grow, and the tickets of
-the two parts, away from what is read all the time. An order is changed only when nobody may be about to read it."""
+ORDER, FIRST, END, TICKET, TURN, FAULT = 0, 1, 2, 8, 16, 17
+"""The words of the board: whether to do a round (GOING or DONE), its first state and the end of its states, the next
+block that nobody has taken, the block whose turn it is, and its fault (else GOING). What changes often lies apart."""
 BOARD_SIZE = 24
+
+BLOCK, STATUS = range(2)
+"""What a worker knows of a block in a place: its number, and GOING or its fault."""
+PLACE_WORDS = 2
 
 
 class Rounds(NamedTuple):
-    """What workers share: sizes, and the addresses of arrays. Chunk c has the positions from c * widest on."""
+    """What workers share: sizes, and the addresses of arrays."""
 
     workers: int
     give_way: int
     """The address of what lets other threads run."""
-    most: int
-    """The most states that a round can have."""
-    widest: int
-    """The most successors that a chunk can have."""
     cursor: int
-    """The cursor of the search, which worker 0 moves."""
+    """The cursor of the search, which moves whenever a block has entered."""
     board: int
     barrier: int
-    keys: int
-    slots: int
-    """Those of newcomers, by position."""
-    ends: int
-    """int64 per state: how many newcomers there are in its chunk up to and with its own."""
-    found: int
-    """int64 per chunk: how many newcomers it has."""
-    ousted: int
-    """int64 per chunk: how many of these were ousted."""
-    filled: int
-    """int64 per region: how many entries it had before the round."""
     marks: int
     """The marks of the search (see `frontier`)."""
 
@@ -79,226 +54,163 @@ class Hand(NamedTuple):
     """What one worker has for itself: its number, and the addresses of arrays."""
 
     number: int
-    claims: int
-    """int64 per region: claims that the others have not been told of."""
     counts: int
-    """Its counts, so many words, and room for a copy of what they were before the round."""
+    """Its counts, so many words of which are what expanding changes."""
     words: int
     kept: int
-
-
-@part
-def chunks_of(rounds: Rounds) -> int:
-    """How many chunks the present round has."""
-    return -(-get(rounds.board, STATES) // CHUNK)
+    """For each place: what these words were before its block."""
+    places: int
+    """For each place: PLACE_WORDS of int64."""
 
 
 @loop
 def take_part(search: Search, rounds: Rounds, hand: Hand, cursor: np.ndarray) -> int:
-    """Do rounds with the other workers; the order or the fault for which all of them come back."""
+    """Do rounds with the other workers; DONE, or the fault for which all of them come back."""
     while True:
         if hand.number == 0:
-            _begin(search.space, rounds)
+            _begin(rounds)
         if not meet(rounds.barrier, rounds.workers, rounds.give_way):
             return DONE
-        order = get(rounds.board, ORDER)
-        if order != GOING:
-            return order
-        copy_words(hand.kept, hand.counts, hand.words)
-        _expand_chunks(search, rounds, hand, cursor)
+        if get(rounds.board, ORDER) != GOING:
+            return DONE
+        _do_blocks(search, rounds, hand, cursor)
         meet(rounds.barrier, rounds.workers, rounds.give_way)
-        fault = _fault(search.space, rounds)
+        fault = get(rounds.board, FAULT)
         if fault != GOING:
             return fault
-        _tell_claims(search.space, hand)
-        _store_chunks(search.space, rounds)
-        meet(rounds.barrier, rounds.workers, rounds.give_way)
-        if hand.number == 0:
-            _end(rounds)
 
 
 @part
-def _begin(space: Space, rounds: Rounds) -> None:
-    """Begin the next round, or say on the board why there is none."""
-    cursor, board = rounds.cursor, rounds.board
-    over = get(cursor, NEXT) == get(cursor, LEVEL_END)
+def _begin(rounds: Rounds) -> None:
+    """Begin the next round, or say on the board that there is none."""
+    cursor, board, first = rounds.cursor, rounds.board, get(rounds.cursor, NEXT)
+    over = first == get(cursor, LEVEL_END)
     end = get(cursor, SIZE) if over else get(cursor, LEVEL_END)
-    left = end - get(cursor, NEXT)
-    if left < LEAST_ROUND or get(cursor, NEXT) >= get(cursor, LIMIT):
+    if end - first < LEAST_ROUND or first >= get(cursor, LIMIT):
         put(board, ORDER, DONE)
-        return
-    states = -(-left // -(-left // rounds.most))
-    if _is_tight(space, rounds, states):
-        put(board, ORDER, TIGHT)
         return
     if over:
         put(cursor, LEVEL_END, end)
         put(cursor, DEPTH, get(cursor, DEPTH) + 1)
-    put(board, STATES, states)
+    if end - get(cursor, LIMIT) >= LEAST_ROUND:
+        end = get(cursor, LIMIT)
+    put(board, FIRST, first)
+    put(board, END, end)
+    put(board, TICKET, first // STRIDE)
+    put(board, TURN, first // STRIDE)
     put(board, ORDER, GOING)
-    put(board, FAULT, GOING)
-    put(board, EXPANDING, 0)
-    put(board, STORING, 0)
-    for chunk in range(-(-states // CHUNK)):
-        poke(rounds.found, chunk, ZERO)
-        poke(rounds.ousted, chunk, ZERO)
-    copy_words(rounds.filled, space.filled, REGIONS)
 
 
 @part
-def _is_tight(space: Space, rounds: Rounds, states: int) -> bool:
-    """Whether the table is likely to be too small for a round: a round in vain costs more than one that waits."""
-    board = rounds.board
-    fresh = states * get(board, BEFORE_FRESH) // max(1, get(board, BEFORE_STATES))
-    wanted = get(rounds.cursor, SIZE) + fresh + fresh // 8
-    likely = get(board, CRAMPED) == 0 and wanted > space.region_limit * REGIONS // 64 * 62
-    return likely or not has_room_in_all(space, REGIONS, rounds.workers)
-
-
-@part
-def _expand_chunks(search: Search, rounds: Rounds, hand: Hand, cursor: np.ndarray) -> None:
-    """Expand chunks of the round, until there are no more or one of them spoils the round."""
-    chunks = chunks_of(rounds)
-    while peek_shared(rounds.board, FAULT) == ZERO:
-        chunk = take_ticket(rounds.board + 8 * EXPANDING)
-        if chunk >= chunks:
+def _do_blocks(search: Search, rounds: Rounds, hand: Hand, cursor: np.ndarray) -> None:
+    """Expand blocks, and give them their turns, until there are no more or one has a fault."""
+    oldest, newest, blocks = integer(0), integer(0), (get(rounds.board, END) - 1) // STRIDE + 1
+    going = True
+    while going or oldest < newest:
+        if peek_shared(rounds.board, FAULT) != np.uint64(GOING):
+            _forget(hand, oldest, newest)
             return
-        status = _expand_chunk(search, rounds, hand, (cursor, chunk))
-        if status != GOING:
-            poke_shared(rounds.board, FAULT, np.uint64(status))
+        if oldest < newest and peek_shared(rounds.board, TURN) == peek(_place(hand, oldest), BLOCK):
+            oldest += _take_turn(search, rounds, hand, oldest)
+        elif going and newest - oldest < LAID_BY:
+            block = take_ticket(rounds.board + 8 * TICKET)
+            going = block < blocks and _expand_block(search, rounds, hand, (cursor, block, newest))
+            newest += integer(block < blocks)
+        else:
+            call(rounds.give_way, ())
 
 
 @part
-def _expand_chunk(search: Search, rounds: Rounds, hand: Hand, place: tuple[np.ndarray, int]) -> int:
-    """Expand the states of a chunk and look up their successors; GOING if all went well."""
-    cursor, chunk = place
-    last = min(CHUNK * (chunk + 1), get(rounds.board, STATES))
-    for state in range(CHUNK * chunk, last, BATCH):
-        count = min(BATCH, last - state)
-        cursor[NEXT] = get(rounds.cursor, NEXT) + state
-        status = expand_states(search, cursor, count)
+def _forget(hand: Hand, oldest: int, newest: int) -> None:
+    """Go back to what was counted before the blocks that are laid by."""
+    if oldest < newest:
+        copy_words(hand.counts, _kept(hand, oldest), hand.words)
+
+
+@part
+def _place(hand: Hand, number: int) -> int:
+    """The address of what is known of a worker's block in its place; `number` counts its blocks."""
+    return hand.places + 8 * PLACE_WORDS * (number % LAID_BY)
+
+
+@part
+def _kept(hand: Hand, number: int) -> int:
+    """The address of what was counted before a worker's block."""
+    return hand.kept + 8 * hand.words * (number % LAID_BY)
+
+
+@part
+def _with_batch(search: Search, number: int, done: int) -> Search:
+    """The search with the room that a worker's block has for a batch, when so many of its states are done."""
+    batch, at = search.batch, STRIDE * (number % LAID_BY) + done
+    found = at * search.machine.instances
+    batch = Batch(
+        batch.state, batch.rows + 8 * search.machine.words * found, batch.roots + 8 * found, batch.leaves, batch.numbers,
+        batch.in_work, batch.instances + 2 * found, batch.hashes + 8 * found, batch.slots + 8 * found,
+        batch.ends + 8 * at, batch.enabled, batch.false, batch.premises, batch.step_premises, batch.choice,
+    )  # fmt: skip
+    return Search(search.machine, search.space, search.tree, batch, search.tally)
+
+
+@part
+def _states_of(rounds: Rounds, block: int) -> tuple[int, int]:
+    """The first state of a block in the round, and the end of its states."""
+    return max(get(rounds.board, FIRST), STRIDE * block), min(get(rounds.board, END), STRIDE * (block + 1))
+
+
+@part
+def _expand_block(search: Search, rounds: Rounds, hand: Hand, what: tuple[np.ndarray, int, int]) -> bool:
+    """Expand the states of a block, and look ahead for their successors; whether all went well."""
+    cursor, block, number = what
+    copy_words(_kept(hand, number), hand.counts, hand.words)
+    begin, end = _states_of(rounds, block)
+    status = integer(GOING)
+    for first in range(begin, end, BATCH):
+        cursor[NEXT] = first
+        status = _expand_batch(_with_batch(search, number, first - begin), cursor, min(BATCH, end - first))
         if status != GOING:
-            return status
-        count_rows(search, count)
-        if not fold_successors(search, count) or not _look_up(search, rounds, hand, (chunk, state, count)):
-            return FULL
+            break
+    put(_place(hand, number), BLOCK, block)
+    put(_place(hand, number), STATUS, status)
+    return status == GOING
+
+
+@part
+def _expand_batch(search: Search, cursor: np.ndarray, states: int) -> int:
+    status = expand_states(search, cursor, states)
+    if status != GOING:
+        return status
+    count_rows(search, states)
+    if not fold_successors(search, states):
+        return FULL
+    look_ahead(search, states)
     return GOING
 
 
 @part
-def _look_up(search: Search, rounds: Rounds, hand: Hand, batch_place: tuple[int, int, int]) -> bool:
-    """Look up the successors of some states of a chunk; False if the table may be full."""
-    space, batch, keys, j = search.space, search.batch, found_keys(search), integer(0)
-    chunk, state, count = batch_place
-    first, found, good = get(rounds.cursor, NEXT) + state, get(rounds.found, chunk), True
-    newcomers = _newcomers(rounds)
-    _prefetch(space, newcomers, batch, keys, integer(peek(batch.ends, count - 1)))
-    for k in range(count):
-        end = integer(peek(batch.ends, k))
-        while j < end:
-            hashed = peek(batch.hashes, j)
-            place = keys + 8 * space.words * j, chunk * rounds.widest + found
-            index = find_or_claim(space, newcomers, place, (hashed, integer(peek(batch.slots, j))))
-            if index == first + k:
-                count_up(search.tally.idle, integer(peek16(batch.instances, j)), 1)
-            elif index == CLAIMED:
-                found += 1
-                good &= count_claim(space, hashed, hand.claims, rounds.workers)
-            elif index == TAKEN_OVER:
-                found += 1
-            j += 1
-        put(rounds.ends, state + k, found)
-    put(rounds.found, chunk, found)
-    return good
+def _take_turn(search: Search, rounds: Rounds, hand: Hand, number: int) -> int:
+    """Look up and store the successors of a block, whose turn it is, and return 1; or 0, and its fault is told."""
+    cursor, block, status = rounds.cursor, get(_place(hand, number), BLOCK), get(_place(hand, number), STATUS)
+    size, (begin, end) = get(cursor, SIZE), _states_of(rounds, block)
+    if status == GOING and room(search.space, size) < _successors(search, number, end - begin):
+        status = integer(FULL)
+    if status != GOING:
+        poke_shared(rounds.board, FAULT, np.uint64(status))
+        return 0
+    if begin % STRIDE == 0:
+        put(rounds.marks, block, size)
+    for first in range(begin, end, BATCH):
+        size = look_up(_with_batch(search, number, first - begin), (first, min(BATCH, end - first)), size)
+    put(cursor, SIZE, size)
+    put(cursor, NEXT, end)
+    poke_shared(rounds.board, TURN, np.uint64(block + 1))
+    return 1
 
 
 @part
-def _prefetch(space: Space, newcomers: Newcomers, batch: Batch, keys: int, total: int) -> None:
-    """Ask for the memory that the look-up of so many successors will need."""
-    hash_keys(space, batch, keys, total)
-    for j in range(total):
-        slot = likely_claim(space, newcomers, peek(batch.hashes, j), integer(peek(batch.slots, j)))
-        poke(batch.slots, j, np.uint64(slot))
-
-
-@part
-def _newcomers(rounds: Rounds) -> Newcomers:
-    return Newcomers(get(rounds.cursor, SIZE), rounds.widest, rounds.keys, rounds.slots, rounds.ousted)
-
-
-@part
-def _fault(space: Space, rounds: Rounds) -> int:
-    """Why the round must be undone, GOING if it need not. All workers find the same."""
-    fresh = _fresh_before(rounds, chunks_of(rounds))
-    if get(rounds.board, FAULT) == GOING and get(rounds.cursor, SIZE) + fresh > space.capacity:
-        put(rounds.board, FAULT, FULL)
-    return get(rounds.board, FAULT)
-
-
-@part
-def _fresh_before(rounds: Rounds, chunk: int) -> int:
-    """How many new states the chunks before this one have."""
-    before = integer(0)
-    for earlier in range(chunk):
-        before += get(rounds.found, earlier) - get(rounds.ousted, earlier)
-    return before
-
-
-@part
-def _tell_claims(space: Space, hand: Hand) -> None:
-    """Add a worker's last claims to the common counts."""
-    for region in range(REGIONS):
-        count = get(hand.claims, region)
-        if count != 0:
-            add_shared(space.filled, region, count)
-            poke(hand.claims, region, ZERO)
-
-
-@part
-def _store_chunks(space: Space, rounds: Rounds) -> None:
-    """Number and store the newcomers of chunks of the round, and set the marks of their blocks."""
-    chunks = chunks_of(rounds)
-    while True:
-        chunk = take_ticket(rounds.board + 8 * STORING)
-        if chunk >= chunks:
-            return
-        _store(space, rounds, chunk, get(rounds.cursor, SIZE) + _fresh_before(rounds, chunk))
-
-
-@part
-def _store(space: Space, rounds: Rounds, chunk: int, index: int) -> None:
-    position, base, first = chunk * rounds.widest, chunk * rounds.widest, get(rounds.cursor, NEXT)
-    for ahead in range(base, base + get(rounds.found, chunk)):
-        prefetch_claim(space, peek(rounds.slots, ahead))
-    for state in range(CHUNK * chunk, min(CHUNK * (chunk + 1), get(rounds.board, STATES))):
-        if (first + state) % STRIDE == 0:
-            put(rounds.marks, (first + state) // STRIDE, index)
-        end = base + get(rounds.ends, state)
-        while position < end:
-            slot = peek(rounds.slots, position)
-            if slot != OUSTED:
-                settle(space, integer(slot), index, rounds.keys + 8 * space.words * position)
-                index += 1
-            position += 1
-
-
-@part
-def _end(rounds: Rounds) -> None:
-    """Move the cursor past the round."""
-    cursor, board = rounds.cursor, rounds.board
-    states, fresh = get(board, STATES), _fresh_before(rounds, chunks_of(rounds))
-    put(cursor, NEXT, get(cursor, NEXT) + states)
-    put(cursor, SIZE, get(cursor, SIZE) + fresh)
-    put(board, BEFORE_STATES, states)
-    put(board, BEFORE_FRESH, fresh)
-
-
-@loop
-def undo(space: Space, rounds: Rounds) -> None:
-    """Withdraw all claims of the present round."""
-    for chunk in range(chunks_of(rounds)):
-        for position in range(chunk * rounds.widest, chunk * rounds.widest + get(rounds.found, chunk)):
-            slot = peek(rounds.slots, position)
-            if slot != OUSTED:
-                withdraw(space, integer(slot))
-    copy_words(space.filled, rounds.filled, REGIONS)
+def _successors(search: Search, number: int, states: int) -> int:
+    """How many successors so many states of a worker's block have."""
+    count = integer(0)
+    for first in range(0, states, BATCH):
+        count += get(_with_batch(search, number, first).batch.ends, min(BATCH, states - first) - 1)
+    return count

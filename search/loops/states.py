@@ -12,7 +12,7 @@ import numpy as np
 from search.loops.frontier import STRIDE
 from search.loops.keys import Space
 from search.loops.memory import reserve
-from search.loops.table import REFILL, REGIONS, add_keys, refill
+from search.loops.table import REFILL_WORDS, REGIONS, add_keys, clear, refill
 
 FIRST_REGION = 1024
 LOAD, FULL_LOAD = 0.75, 0.9
@@ -28,22 +28,21 @@ Fill = Callable[[Space, int], None]
 
 def fill_alone(space: Space, size: int) -> None:
     """Enter the `size` stored keys into an empty table."""
-    scratch = np.zeros(2 * REFILL, np.uint64)
-    refill(space, scratch.ctypes.data, size, (0, REGIONS))
+    scratch = np.zeros(REFILL_WORDS, np.uint64)
+    clear(space, 0, 1)
+    refill(space, scratch.ctypes.data, 0, size)
 
 
 class States:
     """A set of keys of `words` words that stays within `budget` bytes; `most` is how many it can hold.
 
-    An entry has room for the numbers of so many keys and `claims` more. A stored key takes `stride` bytes, by default 8
-    for each word; `entry_bytes` are 4 where that suffices.
+    A stored key takes `stride` bytes, by default 8 for each word; `entry_bytes` are 4 where that suffices.
     """
 
     def __init__(
-        self, words: int, budget: int, *, widest_step: int, claims: int = 0, stride: int | None = None,
-        entry_bytes: int | None = None,
+        self, words: int, budget: int, *, widest_step: int, stride: int | None = None, entry_bytes: int | None = None,
     ) -> None:  # fmt: skip
-        self.words, self.claims, self.stride = words, claims, stride or 8 * words
+        self.words, self.stride = words, stride or 8 * words
         self.forced_bytes = entry_bytes
         self.widest, self.least_region = widest_step, max(FIRST_REGION, 4 * widest_step)
         self.most = self.reserved = self._most(budget, 0)
@@ -68,7 +67,7 @@ class States:
     def _space(self, region: int) -> Space:
         region = min(region, self.last_region)
         limit = int(region * (FULL_LOAD if region == self.last_region else LOAD))
-        bits = (limit * REGIONS + self.claims + 1).bit_length()
+        bits = (limit * REGIONS + 1).bit_length()
         entry_bytes = self.forced_bytes or (4 if bits <= 32 else 8)
         del self.table
         self.table = reserve(region * REGIONS, np.uint32 if entry_bytes == 4 else np.uint64)

@@ -1,29 +1,24 @@
 """The set of states seen: a dense store of keys in the order of discovery, and a hash table into it.
 
 Words (see also `keys`): the *store* holds every key in full, so membership is exact. The *table* has REGIONS regions of
-equal size; a key's hash chooses the region and the place in it, and probing stays in the region (so that workers can
-own regions). An *entry* is an index plus 1 (0: empty) with a *tag* above it: the low bits of the hash, as many as the
-entry's width leaves, which spare most looks into the store.
+equal size; a key's hash chooses the region and the place in it, and probing stays in the region. An *entry* is an index
+plus 1 (0: empty) with a *tag* above it: the low bits of the hash, as many as the entry's width leaves, which spare most
+looks into the store. Entries do not change, and are written after their keys: others may look keys up meanwhile.
 """
 from __future__ import annotations
 
 import numpy as np
 
 from search.loops.keys import Space, hash_of, hash_of_stored, is_key, key_at, put_key
-from search.loops.native import (
-    ONE,
-    ZERO,
-    Word,
-    count_up,
-    integer,
-    loop,
-    part,
-    peek,
-    peek32,
-    poke,
-    poke32,
-    prefetch,
-    scale,
+from search.loops.native import ONE, ZERO, Word, count_up, integer, loop, part, peek, poke, prefetch, scale
+from search.loops.sharing import (
+    add_shared,
+    peek32_shared,
+    peek_shared,
+    poke32_shared,
+    poke_shared,
+    replace,
+    replace32,
 )
 
 REGIONS = 64
@@ -32,6 +27,8 @@ ABSENT = -1
 PAGE = 4096
 REFILL = 256
 """How many keys wait for their prefetched entries when a table is filled again."""
+REFILL_WORDS = 2 * REFILL + REGIONS
+"""Words of room that this takes."""
 
 _TOP = np.uint64(64) - REGION_BITS
 
@@ -67,7 +64,7 @@ def next_slot(space: Space, hashed: Word, slot: int) -> int:
 @part
 def entry_in(space: Space, slot: int) -> Word:
     """The entry in a slot."""
-    return peek32(space.table, slot) if space.entry_bytes == 4 else peek(space.table, slot)
+    return peek32_shared(space.table, slot) if space.entry_bytes == 4 else peek_shared(space.table, slot)
 
 
 @part
@@ -84,7 +81,7 @@ def has_tag(space: Space, entry: Word, tag: Word) -> bool:
 
 
 @part
-def index_in(space: Space, entry: Word) -> int:
+def _index_in(space: Space, entry: Word) -> int:
     """The index in an entry."""
     return integer(entry & ((ONE << np.uint64(space.index_bits)) - ONE)) - 1
 
@@ -93,9 +90,9 @@ def index_in(space: Space, entry: Word) -> int:
 def _set_entry(space: Space, slot: int, hashed: Word, index: int) -> None:
     entry = tag_of(space, hashed) | np.uint64(index + 1)
     if space.entry_bytes == 4:
-        poke32(space.table, slot, entry)
+        poke32_shared(space.table, slot, entry)
     else:
-        poke(space.table, slot, entry)
+        poke_shared(space.table, slot, entry)
     count_up(space.filled, _region(hashed), 1)
 
 
@@ -115,23 +112,29 @@ def likely_slot(space: Space, hashed: Word, slot: int) -> int:
         slot = next_slot(space, hashed, slot)
         entry = entry_in(space, slot)
     if entry != ZERO:
-        prefetch(key_at(space, index_in(space, entry)))
+        prefetch(key_at(space, _index_in(space, entry)))
     return slot
 
 
 @part
 def find(space: Space, key: int, hashed: Word) -> int:
     """The index of an equal stored key, or ABSENT."""
-    tag, slot = tag_of(space, hashed), _slot(space, hashed)
-    entry = entry_in(space, slot)
+    return find_from(space, key, (hashed, _slot(space, hashed)))[0]
+
+
+@part
+def find_from(space: Space, key: int, start: tuple[Word, int]) -> tuple[int, int]:
+    """The same for a key with a hash, probing from a slot on; and the slot at which probing came to an end."""
+    hashed, slot = start
+    tag, entry = tag_of(space, hashed), entry_in(space, slot)
     while entry != ZERO:
         if has_tag(space, entry, tag):
-            index = index_in(space, entry)
+            index = _index_in(space, entry)
             if is_key(space, index, key):
-                return index
+                return index, slot
         slot = next_slot(space, hashed, slot)
         entry = entry_in(space, slot)
-    return ABSENT
+    return ABSENT, slot
 
 
 @part
@@ -143,24 +146,11 @@ def find_or_add(space: Space, key: int, hashed: Word, size: int) -> int:
 @part
 def find_or_add_from(space: Space, key: int, start: tuple[Word, int], size: int) -> int:
     """The same for a key with a hash, probing from a slot on."""
-    hashed, slot = start
-    tag, entry = tag_of(space, hashed), entry_in(space, slot)
-    while entry != ZERO:
-        if has_tag(space, entry, tag):
-            index = index_in(space, entry)
-            if is_key(space, index, key):
-                return index
-        slot = next_slot(space, hashed, slot)
-        entry = entry_in(space, slot)
-    _set_entry(space, slot, hashed, size)
-    put_key(space, size, key)
-    return ABSENT
-
-
-@part
-def region_of(hashed: Word) -> int:
-    """The region of a hash."""
-    return _region(hashed)
+    index, slot = find_from(space, key, start)
+    if index == ABSENT:
+        put_key(space, size, key)
+        _set_entry(space, slot, start[0], size)
+    return index
 
 
 @loop
@@ -174,37 +164,52 @@ def add_keys(space: Space, keys: int, count: int, size: int) -> int:
 
 
 @loop
-def refill(space: Space, scratch: int, size: int, regions: tuple[int, int]) -> None:
-    """Enter those of `size` stored keys that belong to regions regions[0] … regions[1] - 1 into an empty table.
+def clear(space: Space, worker: int, workers: int) -> None:
+    """Write to each page of a worker's share of a new table: pages that are read before they are written cost more.
 
-    `scratch` has room for 2 * REFILL words.
+    (The system takes two faults for such a page, and stops all threads for the second one.)
     """
-    _touch(space, regions)
-    waiting = integer(0)
-    for index in range(size):
+    words = REGIONS * space.region_size * space.entry_bytes // 8
+    for word in range(words * worker // workers, words * (worker + 1) // workers, PAGE // 8):
+        poke(space.table, word, ZERO)
+
+
+@loop
+def refill(space: Space, scratch: int, first: int, last: int) -> None:
+    """Enter the stored keys first … last - 1 into a new table, while other workers enter others.
+
+    `scratch` has REFILL_WORDS words.
+    """
+    counts, waiting = scratch + 16 * REFILL, integer(0)
+    for region in range(REGIONS):
+        poke(counts, region, ZERO)
+    for index in range(first, last):
         hashed = hash_of_stored(space, index)
         poke(scratch, 2 * waiting, hashed)
         poke(scratch, 2 * waiting + 1, np.uint64(index))
         first_slot(space, hashed)
-        waiting += integer(regions[0] <= _region(hashed) < regions[1])
-        if waiting == REFILL or index + 1 == size:
+        count_up(counts, _region(hashed), 1)
+        waiting += 1
+        if waiting == REFILL or index + 1 == last:
             for k in range(waiting):
                 _enter(space, peek(scratch, 2 * k), integer(peek(scratch, 2 * k + 1)))
             waiting = integer(0)
-
-
-@part
-def _touch(space: Space, regions: tuple[int, int]) -> None:
-    """Write to each page of some regions. A page that is read before costs the system twice, and stops all threads."""
-    per_word = 8 // space.entry_bytes
-    first = -(-regions[0] * space.region_size // per_word)
-    for word in range(first, regions[1] * space.region_size // per_word, PAGE // 8):
-        poke(space.table, word, ZERO)
+    for region in range(REGIONS):
+        add_shared(space.filled, region, integer(peek(counts, region)))
 
 
 @part
 def _enter(space: Space, hashed: Word, index: int) -> None:
-    slot = _slot(space, hashed)
-    while entry_in(space, slot) != ZERO:
+    slot, entry = _slot(space, hashed), tag_of(space, hashed) | np.uint64(index + 1)
+    while not _replace_nothing(space, slot, entry):
         slot = next_slot(space, hashed, slot)
-    _set_entry(space, slot, hashed, index)
+
+
+@part
+def _replace_nothing(space: Space, slot: int, entry: Word) -> bool:
+    """Write an entry to a slot if nothing is there; whether nothing was."""
+    if entry_in(space, slot) != ZERO:
+        return False
+    if space.entry_bytes == 4:
+        return replace32(space.table, slot, ZERO, entry)
+    return replace(space.table, slot, ZERO, entry)

@@ -30,16 +30,13 @@ class Visited:
     """A set of packed states of `words` words with `bits` bits that stays within `budget` bytes; see `States`."""
 
     def __init__(
-        self, words: int, bits: int, budget: int, *, widest_step: int, claims: int = 0,
-        others: Callable[[], int] = nothing_else,
-    ) -> None:  # fmt: skip
+        self, words: int, bits: int, budget: int, *, widest_step: int, others: Callable[[], int] = nothing_else
+    ) -> None:
         self.words, self.budget, self.others = words, budget, others
         self.shelves = Shelves(words, budget, widest_step=widest_step) if words >= LEAST_WORDS else None
         stride = 8 if self.shelves is not None else max(1, 8 * (words - 1) + 1, -(-bits // 8))
         left = budget - (0 if self.shelves is None else self.shelves.promised)
-        self.states = States(
-            key_words(words), max(0, left), widest_step=widest_step, claims=claims, stride=stride
-        )  # fmt: skip
+        self.states = States(key_words(words), max(0, left), widest_step=widest_step, stride=stride)
 
     @property
     def space(self) -> Space:
