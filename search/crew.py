@@ -1,8 +1,8 @@
 """Several workers on one breadth-first search: they find, number and count what one worker would.
 
-Words: see `search.loops.rounds`. A crew is *spoiled* if a block has a violation that ends the search, or an error, or
-finds no room: nothing of that block counts, and one worker goes on from there state by state, so that the search stops at
-the same place as ever.
+Words: see `search.loops.rounds`. A crew is *spoiled* when a block has a violation that ends the search, or an error, or
+finds no room: nothing of that block counts, and one worker goes on from there state by state, so that the search stops
+at the same place as ever.
 """
 from __future__ import annotations
 

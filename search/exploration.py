@@ -6,7 +6,7 @@ Words: a state is *stored* from its discovery on, and *expanded* when its claims
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import Enum
 from typing import TYPE_CHECKING
 

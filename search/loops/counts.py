@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,16 @@ from search.loops.shelves import leaves_of
 from search.loops.stubborn import NOTHING, Stubborn
 from search.loops.tally import PLANES, totals
 
+LINE = 64
+"""Bytes of a cache line, or more. Two cores that write to one line wait for each other, whatever they write there."""
+
 _FIRST = ("first_state", "first_instance")
+
+
+def apart(count: int, dtype: Any = np.uint64) -> np.ndarray:
+    """An array of so many zeros that shares no cache line with anything else."""
+    margin = LINE // np.dtype(dtype).itemsize
+    return np.zeros(count + 2 * margin, dtype)[margin : margin + count]
 
 
 class Counts:
@@ -28,7 +38,7 @@ class Counts:
             "hits": max(1, len(kernel.bounds)), "seen": claims, "first_state": claims, "first_instance": claims,
             "more": more, "idle": rows,
         }  # fmt: skip
-        self.block = np.zeros(sum(sizes.values()), np.int64)
+        self.block = apart(sum(sizes.values()), np.int64)
         self._parts = dict(zip(sizes, np.split(self.block, np.cumsum(list(sizes.values()))[:-1]), strict=True))
         self.marks = reserve(most // STRIDE + 2, np.int64)
         self._enabled_before = np.zeros(rows, np.int64)
@@ -84,18 +94,18 @@ class Room:
     def __init__(self, kernel: Kernel, states: int = BATCH, choice_words: int = 0) -> None:
         widest = states * kernel.instances
         leaves = leaves_of(kernel.words)
-        self.state = np.zeros(2 * kernel.words, np.uint64)
+        self.state = apart(2 * kernel.words)
         self.rows = reserve(widest * kernel.words)
         self.roots, self.leaves = reserve(widest), reserve(2 * widest * leaves)
-        self.numbers, self.in_work = reserve(states * 2 * leaves), np.zeros(2 * leaves, np.uint64)
+        self.numbers, self.in_work = reserve(states * 2 * leaves), apart(2 * leaves)
         self.instances = reserve(widest, np.uint16)
         self.hashes, self.slots = reserve(widest), reserve(widest, np.int64)
-        self.ends = np.zeros(states, np.int64)
-        self.enabled = np.zeros(states * kernel.instance_words, np.uint64)
-        self.false = np.zeros(kernel.claim_words, np.uint64)
-        self.premises = np.zeros(states * kernel.claim_words, np.uint64)
+        self.ends = apart(states, np.int64)
+        self.enabled = apart(states * kernel.instance_words)
+        self.false = apart(kernel.claim_words)
+        self.premises = apart(states * kernel.claim_words)
         self.step_premises = reserve(widest * kernel.claim_words)
-        self.choice = np.zeros(max(1, choice_words), np.uint64)
+        self.choice = apart(max(1, choice_words))
 
     @property
     def batch(self) -> Batch:

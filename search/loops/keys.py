@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from search.loops.native import ZERO, Word, fold, part, peek, peek_anywhere, poke, poke8, poke_anywhere
+from search.loops.native import ZERO, Word, fold, part, peek, peek_anywhere, poke, poke_anywhere
 
 _FIRST, _SECOND, _LAST = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93))
 
@@ -144,16 +144,6 @@ def take_key(space: Space, index: int, target: int) -> None:
 
 @part
 def put_key(space: Space, index: int, key: int) -> None:
-    """Store the key at an address; no byte beyond its own is touched, because others may be at work there."""
-    target = key_at(space, index)
-    if space.stride == 8 * space.words:
-        for place in range(space.words):
-            poke_anywhere(target, place, peek(key, place))
-        return
-    whole = space.stride // 8
-    if whole:
-        poke_anywhere(target, 0, peek(key, 0))
-    rest = peek(key, whole)
-    for place in range(8 * whole, space.stride):
-        poke8(target, place, rest)
-        rest >>= np.uint64(8)
+    """Store the key at an address. Keys are stored in order: bytes after it are no key's yet, and some are written."""
+    for place in range(space.words):
+        poke_anywhere(key_at(space, index), place, peek(key, place))

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from search.kernel import Kernel
-from search.loops.counts import Counts, Room
+from search.loops.counts import Counts, Room, apart
 from search.loops.frontier import CURSOR_SIZE, DONE, GOING, STRIDE
 from search.loops.rounds import BOARD_SIZE, FAULT, LAID_BY, ORDER, PLACE_WORDS, Hand, Rounds
 from search.loops.sharing import BARRIER_SIZE, LEFT, address_of_yield
@@ -15,7 +15,7 @@ class RoundArrays:
     """What workers share."""
 
     def __init__(self) -> None:
-        self.board, self.barrier = np.zeros(BOARD_SIZE, np.int64), np.zeros(BARRIER_SIZE, np.int64)
+        self.board, self.barrier = apart(BOARD_SIZE, np.int64), apart(BARRIER_SIZE, np.int64)
         self.give_way = address_of_yield()
 
     def rounds(self, workers: int, cursor: np.ndarray, marks: np.ndarray) -> Rounds:
@@ -41,9 +41,9 @@ class Worker:
     def __init__(self, number: int, kernel: Kernel, choice_words: int = 0) -> None:
         self.counts = Counts(kernel, 0, more=CURSOR_SIZE)
         self.room = Room(kernel, LAID_BY * STRIDE, choice_words)
-        self.cursor, self.scratch = self.counts.more, np.zeros(REFILL_WORDS, np.uint64)
+        self.cursor, self.scratch = self.counts.more, apart(REFILL_WORDS)
         words = len(self.counts.block) - len(self.counts.idle)  # idle steps are counted in a block's turn, once for all
-        self.kept, self.places = np.zeros((LAID_BY, words), np.int64), np.zeros((LAID_BY, PLACE_WORDS), np.int64)
+        self.kept, self.places = apart(LAID_BY * words, np.int64), apart(LAID_BY * PLACE_WORDS, np.int64)
         self.hand = Hand(
             number=number, counts=self.counts.block.ctypes.data, words=words, kept=self.kept.ctypes.data,
             places=self.places.ctypes.data,

@@ -3,9 +3,9 @@
 Words: a *round* is what is left of a level, cut into *blocks* of STRIDE states. Workers take blocks by *ticket*, expand
 them, and find where their successors are likely to be. These are looked up and stored in the block's *turn*, when those
 of all blocks before it have been; so they are numbered as one worker would, who does the same without waiting. A block
-that must wait is laid by, and its worker takes another one; what was counted before each is kept. All workers meet before
-a round and after it. They come back together: when the limit is reached, or when a block cannot have its turn because of
-its *fault*: there is no room, or it has a violation or an error. Nothing of it counts then, nor of later ones.
+that must wait is laid by, and its worker takes another one; what was counted before each is kept. All workers meet
+before a round and after it. They come back together: when the limit is reached, or when a block cannot have its turn
+because of its *fault*: there is no room, or it has a violation or an error. Nothing of it counts, nor of later ones.
 """
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import numpy as np
 from search.loops.breadth import count_rows, expand_states, look_ahead, look_up
 from search.loops.folding import fold_successors
 from search.loops.frontier import BATCH, DEPTH, DONE, FULL, GOING, LEVEL_END, LIMIT, NEXT, SIZE, STRIDE, Batch, Search
-from search.loops.keys import copy_words
+from search.loops.keys import Space, copy_words
 from search.loops.native import call, get, integer, loop, part, peek, put
-from search.loops.sharing import meet, peek_shared, poke_shared, take_ticket
+from search.loops.sharing import add_shared, meet, peek_shared, poke_shared, replace, take_ticket
 from search.loops.table import room
 
 LEAST_ROUND = 1024
@@ -26,9 +26,13 @@ LEAST_ROUND = 1024
 LAID_BY = 4
 """Blocks of a worker that may wait for their turn. Each has a *place*."""
 
-ORDER, FIRST, END, TICKET, TURN, FAULT = 0, 1, 2, 8, 16, 17
-"""The words of the board: whether to do a round (GOING or DONE), its first state and the end of its states, the next
-block that nobody has taken, the block whose turn it is, and its fault (else GOING). What changes often lies apart."""
+PAGE = 1 << 21
+"""Bytes of a large page, which the system clears when it is first written."""
+
+ORDER, FIRST, END, TOUCHED, TICKET, TURN, FAULT = 0, 1, 2, 3, 8, 16, 17
+"""The words of the board: whether to do a round (GOING or DONE), its first state and the end of its states, up to which
+page the store has been touched ahead, the next block that nobody has taken, the block whose turn it is, and its fault
+(else GOING). What changes often lies apart."""
 BOARD_SIZE = 24
 
 BLOCK, STATUS = range(2)
@@ -113,11 +117,22 @@ def _do_blocks(search: Search, rounds: Rounds, hand: Hand, cursor: np.ndarray) -
         if oldest < newest and peek_shared(rounds.board, TURN) == peek(_place(hand, oldest), BLOCK):
             oldest += _take_turn(search, rounds, hand, oldest)
         elif going and newest - oldest < LAID_BY:
+            if oldest == newest:
+                _touch_ahead(search.space, rounds)
             block = take_ticket(rounds.board + 8 * TICKET)
             going = block < blocks and _expand_block(search, rounds, hand, (cursor, block, newest))
             newest += integer(block < blocks)
         else:
             call(rounds.give_way, ())
+
+
+@part
+def _touch_ahead(space: Space, rounds: Rounds) -> None:
+    """Let the system clear the next page of the store, once: nobody waits for this worker, as all do in its turn."""
+    touched, page = peek_shared(rounds.board, TOUCHED), get(rounds.cursor, SIZE) * space.stride // PAGE + 1
+    wanted = integer(touched) < page and PAGE * page < space.capacity * space.stride
+    if wanted and replace(rounds.board, TOUCHED, touched, np.uint64(page)):
+        add_shared(space.store + PAGE * page, integer(0), integer(0))
 
 
 @part
@@ -144,10 +159,11 @@ def _with_batch(search: Search, number: int, done: int) -> Search:
     """The search with the room that a worker's block has for a batch, when so many of its states are done."""
     batch, at = search.batch, STRIDE * (number % LAID_BY) + done
     found = at * search.machine.instances
+    rows, roots, ends = batch.rows + 8 * search.machine.words * found, batch.roots + 8 * found, batch.ends + 8 * at
+    instances, hashes, slots = batch.instances + 2 * found, batch.hashes + 8 * found, batch.slots + 8 * found
     batch = Batch(
-        batch.state, batch.rows + 8 * search.machine.words * found, batch.roots + 8 * found, batch.leaves, batch.numbers,
-        batch.in_work, batch.instances + 2 * found, batch.hashes + 8 * found, batch.slots + 8 * found,
-        batch.ends + 8 * at, batch.enabled, batch.false, batch.premises, batch.step_premises, batch.choice,
+        batch.state, rows, roots, batch.leaves, batch.numbers, batch.in_work, instances, hashes, slots, ends,
+        batch.enabled, batch.false, batch.premises, batch.step_premises, batch.choice,
     )  # fmt: skip
     return Search(search.machine, search.space, search.tree, batch, search.tally)
 

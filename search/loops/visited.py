@@ -1,7 +1,7 @@
 """The states that a search has visited, as compact as they get: how states become keys, and where both are kept.
 
 Words: states of one or two words are keys themselves, in as many bytes as their bits need. Longer ones are folded (see
-`tree`), and their keys are roots, of one word. The *budget* covers keys, tables, parts, marks, and what `others` says.
+`tree`), and their keys are roots, of one word. The *budget* covers keys, tables, parts and marks.
 """
 from __future__ import annotations
 
@@ -21,18 +21,11 @@ def key_words(words: int) -> int:
     return 1 if words >= LEAST_WORDS else words
 
 
-def nothing_else() -> int:
-    """The bytes of others, where there are none."""
-    return 0
-
-
 class Visited:
     """A set of packed states of `words` words with `bits` bits that stays within `budget` bytes; see `States`."""
 
-    def __init__(
-        self, words: int, bits: int, budget: int, *, widest_step: int, others: Callable[[], int] = nothing_else
-    ) -> None:
-        self.words, self.budget, self.others = words, budget, others
+    def __init__(self, words: int, bits: int, budget: int, *, widest_step: int) -> None:
+        self.words, self.budget = words, budget
         self.shelves = Shelves(words, budget, widest_step=widest_step) if words >= LEAST_WORDS else None
         stride = 8 if self.shelves is not None else max(1, 8 * (words - 1) + 1, -(-bits // 8))
         left = budget - (0 if self.shelves is None else self.shelves.promised)
@@ -80,12 +73,12 @@ class Visited:
         if self.shelves is not None:
             if not self.shelves.has_room:
                 return self._grow_shelves()
-            self.states.allow(self.budget - self.others(), self.shelves.needed / max(1, size))
+            self.states.allow(self.budget, self.shelves.needed / max(1, size))
         return self.states.grow(size, fill)
 
     def _grow_shelves(self) -> bool:
         assert self.shelves is not None
-        return self.shelves.grow(self.budget - self.others() - self.states.promised)
+        return self.shelves.grow(self.budget - self.states.promised)
 
     @property
     def parts(self) -> list[int]:
@@ -110,7 +103,7 @@ class Visited:
         for shelf, count in zip(shelves, parts, strict=True):
             shelf.resume(count)
         if self.shelves is not None:
-            self.states.allow(self.budget - self.others(), self.shelves.needed / max(1, size))
+            self.states.allow(self.budget, self.shelves.needed / max(1, size))
         if not self.states.resume(size) or self.taken(size) > self.budget:
             raise self._too_small(size)
 
@@ -122,7 +115,7 @@ class Visited:
 
     def taken(self, size: int) -> int:
         """The bytes that are filled when `size` states are there."""
-        return self.states.taken(size) + (0 if self.shelves is None else self.shelves.taken) + self.others()
+        return self.states.taken(size) + (0 if self.shelves is None else self.shelves.taken)
 
     @property
     def numbers_are_spent(self) -> bool:
