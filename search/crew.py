@@ -6,7 +6,7 @@ at the same place as ever.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import Any
@@ -31,7 +31,7 @@ from search.loops.frontier import (
 from search.loops.keys import Space
 from search.loops.round_arrays import RoundArrays, Worker
 from search.loops.rounds import FAULT, LEAST_ROUND, Rounds, take_part
-from search.loops.table import clear, refill
+from search.loops.table import REGIONS, clear, refill
 from search.loops.visited import Visited
 
 
@@ -55,7 +55,7 @@ class Crew:
     def make_ready(self, machine: Machine, states: Visited, counts: Counts, cursor: np.ndarray) -> None:
         """Do no round, so that all loops are compiled and all threads started; the cursor's limit is passed."""
         self._take_part(machine, states, self._rounds(counts, cursor))
-        clear(states.space, 0, 1 << 62)
+        clear(states.space, 0, 0)
         refill(states.space, self.workers[0].scratch.ctypes.data, 0, 0)
 
     def advance(self, machine: Machine, states: Visited, counts: Counts, cursor: np.ndarray) -> None:
@@ -78,13 +78,13 @@ class Crew:
 
     def _fill(self, space: Space, size: int) -> None:
         """Fill a new table, every worker its share."""
-        count = len(self.workers)
-        cuts = [size * number // count for number in range(count + 1)]
-        self._together(clear, [(space, number, count) for number in range(count)])
-        self._together(refill, [
-            (space, worker.scratch.ctypes.data, *share)
-            for worker, share in zip(self.workers, pairwise(cuts), strict=True)
-        ])  # fmt: skip
+        self._together(clear, [(space, *share) for share in self._shares(REGIONS)])
+        rooms = [worker.scratch.ctypes.data for worker in self.workers]
+        self._together(refill, [(space, room, *share) for room, share in zip(rooms, self._shares(size), strict=True)])
+
+    def _shares(self, count: int) -> Iterator[tuple[int, int]]:
+        """What falls to each worker of so many things: from where to where."""
+        return pairwise(count * number // len(self.workers) for number in range(len(self.workers) + 1))
 
     def _together(
         self, work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], let_go: Callable[[], None] = lambda: None

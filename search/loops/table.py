@@ -164,13 +164,13 @@ def add_keys(space: Space, keys: int, count: int, size: int) -> int:
 
 
 @loop
-def clear(space: Space, worker: int, workers: int) -> None:
-    """Write to each page of a worker's share of a new table: pages that are read before they are written cost more.
+def clear(space: Space, first: int, last: int) -> None:
+    """Write to each page of the regions first … last - 1 of a new table. To read it before costs more:
 
-    (The system takes two faults for such a page, and stops all threads for the second one.)
+    the system takes two faults for a page that is read first, and stops all threads for the second one.
     """
-    words = REGIONS * space.region_size * space.entry_bytes // 8
-    for word in range(words * worker // workers, words * (worker + 1) // workers, PAGE // 8):
+    region = space.region_size * space.entry_bytes
+    for word in range(first * region // 8, last * region // 8, PAGE // 8):
         poke(space.table, word, ZERO)
 
 

@@ -12,7 +12,7 @@ from search.loops.native import loop
 from search.loops.rounds import take_part
 from search.loops.sharing import BARRIER_SIZE, LEFT, address_of_yield, meet
 from search.loops.states import States
-from search.loops.table import REFILL_WORDS, clear, refill
+from search.loops.table import REFILL_WORDS, REGIONS, clear, refill
 from tests.search.post_office import post_office
 
 MEET = loop(lambda barrier, workers, give_way: meet(barrier, workers, give_way))
@@ -37,7 +37,7 @@ def filled_by_three(space, size):
     """Enter all keys into a new table, in three shares at once."""
     rooms = np.zeros((3, REFILL_WORDS), np.uint64)
     with ThreadPoolExecutor(3) as pool:
-        for done in [pool.submit(clear, space, worker, 3) for worker in range(3)]:
+        for done in [pool.submit(clear, space, *part) for part in ((0, 21), (21, 42), (42, REGIONS))]:
             done.result()
         shares = [(space, room.ctypes.data, size * n // 3, size * (n + 1) // 3) for n, room in enumerate(rooms)]
         for done in [pool.submit(refill, *share) for share in shares]:
