@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import os
 import subprocess
 import sys
 import weakref
