@@ -10,7 +10,6 @@ import os
 import random
 import signal
 import sys
-import time
 from pathlib import Path
 
 from attrs import evolve
@@ -22,11 +21,12 @@ from search import exploration
 from search.checkpoint import Checkpoint
 from search.compile import fast_kernel_for
 from search.exhaust import exhaust
-from search.progress import silent
 
 MODELS = {"reference": REFERENCE, "lamport": LAMPORT_MUTEX}
 REDUCED = {"reduced": REFERENCE}
 """Models whose search is reduced."""
+MOST = {"reference": 20, "lamport": 60, "reduced": 15}
+"""How often a search touches a file of its checkpoints before it is killed, at most."""
 BUDGET = 100_000_000
 KILLS = 10
 
@@ -36,20 +36,18 @@ def told(verdict):
     return repr(evolve(verdict, seconds=0.0, notes=()))
 
 
-def linger(progress):
-    """Take time without work, so that the search outlasts all kills on the fastest machine."""
-    time.sleep(0.1)
+def falling(folder, touches):
+    """Let this process be killed before it opens or renames a file of the folder for the last of so many times.
 
+    So it dies between any two files of a checkpoint, too, and at the same moments on the fastest machine.
+    """
+    left = iter(range(touches))
 
-def falling(reports):
-    """A report that kills its own process when it has been called so often, however fast the machine is."""
-    left = iter(range(reports))
-
-    def fall(progress):
-        if next(left, None) is None:
+    def fall(event, arguments):
+        if event in ("open", "os.rename") and str(arguments[0]).startswith(str(folder)) and next(left, None) is None:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    return fall
+    sys.addaudithook(fall)
 
 
 def main():
@@ -60,21 +58,18 @@ def main():
     reduce = name in REDUCED
     exhaust(model, kernel=kernel, memory_bytes=BUDGET, seconds=0.01, workers=workers, reduce=reduce)
 
-    def search(every, report=silent):
+    def search(every):
         place = Checkpoint(folder, every=every, resume=(folder / "manifest.json").exists())
         wanted = {"kernel": kernel, "workers": workers, "keep_going": True, "memory_bytes": BUDGET, "reduce": reduce}
-        return exhaust(model, checkpoint=place, report=report, **wanted)
+        return exhaust(model, checkpoint=place, **wanted)
 
     met = 0
     for _ in range(KILLS):
-        report = falling(moments.randint(0, 2)) if reduce else linger
-        child = os.fork()
+        touches, child = moments.randint(0, MOST[name]), os.fork()
         if child == 0:
-            search(every=0.0, report=report)
+            falling(folder, touches)
+            search(every=0.0)
             os._exit(0)
-        if not reduce:
-            time.sleep(moments.uniform(0.02, 0.4))
-            os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         met += os.WIFSIGNALED(status)
         if (folder / "manifest.json").exists():
