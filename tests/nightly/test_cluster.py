@@ -11,7 +11,7 @@ import reports.nightly.application as application
 from search.nightly.folder import RunFolder
 from search.spark.java import java_home
 from tests.nightly.local import begin, facts, without_spark
-from tests.spark.cluster import SPARK, cluster
+from tests.spark.cluster import QUICK_START, SPARK, cluster
 
 WALKS = 400_000
 CONFIG = {"seed": 5, "tasks": [{"scenarios": ["topic-id-core"], "walks": WALKS, "depth": 60, "swarm": False}]}
@@ -25,6 +25,7 @@ def submitted(master: str, folder: Path) -> subprocess.Popen[str]:
     variables = {
         "JAVA_HOME": str(home), "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "JDK_JAVA_OPTIONS": QUICK_START,
     }  # fmt: skip
     return subprocess.Popen(
         [SPARK / "bin" / "spark-submit", "--master", master, application.__file__, folder / "night.toml",

@@ -27,6 +27,8 @@ SPARK = Path(pyspark.__file__).parent
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0
 """Seconds to wait for a daemon to say what it should."""
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For every Java of a test, executors too: none lives long enough to win back what compiling well would cost."""
 DEATH_SIGNAL = 1
 """Linux's PR_SET_PDEATHSIG: the signal that a process gets when its parent dies."""
 
@@ -65,8 +67,7 @@ class Cluster:
         return ours | {
             "JAVA_HOME": str(java_home()), "SPARK_HOME": str(SPARK), "PYTHONPATH": os.pathsep.join(seen),
             "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m", "SPARK_NO_DAEMONIZE": "1",
-            "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-            "SPARK_LOCAL_DIRS": str(self.folder),
+            "JDK_JAVA_OPTIONS": QUICK_START, "SPARK_LOCAL_DIRS": str(self.folder),
         }  # fmt: skip
 
     def _said(self, name: str, pattern: str, times: int = 1) -> list[str]:
