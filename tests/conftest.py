@@ -13,3 +13,11 @@ def spark():
 
     with spark_session(2) as session:
         yield session
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the tests on Spark come first: a worker that has none starts no Java.
+
+    Workers begin with runs of neighbours and take over from the ends of each other's, so that these stay together.
+    """
+    items.sort(key=lambda item: "spark" not in getattr(item, "fixturenames", ()))

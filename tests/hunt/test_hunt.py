@@ -97,7 +97,7 @@ def test_ctrl_c_while_shrinking_keeps_the_long_trace(monkeypatch, without_spark)
     assert found.answer is Answer.VIOLATED and found.counterexample.length >= 3
 
 
-def test_the_whole_hunt_runs_through_spark(monkeypatch, tmp_path):
+def test_the_whole_hunt_runs_through_spark(spark, monkeypatch, tmp_path):
     monkeypatch.setattr(hunting, "exhaust", impatient)
     found = hunt(MODEL, seconds=1, workers=1, out=tmp_path)
     assert found.answer is Answer.VIOLATED and found.counterexample.length <= 6
