@@ -1,0 +1,90 @@
+"""What exhaustive search does with time and memory: loops are ready, code gets faster, nothing stays."""
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import weakref
+
+import pytest
+from attrs import evolve
+
+from model.examples.reference import REFERENCE
+from model.language import Model
+from search.compile import kernel_for
+from search.exhaust import exhaust
+from search.exploration import Exploration
+from tests.search.exhaustive.verdicts import without_time
+from tests.search.post_office import POST_OFFICE, post_office
+
+FIRST_CALLS = """
+from numba.core import event
+from search.exhaust import exhaust
+from search.exploration import Exploration
+from search.loops import breadth, table
+from tests.search.post_office import post_office
+from tests.search.exhaustive.test_time_and_memory import large
+
+run = Exploration.run
+
+def watched(exploration):
+    with event.install_recorder("numba:compiler_lock") as seen:
+        run(exploration)
+    print(len(seen.buffer), end=" ")
+
+Exploration.run = watched
+exhaust(post_office(), claims=(), memory_bytes=10_000_000)
+exhaust(large(), workers=2, keep_going=True)
+print([(len(f.stats.cache_hits), len(f.stats.cache_misses)) for f in (breadth.explore, table.add_keys)])
+"""
+"""How often a loop was called for the first time, so that it had to be read or compiled, in the time of each search."""
+
+
+def large():
+    """A model with levels that are worth sharing."""
+    return Model(REFERENCE, bounds={"restarts": 1})
+
+
+def test_a_second_process_compiles_no_loop_and_reads_none_in_the_time_of_the_search():
+    exhaust(post_office(), claims=(), memory_bytes=10_000_000)
+    assert exhaust(large(), workers=2, keep_going=True).distinct_states == 258_865
+    told = subprocess.run([sys.executable, "-c", FIRST_CALLS], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "0 0 [(1, 0), (1, 0)]"
+
+
+def test_a_search_that_takes_long_goes_on_with_a_faster_kernel(monkeypatch):
+    model, told = post_office(), []
+    swift = kernel_for(model)
+    slow = evolve(swift, faster=lambda: swift)
+    expected = exhaust(model, kernel=swift, keep_going=True, memory_bytes=10_000_000)
+    monkeypatch.setattr("search.kernel.PATIENCE", 0)
+    monkeypatch.setattr("search.exploration.LEAST_PACE", 8)
+    verdict = exhaust(model, kernel=slow, keep_going=True, memory_bytes=10_000_000, report=told.append)
+    assert any(progress.note == "faster code is compiled" for progress in told)
+    assert without_time(verdict) == without_time(expected)
+
+
+def test_a_search_that_is_nearly_over_keeps_its_kernel():
+    kernel = evolve(kernel_for(post_office()), faster=lambda: pytest.fail("nothing is gained by it"))
+    assert not kernel.is_worth_replacing(1, budget=None)
+    assert not kernel.is_worth_replacing(15, budget=20)
+    assert kernel.is_worth_replacing(15, budget=None) and kernel.is_worth_replacing(15, budget=60)
+    assert not evolve(kernel, faster=None).is_worth_replacing(15, budget=None)
+
+
+@pytest.mark.parametrize("wanted", [{}, {"workers": 2}, {"keep_going": True}], ids=str)
+def test_a_search_gives_its_memory_back_when_it_ends(monkeypatch, wanted):
+    known, begin = [], Exploration.__init__
+
+    def noted(self, *given):
+        known.append(weakref.ref(self))
+        begin(self, *given)
+
+    monkeypatch.setattr(Exploration, "__init__", noted)
+    exhaust(Model(POST_OFFICE), **wanted)  # the first call may compile loops, and what compiles them remembers it
+    gc.disable()
+    try:
+        exhaust(Model(POST_OFFICE), **wanted)
+        assert known[-1]() is None
+    finally:
+        gc.enable()
