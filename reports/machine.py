@@ -45,7 +45,7 @@ def verdict_object(verdict: Verdict, files: Files, cluster_files: Sequence[Path]
         "left_out": list(verdict.left_out),
         "premises": dict(verdict.premises),
         "findings": [_finding(finding, files) for finding in verdict.findings],
-        "counterexample": _counterexample(shown.trace, files.get(shown.claim)) if shown and shown.trace else None,
+        "counterexample": counterexample_object(shown.trace, files.get(shown.claim)) if shown and shown.trace else None,
         "clusters": [_cluster(*each) for each in zip_longest(verdict.clusters, cluster_files)],
         "notes": list(verdict.notes),
         "proofs": [{**asdict(proof), "support": list(proof.support)} for proof in verdict.proofs],
@@ -78,7 +78,8 @@ def _finding(finding: Finding, files: Files) -> dict[str, Any]:
     }
 
 
-def _counterexample(trace: Trace, file: Path | None) -> dict[str, Any]:
+def counterexample_object(trace: Trace, file: str | Path | None) -> dict[str, Any]:
+    """What `--json` prints of a trace, and of the file that it is in."""
     return {
         "length": trace.length,
         "claim": trace.claim,

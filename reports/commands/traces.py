@@ -16,6 +16,7 @@ from model.language.settings import variant_text
 from reports.escaping import visible
 from reports.files import out_folder
 from reports.itf import itf_text
+from reports.machine import counterexample_object
 from reports.markdown import markdown_page
 from reports.page import html_page
 from reports.replaying import Opened, Replayed, open_trace, replay
@@ -141,15 +142,7 @@ def _replay_object(opened: Opened, result: Replayed, code: int, path: str) -> di
         "steps": result.steps,
         "misfit": result.misfit,
         "warnings": list(opened.warnings),
-        "counterexample": {
-            "length": trace.length,
-            "claim": trace.claim,
-            "actions": list(trace.actions),
-            "shortest": trace.shortest,
-            "found_by": trace.found_by,
-            "loop": trace.loop,
-            "trace_file": path,
-        },
+        "counterexample": counterexample_object(trace, path),
     }
 
 
