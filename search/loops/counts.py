@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,7 @@ class Counts:
         except KeyError:
             raise AttributeError(name) from None
 
-    @cached_property
+    @property
     def tally(self) -> Tally:
         """The addresses of the arrays."""
         return Tally(**{name: getattr(self, name).ctypes.data for name in Tally._fields})
@@ -108,7 +107,7 @@ class Room:
         self.step_premises = reserve(widest * kernel.claim_words)
         self.choice = apart(max(1, choice_words))
 
-    @cached_property
+    @property
     def batch(self) -> Batch:
         """The addresses of the arrays."""
         return Batch(**{name: getattr(self, name).ctypes.data for name in Batch._fields})

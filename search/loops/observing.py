@@ -45,8 +45,6 @@ class Watch(NamedTuple):
     """Per case: the row of cases that were seen to clash with it."""
     raises: int
     """Per case: the row of atoms that it was seen to make true."""
-    lowers: int
-    """Per case: the row of atoms that it was seen to make false."""
     after: int
     """Room for a state per case."""
     rows: int
@@ -149,7 +147,6 @@ def _look(w: Watch, at: int) -> int:
             for word in range(w.atom_words):
                 before, now = peek(w.rows, word), peek(row, word)
                 _add(w.raises + 8 * w.atom_words * case, word, now & ~before)
-                _add(w.lowers + 8 * w.atom_words * case, word, before & ~now)
     for one in range(w.cases):
         if _has(_enabled(w, 0), one):
             for other in range(one):

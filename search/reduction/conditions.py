@@ -24,11 +24,12 @@ from search.reduction.solver import Possible
 
 LOOKED_AT = 40
 """States that are looked at for one pair, of those with a clash and of those without."""
-EFFORT = 3_000_000
-"""How much Z3 may think about one question, in its own unit."""
-FIRST_EFFORT = 12_000_000
-"""The same of the first question about a pair, at most: most pairs that need it do not clash at all."""
-EFFORT_PER_MEETING = 1_000_000
+EFFORT, FIRST_EFFORT = 3_000_000, 12_000_000
+"""How much Z3 may think about one question, in its own unit, and about the first one of a pair, at most.
+
+Most pairs that need so much for the first do not clash at all.
+"""
+EFFORT_PER_MEETING, LEAST_EFFORT = 1_000_000, 300_000
 """So much of it for each state in which the two were met without a clash: it is spent where a condition may help."""
 TRIED = 16
 """Questions about one pair, at most."""
@@ -90,22 +91,19 @@ class ConditionFinder:
         first, second = self.relating.cases[one], self.relating.cases[other]
         search = self._search(first, second, *self._met[one, other])
         subject = self.relating.questions.about(self.relating.trouble(first, second))
-        for number in range(TRIED):
+        worth = max(LEAST_EFFORT, EFFORT_PER_MEETING * len(self._met[one, other][0]))
+        for most in (FIRST_EFFORT, *[EFFORT] * (TRIED - 1)):
             taken = search.cover()
             if taken is None:
                 return None
             without = (self.terms.negation(search.literals[n]) for n in taken)
-            answer, found = subject.example(without, self._effort(one, other) if number == 0 else EFFORT)
+            answer, found = subject.example(without, min(most, worth))
             if answer is Possible.NO:
                 return [search.literals[n] for n in taken]
             if answer is Possible.UNKNOWN:
                 return None
             search.clashing = np.column_stack([search.clashing, self._true_in(search.literals, found)])
         return None
-
-    def _effort(self, one: int, other: int) -> int:
-        """How much Z3 may think about the first question."""
-        return min(max(EFFORT, EFFORT_PER_MEETING * len(self._met[one, other][0])), FIRST_EFFORT)
 
     def _true_in(self, literals: Sequence[Term], numbers: dict[int, int]) -> np.ndarray:
         """Which literals are true where leaves have these numbers; False if they read others."""

@@ -27,6 +27,8 @@ MOST_CHECKED = 200
 """Sampled states in which claims are looked at; the solver sees to the rest."""
 MOST_ROUNDS = 20
 """Rounds after which it is given up, without any fact."""
+EFFORT = 3_000_000
+"""How much Z3 may think about one candidate and one case, if it could not tell of all together: a fact saves much."""
 SEEN = 0.01
 """Two numbers are compared if each is above its least in this part of the sampled states."""
 
@@ -123,6 +125,6 @@ def _broken(relating: Relating, questions: Questions, case: Case, kept: dict[int
             return
         found = questions.true_in(state, broken) if answer is Possible.YES else list(broken)
         for key in found:
-            if answer is Possible.YES or subject.possible((broken[key],)) is not Possible.NO:
+            if answer is Possible.YES or subject.example((broken[key],), EFFORT)[0] is not Possible.NO:
                 yield key
             del broken[key]

@@ -26,11 +26,11 @@ def observed(model: Model, kernel: Kernel, cases: Sequence[Case], atoms: int, co
     words, case_words, atom_words = kernel.words, words_for(count), words_for(atoms)
     instances = np.array([case.instance for case in cases], np.int64)
     clashes = np.zeros((count, case_words), np.uint64)
-    raises, lowers = np.zeros((count, atom_words), np.uint64), np.zeros((count, atom_words), np.uint64)
+    raises = np.zeros((count, atom_words), np.uint64)
     after, spare = np.zeros(words * count, np.uint64), np.zeros(2 * words, np.uint64)
     rows = np.zeros((count + 1) * (atom_words + case_words), np.uint64)
     kept = np.zeros((-(-STEPS // EVERY), words), np.uint64)
-    arrays = (instances, clashes, raises, lowers, after, rows, spare, kept)
+    arrays = (instances, clashes, raises, after, rows, spare, kept)
     watch = Watch(
         words, count, case_words, atom_words, kernel.apply, machine.addresses[NAME],
         *(array.ctypes.data for array in arrays),
@@ -41,7 +41,7 @@ def observed(model: Model, kernel: Kernel, cases: Sequence[Case], atoms: int, co
     count = meetings(watch, kept, met)
     states = np.vstack([starts, kept])
     met[:, 0] += len(starts)
-    return Seen(_masks(clashes), _masks(raises), _masks(lowers), states, met[:count].copy())
+    return Seen(_masks(clashes), _masks(raises), states, met[:count].copy())
 
 
 def _masks(rows: np.ndarray) -> list[int]:

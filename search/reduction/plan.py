@@ -11,12 +11,11 @@ import numpy as np
 from attrs import define, field, fields, frozen
 
 from model.language import Model
-from model.language.lift import Lifted, LiftedAction, Term, lift
+from model.language.lift import Lifted, Term, lift
 from model.language.lift.solver import Solver
 from search.kernel import Kernel
 from search.progress import Progress, Report, silent
 from search.prove.terms import state_variables
-from search.reduction.assuming import conjuncts
 from search.reduction.canonical import canonical
 from search.reduction.cases import Case, cases_of
 from search.reduction.code import code_of, words_for
@@ -24,14 +23,14 @@ from search.reduction.conditions import ConditionFinder
 from search.reduction.facts import candidates, proved
 from search.reduction.goals import GoalFinder
 from search.reduction.observation import observed
-from search.reduction.relations import Changes, PairCounts, Relating, Seen
+from search.reduction.relations import PairCounts, Relating, Seen
 from search.reduction.solver import Questions
 
 EFFORT = 200_000
 """How much Z3 may think about one question, in its own unit: some tenths of a second at most."""
 SPARE_BITS = 2
 """Numbers after two steps may be larger than those of the model; a question about still larger ones is not asked."""
-PARTS = ("walks", "facts", "clashes", "conditions", "causes")
+PARTS = ("walks", "facts", "clashes", "conditions", "causes", "stoppers")
 """What is done one after the other."""
 ERROR = -1
 """The number of the claim of a goal that is an error."""
@@ -58,7 +57,7 @@ class Plan:
     causes: np.ndarray
     """Per atom, the row of cases that make it true."""
     stoppers: np.ndarray
-    """Per instance, the row of cases that make its guard false."""
+    """Per instance, the row of cases that make its guard false where it is true."""
     goal_needs: np.ndarray
     goal_takes: np.ndarray
     goal_claims: np.ndarray
@@ -106,7 +105,6 @@ class Planner:
         self.cases: list[Case] = cases_of(self.lifted)
         self.atoms = AtomTable()
         self.needs = [self.atoms.numbers(case.atoms) for case in self.cases]
-        self.guards = [self.atoms.numbers(self._guard(action)) for action in self.lifted.actions]
         self.facts: list[Term] = []
         terms = self.lifted.terms
         width = Solver.width_for(root for action in self.lifted.actions for root in action.roots) + SPARE_BITS
@@ -123,8 +121,8 @@ class Planner:
         clashes, pairs = relating.clashes(seen, partial(self._tell, "clashes"))
         numbers, pair_needs = self._conditions(relating, seen, clashes)
         code = code_of(self.model, self.atoms.terms, self.needs)
-        lowered = sorted({atom for n in self._ends() for atom in self.guards[n]})
-        changes = relating.changes(self.atoms.terms, seen, lowered, partial(self._tell, "causes"))
+        causes = relating.causes(self.atoms.terms, seen, partial(self._tell, "causes"))
+        stoppers = relating.stoppers(self._final_guards(), partial(self._tell, "stoppers"))
         cases, atoms = len(self.cases), len(self.atoms.terms)
         return Plan(
             instances=np.array([case.instance for case in self.cases], np.int64),
@@ -132,9 +130,9 @@ class Planner:
             clashes=rows_of(clashes, cases),
             sometimes=rows_of((mask_of(np.flatnonzero(row >= 0).tolist()) for row in numbers), cases),
             pair_numbers=numbers, pair_needs=rows_of(map(mask_of, pair_needs), atoms),
-            pair_causes=rows_of((_union(changes.raised_by[atom] for atom in pair) for pair in pair_needs), cases),
-            causes=rows_of(changes.raised_by, cases),
-            stoppers=rows_of(self._stoppers(changes), cases),
+            pair_causes=rows_of((_union(causes[atom] for atom in pair) for pair in pair_needs), cases),
+            causes=rows_of(causes, cases),
+            stoppers=rows_of(stoppers, cases),
             goal_needs=rows_of(map(mask_of, goal_needs), atoms),
             goal_takes=rows_of((0 if goal.takes is None else 1 << goal.takes for goal in goals), cases),
             goal_claims=np.array([ERROR if g.claim is None else g.claim.index for g in goals], np.int64),
@@ -156,13 +154,10 @@ class Planner:
                 atoms.append(self.atoms.numbers(found))
         return numbers, atoms
 
-    def _stoppers(self, changes: Changes) -> list[int]:
-        """Per instance, the cases that can make its guard false, if it matters."""
-        stoppers = [0] * len(self.model.instances)
-        for number in self._ends():
-            for atom in self.guards[number]:
-                stoppers[number] |= changes.lowered_by[atom]
-        return stoppers
+    def _final_guards(self) -> list[Term]:
+        """Per instance its guard, if it must be disabled where the search looks for all final states; else nothing."""
+        ends, t = set(self._ends()), self.lifted.terms
+        return [a.guard if number in ends else t.false for number, a in enumerate(self.lifted.actions)]
 
     def _tell(self, part: str, done: int, total: int) -> None:
         """Report how far a part is; how long it takes is only known of the part that is being done."""
@@ -173,13 +168,8 @@ class Planner:
         note = f"which steps are independent? part {number + 1} of {len(PARTS)}, {part}: {done:,} of {total:,}{left}"
         self.report(Progress("exhaust", self.questions.asked, "questions", now - self.began, note=note))
 
-    @staticmethod
-    def _guard(action: LiftedAction) -> Sequence[Term]:
-        """What is true where the guard is; of an action that is never enabled, nothing is asked."""
-        return () if action.guard.op == "bool" else conjuncts(action.guard)
-
     def _seen(self) -> Seen:
-        """What walks meet of the cases, and of the atoms that are known so far, those of cases and guards."""
+        """What walks meet of the cases, and of the atoms that are known so far, those of cases."""
         code = code_of(self.model, self.atoms.terms, self.needs)
         return observed(self.model, self.kernel, self.cases, len(self.atoms.terms), code)
 

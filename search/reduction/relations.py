@@ -1,9 +1,9 @@
-"""What cases have to do with each other: which clash, and which can make an atom true or false.
+"""What cases have to do with each other: which clash, which make an atom true, and which make a guard false.
 
 Words: two cases *clash* unless it is proved that, wherever both are enabled, neither disables the other and both orders
-lead to the same state. A case *raises* an atom if it can make it true, *lowers* it if it can make it false. First it is
-looked at which leaves are read and written, then at what random walks have met; what is left is asked of Z3. What Z3
-does not refute in time counts as possible.
+lead to the same state. A case *causes* an atom if it can make it true, and *stops* an instance if it can make its guard
+false where it is true. First it is looked at which leaves are read and written, then at what random walks have met; the
+rest is asked of Z3. What Z3 does not refute in time counts as possible.
 """
 from __future__ import annotations
 
@@ -45,23 +45,14 @@ class PairCounts:
 
 @define(eq=False)
 class Seen:
-    """What walks have met; as bit masks per case: cases that clash with it, atoms that it raises and lowers."""
+    """What walks have met; as bit masks per case: cases that clash with it, atoms that it makes true."""
 
     clashes: list[int]
     raises: list[int]
-    lowers: list[int]
     states: np.ndarray
     """Some of the states, packed, and all initial ones."""
     met: np.ndarray
     """int32[n, 4]: a state's number, two cases that are enabled in it, and 1 if they clash there."""
-
-
-@define(eq=False)
-class Changes:
-    """Bit masks: per atom, the cases that raise and that lower it."""
-
-    raised_by: list[int]
-    lowered_by: list[int]
 
 
 class Relating:
@@ -71,7 +62,6 @@ class Relating:
         self, terms: Terms, cases: Sequence[Case], leaves: Sequence[Term], questions: Questions
     ) -> None:
         self.terms, self.cases, self.leaves, self.questions = terms, cases, leaves, questions
-        self.atoms: Sequence[Term] = ()
         self._after: dict[int, dict[int, Term]] = {case.index: {} for case in cases}
         self._leaves_after: dict[int, list[Term]] = {}
 
@@ -104,38 +94,48 @@ class Relating:
                     result[other.index] |= 1 << one.index
         return result, pairs
 
-    def changes(
-        self, atoms: Sequence[Term], seen: Seen, lowered: Iterable[int], tell: Callable[[int, int], None]
-    ) -> Changes:
-        """Which cases raise the atoms, and which lower those that are `lowered`; `tell` as above."""
-        self.atoms, result = atoms, Changes([0] * len(atoms), [0] * len(atoms))
-        self.atom_reads, self.simple = [reads([atom]) for atom in atoms], [is_simple(atom) for atom in atoms]
+    def causes(self, atoms: Sequence[Term], seen: Seen, tell: Callable[[int, int], None]) -> list[int]:
+        """Per atom, the cases that can make it true; `tell` as above."""
+        result, t = [0] * len(atoms), self.terms
         for case in self.cases:
             tell(case.index, len(self.cases))
-            self._changes(case, seen.raises[case.index], range(len(self.atoms)), result.raised_by, raised=True)
-            self._changes(case, seen.lowers[case.index], lowered, result.lowered_by, raised=False)
+            raises = seen.raises[case.index]
+            touched = self._touched(case, atoms)
+            sure = {n for n in touched if raises >> n & 1 or not is_simple(atoms[n])}
+            asked = [n for n in touched if n not in sure]
+            after = self.after(case, [atoms[n] for n in asked])
+            raised = {n: t.conjunction((t.negation(atoms[n]), new)) for n, new in zip(asked, after, strict=True)}
+            for number in sure | self._possible(case, raised):
+                result[number] |= 1 << case.index
         return result
 
-    def _changes(self, case: Case, seen: int, atoms: Iterable[int], into: list[int], *, raised: bool) -> None:
-        """Note which of the atoms a case can change so."""
-        touched = [n for n in atoms if not case.writes.isdisjoint(self.atom_reads[n])]
-        changing = {n for n in touched if seen >> n & 1 or not self.simple[n]}
-        asked = [n for n in touched if n not in changing]
-        after = self.after(case, [self.atoms[n] for n in asked])
-        changes = {n: self._change(self.atoms[n], then, raised=raised) for n, then in zip(asked, after, strict=True)}
-        subject = self.questions.about(case.atoms)
+    def stoppers(self, guards: Sequence[Term], tell: Callable[[int, int], None]) -> list[int]:
+        """Per guard, the cases that can make it false where it is true; `tell` as above."""
+        result, t = [0] * len(guards), self.terms
+        for case in self.cases:
+            tell(case.index, len(self.cases))
+            touched = self._touched(case, guards)
+            sure = {n for n in touched if not is_plain(guards[n])}
+            asked = [n for n in touched if n not in sure]
+            after = self.after(case, [guards[n] for n in asked])
+            lowered = {n: t.conjunction((guards[n], t.negation(new))) for n, new in zip(asked, after, strict=True)}
+            for number in sure | self._possible(case, lowered):
+                result[number] |= 1 << case.index
+        return result
+
+    def _touched(self, case: Case, conditions: Sequence[Term]) -> list[int]:
+        """The numbers of those conditions that look at something that a case writes."""
+        return [n for n, c in enumerate(conditions) if not case.writes.isdisjoint(self.questions.survey(c)[1])]
+
+    def _possible(self, case: Case, changes: dict[int, Term]) -> set[int]:
+        """The keys of those changes that may happen where a case is enabled."""
+        found, subject = set[int](), self.questions.about(case.atoms)
         for number, change in changes.items():
-            if number not in changing:
+            if number not in found:
                 answer, state = subject.example((change,))
                 if answer is not Possible.NO:
-                    changing |= {number, *self.questions.true_in(state, changes)}
-        for number in changing:
-            into[number] |= 1 << case.index
-
-    def _change(self, now: Term, then: Term, *, raised: bool) -> Term:
-        """That an atom, which is `then` after a step, becomes true, or false."""
-        t = self.terms
-        return t.conjunction((t.negation(now), then) if raised else (now, t.negation(then)))
+                    found |= {number, *self.questions.true_in(state, changes)}
+        return found
 
     def _clash(self, one: Case, other: Case, seen: bool, pairs: PairCounts) -> bool:
         """Whether two cases must be taken to clash."""
