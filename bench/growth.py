@@ -27,6 +27,7 @@ from bench.table import aligned, machine
 SPACES = (
     Bounds(2, 2, 3, 1, 1), Bounds(3, 2, 3, 1, 1), Bounds(3, 2, 3, 2, 2), Bounds(3, 2, 3, 3, 3), Bounds(3, 2, 4, 4, 4),
     Bounds(3, 2, 4, 6, 6), Bounds(4, 2, 3, 2, 2), Bounds(4, 2, 3, 2, 3), Bounds(4, 2, 3, 3, 3),
+    Bounds(4, 2, 3, 4, 3),
 )  # fmt: skip
 """From three thousand states to a hundred million."""
 PARTITIONS = (2, 4, 8, 16, 30)

@@ -56,7 +56,7 @@ class Crew:
         """Do no round, so that all loops are compiled and all threads started; the cursor's limit is passed."""
         self._take_part(machine, states, self._rounds(counts, cursor))
         clear(states.space, 0, 0)
-        refill(states.space, self.workers[0].scratch.ctypes.data, 0, 0)
+        refill(states.space, self.workers[0].scratch.ctypes.data, (0, 0), 1)
 
     def advance(self, machine: Machine, states: Visited, counts: Counts, cursor: np.ndarray) -> None:
         """Do rounds until the cursor's limit is reached or something must change first."""
@@ -79,8 +79,9 @@ class Crew:
     def _fill(self, space: Space, size: int) -> None:
         """Fill a new table, every worker its share."""
         self._together(clear, [(space, *share) for share in self._shares(REGIONS)])
-        rooms = [worker.scratch.ctypes.data for worker in self.workers]
-        self._together(refill, [(space, room, *share) for room, share in zip(rooms, self._shares(size), strict=True)])
+        rooms, count = [worker.scratch.ctypes.data for worker in self.workers], len(self.workers)
+        shares = zip(rooms, self._shares(size), strict=True)
+        self._together(refill, [(space, room, share, count) for room, share in shares])
 
     def _shares(self, count: int) -> Iterator[tuple[int, int]]:
         """What falls to each worker of so many things: from where to where."""

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ class Counts:
         except KeyError:
             raise AttributeError(name) from None
 
-    @property
+    @cached_property
     def tally(self) -> Tally:
         """The addresses of the arrays."""
         return Tally(**{name: getattr(self, name).ctypes.data for name in Tally._fields})
@@ -107,7 +108,7 @@ class Room:
         self.step_premises = reserve(widest * kernel.claim_words)
         self.choice = apart(max(1, choice_words))
 
-    @property
+    @cached_property
     def batch(self) -> Batch:
         """The addresses of the arrays."""
         return Batch(**{name: getattr(self, name).ctypes.data for name in Batch._fields})

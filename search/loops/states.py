@@ -30,7 +30,7 @@ def fill_alone(space: Space, size: int) -> None:
     """Enter the `size` stored keys into an empty table."""
     scratch = np.zeros(REFILL_WORDS, np.uint64)
     clear(space, 0, REGIONS)
-    refill(space, scratch.ctypes.data, 0, size)
+    refill(space, scratch.ctypes.data, (0, size), 1)
 
 
 class States:

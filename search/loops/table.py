@@ -87,16 +87,6 @@ def _index_in(space: Space, entry: Word) -> int:
 
 
 @part
-def _set_entry(space: Space, slot: int, hashed: Word, index: int) -> None:
-    entry = tag_of(space, hashed) | np.uint64(index + 1)
-    if space.entry_bytes == 4:
-        poke32_shared(space.table, slot, entry)
-    else:
-        poke_shared(space.table, slot, entry)
-    count_up(space.filled, _region(hashed), 1)
-
-
-@part
 def first_slot(space: Space, hashed: Word) -> int:
     """Where a hash begins its probing. The place in the table is asked for: it will be needed soon."""
     slot = _slot(space, hashed)
@@ -149,7 +139,8 @@ def find_or_add_from(space: Space, key: int, start: tuple[Word, int], size: int)
     index, slot = find_from(space, key, start)
     if index == ABSENT:
         put_key(space, size, key)
-        _set_entry(space, slot, start[0], size)
+        _write(space, slot, tag_of(space, start[0]) | np.uint64(size + 1), 1)
+        count_up(space.filled, _region(start[0]), 1)
     return index
 
 
@@ -175,41 +166,45 @@ def clear(space: Space, first: int, last: int) -> None:
 
 
 @loop
-def refill(space: Space, scratch: int, first: int, last: int) -> None:
-    """Enter the stored keys first … last - 1 into a new table, while other workers enter others.
+def refill(space: Space, scratch: int, share: tuple[int, int], workers: int) -> None:
+    """Enter the stored keys share[0] … share[1] - 1 into a new table, which so many workers fill at once.
 
     `scratch` has REFILL_WORDS words.
     """
     counts, waiting = scratch + 16 * REFILL, integer(0)
     for region in range(REGIONS):
         poke(counts, region, ZERO)
-    for index in range(first, last):
+    for index in range(share[0], share[1]):
         hashed = hash_of_stored(space, index)
         poke(scratch, 2 * waiting, hashed)
         poke(scratch, 2 * waiting + 1, np.uint64(index))
         first_slot(space, hashed)
         count_up(counts, _region(hashed), 1)
         waiting += 1
-        if waiting == REFILL or index + 1 == last:
+        if waiting == REFILL or index + 1 == share[1]:
             for k in range(waiting):
-                _enter(space, peek(scratch, 2 * k), integer(peek(scratch, 2 * k + 1)))
+                _enter(space, peek(scratch, 2 * k), integer(peek(scratch, 2 * k + 1)), workers)
             waiting = integer(0)
     for region in range(REGIONS):
         add_shared(space.filled, region, integer(peek(counts, region)))
 
 
 @part
-def _enter(space: Space, hashed: Word, index: int) -> None:
+def _enter(space: Space, hashed: Word, index: int, workers: int) -> None:
     slot, entry = _slot(space, hashed), tag_of(space, hashed) | np.uint64(index + 1)
-    while not _replace_nothing(space, slot, entry):
+    while entry_in(space, slot) != ZERO or not _write(space, slot, entry, workers):
         slot = next_slot(space, hashed, slot)
 
 
 @part
-def _replace_nothing(space: Space, slot: int, entry: Word) -> bool:
-    """Write an entry to a slot if nothing is there; whether nothing was."""
-    if entry_in(space, slot) != ZERO:
-        return False
+def _write(space: Space, slot: int, entry: Word, workers: int) -> bool:
+    """Write an entry to a slot that was empty when last seen; False if another of so many workers was faster."""
+    if workers > 1:
+        if space.entry_bytes == 4:
+            return replace32(space.table, slot, ZERO, entry)
+        return replace(space.table, slot, ZERO, entry)
     if space.entry_bytes == 4:
-        return replace32(space.table, slot, ZERO, entry)
-    return replace(space.table, slot, ZERO, entry)
+        poke32_shared(space.table, slot, entry)
+    else:
+        poke_shared(space.table, slot, entry)
+    return True

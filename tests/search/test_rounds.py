@@ -39,7 +39,7 @@ def filled_by_three(space, size):
     with ThreadPoolExecutor(3) as pool:
         for done in [pool.submit(clear, space, *part) for part in ((0, 21), (21, 42), (42, REGIONS))]:
             done.result()
-        shares = [(space, room.ctypes.data, size * n // 3, size * (n + 1) // 3) for n, room in enumerate(rooms)]
+        shares = [(space, room.ctypes.data, (size * n // 3, size * (n + 1) // 3), 3) for n, room in enumerate(rooms)]
         for done in [pool.submit(refill, *share) for share in shares]:
             done.result()
 
