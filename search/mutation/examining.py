@@ -49,6 +49,8 @@ class Trying:
 
     ground: Ground
     changed: dict[int, LiftedAction]
+    is_alive: bool = False
+    """Whether some reachable state of the model tells it apart, and nothing has killed it."""
     is_complete: bool = True
 
     @cached_property
@@ -74,20 +76,21 @@ class Trying:
 
 def examined(mutant: Mutant, grounds: Sequence[Ground], budget: Budget) -> Outcome:
     """The mutant's fate on these grounds."""
-    alive: list[Trying] = []
+    tryings: list[Trying] = []
     noticed: list[Outcome] = []
     came_to = [ground for ground in grounds if ground.comes_to(mutant)]
     try:
         for ground in came_to:
             trying = Trying(ground, _changed(mutant, ground, ground.visitors(mutant)))
+            tryings.append(trying)
             if trying.differs:
+                trying.is_alive = True
                 changed = trying.changed | _changed(mutant, ground, ground.strangers(mutant))
                 outcome, trying.is_complete = _searched(mutant, ground, changed, budget)
                 if outcome is not None and outcome.fate is not Fate.NOTICED:
                     return outcome
                 noticed += [outcome] if outcome is not None else []
-                alive.append(trying)
-        return noticed[0] if noticed else _of_the_living(mutant, came_to, alive, budget)
+        return noticed[0] if noticed else _of_the_living(mutant, tryings, budget)
     except LiftError as error:
         return Outcome(Fate.REFUSED, Evidence.LIFTING, claim=str(error))
 
@@ -175,12 +178,11 @@ def _reason(error: KwalkError) -> str:
     return str(error).partition(" This happens ")[0]
 
 
-def _of_the_living(
-    mutant: Mutant, came_to: Sequence[Ground], alive: Sequence[Trying], budget: Budget
-) -> Outcome:
-    """The fate of a mutant that nothing has killed, and that differs where it is `alive`."""
+def _of_the_living(mutant: Mutant, tryings: Sequence[Trying], budget: Budget) -> Outcome:
+    """The fate of a mutant that nothing has killed."""
+    alive = [trying for trying in tryings if trying.is_alive]
     if not alive:
-        return _of_the_alike(mutant, came_to)
+        return _of_the_alike(mutant, tryings)
     ground, found = alive[0].ground, alive[0].first_difference()
     assert found is not None
     way = _way_to(ground, found)
@@ -191,13 +193,14 @@ def _of_the_living(
     return Outcome(fate, Evidence.EXHAUSTIVE, ground.name, "", *way)
 
 
-def _of_the_alike(mutant: Mutant, came_to: Sequence[Ground]) -> Outcome:
+def _of_the_alike(mutant: Mutant, tryings: Sequence[Trying]) -> Outcome:
     """The fate of a mutant that no reachable state tells apart; LiftError if it cannot be lifted."""
-    if not any(_comes_by(mutant, ground) for ground in came_to):
-        for ground in came_to:
-            _changed(mutant, ground, ground.affected(mutant)[:1])
+    if not any(_comes_by(mutant, trying.ground) for trying in tryings):
+        for trying in tryings:
+            _changed(mutant, trying.ground, trying.ground.strangers(mutant)[:1])
         return Outcome(Fate.NOT_EXERCISED, Evidence.REACHABLE)
-    changed = [Trying(ground, _changed(mutant, ground, ground.affected(mutant))) for ground in came_to]
+    strangers = [_changed(mutant, trying.ground, trying.ground.strangers(mutant)) for trying in tryings]
+    changed = [Trying(t.ground, t.changed | more) for t, more in zip(tryings, strangers, strict=True)]
     if not any(trying.changed for trying in changed):
         return Outcome(Fate.EQUIVALENT, Evidence.TERMS)
     proved = all(d.is_ruled_out(MILLISECONDS) for trying in changed for d in trying.differences)
