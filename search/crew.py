@@ -16,6 +16,7 @@ import numpy as np
 from search.kernel import Kernel
 from search.loops.counts import Counts
 from search.loops.frontier import (
+    ASLEEP,
     DEADLOCKS,
     FIRST_DEADLOCK,
     FULL,
@@ -116,5 +117,5 @@ class Crew:
             mine = worker.cursor
             if mine[DEADLOCKS] and (not cursor[DEADLOCKS] or mine[FIRST_DEADLOCK] < cursor[FIRST_DEADLOCK]):
                 cursor[FIRST_DEADLOCK] = mine[FIRST_DEADLOCK]
-            for place in (GENERATED, QUIET, DEADLOCKS):
+            for place in (GENERATED, QUIET, DEADLOCKS, ASLEEP):
                 cursor[place] += mine[place]

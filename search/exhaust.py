@@ -17,7 +17,7 @@ from search.explored import Explored
 from search.fairness import never_ends
 from search.kernel import Kernel
 from search.liveness import Waits, look_through_waits, told
-from search.loops.frontier import DEADLOCKS, DEPTH, FIRST_DEADLOCK, GENERATED, NEXT, QUIET, SIZE
+from search.loops.frontier import ASLEEP, DEADLOCKS, DEPTH, FIRST_DEADLOCK, GENERATED, NEXT, QUIET, SIZE
 from search.loops.memory import SHARE, available_memory
 from search.progress import Report, silent
 from search.trace import Trace
@@ -226,7 +226,8 @@ class Conclusion:
         if self.done.reduction is not None:
             from search.reduction.account import told
 
-            yield from told(self.done.reduction, self.counts.enabled_totals, self.counts.blocked)
+            asleep = int(self.done.cursor[ASLEEP])
+            yield from told(self.done.reduction, self.counts.enabled_totals, self.counts.blocked, asleep)
 
     def _bounds_hit(self) -> dict[str, int]:
         hits = self.counts.hits.tolist()

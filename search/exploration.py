@@ -89,7 +89,7 @@ class Exploration(Explored):
     def __init__(self, model: Model, kernel: Kernel, wish: Wish) -> None:
         self.model, self.kernel, self.wish = model, kernel, wish
         self.reduction = self._reduction() if wish.reduce else None
-        choice = 0 if self.reduction is None else self.reduction.room
+        choice = 0 if self.reduction is None else self.reduction.room(kernel)
         self.crew = Crew(kernel, wish.workers, choice) if wish.workers > 1 else None
         self.states = Visited(kernel.words, kernel.bits, wish.memory, widest_step=kernel.instances)
         self.counts = Counts(kernel, self.states.most)
@@ -136,12 +136,14 @@ class Exploration(Explored):
         refuse_unsuited(self.wish.claims)
         return Reduction(self.model, self.kernel, self.wish.claims, self.wish.report)
 
-    def _close_goals(self) -> None:
-        """Between two depths: what was found need not be sought any more."""
+    def _begin_depth(self) -> None:
+        """Between two depths: what was found need not be sought any more, and sleep sets are those of the next one."""
         tallies = [self.counts, *(worker.counts for worker in (self.crew.workers if self.crew else ()))]
         found = [c.index for c in self.wish.claims if any(tally.first_state[c.index] for tally in tallies)]
         assert self.reduction is not None
         self.reduction.close(found)
+        first = int(self.cursor[NEXT])
+        self.reduction.sleep_sets.begin_depth(first, level_end(self.cursor) - first)
 
     def _take_faster_kernel(self) -> None:
         """Go on with a faster kernel. The time that it takes to make is not time of the search."""
@@ -175,6 +177,9 @@ class Exploration(Explored):
                 if self.wish.seconds is not None and self.seconds >= self.wish.seconds:
                     ending = Ending.TIME
                     break
+                if self._has_no_room_to_sleep():
+                    ending = Ending.MEMORY
+                    break
                 if spent >= SLICE / 4:
                     self.wish.report(self._progress())
                 if self.saving is not None:
@@ -190,6 +195,11 @@ class Exploration(Explored):
             self.crew.finish(self.counts, self.cursor)
         self.ending = ending
         self.seconds = time.monotonic() - self.started
+
+    def _has_no_room_to_sleep(self) -> bool:
+        """Whether the states and their sleep sets take more memory than there may be."""
+        sleepers = 0 if self.reduction is None else self.reduction.sleep_sets.taken
+        return sleepers > 0 and self.states.taken(self.stored) + sleepers > self.wish.memory
 
     def _may_go_on(self, ending: Ending) -> bool:
         """Whether a search that ended so has something left to do."""
@@ -209,8 +219,8 @@ class Exploration(Explored):
         crew, cursor = self.crew, self.cursor
         cursor[LIMIT] = cursor[NEXT] + pace
         if self.reduction is not None:
-            if cursor[NEXT] == cursor[LEVEL_END]:
-                self._close_goals()
+            if cursor[NEXT] in (0, cursor[LEVEL_END]):
+                self._begin_depth()
             cursor[LIMIT] = max(cursor[NEXT] + 1, min(cursor[LIMIT], level_end(cursor)))
         if crew is not None and crew.wants(cursor):
             while cursor[NEXT] < cursor[LIMIT] and crew.wants(cursor):

@@ -2,8 +2,8 @@
 
 Words: a checkpoint is *taken* between batches and rounds, when what is stored and what is counted fit together. It has
 the keys and parts of the states, the marks, the cursor and all counts (and, of a reduced search, which goals are still
-sought); tables are filled again. A search that goes on may have another number of workers and other budgets; it ends
-with the counts and traces of one that was never stopped.
+sought, and the sleep sets of two depths); tables are filled again. A search that goes on may have another number of
+workers and other budgets; it ends with the counts and traces of one that was never stopped.
 """
 from __future__ import annotations
 
@@ -91,12 +91,13 @@ class Saving:
         try:
             exploration.states.resume(exploration.stored, found["parts"], self.folder.read)
             self.folder.read("marks", self._marks())
+            if exploration.reduction is not None:
+                exploration.reduction.open[:] = found["goals"]
+                exploration.reduction.sleep_sets.resume(found["sleep sets"], self.folder.read_changing)
         except BaseException:
             self.folder.close()
             raise
         exploration.counts.restore(found["counts"])
-        if exploration.reduction is not None:
-            exploration.reduction.open[:] = found["goals"]
         self.before = float(found["seconds"])
         return int(found["initial"])
 
@@ -120,10 +121,13 @@ class Saving:
             "initial": exploration.initial, "seconds": self.before + exploration.seconds,
             "parts": exploration.states.parts,
         }  # fmt: skip
+        changing: dict[str, np.ndarray] = {}
         if exploration.reduction is not None:
             content["goals"] = exploration.reduction.open.tolist()
+            changing, content["sleep sets"] = exploration.reduction.sleep_sets.kept()
         try:
-            self.folder.save({**exploration.states.kept(exploration.stored), "marks": self._marks()}, content)
+            data = {**exploration.states.kept(exploration.stored), "marks": self._marks()}
+            self.folder.save(data, content, changing)
         except OSError as error:
             self.trouble = (error.strerror or str(error)).lower()
         else:

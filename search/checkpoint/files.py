@@ -2,7 +2,8 @@
 
 Words: the *manifest* is written aside and renamed when all data that it speaks of is on the disk. Whatever is killed at
 whatever moment, the folder holds the last checkpoint or the one before, whole. An *extent* is how many bytes of a file
-count, with their CRC-32; bytes behind it are of a checkpoint that did not come about.
+count, with their CRC-32; bytes behind it are of a checkpoint that did not come about. Data that is *changing* has two
+files, of which the one that does not count is written next.
 """
 from __future__ import annotations
 
@@ -70,6 +71,14 @@ class CheckpointFolder:
             "begin anew, with another folder or without these files."
         )
 
+    def read_changing(self, name: str, target: np.ndarray) -> None:
+        """Read what was saved as changing data."""
+        self.read(_other(self._next_name(name)), target)
+
+    def _next_name(self, name: str) -> str:
+        """The file for changing data that does not count now."""
+        return _other(f"{name}.0") if f"{name}.0" in self.extents else f"{name}.0"
+
     def read(self, name: str, target: np.ndarray) -> None:
         """Read what counts of a file into bytes of just that length."""
         length, crc = self.extents.get(name, (0, 0))
@@ -89,9 +98,15 @@ class CheckpointFolder:
         if found != crc:
             raise self._damaged(name, "has other bytes than were saved")
 
-    def save(self, data: dict[str, np.ndarray], content: dict[str, Any]) -> None:
-        """Make a checkpoint of bytes by name, which begin with what was saved before. At an OSError that one stays."""
-        extents = {name: self._append(name, array) for name, array in data.items()}
+    def save(
+        self, data: dict[str, np.ndarray], content: dict[str, Any], changing: dict[str, np.ndarray] | None = None
+    ) -> None:
+        """Make a checkpoint of bytes by name, which begin with what was saved before; but for `changing` ones.
+
+        At an OSError the checkpoint from before stays.
+        """
+        files = {**data, **{self._next_name(name): array for name, array in (changing or {}).items()}}
+        extents = {name: self._append(name, array) for name, array in files.items()}
         content = {**content, "extents": extents}
         aside = self.path / f"{MANIFEST}.partial"
         with open(aside, "w", encoding="utf-8") as file:
@@ -131,7 +146,7 @@ class CheckpointFolder:
     def discard(self) -> None:
         """Remove the checkpoint, and the folder if nothing else is in it."""
         with suppress(OSError):
-            for name in (MANIFEST, f"{MANIFEST}.partial", *self.extents, "lock"):
+            for name in (MANIFEST, f"{MANIFEST}.partial", *self.extents, *map(_other, self.extents), "lock"):
                 (self.path / name).unlink(missing_ok=True)
             self.path.rmdir()
 
@@ -144,6 +159,11 @@ class CheckpointFolder:
 def _write_all(file: Any, block: memoryview) -> None:
     while len(block):
         block = block[file.write(block) :]
+
+
+def _other(name: str) -> str:
+    """The other file of changing data."""
+    return f"{name[:-1]}{1 - int(name[-1])}" if name.endswith((".0", ".1")) else name
 
 
 def _digest(content: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ import numpy as np
 
 from search.loops.folding import fold_successors, found_keys, hash_successors, take_state
 from search.loops.frontier import (
+    ASLEEP,
     BATCH,
     DEADLOCKS,
     DEPTH,
@@ -97,7 +98,8 @@ def expand_states(search: Search, cursor: np.ndarray, count: int) -> int:
         if machine.stubborn.cases == 0:
             made = call(machine.expand, places)
         else:
-            made = expand_chosen(machine.stubborn, machine.expand, places, (batch.choice, machine.words))
+            made, slept = expand_chosen(machine.stubborn, machine.expand, places, batch.choice)
+            cursor[ASLEEP] += slept
         if made < 0:
             cursor[FAILURE] = made
             return FAILED

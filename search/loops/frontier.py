@@ -16,11 +16,11 @@ from search.loops.tree import Tree
 BATCH = 32
 STRIDE = 64
 
-NEXT, SIZE, LEVEL_END, DEPTH, GENERATED, QUIET, DEADLOCKS, FIRST_DEADLOCK, FAILURE, LIMIT = range(10)
+NEXT, SIZE, LEVEL_END, DEPTH, GENERATED, QUIET, DEADLOCKS, FIRST_DEADLOCK, FAILURE, LIMIT, ASLEEP = range(11)
 """What the cursor (an array of int64) holds: the next state to expand, the number of states, where the present level
 ends, its depth, the successors generated, the quiet states, the deadlocks and the first of them, what `expand` returned
-when it failed, and the number of expanded states at which to come back."""
-CURSOR_SIZE = 10
+when it failed, the number of expanded states at which to come back, and how often a chosen instance was asleep."""
+CURSOR_SIZE = 11
 
 GOING, DONE, FULL, FOUND, FAILED = range(5)
 """Why the loop came back: its limit is reached, all is expanded, there is no room, a violation, an error."""

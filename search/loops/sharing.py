@@ -30,6 +30,17 @@ def add_shared(typing: Any, base: Any, index: Any, amount: Any) -> Any:
     return types.int64(types.int64, types.int64, types.int64), generate
 
 
+@intrinsic
+def or_shared(typing: Any, base: Any, index: Any, word: Any) -> Any:
+    """Set bits in word `index` of an array, at once for all threads."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        builder.atomic_rmw("or", item_at(builder, values, 64), values[2], "acq_rel")
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64, types.uint64), generate
+
+
 @part
 def take_ticket(address: int) -> int:
     """Add 1 to the word at an address, at once for all threads; what it was before."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from model.language import Claim, Kind, Model
 from search.kernel import Kernel, bit_row
-from search.loops.stubborn import Stubborn, room_words
+from search.loops.stubborn import SleepSets, Stubborn, room_words
 from search.progress import Report, silent
 from search.reduction.cache import ARRAYS, plan_of
 from search.reduction.code import NAME, loaded
@@ -35,6 +35,7 @@ class Reduction:
         self.final_row = self._final_row(model, kernel)
         wanted = [claim == ERROR or claim in self.asked for claim in self.plan.goal_claims.tolist()]
         self.open = np.array(wanted, np.int64)
+        self.sleep_sets = SleepSets(kernel.instance_words)
 
     def _final_row(self, model: Model, kernel: Kernel) -> np.ndarray | None:
         """The instances that are all disabled in the states that must all be found: quiet ones, or deadlocks."""
@@ -53,11 +54,11 @@ class Reduction:
         sought = set(self.plan.goal_claims.tolist())
         return [c for c in self.claims if c.kind in (Kind.ALWAYS, Kind.STEP) and c.index not in sought]
 
-    @property
-    def room(self) -> int:
+    def room(self, kernel: Kernel) -> int:
         """The words of room that one worker needs."""
         plan = self.plan
-        return room_words(plan.clashes.shape[1], plan.needs.shape[1], plan.stoppers.shape[0] // 64 + 1)
+        relations = plan.clashes.shape[1], plan.needs.shape[1], kernel.instance_words
+        return room_words(relations, kernel.instances, kernel.words)
 
     def stubborn(self, kernel: Kernel) -> Stubborn:
         """What the loops need."""
@@ -68,7 +69,8 @@ class Reduction:
         }
         return Stubborn(
             cases=len(plan.instances), case_words=plan.clashes.shape[1], atom_words=plan.needs.shape[1],
-            row_words=kernel.instance_words, guards=kernel.guards, apply=kernel.apply,
+            row_words=kernel.instance_words, words=kernel.words, guards=kernel.guards, apply=kernel.apply,
+            board=self.sleep_sets.board.ctypes.data,
             atoms=self.machine_code.addresses[NAME], goals=len(self.open), goal_open=self.open.ctypes.data,
             final_row=0 if self.final_row is None else self.final_row.ctypes.data, **rows,
         )  # fmt: skip

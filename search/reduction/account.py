@@ -9,8 +9,11 @@ from model.language import Claim, Kind, UsageError
 from search.reduction import Reduction
 
 
-def told(reduction: Reduction, enabled: np.ndarray, blocked: np.ndarray) -> Iterator[str]:
-    """Sentences about a reduced search, given how often each instance was enabled, and was not taken."""
+def told(reduction: Reduction, enabled: np.ndarray, blocked: np.ndarray, asleep: int) -> Iterator[str]:
+    """Sentences about a reduced search, given how often each instance was enabled, and was not taken.
+
+    And how often one was not taken only because it was asleep.
+    """
     pairs, could = reduction.plan.pairs, int(enabled.sum())
     taken = could - int(blocked.sum())
     settled = reduction.settled
@@ -19,7 +22,10 @@ def told(reduction: Reduction, enabled: np.ndarray, blocked: np.ndarray) -> Iter
             f"Proved by induction, so that no state was visited for {'it' if len(settled) == 1 else 'them'}: "
             f"{', '.join(dict.fromkeys(claim.invariant.name for claim in settled))}."
         )
-    yield f"Partial-order reduction: {taken:,} of {could:,} enabled instances were taken{_percent(taken, could)}."
+    yield (
+        f"Partial-order reduction: {taken:,} of {could:,} enabled instances were taken{_percent(taken, could)}; "
+        f"{asleep:,} more were left to sleep, as another order of the same steps was taken."
+    )
     yield (
         f"Of {pairs.all:,} pairs of cases, {pairs.by_sets:,} are independent by what they read and write, "
         f"{pairs.by_z3:,} by Z3; {pairs.dependent:,} are dependent, {pairs.unknown:,} unknown; of these "

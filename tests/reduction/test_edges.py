@@ -71,6 +71,7 @@ def test_a_reduced_verdict_tells_what_it_saved_and_claims_nothing_about_rules_th
     assert verdict.rules == verdict.premises == {}
     assert verdict.quiet_states is None
     told = " ".join(verdict.notes)
+    assert "; 150 more were left to sleep" in told
     assert "enabled instances were taken" in told and "independent by what they read and write" in told
     assert "Proved by induction" in told
 

@@ -16,4 +16,4 @@ def test_the_old_clients_story_with_one_failover(monkeypatch, tmp_path):
     monkeypatch.setattr(relations, "SMALL", 0)
     monkeypatch.setattr(relations, "LARGE", 0)
     claims = tuple(claim for claim in model.claims if claim.kind is not Kind.EVENTUALLY)
-    assert compare(model, kernel, claims) == (4_062, 3_016)
+    assert compare(model, kernel, claims) == (4_062, 2_313)

@@ -25,7 +25,7 @@ from search.exhaust import exhaust
 MODELS = {"reference": REFERENCE, "lamport": LAMPORT_MUTEX}
 REDUCED = {"reduced": REFERENCE}
 """Models whose search is reduced."""
-MOST = {"reference": 20, "lamport": 60, "reduced": 15}
+MOST = {"reference": 20, "lamport": 60, "reduced": 24}
 """How often a search touches a file of its checkpoints before it is killed, at most."""
 BUDGET = 100_000_000
 KILLS = 10

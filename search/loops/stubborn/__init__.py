@@ -11,5 +11,6 @@ from __future__ import annotations
 from search.loops.stubborn.choosing import expand_chosen
 from search.loops.stubborn.relations import NOTHING, Stubborn
 from search.loops.stubborn.room import room_words
+from search.loops.stubborn.sleep_sets import SleepSets
 
-__all__ = ["NOTHING", "Stubborn", "expand_chosen", "room_words"]
+__all__ = ["NOTHING", "SleepSets", "Stubborn", "expand_chosen", "room_words"]

@@ -8,19 +8,19 @@ from search.loops.stubborn.relations import Stubborn
 from search.loops.stubborn.room import Room, has
 
 ENABLED_COSTS = 8
-"""How much dearer a case that is enabled is, when the cheapest false atom is looked for."""
+"""How much dearer a case that is awake is, when the cheapest false atom is looked for."""
 
 
 @loop
 def close(s: Stubborn, room: Room, limit: int) -> int:
-    """Close the chosen cases, of which some wait; how many of these were enabled. It gives up where that is `limit`."""
+    """Close the chosen cases, of which some wait; how many of these are awake. It gives up where that is `limit`."""
     count = integer(0)
     while count < limit:
         case = _next(s, room)
         if case < 0:
             break
         if has(room.enabled, case):
-            count += 1
+            count += integer(has(room.awake, case))
             _add_clashing(s, room, case)
         else:
             more, _ = cheapest(s, room, s.needs + 8 * s.atom_words * case)
@@ -118,5 +118,5 @@ def _cost(s: Stubborn, room: Room, row: int) -> int:
     for word in range(s.case_words):
         more = peek(row, word) & ~peek(room.chosen, word)
         if more != ZERO:
-            cost += bit_count(more) + ENABLED_COSTS * bit_count(more & peek(room.enabled, word))
+            cost += bit_count(more) + ENABLED_COSTS * bit_count(more & peek(room.awake, word))
     return cost

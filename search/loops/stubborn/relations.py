@@ -12,6 +12,8 @@ class Stubborn(NamedTuple):
     atom_words: int
     row_words: int
     """Words in a row of instances."""
+    words: int
+    """Words of a state."""
     guards: int
     apply: int
     atoms: int
@@ -42,6 +44,8 @@ class Stubborn(NamedTuple):
     """Per goal: the row of cases to take where all of its atoms are true."""
     goal_open: int
     """int64 per goal: whether it still counts."""
+    board: int
+    """Where the sleep sets are (see `sleeping`)."""
     final_row: int
     """The row of instances that are all disabled in a final state; 0 if final states need not be found."""
 
