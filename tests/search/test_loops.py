@@ -123,6 +123,7 @@ def test_vertical_counters_count_each_bit(rows):
     assert totals(planes).tolist() == [3 * count for count in bits]
 
 
+@settings(deadline=None)
 @given(WORDS.filter(bool), st.integers(0, 63))
 def test_a_bit_is_selected_by_the_number_of_set_bits_below_it(word, rank):
     set_bits = [bit for bit in range(64) if word >> bit & 1]
