@@ -1,4 +1,8 @@
-"""Files beside the cache of kernels: each is there whole or not at all, and whoever misses one makes it again."""
+"""The cache: files that are there whole or not at all, and that whoever misses one makes again.
+
+It is in `$XDG_CACHE_HOME/kwalk` (by default `~/.cache/kwalk`), with a folder for each kind of file, and can be deleted
+at any time.
+"""
 from __future__ import annotations
 
 import os
@@ -6,13 +10,12 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from search.compile.cache import folder as kernels
-
 
 def place(folder: str, name: str) -> Path:
     """Where a file of that name is kept; for a user without a home, a path that can be neither read nor written."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
     try:
-        return kernels().parent / folder / name
+        return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "kwalk" / folder / name
     except RuntimeError:
         return Path(os.devnull, name)
 

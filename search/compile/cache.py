@@ -1,19 +1,18 @@
-"""The cache of compiled kernels: one zip file per fingerprint, written whole or not at all.
+"""The cache of compiled kernels: one zip file per fingerprint.
 
-It lives in `$XDG_CACHE_HOME/kwalk` (by default `~/.cache/kwalk`); deleting it costs one compilation per model. A file
-that cannot be read counts as absent. If the folder cannot be written, kernels are compiled anew each time.
+Deleting it costs one compilation per model. A file that cannot be read counts as absent. If the folder cannot be
+written, kernels are compiled anew each time.
 """
 from __future__ import annotations
 
 import io
 import json
-import os
-import tempfile
 import zipfile
-from contextlib import suppress
 from pathlib import Path
 
 from attrs import frozen
+
+from search.kept_files import keep, place
 
 
 @frozen
@@ -44,28 +43,18 @@ def unpack(content: bytes) -> Compiled:
     return Compiled(tuple(objects), tuple(bounds), tuple(errors), hurried)
 
 
-def folder() -> Path:
-    """Where compiled kernels are kept."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "kwalk" / "kernels"
-
-
 def load(key: str) -> Compiled | None:
     """The kernel of that fingerprint, or None."""
     try:
-        return unpack((folder() / f"{key}.zip").read_bytes())
+        return unpack(_file(key).read_bytes())
     except Exception:  # no folder, no file, or a broken one: whatever it is, compiling anew is the remedy
         return None
 
 
 def save(key: str, code: Compiled) -> None:
     """Keep a kernel for later; a folder that cannot be written is no error."""
-    with suppress(OSError, RuntimeError):  # the latter from a user without a home
-        folder().mkdir(parents=True, exist_ok=True)
-        descriptor, aside = tempfile.mkstemp(dir=folder())
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(code.pack())
-            os.replace(aside, folder() / f"{key}.zip")
-        except OSError:
-            os.unlink(aside)
+    keep(_file(key), code.pack())
+
+
+def _file(key: str) -> Path:
+    return place("kernels", f"{key}.zip")
