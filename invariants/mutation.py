@@ -26,7 +26,14 @@ TRIALS = (
         about="Sessions that expire, and clients that fail to authenticate.",
     ),
     Trial("records-through-failover", variant=LATEST, about="Records, and who has them."),
+    Trial(
+        "leaders-in-succession",
+        variant=LATEST,
+        bounds={"brokers": 2, "records": 2},
+        about="Logs with two records, of different leader epochs.",
+    ),
     Trial("stray-log", variant=LATEST, about="A log that nobody wants any more is met again."),
+    Trial("topic-deletion", variant=LATEST, about="A deletion comes to an end, whatever fails meanwhile."),
     Trial("delete-and-recreate", variant=LATEST, about="A topic is deleted and created again."),
     Trial(
         "reassignment",
@@ -47,8 +54,8 @@ TRIALS = (
     Trial(
         "mixed-inter-broker-protocol",
         variant=LATEST,
-        bounds={"brokers": 2, "restarts": 0},
-        about="A broker speaks an older protocol.",
+        bounds={"brokers": 2, "restarts": 0, "old_creations": 1},
+        about="A broker speaks an older protocol, and an old client creates the topic, or a new one.",
     ),
     Trial("rolling-restart", variant=LATEST, bounds={"brokers": 2}, about="Controlled shutdown of every broker."),
 )

@@ -1,9 +1,10 @@
-"""What must hold of partitions (P8 to P11): somebody leads them, everybody follows, and none gets lost."""
+"""What must hold of partitions (P8 to P11, P21, P24): somebody leads them, everybody follows, and none gets lost."""
 from __future__ import annotations
 
+from model.kafka.assignment import first_assigned
 from model.kafka.domains import BROKERS, Broker, Partition, Topic
 from model.kafka.state import Cluster
-from model.kafka.versions import ISR_CHANGES
+from model.kafka.versions import ISR_CHANGES, PREFERRED_ELECTION
 from model.language import always, premise, when_quiet
 
 
@@ -88,3 +89,16 @@ def metadata_converges(cluster: Cluster, broker: Broker, topic: Topic, partition
     state = cluster.zookeeper.topics[topic].states[partition]
     cached = cluster.brokers[broker].metadata[topic][partition]
     return cached.leader == state.leader and cached.leader_epoch == state.leader_epoch
+
+
+@when_quiet(
+    symptom="some brokers lead more than their share, and have more to do than others",
+    log="none: kafka-topics.sh --describe shows a Leader that is not the first of Replicas",
+)
+def preferred_replica_leads(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """P24 PreferredReplicaLeads: the first replica leads if it is alive and in the ISR, under auto.leader.rebalance."""
+    state, replicas = cluster.zookeeper.topics[topic].states[partition], cluster.zookeeper.topics[topic].assignments
+    preferred = first_assigned(partition, replicas[partition].replicas)
+    premise(bool(PREFERRED_ELECTION) and state.exists and preferred is not None)
+    premise(preferred in state.isr & cluster.zookeeper.broker_ids)
+    return state.leader == preferred

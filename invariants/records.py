@@ -1,4 +1,4 @@
-"""What must hold of records (P12 to P14, P20): none is lost, none differs, none returns, none is without an id."""
+"""What must hold of records (P12 to P14, P20, P22): none is lost or differs or returns, and all get committed."""
 from __future__ import annotations
 
 from model.kafka.domains import BROKERS, Broker, Partition, Topic
@@ -79,3 +79,16 @@ def log_keeps_its_topic_id(
     was, now = before.brokers[broker].replicas[topic][partition], after.brokers[broker].replicas[topic][partition]
     premise(was.topic_id is not None and before.is_up(broker) and not after.is_up(broker))
     return now.file_topic_id is not None
+
+
+@when_quiet(
+    symptom="producers with acks=all time out, and consumers do not see what was written",
+    log="none: kafka-topics.sh --describe shows all replicas under Isr",
+)
+def records_are_committed(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """P22 RecordsAreCommitted: while all of the ISR lives, the leader's high watermark is its log end offset."""
+    state = cluster.zookeeper.topics[topic].states[partition]
+    log = cluster.brokers[broker].replicas[topic][partition].log
+    premise(leads(cluster, broker, topic, partition) and not log.records.is_empty)
+    premise(state.isr <= cluster.zookeeper.broker_ids)
+    return log.high_watermark == log.end

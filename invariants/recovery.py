@@ -1,4 +1,4 @@
-"""What must come eventually, once faults are over: partitions are served again, deletions and failovers come to an end.
+"""What must come eventually, once faults are over: partitions are served; deletions, failovers and events are done.
 
 These are about behaviours that never end, where the system acts for ever or not at all; `when_quiet` invariants see
 only the latter. Faults, clients and operators may act or not; each story limits how often faults happen.
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from invariants.partitions import is_served
 from model.kafka.controller_context import Step
-from model.kafka.domains import BROKERS, Partition, Topic
+from model.kafka.domains import BROKERS, Broker, Partition, Topic
 from model.kafka.state import Cluster
 from model.language import eventually, premise
 
@@ -48,3 +48,14 @@ def failover_comes_to_an_end(cluster: Cluster) -> bool:
         and cluster.brokers[broker].controller.step is Step.IDLE
         for broker in BROKERS
     )
+
+
+@eventually(
+    symptom="what happens after some event has no effect: topics get no leader, brokers are not missed",
+    log="none: the queue grows (kafka.controller:type=ControllerEventManager,name=EventQueueTimeMs)",
+)
+def events_come_to_be_handled(cluster: Cluster, broker: Broker) -> bool:
+    """A controller's queue of events comes to be empty, with the last of them done."""
+    controller = cluster.brokers[broker].controller
+    premise(not controller.events.is_empty)
+    return controller.events.is_empty and controller.step is Step.IDLE

@@ -37,6 +37,7 @@ RECORDS = (
     records.no_resurrection,
     records.records_have_a_topic_id,
     records.log_keeps_its_topic_id,
+    records.records_are_committed,
     partitions.partition_servable,
     partitions.replicas_converge,
     partitions.leader_in_assignment,
@@ -109,7 +110,7 @@ TOPIC_ID_STORIES = (
     evolve(topic_id_stories.TWO_ADMINS, invariants=(*EVERYWHERE, witnesses.admins_overlap)),
     evolve(
         topic_id_stories.MIXED_INTER_BROKER_PROTOCOL,
-        invariants=(*EVERYWHERE, witnesses.old_protocol_controller_serves),
+        invariants=(*EVERYWHERE, topic_ids.topic_has_an_id, witnesses.old_protocol_controller_serves),
     ),
     evolve(topic_id_stories.REPAIR_BY_REMOVING_FILES, invariants=REPAIR),
     evolve(topic_id_stories.REPAIR_BY_WRITING_THE_ID_BACK, invariants=REPAIR),
@@ -165,14 +166,33 @@ REASSIGNMENT_THERE_AND_BACK = evolve(
         witnesses.replica_is_moved_back,
     ),
 )
+AFTER_FAULTS = (
+    recovery.partition_comes_to_be_served,
+    recovery.failover_comes_to_an_end,
+    recovery.events_come_to_be_handled,
+)
 HEALTHY_INVARIANTS = (
     (
         healthy_stories.HEALTHY_CLUSTER,
-        (*SESSIONS, *TOLD, deletion.partition_gets_a_leader, *WITNESSES, witnesses.leader_epoch_rises),
+        (
+            *SESSIONS,
+            *AFTER_FAULTS,
+            deletion.partition_gets_a_leader,
+            partitions.preferred_replica_leads,
+            *TOLD,
+            *WITNESSES,
+            witnesses.leader_epoch_rises,
+        ),
     ),
     (
         healthy_stories.HEALTHY_SESSIONS,
-        (*SESSIONS, *TOLD, sessions.deposed_controller_knows_nothing, sessions.broker_registers_again),
+        (
+            *SESSIONS,
+            *AFTER_FAULTS,
+            *TOLD,
+            sessions.deposed_controller_knows_nothing,
+            sessions.broker_registers_again,
+        ),
     ),
     (healthy_stories.HEALTHY_RECORDS, (*SESSIONS, *RECORDS)),
     (healthy_stories.HEALTHY_METADATA, (*SESSIONS, partitions.metadata_converges, witnesses.failover_completes)),

@@ -1,7 +1,8 @@
-"""What must hold of topic ids (P1 to P3): a topic has one for life, and every replica knows the same."""
+"""What must hold of topic ids (P1 to P3, P23): a topic has one for life, and every replica knows the same."""
 from __future__ import annotations
 
 from model.kafka.domains import BROKERS, Broker, Partition, Topic
+from model.kafka.inter_broker_protocol import uses_topic_ids
 from model.kafka.state import Cluster
 from model.language import always, premise, step, when_quiet
 
@@ -41,6 +42,17 @@ def replica_id_matches_zookeeper(cluster: Cluster, broker: Broker, topic: Topic,
     premise(cluster.is_up(broker) and topic_id is not None)
     premise(broker in cluster.zookeeper.topics[topic].assignments[partition].replicas)
     return replica.topic_id in (None, topic_id) and replica.file_topic_id in (None, topic_id)
+
+
+@when_quiet(
+    symptom="none yet: brokers get no topic id, and the next controller mints one",
+    log="none: get /brokers/topics/… in ZooKeeper shows no topic_id",
+)
+def topic_has_an_id(cluster: Cluster, broker: Broker, topic: Topic) -> bool:
+    """P23 TopicHasAnId: where the controller's inter-broker protocol is 2.8 or later, a topic's znode has an id."""
+    znode = cluster.zookeeper.topics[topic]
+    premise(uses_topic_ids(broker) and cluster.zookeeper.controller == broker and znode.exists)
+    return znode.topic_id is not None
 
 
 @when_quiet(symptom="the repair is done, and still a partition is not led, or stays under-replicated")

@@ -12,7 +12,7 @@ from model.kafka.actors import BROKER
 from model.kafka.controller_context import Liveness, Step
 from model.kafka.domains import BROKERS, RECORDS, Broker, Partition, Topic
 from model.kafka.partition_state_machine import read_leadership
-from model.kafka.replication import advance_high_watermark, is_follower_in_sync
+from model.kafka.replication import advance_high_watermark, has_consistent_topic_id, is_follower_in_sync
 from model.kafka.state import Cluster, Session
 from model.kafka.versions import ALTER_ISR, CTX_EPOCH_ON_BUMP, ISR_CHANGES, REASSIGNMENT
 from model.language import action, require
@@ -35,10 +35,18 @@ def leads(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
 
 
 def can_fetch(cluster: Cluster, follower: int, topic: int, partition: int) -> bool:
-    """Whether the leader under the state znode's epoch answers the follower's fetch: the leader epochs are equal."""
+    """Whether the leader under the state znode's epoch answers the follower's fetch: the leader epochs are equal.
+
+    Since 3.1 the topic ids have to agree as well.
+    """
     state = cluster.zookeeper.topics[topic].states[partition]
     replica = cluster.brokers[follower].replicas[topic][partition]
-    return replica.log_open and not replica.is_leader and replica.leader_epoch == state.leader_epoch
+    if not replica.log_open or replica.is_leader or replica.leader_epoch != state.leader_epoch:
+        return False
+    return all(
+        state.leader != broker or has_consistent_topic_id(cluster.brokers[broker].replicas[topic][partition], replica)
+        for broker in BROKERS
+    )
 
 
 def may_write_isr(cluster: Cluster, leader: int, topic: int, partition: int) -> bool:

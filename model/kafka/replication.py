@@ -74,9 +74,14 @@ def answers_fetch(cluster: Cluster, number: int, topic: int, partition: int, *, 
     fetcher = cluster.brokers[follower].replicas[topic][partition]
     if fetcher.replication.leader != number or not leader.is_leader or leader.leader_epoch != fetcher.leader_epoch:
         return False
-    if not FETCH_BY_TOPIC_ID or leader.topic_id is None or fetcher.topic_id is None:
+    return has_consistent_topic_id(leader, fetcher)
+
+
+def has_consistent_topic_id(leader: Replica, follower: Replica) -> bool:
+    """ReplicaManager.hasConsistentTopicId: the leader has no other topic id than the fetch names, or one has none."""
+    if not FETCH_BY_TOPIC_ID or leader.topic_id is None or follower.topic_id is None:
         return True
-    return leader.topic_id == fetcher.topic_id
+    return leader.topic_id == follower.topic_id
 
 
 def brings_news(leader: Replica, follower: Replica, number: int) -> bool:

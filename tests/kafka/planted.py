@@ -4,7 +4,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import ModuleType
 
-from model.kafka import partition_state_machine, reassignment, replica_manager, replica_state_machine, zookeeper
+from model.kafka import (
+    controller_events,
+    partition,
+    partition_state_machine,
+    reassignment,
+    replica_manager,
+    replica_state_machine,
+    zookeeper,
+)
 from model.kafka.controller_context import ControllerEvent, EventKind
 from model.kafka.partition_state_machine import keep_leadership, read_leadership
 from model.kafka.replica_manager import open_log
@@ -57,6 +65,20 @@ def loses_data(cluster: Cluster, broker: int, event: ControllerEvent) -> None:
         NOTIFY(cluster, broker, event)
 
 
+def answers_any_fetch(leader: Replica, follower: Replica) -> bool:
+    """The leader counts a follower for one that fetches, whatever the topic ids."""
+    return True
+
+
+def mints_no_id(cluster: Cluster, broker: int, topic: int) -> None:
+    """A new topic stays without an id."""
+
+
+def finds_balance(cluster: Cluster, broker: int, topic: int, number: int) -> bool:
+    """Whoever leads, it is well."""
+    return False
+
+
 ANY_REQUEST = (
     (replica_manager, "is_from_an_older_controller", takes_any_controller),
     (replica_manager, "become_leader_or_follower", takes_any_leader_epoch),
@@ -71,6 +93,9 @@ PLANTED: dict[str, tuple[tuple[ModuleType, str, Callable[..., object]], ...]] = 
     "leader epochs wrap around": WRAPPED,
     "brokers take any request, and leader epochs wrap around": (*ANY_REQUEST, *WRAPPED),
     "replicas that are removed stay in the ISR": ((reassignment, "remove_replica_from_isr", keeps_in_isr),),
+    "leaders keep in the ISR who cannot fetch": ((partition, "has_consistent_topic_id", answers_any_fetch),),
+    "new topics get no id": ((controller_events, "set_missing_topic_id", mints_no_id),),
+    "leaders stay where they are": ((controller_events, "imbalanced", finds_balance),),
     "notifications are lost": ((zookeeper, "notify", loses),),
     "notifications of data are lost": ((zookeeper, "notify", loses_data),),
 }

@@ -19,7 +19,7 @@ CLAIMS = {
     for name, invariant in INVARIANTS.items()
     if invariant.kind is not Kind.REACHABLE and NUMBERED.match(invariant.about)
 }
-"""The properties P1 to P21; some are several invariants."""
+"""The properties P1 to P24; some are several invariants."""
 
 WITNESSES = {
     "zk_id_not_erased": ("healthy-cluster", "replica_gets_its_file"),
@@ -48,6 +48,9 @@ WITNESSES = {
     "topic_watch_covered": ("healthy-cluster", "ready_controller_will_be_told_of_an_expansion"),
     "records_have_a_topic_id": ("healthy-records", "record_is_committed"),
     "log_keeps_its_topic_id": ("healthy-records", "record_is_committed"),
+    "records_are_committed": ("healthy-records", "record_is_committed"),
+    "topic_has_an_id": ("mixed-inter-broker-protocol", "old_protocol_controller_serves"),
+    "preferred_replica_leads": ("healthy-cluster", "leader_epoch_rises"),
     "metadata_converges": ("healthy-metadata", "failover_completes"),
     "removed_topic_is_not_served": ("runbook-remove-topic", "runbook_is_finished"),
     "config_goes_with_topic": ("runbook-remove-topic", "runbook_is_finished"),
@@ -96,9 +99,9 @@ def test_every_invariant_has_a_witness_that_its_story_is_searched_for():
         assert INVARIANTS[witness].kind is Kind.REACHABLE
 
 
-def test_all_properties_p1_to_p21_are_there():
+def test_all_properties_p1_to_p24_are_there():
     found = [NUMBERED.match(invariant.about) for invariant in CLAIMS.values()]
-    assert {int(number[1]) for number in found if number} == set(range(1, 22))
+    assert {int(number[1]) for number in found if number} == set(range(1, 25))
 
 
 @pytest.mark.parametrize("name", CLAIMS)

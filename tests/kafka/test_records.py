@@ -89,7 +89,7 @@ def test_without_truncation_replicas_would_differ(monkeypatch):
             67_064,
             {"records_have_a_topic_id": 5, "no_resurrection": 16, "partition_servable": 18, "replicas_converge": 18},
         ),
-        ("3.9.0", 57_400, {"partition_servable": 17, "replicas_converge": 17}),
+        ("3.9.0", 57_432, {"partition_servable": 17, "replicas_converge": 17}),
     ],
 )
 def test_records_of_a_removed_topic_come_back_where_no_id_tells_its_logs_apart(variant, states, found):
@@ -113,7 +113,7 @@ def test_what_each_fix_closes_and_where_it_has_a_hole():
             ("closes", 7, -2_742),
             ("has a hole", 16, 16),
         ],
-        "fetch_by_topic_id": [("closes", 16, -57_400), ("has a hole", 4, 8)],
+        "fetch_by_topic_id": [("closes", 16, -57_432), ("has a hole", 4, 8)],
         "id_check_before_epoch": [
             ("closes", 4, -2_742),
             ("closes", 7, -2_742),

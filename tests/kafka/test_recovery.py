@@ -4,8 +4,9 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from invariants.scenarios import RECOVERY, TOPIC_DELETION, TOPIC_DELETION_WITH_STRAY_LOG
+from invariants.scenarios import AFTER_FAULTS, HEALTHY, RECOVERY, TOPIC_DELETION, TOPIC_DELETION_WITH_STRAY_LOG
 from model.kafka.controller_election import reelect
+from model.kafka.controller_events import broker_startup
 from model.language import Model
 from search.exhaust import exhaust
 from search.fairness import neglected, never_ends
@@ -15,7 +16,7 @@ from search.verdict import Answer
 def recovery(scenario, variant, **flags):
     """The verdict on what comes eventually, and in how many states waits begin that need not end."""
     model = Model(scenario, variant, flags=flags)
-    claims = tuple(claim for claim in model.claims if claim.invariant in RECOVERY)
+    claims = tuple(claim for claim in model.claims if claim.invariant in (*RECOVERY, *AFTER_FAULTS))
     verdict = exhaust(model, claims=claims, keep_going=True)
     return model, verdict, {finding.claim: finding.count for finding in verdict.findings}
 
@@ -51,3 +52,13 @@ def test_where_nobody_is_elected_a_failover_never_ends():
     assert endless["failover_comes_to_an_end()"] > 0
     trace = next(f.trace for f in verdict.findings if f.claim == "failover_comes_to_an_end()")
     assert trace.loop == trace.length
+
+
+def test_where_nobody_handles_an_event_it_waits_for_ever():
+    (story,) = (scenario for scenario in HEALTHY if scenario.name == "healthy-cluster")
+    small = evolve(story, bounds={**story.bounds, "partitions": 1, "new_expansions": 0})
+    without = evolve(small, actions=tuple(a for a in small.actions if a is not broker_startup))
+    _, verdict, endless = recovery(small, "3.9.0")
+    assert (verdict.answer, verdict.how, endless) == (Answer.HOLDS, "exhaustive", {})
+    _, verdict, endless = recovery(without, "3.9.0")
+    assert endless["events_come_to_be_handled(0)"] > 0

@@ -109,7 +109,7 @@ def test_until_the_last_broker_is_restarted_it_alone_is_in_the_isr_and_nothing_h
 
 def test_in_3_9_as_well_data_are_safe_while_files_with_topic_ids_are_removed_and_brokers_restarted():
     verdict, found = examined(Model(STORIES["repair-with-records"], "3.9.0", {"restarts": 3}))
-    assert verdict.distinct_states == 1_177_916
+    assert verdict.distinct_states == 1_235_957
     assert found == {"records_have_a_topic_id": 3, "partition_servable": 7, "replicas_converge": 7}
 
 

@@ -280,4 +280,30 @@ BROKEN = (
         new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) new_client_adds_partitions(0)
         """,
     ),
+    Broken(
+        "records_are_committed(0, 0, 0)", "repair-with-records", "3.9.0",
+        planted="leaders keep in the ISR who cannot fetch",
+        steps="""
+        fetch(1,0,0) crash(1) shrink_isr(0,0,0) broker_failure(0) handle_leader_and_isr(0) remove_metadata_files(1)
+        restart(1) reelect(1) broker_startup(0) handle_leader_and_isr(1) expand_isr(1,0,0) produce(0,0,0)
+        """,
+    ),
+    Broken(
+        "topic_has_an_id(0, 0)", "mixed-inter-broker-protocol", "3.9.0",
+        bounds={"old_creations": 1, "new_creations": 0},
+        planted="new topics get no id",
+        steps="""
+        old_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) handle_leader_and_isr(0)
+        handle_leader_and_isr(1)
+        """,
+    ),
+    Broken(
+        "preferred_replica_leads(0, 1)", "healthy-cluster", "3.9.0",
+        planted="leaders stay where they are",
+        steps="""
+        stop(1,0) new_client_creates_topic(0) new_client_adds_partitions(0) broker_failure(0) topic_change(0)
+        topic_change_creates_partitions(0) handle_leader_and_isr(0) restart(1) reelect(1) broker_startup(0)
+        handle_leader_and_isr(1) expand_isr(1,0,0) expand_isr(1,0,1)
+        """,
+    ),
 )
