@@ -142,8 +142,9 @@ class Exploration(Explored):
         found = [c.index for c in self.wish.claims if any(tally.first_state[c.index] for tally in tallies)]
         assert self.reduction is not None
         self.reduction.close(found)
-        first = int(self.cursor[NEXT])
-        self.reduction.sleep_sets.begin_depth(first, level_end(self.cursor) - first)
+        first, sleep_sets = int(self.cursor[NEXT]), self.reduction.sleep_sets
+        room = self.wish.memory - self.states.taken(self.stored) - sleep_sets.next.nbytes
+        sleep_sets.begin_depth(first, level_end(self.cursor) - first, room // 2)  # new states will need some
 
     def _take_faster_kernel(self) -> None:
         """Go on with a faster kernel. The time that it takes to make is not time of the search."""

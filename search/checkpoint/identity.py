@@ -9,7 +9,7 @@ import attrs
 from model.language import Model
 from search.kernel import Kernel
 
-FORMAT = 2
+FORMAT = 3
 """To be raised when files are laid out otherwise, or loops number or count states otherwise."""
 FREE = ("seconds", "memory", "workers", "report", "checkpoint")
 """The wishes that may differ when a search goes on: none of its counts depends on them."""

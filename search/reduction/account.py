@@ -26,6 +26,8 @@ def told(reduction: Reduction, enabled: np.ndarray, blocked: np.ndarray, asleep:
         f"Partial-order reduction: {taken:,} of {could:,} enabled instances were taken{_percent(taken, could)}; "
         f"{asleep:,} more were left to sleep, as another order of the same steps was taken."
     )
+    if reduction.sleep_sets.without:
+        yield f"At {reduction.sleep_sets.without:,} depths nobody slept, as there was no memory to write down who does."
     yield (
         f"Of {pairs.all:,} pairs of cases, {pairs.by_sets:,} are independent by what they read and write, "
         f"{pairs.by_z3:,} by Z3; {pairs.dependent:,} are dependent, {pairs.unknown:,} unknown; of these "

@@ -10,7 +10,7 @@ import pytest
 from model.language import Actor, Kind, Model, Scenario, Vector, action, flag, reachable, require, state
 from model.language.registry import announced
 from search.compile import kernel_for
-from search.loops.frontier import ASLEEP
+from search.loops.frontier import ASLEEP, DEPTH
 from search.loops.keys import hash_of
 from search.loops.native import ONE, Word, loop
 from search.loops.stubborn import SleepSets, sleep_sets
@@ -94,8 +94,8 @@ class Sleepers:
     def __init__(self, model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
         self.tables: dict[int, np.ndarray] = {}
 
-        def begin(sets: SleepSets, first: int, states: int) -> None:
-            begin_depth(sets, first, states)
+        def begin(sets: SleepSets, first: int, states: int, room: int) -> None:
+            begin_depth(sets, first, states, room)
             self.tables[first] = sets.now
 
         begin_depth = SleepSets.begin_depth
@@ -164,6 +164,17 @@ def test_a_depth_with_more_states_than_its_table_has_room_for_has_nobody_asleep(
     other = explored(model, kernel, model.claims, reduce=True, workers=2)
     assert (one.stored, other.stored) == (126, 137)
     assert (one.cursor[ASLEEP], other.cursor[ASLEEP]) == (120, 0)
+    assert lengths(one) == lengths(other)
+
+
+def test_a_depth_whose_table_does_not_fit_into_memory_has_nobody_asleep(monkeypatch):
+    model = Model(announced()["two-phase-commit"])
+    kernel = kernel_for(model)
+    one = explored(model, kernel, model.claims, reduce=True)
+    monkeypatch.setattr(sleep_sets, "LEAST", 1 << 30)
+    other = explored(model, kernel, model.claims, reduce=True, workers=2)
+    assert (one.stored, other.stored) == (126, 137)
+    assert (other.cursor[ASLEEP], other.reduction.sleep_sets.without) == (0, other.cursor[DEPTH] + 1)
     assert lengths(one) == lengths(other)
 
 

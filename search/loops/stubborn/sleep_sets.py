@@ -24,14 +24,25 @@ class SleepSets:
         self.board = np.zeros(BOARD_SIZE, np.int64)
         self.first = -1
         """The number of the first state of the present depth; -1 before any."""
+        self.without = 0
+        """How many depths were without sleep sets, as there was no room for them."""
         self._take(self._table(1), self._table(1))
 
-    def begin_depth(self, first: int, states: int) -> None:
-        """Make ready for a depth of so many states, of which the first has this number; nothing if that is done."""
-        if first != self.first:
-            void = self.board[COUNT] > self.board[LIMIT]
-            self._take(self._table(1) if void else self.next, self._table(max(LEAST, SPARE * states)))
-            self.first = first
+    def begin_depth(self, first: int, states: int, room: int) -> None:
+        """Make ready for a depth of so many states, of which the first has this number; once only, and not for none.
+
+        If the table of the next depth would fill more bytes than there is room, nobody is asleep at that depth.
+        """
+        if first == self.first or states == 0:
+            return
+        self.first = first
+        is_void = self.board[COUNT] > self.board[LIMIT]
+        now, entries = self._table(1) if is_void else self.next, max(LEAST, SPARE * states)
+        if 8 * entries * self.entry_words <= room:
+            self._take(now, self._table(entries))
+        else:
+            self.without += 1
+            self._take(now, self._table(1), count=1)  # one is too many for it: nothing is written
 
     def _table(self, entries: int) -> np.ndarray:
         return reserve(entries * self.entry_words)
@@ -51,11 +62,11 @@ class SleepSets:
     def kept(self) -> tuple[dict[str, np.ndarray], list[int]]:
         """The bytes of the tables by name, and the numbers that `resume` needs besides."""
         tables = {"sleep-now": self.now.view(np.uint8), "sleep-next": self.next.view(np.uint8)}
-        return tables, [self.first, len(self.now), len(self.next), int(self.board[COUNT])]
+        return tables, [self.first, len(self.now), len(self.next), int(self.board[COUNT]), self.without]
 
     def resume(self, numbers: list[int], read: Callable[[str, np.ndarray], None]) -> None:
         """Go on from what was kept: let `read` write the bytes of the tables, by name."""
-        self.first, now, after, count = numbers
+        self.first, now, after, count, self.without = numbers
         self._take(reserve(now), reserve(after), count)
         for name, target in self.kept()[0].items():
             read(name, target)
