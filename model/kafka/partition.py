@@ -14,7 +14,7 @@ from model.kafka.domains import BROKERS, RECORDS, Broker, Partition, Topic
 from model.kafka.partition_state_machine import read_leadership
 from model.kafka.replication import advance_high_watermark, has_consistent_topic_id, is_follower_in_sync
 from model.kafka.state import Cluster, Session
-from model.kafka.versions import ALTER_ISR, CTX_EPOCH_ON_BUMP, ISR_CHANGES, REASSIGNMENT
+from model.kafka.versions import ALTER_ISR, CTX_EPOCH_ON_BUMP, ISR_CHANGES, LIVE_ISR_ONLY, REASSIGNMENT
 from model.language import action, require
 
 
@@ -49,21 +49,27 @@ def can_fetch(cluster: Cluster, follower: int, topic: int, partition: int) -> bo
     )
 
 
-def may_write_isr(cluster: Cluster, leader: int, topic: int, partition: int) -> bool:
+def may_write_isr(cluster: Cluster, leader: int, topic: int, partition: int, isr: frozenset[int]) -> bool:
     """Whether an ISR that a broker, which leads, wants gets into the state znode."""
     if not ALTER_ISR:
         return cluster.brokers[leader].session is Session.LIVE
-    return controller_accepts_alter_isr(cluster, leader, topic, partition)
+    return controller_accepts_alter_isr(cluster, leader, topic, partition, isr)
 
 
-def controller_accepts_alter_isr(cluster: Cluster, leader: int, topic: int, partition: int) -> bool:
-    """Whether the active controller writes an ISR that the leader proposes: it knows broker and leader epoch."""
+def controller_accepts_alter_isr(
+    cluster: Cluster, leader: int, topic: int, partition: int, isr: frozenset[int]
+) -> bool:
+    """Whether the active controller writes an ISR that the leader proposes: it knows broker and leader epoch.
+
+    Since 3.3 it has to take all of the ISR for live.
+    """
     return any(
         cluster.zookeeper.controller == broker
         and cluster.brokers[broker].controller.step is Step.IDLE
         and cluster.brokers[broker].controller.epoch == cluster.zookeeper.controller_epoch
         and cluster.brokers[broker].controller.liveness[leader] is Liveness.CURRENT
         and knows_leader_epoch(cluster, broker, topic, partition)
+        and (not LIVE_ISR_ONLY or isr <= cluster.brokers[broker].controller.live_brokers)
         for broker in BROKERS
     )
 
@@ -86,7 +92,7 @@ def shrink_isr(cluster: Cluster, broker: Broker, topic: Topic, partition: Partit
     require(may_change_isr(cluster) and leads(cluster, broker, topic, partition))
     state = cluster.zookeeper.topics[topic].states[partition]
     lagging = frozenset({b for b in BROKERS if b != broker and not can_fetch(cluster, b, topic, partition)})
-    require(bool(state.isr & lagging) and may_write_isr(cluster, broker, topic, partition))
+    require(bool(state.isr & lagging) and may_write_isr(cluster, broker, topic, partition, state.isr - lagging))
     alter_isr(cluster, broker, topic, partition, state.isr - lagging)
 
 
@@ -114,7 +120,8 @@ def takes_in(cluster: Cluster, leader: int, topic: int, partition: int, *, follo
     log = cluster.brokers[follower].replicas[topic][partition].log
     in_sync = RECORDS == 0 or is_follower_in_sync(replica, log, follower)
     accepted = is_assigned(cluster, follower, topic, partition)
-    return in_sync and accepted and may_write_isr(cluster, leader, topic, partition)
+    isr = cluster.zookeeper.topics[topic].states[partition].isr | {follower}
+    return in_sync and accepted and may_write_isr(cluster, leader, topic, partition, isr)
 
 
 def is_assigned(cluster: Cluster, follower: int, topic: int, partition: int) -> bool:

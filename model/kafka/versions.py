@@ -105,6 +105,11 @@ ALTER_ISR = version_flag(
     "the version that it knows, and no controller is needed",
     {"2.7.0": True},
 )
+LIVE_ISR_ONLY = version_flag(
+    "live_isr_only",
+    "KIP-841 (3.3): the controller refuses an ISR with a broker that it does not take for live",
+    {"3.3": True},
+)
 FETCH_BY_TOPIC_ID = version_flag(
     "fetch_by_topic_id",
     "KIP-516 (3.1): a fetch names the topic by its id, and a leader whose log has another id refuses it",

@@ -15,7 +15,7 @@ PAGE = (ROOT / "docs" / "explanation" / "healthy-runs.md").read_text(encoding="u
 
 HOLDS = {
     "healthy-cluster": (391_615, 98),
-    "healthy-sessions": (396_180, 208),
+    "healthy-sessions": (386_502, 208),
     "healthy-records": (124_428, 138),
     "healthy-metadata": (57_877, 46),
     "rolling-restart": (520_665, 166),
