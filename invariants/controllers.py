@@ -1,10 +1,11 @@
-"""What must hold of controllers (P4, P7): the active one knows what ZooKeeper has, and epochs only grow."""
+"""What must hold of controllers (P4, P7): the active one knows what ZooKeeper has and tells it; epochs only grow."""
 from __future__ import annotations
 
-from model.kafka.controller_context import Step
-from model.kafka.domains import PARTITIONS, Broker, Partition, Topic
+from model.kafka.controller_context import Liveness, Step
+from model.kafka.domains import BROKERS, PARTITIONS, Broker, Partition, Topic
 from model.kafka.state import Cluster
-from model.kafka.versions import PIECEMEAL_REMOVAL
+from model.kafka.state_machines import PartitionStatus, ReplicaStatus
+from model.kafka.versions import DELETION, PIECEMEAL_REMOVAL
 from model.language import premise, step, when_quiet
 
 
@@ -54,3 +55,63 @@ def leader_epoch_monotone(before: Cluster, after: Cluster, topic: Topic, partiti
     if not new.exists:
         return bool(PIECEMEAL_REMOVAL) and after.zookeeper.topics[topic].deletion_asked
     return old.leader_epoch <= new.leader_epoch
+
+
+@when_quiet(
+    symptom="OfflinePartitionsCount is wrong; what is to happen to a replica next is refused as an invalid transition",
+    log="ERROR of state.change.logger: Controller … initiated state change of replica … from … to … failed",
+)
+def statuses_agree(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """A partition is OnlinePartition exactly if its leader is alive, and a replica OnlineReplica if its broker is.
+
+    So it is for partitions of the active controller that are not to be deleted.
+    """
+    controller = cluster.brokers[broker].controller
+    premise(cluster.zookeeper.controller == broker and controller.is_active and controller.step is Step.IDLE)
+    context = controller.topics[topic]
+    machines = context.machines
+    premise(bool(DELETION) and partition < context.partition_count and not machines.to_be_deleted)
+    is_led = context.leadership[partition].leader in controller.live_brokers
+    return (machines.partitions[partition] is PartitionStatus.ONLINE) == is_led and all(
+        (machines.replicas[partition][replica] is ReplicaStatus.ONLINE) == (replica in controller.live_brokers)
+        for replica in BROKERS
+    )
+
+
+@step(
+    symptom="a clean stop is as bad as a crash: the partition has no leader until the controller misses the broker",
+    log="[KafkaServer id=…] Proceeding to do an unclean shutdown as all the controlled shutdown attempts failed",
+)
+def stopped_broker_hands_over(
+    before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
+) -> bool:
+    """A broker that stops leaves the ISR and leads no more, if another member of the ISR lives.
+
+    Only where no broker crashes.
+    """
+    was, now = before.zookeeper.topics[topic].states[partition], after.zookeeper.topics[topic].states[partition]
+    premise(before.is_up(broker) and not after.is_up(broker) and was.exists and was.leader is not None)
+    premise(any(other != broker and other in was.isr and before.is_up(other) for other in BROKERS))
+    return broker not in now.isr and now.leader is not None and now.leader != broker
+
+
+@step(
+    symptom="a partition has a leader in ZooKeeper that does not know of it: producers get NOT_LEADER_OR_FOLLOWER",
+    log="none: state-change.log has the election, and no LeaderAndIsr request that tells the leader",
+)
+def new_leader_is_told(before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """A broker that an election makes leader is sent a LeaderAndIsr at once, if the controller can reach it."""
+    was, now = before.zookeeper.topics[topic].states[partition], after.zookeeper.topics[topic].states[partition]
+    premise(now.leader == broker and was.leader != broker)
+    premise(
+        any(
+            after.zookeeper.controller == number
+            and after.brokers[number].controller.epoch == after.zookeeper.controller_epoch
+            and after.brokers[number].controller.liveness[broker] is Liveness.CURRENT
+            for number in BROKERS
+        )
+    )
+    return any(
+        wanted is not None and wanted.leader == broker and wanted.leader_epoch == now.leader_epoch
+        for wanted in after.brokers[broker].requests.columns[partition]
+    )

@@ -1,9 +1,10 @@
 """What must hold of topics that are deleted (P15 to P18): only what was meant goes, all of it, for good."""
 from __future__ import annotations
 
+from model.kafka.controller_context import Step
 from model.kafka.domains import BROKERS, CREATED_PARTITIONS, Broker, Partition, Topic
 from model.kafka.state import Cluster
-from model.language import premise, reachable, step, when_quiet
+from model.language import always, premise, reachable, step, when_quiet
 
 
 @step(
@@ -72,6 +73,39 @@ def partition_gets_a_leader(cluster: Cluster, topic: Topic, partition: Partition
     return znode.states[partition].exists or not all(cluster.is_up(broker) for broker in BROKERS)
 
 
+@step(
+    symptom="kafka-topics.sh --delete has succeeded, and later the topic is there still, with nothing left to be done",
+    log="[Controller id=…] Ignoring request to delete non-existing topics …",
+)
+def deletion_is_not_dropped(before: Cluster, after: Cluster, topic: Topic) -> bool:
+    """P16 DeletionTerminates: a marker goes only once the topic is gone whose deletion was asked for."""
+    premise(topic in before.zookeeper.delete_topics and topic not in after.zookeeper.delete_topics)
+    znode = after.zookeeper.topics[topic]
+    return not (znode.exists and znode.deletion_asked)
+
+
+@always(
+    symptom="TopicsIneligibleToDeleteCount is 0 although a deletion waits for a broker: it is tried at every event",
+    log="Halted deletion of topics … due to offline replicas is what is missing",
+)
+def waiting_deletion_is_ineligible(cluster: Cluster, broker: Broker, topic: Topic) -> bool:
+    """A controller that knows that a broker is down takes queued topics for ineligible."""
+    controller = cluster.brokers[broker].controller
+    context = controller.topics[topic]
+    premise(controller.step in (Step.IDLE, Step.STATES_READ) and controller.live_brokers != frozenset(BROKERS))
+    premise(context.machines.to_be_deleted and context.partition_count > 0)
+    return context.machines.ineligible
+
+
+@always(
+    symptom="a new topic's overrides have no effect: retention and min.insync.replicas are the brokers' defaults",
+    log="none: kafka-configs.sh --describe --entity-type topics lists nothing for it",
+)
+def topic_has_its_configuration(cluster: Cluster, topic: Topic) -> bool:
+    """A topic that was created and that nobody asked to delete has its configuration."""
+    znode = cluster.zookeeper.topics[topic]
+    premise(znode.exists and znode.was_created and not znode.deletion_asked)
+    return znode.has_config
 
 
 @reachable()

@@ -25,6 +25,19 @@ TRIALS = (
         bounds={"partitions": 1, "new_expansions": 0},
         about="Sessions that expire, and clients that fail to authenticate.",
     ),
+    Trial(
+        "healthy-sessions",
+        variant=LATEST,
+        bounds={
+            "partitions": 1,
+            "new_expansions": 0,
+            "new_creations": 0,
+            "failovers": 0,
+            "auth_failures": 0,
+            "restarts": 1,
+        },
+        about="Sessions that expire and brokers that stop, with no topic at all.",
+    ),
     Trial("records-through-failover", variant=LATEST, about="Records, and who has them."),
     Trial(
         "leaders-in-succession",
@@ -33,6 +46,12 @@ TRIALS = (
         about="Logs with two records, of different leader epochs.",
     ),
     Trial("stray-log", variant=LATEST, about="A log that nobody wants any more is met again."),
+    Trial(
+        "topic-deletion",
+        variant=LATEST,
+        bounds={"failovers": 1, "deletions": 0},
+        about="The statuses of partitions and replicas, when a leader is lost that is not the controller.",
+    ),
     Trial("topic-deletion", variant=LATEST, about="A deletion comes to an end, whatever fails meanwhile."),
     Trial("delete-and-recreate", variant=LATEST, about="A topic is deleted and created again."),
     Trial(
@@ -52,10 +71,23 @@ TRIALS = (
         about="An old client erases the topic id, and the controller writes it back.",
     ),
     Trial(
+        "old-client-expansion",
+        variant=LATEST,
+        bounds={"brokers": 2, "restarts": 0, "old_creations": 0, "new_creations": 1},
+        flags={"restore_from_cache": True},
+        about="A new client creates the topic, and an old one erases its id before the controller has read it.",
+    ),
+    Trial(
         "mixed-inter-broker-protocol",
         variant=LATEST,
         bounds={"brokers": 2, "restarts": 0, "old_creations": 1},
         about="A broker speaks an older protocol, and an old client creates the topic, or a new one.",
+    ),
+    Trial(
+        "mixed-inter-broker-protocol",
+        variant=LATEST,
+        bounds={"brokers": 2, "restarts": 0, "new_expansions": 0},
+        about="A broker speaks an older protocol, and a new client creates the topic.",
     ),
     Trial("rolling-restart", variant=LATEST, bounds={"brokers": 2}, about="Controlled shutdown of every broker."),
 )

@@ -75,6 +75,17 @@ def no_partition_lost(cluster: Cluster, topic: Topic) -> bool:
     return znode.partition_count >= znode.accepted_partitions
 
 
+@always(
+    symptom="a broker answers clients for a partition whose log it has deleted",
+    log="none: kafka.server:type=ReplicaManager,name=LeaderCount counts a partition that the broker does not host",
+)
+def leader_has_a_log(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """Who leads has opened the log, and has a leader epoch."""
+    replica = cluster.brokers[broker].replicas[topic][partition]
+    premise(replica.is_leader)
+    return replica.log_open and replica.leader_epoch is not None
+
+
 @when_quiet(
     symptom="consumers ask with a leader epoch that is over and are fenced for ever (KAFKA-9212); clients see a "
     "deleted topic",

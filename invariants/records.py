@@ -4,9 +4,10 @@ from __future__ import annotations
 from model.kafka.domains import BROKERS, Broker, Partition, Topic
 from model.kafka.log import Log
 from model.kafka.partition import leads
+from model.kafka.replication import answers_fetch
 from model.kafka.state import Cluster
 from model.kafka.versions import FETCH_BY_TOPIC_ID
-from model.language import always, premise, step, when_quiet
+from model.language import always, eventually, premise, step, when_quiet
 
 
 @always(symptom="acknowledged data is lost", log="[Log partition=…, dir=…] Truncating to offset … (3.9: UnifiedLog)")
@@ -92,3 +93,73 @@ def records_are_committed(cluster: Cluster, broker: Broker, topic: Topic, partit
     premise(leads(cluster, broker, topic, partition) and not log.records.is_empty)
     premise(state.isr <= cluster.zookeeper.broker_ids)
     return log.high_watermark == log.end
+
+
+@eventually(
+    symptom="the partition stays under-replicated: a replica whose broker is up never gets into the ISR again",
+    log="none: kafka-topics.sh --describe --under-replicated-partitions shows it for ever",
+)
+def followers_catch_up(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """A follower whose leader answers its fetches comes to have the leader's records and high watermark."""
+    replica = cluster.brokers[broker].replicas[topic][partition]
+    is_answered = any(answers_fetch(cluster, leader, topic, partition, follower=broker) for leader in BROKERS)
+    premise(is_answered)
+    return not is_answered or all(
+        replica.replication.leader != leader
+        or is_copy(replica.log, cluster.brokers[leader].replicas[topic][partition].log)
+        for leader in BROKERS
+    )
+
+
+def is_copy(follower: Log, leader: Log) -> bool:
+    """Whether a follower has the leader's records and high watermark."""
+    if follower.end != leader.end or follower.high_watermark != leader.high_watermark:
+        return False
+    return all(record in follower.records for record in leader.records)
+
+
+@step(
+    symptom="a follower copies again what it had; were its leader lost meanwhile, the records would be lost with it",
+    log="[UnifiedLog partition=…, dir=…] Truncating to offset …",
+)
+def common_records_are_kept(
+    before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
+) -> bool:
+    """A follower that truncates keeps every record that its leader has."""
+    was, now = before.brokers[broker].replicas[topic][partition], after.brokers[broker].replicas[topic][partition]
+    premise(was.log_open and now.log_open and now.log.end < was.log.end)
+    return all(
+        now.replication.leader != leader
+        or all(
+            record not in was.log.records or record in now.log.records
+            for record in after.brokers[leader].replicas[topic][partition].log.records
+        )
+        for leader in BROKERS
+    )
+
+
+@step(
+    symptom="a broker leads or follows with the log of a deleted topic of that name",
+    log="[Broker id=…] Topic ID in memory: … does not match the topic ID for partition … received: … is missing",
+)
+def request_for_another_log_is_refused(
+    before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
+) -> bool:
+    """A LeaderAndIsr with another topic id than the log's neither opens the log nor gives it a leader epoch."""
+    was, now = before.brokers[broker].replicas[topic][partition], after.brokers[broker].replicas[topic][partition]
+    headers = before.brokers[broker].requests.headers
+    premise(was.topic_id is not None and not headers.is_empty)
+    is_new_leader_epoch = now.leader_epoch is not None and now.leader_epoch != was.leader_epoch
+    premise(is_new_leader_epoch or (now.log_open and not was.log_open))
+    return headers.head.topic_id is None or headers.head.topic_id == was.topic_id
+
+
+@always(
+    symptom="after a restart the log has another topic id than before",
+    log="none: cat partition.metadata shows another topic_id than kafka-topics.sh --describe",
+)
+def open_log_has_the_id_of_its_file(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """While a log is open, its topic id in memory is that of partition.metadata."""
+    replica = cluster.brokers[broker].replicas[topic][partition]
+    premise(cluster.is_up(broker) and replica.log_open and replica.file_topic_id is not None)
+    return replica.topic_id == replica.file_topic_id

@@ -63,16 +63,22 @@ OLD_CLIENT_EXPANSION = evolve(stories.OLD_CLIENT_EXPANSION, invariants=INVARIANT
 OLD_CLIENT_EXPANSION_IN_DETAIL = evolve(
     stories.OLD_CLIENT_EXPANSION_IN_DETAIL, invariants=INVARIANTS, read_snapshot=read_snapshot
 )
+LOGS = (records.common_records_are_kept, records.open_log_has_the_id_of_its_file, partitions.leader_has_a_log)
 RECORDS_THROUGH_FAILOVER = evolve(
-    records_stories.RECORDS_THROUGH_FAILOVER, invariants=(*RECORDS, witnesses.logs_diverge)
+    records_stories.RECORDS_THROUGH_FAILOVER, invariants=(*RECORDS, *LOGS, witnesses.logs_diverge)
 )
-LEADERS_IN_SUCCESSION = evolve(records_stories.LEADERS_IN_SUCCESSION, invariants=RECORDS)
+LEADERS_IN_SUCCESSION = evolve(
+    records_stories.LEADERS_IN_SUCCESSION, invariants=(*RECORDS, *LOGS, records.followers_catch_up)
+)
 RECREATED_TOPIC_RECORDS = evolve(
     records_stories.RECREATED_TOPIC_RECORDS,
     invariants=(*(i for i in RECORDS if i is not records.committed_survives), witnesses.recreated_topic_has_a_record),
 )
 STRAY_LOGS = tuple(
-    evolve(story, invariants=(*RECORDS, witnesses.recreated_topic_has_a_record))
+    evolve(
+        story,
+        invariants=(*RECORDS, records.request_for_another_log_is_refused, witnesses.recreated_topic_has_a_record),
+    )
     for story in (records_stories.STRAY_LOG, records_stories.STRAY_LOG_WITHOUT_ID)
 )
 RECOVERY = (
@@ -80,12 +86,23 @@ RECOVERY = (
     recovery.deletion_comes_to_an_end,
     recovery.failover_comes_to_an_end,
 )
-TOPIC_DELETION = evolve(deletion_stories.TOPIC_DELETION, invariants=(*DELETION, *RECOVERY))
+ASKED_DELETION = (
+    *DELETION,
+    deletion.deletion_is_not_dropped,
+    deletion.waiting_deletion_is_ineligible,
+    deletion.topic_has_its_configuration,
+    topic_ids.incarnation_keeps_its_id,
+    controllers.statuses_agree,
+    partitions.leader_has_a_log,
+    sessions.resigned_controller_knows_nothing,
+    sessions.ready_controller_takes_lost_brokers_out,
+)
+TOPIC_DELETION = evolve(deletion_stories.TOPIC_DELETION, invariants=(*ASKED_DELETION, *RECOVERY))
 TOPIC_DELETION_WITH_STRAY_LOG = evolve(
     deletion_stories.TOPIC_DELETION_WITH_STRAY_LOG, invariants=(*DELETION, *RECOVERY)
 )
 DELETE_AND_RECREATE = evolve(
-    deletion_stories.DELETE_AND_RECREATE, invariants=(*DELETION, deletion.topic_is_created_again)
+    deletion_stories.DELETE_AND_RECREATE, invariants=(*ASKED_DELETION, deletion.topic_is_created_again)
 )
 DELETE_BY_HAND = evolve(deletion_stories.DELETE_BY_HAND, invariants=(*DELETION, deletion.topic_is_created_again))
 EXPANSION_DURING_DELETION = evolve(deletion_stories.EXPANSION_DURING_DELETION, invariants=DELETION)
@@ -110,7 +127,12 @@ TOPIC_ID_STORIES = (
     evolve(topic_id_stories.TWO_ADMINS, invariants=(*EVERYWHERE, witnesses.admins_overlap)),
     evolve(
         topic_id_stories.MIXED_INTER_BROKER_PROTOCOL,
-        invariants=(*EVERYWHERE, topic_ids.topic_has_an_id, witnesses.old_protocol_controller_serves),
+        invariants=(
+            *EVERYWHERE,
+            topic_ids.topic_has_an_id,
+            topic_ids.ids_follow_the_protocol,
+            witnesses.old_protocol_controller_serves,
+        ),
     ),
     evolve(topic_id_stories.REPAIR_BY_REMOVING_FILES, invariants=REPAIR),
     evolve(topic_id_stories.REPAIR_BY_WRITING_THE_ID_BACK, invariants=REPAIR),
@@ -147,7 +169,16 @@ AUTHENTICATION_FAILURE = evolve(
 )
 FAST_BOUNCE = evolve(session_stories.FAST_BOUNCE, invariants=(*SESSIONS, TOLD[0], sessions.broker_is_bounced))
 MOVED = (witnesses.replica_is_moved, witnesses.reassignment_is_cancelled)
-REASSIGNMENT = evolve(reassignment_stories.REASSIGNMENT, invariants=(*EVERYWHERE, deletion.no_stray, *MOVED))
+REASSIGNMENT = evolve(
+    reassignment_stories.REASSIGNMENT,
+    invariants=(
+        *EVERYWHERE,
+        deletion.no_stray,
+        partitions.leader_has_a_log,
+        sessions.resigned_controller_knows_nothing,
+        *MOVED,
+    ),
+)
 REASSIGNMENT_WITH_EXPANSION = evolve(
     reassignment_stories.REASSIGNMENT_WITH_EXPANSION,
     invariants=(*EVERYWHERE, deletion.no_stray, witnesses.expansion_is_registered),
@@ -166,6 +197,16 @@ REASSIGNMENT_THERE_AND_BACK = evolve(
         witnesses.replica_is_moved_back,
     ),
 )
+HEALTH = (
+    *SESSIONS,
+    sessions.controller_lives,
+    sessions.one_active_controller,
+    sessions.resigned_controller_knows_nothing,
+    sessions.ready_controller_knows_who_lives,
+    sessions.ready_controller_replaces_leaders,
+    sessions.ready_controller_takes_lost_brokers_out,
+    partitions.leader_has_a_log,
+)
 AFTER_FAULTS = (
     recovery.partition_comes_to_be_served,
     recovery.failover_comes_to_an_end,
@@ -175,7 +216,7 @@ HEALTHY_INVARIANTS = (
     (
         healthy_stories.HEALTHY_CLUSTER,
         (
-            *SESSIONS,
+            *HEALTH,
             *AFTER_FAULTS,
             deletion.partition_gets_a_leader,
             partitions.preferred_replica_leads,
@@ -187,21 +228,33 @@ HEALTHY_INVARIANTS = (
     (
         healthy_stories.HEALTHY_SESSIONS,
         (
-            *SESSIONS,
+            *HEALTH,
             *AFTER_FAULTS,
             *TOLD,
             sessions.deposed_controller_knows_nothing,
             sessions.broker_registers_again,
         ),
     ),
-    (healthy_stories.HEALTHY_RECORDS, (*SESSIONS, *RECORDS)),
-    (healthy_stories.HEALTHY_METADATA, (*SESSIONS, partitions.metadata_converges, witnesses.failover_completes)),
-    (healthy_stories.HEALTHY_DELETION, (*SESSIONS, *DELETION)),
+    (
+        healthy_stories.HEALTHY_RECORDS,
+        (*HEALTH, *RECORDS, records.open_log_has_the_id_of_its_file, records.followers_catch_up),
+    ),
+    (healthy_stories.HEALTHY_METADATA, (*HEALTH, partitions.metadata_converges, witnesses.failover_completes)),
+    (healthy_stories.HEALTHY_DELETION, (*HEALTH, *ASKED_DELETION)),
     (
         healthy_stories.HEALTHY_REASSIGNMENT,
-        (*SESSIONS, deletion.no_stray, deletion.deleted_logs_were_meant, witnesses.replica_is_moved),
+        (*HEALTH, deletion.no_stray, deletion.deleted_logs_were_meant, witnesses.replica_is_moved),
     ),
-    (healthy_stories.ROLLING_RESTART, (*SESSIONS, deletion.partition_gets_a_leader, witnesses.failover_completes)),
+    (
+        healthy_stories.ROLLING_RESTART,
+        (
+            *HEALTH,
+            controllers.stopped_broker_hands_over,
+            controllers.new_leader_is_told,
+            deletion.partition_gets_a_leader,
+            witnesses.failover_completes,
+        ),
+    ),
 )
 HEALTHY = tuple(evolve(story, invariants=tuple(dict.fromkeys(held))) for story, held in HEALTHY_INVARIANTS)
 SCENARIOS = (

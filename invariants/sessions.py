@@ -1,10 +1,12 @@
 """What must hold of sessions, fencing and watches (P5 to P7, P19): one controller that works, and misses nothing."""
 from __future__ import annotations
 
-from model.kafka.controller_context import ControllerEvent, EventKind, Step
-from model.kafka.domains import BROKERS, TOPICS, Broker, Partition, Topic
+from model.kafka.controller_context import ControllerEvent, EventKind, Liveness, Step, TopicContext
+from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker, Partition, Topic
 from model.kafka.state import Cluster, Session
+from model.kafka.state_machines import PartitionStatus, ReplicaStatus
 from model.kafka.versions import DELETION
+from model.kafka.znodes import Assignment
 from model.language import always, premise, reachable, step, when_quiet
 
 
@@ -20,6 +22,53 @@ def one_effective_controller(cluster: Cluster) -> bool:
         for a in BROKERS
         for b in BROKERS
         if a < b
+    )
+
+
+@always(
+    symptom="the cluster has a controller that does nothing: topics are not created and leaders not elected",
+    log="none: get /controller in ZooKeeper shows a brokerid that /brokers/ids does not have",
+)
+def controller_lives(cluster: Cluster, broker: Broker) -> bool:
+    """/controller never names a broker whose process has ended."""
+    premise(cluster.zookeeper.controller == broker)
+    return cluster.is_up(broker)
+
+
+@when_quiet(
+    symptom="the sum of ActiveControllerCount over all brokers is not 1: two take themselves for controller, or nobody",
+    log="none: kafka.controller:type=KafkaController,name=ActiveControllerCount",
+)
+def one_active_controller(cluster: Cluster, broker: Broker) -> bool:
+    """The broker that /controller names takes itself for controller, and no other does."""
+    premise(cluster.zookeeper.controller is not None)
+    return cluster.brokers[broker].controller.is_active == (cluster.zookeeper.controller == broker)
+
+
+@always(
+    symptom="a broker's next failover begins with what it knew when it resigned: topics that are gone are there again",
+    log="none: [Controller id=…] Resigned is there, but the context was not cleared",
+)
+def resigned_controller_knows_nothing(cluster: Cluster, broker: Broker, topic: Topic) -> bool:
+    """A module that is not active has an empty context, and is in the midst of nothing."""
+    controller = cluster.brokers[broker].controller
+    premise(not controller.is_active)
+    is_idle = controller.step is Step.IDLE and not controller.new_topics and not controller.live_brokers
+    return is_idle and is_forgotten(controller.topics[topic])
+
+
+def is_forgotten(context: TopicContext) -> bool:
+    """Whether nothing is left of a topic in a controller's context."""
+    if context.partition_count > 0 or context.topic_id is not None or context.machines.to_be_deleted:
+        return False
+    return all(
+        context.machines.partitions[p] is PartitionStatus.NON_EXISTENT
+        and context.assignments[p] == Assignment()
+        and not context.leadership[p].is_known
+        and context.leadership[p].leader is None
+        and not context.leadership[p].isr
+        and all(context.machines.replicas[p][broker] is ReplicaStatus.NON_EXISTENT for broker in BROKERS)
+        for p in PARTITIONS
     )
 
 
@@ -98,6 +147,54 @@ def topic_watch_covered(cluster: Cluster, broker: Broker, topic: Topic) -> bool:
     premise(cluster.brokers[broker].controller.topics[topic].partition_count > 0)
     event = ControllerEvent(EventKind.PARTITION_MODIFICATIONS, topic)
     return cluster.zookeeper.watches[broker].topic[topic] or is_pending(cluster, broker, event)
+
+
+def has_seen_all(cluster: Cluster, broker: int) -> bool:
+    """Whether the broker is a ready controller that has handled every change of the live brokers."""
+    return is_ready(cluster, broker) and not is_pending(cluster, broker, ControllerEvent(EventKind.BROKER_CHANGE))
+
+
+@always(
+    symptom="the controller elects brokers that are gone, or leaves out those that are back",
+    log="[Controller id=…] Newly added brokers: …, deleted brokers: …, bounced brokers: …, all live brokers: …",
+)
+def ready_controller_knows_who_lives(cluster: Cluster, broker: Broker) -> bool:
+    """A controller that has handled every BrokerChange takes just the brokers of /brokers/ids for live."""
+    premise(has_seen_all(cluster, broker))
+    liveness = cluster.brokers[broker].controller.liveness
+    return all(
+        (liveness[b] is Liveness.CURRENT) == cluster.is_registered(b) and liveness[b] is not Liveness.STALE
+        for b in BROKERS
+    )
+
+
+@always(
+    symptom="a partition has no leader though a replica in sync lives, until some broker starts",
+    log="none: kafka-topics.sh --describe shows Leader: none and a live broker under Isr",
+)
+def ready_controller_replaces_leaders(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """A controller that has handled every BrokerChange has given a partition with a live ISR member a live leader."""
+    context, state = cluster.brokers[broker].controller.topics[topic], cluster.zookeeper.topics[topic].states[partition]
+    premise(has_seen_all(cluster, broker) and bool(state.isr & cluster.zookeeper.broker_ids))
+    premise(context.leadership[partition].is_known and not context.machines.to_be_deleted)
+    return state.leader is not None and cluster.is_registered(state.leader)
+
+
+@always(
+    symptom="producers with acks=all, and min.insync.replicas, count on a replica that is gone",
+    log="none: kafka-topics.sh --describe shows a dead broker under Isr",
+)
+def ready_controller_takes_lost_brokers_out(
+    cluster: Cluster, broker: Broker, topic: Topic, partition: Partition
+) -> bool:
+    """A controller that has handled every BrokerChange has taken lost brokers out of the ISR, if one is left.
+
+    Before 3.3 a leader may take one whose session has expired in again (KIP-841).
+    """
+    context, state = cluster.brokers[broker].controller.topics[topic], cluster.zookeeper.topics[topic].states[partition]
+    premise(has_seen_all(cluster, broker) and bool(state.isr & cluster.zookeeper.broker_ids))
+    premise(context.leadership[partition].is_known and not context.machines.to_be_deleted)
+    return state.isr <= cluster.zookeeper.broker_ids
 
 
 @reachable()

@@ -1,7 +1,7 @@
 """What must hold of topic ids (P1 to P3, P23): a topic has one for life, and every replica knows the same."""
 from __future__ import annotations
 
-from model.kafka.domains import BROKERS, Broker, Partition, Topic
+from model.kafka.domains import BROKERS, OLD_CREATIONS, Broker, Partition, Topic
 from model.kafka.inter_broker_protocol import uses_topic_ids
 from model.kafka.state import Cluster
 from model.language import always, premise, step, when_quiet
@@ -53,6 +53,34 @@ def topic_has_an_id(cluster: Cluster, broker: Broker, topic: Topic) -> bool:
     znode = cluster.zookeeper.topics[topic]
     premise(uses_topic_ids(broker) and cluster.zookeeper.controller == broker and znode.exists)
     return znode.topic_id is not None
+
+
+@step(
+    symptom="a topic without an id in an upgraded cluster, or with one that brokers of the older protocol do not know",
+    log="none: get /brokers/topics/… in ZooKeeper shows the topic_id, or none",
+)
+def ids_follow_the_protocol(before: Cluster, after: Cluster, topic: Topic) -> bool:
+    """A topic gets no id under a controller whose inter-broker protocol is below 2.8.
+
+    Under one of 2.8 or later a new client's topic has its id from the start.
+    """
+    old, new, controller = before.zookeeper.topics[topic], after.zookeeper.topics[topic], before.zookeeper.controller
+    premise(controller is not None and controller == after.zookeeper.controller)
+    premise(new.exists and old.topic_id is None)
+    if any(controller == broker and not uses_topic_ids(broker) for broker in BROKERS):
+        return new.topic_id is None
+    return old.exists or OLD_CREATIONS > 0 or new.topic_id is not None
+
+
+@always(
+    symptom="producers and consumers of a topic that was created again meet UNKNOWN_TOPIC_ID or INCONSISTENT_TOPIC_ID",
+    log="[Broker id=…] Topic ID in memory: … does not match the topic ID for partition … received: ….",
+)
+def incarnation_keeps_its_id(cluster: Cluster, topic: Topic) -> bool:
+    """A topic's znode never gets a second id, nor that of an earlier topic of the same name."""
+    znode = cluster.zookeeper.topics[topic]
+    premise(znode.exists and znode.topic_id is not None)
+    return znode.topic_id == znode.first_topic_id
 
 
 @when_quiet(symptom="the repair is done, and still a partition is not led, or stays under-replicated")

@@ -42,6 +42,7 @@ WITNESSES = {
     "deletion_targets_intent": ("healthy-deletion", "topic_is_deleted"),
     "deleted_logs_were_meant": ("healthy-deletion", "topic_is_deleted"),
     "deletion_terminates": ("healthy-deletion", "topic_is_deleted"),
+    "deletion_is_not_dropped": ("healthy-deletion", "topic_is_deleted"),
     "no_stray": ("healthy-reassignment", "replica_is_moved"),
     "no_unasked_topic": ("delete-and-recreate", "topic_is_created_again"),
     "watch_covered": ("healthy-cluster", "ready_controller_will_be_told"),

@@ -306,4 +306,15 @@ BROKEN = (
         handle_leader_and_isr(1) expand_isr(1,0,0) expand_isr(1,0,1)
         """,
     ),
+    Broken(
+        "deletion_is_not_dropped(0)", "delete-and-recreate", "3.9.0",
+        bounds={"deletions": 2, "failovers": 0},
+        steps="""
+        new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) handle_leader_and_isr(0)
+        handle_leader_and_isr(1) client_deletes_topic(0) topic_deletion(0) handle_stop_replica(0) handle_stop_replica(0)
+        handle_stop_replica(1) handle_stop_replica(1) stop_replica_response(0) stop_replica_response(0)
+        complete_deletion_deletes_topic(0) complete_deletion_deletes_config(0) complete_deletion_deletes_marker(0)
+        topic_change(0) new_client_creates_topic(0) client_deletes_topic(0) topic_deletion(0)
+        """,
+    ),
 )

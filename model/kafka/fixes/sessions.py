@@ -1,7 +1,14 @@
 """Fixes of controllers and brokers that act on a session, a registration or an election which is over."""
 from __future__ import annotations
 
-from model.kafka.versions import ALTER_ISR, AUTH_REINIT_GUARD, BROKER_EPOCH, SESSION_BOUND, ZK_FENCING
+from model.kafka.versions import (
+    ALTER_ISR,
+    AUTH_REINIT_GUARD,
+    BROKER_EPOCH,
+    LIVE_ISR_ONLY,
+    SESSION_BOUND,
+    ZK_FENCING,
+)
 from model.language.fix import Fix, Trial
 
 SPLIT = ("context_agrees", "partition_servable", "replicas_converge")
@@ -90,6 +97,25 @@ FIXES = (
                 flags=ISR_CHANGES_ANY_TIME,
                 about="what a leader writes by itself is in the state znode, which every election reads; that the "
                 "controller hears of it late, before 2.7, is no own step of the model",
+            ),
+        ),
+    ),
+    Fix(
+        flag=LIVE_ISR_ONLY,
+        claims="a broker whose session has expired does not get into an ISR again before it has registered",
+        source="KIP-841 (3.3): KafkaController.tryProcessAlterPartition, INELIGIBLE_REPLICA",
+        trials=(
+            Trial(
+                "healthy-sessions",
+                ("ready_controller_takes_lost_brokers_out",),
+                bounds={"partitions": 1, "new_expansions": 0},
+                about="a session expires, and the controller has taken its broker out of the ISR",
+            ),
+            Trial(
+                "healthy-sessions",
+                ("ready_controller_takes_lost_brokers_out",),
+                variant="3.9.0",
+                bounds={"partitions": 1, "new_expansions": 0},
             ),
         ),
     ),
