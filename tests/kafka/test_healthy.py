@@ -57,7 +57,8 @@ def test_what_does_not_hold_is_on_the_page_with_its_shortest_counterexample():
 
 
 @pytest.mark.parametrize(
-    ("release", "states", "found"), [("3.0", 12_101, {"deletion_targets_intent": 11}), ("3.9.0", 8_896, {})]
+    ("release", "states", "found"),
+    [("3.0", 12_101, {"deletion_targets_intent": 11, "topic_has_its_configuration": 11}), ("3.9.0", 8_896, {})],
 )
 def test_a_topic_that_is_created_again_is_deleted_in_3_0_and_not_in_3_9(release, states, found):
     verdict = exhaust(Model(STORIES["delete-and-recreate"], release), keep_going=True)
