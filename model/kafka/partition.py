@@ -12,6 +12,7 @@ from model.kafka.actors import BROKER
 from model.kafka.controller_context import Liveness, Step
 from model.kafka.domains import BROKERS, RECORDS, Broker, Partition, Topic
 from model.kafka.partition_state_machine import read_leadership
+from model.kafka.reassignment import maybe_complete_reassignment
 from model.kafka.replication import advance_high_watermark, has_consistent_topic_id, is_follower_in_sync
 from model.kafka.state import Cluster, Session
 from model.kafka.versions import ALTER_ISR, CTX_EPOCH_ON_BUMP, ISR_CHANGES, LIVE_ISR_ONLY, REASSIGNMENT
@@ -139,7 +140,10 @@ def is_assigned(cluster: Cluster, follower: int, topic: int, partition: int) -> 
 
 
 def alter_isr(cluster: Cluster, leader: int, topic: int, partition: int, isr: frozenset[int]) -> None:
-    """The controller writes the ISR, or learns of it, and the leader waits for nobody else any more."""
+    """The controller writes the ISR, or learns of it, and the leader waits for nobody else any more.
+
+    Since 2.7 the controller completes in the same event a reassignment whose target is all in the ISR.
+    """
     cluster.zookeeper.topics[topic].states[partition].isr = isr
     if not CTX_EPOCH_ON_BUMP:
         for broker in BROKERS:
@@ -151,3 +155,7 @@ def alter_isr(cluster: Cluster, leader: int, topic: int, partition: int, isr: fr
                 cluster.brokers[broker].controller.topics[topic].leadership[partition].isr = isr
         cluster.brokers[leader].replicas[topic][partition].replication.isr = isr
         advance_high_watermark(cluster, leader, topic, partition)
+    if REASSIGNMENT and ALTER_ISR:
+        for broker in BROKERS:
+            if cluster.zookeeper.controller == broker:
+                maybe_complete_reassignment(cluster, broker, topic, partition)

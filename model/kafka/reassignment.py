@@ -26,7 +26,7 @@ from model.kafka.domains import BROKERS, CANCELLATIONS, PARTITIONS, REASSIGNMENT
 from model.kafka.partition_state_machine import elect_for_reassignment, read_leadership
 from model.kafka.replica_state_machine import remove_replica_from_isr
 from model.kafka.state import Cluster
-from model.kafka.versions import CTX_EPOCH_ON_BUMP, REASSIGNMENT
+from model.kafka.versions import ALTER_ISR, CTX_EPOCH_ON_BUMP, REASSIGNMENT
 from model.kafka.znodes import Assignment
 from model.kafka.zookeeper import check_controller_epoch, write_topic_from_context
 from model.language import action, require
@@ -84,16 +84,27 @@ def cancel_partition_reassignment(cluster: Cluster, broker: Broker, topic: Topic
 @action(
     by=CONTROLLER,
     says="completes the reassignment of {topic}-{partition}",
-    source="KafkaController.processAlterIsr, processPartitionReassignmentIsrChange, maybeCompleteReassignment",
+    source="KafkaController.processPartitionReassignmentIsrChange, before 2.7",
 )
 def complete_reassignment(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
-    """The ISR has changed, and all of the target are in it."""
+    """The leader has written an ISR that all of the target are in, and the controller notices.
+
+    Since 2.7 the controller writes the ISR itself, and completes the reassignment in the same event.
+    """
     controller = cluster.brokers[broker].controller
+    require(not ALTER_ISR)
     require(REASSIGNMENT and cluster.zookeeper.controller == broker)
     require(accepts_reassignment(controller, topic, partition))
     current = controller.topics[topic].assignments[partition]
     require(current.is_being_reassigned and is_reassignment_complete(cluster, topic, partition, current))
     on_partition_reassignment(cluster, broker, topic, partition, current)
+
+
+def maybe_complete_reassignment(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
+    """maybeCompleteReassignment: what a controller does, since 2.7, in the event that has written an ISR."""
+    current = cluster.brokers[broker].controller.topics[topic].assignments[partition]
+    if current.is_being_reassigned and is_reassignment_complete(cluster, topic, partition, current):
+        on_partition_reassignment(cluster, broker, topic, partition, current)
 
 
 def resume_reassignments(cluster: Cluster, broker: int, topic: int, *, to: frozenset[int]) -> None:

@@ -23,7 +23,7 @@ HOLDS = {
 """Stories in which all holds: distinct and quiet states."""
 DEFECTS = [
     ("healthy-deletion", {}, "no_stray", 32),
-    ("healthy-reassignment", {}, "no_stray", 21),
+    ("healthy-reassignment", {}, "no_stray", 20),
     ("healthy-reassignment", {"restarts": 0, "failovers": 1, "cancellations": 1}, "no_stray", 20),
     ("reassignment-with-expansion", {"expansions": 0, "new_expansions": 1, "topic_ids": 1}, "no_partition_lost", 5),
 ]

@@ -147,7 +147,6 @@ BROKEN = (
         new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) handle_leader_and_isr(0)
         handle_leader_and_isr(1) alter_partition_reassignments(0,0,0,0) handle_leader_and_isr(0)
         handle_leader_and_isr(1) handle_leader_and_isr(2) handle_leader_and_isr(2) expand_isr(2,0,0)
-        cancel_partition_reassignment(0,0,0)
         """,
     ),
     Broken(
@@ -197,8 +196,7 @@ BROKEN = (
         flags={"stop_replica_epoch": "none"},
         steps="""
         alter_partition_reassignments(0,0,0,0) handle_leader_and_isr(0) handle_leader_and_isr(1)
-        handle_leader_and_isr(1) expand_isr(1,0,0) complete_reassignment(0,0,0) alter_partition_reassignments(0,0,0,1)
-        handle_stop_replica(0)
+        handle_leader_and_isr(1) expand_isr(1,0,0) alter_partition_reassignments(0,0,0,1) handle_stop_replica(0)
         """,
     ),
     Broken(
