@@ -1,6 +1,7 @@
 """Where mutants of the Kafka model are tried: stories with few states that together come to most of its lines.
 
-Most are healthy runs of 3.9.0, of whose claims all or nearly all hold; others bring what healthy clusters do not have.
+Most are healthy runs of 3.9.0, of whose claims all or nearly all hold; others bring what healthy clusters do not have,
+and one what releases before 2.7 did.
 The explanations of mutants that survive are in `mutants.toml`.
 """
 from __future__ import annotations
@@ -59,6 +60,12 @@ TRIALS = (
         variant=LATEST,
         bounds={"brokers": 2, "replication_factor": 1, "failovers": 1},
         about="A replica moves to another broker, and the controller moves.",
+    ),
+    Trial(
+        "reassignment",
+        variant="2.5.0",
+        bounds={"brokers": 2, "replication_factor": 1, "failovers": 1},
+        about="Before 2.7 leaders write the ISR, and a reassignment is completed in an event of its own.",
     ),
     Trial(
         "reassignment-as-clients-see-it", variant=LATEST, about="UpdateMetadata, and what brokers tell clients."
