@@ -95,6 +95,13 @@ FIXES = (
                 ("partition_gets_a_leader",),
                 about="a topic that is removed and created again before the controller looks is not new to it",
             ),
+            Trial(
+                "delete-and-recreate",
+                ("deletion_terminates",),
+                variant="3.9.0",
+                bounds={"deletions": 2, "failovers": 0, "restarts": 1},
+                about="a name that a deletion left among the ineligible topics",
+            ),
         ),
     ),
     Fix(
