@@ -52,7 +52,11 @@ def may_stop(cluster: Cluster, broker: int, controller: int) -> bool:
 
 
 def stop_process(cluster: Cluster, broker: int, controller: int) -> None:
-    """Topics that are queued for deletion are left as they are."""
+    """Topics that are queued for deletion are left as they are.
+
+    In Kafka the controller does not count the broker as live from then on (shuttingDownBrokerIds); here it does until it
+    handles BrokerChange, as after a crash: a topic created in between may get the stopped broker for its first leader.
+    """
     for topic in TOPICS:
         if not cluster.brokers[controller].controller.topics[topic].machines.to_be_deleted:
             controlled_shutdown(cluster, controller, topic, stopping=broker)
