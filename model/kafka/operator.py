@@ -54,8 +54,8 @@ def may_stop(cluster: Cluster, broker: int, controller: int) -> bool:
 def stop_process(cluster: Cluster, broker: int, controller: int) -> None:
     """Topics that are queued for deletion are left as they are.
 
-    In Kafka the controller does not count the broker as live from then on (shuttingDownBrokerIds); here it does until it
-    handles BrokerChange, as after a crash: a topic created in between may get the stopped broker for its first leader.
+    In Kafka the controller does not take the broker for live from then on (shuttingDownBrokerIds); here it does until
+    it handles BrokerChange, as after a crash: a topic that comes in between may get the stopped broker for its leader.
     """
     for topic in TOPICS:
         if not cluster.brokers[controller].controller.topics[topic].machines.to_be_deleted:
