@@ -14,7 +14,7 @@ from search.checkpoint import Checkpoint
 from search.confirm import EngineDisagreement, Origin, confirmed, domain_error
 from search.exploration import Ending, Exploration, Wish
 from search.explored import Explored
-from search.fairness import never_ends
+from search.fairness import never_ends, safety, without_liveness
 from search.kernel import Kernel
 from search.liveness import Waits, look_through_waits, told
 from search.loops.frontier import ASLEEP, DEADLOCKS, DEPTH, FIRST_DEADLOCK, GENERATED, NEXT, QUIET, SIZE
@@ -43,11 +43,12 @@ def exhaust(
 
     With `symmetry`, states that differ only by the names of that domain's members count as one; UsageError if they are
     not interchangeable. With `reduce`, states that make no difference to the claims' answers and shortest traces are
-    left out; UsageError for `eventually` claims and symmetry.
+    left out; `eventually` claims are then not looked at, and the verdict says so; UsageError for symmetry.
     DomainError if an action leaves its domain. A spent budget or Ctrl-C gives a partial verdict, UNDECIDED.
     """
+    asked = model.claims if claims is None else claims
     wish = Wish(
-        model.claims if claims is None else claims, keep_going=keep_going, seconds=seconds, workers=workers,
+        safety(asked) if reduce else asked, keep_going=keep_going, seconds=seconds, workers=workers,
         memory=int(SHARE * available_memory()) if memory_bytes is None else memory_bytes, report=report,
         checkpoint=checkpoint, reduce=reduce,
     )  # fmt: skip
@@ -56,6 +57,8 @@ def exhaust(
     exploration.run()
     conclusion = Conclusion(exploration, look_through_waits(exploration), command)
     verdict = conclusion.verdict()
+    if reduce:
+        verdict = without_liveness(verdict, asked, "a search with --reduce")
     if exploration.saving is not None:
         exploration.saving.end(keep=not conclusion.is_over)
     return verdict

@@ -131,9 +131,7 @@ class Exploration(Explored):
 
     def _reduction(self) -> Reduction:
         from search.reduction import Reduction
-        from search.reduction.account import refuse_unsuited
 
-        refuse_unsuited(self.wish.claims)
         return Reduction(self.model, self.kernel, self.wish.claims, self.wish.report)
 
     def _begin_depth(self) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from model.language import Claim, Kind, UsageError
 from search.reduction import Reduction
 
 
@@ -43,13 +42,3 @@ def told(reduction: Reduction, enabled: np.ndarray, blocked: np.ndarray, asleep:
 
 def _percent(part: int, whole: int) -> str:
     return f" ({100 * part / whole:.0f} %)" if whole else ""
-
-
-def refuse_unsuited(claims: tuple[Claim, ...]) -> None:
-    """UsageError if a reduced search cannot judge one of the claims."""
-    for claim in claims:
-        if claim.kind is Kind.EVENTUALLY:
-            raise UsageError(
-                f"A reduced search cannot judge {claim.key}: whether a wait ends depends on all loops, and it leaves "
-                "some out. Search without --reduce, or name other invariants with --invariant."
-            )

@@ -12,14 +12,21 @@ from search.graph import explore
 from search.hypothesis import hypothesis_search
 from search.prove import prove
 from search.shrink import shrink
-from search.verdict import Answer
+from search.verdict import Answer, Verdict
 from search.walks import walk
 from tests.liveness.classics import LOSSY, SLEEPERS, value_arrives
 
 BOTH = evolve(ALTERNATING_BIT, invariants=(*ALTERNATING_BIT.invariants, value_arrives))
 
 
-@pytest.mark.parametrize("engine", [walk, prove, hypothesis_search], ids=["walk", "prove", "hypothesis"])
+def reduced(model: Model) -> Verdict:
+    """What a search says that leaves loops out."""
+    return exhaust(model, reduce=True)
+
+
+@pytest.mark.parametrize(
+    "engine", [walk, prove, hypothesis_search, reduced], ids=["walk", "prove", "hypothesis", "reduced"]
+)
 def test_an_engine_that_cannot_tell_says_so_and_answers_nothing(engine):
     verdict = engine(Model(LOSSY), seconds=5.0) if engine is prove else engine(Model(LOSSY))
     assert verdict.answer is Answer.UNDECIDED
