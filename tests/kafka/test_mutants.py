@@ -4,12 +4,15 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import re
 from types import ModuleType
 
 import pytest
 
 import model.kafka
 from invariants.mutation import TRIALS
+from invariants.scenarios import SCENARIOS
+from model.language import Kind
 from model.language.action import Parametric
 from reports.escaping import markdown
 from reports.mutation.files import explanations_in
@@ -20,10 +23,9 @@ from tests.structure.rooms import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "mutants.md").read_text(encoding="utf-8")
 EXPLAINED = explanations_in(str(ROOT / "invariants" / "mutants.toml"))
-SCORE = (
-    "**1,100 mutants; 648 of 812 that can be noticed are; of 162 that are alive 162 are explained.** "
-    "A random sample of 1,100 of 1,852 mutants (seed 0)."
-)
+SCORE = "**1,871 mutants; 1,265 of 1,458 that can be noticed are; of 191 that are alive 191 are explained.**\n"
+FORESTALLED = {"deletion_comes_to_an_end"}
+"""A deletion that hangs in a quiet state breaks `deletion_terminates` first; tests/kafka/test_recovery.py breaks it."""
 SMALL = "records-through-failover"
 AGAIN = {
     "controller_channels.send_batch:dropped-effect:af8bfdb6": (Fate.KILLED, "partition_servable(0, 0)", 3),
@@ -32,7 +34,7 @@ AGAIN = {
     "partition.shrink_isr:dropped-guard:50174489": (Fate.KILLED, "leader_in_assignment(0, 0)", 4),
     "partition.takes_in:swapped-connective:f2e89180": (Fate.KILLED, "committed_survives(1, 0, 0)", 16),
     "replication.produce:off-by-one:cd6e8060": (Fate.KILLED, "record_is_committed(0, 0)", None),
-    "replication.fetch:dropped-effect:03690ce4": (Fate.SURVIVED, "", 15),
+    "partition.shrink_isr:dropped-guard:5a1f83ec": (Fate.SURVIVED, "", 10),
 }
 """Mutants whose fate the first ground decides: what kills them there, and after how many steps."""
 
@@ -58,6 +60,18 @@ def names() -> set[str]:
 
 def test_the_page_has_the_score():
     assert SCORE in PAGE
+
+
+def test_all_mutants_of_these_grounds_were_tried():
+    assert "random sample" not in PAGE
+
+
+def test_every_invariant_that_stands_for_no_property_of_its_own_kills_some_mutant():
+    """Those that do, P1 to P24, are broken one by one elsewhere."""
+    invariants = {invariant for scenario in SCENARIOS for invariant in scenario.invariants}
+    plain = {i.name for i in invariants if i.kind is not Kind.REACHABLE and not re.match(r"P\d+ ", i.about)}
+    killers = {line.split("`")[1] for line in PAGE.splitlines() if line.startswith("| `") and "/" not in line}
+    assert plain - killers == FORESTALLED
 
 
 def test_every_mutant_that_is_alive_is_on_the_page_under_its_reason_and_no_other():
