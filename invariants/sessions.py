@@ -154,6 +154,13 @@ def has_seen_all(cluster: Cluster, broker: int) -> bool:
     return is_ready(cluster, broker) and not is_pending(cluster, broker, ControllerEvent(EventKind.BROKER_CHANGE))
 
 
+def can_be_led(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
+    """Whether a controller has a partition, which is not to be deleted, and an ISR member of it lives."""
+    context, state = cluster.brokers[broker].controller.topics[topic], cluster.zookeeper.topics[topic].states[partition]
+    is_kept = context.leadership[partition].is_known and not context.machines.to_be_deleted
+    return is_kept and bool(state.isr & cluster.zookeeper.broker_ids)
+
+
 @always(
     symptom="the controller elects brokers that are gone, or leaves out those that are back",
     log="[Controller id=…] Newly added brokers: …, deleted brokers: …, bounced brokers: …, all live brokers: …",
@@ -174,9 +181,8 @@ def ready_controller_knows_who_lives(cluster: Cluster, broker: Broker) -> bool:
 )
 def ready_controller_replaces_leaders(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
     """A controller that has handled every BrokerChange has given a partition with a live ISR member a live leader."""
-    context, state = cluster.brokers[broker].controller.topics[topic], cluster.zookeeper.topics[topic].states[partition]
-    premise(has_seen_all(cluster, broker) and bool(state.isr & cluster.zookeeper.broker_ids))
-    premise(context.leadership[partition].is_known and not context.machines.to_be_deleted)
+    premise(has_seen_all(cluster, broker) and can_be_led(cluster, broker, topic, partition))
+    state = cluster.zookeeper.topics[topic].states[partition]
     return state.leader is not None and cluster.is_registered(state.leader)
 
 
@@ -191,9 +197,8 @@ def ready_controller_takes_lost_brokers_out(
 
     Before 3.3 a leader may take one whose session has expired in again (KIP-841).
     """
-    context, state = cluster.brokers[broker].controller.topics[topic], cluster.zookeeper.topics[topic].states[partition]
-    premise(has_seen_all(cluster, broker) and bool(state.isr & cluster.zookeeper.broker_ids))
-    premise(context.leadership[partition].is_known and not context.machines.to_be_deleted)
+    premise(has_seen_all(cluster, broker) and can_be_led(cluster, broker, topic, partition))
+    state = cluster.zookeeper.topics[topic].states[partition]
     return state.isr <= cluster.zookeeper.broker_ids
 
 

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import pytest
 
-from invariants.scenarios import DELETE_BY_HAND, EXPANSION_DURING_DELETION, TOPIC_DELETION
+from invariants.scenarios import DELETE_AND_RECREATE, DELETE_BY_HAND, EXPANSION_DURING_DELETION, TOPIC_DELETION
 from model.kafka.state_machines import PartitionStatus, ReplicaStatus
+from model.kafka.versions import RELEASES
 from model.language import Model
 from search.exhaust import exhaust
 from tests.kafka.schedule import Schedule
@@ -123,6 +124,15 @@ def test_answers_to_an_earlier_term_of_the_controller_complete_a_deletion_whose_
     schedule._elect(1)
     schedule.settle()
     assert schedule.violated("no_stray"), "the second term's LeaderAndIsr came, its StopReplica was dropped"
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_in_every_release_a_second_deletion_is_lost_or_hangs(release):
+    at_once = Model(DELETE_AND_RECREATE, release, {"deletions": 2, "failovers": 0})
+    lost = exhaust(at_once, claims=at_once.claims_of("deletion_is_not_dropped")).counterexample
+    restarted = Model(DELETE_AND_RECREATE, release, {"deletions": 2, "failovers": 0, "restarts": 1})
+    hangs = exhaust(restarted, claims=restarted.claims_of("deletion_terminates")).counterexample
+    assert (lost.length, hangs.length) == (20, 28)
 
 
 @pytest.mark.parametrize(("old_admins", "is_back"), [(1, True), (0, False)])

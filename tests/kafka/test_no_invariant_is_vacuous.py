@@ -8,8 +8,9 @@ import pytest
 from invariants.scenarios import SCENARIOS
 from model.language import Kind, Model
 from search.trace import run
+from tests.kafka.broken import Broken
 from tests.kafka.planted import PLANTED
-from tests.kafka.violations import BROKEN, Broken
+from tests.kafka.violations import BROKEN
 
 STORIES = {scenario.name: scenario for scenario in SCENARIOS}
 INVARIANTS = {invariant.name: invariant for scenario in SCENARIOS for invariant in scenario.invariants}

@@ -6,35 +6,7 @@ exhaust` found: none that is shorter breaks the invariant within the same bounds
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from attrs import field, frozen
-
-
-@frozen
-class Broken:
-    """A behaviour whose last step or state violates a claim."""
-
-    claim: str
-    story: str
-    variant: str
-    steps: str
-    bounds: Mapping[str, int] = field(factory=dict)
-    flags: Mapping[str, bool | str] = field(factory=dict)
-    planted: str = ""
-    start: int = 0
-    """Which of the model's initial states it begins in."""
-
-    @property
-    def invariant(self) -> str:
-        """The name of the invariant that is violated."""
-        return self.claim.partition("(")[0]
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """The keys of the action instances, as models name them."""
-        return tuple(step.replace(",", ", ") for step in self.steps.split())
-
+from tests.kafka.broken import Broken
 
 BROKEN = (
     Broken(
