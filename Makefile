@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup hunt nightly-demo test lint bench lock clean
+.PHONY: help setup types hunt nightly-demo test test-fast lint docs bench lock clean
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
@@ -25,7 +25,7 @@ setup: ## make .venv with the locked packages and the command .venv/bin/kwalk
 	@$(BIN)/python -c 'import pip' 2>/dev/null && [ "$$(cat $(STAMP) 2>/dev/null)" = "$(CURDIR)" ] || rm -f $(STAMP)
 	@$(MAKE) --silent --no-print-directory $(STAMP)
 
-$(STAMP): requirements.lock requirements-build.lock pyproject.toml
+$(STAMP): requirements.lock requirements-build.lock pyproject.toml setup.py
 	@[ -n "$(PYTHON)" ] || { echo "kwalk needs Python 3.11 or newer, and found none as python3." \
 		"Install one, or name it: make PYTHON=/path/to/python3.12 setup" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(sys.version_info < (3, 11) and \
@@ -56,9 +56,23 @@ nightly-demo: setup ## a night of one minute on two cores: known bugs of Kafka, 
 test: setup ## set up and run the tests (ARGS="-k name" for some of them)
 	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal $(ARGS)
 
-lint: setup ## ruff and mypy
+test-fast: setup ## the tests that need no Spark, no browser and no long search: about a minute
+	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal -m "not spark and not slow" tests $(ARGS)
+
+lint: setup types ## ruff and mypy
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+
+# The package as it is installed, made of links: mypy and editors look for `kwalk.model` below `kwalk`.
+types:
+	@rm -rf .types && mkdir -p .types/kwalk && cd .types/kwalk \
+		&& for part in ../../kwalk/*.py ../../kwalk/py.typed ../../model ../../invariants ../../search ../../reports; do \
+			ln -s "$$part" .; done
+
+docs: setup ## build the documentation in build/docs; every warning is an error
+	@$(BIN)/python docs/log_lines.py >/dev/null
+	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -b html docs build/docs
+	@echo "build/docs/index.html"
 
 bench: setup ## kwalk beside other model checkers, in ten minutes (ARGS="--works search --tools kwalk C" for less)
 	@$(BIN)/python -m bench $(ARGS)
@@ -69,4 +83,4 @@ lock: setup ## resolve the dependencies anew and write the lock files
 	@$(RESOLVE) pyproject.toml --group dev --output-file requirements.lock
 
 clean: ## remove what can be made again
-	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis kwalk-out
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .types kwalk-out

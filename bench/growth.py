@@ -43,28 +43,29 @@ MODEL_HEAD = (
 
 def searched(bounds: Bounds, workers: int) -> dict[str, float]:
     """A complete search with all claims checked, in this process."""
-    from model.language import Model
-    from model.language.registry import find_scenario
-    from search.compile import fast_kernel_for
-    from search.exhaust import exhaust
+    from kwalk.model.language import Model
+    from kwalk.model.language.registry import find_scenario
+    from kwalk.search.exhaustive.search import exhaust
+    from kwalk.search.kernel.compile.compiler import fast_kernel_for
+    from kwalk.search.results.verdict import Strength
 
     model = Model(find_scenario(SCENARIO), bounds=asdict(bounds))
     kernel = fast_kernel_for(model)
     cpu, verdict = _timed(lambda: exhaust(model, kernel=kernel, keep_going=True, workers=workers))
-    if verdict.how != "exhaustive":
-        raise SystemExit(f"The search of {bounds} ended early ({verdict.how}): its figures mean nothing.")
+    if verdict.strength is not Strength.EXHAUSTIVE:
+        raise SystemExit(f"The search of {bounds} ended early ({verdict.qualifier}): its figures mean nothing.")
     return {"states": verdict.distinct_states or 0, "depth": verdict.depth or 0, "seconds": verdict.seconds or 0.0,
             "cpu": cpu, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}  # fmt: skip
 
 
 def tried(partitions: int) -> dict[str, float]:
     """What a model with so many partitions takes to lift and compile, and how fast it then is, in this process."""
-    from model.language import Model
-    from model.language.lift import lift
-    from model.language.registry import find_scenario
-    from search.compile import compile_model, kernel_of
-    from search.exhaust import exhaust
-    from search.walks import walk
+    from kwalk.model.language import Model
+    from kwalk.model.language.lift import lift
+    from kwalk.model.language.registry import find_scenario
+    from kwalk.search.exhaustive.search import exhaust
+    from kwalk.search.kernel.compile.compiler import compile_model, kernel_of
+    from kwalk.search.simulation.walk import walk
 
     model = Model(find_scenario(SCENARIO), bounds=asdict(Bounds(3, partitions, 3, 2, 2)))
     lifting, lifted = _timed(lambda: lift(model))

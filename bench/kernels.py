@@ -26,22 +26,22 @@ HEAD = ("scenario", "bits", "instances", "claims", "first code, s", "best code, 
 
 def measured(name: str) -> dict[str, float]:
     """What one scenario takes, in this process, whose cache is empty."""
-    from model.language import Model
-    from model.language.registry import find_scenario
-    from search.compile import fast_kernel_for, kernel_for
+    from kwalk.model.language import Model
+    from kwalk.model.language.registry import find_scenario
+    from kwalk.search.kernel.compile.compiler import fast_kernel_for, kernel_for
 
     model = Model(find_scenario(name))
     first, _ = _timed(lambda: kernel_for(model))
     best, kernel = _timed(lambda: fast_kernel_for(model))
     return {
-        "bits": int(kernel.widths.sum()), "instances": kernel.instances, "claims": kernel.claims,
+        "bits": int(kernel.widths.sum()), "instances": kernel.instances, "claims": kernel.properties,
         "first": first, "best": best, "rate": _rate(model, kernel),
     }  # fmt: skip
 
 
 def _rate(model: Any, kernel: Any) -> float:
     """Millions of steps a CPU second: between a short run and a long one, so that what is done once does not count."""
-    from search.walks import walk
+    from kwalk.search.simulation.walk import walk
 
     def run(walks: int) -> tuple[float, int]:
         spent, verdict = _timed(lambda: walk(model, kernel=kernel, walks=walks, depth=DEPTH, keep_going=True))
@@ -55,9 +55,9 @@ def _rate(model: Any, kernel: Any) -> float:
 
 def from_cache(name: str) -> float:
     """Seconds until the kernel is there, in this process, if the cache has it."""
-    from model.language import Model
-    from model.language.registry import find_scenario
-    from search.compile import kernel_for
+    from kwalk.model.language import Model
+    from kwalk.model.language.registry import find_scenario
+    from kwalk.search.kernel.compile.compiler import kernel_for
 
     model = Model(find_scenario(name))
     return _timed(lambda: kernel_for(model))[0]
@@ -95,7 +95,7 @@ def main() -> int:
     if asked.cold or asked.warm:
         print(json.dumps((measured if asked.cold else from_cache)(asked.scenario[0])))
         return 0
-    from model.language.registry import announced
+    from kwalk.model.language.registry import announced
 
     lines = [_line(HEAD), _line(["---", *["---:"] * (len(HEAD) - 1)])]
     print("\n".join(lines), flush=True)

@@ -10,12 +10,12 @@ import sys
 from attrs import asdict
 
 from bench.reference import DEPTH, SCENARIO, Bounds
-from model.language import Model
-from model.language.registry import find_scenario
-from search.compile import fast_kernel_for
-from search.exhaust import exhaust
-from search.kernel import Kernel
-from search.walks import walk
+from kwalk.model.language import Model
+from kwalk.model.language.registry import find_scenario
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.kernel.compile.compiler import fast_kernel_for
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.simulation.walk import walk
 
 WARMING = 0.01
 """Seconds of the short run before."""

@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from attrs import field, frozen
 
 from bench.measure import Sample, sample
-from model.language import Model
-from model.language.registry import find_scenario
-from search.compile import fast_kernel_for
-from search.exhaust import exhaust
-from search.kernel import Kernel
-from search.walks import walk
+from kwalk.model.language import Model
+from kwalk.model.language.registry import find_scenario
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.kernel.compile.compiler import fast_kernel_for
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.simulation.walk import walk
 
 MEMORY = 1 << 30
 """Bytes for an exhaustive search."""
@@ -68,7 +68,7 @@ def measure(subject: Subject, runs: int, workers: int) -> None:
     model = Model(find_scenario(subject.scenario), bounds=subject.bounds)
     kernel = fast_kernel_for(model)
     bits = int(kernel.widths.sum())
-    print(f"{subject.scenario}: {bits} bits, {kernel.instances} instances, {kernel.claims} claims")
+    print(f"{subject.scenario}: {bits} bits, {kernel.instances} instances, {kernel.properties} claims")
     _tell("random walks, steps/s", sample(walks(model, kernel, subject.steps), runs))
     for number in sorted({1, workers}):
         label = "exhaustive, distinct states/s" + (f", {number} workers" if number > 1 else "")

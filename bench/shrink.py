@@ -14,17 +14,17 @@ from statistics import mean, median
 
 import numpy as np
 
-from invariants.scenarios import OLD_CLIENT_EXPANSION
-from model.examples.reference import REFERENCE
-from model.language import Claim, Model, Scenario
-from search.compile import kernel_for
-from search.confirm import Origin, confirmed
-from search.exhaust import exhaust
-from search.kernel import Kernel
-from search.shrink import Minimizer
-from search.trace import Trace
-from search.walks import walk
-from search.walks.chunks import Course, path_of, run_chunk
+from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.language import Model, PropertyInstance, Scenario
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.minimize.shrink import Minimizer
+from kwalk.search.results.confirmation import Origin, confirmed_trace
+from kwalk.search.results.trace import Trace
+from kwalk.search.simulation.chunks import SimulationPlan, path_of, run_chunk
+from kwalk.search.simulation.walk import walk
 
 WORKS: tuple[tuple[Scenario, dict[str, int], str], ...] = (
     (REFERENCE, {}, "disk_matches_znode"),
@@ -43,14 +43,14 @@ def main(walks: int, findings: int) -> None:
             "at the shortest, remembering", "median", "mean")  # fmt: skip
     for scenario, bounds, invariant in WORKS:
         model = Model(scenario, None, bounds)
-        kernel, claims = kernel_for(model), model.claims_of(invariant)
-        searched = exhaust(model, claims=claims, kernel=kernel, memory_bytes=GIB, keep_going=True)
-        lengths = {f.claim: f.trace.length for f in searched.findings if f.trace is not None}
-        found = list(islice(violating(model, kernel, claims), walks))
-        for same in ("claim", "invariant"):
-            wanted = lengths if same == "claim" else dict.fromkeys(lengths, min(lengths.values()))
+        kernel, properties = kernel_for(model), model.properties_of(invariant)
+        searched = exhaust(model, properties=properties, kernel=kernel, memory_bytes=GIB, keep_going=True)
+        lengths = {f.prop: f.trace.length for f in searched.findings if f.trace is not None}
+        found = list(islice(violating(model, kernel, properties), walks))
+        for same in ("instance", "property"):
+            wanted = lengths if same == "instance" else dict.fromkeys(lengths, min(lengths.values()))
             alone = minimized(Minimizer(model, kernel), found[:ALONE], same, wanted)
-            remembered = minimized(Minimizer(model, kernel, remembers=True), found, same, wanted)
+            remembered = minimized(Minimizer(model, kernel, cached=True), found, same, wanted)
             row(scenario.name, bounds or "", invariant, same, *alone, *remembered)
     print()
     heading("scenario", "findings", "walks", "shapes", "in the five largest", "CPU, walks included")
@@ -63,9 +63,9 @@ def minimized(minimizer: Minimizer, found: list[Trace], same: str, wanted: dict[
     times, short = [], 0
     for trace in found:
         began = time.process_time()
-        small = minimizer.minimized(trace, same=same)
+        small = minimizer.minimize(trace, same=same)
         times.append(1000 * (time.process_time() - began))
-        short += small.length == wanted[trace.claim or ""]
+        short += small.length == wanted[trace.prop or ""]
     return f"{short} of {len(found)}", f"{median(times):.2g} ms", f"{mean(times):.2g} ms"
 
 
@@ -82,14 +82,14 @@ def grouped(scenario: Scenario, findings: int) -> tuple[object, ...]:
     return f"{findings:,}", f"{walks:,}", len(counts), f"{sum(counts[:5]) / findings:.1%}", f"{spent:.1f} s"
 
 
-def violating(model: Model, kernel: Kernel, claims: tuple[Claim, ...]) -> Iterator[Trace]:
+def violating(model: Model, kernel: Kernel, properties: tuple[PropertyInstance, ...]) -> Iterator[Trace]:
     starts = kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1))
-    course = Course(starts, tuple(claim.index for claim in claims), 0, DEPTH)
+    plan = SimulationPlan(starts, tuple(prop.index for prop in properties), 0, DEPTH)
     for first in range(0, 1 << 30, CHUNK):
-        walks = run_chunk(kernel, course, range(first, first + CHUNK), collect=True)
-        for number, steps, claim in walks.findings.tolist():
-            path = path_of(kernel, course, number, steps)
-            yield confirmed(model, kernel, path, claim=model.claims[claim], origin=Origin("walk"))
+        walks = run_chunk(kernel, plan, range(first, first + CHUNK), collect=True)
+        for number, steps, prop in walks.findings.tolist():
+            path = path_of(kernel, plan, number, steps)
+            yield confirmed_trace(model, kernel, path, prop=model.properties[prop], origin=Origin("walk"))
 
 
 def heading(*words: str) -> None:

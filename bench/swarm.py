@@ -18,22 +18,21 @@ from attrs import evolve, field, frozen
 from bench.table import aligned, machine
 from bench.unseen import HEAD as UNSEEN_HEAD
 from bench.unseen import VISITS, unseen_row
-from model.language import Model
-from model.language.registry import find_scenario
-from search.compile import fast_kernel_for
-from search.kernel import Kernel
-from search.walks import walk
-from search.walks.chunks import Walks, run_chunk
-from search.walks.generations import next_generation
-from search.walks.manner import UNIFORM, Manner, course_for
-from search.walks.sketch import distinct
+from kwalk.model.language import Model
+from kwalk.model.language.registry import find_scenario
+from kwalk.search.kernel.compile.compiler import fast_kernel_for
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.simulation.chunks import WalkCounts, next_generation, run_chunk
+from kwalk.search.simulation.hyperloglog import distinct
+from kwalk.search.simulation.options import UNIFORM, SimulationOptions
+from kwalk.search.simulation.walk import walk
 
-MANNERS = {
-    "uniform": evolve(UNIFORM, sketching=True),
-    "weights": Manner(swarm=True, tuned=False, restarting=False, sketching=True),
-    "tuned": Manner(swarm=True, restarting=False, sketching=True),
-    "restarts": Manner(swarm=True, tuned=False, sketching=True),
-    "all": Manner(swarm=True, sketching=True),
+CHOICES = {
+    "uniform": evolve(UNIFORM, count_states=True),
+    "weights": SimulationOptions(swarm=True, adaptive=False, restarts=False, count_states=True),
+    "tuned": SimulationOptions(swarm=True, restarts=False, count_states=True),
+    "restarts": SimulationOptions(swarm=True, adaptive=False, count_states=True),
+    "all": SimulationOptions(swarm=True, count_states=True),
 }
 DEPTH = 100
 CHUNK = 20_000
@@ -87,28 +86,29 @@ MOST_WALKS = 300_000
 """After so many walks a bug counts as missed."""
 
 
-def walked(model: Model, kernel: Kernel, manner: Manner, seed: int, steps: int) -> Walks:
+def walked(model: Model, kernel: Kernel, choice: SimulationOptions, seed: int, steps: int) -> WalkCounts:
     """The counts of about so many steps of walks."""
-    course = course_for(model, kernel, (), manner, seed=seed, depth=DEPTH, stop=False)
-    total = run_chunk(kernel, course, range(100))
+    options = evolve(choice, properties=(), seed=seed, depth=DEPTH, keep_going=True)
+    plan = options.plan(model, kernel)
+    total = run_chunk(kernel, plan, range(100))
     while total.steps < steps:
         wanted = (steps - total.steps) * total.walks // total.steps + 1
-        last = min(total.walks + wanted, course.last or total.walks + CHUNK)
-        total += run_chunk(kernel, course, range(total.walks, last))
-        if total.walks == course.last:
-            course = next_generation(kernel, course, total)
+        last = min(total.walks + wanted, plan.last or total.walks + CHUNK)
+        total += run_chunk(kernel, plan, range(total.walks, last))
+        if total.walks == plan.last:
+            plan = next_generation(kernel, plan, total)
     return total
 
 
 def seen_rows(space: Space, steps: int, seeds: int) -> Iterator[tuple[str, ...]]:
-    """One row per manner: distinct states per million steps, against uniform walks, of the whole, and the speed."""
+    """One row per choice: distinct states per million steps, relative to uniform walks and to all states, and speed."""
     model = space.model()
     kernel = fast_kernel_for(model)
-    walked(model, kernel, MANNERS["all"], 0, 1000)
+    walked(model, kernel, CHOICES["all"], 0, 1000)
     base = 0.0
-    for name, manner in MANNERS.items():
+    for name, choice in CHOICES.items():
         began = time.process_time()
-        totals = [walked(model, kernel, manner, seed, steps) for seed in range(seeds)]
+        totals = [walked(model, kernel, choice, seed, steps) for seed in range(seeds)]
         cpu = time.process_time() - began
         rate = statistics.mean(distinct(total.sketch) / total.steps * 1e6 for total in totals)
         base = base or rate
@@ -119,13 +119,13 @@ def seen_rows(space: Space, steps: int, seeds: int) -> Iterator[tuple[str, ...]]
 
 
 def bug_row(bug: Bug, seeds: int) -> tuple[str, ...]:
-    """The median steps to a first violation for each manner; how many seeds found none, if any."""
+    """The median steps to a first violation for each choice of steps; how many seeds found none, if any."""
     model = Model(find_scenario(bug.scenario), bug.variant, flags=bug.flags)
-    kernel, claims = fast_kernel_for(model), model.claims_of(bug.invariant)
+    kernel, properties = fast_kernel_for(model), model.properties_of(bug.invariant)
     row = [str(bug), bug.invariant]
-    for name, manner in MANNERS.items():
+    for name, choice in CHOICES.items():
         found = [
-            walk(model, kernel=kernel, claims=claims, seed=seed, depth=DEPTH, walks=MOST_WALKS, manner=manner)
+            walk(model, choice, kernel=kernel, properties=properties, seed=seed, depth=DEPTH, walks=MOST_WALKS)
             for seed in range(seeds)
         ]
         missed = sum(verdict.counterexample is None for verdict in found)
@@ -142,7 +142,7 @@ def page(spaces: Sequence[Space], bugs: Sequence[Bug], steps: int, seeds: int, v
     yield from (f"{steps:,} steps, {min(3, seeds)} seeds:", "")
     yield from aligned([head, *(row for space in spaces for row in seen_rows(space, steps, min(3, seeds)))])
     yield from ("", f"Steps to the first violation, median of {seeds} seeds, at most {MOST_WALKS:,} walks:", "")
-    yield from aligned([("bug", "invariant", *MANNERS), *(bug_row(bug, seeds) for bug in bugs)])
+    yield from aligned([("bug", "invariant", *CHOICES), *(bug_row(bug, seeds) for bug in bugs)])
     yield from ("", f"After {visits:,} visits of uniform walks, every state of them kept:", "")
     unseen = (unseen_row(str(space), space.model(), space.states, visits) for space in spaces)
     yield from aligned([UNSEEN_HEAD, *unseen])
@@ -151,7 +151,7 @@ def page(spaces: Sequence[Space], bugs: Sequence[Bug], steps: int, seeds: int, v
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m bench.swarm", description=__doc__)
-    parser.add_argument("--steps", type=int, default=5_000_000, help="steps for each model, manner and seed")
+    parser.add_argument("--steps", type=int, default=5_000_000, help="steps for each model, choice of steps and seed")
     parser.add_argument("--seeds", type=int, default=9, help="seeds for each bug; at most 3 of them for states")
     parser.add_argument("--spaces", type=int, default=len(SPACES), help="only so many of the models")
     parser.add_argument("--bugs", type=int, default=len(BUGS), help="only so many of the bugs")

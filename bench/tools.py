@@ -61,8 +61,8 @@ def kwalk(plan: Plan) -> Iterator[Entry]:
         yield Entry(KWALK, Work.ALL_CORES, command("exhaust", str(plan.cores)), reading.search)
     for work, (_, invariant) in INVARIANTS.items():
         bounds = (f"--bound={name}={value}" for name, value in asdict(plan.size.bounds).items())
-        search = (sys.executable, "-m", "reports.command_line", "exhaust", SCENARIO, "--json",
-                  "--invariant", invariant, *bounds)  # fmt: skip
+        search = (sys.executable, "-m", "kwalk.reports.command_line", "exhaust", SCENARIO, "--json",
+                  "--property", invariant, *bounds)  # fmt: skip
         yield Entry(KWALK, work, search, reading.kwalk_trace, (VIOLATED,))
         cold = (*IN_A_FRESH_CACHE, *search)
         yield Entry("kwalk, model not yet compiled", work, cold, reading.kwalk_trace, (VIOLATED,))

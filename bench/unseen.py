@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from model.language import Model
-from search.compile import fast_kernel_for
-from search.walks.chunks import path_of, run_chunk
-from search.walks.manner import Manner, course_for
-from search.walks.sketch import distinct
+from kwalk.model.language import Model
+from kwalk.search.kernel.compile.compiler import fast_kernel_for
+from kwalk.search.simulation.chunks import path_of, run_chunk
+from kwalk.search.simulation.hyperloglog import distinct
+from kwalk.search.simulation.options import SimulationOptions
 
 VISITS = 500_000
 NEXT = 0.1
@@ -23,19 +23,20 @@ HEAD = ("model", "seen", "by the sketch", "error", "all states", "by Chao1", "ne
 def unseen_row(name: str, model: Model, states: int, wanted: int = VISITS) -> tuple[str, ...]:
     """What was seen, exactly and by the sketch, and what estimators say of the rest against what is true."""
     kernel = fast_kernel_for(model)
-    course = course_for(model, kernel, (), Manner(sketching=True), seed=1, depth=100, stop=False)
+    options = SimulationOptions(properties=(), seed=1, depth=100, keep_going=True, count_states=True)
+    plan = options.plan(model, kernel)
     visits, counts, number = 0, Counter[bytes](), 0
     while visits < wanted:
-        for state in path_of(kernel, course, number).states:
+        for state in path_of(kernel, plan, number).states:
             counts[state.tobytes()] += 1
             visits += 1
         number += 1
-    sketched = distinct(run_chunk(kernel, course, range(number)).sketch)
+    sketched = distinct(run_chunk(kernel, plan, range(number)).sketch)
     times = Counter(counts.values())
     chao = len(counts) + times[1] ** 2 / (2 * max(1, times[2]))
     new = later = 0
     while later < NEXT * wanted:
-        for state in path_of(kernel, course, number).states:
+        for state in path_of(kernel, plan, number).states:
             new += state.tobytes() not in counts
             counts[state.tobytes()] += 1
             later += 1

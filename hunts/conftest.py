@@ -1,34 +1,52 @@
-"""What the hunts hunt for: every invariant of every story about Kafka, in the variant that is asked for."""
+"""The hunts: every property of every Kafka scenario that has the requested variant, by three engines."""
 from __future__ import annotations
 
 import pytest
 
-from invariants.scenarios import SCENARIOS
-from model.language import Invariant, Kind, Scenario
-from model.language.errors import unknown
-from reports.assertion_options import Options
+from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.model.language import Scenario
+from kwalk.model.language.errors import unknown
+from kwalk.reports.assertion_options import AssertionOptions
+from kwalk.reports.assertion_searches import ENGINES
 
-SECONDS = {"dev": 5.0, "ci": 30.0, "nightly": 900.0}
-"""For each search of a hunt, by profile; `--kwalk-seconds` has the last word."""
+SECONDS = {"dev": 3.0, "ci": 30.0, "nightly": 900.0}
+"""The time limit of each search, by profile; `--kwalk-seconds` replaces it."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Under xdist, keep the tests of a scenario on one worker, because they share its searches."""
+    if getattr(config.option, "dist", "no") in ("load", "worksteal"):
+        config.option.dist = "loadgroup"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A hunt for each scenario that has the variant, and for each invariant that its engine can falsify."""
-    if "invariant" not in metafunc.fixturenames:
+    """Generate a test for each scenario that has the variant, each engine, and each property that it can falsify."""
+    if "prop" not in metafunc.fixturenames:
         return
     variant = metafunc.config.getoption("--kwalk-variant")
-    hunted = [scenario for scenario in SCENARIOS if variant is None or variant in scenario.variants]
-    if not hunted:
+    chosen = [scenario for scenario in SCENARIOS if variant is None or variant in scenario.variants]
+    if not chosen:
         raise pytest.UsageError(str(unknown("variant", variant, {name for s in SCENARIOS for name in s.variants})))
-    cases = [(scenario, one) for scenario in hunted for one in scenario.invariants if one.kind is not Kind.REACHABLE]
-    metafunc.parametrize(("scenario", "invariant"), cases, ids=[_name(*case) for case in cases])
+    cases = [
+        pytest.param(
+            scenario, engine, prop, id=f"{scenario.name}-{engine}-{prop.name}", marks=_group(metafunc, scenario)
+        )
+        for scenario in chosen
+        for engine in ("exhaust", "walk", "hypothesis")
+        for prop in scenario.properties
+        if ENGINES[engine].can_falsify(prop)
+    ]
+    metafunc.parametrize(("scenario", "engine", "prop"), cases)
 
 
-def _name(scenario: Scenario, invariant: Invariant) -> str:
-    return f"{scenario.name}-{invariant.name}"
+def _group(metafunc: pytest.Metafunc, scenario: Scenario) -> list[pytest.MarkDecorator]:
+    has_xdist = metafunc.config.pluginmanager.has_plugin("xdist")
+    return [pytest.mark.xdist_group(scenario.name)] if has_xdist else []
 
 
 @pytest.fixture
-def seconds(kwalk_options: Options) -> float:
-    """The time for one search."""
+def seconds(kwalk_options: AssertionOptions) -> float:
+    """Return the time limit of one search."""
     return SECONDS[kwalk_options.profile] if kwalk_options.seconds is None else kwalk_options.seconds
+
+

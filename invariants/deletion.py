@@ -1,68 +1,68 @@
-"""What must hold of topics that are deleted (P15 to P18): only what was meant goes, all of it, for good."""
+"""Properties of deleted topics (P15 to P18): only what was requested is deleted, completely and permanently."""
 from __future__ import annotations
 
-from model.kafka.controller_context import Step
-from model.kafka.domains import BROKERS, CREATED_PARTITIONS, Broker, Partition, Topic
-from model.kafka.state import Cluster
-from model.language import always, premise, reachable, step, when_quiet
+from kwalk.model.kafka.controller.controller_context import EventProgress
+from kwalk.model.kafka.domains import BROKERS, CREATED_PARTITIONS, Broker, Partition, Topic
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
 @step(
-    symptom="a topic that somebody has just created vanishes, or loses its configuration",
+    symptom="a topic that was just created vanishes, or loses its configuration",
     log="Deletion of topic … successfully completed",
 )
 def deletion_targets_intent(before: Cluster, after: Cluster, topic: Topic) -> bool:
-    """P15 DeletionTargetsIntent: a topic's znode and its configuration go only if somebody asked for its deletion."""
+    """P15 DeletionTargetsIntent: a topic's znode and its configuration are deleted only if a deletion was requested."""
     old, new = before.zookeeper.topics[topic], after.zookeeper.topics[topic]
     premise((old.exists and not new.exists) or (old.has_config and not new.has_config))
-    return new.deletion_asked
+    return new.deletion_requested
 
 
-@step(symptom="records of a topic that nobody wanted to delete are gone", log="Deleted log for partition …")
-def deleted_logs_were_meant(
+@step(symptom="records of a topic whose deletion was not requested are gone", log="Deleted log for partition …")
+def deleted_logs_were_unused(
     before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
 ) -> bool:
-    """P15 DeletionTargetsIntent: no log goes that a topic uses, unless its deletion was asked for or its replica moved.
+    """P15 DeletionTargetsIntent: no log that a topic uses is deleted without a request, unless its replica has moved.
 
     A topic uses a log whose Partition has had a leader since the topic was created. A log that an earlier topic of the
-    name left open, without a leader, is not the topic's: it may go when the name is used again.
+    name left open, without a leader, is not the topic's: it may be deleted when the name is used again.
     """
-    was, now = before.brokers[broker].replicas[topic][partition], after.brokers[broker].replicas[topic][partition]
+    was, now = before.replica_of(broker, topic, partition), after.replica_of(broker, topic, partition)
     premise(was.on_disk and not now.on_disk)
     znode = after.zookeeper.topics[topic]
     is_used = znode.exists and znode.states[partition].exists and was.leader_epoch is not None
-    return not is_used or znode.deletion_asked or broker not in znode.assignments[partition].replicas
+    return not is_used or znode.deletion_requested or broker not in znode.assignments[partition].replicas
 
 
-@when_quiet(
-    symptom="the topic stays marked for deletion for ever, and cannot be used",
+@when_quiescent(
+    symptom="the topic stays marked for deletion permanently, and cannot be used",
     log="Halted deletion of topics … due to offline replicas",
 )
 def deletion_terminates(cluster: Cluster, topic: Topic) -> bool:
-    """P16 DeletionTerminates: no marker is left while all brokers live."""
-    premise(cluster.deletions > 0 and all(cluster.is_up(broker) for broker in BROKERS))
+    """P16 DeletionTerminates: no delete_topics znode is left while all brokers live."""
+    premise(cluster.deletions > 0 and cluster.all_up)
     return topic not in cluster.zookeeper.delete_topics
 
 
-@when_quiet(
-    symptom="a disk keeps logs that nobody reads; a topic that gets the name later meets them",
-    log="none: the broker loads the log at each start as it does any other",
+@when_quiescent(
+    symptom="a disk keeps logs that are not used; a later topic of that name finds them",
+    log="none: the broker loads the log at each start like any other",
 )
 def no_stray(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
-    """P17 NoStray: a live broker has a log only of a partition that ZooKeeper has, and of which it is a replica."""
-    premise(cluster.is_up(broker) and cluster.brokers[broker].replicas[topic][partition].on_disk)
+    """P17 NoStray: a live broker has a log only of a partition in ZooKeeper of which it is a replica."""
+    premise(cluster.is_up(broker) and cluster.replica_of(broker, topic, partition).on_disk)
     znode = cluster.zookeeper.topics[topic]
     return partition < znode.partition_count and broker in znode.assignments[partition].replicas
 
 
-@step(symptom="a topic that was deleted is there again", log="New topics: […], deleted topics: […]")
-def no_unasked_topic(before: Cluster, after: Cluster, topic: Topic) -> bool:
-    """P18 NoUnaskedTopic: a topic's znode comes into being only by a creation."""
+@step(symptom="a topic that was deleted exists again", log="New topics: […], deleted topics: […]")
+def no_unrequested_topic(before: Cluster, after: Cluster, topic: Topic) -> bool:
+    """P18 NoUnrequestedTopic: a topic's znode appears only by a creation."""
     premise(not before.zookeeper.topics[topic].exists and after.zookeeper.topics[topic].exists)
-    return not after.zookeeper.topics[topic].deletion_asked
+    return not after.zookeeper.topics[topic].deletion_requested
 
 
-@when_quiet(
+@when_quiescent(
     symptom="a topic without a leader until the next failover: LEADER_NOT_AVAILABLE",
     log="… should be in one of NonExistentPartition states before moving to NewPartition state",
 )
@@ -70,31 +70,34 @@ def partition_gets_a_leader(cluster: Cluster, topic: Topic, partition: Partition
     """P8 PartitionServable: while all brokers live, every partition of a topic has had a first leader."""
     znode = cluster.zookeeper.topics[topic]
     premise(partition < znode.partition_count and topic not in cluster.zookeeper.delete_topics)
-    return znode.states[partition].exists or not all(cluster.is_up(broker) for broker in BROKERS)
+    return znode.states[partition].exists or not cluster.all_up
 
 
 @step(
-    symptom="kafka-topics.sh --delete has succeeded, and later the topic is there still, with nothing left to be done",
+    symptom="kafka-topics.sh --delete has succeeded, but the topic still exists, and no deletion is pending",
     log="[Controller id=…] Ignoring request to delete non-existing topics …",
 )
 def deletion_is_not_dropped(before: Cluster, after: Cluster, topic: Topic) -> bool:
-    """P16 DeletionTerminates: a marker goes only once the topic is gone whose deletion was asked for."""
+    """P16 DeletionTerminates: a delete_topics znode is deleted only once its topic is gone."""
     premise(topic in before.zookeeper.delete_topics and topic not in after.zookeeper.delete_topics)
     znode = after.zookeeper.topics[topic]
-    return not (znode.exists and znode.deletion_asked)
+    return not (znode.exists and znode.deletion_requested)
 
 
 @always(
-    symptom="TopicsIneligibleToDeleteCount is 0 although a deletion waits for a broker: it is tried at every event",
-    log="Halted deletion of topics … due to offline replicas is what is missing",
+    symptom="TopicsIneligibleToDeleteCount is 0 although a deletion waits for a broker: every event retries it",
+    log="missing: Halted deletion of topics … due to offline replicas",
 )
 def waiting_deletion_is_ineligible(cluster: Cluster, broker: Broker, topic: Topic) -> bool:
-    """A controller that knows that a broker is down takes queued topics for ineligible."""
-    controller = cluster.brokers[broker].controller
+    """A controller that has a broker as down marks queued topics as ineligible."""
+    controller = cluster.controller_of(broker)
     context = controller.topics[topic]
-    premise(controller.step in (Step.IDLE, Step.STATES_READ) and controller.live_brokers != frozenset(BROKERS))
-    premise(context.machines.to_be_deleted and context.partition_count > 0)
-    return context.machines.ineligible
+    premise(
+        controller.step in (EventProgress.IDLE, EventProgress.STATES_READ)
+        and controller.live_brokers != frozenset(BROKERS)
+    )
+    premise(context.to_be_deleted and context.partition_count > 0)
+    return context.ineligible_for_deletion
 
 
 @always(
@@ -102,15 +105,15 @@ def waiting_deletion_is_ineligible(cluster: Cluster, broker: Broker, topic: Topi
     log="none: kafka-configs.sh --describe --entity-type topics lists nothing for it",
 )
 def topic_has_its_configuration(cluster: Cluster, topic: Topic) -> bool:
-    """A topic that was created and that nobody asked to delete has its configuration."""
+    """A topic that was created, and whose deletion was not requested, has its configuration."""
     znode = cluster.zookeeper.topics[topic]
-    premise(znode.exists and znode.was_created and not znode.deletion_asked)
+    premise(znode.exists and znode.was_created and not znode.deletion_requested)
     return znode.has_config
 
 
 @reachable()
 def topic_is_deleted(cluster: Cluster, topic: Topic) -> bool:
-    """A topic is gone, and so are its configuration, its marker and all its logs."""
+    """A topic is gone, and so are its configuration, its delete_topics znode and all its logs."""
     znode = cluster.zookeeper.topics[topic]
     return (
         znode.was_created
@@ -128,6 +131,6 @@ def topic_is_created_again(cluster: Cluster, topic: Topic) -> bool:
 
 @reachable()
 def expansion_meets_a_deletion(cluster: Cluster, topic: Topic) -> bool:
-    """A topic that is marked for deletion gets partitions."""
+    """A topic whose deletion is requested gets partitions."""
     znode = cluster.zookeeper.topics[topic]
     return topic in cluster.zookeeper.delete_topics and znode.accepted_partitions > int(CREATED_PARTITIONS)

@@ -1,12 +1,11 @@
-"""Where mutants of the Kafka model are tried: stories with few states that together come to most of its lines.
+"""The trials of the Kafka model's mutants: stories with few states that together cover most of its lines.
 
-Most are healthy runs of 3.9.0, of whose claims all or nearly all hold; others bring what healthy clusters do not have,
-and one what releases before 2.7 did.
-The explanations of mutants that survive are in `mutants.toml`.
+Most are healthy runs of 3.9.0, of whose properties all or nearly all hold; others add what healthy clusters do not
+have, and one what releases before 2.7 did. The explanations of surviving mutants are in `mutants.toml`.
 """
 from __future__ import annotations
 
-from model.language import Trial
+from kwalk.model.language import Trial
 
 LATEST = "3.9.0"
 
@@ -39,21 +38,21 @@ TRIALS = (
         },
         about="Sessions that expire and brokers that stop, with no topic at all.",
     ),
-    Trial("records-through-failover", variant=LATEST, about="Records, and who has them."),
+    Trial("records-through-failover", variant=LATEST, about="Records and their replicas."),
     Trial(
         "leaders-in-succession",
         variant=LATEST,
         bounds={"brokers": 2, "records": 2},
         about="Logs with two records, of different leader epochs.",
     ),
-    Trial("stray-log", variant=LATEST, about="A log that nobody wants any more is met again."),
+    Trial("stray-log", variant=LATEST, about="A stray log is found again."),
     Trial(
         "topic-deletion",
         variant=LATEST,
         bounds={"failovers": 1, "deletions": 0},
-        about="The statuses of partitions and replicas, when a leader is lost that is not the controller.",
+        about="The states of partitions and replicas, when a leader fails that is not the controller.",
     ),
-    Trial("topic-deletion", variant=LATEST, about="A deletion comes to an end, whatever fails meanwhile."),
+    Trial("topic-deletion", variant=LATEST, about="A deletion ends, whichever broker fails meanwhile."),
     Trial("delete-and-recreate", variant=LATEST, about="A topic is deleted and created again."),
     Trial(
         "reassignment",
@@ -65,10 +64,10 @@ TRIALS = (
         "reassignment",
         variant="2.5.0",
         bounds={"brokers": 2, "replication_factor": 1, "failovers": 1},
-        about="Before 2.7 leaders write the ISR, and a reassignment is completed in an event of its own.",
+        about="Before 2.7 leaders write the ISR, and a reassignment completes in an event of its own.",
     ),
     Trial(
-        "reassignment-as-clients-see-it", variant=LATEST, about="UpdateMetadata, and what brokers tell clients."
+        "reassignment-as-clients-see-it", variant=LATEST, about="UpdateMetadata and metadata caches."
     ),
     Trial(
         "old-client-expansion",
@@ -88,13 +87,13 @@ TRIALS = (
         "mixed-inter-broker-protocol",
         variant=LATEST,
         bounds={"brokers": 2, "restarts": 0, "old_creations": 1},
-        about="A broker speaks an older protocol, and an old client creates the topic, or a new one.",
+        about="A broker has an older protocol, and an old client creates the topic, or a new one.",
     ),
     Trial(
         "mixed-inter-broker-protocol",
         variant=LATEST,
         bounds={"brokers": 2, "restarts": 0, "new_expansions": 0},
-        about="A broker speaks an older protocol, and a new client creates the topic.",
+        about="A broker has an older protocol, and a new client creates the topic.",
     ),
     Trial("rolling-restart", variant=LATEST, bounds={"brokers": 2}, about="Controlled shutdown of every broker."),
 )

@@ -1,34 +1,35 @@
-"""What must hold of records (P12 to P14, P20, P22): none is lost or differs or returns, and all get committed."""
+"""Properties of records (P12 to P14, P20, P22): none is lost, differs or returns, and all get committed."""
 from __future__ import annotations
 
-from model.kafka.domains import BROKERS, Broker, Partition, Topic
-from model.kafka.log import Log
-from model.kafka.partition import leads
-from model.kafka.replication import answers_fetch
-from model.kafka.state import Cluster
-from model.kafka.versions import FETCH_BY_TOPIC_ID
-from model.language import always, eventually, premise, step, when_quiet
+from kwalk.model.kafka.broker.log import Log
+from kwalk.model.kafka.broker.partition import leads
+from kwalk.model.kafka.broker.replica_fetcher_thread import answers_fetch
+from kwalk.model.kafka.domains import BROKERS, Broker, Partition, Topic
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.versions import FETCH_BY_TOPIC_ID
+from kwalk.model.language import always, eventually, premise, step, when_quiescent
 
 
 @always(symptom="acknowledged data is lost", log="[Log partition=…, dir=…] Truncating to offset … (3.9: UnifiedLog)")
 def committed_survives(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
-    """P12 CommittedSurvives: whoever leads under the leader epoch of a commit or a later one has that record."""
-    replica, commits = cluster.brokers[broker].replicas[topic][partition], cluster.commits[topic][partition]
+    """P12 CommittedSurvives: a leader under the leader epoch of a commit, or a later one, has that record."""
+    replica, commits = cluster.replica_of(broker, topic, partition), cluster.commits[topic][partition]
     premise(replica.is_leader and replica.leader_epoch is not None and not commits.is_empty)
+    assert replica.leader_epoch is not None
     return all(commit.leader_epoch > replica.leader_epoch or commit.record in replica.log.records for commit in commits)
 
 
-@when_quiet(
-    symptom="consumers read other data after a change of leader; replicas of a partition differ for ever",
+@when_quiescent(
+    symptom="consumers read other data after a change of leader; replicas of a partition differ permanently",
     log="none: kafka-replica-verification.sh would find it",
 )
 def no_divergence(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
     """P13 NoDivergence: below the leader's high watermark, an ISR member has the leader's records."""
-    state = cluster.zookeeper.topics[topic].states[partition]
-    log = cluster.brokers[broker].replicas[topic][partition].log
+    state = cluster.zookeeper.state_of(topic, partition)
+    log = cluster.replica_of(broker, topic, partition).log
     premise(state.exists and broker in state.isr and cluster.is_up(broker))
     return all(
-        agree(log, cluster.brokers[leader].replicas[topic][partition].log)
+        agree(log, cluster.replica_of(leader, topic, partition).log)
         for leader in BROKERS
         if leads(cluster, leader, topic, partition)
     )
@@ -39,74 +40,74 @@ def agree(follower: Log, leader: Log) -> bool:
     return all(record.offset >= leader.high_watermark or record in follower.records for record in leader.records)
 
 
-@always(symptom="data of a deleted topic is back under its name", log="none: a log of that name was found and opened")
+@always(symptom="data of a deleted topic returns under its name", log="none: a log of that name is found and opened")
 def no_resurrection(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
-    """P14 NoResurrection: consumers of a topic read no record that was written to an earlier topic of the same name."""
-    znode, log = cluster.zookeeper.topics[topic], cluster.brokers[broker].replicas[topic][partition].log
+    """P14 NoResurrection: consumers of a topic read no record of an earlier topic of the same name."""
+    znode, log = cluster.zookeeper.topics[topic], cluster.replica_of(broker, topic, partition).log
     premise(znode.exists and leads(cluster, broker, topic, partition) and serves(cluster, broker, topic, partition))
     return all(record.offset >= log.high_watermark or record.incarnation == znode.incarnation for record in log.records)
 
 
 def serves(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
-    """Whether a leader answers consumers: since 3.1 they name a topic by ZooKeeper's id, which is to be its log's.
+    """Whether a leader answers consumers: since 3.1 they name a topic by ZooKeeper's id, which must be its log's.
 
-    A log without id answers all. Consumers older than 3.1 are not meant: they fetch by name whatever the brokers are,
-    and are answered as if the flag were off (ReplicaManager.hasConsistentTopicId).
+    A log without id answers all. Consumers older than 3.1 are not covered: they fetch by name from any broker, and are
+    answered as if the flag were off (ReplicaManager.hasConsistentTopicId).
     """
-    log_id = cluster.brokers[broker].replicas[topic][partition].topic_id
+    log_id = cluster.replica_of(broker, topic, partition).topic_id
     topic_id = cluster.zookeeper.topics[topic].topic_id
     return not FETCH_BY_TOPIC_ID or log_id is None or topic_id is None or log_id == topic_id
 
 
 @always(
-    symptom="after a crash nobody can tell which topic the log belongs to: a topic of the same name adopts it",
+    symptom="after a crash the log cannot be assigned to its topic: a topic of the same name adopts it",
     log="none: the partition's directory has no partition.metadata",
 )
 def records_have_a_topic_id(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
     """P20 DataImpliesMeta: a log with records has a partition.metadata, or an id that is still to be written to it."""
-    replica = cluster.brokers[broker].replicas[topic][partition]
+    replica = cluster.replica_of(broker, topic, partition)
     premise(not replica.log.records.is_empty)
     return replica.topic_id is not None or replica.file_topic_id is not None
 
 
 @step(
-    symptom="none yet: nothing was written to the log, and it takes an id again when its broker is back",
-    log="none: the file partition.metadata is missing beside the log",
+    symptom="none yet: the log is empty, and takes an id again when its broker starts",
+    log="none: the log's directory has no partition.metadata",
 )
 def log_keeps_its_topic_id(
     before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
 ) -> bool:
     """P20 DataImpliesMeta, more strictly: a log that has taken a topic id has a partition.metadata after a crash."""
-    was, now = before.brokers[broker].replicas[topic][partition], after.brokers[broker].replicas[topic][partition]
+    was, now = before.replica_of(broker, topic, partition), after.replica_of(broker, topic, partition)
     premise(was.topic_id is not None and before.is_up(broker) and not after.is_up(broker))
     return now.file_topic_id is not None
 
 
-@when_quiet(
+@when_quiescent(
     symptom="producers with acks=all time out, and consumers do not see what was written",
     log="none: kafka-topics.sh --describe shows all replicas under Isr",
 )
 def records_are_committed(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
     """P22 RecordsAreCommitted: while all of the ISR lives, the leader's high watermark is its log end offset."""
-    state = cluster.zookeeper.topics[topic].states[partition]
-    log = cluster.brokers[broker].replicas[topic][partition].log
+    state = cluster.zookeeper.state_of(topic, partition)
+    log = cluster.replica_of(broker, topic, partition).log
     premise(leads(cluster, broker, topic, partition) and not log.records.is_empty)
     premise(state.isr <= cluster.zookeeper.broker_ids)
     return log.high_watermark == log.end
 
 
 @eventually(
-    symptom="the partition stays under-replicated: a replica whose broker is up never gets into the ISR again",
-    log="none: kafka-topics.sh --describe --under-replicated-partitions shows it for ever",
+    symptom="the partition stays under-replicated: a replica whose broker is up never joins the ISR again",
+    log="none: kafka-topics.sh --describe --under-replicated-partitions shows it permanently",
 )
 def followers_catch_up(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
-    """A follower whose leader answers its fetches comes to have the leader's records and high watermark."""
-    replica = cluster.brokers[broker].replicas[topic][partition]
+    """A follower whose leader answers its fetches eventually has the leader's records and high watermark."""
+    replica = cluster.replica_of(broker, topic, partition)
     is_answered = any(answers_fetch(cluster, leader, topic, partition, follower=broker) for leader in BROKERS)
     premise(is_answered)
     return not is_answered or all(
         replica.replication.leader != leader
-        or is_copy(replica.log, cluster.brokers[leader].replicas[topic][partition].log)
+        or is_copy(replica.log, cluster.replica_of(leader, topic, partition).log)
         for leader in BROKERS
     )
 
@@ -119,20 +120,20 @@ def is_copy(follower: Log, leader: Log) -> bool:
 
 
 @step(
-    symptom="a follower copies again what it had; were its leader lost meanwhile, the records would be lost with it",
+    symptom="a follower copies records again; if its leader fails meanwhile, they are lost",
     log="[UnifiedLog partition=…, dir=…] Truncating to offset …",
 )
 def common_records_are_kept(
     before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
 ) -> bool:
     """A follower that truncates keeps every record that its leader has."""
-    was, now = before.brokers[broker].replicas[topic][partition], after.brokers[broker].replicas[topic][partition]
+    was, now = before.replica_of(broker, topic, partition), after.replica_of(broker, topic, partition)
     premise(was.log_open and now.log_open and now.log.end < was.log.end)
     return all(
         now.replication.leader != leader
         or all(
             record not in was.log.records or record in now.log.records
-            for record in after.brokers[leader].replicas[topic][partition].log.records
+            for record in after.replica_of(leader, topic, partition).log.records
         )
         for leader in BROKERS
     )
@@ -140,13 +141,13 @@ def common_records_are_kept(
 
 @step(
     symptom="a broker leads or follows with the log of a deleted topic of that name",
-    log="[Broker id=…] Topic ID in memory: … does not match the topic ID for partition … received: … is missing",
+    log="[Broker id=…] Topic ID in memory: … does not match the topic ID for partition … received: … (missing)",
 )
 def request_for_another_log_is_refused(
     before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
 ) -> bool:
     """A LeaderAndIsr with another topic id than the log's neither opens the log nor gives it a leader epoch."""
-    was, now = before.brokers[broker].replicas[topic][partition], after.brokers[broker].replicas[topic][partition]
+    was, now = before.replica_of(broker, topic, partition), after.replica_of(broker, topic, partition)
     headers = before.brokers[broker].requests.headers
     premise(was.topic_id is not None and not headers.is_empty)
     is_new_leader_epoch = now.leader_epoch is not None and now.leader_epoch != was.leader_epoch
@@ -160,6 +161,6 @@ def request_for_another_log_is_refused(
 )
 def open_log_has_the_id_of_its_file(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
     """While a log is open, its topic id in memory is that of partition.metadata."""
-    replica = cluster.brokers[broker].replicas[topic][partition]
+    replica = cluster.replica_of(broker, topic, partition)
     premise(cluster.is_up(broker) and replica.log_open and replica.file_topic_id is not None)
     return replica.topic_id == replica.file_topic_id

@@ -1,24 +1,24 @@
-"""What must hold after an operator has got rid of a topic by hand: nothing is left of it, and its name can be used."""
+"""Properties after an operator has removed a topic by hand: nothing is left of it, and its name can be used."""
 from __future__ import annotations
 
-from model.kafka.domains import BROKERS, Broker, Partition, Topic
-from model.kafka.runbook import is_finished
-from model.kafka.state import Cluster
-from model.language import premise, reachable, when_quiet
+from kwalk.model.kafka.clients.runbook import is_finished
+from kwalk.model.kafka.domains import BROKERS, Broker, Partition, Topic
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.language import premise, reachable, when_quiescent
 
 
-@when_quiet(
-    symptom="producers and consumers go on with a topic that kafka-topics.sh --zookeeper does not list",
-    log="none: the leader goes on until the broker restarts",
+@when_quiescent(
+    symptom="producers and consumers continue to use a topic that kafka-topics.sh --zookeeper does not list",
+    log="none: the leader serves until its broker restarts",
 )
 def removed_topic_is_not_served(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
     """P21 MetadataConverges: no broker leads a partition of a topic that is gone from ZooKeeper."""
     premise(cluster.is_up(broker) and not cluster.zookeeper.topics[topic].exists)
-    return not cluster.brokers[broker].replicas[topic][partition].is_leader
+    return not cluster.replica_of(broker, topic, partition).is_leader
 
 
-@when_quiet(
-    symptom="overrides of a topic that is gone lie about; who creates it again overwrites them",
+@when_quiescent(
+    symptom="overrides of a topic that is gone remain; creating it again overwrites them",
     log="none: kafka-configs.sh --describe --entity-type topics lists it",
 )
 def config_goes_with_topic(cluster: Cluster, topic: Topic) -> bool:
@@ -31,17 +31,17 @@ def config_goes_with_topic(cluster: Cluster, topic: Topic) -> bool:
 @reachable()
 def runbook_is_finished(cluster: Cluster) -> bool:
     """The operator has done all tasks, and all brokers run."""
-    return is_finished(cluster) and all(cluster.is_up(broker) for broker in BROKERS)
+    return is_finished(cluster) and cluster.all_up
 
 
 @reachable()
 def topic_serves_after_the_runbook(cluster: Cluster, topic: Topic) -> bool:
-    """The topic was created again, and its leader works."""
+    """The topic was created again, and its leader serves."""
     znode = cluster.zookeeper.topics[topic]
     return is_finished(cluster) and any(
         znode.incarnation > 0
         and znode.states[0].leader == broker
-        and cluster.brokers[broker].replicas[topic][0].is_leader
-        and cluster.brokers[broker].replicas[topic][0].leader_epoch == znode.states[0].leader_epoch
+        and cluster.replica_of(broker, topic, 0).is_leader
+        and cluster.replica_of(broker, topic, 0).leader_epoch == znode.states[0].leader_epoch
         for broker in BROKERS
     )

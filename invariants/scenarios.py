@@ -1,21 +1,31 @@
-"""The stories about Kafka with what must hold in them, and the fixes: what commands and tests find by name."""
+"""The stories about Kafka with their properties, and the fixes: what commands and tests find by name."""
 from __future__ import annotations
 
 from attrs import evolve
 
-from invariants import controllers, deletion, partitions, records, recovery, runbooks, sessions, topic_ids, witnesses
-from model.kafka import fixes
-from model.kafka import scenarios as stories
-from model.kafka.snapshots.series import REAL_CLUSTER as OBSERVED
-from model.kafka.snapshots.series import read_series
-from model.kafka.snapshots.snapshot import read_snapshot
-from model.kafka.stories import deletion as deletion_stories
-from model.kafka.stories import healthy as healthy_stories
-from model.kafka.stories import reassignment as reassignment_stories
-from model.kafka.stories import records as records_stories
-from model.kafka.stories import runbooks as runbook_stories
-from model.kafka.stories import sessions as session_stories
-from model.kafka.stories import topic_ids as topic_id_stories
+from kwalk.invariants import (
+    controllers,
+    deletion,
+    partitions,
+    records,
+    recovery,
+    runbooks,
+    sessions,
+    topic_ids,
+    witnesses,
+)
+from kwalk.model.kafka import fixes
+from kwalk.model.kafka import scenarios as stories
+from kwalk.model.kafka.snapshots.series import REAL_CLUSTER as OBSERVED
+from kwalk.model.kafka.snapshots.series import read_series
+from kwalk.model.kafka.snapshots.snapshot import read_snapshot
+from kwalk.model.kafka.stories import deletion as deletion_stories
+from kwalk.model.kafka.stories import healthy as healthy_stories
+from kwalk.model.kafka.stories import reassignment as reassignment_stories
+from kwalk.model.kafka.stories import records as records_stories
+from kwalk.model.kafka.stories import runbooks as runbook_stories
+from kwalk.model.kafka.stories import sessions as session_stories
+from kwalk.model.kafka.stories import topic_ids as topic_id_stories
 
 EVERYWHERE = (
     topic_ids.replica_id_matches_zookeeper,
@@ -47,10 +57,10 @@ RECORDS = (
 
 DELETION = (
     deletion.deletion_targets_intent,
-    deletion.deleted_logs_were_meant,
+    deletion.deleted_logs_were_unused,
     deletion.deletion_terminates,
     deletion.no_stray,
-    deletion.no_unasked_topic,
+    deletion.no_unrequested_topic,
     deletion.partition_gets_a_leader,
     topic_ids.replica_id_matches_zookeeper,
     controllers.context_agrees,
@@ -59,56 +69,56 @@ DELETION = (
 
 INVARIANTS = (*EVERYWHERE, *WITNESSES)
 
-OLD_CLIENT_EXPANSION = evolve(stories.OLD_CLIENT_EXPANSION, invariants=INVARIANTS, read_snapshot=read_snapshot)
+OLD_CLIENT_EXPANSION = evolve(stories.OLD_CLIENT_EXPANSION, properties=INVARIANTS, read_snapshot=read_snapshot)
 OLD_CLIENT_EXPANSION_IN_DETAIL = evolve(
-    stories.OLD_CLIENT_EXPANSION_IN_DETAIL, invariants=INVARIANTS, read_snapshot=read_snapshot
+    stories.OLD_CLIENT_EXPANSION_IN_DETAIL, properties=INVARIANTS, read_snapshot=read_snapshot
 )
 LOGS = (records.common_records_are_kept, records.open_log_has_the_id_of_its_file, partitions.leader_has_a_log)
 RECORDS_THROUGH_FAILOVER = evolve(
-    records_stories.RECORDS_THROUGH_FAILOVER, invariants=(*RECORDS, *LOGS, witnesses.logs_diverge)
+    records_stories.RECORDS_THROUGH_FAILOVER, properties=(*RECORDS, *LOGS, witnesses.logs_diverge)
 )
 LEADERS_IN_SUCCESSION = evolve(
-    records_stories.LEADERS_IN_SUCCESSION, invariants=(*RECORDS, *LOGS, records.followers_catch_up)
+    records_stories.LEADERS_IN_SUCCESSION, properties=(*RECORDS, *LOGS, records.followers_catch_up)
 )
 RECREATED_TOPIC_RECORDS = evolve(
     records_stories.RECREATED_TOPIC_RECORDS,
-    invariants=(*(i for i in RECORDS if i is not records.committed_survives), witnesses.recreated_topic_has_a_record),
+    properties=(*(i for i in RECORDS if i is not records.committed_survives), witnesses.recreated_topic_has_a_record),
 )
 STRAY_LOGS = tuple(
     evolve(
         story,
-        invariants=(*RECORDS, records.request_for_another_log_is_refused, witnesses.recreated_topic_has_a_record),
+        properties=(*RECORDS, records.request_for_another_log_is_refused, witnesses.recreated_topic_has_a_record),
     )
     for story in (records_stories.STRAY_LOG, records_stories.STRAY_LOG_WITHOUT_ID)
 )
 RECOVERY = (
-    recovery.partition_comes_to_be_served,
-    recovery.deletion_comes_to_an_end,
-    recovery.failover_comes_to_an_end,
+    recovery.partition_is_eventually_served,
+    recovery.deletion_eventually_ends,
+    recovery.failover_eventually_ends,
 )
-ASKED_DELETION = (
+REQUESTED_DELETION = (
     *DELETION,
     deletion.deletion_is_not_dropped,
     deletion.waiting_deletion_is_ineligible,
     deletion.topic_has_its_configuration,
     topic_ids.incarnation_keeps_its_id,
-    controllers.statuses_agree,
+    controllers.states_agree,
     partitions.leader_has_a_log,
-    sessions.resigned_controller_knows_nothing,
+    sessions.resigned_controller_has_no_context,
     sessions.ready_controller_takes_lost_brokers_out,
 )
-TOPIC_DELETION = evolve(deletion_stories.TOPIC_DELETION, invariants=(*ASKED_DELETION, *RECOVERY))
+TOPIC_DELETION = evolve(deletion_stories.TOPIC_DELETION, properties=(*REQUESTED_DELETION, *RECOVERY))
 TOPIC_DELETION_WITH_STRAY_LOG = evolve(
-    deletion_stories.TOPIC_DELETION_WITH_STRAY_LOG, invariants=(*DELETION, *RECOVERY)
+    deletion_stories.TOPIC_DELETION_WITH_STRAY_LOG, properties=(*DELETION, *RECOVERY)
 )
 DELETE_AND_RECREATE = evolve(
-    deletion_stories.DELETE_AND_RECREATE, invariants=(*ASKED_DELETION, deletion.topic_is_created_again)
+    deletion_stories.DELETE_AND_RECREATE, properties=(*REQUESTED_DELETION, deletion.topic_is_created_again)
 )
-DELETE_BY_HAND = evolve(deletion_stories.DELETE_BY_HAND, invariants=(*DELETION, deletion.topic_is_created_again))
-EXPANSION_DURING_DELETION = evolve(deletion_stories.EXPANSION_DURING_DELETION, invariants=DELETION)
+DELETE_BY_HAND = evolve(deletion_stories.DELETE_BY_HAND, properties=(*DELETION, deletion.topic_is_created_again))
+EXPANSION_DURING_DELETION = evolve(deletion_stories.EXPANSION_DURING_DELETION, properties=DELETION)
 EXPANSION_DURING_HALTED_DELETION = evolve(
     deletion_stories.EXPANSION_DURING_HALTED_DELETION,
-    invariants=(*(i for i in DELETION if i is not deletion.topic_is_deleted), deletion.expansion_meets_a_deletion),
+    properties=(*(i for i in DELETION if i is not deletion.topic_is_deleted), deletion.expansion_meets_a_deletion),
 )
 RUNBOOK = (
     *(i for i in DELETION if i not in (deletion.topic_is_deleted, deletion.deletion_terminates)),
@@ -119,26 +129,26 @@ RUNBOOK = (
     runbooks.topic_serves_after_the_runbook,
 )
 RUNBOOKS = (
-    *(evolve(story, invariants=RUNBOOK) for story in runbook_stories.WITHOUT_ASKING),
-    *(evolve(story, invariants=(*RUNBOOK, deletion.deletion_terminates)) for story in runbook_stories.AFTER_ASKING),
+    *(evolve(story, properties=RUNBOOK) for story in runbook_stories.WITHOUT_ASKING),
+    *(evolve(story, properties=(*RUNBOOK, deletion.deletion_terminates)) for story in runbook_stories.AFTER_ASKING),
 )
 REPAIR = (*EVERYWHERE, topic_ids.repaired_partition_serves, witnesses.one_topic_id_everywhere)
 TOPIC_ID_STORIES = (
-    evolve(topic_id_stories.TWO_ADMINS, invariants=(*EVERYWHERE, witnesses.admins_overlap)),
+    evolve(topic_id_stories.TWO_ADMINS, properties=(*EVERYWHERE, witnesses.admins_overlap)),
     evolve(
         topic_id_stories.MIXED_INTER_BROKER_PROTOCOL,
-        invariants=(
+        properties=(
             *EVERYWHERE,
             topic_ids.topic_has_an_id,
             topic_ids.ids_follow_the_protocol,
             witnesses.old_protocol_controller_serves,
         ),
     ),
-    evolve(topic_id_stories.REPAIR_BY_REMOVING_FILES, invariants=REPAIR),
-    evolve(topic_id_stories.REPAIR_BY_WRITING_THE_ID_BACK, invariants=REPAIR),
+    evolve(topic_id_stories.REPAIR_BY_REMOVING_FILES, properties=REPAIR),
+    evolve(topic_id_stories.REPAIR_BY_WRITING_THE_ID_BACK, properties=REPAIR),
     evolve(
         topic_id_stories.REPAIR_WITH_RECORDS,
-        invariants=(
+        properties=(
             *(i for i in RECORDS if i is not records.log_keeps_its_topic_id),
             topic_ids.repaired_partition_serves,
             witnesses.one_topic_id_everywhere,
@@ -154,45 +164,45 @@ SESSIONS = (
     sessions.watch_covered,
     sessions.topic_watch_covered,
 )
-TOLD = (sessions.ready_controller_will_be_told, sessions.ready_controller_will_be_told_of_an_expansion)
+WATCHES = (sessions.fired_watch_is_pending, sessions.fired_topic_watch_is_pending)
 ZOMBIE_CONTROLLER = evolve(
     session_stories.ZOMBIE_CONTROLLER,
-    invariants=(*SESSIONS, *TOLD, sessions.deposed_controller_knows_nothing, sessions.broker_registers_again),
+    properties=(*SESSIONS, *WATCHES, sessions.deposed_controller_is_unaware, sessions.broker_registers_again),
 )
 FAILOVER_DURING_EXPANSION = evolve(
     session_stories.FAILOVER_DURING_EXPANSION,
-    invariants=(*SESSIONS, *TOLD, sessions.deposed_controller_knows_nothing, sessions.deposed_controller_writes),
+    properties=(*SESSIONS, *WATCHES, sessions.deposed_controller_is_unaware, sessions.deposed_controller_writes),
 )
 AUTHENTICATION_FAILURE = evolve(
     session_stories.AUTHENTICATION_FAILURE,
-    invariants=(*SESSIONS, TOLD[0], sessions.topic_serves_after_a_failed_authentication),
+    properties=(*SESSIONS, WATCHES[0], sessions.topic_serves_after_a_failed_authentication),
 )
-FAST_BOUNCE = evolve(session_stories.FAST_BOUNCE, invariants=(*SESSIONS, TOLD[0], sessions.broker_is_bounced))
+FAST_BOUNCE = evolve(session_stories.FAST_BOUNCE, properties=(*SESSIONS, WATCHES[0], sessions.broker_is_bounced))
 MOVED = (witnesses.replica_is_moved, witnesses.reassignment_is_cancelled)
 REASSIGNMENT = evolve(
     reassignment_stories.REASSIGNMENT,
-    invariants=(
+    properties=(
         *EVERYWHERE,
         deletion.no_stray,
         partitions.leader_has_a_log,
-        sessions.resigned_controller_knows_nothing,
+        sessions.resigned_controller_has_no_context,
         *MOVED,
     ),
 )
 REASSIGNMENT_WITH_EXPANSION = evolve(
     reassignment_stories.REASSIGNMENT_WITH_EXPANSION,
-    invariants=(*EVERYWHERE, deletion.no_stray, witnesses.expansion_is_registered),
+    properties=(*EVERYWHERE, deletion.no_stray, witnesses.expansion_is_registered),
 )
 REASSIGNMENT_AS_CLIENTS_SEE_IT = evolve(
     reassignment_stories.REASSIGNMENT_AS_CLIENTS_SEE_IT,
-    invariants=(*EVERYWHERE, deletion.no_stray, partitions.metadata_converges, *MOVED),
+    properties=(*EVERYWHERE, deletion.no_stray, partitions.metadata_converges, *MOVED),
 )
 REASSIGNMENT_THERE_AND_BACK = evolve(
     reassignment_stories.REASSIGNMENT_THERE_AND_BACK,
-    invariants=(
+    properties=(
         *EVERYWHERE,
         deletion.no_stray,
-        deletion.deleted_logs_were_meant,
+        deletion.deleted_logs_were_unused,
         witnesses.replica_is_moved,
         witnesses.replica_is_moved_back,
     ),
@@ -201,16 +211,16 @@ HEALTH = (
     *SESSIONS,
     sessions.controller_lives,
     sessions.one_active_controller,
-    sessions.resigned_controller_knows_nothing,
-    sessions.ready_controller_knows_who_lives,
+    sessions.resigned_controller_has_no_context,
+    sessions.ready_controller_has_live_brokers,
     sessions.ready_controller_replaces_leaders,
     sessions.ready_controller_takes_lost_brokers_out,
     partitions.leader_has_a_log,
 )
 AFTER_FAULTS = (
-    recovery.partition_comes_to_be_served,
-    recovery.failover_comes_to_an_end,
-    recovery.events_come_to_be_handled,
+    recovery.partition_is_eventually_served,
+    recovery.failover_eventually_ends,
+    recovery.events_are_eventually_handled,
 )
 HEALTHY_INVARIANTS = (
     (
@@ -220,7 +230,7 @@ HEALTHY_INVARIANTS = (
             *AFTER_FAULTS,
             deletion.partition_gets_a_leader,
             partitions.preferred_replica_leads,
-            *TOLD,
+            *WATCHES,
             *WITNESSES,
             witnesses.leader_epoch_rises,
         ),
@@ -230,8 +240,8 @@ HEALTHY_INVARIANTS = (
         (
             *HEALTH,
             *AFTER_FAULTS,
-            *TOLD,
-            sessions.deposed_controller_knows_nothing,
+            *WATCHES,
+            sessions.deposed_controller_is_unaware,
             sessions.broker_registers_again,
         ),
     ),
@@ -240,23 +250,23 @@ HEALTHY_INVARIANTS = (
         (*HEALTH, *RECORDS, records.open_log_has_the_id_of_its_file, records.followers_catch_up),
     ),
     (healthy_stories.HEALTHY_METADATA, (*HEALTH, partitions.metadata_converges, witnesses.failover_completes)),
-    (healthy_stories.HEALTHY_DELETION, (*HEALTH, *ASKED_DELETION)),
+    (healthy_stories.HEALTHY_DELETION, (*HEALTH, *REQUESTED_DELETION)),
     (
         healthy_stories.HEALTHY_REASSIGNMENT,
-        (*HEALTH, deletion.no_stray, deletion.deleted_logs_were_meant, witnesses.replica_is_moved),
+        (*HEALTH, deletion.no_stray, deletion.deleted_logs_were_unused, witnesses.replica_is_moved),
     ),
     (
         healthy_stories.ROLLING_RESTART,
         (
             *HEALTH,
             controllers.stopped_broker_hands_over,
-            controllers.new_leader_is_told,
+            controllers.new_leader_is_sent_leader_and_isr,
             deletion.partition_gets_a_leader,
             witnesses.failover_completes,
         ),
     ),
 )
-HEALTHY = tuple(evolve(story, invariants=tuple(dict.fromkeys(held))) for story, held in HEALTHY_INVARIANTS)
+HEALTHY = tuple(evolve(story, properties=tuple(dict.fromkeys(held))) for story, held in HEALTHY_INVARIANTS)
 SCENARIOS = (
     OLD_CLIENT_EXPANSION,
     OLD_CLIENT_EXPANSION_IN_DETAIL,

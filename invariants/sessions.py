@@ -1,13 +1,20 @@
-"""What must hold of sessions, fencing and watches (P5 to P7, P19): one controller that works, and misses nothing."""
+"""Properties of sessions, fencing and watches (P5 to P7, P19): one controller works, and misses no change."""
 from __future__ import annotations
 
-from model.kafka.controller_context import ControllerEvent, EventKind, Liveness, Step, TopicContext
-from model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker, Partition, Topic
-from model.kafka.state import Cluster, Session
-from model.kafka.state_machines import PartitionStatus, ReplicaStatus
-from model.kafka.versions import DELETION
-from model.kafka.znodes import Assignment
-from model.language import always, premise, reachable, step, when_quiet
+from kwalk.model.kafka.controller.controller_context import (
+    BrokerRegistration,
+    ControllerEvent,
+    EventKind,
+    EventProgress,
+    PartitionState,
+    ReplicaState,
+    TopicContext,
+)
+from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker, Partition, Topic
+from kwalk.model.kafka.state import Cluster, SessionState
+from kwalk.model.kafka.versions import DELETION
+from kwalk.model.kafka.zookeeper.znodes import Assignment
+from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
 @always(
@@ -15,10 +22,10 @@ from model.language import always, premise, reachable, step, when_quiet
     log="Ignoring LeaderAndIsr request from controller … since its controller epoch … is old",
 )
 def one_effective_controller(cluster: Cluster) -> bool:
-    """P5 OneEffectiveController: no two controllers have the same epoch, and none that was deposed ever wrote."""
+    """P5 OneEffectiveController: no two controllers have the same epoch, and no deposed controller ever wrote."""
     return not cluster.deposed_write and all(
-        cluster.brokers[a].controller.epoch == 0
-        or cluster.brokers[a].controller.epoch != cluster.brokers[b].controller.epoch
+        cluster.controller_of(a).epoch == 0
+        or cluster.controller_of(a).epoch != cluster.controller_of(b).epoch
         for a in BROKERS
         for b in BROKERS
         if a < b
@@ -35,89 +42,90 @@ def controller_lives(cluster: Cluster, broker: Broker) -> bool:
     return cluster.is_up(broker)
 
 
-@when_quiet(
-    symptom="the sum of ActiveControllerCount over all brokers is not 1: two take themselves for controller, or nobody",
+@when_quiescent(
+    symptom="the sum of ActiveControllerCount over all brokers is not 1: two active controllers, or none",
     log="none: kafka.controller:type=KafkaController,name=ActiveControllerCount",
 )
 def one_active_controller(cluster: Cluster, broker: Broker) -> bool:
-    """The broker that /controller names takes itself for controller, and no other does."""
+    """The broker in /controller considers itself controller, and no other broker does."""
     premise(cluster.zookeeper.controller is not None)
-    return cluster.brokers[broker].controller.is_active == (cluster.zookeeper.controller == broker)
+    return cluster.controller_of(broker).is_active == (cluster.zookeeper.controller == broker)
 
 
 @always(
-    symptom="a broker's next failover begins with what it knew when it resigned: topics that are gone are there again",
-    log="none: [Controller id=…] Resigned is there, but the context was not cleared",
+    symptom="a broker's next failover begins with its old context: topics that are gone exist again",
+    log="none: the log has [Controller id=…] Resigned, but the context was not cleared",
 )
-def resigned_controller_knows_nothing(cluster: Cluster, broker: Broker, topic: Topic) -> bool:
-    """A module that is not active has an empty context, and is in the midst of nothing."""
-    controller = cluster.brokers[broker].controller
+def resigned_controller_has_no_context(cluster: Cluster, broker: Broker, topic: Topic) -> bool:
+    """A module that is not active has an empty context and no event under way."""
+    controller = cluster.controller_of(broker)
     premise(not controller.is_active)
-    is_idle = controller.step is Step.IDLE and not controller.new_topics and not controller.live_brokers
+    is_idle = controller.step is EventProgress.IDLE and not controller.new_topics and not controller.live_brokers
     return is_idle and is_forgotten(controller.topics[topic])
 
 
 def is_forgotten(context: TopicContext) -> bool:
     """Whether nothing is left of a topic in a controller's context."""
-    if context.partition_count > 0 or context.topic_id is not None or context.machines.to_be_deleted:
+    if context.partition_count > 0 or context.topic_id is not None or context.to_be_deleted:
         return False
     return all(
-        context.machines.partitions[p] is PartitionStatus.NON_EXISTENT
+        context.partition_states[p] is PartitionState.NON_EXISTENT
         and context.assignments[p] == Assignment()
         and not context.leadership[p].is_known
         and context.leadership[p].leader is None
         and not context.leadership[p].isr
-        and all(context.machines.replicas[p][broker] is ReplicaStatus.NON_EXISTENT for broker in BROKERS)
+        and all(context.replica_states[p][broker] is ReplicaState.NON_EXISTENT for broker in BROKERS)
         for p in PARTITIONS
     )
 
 
-@when_quiet(
+@when_quiescent(
     symptom="ActiveControllerCount is 1, but topics are not created and leaders not elected (KAFKA-13461)",
     log="[Controller id=…] Broker … has been elected as the controller, so stopping the election process.",
 )
 def controller_serves(cluster: Cluster, broker: Broker) -> bool:
-    """P6 ControllerServes: the broker that /controller names has failed over under the present epoch and watches."""
+    """P6 ControllerServes: the broker in /controller has failed over under the present epoch and has its watches."""
     premise(cluster.zookeeper.controller == broker)
-    controller, watches = cluster.brokers[broker].controller, cluster.zookeeper.watches[broker]
+    controller, watches = cluster.controller_of(broker), cluster.zookeeper.watches[broker]
     return controller.epoch == cluster.zookeeper.controller_epoch and watches.broker_ids and watches.topics
 
 
 @step(
-    symptom="a replica follows a leader that was deposed: what it had is truncated",
+    symptom="a replica follows a deposed leader: its records are truncated",
     log="[Log partition=…, dir=…] Truncating to offset … (3.9: UnifiedLog)",
 )
 def replica_leader_epoch_monotone(
     before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
 ) -> bool:
     """P7 EpochMonotone: the leader epoch of a replica never falls while its process hosts it."""
-    old = before.brokers[broker].replicas[topic][partition].leader_epoch
-    new = after.brokers[broker].replicas[topic][partition].leader_epoch
+    old = before.replica_of(broker, topic, partition).leader_epoch
+    new = after.replica_of(broker, topic, partition).leader_epoch
     premise(old is not None and new is not None and after.is_up(broker))
+    assert old is not None and new is not None
     return old <= new
 
 
 def is_pending(cluster: Cluster, broker: int, event: ControllerEvent) -> bool:
     """Whether a watch has fired, and its event is not handled yet."""
-    controller = cluster.brokers[broker].controller
+    controller = cluster.controller_of(broker)
     return event in controller.events or event in controller.notifications
 
 
 def is_ready(cluster: Cluster, broker: int) -> bool:
-    """Whether the broker is the controller, knows of no successor, is between two events, and its session lives."""
-    controller = cluster.brokers[broker].controller
+    """Whether the broker is the controller of the present epoch, is idle, and its session lives."""
+    controller = cluster.controller_of(broker)
     serves = cluster.zookeeper.controller == broker and controller.epoch == cluster.zookeeper.controller_epoch
-    return serves and controller.step is Step.IDLE and cluster.brokers[broker].session is Session.LIVE
+    return serves and controller.step is EventProgress.IDLE and cluster.brokers[broker].session is SessionState.LIVE
 
 
 @always(
     symptom="a broker's failure or start, or a new topic, goes unnoticed until the next failover",
-    log="none: the controller logs nothing of a change that it is not told of",
+    log="none: the controller logs nothing about a change that it misses",
 )
 def watch_covered(cluster: Cluster, broker: Broker) -> bool:
-    """P19 WatchCovered: a ready controller watches /brokers/ids, /brokers/topics and /controller, or will be told.
+    """P19 WatchCovered: a ready controller watches /brokers/ids, /brokers/topics and /controller, or has their event.
 
-    So it does /admin/delete_topics, where topics are deleted.
+    Where topics are deleted, the same holds for /admin/delete_topics.
     """
     premise(is_ready(cluster, broker))
     watches = cluster.zookeeper.watches[broker]
@@ -139,76 +147,77 @@ def watch_covered(cluster: Cluster, broker: Broker) -> bool:
 
 @always(
     symptom="an expansion goes unnoticed until the next failover",
-    log="none: New partitions to be added … is what is missing",
+    log="missing: New partitions to be added …",
 )
 def topic_watch_covered(cluster: Cluster, broker: Broker, topic: Topic) -> bool:
-    """P19 WatchCovered: a ready controller watches each topic that it knows and that exists, or will be told."""
+    """P19 WatchCovered: a ready controller watches each existing topic of its context, or has its event."""
     premise(is_ready(cluster, broker) and cluster.zookeeper.topics[topic].exists)
-    premise(cluster.brokers[broker].controller.topics[topic].partition_count > 0)
+    premise(cluster.controller_of(broker).topics[topic].partition_count > 0)
     event = ControllerEvent(EventKind.PARTITION_MODIFICATIONS, topic)
     return cluster.zookeeper.watches[broker].topic[topic] or is_pending(cluster, broker, event)
 
 
 def has_seen_all(cluster: Cluster, broker: int) -> bool:
-    """Whether the broker is a ready controller that has handled every change of the live brokers."""
+    """Whether the broker is a ready controller that has handled every BrokerChange."""
     return is_ready(cluster, broker) and not is_pending(cluster, broker, ControllerEvent(EventKind.BROKER_CHANGE))
 
 
 def can_be_led(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
-    """Whether a controller has a partition, which is not to be deleted, and an ISR member of it lives."""
-    context, state = cluster.brokers[broker].controller.topics[topic], cluster.zookeeper.topics[topic].states[partition]
-    is_kept = context.leadership[partition].is_known and not context.machines.to_be_deleted
+    """Whether a controller has a partition that is not to be deleted and has a live ISR member."""
+    context, state = cluster.controller_of(broker).topics[topic], cluster.zookeeper.state_of(topic, partition)
+    is_kept = context.leadership[partition].is_known and not context.to_be_deleted
     return is_kept and bool(state.isr & cluster.zookeeper.broker_ids)
 
 
 @always(
-    symptom="the controller elects brokers that are gone, or leaves out those that are back",
+    symptom="the controller elects brokers that are gone, or ignores those that are back",
     log="[Controller id=…] Newly added brokers: …, deleted brokers: …, bounced brokers: …, all live brokers: …",
 )
-def ready_controller_knows_who_lives(cluster: Cluster, broker: Broker) -> bool:
-    """A controller that has handled every BrokerChange takes just the brokers of /brokers/ids for live."""
+def ready_controller_has_live_brokers(cluster: Cluster, broker: Broker) -> bool:
+    """After every BrokerChange is handled, exactly the brokers of /brokers/ids are live in the context."""
     premise(has_seen_all(cluster, broker))
-    liveness = cluster.brokers[broker].controller.liveness
+    registrations = cluster.controller_of(broker).registrations
     return all(
-        (liveness[b] is Liveness.CURRENT) == cluster.is_registered(b) and liveness[b] is not Liveness.STALE
+        (registrations[b] is BrokerRegistration.CURRENT) == cluster.is_registered(b)
+        and registrations[b] is not BrokerRegistration.STALE
         for b in BROKERS
     )
 
 
 @always(
-    symptom="a partition has no leader though a replica in sync lives, until some broker starts",
+    symptom="a partition has no leader although an in-sync replica lives, until some broker starts",
     log="none: kafka-topics.sh --describe shows Leader: none and a live broker under Isr",
 )
 def ready_controller_replaces_leaders(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
-    """A controller that has handled every BrokerChange has given a partition with a live ISR member a live leader."""
+    """After every BrokerChange is handled, each partition with a live ISR member has a live leader."""
     premise(has_seen_all(cluster, broker) and can_be_led(cluster, broker, topic, partition))
-    state = cluster.zookeeper.topics[topic].states[partition]
+    state = cluster.zookeeper.state_of(topic, partition)
     return state.leader is not None and cluster.is_registered(state.leader)
 
 
 @always(
-    symptom="producers with acks=all, and min.insync.replicas, count on a replica that is gone",
+    symptom="acks=all and min.insync.replicas count a replica that is gone",
     log="none: kafka-topics.sh --describe shows a dead broker under Isr",
 )
 def ready_controller_takes_lost_brokers_out(
     cluster: Cluster, broker: Broker, topic: Topic, partition: Partition
 ) -> bool:
-    """A controller that has handled every BrokerChange has taken lost brokers out of the ISR, if one is left.
+    """After every BrokerChange is handled, lost brokers are not in the ISR, unless all are lost.
 
-    Before 3.3 a leader may take one whose session has expired in again (KIP-841).
+    Before 3.3 a leader may add one whose session has expired again (KIP-841).
     """
     premise(has_seen_all(cluster, broker) and can_be_led(cluster, broker, topic, partition))
-    state = cluster.zookeeper.topics[topic].states[partition]
+    state = cluster.zookeeper.state_of(topic, partition)
     return state.isr <= cluster.zookeeper.broker_ids
 
 
 @reachable()
-def deposed_controller_knows_nothing(cluster: Cluster) -> bool:
-    """A controller goes on with a topic in its context while another one serves under a later epoch."""
+def deposed_controller_is_unaware(cluster: Cluster) -> bool:
+    """A controller has a topic in its context while another one serves under a later epoch."""
     return any(
-        0 < cluster.brokers[broker].controller.epoch < cluster.zookeeper.controller_epoch
-        and cluster.brokers[broker].controller.step is Step.IDLE
-        and any(cluster.brokers[broker].controller.topics[topic].partition_count > 0 for topic in TOPICS)
+        0 < cluster.controller_of(broker).epoch < cluster.zookeeper.controller_epoch
+        and cluster.controller_of(broker).step is EventProgress.IDLE
+        and any(cluster.controller_of(broker).topics[topic].partition_count > 0 for topic in TOPICS)
         for broker in BROKERS
     )
 
@@ -217,12 +226,12 @@ def deposed_controller_knows_nothing(cluster: Cluster) -> bool:
 def deposed_controller_writes(cluster: Cluster) -> bool:
     """A controller tries to write after another one was elected: it is stopped, or it succeeds."""
     return cluster.deposed_write or any(
-        cluster.brokers[broker].controller.step is Step.CONTROLLER_MOVED for broker in BROKERS
+        cluster.controller_of(broker).step is EventProgress.CONTROLLER_MOVED for broker in BROKERS
     )
 
 
 @reachable()
-def ready_controller_will_be_told(cluster: Cluster) -> bool:
+def fired_watch_is_pending(cluster: Cluster) -> bool:
     """A ready controller has no watch on /brokers/ids or /brokers/topics, as it fired and its event is not handled."""
     return any(
         is_ready(cluster, broker)
@@ -232,12 +241,12 @@ def ready_controller_will_be_told(cluster: Cluster) -> bool:
 
 
 @reachable()
-def ready_controller_will_be_told_of_an_expansion(cluster: Cluster, topic: Topic) -> bool:
-    """A ready controller has no watch on a topic that it knows, as it fired and its event is not handled."""
+def fired_topic_watch_is_pending(cluster: Cluster, topic: Topic) -> bool:
+    """A ready controller has no watch on a topic of its context, as it fired and its event is not handled."""
     return any(
         is_ready(cluster, broker)
         and cluster.zookeeper.topics[topic].exists
-        and cluster.brokers[broker].controller.topics[topic].partition_count > 0
+        and cluster.controller_of(broker).topics[topic].partition_count > 0
         and not cluster.zookeeper.watches[broker].topic[topic]
         for broker in BROKERS
     )
@@ -245,13 +254,13 @@ def ready_controller_will_be_told_of_an_expansion(cluster: Cluster, topic: Topic
 
 @reachable()
 def broker_is_bounced(cluster: Cluster) -> bool:
-    """A broker is back before the controller has looked: it still counts the broker among the live ones."""
+    """A broker is back before the controller has read /brokers/ids: the context still has its old registration."""
     return cluster.stops > 0 and any(
         is_ready(cluster, controller)
         and cluster.is_registered(broker)
-        and ControllerEvent(EventKind.REELECT) in cluster.brokers[broker].controller.events
-        and broker in cluster.brokers[controller].controller.live_brokers
-        and ControllerEvent(EventKind.BROKER_CHANGE) in cluster.brokers[controller].controller.events
+        and ControllerEvent(EventKind.REELECT) in cluster.controller_of(broker).events
+        and broker in cluster.controller_of(controller).live_brokers
+        and ControllerEvent(EventKind.BROKER_CHANGE) in cluster.controller_of(controller).events
         for controller in BROKERS
         for broker in BROKERS
         if controller != broker
@@ -268,5 +277,5 @@ def topic_serves_after_a_failed_authentication(cluster: Cluster, topic: Topic) -
 def broker_registers_again(cluster: Cluster) -> bool:
     """A broker is in /brokers/ids in a later session of the same process."""
     return cluster.expirations > 0 and all(
-        cluster.is_registered(broker) and cluster.brokers[broker].session is Session.LIVE for broker in BROKERS
+        cluster.is_registered(broker) and cluster.brokers[broker].session is SessionState.LIVE for broker in BROKERS
     )

@@ -1,15 +1,15 @@
-"""What must hold of topic ids (P1 to P3, P23): a topic has one for life, and every replica knows the same."""
+"""Properties of topic ids (P1 to P3, P23): a topic has one id for life, and every replica has the same."""
 from __future__ import annotations
 
-from model.kafka.domains import BROKERS, OLD_CREATIONS, Broker, Partition, Topic
-from model.kafka.inter_broker_protocol import uses_topic_ids
-from model.kafka.state import Cluster
-from model.language import always, premise, step, when_quiet
+from kwalk.model.kafka.domains import BROKERS, OLD_CREATIONS, Broker, Partition, Topic
+from kwalk.model.kafka.inter_broker_protocol import uses_topic_ids
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.language import always, premise, step, when_quiescent
 
 
 @step(
-    symptom="nothing yet: the next controller mints another id for the topic (KAFKA-14190)",
-    log="[Controller id=…] New partitions to be added Map(…): the znode that was read has no topic_id any more",
+    symptom="none yet: the next controller mints another id for the topic (KAFKA-14190)",
+    log="[Controller id=…] New partitions to be added Map(…): the znode has lost its topic_id",
 )
 def zk_id_not_erased(before: Cluster, after: Cluster, topic: Topic) -> bool:
     """P1 ZkIdNotErased: once a topic's znode has an id, it keeps one."""
@@ -27,24 +27,24 @@ def topic_id_stable(cluster: Cluster, topic: Topic) -> bool:
     first = cluster.zookeeper.topics[topic].first_topic_id
     premise(first is not None)
     return cluster.zookeeper.topics[topic].topic_id in (None, first) and all(
-        cluster.brokers[broker].controller.topics[topic].topic_id in (None, first) for broker in BROKERS
+        cluster.controller_of(broker).topics[topic].topic_id in (None, first) for broker in BROKERS
     )
 
 
-@when_quiet(
+@when_quiescent(
     symptom="the replica refuses the controller at the next leader epoch: under-replicated, then NOT_LEADER",
     log="[Broker id=…] Topic Id in memory: … does not match the topic Id for partition … provided in the request: …. "
     "(3.0 and later: Topic ID in memory: … does not match the topic ID for partition … received: ….)",
 )
 def replica_id_matches_zookeeper(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
     """P3 ReplicaIdAgrees: a live replica has ZooKeeper's topic id, or none, in memory and in partition.metadata."""
-    replica, topic_id = cluster.brokers[broker].replicas[topic][partition], cluster.zookeeper.topics[topic].topic_id
+    replica, topic_id = cluster.replica_of(broker, topic, partition), cluster.zookeeper.topics[topic].topic_id
     premise(cluster.is_up(broker) and topic_id is not None)
     premise(broker in cluster.zookeeper.topics[topic].assignments[partition].replicas)
     return replica.topic_id in (None, topic_id) and replica.file_topic_id in (None, topic_id)
 
 
-@when_quiet(
+@when_quiescent(
     symptom="none yet: brokers get no topic id, and the next controller mints one",
     log="none: get /brokers/topics/… in ZooKeeper shows no topic_id",
 )
@@ -56,7 +56,7 @@ def topic_has_an_id(cluster: Cluster, broker: Broker, topic: Topic) -> bool:
 
 
 @step(
-    symptom="a topic without an id in an upgraded cluster, or with one that brokers of the older protocol do not know",
+    symptom="a topic without an id in an upgraded cluster, or with one under the older protocol",
     log="none: get /brokers/topics/… in ZooKeeper shows the topic_id, or none",
 )
 def ids_follow_the_protocol(before: Cluster, after: Cluster, topic: Topic) -> bool:
@@ -73,7 +73,7 @@ def ids_follow_the_protocol(before: Cluster, after: Cluster, topic: Topic) -> bo
 
 
 @always(
-    symptom="producers and consumers of a topic that was created again meet UNKNOWN_TOPIC_ID or INCONSISTENT_TOPIC_ID",
+    symptom="producers and consumers of a topic that was created again get UNKNOWN_TOPIC_ID or INCONSISTENT_TOPIC_ID",
     log="[Broker id=…] Topic ID in memory: … does not match the topic ID for partition … received: ….",
 )
 def incarnation_keeps_its_id(cluster: Cluster, topic: Topic) -> bool:
@@ -83,15 +83,15 @@ def incarnation_keeps_its_id(cluster: Cluster, topic: Topic) -> bool:
     return znode.topic_id == znode.first_topic_id
 
 
-@when_quiet(symptom="the repair is done, and still a partition is not led, or stays under-replicated")
+@when_quiescent(symptom="after the repair a partition has no leader, or stays under-replicated")
 def repaired_partition_serves(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
-    """P8 and P9 after a repair: no live replica has another id than ZooKeeper, so all lead or follow as it says.
+    """P8 and P9 after a repair: once no live replica has another id than ZooKeeper, all lead or follow.
 
-    The ISR is whatever it is.
+    The ISR is not checked.
     """
-    topic_id, state = cluster.zookeeper.topics[topic].topic_id, cluster.zookeeper.topics[topic].states[partition]
-    premise(all(cluster.is_up(broker) for broker in BROKERS) and cluster.repairs > 0)
-    replicas = [cluster.brokers[broker].replicas[topic][partition] for broker in BROKERS]
+    topic_id, state = cluster.zookeeper.topics[topic].topic_id, cluster.zookeeper.state_of(topic, partition)
+    premise(cluster.all_up and cluster.repairs > 0)
+    replicas = [cluster.replica_of(broker, topic, partition) for broker in BROKERS]
     premise(all(r.topic_id in (None, topic_id) and r.file_topic_id in (None, topic_id) for r in replicas))
     return all(
         replica.leader_epoch == state.leader_epoch and replica.is_leader == (state.leader == broker)

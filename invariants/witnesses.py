@@ -1,41 +1,41 @@
-"""What must be possible: without these, a model in which nothing happens would pass."""
+"""What must be reachable: without these witnesses, a model in which nothing happens would pass."""
 from __future__ import annotations
 
-from model.kafka.assignment import created_replicas
-from model.kafka.controller_context import Step
-from model.kafka.domains import ADMINS, BROKERS, PARTITIONS, Broker, Partition, Topic
-from model.kafka.inter_broker_protocol import uses_topic_ids
-from model.kafka.log import diverging_offset
-from model.kafka.replication import answers_fetch
-from model.kafka.state import Cluster
-from model.language import reachable
+from kwalk.model.kafka.assignment import created_replicas
+from kwalk.model.kafka.broker.log import diverging_offset
+from kwalk.model.kafka.broker.replica_fetcher_thread import answers_fetch
+from kwalk.model.kafka.controller.controller_context import EventProgress
+from kwalk.model.kafka.domains import ADMINS, BROKERS, PARTITIONS, Broker, Partition, Topic
+from kwalk.model.kafka.inter_broker_protocol import uses_topic_ids
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.language import reachable
 
 
 @reachable()
 def expansion_is_registered(cluster: Cluster, topic: Topic) -> bool:
-    """A controller knows leadership of all partitions of a topic that was expanded."""
+    """A controller has leadership for all partitions of a topic that was expanded."""
     return cluster.expansions + cluster.new_expansions > 0 and any(
-        all(cluster.brokers[broker].controller.topics[topic].leadership[p].is_known for p in PARTITIONS)
+        all(cluster.controller_of(broker).topics[topic].leadership[p].is_known for p in PARTITIONS)
         for broker in BROKERS
     )
 
 
 @reachable()
 def failover_completes(cluster: Cluster) -> bool:
-    """A controller other than the first serves, with a topic in its context."""
+    """A controller other than the first is idle, with a topic in its context."""
     return any(
         cluster.zookeeper.controller == broker
-        and cluster.brokers[broker].controller.epoch > 1
-        and cluster.brokers[broker].controller.step is Step.IDLE
-        and cluster.brokers[broker].controller.topics[0].leadership[0].is_known
+        and cluster.controller_of(broker).epoch > 1
+        and cluster.controller_of(broker).step is EventProgress.IDLE
+        and cluster.controller_of(broker).topics[0].leadership[0].is_known
         for broker in BROKERS
     )
 
 
 @reachable()
 def leader_epoch_rises(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
-    """A replica has seen that its partition's leader epoch rose."""
-    epoch = cluster.brokers[broker].replicas[topic][partition].leader_epoch
+    """A replica has a leader epoch above the first."""
+    epoch = cluster.replica_of(broker, topic, partition).leader_epoch
     return epoch is not None and epoch > 0
 
 
@@ -43,7 +43,7 @@ def leader_epoch_rises(cluster: Cluster, broker: Broker, topic: Topic, partition
 def replica_gets_its_file(cluster: Cluster, topic: Topic) -> bool:
     """Some replica has a partition.metadata."""
     return any(
-        cluster.brokers[broker].replicas[topic][p].file_topic_id is not None for broker in BROKERS for p in PARTITIONS
+        cluster.replica_of(broker, topic, p).file_topic_id is not None for broker in BROKERS for p in PARTITIONS
     )
 
 
@@ -55,17 +55,17 @@ def record_is_committed(cluster: Cluster, topic: Topic, partition: Partition) ->
 
 @reachable()
 def record_is_replicated(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
-    """All replicas have a record, and all know that consumers may read it."""
-    return all(cluster.brokers[broker].replicas[topic][partition].log.high_watermark > 0 for broker in BROKERS)
+    """All replicas have a record below their high watermark."""
+    return all(cluster.replica_of(broker, topic, partition).log.high_watermark > 0 for broker in BROKERS)
 
 
 @reachable()
 def logs_diverge(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
-    """A follower has to truncate: its log leaves that of the leader from which it is to fetch."""
-    follower = cluster.brokers[broker].replicas[topic][partition]
+    """A follower has to truncate: its log diverges from that of the leader from which it fetches."""
+    follower = cluster.replica_of(broker, topic, partition)
     return not follower.log.records.is_empty and any(
         answers_fetch(cluster, leader, topic, partition, follower=broker)
-        and diverging_offset(follower.log, cluster.brokers[leader].replicas[topic][partition].log) < follower.log.end
+        and diverging_offset(follower.log, cluster.replica_of(leader, topic, partition).log) < follower.log.end
         for leader in BROKERS
     )
 
@@ -73,13 +73,13 @@ def logs_diverge(cluster: Cluster, broker: Broker, topic: Topic, partition: Part
 @reachable()
 def recreated_topic_has_a_record(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
     """A record was written to a topic that was created again."""
-    log = cluster.brokers[broker].replicas[topic][partition].log
+    log = cluster.replica_of(broker, topic, partition).log
     return any(record.incarnation > 0 for record in log.records)
 
 
 @reachable()
 def replica_is_moved(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
-    """A reassignment is complete: the replicas are others than at first, all of them in the ISR."""
+    """A reassignment is complete: the replicas have changed, and all of them are in the ISR."""
     znode = cluster.zookeeper.topics[topic]
     assignment, first = znode.assignments[partition], created_replicas(partition)
     if not znode.exists or assignment.is_being_reassigned or assignment.replicas == first:
@@ -89,7 +89,7 @@ def replica_is_moved(cluster: Cluster, topic: Topic, partition: Partition) -> bo
 
 @reachable()
 def replica_is_moved_back(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
-    """After two reassignments the replicas are those of the beginning, and a request may still arrive once more."""
+    """After two reassignments the replicas are the first ones, and a late copy of a request may still arrive."""
     assignment = cluster.zookeeper.topics[topic].assignments[partition]
     is_back = assignment.replicas == created_replicas(partition) and not assignment.is_being_reassigned
     return is_back and cluster.reassignments > 1 and cluster.late_copies > 0
@@ -97,10 +97,10 @@ def replica_is_moved_back(cluster: Cluster, topic: Topic, partition: Partition) 
 
 @reachable()
 def reassignment_is_cancelled(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
-    """A reassignment was cancelled while a new replica was there already."""
+    """A reassignment was cancelled when a new replica already had a log."""
     assignment = cluster.zookeeper.topics[topic].assignments[partition]
     return cluster.cancellations > 0 and any(
-        broker not in assignment.replicas and cluster.brokers[broker].replicas[topic][partition].log_open
+        broker not in assignment.replicas and cluster.replica_of(broker, topic, partition).log_open
         for broker in BROKERS
     )
 
@@ -113,12 +113,12 @@ def admins_overlap(cluster: Cluster) -> bool:
 
 @reachable()
 def old_protocol_controller_serves(cluster: Cluster, topic: Topic) -> bool:
-    """A broker whose inter-broker protocol has no topic ids is the controller, and knows a topic that has one."""
+    """A broker whose inter-broker protocol has no topic ids is the controller, with a topic that has an id."""
     return cluster.zookeeper.topics[topic].topic_id is not None and any(
         cluster.zookeeper.controller == broker
         and not uses_topic_ids(broker)
-        and cluster.brokers[broker].controller.step is Step.IDLE
-        and cluster.brokers[broker].controller.topics[topic].leadership[0].is_known
+        and cluster.controller_of(broker).step is EventProgress.IDLE
+        and cluster.controller_of(broker).topics[topic].leadership[0].is_known
         for broker in BROKERS
     )
 
@@ -129,7 +129,7 @@ def one_topic_id_everywhere(cluster: Cluster, topic: Topic, partition: Partition
     topic_id = cluster.zookeeper.topics[topic].topic_id
     return cluster.repairs > 0 and all(
         cluster.is_up(broker)
-        and cluster.brokers[broker].replicas[topic][partition].topic_id == topic_id
-        and cluster.brokers[broker].replicas[topic][partition].file_topic_id == topic_id
+        and cluster.replica_of(broker, topic, partition).topic_id == topic_id
+        and cluster.replica_of(broker, topic, partition).file_topic_id == topic_id
         for broker in BROKERS
     )

@@ -1,41 +1,50 @@
-"""What a test run asks of all its assertions about scenarios: from pytest's options, or a caller of one's own.
+"""The options of a test run that all its assertions about scenarios share.
 
-Words: the *options* hold for a run; what a test says itself wins over them. What the run *saved* are the traces that
-its failing assertions wrote.
+They come from pytest's command line, or from a caller's own `with AssertionOptions(…).active():`. An argument of an
+assertion takes precedence over them. This module uses `dataclasses`, not attrs: the pytest plugin imports it in every
+test run of every project, and pytest has imported `dataclasses` already.
 """
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
-
-from attrs import Factory, field, frozen
 
 PROFILES = ("dev", "ci", "nightly")
 DEFAULT_OUT = Path("kwalk-out")
 
 
-@frozen
-class Options:
-    """Wishes of a run. `seconds` is for each search, None for no limit; `out` is the folder for traces.
+@dataclass(frozen=True)
+class AssertionOptions:
+    """The options of a test run.
 
-    With `pin`, known counterexamples that are found again, and are as long as ever, are pinned anew.
+    Args:
+        variant: The variant to check where an assertion names none.
+        profile: The Hypothesis profile: one of `PROFILES`.
+        seconds: The time limit of each search, None for no limit.
+        seed: The number from which all random choices derive.
+        bounds: Sizes that replace those of the scenarios, by the name of the bound.
+        out: The folder for traces.
+        pin: Whether a known counterexample that is found again, with the same length, replaces its pinned trace.
+        test: The identifier of the running test.
+        saved: One line for each trace that a failing assertion saved.
     """
 
     variant: str | None = None
     profile: str = "dev"
     seconds: float | None = None
     seed: int = 0
-    bounds: Mapping[str, int] = field(factory=dict)
+    bounds: Mapping[str, int] = field(default_factory=dict)
     out: Path = DEFAULT_OUT
     pin: bool = False
-    saved: list[str] = Factory(list)
-    """A line for each trace that was saved, for the end of the run."""
+    test: str = ""
+    saved: list[str] = field(default_factory=list)
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Make these the options that assertions look at."""
+        """Make these the options that assertions read, until the block ends."""
         token = _ACTIVE.set(self)
         try:
             yield
@@ -43,9 +52,9 @@ class Options:
             _ACTIVE.reset(token)
 
 
-_ACTIVE: ContextVar[Options] = ContextVar("options", default=Options())  # noqa: B039 - its list is for lines only
+_ACTIVE: ContextVar[AssertionOptions] = ContextVar("options", default=AssertionOptions())  # noqa: B039 - only lines are added
 
 
-def active_options() -> Options:
-    """The options in force."""
+def active_options() -> AssertionOptions:
+    """Return the options in force."""
     return _ACTIVE.get()

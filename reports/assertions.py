@@ -1,8 +1,8 @@
-"""Assertions about scenarios, for anybody's tests: `from reports import assert_holds, assert_finds`.
+"""Assertions about scenarios, for the tests of any project: `from kwalk import assert_holds, assert_finds`.
 
-Words: an assertion *holds* if its engine finds no counterexample; how sure that is depends on the engine (exhaust and
-prove: within the bounds; walk and hypothesis: as far as they looked). A *pinned* counterexample is a known one, saved
-as a trace: it *heals* when it is found no more, and *lengthens* when the shortest way to it is closed.
+Words: an assertion *holds* if its engine finds no counterexample; how strong that is depends on the engine (exhaust and
+prove: within the bounds; walk and hypothesis: as far as they searched). A *pinned* counterexample is a known one, saved
+as a trace: it is *closed* when it is no longer found, and *longer* when the shortest way to it is closed.
 """
 from __future__ import annotations
 
@@ -14,26 +14,31 @@ from typing import Any
 
 from rich.console import Console
 
-from model.language import Invariant, Scenario, UsageError
-from reports.asking import Asked, asked_about, search
-from reports.files import CannotWrite, out_folder
-from reports.itf import itf_text
-from reports.replaying import open_trace, replay, stamped
-from reports.saving import save, version
-from reports.story import tell
-from reports.summary import summary
-from reports.terminal import put
-from reports.text import print_story
-from reports.trace_file import read_trace
-from search.trace import Trace
-from search.verdict import Answer, Verdict
+from kwalk.model.language import Property, Scenario, UsageError
+from kwalk.reports.assertion_searches import AssertionQuery, SharedSearches, minimized, query, search
+from kwalk.reports.document.text import print_story
+from kwalk.reports.files import CannotWrite, out_folder
+from kwalk.reports.pages.verdict import summary
+from kwalk.reports.terminal import put
+from kwalk.reports.traces.itf import itf_text
+from kwalk.reports.traces.replay import open_trace, replay, stamped
+from kwalk.reports.traces.save import save, version
+from kwalk.reports.traces.story import story_of
+from kwalk.reports.traces.trace_file import read_trace
+from kwalk.search.results.trace import Trace
+from kwalk.search.results.verdict import Answer, Verdict
 
 WIDTH = 116
 """Columns of a failure's message: pytest puts four before each line."""
 
 
 class Fails(AssertionError):
-    """A scenario does not do what a test says of it. The message is the trace; `verdict` is what the engine said."""
+    """A scenario does not do what a test asserts.
+
+    Args:
+        message: The steps of the counterexample, and the command that replays it.
+        verdict: The verdict of the engine.
+    """
 
     def __init__(self, message: str, verdict: Verdict | None = None) -> None:
         super().__init__(message)
@@ -42,34 +47,54 @@ class Fails(AssertionError):
 
 def assert_holds(
     scenario: Scenario | str,
-    invariant: Invariant | str | None = None,
+    prop: Property | str | None = None,
     *,
     variant: str | None = None,
     bounds: Mapping[str, int] | None = None,
     engine: str = "exhaust",
     seconds: float | None = None,
     undecided_ok: bool = False,
-    **wanted: Any,
+    shared: SharedSearches | None = None,
+    **requested: Any,
 ) -> Verdict:
-    """Fail with a minimal trace if the scenario violates the invariant, or any of its invariants if none is named.
+    """Fail with a minimal trace if the scenario violates the property.
 
-    `engine` is exhaust, walk, hypothesis or prove; what else is `wanted` goes to it (such as `walks` and `depth`, or
-    `keep_going`). The invariant "deadlock" is that something can always happen. A search that ends without an answer
-    fails too, unless that is declared ok. The verdict comes back.
+    Args:
+        scenario: The scenario, or its name.
+        prop: The property, or its name; None for all of the scenario; "deadlock" for the absence of deadlocks.
+        variant: The variant; None for that of the test run, or the scenario's default.
+        bounds: Sizes that replace those of the scenario, by the name of the bound.
+        engine: exhaust, walk, hypothesis or prove.
+        seconds: The time limit; None for that of the test run.
+        undecided_ok: Whether a search that ends without an answer passes.
+        shared: Searches that several tests share; the first test starts one for all properties of the scenario (the
+            fixture `kwalk_searches`).
+        requested: Further keywords of the engine, such as `walks` and `depth`.
+
+    Returns:
+        The verdict.
+
+    Raises:
+        Fails: The property is violated, or the search ended without an answer.
+        UsageError: The scenario, the property, the variant, a bound or the engine does not exist.
     """
     __tracebackhide__ = True
-    asked = asked_about(scenario, invariant, variant, bounds)
-    verdict = search(asked, engine, {**wanted, "seconds": seconds})
+    asked = query(scenario, prop, variant, bounds)
+    keywords = {**requested, "seconds": seconds}
+    if shared is None:
+        verdict = minimized(asked, search(asked, engine, keywords))
+    else:
+        verdict = shared.verdict(asked, engine, keywords)
     if verdict.answer is Answer.HOLDS or (verdict.answer is Answer.UNDECIDED and undecided_ok):
         return verdict
     if verdict.answer is Answer.UNDECIDED:
         raise Fails("\n".join([*_told(asked, verdict), "Give it more time, or smaller bounds."]), verdict)
-    raise Fails("\n".join(_failure(asked, verdict)), verdict)
+    raise Fails("\n".join(_known_failure(asked, verdict, shared) or _failure(asked, verdict)), verdict)
 
 
 def assert_finds(
     scenario: Scenario | str,
-    invariant: Invariant | str | None = None,
+    prop: Property | str | None = None,
     *,
     length: int,
     trace: str | Path | None = None,
@@ -77,17 +102,32 @@ def assert_finds(
     bounds: Mapping[str, int] | None = None,
     engine: str = "exhaust",
     seconds: float | None = None,
-    **wanted: Any,
+    **requested: Any,
 ) -> Verdict:
-    """Fail unless a search finds a counterexample of exactly this length, to the invariant or to any of them.
+    """Fail unless a search finds a counterexample of exactly this length.
 
-    With `trace`, the file of the pinned counterexample, fail also unless that still replays, shows a violation of the
-    same invariant, and is of this length. The failure says whether it healed or changed, and what to do. pytest's
-    option --kwalk-pin writes that file.
+    Args:
+        scenario: The scenario, or its name.
+        prop: The property that is violated, or its name; None for any of the scenario.
+        length: The number of steps of the counterexample.
+        trace: The file of the pinned counterexample. It must still replay, violate the same property, and have this
+            length; pytest's option --kwalk-pin writes it.
+        variant: The variant; None for that of the test run, or the scenario's default.
+        bounds: Sizes that replace those of the scenario, by the name of the bound.
+        engine: exhaust, walk, hypothesis or prove.
+        seconds: The time limit; None for that of the test run.
+        requested: Further keywords of the engine.
+
+    Returns:
+        The verdict.
+
+    Raises:
+        Fails: There is no such counterexample; the message says whether it is closed or changed, and what to do.
+        UsageError: The scenario, the property, the variant, a bound or the engine does not exist.
     """
     __tracebackhide__ = True
-    asked = asked_about(scenario, invariant, variant, bounds)
-    verdict = search(asked, engine, {**wanted, "seconds": seconds})
+    asked = query(scenario, prop, variant, bounds)
+    verdict = minimized(asked, search(asked, engine, {**requested, "seconds": seconds}))
     lines = list(_surprise(asked, verdict, length, trace))
     if not lines and trace is not None:
         if asked.options.pin and verdict.counterexample is not None:
@@ -101,7 +141,7 @@ def assert_finds(
 # What a failure says.
 
 
-def _failure(asked: Asked, verdict: Verdict) -> Iterator[str]:
+def _failure(asked: AssertionQuery, verdict: Verdict) -> Iterator[str]:
     """The minimal trace, what the search says of itself, and the file that replays it."""
     trace = verdict.counterexample
     if trace is None:
@@ -113,11 +153,26 @@ def _failure(asked: Asked, verdict: Verdict) -> Iterator[str]:
     yield from _saved(asked, trace)
 
 
-def _story(asked: Asked, trace: Trace) -> list[str]:
-    return _lines(lambda out: print_story(tell(asked.model, trace), out))
+def _known_failure(asked: AssertionQuery, verdict: Verdict, shared: SharedSearches | None) -> list[str] | None:
+    """Return two lines if the same sequence of events was shown by an earlier test of the run; else None."""
+    trace = verdict.counterexample
+    if shared is None or trace is None:
+        return None
+    first = shared.shown_before(asked, trace, asked.options.test)
+    if first is None:
+        return None
+    return [
+        f"{verdict.answer.value.upper()}  {trace.prop}  in {trace.length} steps ({verdict.engine})",
+        f"The steps are those of {first}, up to names and the order of independent steps; they are shown there.",
+        *_saved(asked, trace),
+    ]
 
 
-def _told(asked: Asked, verdict: Verdict) -> list[str]:
+def _story(asked: AssertionQuery, trace: Trace) -> list[str]:
+    return _lines(lambda out: print_story(story_of(asked.model, trace), out))
+
+
+def _told(asked: AssertionQuery, verdict: Verdict) -> list[str]:
     """What the search says of itself, less the finding whose story is told."""
     shown = next((finding for finding in verdict.findings if finding.trace is not None), None)
     return _lines(lambda out: put(out, *summary(verdict, asked.model, shown)))
@@ -130,7 +185,7 @@ def _lines(print_to: Callable[[Console], None]) -> list[str]:
     return [line.rstrip() for line in page.getvalue().rstrip().splitlines()]
 
 
-def _saved(asked: Asked, trace: Trace) -> Iterator[str]:
+def _saved(asked: AssertionQuery, trace: Trace) -> Iterator[str]:
     """Save a trace; a line with the command that replays it, or why there is none."""
     try:
         with out_folder(asked.options.out) as out:
@@ -139,26 +194,26 @@ def _saved(asked: Asked, trace: Trace) -> Iterator[str]:
         yield f"The trace was not saved: {error}"
         return
     command = f"kwalk replay {shlex.quote(str(path))}"
-    asked.options.saved.append(f"{asked.about}, {asked.reference}: {path}")
+    asked.options.saved.append(f"{asked.subject}, {asked.reference}: {path}")
     yield f"Reproduce: {command}"
 
 
 # What a pinned counterexample is measured by.
 
 
-def _surprise(asked: Asked, verdict: Verdict, length: int, pinned: str | Path | None) -> Iterator[str]:
+def _surprise(asked: AssertionQuery, verdict: Verdict, length: int, pinned: str | Path | None) -> Iterator[str]:
     """Why what was found is not what was expected; nothing if it is."""
     trace, where = verdict.counterexample, f" and delete {pinned}" if pinned else ""
     if trace is None and verdict.answer is Answer.UNDECIDED:
-        yield f"Not found again: the search for {asked.about} ended without an answer."
+        yield f"Not found again: the search for {asked.subject} ended without an answer."
         yield from _told(asked, verdict)
     elif trace is None:
-        yield f"Healed: {asked.about} has no counterexample any more; one of {length} steps was known."
+        yield f"Healed: {asked.subject} has no counterexample any more; one of {length} steps was known."
         yield f"If that is what a change was meant to do, assert_holds instead{where}."
         yield from _told(asked, verdict)
     elif trace.length != length:
         change = "Lengthened" if trace.length > length else "Shortened"
-        yield f"{change}: a counterexample to {asked.about} now takes {trace.length} steps, not {length}."
+        yield f"{change}: a counterexample to {asked.subject} now takes {trace.length} steps, not {length}."
         yield f"If that is what a change was meant to do, set length={trace.length}{_pin_again(pinned)}."
         yield from _failure(asked, verdict)
 
@@ -167,14 +222,14 @@ def _pin_again(pinned: str | Path | None) -> str:
     return f" and save {pinned} anew with --kwalk-pin" if pinned else ""
 
 
-def _pin(asked: Asked, trace: Trace, path: Path) -> None:
+def _pin(asked: AssertionQuery, trace: Trace, path: Path) -> None:
     """Save a counterexample as the pinned one; CannotWrite if that cannot be."""
     full = stamped(trace, asked.model, asked.reference)
     with out_folder(path.parent) as folder:
         folder.write({path.name: itf_text(asked.model, full, version())})
 
 
-def _broken_pin(asked: Asked, path: Path, length: int) -> Iterator[str]:
+def _broken_pin(asked: AssertionQuery, path: Path, length: int) -> Iterator[str]:
     """Why a pinned trace no longer shows what it was pinned for; nothing if it does."""
     try:
         opened = open_trace(read_trace(path))
@@ -183,14 +238,14 @@ def _broken_pin(asked: Asked, path: Path, length: int) -> Iterator[str]:
         yield f"The pinned trace cannot be replayed: {error} Save it anew with --kwalk-pin if it should be."
         return
     trace = opened.trace
-    wanted = {claim.key for claim in asked.claims}
+    wanted = {prop.key for prop in asked.properties}
     bounds = {name: size for name, size in asked.model.binding.bounds.items() if name in trace.bounds}
     mine = asked.model.variant, bounds, asked.model.asked_flags
     if (trace.variant, dict(trace.bounds), dict(trace.flags)) != mine:
         yield f"{path} was pinned in variant {trace.variant} with bounds {dict(trace.bounds)}, and the test has others."
-    if replayed.misfit:
-        yield f"{path} does not replay any more: {replayed.misfit}."
-    elif replayed.answer is Answer.HOLDS or (trace.claim is not None and trace.claim not in wanted):
-        yield f"{path} replays, but does not show a violation of {asked.about} in the end."
+    if replayed.mismatch:
+        yield f"{path} does not replay any more: {replayed.mismatch}."
+    elif replayed.answer is Answer.HOLDS or (trace.prop is not None and trace.prop not in wanted):
+        yield f"{path} replays, but does not show a violation of {asked.subject} in the end."
     if trace.length != length:
         yield f"{path} has {trace.length} steps, and the test says {length}."

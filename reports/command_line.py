@@ -1,8 +1,8 @@
-"""The command `kwalk`: from words on a command line to an exit code.
+"""The command `kwalk`: parses a command line, runs the command, and returns its exit code.
 
-Results go to standard output; progress, warnings and refusals to standard error. What a command needs is imported when
-it runs, so that `kwalk --help` answers at once. A process of the command (`start`) also looks for garbage more rarely
-than Python would, and ends without taking everything apart: together these are a quarter of the time of a short search.
+Results go to standard output; progress, warnings and errors to standard error. The modules of a command are imported
+when it runs, so that `kwalk --help` is fast. The process (`start`) collects garbage less often than Python's default,
+and exits without finalizing the interpreter: together these save a quarter of the time of a short search.
 """
 from __future__ import annotations
 
@@ -16,50 +16,51 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NoReturn
 
-from model.language.errors import InternalError, KwalkError
-from reports.commands.options import DEFAULT_OUT, parser
-from reports.streams import forget, remark, settle_streams
+from kwalk.model.language.errors import InternalError, KwalkError
+from kwalk.reports.commands.options import DEFAULT_OUT, parser
+from kwalk.reports.streams import discard, remark, settle_streams
 
 COMMANDS = {
-    "scenarios": ("reports.commands.catalogue", "scenarios"),
-    "invariants": ("reports.commands.catalogue", "invariants"),
-    "exhaust": ("reports.commands.searching", "exhaust"),
-    "walk": ("reports.commands.searching", "walk"),
-    "prove": ("reports.commands.searching", "prove"),
-    "check": ("reports.commands.searching", "check"),
-    "hunt": ("reports.commands.searching", "hunt"),
-    "nightly": ("reports.commands.nightly", "run_nightly"),
-    "audit": ("reports.commands.auditing", "run_audit"),
-    "mutate": ("reports.commands.mutating", "run_mutate"),
-    "explain": ("reports.commands.explaining", "run_explain"),
-    "replay": ("reports.commands.traces", "run_replay"),
-    "shrink": ("reports.commands.shrinking", "run_shrink"),
-    "show": ("reports.commands.traces", "show"),
-    "graph": ("reports.commands.graphing", "graph"),
-    "compare": ("reports.commands.comparing", "run_compare"),
-    "page": ("reports.commands.comparing", "run_page"),
-    "illustrate": ("reports.commands.illustrating", "illustrate"),
+    "scenarios": ("kwalk.reports.commands.listing", "scenarios"),
+    "properties": ("kwalk.reports.commands.listing", "properties"),
+    "invariants": ("kwalk.reports.commands.listing", "properties"),
+    "exhaust": ("kwalk.reports.commands.search", "exhaust"),
+    "walk": ("kwalk.reports.commands.search", "walk"),
+    "prove": ("kwalk.reports.commands.search", "prove"),
+    "check": ("kwalk.reports.commands.search", "check"),
+    "hunt": ("kwalk.reports.commands.search", "hunt"),
+    "nightly": ("kwalk.reports.commands.nightly", "run_nightly"),
+    "audit": ("kwalk.reports.commands.audit", "run_audit"),
+    "mutate": ("kwalk.reports.commands.mutate", "run_mutate"),
+    "explain": ("kwalk.reports.commands.explain", "run_explain"),
+    "replay": ("kwalk.reports.commands.traces", "run_replay"),
+    "shrink": ("kwalk.reports.commands.traces", "run_shrink"),
+    "show": ("kwalk.reports.commands.traces", "show"),
+    "graph": ("kwalk.reports.commands.graph", "graph"),
+    "compare": ("kwalk.reports.commands.nightly", "run_compare"),
+    "page": ("kwalk.reports.commands.nightly", "run_page"),
+    "illustrate": ("kwalk.reports.commands.traces", "illustrate"),
 }
 """The module and function behind each command."""
 USAGE, INTERNAL, INTERRUPTED, UNREAD = 2, 70, 130, 141
-"""Exit codes beside those of verdicts; the last two are those of a process that SIGINT or SIGPIPE ends."""
+"""Exit codes besides those of verdicts; the last two are those of a process that SIGINT or SIGPIPE ends."""
 
 
 GARBAGE = 20_000, 20, 20
-"""After how much the process looks for garbage: nearly all that it makes while it starts is there to stay."""
+"""The thresholds of the garbage collector: nearly all objects from the start of the process live until its end."""
 
 
 def start() -> NoReturn:
-    """The process of a command: `main`, and then the end, which the system makes short."""
+    """Run `main` as the process of a command, then end the process."""
     gc.set_threshold(*GARBAGE)
     codes: list[int] = []
-    atexit.register(_leave, codes)  # what is registered first is called last
+    atexit.register(_leave, codes)  # the first function that is registered is called last
     codes.append(main())
     sys.exit(codes[0])
 
 
 def _leave(codes: list[int]) -> None:
-    """End the process here, unless an exception that nobody expected is to end it."""
+    """End the process without finalization, unless an unexpected exception ends it."""
     if codes:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
@@ -68,7 +69,7 @@ def _leave(codes: list[int]) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; its exit code, as `kwalk --help` lists them. What went wrong on purpose becomes one message."""
+    """Run a command; return its exit code (see `kwalk --help`). Expected errors become one message."""
     settle_streams()
     try:
         code = _run(argv)
@@ -76,27 +77,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KwalkError as error:
         return _refuse(str(error))
     except InternalError as error:
-        return _refuse(f"internal error, and no verdict: {error} Please report it.", INTERNAL)
+        return _refuse(f"internal error, no verdict: {error} Please report it.", INTERNAL)
     except KeyboardInterrupt:
-        return _refuse("interrupted before anything ran.", INTERRUPTED)
+        return _refuse("interrupted before the search started.", INTERRUPTED)
     except BrokenPipeError:
-        forget(sys.stdout)  # The reader has seen enough, as in `kwalk show TRACE | head`.
+        discard(sys.stdout)  # the reader of a pipe has ended, as in `kwalk show TRACE | head`
         return UNREAD
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        forget(sys.stdout)
-        return _refuse("no space is left for the output. Free some, or send it elsewhere.")
+        discard(sys.stdout)
+        return _refuse("no space is left for the output. Free some space, or redirect the output.")
     return code
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    """Understand a command and run it; models in the present folder can be imported."""
+    """Parse a command line and run the command; modules in the current folder can be imported."""
     try:
         options = parser().parse_args(argv)
     except SystemExit as end:
         return int(end.code or 0)
-    with suppress(OSError):  # the present folder may be gone
+    with suppress(OSError):  # the current folder may have been removed
         if os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())
     module, function = COMMANDS[options.command]
@@ -109,9 +110,9 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _leave_bundle(error: InternalError, folder: str) -> None:
-    """Write down all that reproduces a contradiction between engines, and say where."""
-    from reports.contradiction import write_bundle
-    from search.contradiction import Contradiction
+    """Write the bundle that reproduces a contradiction between engines, and print its folder."""
+    from kwalk.reports.contradiction_bundle import write_bundle
+    from kwalk.search.results.cross_check import Contradiction
 
     if isinstance(error, Contradiction):
         print(f"Bundle: {write_bundle(error, folder)}")

@@ -1,4 +1,4 @@
-"""Progress of a long run on standard error: a bar with rate and ETA on a terminal, elsewhere a line now and then."""
+"""Progress of a long run on standard error: a bar with rate and time left on a terminal, else a line every 10 s."""
 from __future__ import annotations
 
 import sys
@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from reports.escaping import visible
-from reports.streams import remark
-from search.progress import Progress, Report
+from kwalk.reports.escaping import visible
+from kwalk.reports.streams import remark
+from kwalk.search.base.progress import Progress, Report
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
-QUIET_SECONDS = 10.0
-"""Seconds between two lines off a terminal."""
+LINE_SECONDS = 10.0
+"""Seconds between two lines if standard error is not a terminal."""
 
 
 def line(progress: Progress) -> str:
-    """A moment of a run in one line."""
+    """Return the progress of a run in one line."""
     of = f" of {progress.total:,}" if progress.total else ""
     left = "" if progress.left is None else f", {duration(progress.left)} left"
     note = f" ({visible(progress.note)})" if progress.note else ""
@@ -30,7 +30,7 @@ def line(progress: Progress) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people say them: 0.4 s, 12 s, 3 min 05 s, 2 h 10 min."""
+    """Return seconds in the largest suitable units: 0.4 s, 12 s, 3 min 05 s, 2 h 10 min."""
     if seconds < 60:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes, rest = divmod(int(seconds), 60)
@@ -39,7 +39,7 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def shown_on_stderr() -> Iterator[Report]:
-    """A report for engines to call; what it shows is gone from a terminal when the run ends."""
+    """Yield a report for engines to call; a terminal clears the bar at the end of the block."""
     if sys.stderr.isatty():
         with _bar() as report:
             yield report
@@ -52,7 +52,7 @@ def _lines() -> Report:
 
     def report(progress: Progress) -> None:
         nonlocal last
-        if time.monotonic() - last >= QUIET_SECONDS:
+        if time.monotonic() - last >= LINE_SECONDS:
             last = time.monotonic()
             remark(line(progress))
 
@@ -64,7 +64,7 @@ def _bar() -> Iterator[Report]:
     from rich.progress import BarColumn, SpinnerColumn, TextColumn
     from rich.progress import Progress as Bar
 
-    from reports.terminal import console
+    from kwalk.reports.terminal import console
 
     columns = (SpinnerColumn(), BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
     with Bar(*columns, console=console(sys.stderr), transient=True) as bar:
@@ -73,7 +73,7 @@ def _bar() -> Iterator[Report]:
 
 
 def _update(bar: Bar, task: TaskID, progress: Progress) -> None:
-    """The bar follows the end where it is known, else the time budget."""
+    """Update the bar: by the total if it is known, otherwise by the time budget."""
     if progress.total:
         done, total = float(progress.done), float(progress.total)
     elif progress.left is not None:

@@ -1,25 +1,27 @@
-"""The pytest plugin: options for all assertions about scenarios, and the traces that failed ones saved.
+"""The pytest plugin: options for all assertions about scenarios, and a list of the traces that were saved.
 
-It loads nothing slow: a test suite that never asserts anything about a scenario does not pay for it.
+pytest imports this module in every project of an environment that has kwalk installed. Therefore it imports only the
+standard library, pytest and two small modules of kwalk.
 """
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
 
-from reports.assertion_options import DEFAULT_OUT, PROFILES, Options
-from reports.commands.values import bound, seconds, seed
+from kwalk.reports.assertion_options import DEFAULT_OUT, PROFILES, AssertionOptions, active_options
+from kwalk.reports.commands.values import bound, seconds, seed
 
-OPTIONS = pytest.StashKey[Options]()
-MARK = "kwalk(variant=…, profile=…, seconds=…, seed=…): what this test's searches take instead of the run's options"
+OPTIONS = pytest.StashKey[AssertionOptions]()
+MARK = "kwalk(variant=…, profile=…, seconds=…, seed=…): options of this test that replace those of the run"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options, in one group."""
+    """Add the options, in one group."""
     group = parser.getgroup("kwalk", "kwalk: searches for counterexamples")
     add = group.addoption
     add("--kwalk-variant", metavar="NAME", help="the variant to explore where a test names none")
@@ -28,14 +30,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--kwalk-seed", type=seed, default=0, metavar="N", help="a number that all choices come from (default: 0)")
     add("--kwalk-bound", type=bound, action="append", default=[], metavar="NAME=N", help="change a bound (repeatable)")
     add("--kwalk-out", type=Path, default=DEFAULT_OUT, metavar="DIR", help=f"where traces go (default: {DEFAULT_OUT})")
-    add("--kwalk-pin", action="store_true", help="save known counterexamples anew where found, as long as ever")
+    add("--kwalk-pin", action="store_true",
+        help="replace the pinned traces of known counterexamples that are found with the same length")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker, and read the options; profiles only if somebody asks Hypothesis for one of ours."""
+    """Register the marker and read the options; register Hypothesis profiles only if one of kwalk's is requested."""
     config.addinivalue_line("markers", MARK)
-    config.stash[OPTIONS] = Options(
+    config.stash[OPTIONS] = AssertionOptions(
         variant=config.getoption("--kwalk-variant"),
         profile=config.getoption("--kwalk-profile"),
         seconds=config.getoption("--kwalk-seconds"),
@@ -45,13 +48,13 @@ def pytest_configure(config: pytest.Config) -> None:
         pin=config.getoption("--kwalk-pin"),
     )
     if config.getoption("--hypothesis-profile", default=None) in PROFILES:
-        from search.hypothesis import register_profiles
+        from kwalk.search.analyses.hypothesis.search import register_profiles
 
         register_profiles()
 
 
 def pytest_report_header(config: pytest.Config) -> str:
-    """What it takes to run the same again."""
+    """Return the line that says how to repeat this run."""
     options = config.stash[OPTIONS]
     bounds = ", ".join(f"{name} {size}" for name, size in options.bounds.items())
     limit = "no time limit" if options.seconds is None else f"{options.seconds:g} s for each search"
@@ -64,33 +67,61 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Make the options, as the test's own marker changes them, those that its assertions look at."""
+    """Activate the options of the run, as changed by the markers of the test."""
     options = item.config.stash[OPTIONS]
     for mark in reversed(list(item.iter_markers("kwalk"))):
         options = _changed(options, mark, item.nodeid)
-    with options.active():
+    with replace(options, test=item.nodeid).active():
         return (yield)
 
 
-def _changed(options: Options, mark: pytest.Mark, where: str) -> Options:
+def _changed(options: AssertionOptions, mark: pytest.Mark, where: str) -> AssertionOptions:
     allowed = ("variant", "profile", "seconds", "seed")
     wrong = [*map(repr, mark.args), *(name for name in mark.kwargs if name not in allowed)]
     if wrong:
         known = ", ".join(allowed)
         raise pytest.UsageError(f"{where}: the marker kwalk takes {known}, by name (got {', '.join(wrong)}).")
-    return evolve(options, **mark.kwargs)
+    return replace(options, **mark.kwargs)
+
+
+@pytest.fixture(scope="session")
+def kwalk_searches(request: pytest.FixtureRequest) -> Any:
+    """Return searches that the tests of the run share: one search of a scenario checks all its properties."""
+    from kwalk.reports.assertion_searches import SharedSearches
+
+    return SharedSearches(_reporter(request.config))
+
+
+def _reporter(config: pytest.Config) -> Any:
+    """Return what prints a line for each search that has ended; xdist's workers have no terminal to print to."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+
+    def report(verdict: Any, reference: str, number: int) -> None:
+        if terminal is None or hasattr(config, "workerinput"):
+            return
+        violated = len({finding.prop.partition("(")[0] for finding in verdict.findings})
+        found = f"{violated} of {len(verdict.properties)} properties violated" if violated else "no violation"
+        line = (
+            f"search {number}: {reference} {verdict.variant}, {verdict.engine}: {found}, "
+            f"{verdict.qualifier}, {verdict.seconds:.1f} s"
+        )
+        capture = config.pluginmanager.get_plugin("capturemanager")
+        with capture.global_and_fixture_disabled() if capture else nullcontext():
+            if config.get_terminal_writer().width_of_current_line:
+                terminal.write_line("")
+            terminal.write_line(line)
+
+    return report
 
 
 @pytest.fixture
-def kwalk_options() -> Options:
-    """The options of the running test: variant, profile, seconds, seed, bounds, out."""
-    from reports.assertion_options import active_options
-
+def kwalk_options() -> AssertionOptions:
+    """Return the options of the running test: variant, profile, seconds, seed, bounds, out."""
     return active_options()
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """The traces that failing tests saved."""
+    """List the traces that failing tests saved."""
     saved = list(dict.fromkeys(config.stash[OPTIONS].saved))
     if saved:
         terminalreporter.section("kwalk traces")

@@ -1,16 +1,16 @@
-"""By which name a scenario object is found again, so that a trace of it can be replayed in another process."""
+"""The reference of a scenario: the name by which another process finds it again to replay a trace."""
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from reprlib import repr as brief
 
-from model.language import Scenario, UsageError
-from model.language.registry import announced_as, find_scenario
+from kwalk.model.language import Scenario, UsageError
+from kwalk.model.language.registry import announced_as, find_scenario
 
 
 def scenario_at(scenario: Scenario | str) -> Scenario:
-    """The scenario itself, or the one of that name or reference; UsageError if there is none."""
+    """Return the scenario itself, or the one of that name or reference; UsageError if there is none."""
     if isinstance(scenario, str):
         return find_scenario(scenario)
     if not isinstance(scenario, Scenario):
@@ -19,7 +19,7 @@ def scenario_at(scenario: Scenario | str) -> Scenario:
 
 
 def reference_to(scenario: Scenario) -> str:
-    """The name it is announced by, or `package.module:NAME` where a loaded module has it; else its own name."""
+    """Return the announced name, or `package.module:NAME` if a loaded module has it; otherwise its own name."""
     if _is_announced(scenario):
         return scenario.name
     return min(_places(scenario), key=lambda place: place[0], default=(0, scenario.name))[1]
@@ -28,12 +28,12 @@ def reference_to(scenario: Scenario) -> str:
 def _is_announced(scenario: Scenario) -> bool:
     try:
         return announced_as(scenario.name) is scenario
-    except Exception:  # another package announces what cannot be loaded; that is no reason to fail this one's tests
+    except Exception:  # an announced scenario of another package cannot be loaded
         return False
 
 
 def _places(scenario: Scenario) -> Iterator[tuple[int, str]]:
-    """The modules' names for it, with 0 for the module that also has its state class, which tests only import."""
+    """Yield its names in loaded modules, with 0 for the module that defines its state class, otherwise 1."""
     for module_name, module in list(sys.modules.items()):
         for name, thing in list(getattr(module, "__dict__", {}).items()):
             if thing is scenario and module_name != "__main__":

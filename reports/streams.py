@@ -1,6 +1,6 @@
-"""Standard output and standard error, which may be closed, full, or read by somebody who has seen enough.
+"""Standard output and standard error, which may be closed, full, or a pipe whose reader has ended.
 
-Words: a stream is *forgotten* when what is still in it, or comes, goes nowhere.
+Words: a *discarded* stream writes to the null device.
 """
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import sys
 from contextlib import suppress
 from typing import TextIO
 
-from reports.escaping import visible_lines
+from kwalk.reports.escaping import visible_lines
 
 
 def settle_streams() -> None:
-    """Give streams that were closed the null device, and let others print as an escape what their encoding lacks."""
+    """Open the null device for closed streams; let the others escape characters that their encoding lacks."""
     if sys.stdout is None:
         sys.stdout = _nowhere(1)
     if sys.stderr is None:
@@ -24,22 +24,22 @@ def settle_streams() -> None:
 
 
 def _nowhere(number: int) -> TextIO:
-    """The null device under the number of a closed stream, so that no file opened later gets what is printed."""
+    """Open the null device under the number of a closed stream, so that no later file gets that number."""
     null = os.open(os.devnull, os.O_WRONLY)
     if null != number:
         os.dup2(null, number)
     return open(number, "w", encoding="utf-8", closefd=False)
 
 
-def forget(stream: TextIO) -> None:
-    """Forget a stream, so that the interpreter does not complain about what is left in it at its end."""
-    with suppress(OSError, ValueError):  # a stream that is no file has nothing to complain about
+def discard(stream: TextIO) -> None:
+    """Redirect a stream to the null device, so that the interpreter can flush it at exit without an error."""
+    with suppress(OSError, ValueError):  # a stream that is not a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def remark(text: str) -> None:
-    """Say something on standard error; if it cannot be said there, go on without."""
+    """Print a line on standard error; ignore the failure if that is impossible."""
     try:
         print(visible_lines(text), file=sys.stderr, flush=True)
     except OSError:
-        forget(sys.stderr)
+        discard(sys.stderr)

@@ -1,4 +1,4 @@
-"""The terminal: colours where they are wanted, plain text elsewhere, and never a character that a name smuggled in."""
+"""The console: colours on a terminal, plain text elsewhere."""
 from __future__ import annotations
 
 import os
@@ -8,19 +8,19 @@ from typing import TextIO
 from rich.console import Console, RenderableType
 
 PLAIN_WIDTH = 140
-"""Columns of a report that goes to a file or a pipe."""
+"""The width of a report that goes to a file or a pipe."""
 
 
 class _Console(Console):
-    """A console that leaves it to the command what becomes of it when nobody reads any more."""
+    """A console that raises BrokenPipeError instead of ending the process."""
 
     def on_broken_pipe(self) -> None:
-        """Do not end the process here."""
+        """Raise the error, which the command handles."""
         raise BrokenPipeError
 
 
 def console(stream: TextIO | None = None) -> Console:
-    """A console on a stream (standard output if None): colours only on a terminal and without NO_COLOR."""
+    """Return a console on a stream (standard output if None), with colours only on a terminal without NO_COLOR."""
     stream = stream or sys.stdout
     colours = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return _Console(
@@ -36,7 +36,7 @@ def console(stream: TextIO | None = None) -> Console:
 
 
 def put(out: Console, *things: RenderableType) -> None:
-    """Print things below each other; off a terminal without the blanks that only fill up lines."""
+    """Print things below each other, without trailing blanks if the output is not a terminal."""
     if out.is_terminal:
         for thing in things:
             out.print(thing)

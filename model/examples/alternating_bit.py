@@ -10,9 +10,9 @@ and drops them; here such a step is a bound hit, so that 1,392 is our generated 
 """
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeVar
 
-from model.language import (
+from kwalk.model.language import (
     Abort,
     Actor,
     Bound,
@@ -36,6 +36,7 @@ DATA = Domain("data", "values that can be sent")
 SLOTS = Domain("slots", "places in a channel")
 CAPACITY = Bound("slots")
 
+Element = TypeVar("Element")
 Datum = Annotated[int, DATA]
 Slot = Annotated[int, SLOTS]
 
@@ -97,7 +98,7 @@ def agreed(line: Line, bit: bool, sent: Datum, received: Datum) -> None:
     line.receiver.datum = received
 
 
-def lose(channel: Fifo, lost: int) -> None:
+def lose(channel: Fifo[Element], lost: int) -> None:
     """Drop one element: every other one goes round once."""
     length = len(channel)
     for slot in SLOTS:
@@ -136,13 +137,13 @@ def receive_packet(line: Line) -> None:
 
 @action(by=RECEIVER, says="acknowledges")
 def send_ack(line: Line) -> None:
-    """The receiver says which bit it has, as often as it likes."""
+    """The receiver sends the bit that it has, any number of times."""
     line.acks.push(line.receiver.bit)
 
 
 @action(by=SENDER, says="receives an acknowledgement")
 def receive_ack(line: Line) -> None:
-    """The sender hears which bit the receiver has."""
+    """The sender learns which bit the receiver has."""
     require(not line.acks.is_empty)
     line.sender.acknowledged = line.acks.pop()
 
@@ -192,7 +193,7 @@ ALTERNATING_BIT = Scenario(
     state=Line,
     initial=agreed,
     actions=(send_new, send_again, receive_packet, send_ack, receive_ack, lose_packet, lose_ack),
-    invariants=(acknowledged_value_arrived, old_packets_are_duplicates, arrivals_alternate, channels_fill),
+    properties=(acknowledged_value_arrived, old_packets_are_duplicates, arrivals_alternate, channels_fill),
     bounds={"data": 2, "slots": 2},
     source="tlaplus/Examples specifications/SpecifyingSystems/TLC/AlternatingBit.tla",
 )

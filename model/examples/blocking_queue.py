@@ -1,9 +1,9 @@
-"""A bounded buffer between threads, with a planted bug: `notify` may wake a thread that cannot go on.
+"""A bounded buffer between threads, with a planted bug: `notify` may wake a thread that cannot continue.
 
-Producers and consumers wait in one set, as in a Java monitor, until one day all of them wait for ever.
+Producers and consumers wait in one set, as in a Java monitor; in the end all of them may wait, which is a deadlock.
 
 Words: the threads are the producers followed by the consumers. A producer *puts* into the buffer or, if it is full,
-waits; a consumer *gets* or, if it is empty, waits. Whoever succeeds *wakes* one waiting thread: in the variant
+waits; a consumer *gets* or, if it is empty, waits. A thread that succeeds *wakes* one waiting thread: in the variant
 `one-wait-set` any, in `two-wait-sets` one of the other kind.
 
 Source: M. A. Kuppe's tutorial lemmy/BlockingQueue, BlockingQueue.tla at v05 (the bug) and v13 (the fix); the bug is
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Bound,
     Domain,
@@ -85,16 +85,16 @@ def can_move(queue: Queue, thread: int) -> bool:
     return not queue.is_full if is_producer(thread) else not queue.buffer.is_empty
 
 
-@action(by=THREAD, says="puts or gets, and wakes nobody")
+@action(by=THREAD, says="puts or gets, and wakes no thread")
 def move(queue: Queue, thread: Thread) -> None:
-    """There is nobody that could be woken."""
+    """There is no thread that could be woken."""
     require(can_move(queue, thread) and nobody_to_wake(queue, thread))
     move_element(queue, thread)
 
 
 @action(by=THREAD, says="puts or gets, and wakes thread {sleeper}")
 def move_and_wake(queue: Queue, thread: Thread, sleeper: Thread) -> None:
-    """The scheduler chooses which of the waiting threads hears the notification."""
+    """The scheduler chooses which of the waiting threads is notified."""
     require(can_move(queue, thread) and sleeper in queue.waiting and may_wake(thread, sleeper))
     move_element(queue, thread)
     queue.waiting = queue.waiting - {sleeper}
@@ -124,7 +124,7 @@ BLOCKING_QUEUE = Scenario(
     story="One producer and two consumers share a buffer for one element; a notification wakes the wrong thread.",
     state=Queue,
     actions=(move, move_and_wake, wait),
-    invariants=(somebody_runs, buffer_fills),
+    properties=(somebody_runs, buffer_fills),
     bounds={"threads": 3, "producers": 1, "capacity": 1},
     variants={"one-wait-set": {"wait_sets": "one"}, "two-wait-sets": {"wait_sets": "two"}},
     deadlock_is_error=True,

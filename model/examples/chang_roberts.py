@@ -13,7 +13,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Abort,
     Actor,
     Array,
@@ -28,7 +28,7 @@ from model.language import (
     require,
     state,
     subset,
-    when_quiet,
+    when_quiescent,
 )
 
 NODES = Domain("nodes", "nodes of the ring; their numbers rise along it")
@@ -106,7 +106,7 @@ def start(ring: Ring, node: Node) -> None:
 
 @action(by=NODE, says="receives the number {number}")
 def receive(ring: Ring, node: Node, number: Node) -> None:
-    """A node that takes part competes with the number; whoever has lost passes it on."""
+    """A candidate compares the number with its own; a node that has lost passes it on."""
     member = ring.member[node]
     require(member.started and number in member.inbox)
     member.inbox = member.inbox - {number}
@@ -125,16 +125,16 @@ def winner_is_lowest_initiator(ring: Ring, node: Node) -> bool:
     return ring.member[node].initiator and others_lost and none_lower
 
 
-@when_quiet(symptom="no coordinator, and nobody looks for one")
+@when_quiescent(symptom="no coordinator, and no election for one")
 def election_ends(ring: Ring) -> bool:
-    """When all is quiet and somebody wanted an election, somebody has won."""
+    """In a quiescent state after an election was started, a node has won."""
     wanted = any(member.initiator for member in ring.member)
     return not wanted or any(member.role is Role.WON for member in ring.member)
 
 
 @reachable()
 def last_node_can_win(ring: Ring) -> bool:
-    """A node wins alone if nobody else takes part."""
+    """A node wins if no other node takes part."""
     return ring.member[len(NODES) - 1].role is Role.WON
 
 
@@ -144,7 +144,7 @@ CHANG_ROBERTS = Scenario(
     state=Ring,
     initial=any_initiators,
     actions=(start, receive),
-    invariants=(winner_is_lowest_initiator, election_ends, last_node_can_win),
+    properties=(winner_is_lowest_initiator, election_ends, last_node_can_win),
     bounds={"nodes": 3, "patterns": 2**3},
     source="tlaplus/Examples specifications/chang_roberts/ChangRoberts.tla",
 )

@@ -1,6 +1,6 @@
 """Die Hard: measure four gallons with a five-gallon jug, a three-gallon jug and a tap.
 
-The smallest model here, and a puzzle: to ask for a solution, claim that there is none, and read the counterexample.
+The smallest model here, and a puzzle: declare the property that there is no solution, and the counterexample is one.
 
 Source: L. Lamport's TLA+ tutorial; tlaplus/Examples, specifications/DieHard/DieHard.tla. Counts: 16 distinct states, 97
 generated, TLC depth 8, and a shortest solution of 6 steps (TLC's output in tkgakr/tla-plus-by-example,
@@ -8,7 +8,7 @@ examples/01-diehard/README.md).
 """
 from __future__ import annotations
 
-from model.language import Actor, Scenario, action, always, number, reachable, state
+from kwalk.model.language import Actor, Scenario, action, always, number, reachable, state
 
 SMALL, BIG = 3, 5
 """What the jugs hold, in gallons."""
@@ -66,7 +66,7 @@ def big_to_small(jugs: Jugs) -> None:
 
 @always(symptom="the bomb does not go off")
 def not_solved(jugs: Jugs) -> bool:
-    """The claim that the puzzle has no solution; its shortest counterexample is the solution."""
+    """The puzzle has no solution: the shortest counterexample is the shortest solution."""
     return jugs.big != 4
 
 
@@ -81,6 +81,6 @@ DIE_HARD = Scenario(
     story="Two jugs, a tap, and a bomb that wants exactly four gallons.",
     state=Jugs,
     actions=(fill_small, fill_big, empty_small, empty_big, small_to_big, big_to_small),
-    invariants=(not_solved, one_gallon),
+    properties=(not_solved, one_gallon),
     source="tlaplus/Examples specifications/DieHard/DieHard.tla",
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import Actor, Array, Domain, Scenario, action, always, array, reachable, require, state, step
+from kwalk.model.language import Actor, Array, Domain, Scenario, action, always, array, reachable, require, state, step
 
 NODES = Domain("nodes", "nodes of the ring")
 COUNTERS = Domain("counters", "values of a counter; at least one less than there are nodes")
@@ -65,7 +65,7 @@ def pass_token(ring: Ring, node: Node) -> None:
     ring.counter[node] = ring.counter[node - 1]
 
 
-@always(symptom="the ring stands still for ever")
+@always(symptom="no node of the ring can ever move again")
 def some_token(ring: Ring) -> bool:
     """There is always a token, however the counters were left."""
     return tokens(ring) >= 1
@@ -89,7 +89,7 @@ EWD426 = Scenario(
     state=Ring,
     initial=any_arrangement,
     actions=(create_token, pass_token),
-    invariants=(some_token, tokens_never_multiply, stabilized),
+    properties=(some_token, tokens_never_multiply, stabilized),
     bounds={"nodes": 6, "counters": 6, "arrangements": 6**6},
     source="tlaplus/Examples specifications/ewd426/TokenRing.tla",
 )

@@ -17,7 +17,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Array,
     Domain,
@@ -36,7 +36,7 @@ from model.language import (
     require,
     state,
     value,
-    when_quiet,
+    when_quiescent,
 )
 
 NODES = Domain("nodes", "nodes of the ring")
@@ -50,7 +50,7 @@ COMPUTATION = Actor("computation", system=False, of=NODES)
 
 
 class Color(Enum):
-    """Black means: somebody behind the token may be active again."""
+    """Black: a node behind the token may be active again."""
 
     WHITE = "white"
     BLACK = "black"
@@ -90,7 +90,7 @@ def any_start(ring: Ring, active: Pattern, black: Pattern, at: Node) -> None:
 
 
 def terminated(ring: Ring) -> bool:
-    """Nobody is active: the computation has ended."""
+    """No node is active: the computation has terminated."""
     return not any(process.active for process in ring.process)
 
 
@@ -136,7 +136,7 @@ def deactivate(ring: Ring, node: Node) -> None:
     ring.process[node].active = False
 
 
-@always(symptom="results are collected while somebody still computes")
+@always(symptom="results are collected while a node still computes")
 def detection_is_right(ring: Ring) -> bool:
     """Where the end is detected, the computation has ended."""
     return not detected(ring) or terminated(ring)
@@ -150,15 +150,15 @@ def dijkstras_invariant(ring: Ring) -> bool:
     return behind_is_idle or black_ahead or ring.token.color is Color.BLACK
 
 
-@when_quiet(symptom="the computation has ended, and nobody will ever know")
+@when_quiescent(symptom="the computation has terminated, and it is never detected")
 def end_is_detected(ring: Ring) -> bool:
     """When the detection has nothing left to do and the computation has ended, node 0 knows."""
     return not terminated(ring) or detected(ring)
 
 
-@eventually(symptom="the computation has ended, and nobody will ever know")
+@eventually(symptom="the computation has terminated, and it is never detected")
 def end_comes_to_be_known(ring: Ring) -> bool:
-    """Once the computation has ended, node 0 comes to know: Liveness in EWD840.tla."""
+    """After the computation has terminated, node 0 detects it: Liveness in EWD840.tla."""
     premise(terminated(ring))
     return detected(ring)
 
@@ -175,7 +175,7 @@ EWD840 = Scenario(
     state=Ring,
     initial=any_start,
     actions=(initiate_probe, pass_token, send_message, deactivate),
-    invariants=(detection_is_right, dijkstras_invariant, end_is_detected, end_comes_to_be_known, can_detect),
+    properties=(detection_is_right, dijkstras_invariant, end_is_detected, end_comes_to_be_known, can_detect),
     bounds={"nodes": 3, "patterns": 2**3},
     source="tlaplus/Examples specifications/ewd840/EWD840.tla",
 )

@@ -13,7 +13,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Array,
     Bound,
@@ -43,7 +43,7 @@ PROCESS = Actor("process", of=PROCESSES)
 
 
 class Kind(Enum):
-    """What a message says."""
+    """The kinds of messages."""
 
     REQUEST = "request"
     ACK = "ack"
@@ -93,9 +93,9 @@ def has(peer: Peer, sender: int, kind: Kind) -> bool:
     return not peer.inbox[sender].is_empty and peer.inbox[sender].head.kind is kind
 
 
-@action(by=PROCESS, says="asks for the critical section")
+@action(by=PROCESS, says="requests the critical section")
 def request(network: Network, process: Process) -> None:
-    """A process tells everybody, itself included."""
+    """A process sends its request to all processes, itself included."""
     peer = network.peers[process]
     require(peer.request[process] == 0)
     peer.request[process] = peer.clock
@@ -114,7 +114,7 @@ def receive_request(network: Network, process: Process, sender: Process) -> None
     network.peers[sender].inbox[process].push(Message(kind=Kind.ACK, clock=0))
 
 
-@action(by=PROCESS, says="hears the acknowledgement of process {sender}")
+@action(by=PROCESS, says="receives the acknowledgement of process {sender}")
 def receive_ack(network: Network, process: Process, sender: Process) -> None:
     """One more process knows of the request."""
     peer = network.peers[process]
@@ -134,7 +134,7 @@ def enter(network: Network, process: Process) -> None:
 
 @action(by=PROCESS, says="leaves the critical section")
 def leave(network: Network, process: Process) -> None:
-    """The request is over, and everybody hears of it."""
+    """The request has ended; all other processes are notified."""
     peer = network.peers[process]
     require(process in network.critical)
     network.critical = network.critical - {process}
@@ -143,7 +143,7 @@ def leave(network: Network, process: Process) -> None:
     network.broadcast(process, Message(kind=Kind.RELEASE, clock=0))
 
 
-@action(by=PROCESS, says="hears that process {sender} is out")
+@action(by=PROCESS, says="receives the release of process {sender}")
 def receive_release(network: Network, process: Process, sender: Process) -> None:
     """The other's request no longer counts."""
     peer = network.peers[process]
@@ -175,7 +175,7 @@ LAMPORT_MUTEX = Scenario(
     story="Three processes take turns in a critical section with nothing but messages and logical clocks.",
     state=Network,
     actions=(request, receive_request, receive_ack, enter, leave, receive_release),
-    invariants=(one_at_a_time, one_message_of_a_kind, all_have_asked),
+    properties=(one_at_a_time, one_message_of_a_kind, all_have_asked),
     bounds={"processes": 3, "last_clock": 6, "channel": 3},
     source="tlaplus/Examples specifications/lamport_mutex/LamportMutex.tla",
 )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from model.language import Array, Domain, choice, flag, optional, state, subset
+from kwalk.model.language import Array, Domain, choice, flag, optional, state, subset
 
 SERVERS = Domain("servers", "servers that make up the register")
 CLIENTS = Domain("clients", "clients, no more than servers, each with its value", label=lambda n: chr(ord("A") + n))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Array,
     Bound,
@@ -24,7 +24,7 @@ from model.language import (
     number,
     require,
     state,
-    when_quiet,
+    when_quiescent,
 )
 
 THREADS = Domain("threads", "threads that increment once each")
@@ -90,9 +90,9 @@ def counts_every_increment(memory: Memory) -> bool:
     return memory.counter == sum(worker.next is Next.NOTHING for worker in memory.workers)
 
 
-@when_quiet(symptom="the counter shows fewer visits than there were, for ever")
+@when_quiescent(symptom="the counter shows fewer visits than there were")
 def nothing_is_lost(memory: Memory) -> bool:
-    """When nobody has anything left to do, every increment has been counted."""
+    """When all threads have ended, every increment has been counted."""
     return memory.counter == THREAD_COUNT
 
 
@@ -101,7 +101,7 @@ LOST_UPDATE = Scenario(
     story="Two threads increment a counter at once.",
     state=Memory,
     actions=(read, write),
-    invariants=(counts_every_increment, nothing_is_lost),
+    properties=(counts_every_increment, nothing_is_lost),
     bounds={"threads": 2},
     variants={"no-lock": {"lock": False}, "lock": {"lock": True}},
     source="stateright examples/increment.rs, examples/increment_lock.rs",

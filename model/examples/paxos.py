@@ -1,9 +1,9 @@
-"""Paxos for one decision, as a register that clients write and read: whatever the servers decide is read by all.
+"""Paxos for one decision, as a register that clients write and read: all read the value that the servers decide.
 
-Words: a client asks a server to write its value. The server becomes the *leader* of a new *ballot*: it has the others
-*promise* to ignore older ballots and say what they last *accepted*; with a majority, it asks all to accept the value of
-the newest ballot among those, or its client's. What a majority accepts in a ballot is *decided*. Values are known by
-their clients' numbers; clients and *linearizable* are as in `linearizability`.
+Words: a client asks a server to write its value. The server becomes the *leader* of a new *ballot*: the others
+*promise* it to ignore older ballots and report what they last *accepted*. With a majority, it requests all to accept
+the value of the newest ballot among those, or its client's. What a majority accepts in a ballot is *decided*. Values
+are the numbers of their clients; clients and *linearizable* are as in `linearizability`.
 
 Source: L. Lamport, "The part-time parliament" (1998), as in stateright 0.31, examples/paxos.rs. Counts: 16,668 distinct
 states for two clients and three servers, and 8 steps to a chosen value (its own test). States map one to one:
@@ -17,8 +17,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.examples.linearizability import CLIENTS, SERVERS, Client, Phase, call_read, is_linearizable, return_read
-from model.language import (
+from kwalk.model.examples.linearizability import (
+    CLIENTS,
+    SERVERS,
+    Client,
+    Phase,
+    call_read,
+    is_linearizable,
+    return_read,
+)
+from kwalk.model.language import (
     Actor,
     Array,
     Bound,
@@ -36,12 +44,12 @@ from model.language import (
     state,
     subset,
     value,
-    when_quiet,
+    when_quiescent,
 )
 
 BALLOTS = Domain("ballots", "ballots, oldest first: rounds of one for each client, and as many rounds as clients")
-MAJORITY = Bound("majority", "answers with which a leader goes on, its own included")
-FORGETFUL = Flag("forgetful", "whether servers promise and then accept in older ballots all the same")
+MAJORITY = Bound("majority", "answers that a leader needs, its own included")
+FORGETFUL = Flag("forgetful", "whether servers accept in older ballots in spite of their promise")
 
 ServerId = Annotated[int, SERVERS]
 ClientId = Annotated[int, CLIENTS]
@@ -62,7 +70,7 @@ class Vote:
 
 @value
 class Promise:
-    """To ignore older ballots; with the last vote of the server that promises."""
+    """The promise to ignore older ballots, with the last vote of the server that gives it."""
 
     last: Vote | None = optional(Vote)
 
@@ -84,11 +92,11 @@ class Server:
         return self.accepted.value if self.is_decided and self.accepted is not None else None
 
     def follows(self, ballot: int) -> bool:
-        """Whether it listens to the leader of a ballot, who is not behind its own."""
+        """Whether it accepts messages of a ballot: the ballot is not older than its own."""
         return not self.is_decided and (self.ballot is None or self.ballot <= ballot)
 
     def safe_value(self) -> int | None:
-        """What it may propose: the value of the newest vote that it was told of, or else its client's."""
+        """What it may propose: the value of the newest vote that was reported to it, or else its client's."""
         votes = [promise.last if promise is not None else None for promise in self.promises]
         newest = max((vote.ballot for vote in votes if vote is not None), default=-1)
         return next((vote.value for vote in votes if vote is not None and vote.ballot == newest), self.proposal)
@@ -115,13 +123,13 @@ class Register:
 
 
 def leader_of(ballot: int) -> int:
-    """The server that leads a ballot, and the client that asks it: they have the same number."""
+    """The server that leads a ballot, and the client whose request it serves: they have the same number."""
     return ballot % len(CLIENTS)
 
 
-@action(by=LEADER, says="is asked to write, and starts the ballot", source="Put")
+@action(by=LEADER, says="receives a write request, and starts the ballot", source="Put")
 def receive_put(register: Register, ballot: Ballot) -> None:
-    """In the round after the newest that it knows; the leader is the first to promise."""
+    """In the round after the newest that it knows; the leader promises first."""
     number = leader_of(ballot)
     leader, client = register.servers[number], register.clients[number]
     last_round = -1 if leader.ballot is None else leader.ballot // len(CLIENTS)
@@ -142,15 +150,16 @@ def receive_prepare(register: Register, server: ServerId, ballot: Ballot) -> Non
     follower.ballot = follower.ballot if FORGETFUL else ballot
 
 
-@action(by=LEADER, says="hears the promise of server {server}", source="Prepared")
+@action(by=LEADER, says="receives the promise of server {server}", source="Prepared")
 def receive_promise(register: Register, ballot: Ballot, server: ServerId) -> None:
-    """With a majority, the leader takes over the newest vote it was told of, and is the first to accept it."""
+    """With a majority, the leader adopts the newest vote that was reported to it, and accepts it first."""
     leader, messages = register.servers[leader_of(ballot)], register.between[ballot][server]
     require(messages.promise is not None and leader.ballot == ballot and not leader.is_decided)
     leader.promises[server], messages.promise = messages.promise, None
     if sum(promise is not None for promise in leader.promises) == MAJORITY:
-        leader.proposal = leader.safe_value()
-        leader.accepted = Vote(ballot=ballot, value=leader.proposal)
+        safe = leader.safe_value()
+        assert safe is not None
+        leader.proposal, leader.accepted = safe, Vote(ballot=ballot, value=safe)
         leader.accepts = leader.accepts | {leader_of(ballot)}
         for other in SERVERS:
             if other != leader_of(ballot):
@@ -162,12 +171,13 @@ def receive_accept(register: Register, server: ServerId, ballot: Ballot) -> None
     """Unless it has promised a newer ballot."""
     follower, messages = register.servers[server], register.between[ballot][server]
     require(messages.accept is not None and follower.follows(ballot))
+    assert messages.accept is not None
     follower.ballot, follower.accepted = ballot, Vote(ballot=ballot, value=messages.accept)
     messages.accept, messages.accepted = None, True
 
 
 def announce(register: Register, ballot: int, decided: int) -> None:
-    """Tell all other servers what was decided, and the client whose value it is."""
+    """Send the decision to all other servers, and to the client whose value it is."""
     writer = register.clients[decided]
     writer.put_ok_from = writer.put_ok_from | {leader_of(ballot)}
     for other in SERVERS:
@@ -175,36 +185,38 @@ def announce(register: Register, ballot: int, decided: int) -> None:
             register.between[ballot][other].decided = decided
 
 
-@action(by=LEADER, says="hears that server {server} has accepted", source="Accepted")
+@action(by=LEADER, says="receives the acceptance of server {server}", source="Accepted")
 def receive_accepted(register: Register, ballot: Ballot, server: ServerId) -> None:
-    """With a majority, the value is decided, and the leader says so."""
+    """With a majority, the value is decided, and the leader announces it."""
     leader, messages = register.servers[leader_of(ballot)], register.between[ballot][server]
     require(messages.accepted and leader.ballot == ballot and not leader.is_decided)
     messages.accepted, leader.accepts = False, leader.accepts | {server}
     if len(leader.accepts) == MAJORITY:
+        assert leader.proposal is not None
         leader.is_decided = True
         announce(register, ballot, leader.proposal)
 
 
-@action(by=SERVER, says="hears what ballot {ballot} has decided", source="Decided")
+@action(by=SERVER, says="receives the decision of ballot {ballot}", source="Decided")
 def receive_decided(register: Register, server: ServerId, ballot: Ballot) -> None:
-    """No question is left."""
+    """The server has decided as well."""
     follower, messages = register.servers[server], register.between[ballot][server]
     require(messages.decided is not None and not follower.is_decided)
+    assert messages.decided is not None
     follower.ballot, follower.is_decided = ballot, True
     follower.accepted, messages.decided = Vote(ballot=ballot, value=messages.decided), None
 
 
-@action(by=CLIENT, says="hears from server {server} that its value is written, and asks another what it reads")
+@action(by=CLIENT, says="receives the acknowledgement of server {server}, and sends a read request to another")
 def receive_put_ok(register: Register, client: ClientId, server: ServerId) -> None:
-    """Later news of the same are ignored."""
+    """Later acknowledgements of the same write are ignored."""
     writer = register.clients[client]
     require(writer.phase is Phase.WRITING and server in writer.put_ok_from)
     writer.put_ok_from = writer.put_ok_from - {server}
     call_read(register.clients, client)
 
 
-@action(by=SERVER, says="answers client {client} what was decided", source="Get")
+@action(by=SERVER, says="answers client {client} with the decision", source="Get")
 def receive_get(register: Register, server: ServerId, client: ClientId) -> None:
     """The read goes to the server after the one that the write went to; it waits there for a decision."""
     reader, answerer = register.clients[client], register.servers[server]
@@ -232,7 +244,7 @@ def servers_agree(register: Register) -> bool:
     return len({server.decision for server in register.servers if server.decision is not None}) <= 1
 
 
-@when_quiet(symptom="the servers never come to a decision")
+@when_quiescent(symptom="the servers never decide")
 def all_servers_decide(register: Register) -> bool:
     """When all messages have arrived, every server knows the decision."""
     return all(server.is_decided for server in register.servers)
@@ -252,7 +264,7 @@ PAXOS = Scenario(
         receive_put, receive_prepare, receive_promise, receive_accept, receive_accepted, receive_decided,
         receive_put_ok, receive_get, receive_get_ok,
     ),
-    invariants=(linearizable, servers_agree, all_servers_decide, value_chosen),
+    properties=(linearizable, servers_agree, all_servers_decide, value_chosen),
     bounds={"servers": 3, "clients": 2, "ballots": 4, "majority": 2},
     variants={"faithful": {"forgetful": False}, "forgetful": {"forgetful": True}},
     source="stateright examples/paxos.rs",

@@ -1,7 +1,7 @@
-"""Readers and writers that are served in the order in which they asked.
+"""Readers and writers that are served in the order of their requests.
 
-Words: an actor asks by putting a *request* into a queue. The head of the queue may start when no writer is at work, a
-writer only when nobody is. An actor may have one read and one write request in the queue at once.
+Words: an actor puts a *request* into a queue. The head of the queue may start when no writer is at work, a
+writer only when no actor is. An actor may have one read and one write request in the queue at once.
 
 Source: tlaplus/Examples, specifications/ReadersWriters/ReadersWriters.tla. Counts: 21,527 distinct states, 59,674
 generated, TLC depth 13 for three actors (MC.cfg in manifest.json). The queue holds two requests per actor, so the
@@ -12,7 +12,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Bound,
     Domain,
@@ -42,7 +42,7 @@ LOCK = Actor("lock")
 
 
 class Mode(Enum):
-    """What an actor asks for."""
+    """The kinds of access."""
 
     READ = "read"
     WRITE = "write"
@@ -50,7 +50,7 @@ class Mode(Enum):
 
 @value
 class Request:
-    """Who asks for what."""
+    """An actor and the access that it requests."""
 
     mode: Mode = choice(Mode)
     actor: int = member(ACTORS)
@@ -65,7 +65,7 @@ class Resource:
     waiting: Fifo[Request] = fifo(Request, CAPACITY)
 
 
-@action(by=PROCESS, says="asks to {mode}")
+@action(by=PROCESS, says="requests to {mode}")
 def ask(resource: Resource, actor: Process, mode: Mode) -> None:
     """An actor joins the queue, even while it is at work."""
     request = Request(mode=mode, actor=actor)
@@ -95,9 +95,9 @@ def stop(resource: Resource, actor: Process) -> None:
         resource.writers = resource.writers - {actor}
 
 
-@always(symptom="somebody reads what is half written")
+@always(symptom="an actor reads what is half written")
 def readers_exclude_writers(resource: Resource) -> bool:
-    """Nobody reads while somebody writes."""
+    """No actor reads while another one writes."""
     return not resource.readers or not resource.writers
 
 
@@ -107,9 +107,9 @@ def one_writer(resource: Resource) -> bool:
     return len(resource.writers) <= 1
 
 
-@step(symptom="a request waits for ever while others pass it by")
+@step(symptom="a request waits while later ones are served")
 def nobody_jumps_the_queue(before: Resource, after: Resource) -> bool:
-    """As long as the head of the queue waits, nobody else starts."""
+    """While the head of the queue waits, no other request is served."""
     premise(not before.waiting.is_empty and not after.waiting.is_empty)
     premise(before.waiting.head == after.waiting.head and len(before.waiting) == len(after.waiting))
     return after.readers <= before.readers and after.writers <= before.writers
@@ -123,10 +123,10 @@ def all_read_at_once(resource: Resource) -> bool:
 
 READERS_WRITERS = Scenario(
     name="readers-writers",
-    story="Three processes ask to read and write; a queue serves them in order.",
+    story="Three processes request to read and write; a queue serves them in order.",
     state=Resource,
     actions=(ask, serve, stop),
-    invariants=(readers_exclude_writers, one_writer, nobody_jumps_the_queue, all_read_at_once),
+    properties=(readers_exclude_writers, one_writer, nobody_jumps_the_queue, all_read_at_once),
     bounds={"actors": 3, "requests": 6},
     source="tlaplus/Examples specifications/ReadersWriters/ReadersWriters.tla",
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Array,
     Bound,
@@ -113,7 +113,7 @@ def send_to_live_brokers(cluster: Cluster, partition: int) -> None:
 
 
 def forget_controller(cluster: Cluster) -> None:
-    """Nobody is controller, and nobody remembers what the last one knew."""
+    """No broker is controller; what the last one knew is lost."""
     cluster.controller = cluster.context_id = None
     cluster.context_partitions = 0
 
@@ -140,7 +140,7 @@ def register_partition(cluster: Cluster) -> None:
 
 @action(by=FAULT, says="the controller fails")
 def controller_fails(cluster: Cluster) -> None:
-    """The controller's session ends; its broker goes on."""
+    """The controller's session ends; its broker keeps running."""
     require(cluster.controller is not None and cluster.failovers < FAILOVERS)
     cluster.failovers += 1
     forget_controller(cluster)
@@ -148,7 +148,7 @@ def controller_fails(cluster: Cluster) -> None:
 
 @action(by=CONTROLLER, says="broker {broker} becomes controller")
 def elect(cluster: Cluster, broker: Broker) -> None:
-    """A broker becomes controller, mints an id if the znode has none, and sends everything to everybody."""
+    """A broker becomes controller, mints an id if the znode has none, and sends the whole metadata to all brokers."""
     require(cluster.controller is None and cluster.up[broker])
     if cluster.znode_id is None:
         cluster.znode_id = cluster.ids.take()
@@ -233,7 +233,7 @@ def disk_matches_znode(cluster: Cluster) -> bool:
     )
 
 
-@always(symptom="producers find no leader, and nobody will elect one")
+@always(symptom="producers find no leader, and none will be elected")
 def leaders_when_settled(cluster: Cluster) -> bool:
     """I2: with all brokers up and no request on its way, every registered partition has a leader."""
     settled = all(
@@ -254,7 +254,7 @@ REFERENCE = Scenario(
     state=Cluster,
     initial=one_partition_everywhere,
     actions=(expand, register_partition, controller_fails, elect, stop, start, deliver),
-    invariants=(disk_matches_znode, leaders_when_settled),
+    properties=(disk_matches_znode, leaders_when_settled),
     bounds={"brokers": 3, "partitions": 2, "topic_ids": 3, "failovers": 2, "restarts": 2},
     source="topicid-core: the same model in C, Rust (Stateright), TLA+, Promela and Python, with equal counts",
 )

@@ -1,6 +1,6 @@
 """The Synod: Lamport's Paxos with one leader for each ballot, and all that is ever said kept for good.
 
-Words: the leader of a *ballot* starts it. An acceptor *promises* to take no part in older ballots, and says what it
+Words: the leader of a *ballot* starts it. An acceptor *promises* to take no part in older ballots, and reports what it
 last *accepted*. Once a *quorum* has promised, the leader *proposes* the newest of those values, or any if there is
 none. A value is *chosen* once a quorum has accepted it in one ballot. A quorum is all acceptors but one: of three, any
 two. A message that was sent stays, so it may be received late, twice or never. An acceptor promises once in a
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Array,
     Domain,
@@ -37,7 +37,7 @@ from model.language import (
 ACCEPTORS = Domain("acceptors", "acceptors that choose; one, or at least three")
 VALUES = Domain("values", "values that can be chosen", label=lambda n: f"v{n + 1}")
 BALLOTS = Domain("ballots", "ballots, oldest first")
-FORGETFUL = Flag("forgetful", "whether acceptors promise and then accept in older ballots all the same")
+FORGETFUL = Flag("forgetful", "whether acceptors accept in older ballots in spite of their promise")
 
 AcceptorId = Annotated[int, ACCEPTORS]
 Value = Annotated[int, VALUES]
@@ -57,7 +57,7 @@ class Vote:
 
 @value
 class Promise:
-    """To take no part in older ballots; with the last vote of the acceptor that promises."""
+    """The promise to take no part in older ballots, with the last vote of the acceptor that gives it."""
 
     last: Vote | None = optional(Vote)
 
@@ -87,7 +87,7 @@ def is_in(acceptor: int, quorum: int) -> bool:
 
 
 def allows(synod: Synod, quorum: int, ballot: int, value: int) -> bool:
-    """Whether a quorum lets a leader propose a value: the newest that its members speak of."""
+    """Whether a quorum lets a leader propose a value: the newest that its members report."""
     promises = [acceptor.promised[ballot] for n, acceptor in enumerate(synod.acceptors) if is_in(n, quorum)]
     votes = [promise.last if promise is not None else None for promise in promises]
     newest = max((vote.ballot for vote in votes if vote is not None), default=-1)
@@ -108,7 +108,7 @@ def is_chosen(synod: Synod, value: int) -> bool:
 
 @action(by=LEADER, says="starts its ballot", source="Phase1a")
 def start(synod: Synod, ballot: Ballot) -> None:
-    """Again and again, if it likes."""
+    """Any number of times."""
     synod.started = synod.started | {ballot}
 
 
@@ -133,11 +133,12 @@ def accept(synod: Synod, acceptor: AcceptorId, ballot: Ballot) -> None:
     """Unless it has promised a newer ballot; once more is as good as once."""
     accepter, proposed = synod.acceptors[acceptor], synod.proposed[ballot]
     require(proposed is not None and (accepter.ballot is None or accepter.ballot <= ballot))
+    assert proposed is not None
     accepter.ballot, accepter.last = ballot, Vote(ballot=ballot, value=proposed)
     accepter.accepted = accepter.accepted | {ballot}
 
 
-@always(symptom="two parts of the system go on with different values")
+@always(symptom="two parts of the system continue with different values")
 def one_value_chosen(synod: Synod) -> bool:
     """At most one value is ever chosen."""
     return sum(is_chosen(synod, value) for value in VALUES) <= 1
@@ -169,7 +170,7 @@ SYNOD = Scenario(
     story="Leaders of two ballots ask three acceptors to choose one of two values; messages are never lost.",
     state=Synod,
     actions=(start, promise, propose, accept),
-    invariants=(one_value_chosen, promises_are_kept, choices_last, can_be_chosen),
+    properties=(one_value_chosen, promises_are_kept, choices_last, can_be_chosen),
     bounds={"acceptors": 3, "values": 2, "ballots": 2},
     variants={"faithful": {"forgetful": False}, "forgetful": {"forgetful": True}},
     source="tlaplus/Examples specifications/PaxosHowToWinATuringAward/Paxos.tla",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from model.language import Actor, Array, Domain, Scenario, action, always, array, reachable, require, state
+from kwalk.model.language import Actor, Array, Domain, Scenario, action, always, array, reachable, require, state
 
 SIDE = Domain("side", "rows and columns of the board")
 Place = Annotated[int, SIDE]
@@ -96,7 +96,7 @@ TIC_TAC_TOE = Scenario(
     story="Two players fill a board of three by three.",
     state=Board,
     actions=(x_plays, o_plays),
-    invariants=(one_winner, o_wins, draw),
+    properties=(one_winner, o_wins, draw),
     bounds={"side": 3},
     source="Mathematics Stack Exchange; UCI Machine Learning Repository, Tic-Tac-Toe Endgame",
 )

@@ -1,7 +1,7 @@
 """A ticket lock: take a number, wait until it is called, enter, and call the next.
 
 Words: tickets are *fresh*: each is given out once. When they run out, the step that would take one more is disabled and
-counted as a bound hit, so a verdict says "within four tickets".
+counted as a bound hit, so a verdict is limited to four tickets.
 
 Source: D. P. Reed, R. K. Kanodia, "Synchronization with eventcounts and sequencers" (CACM 22(2), 1979), whose sequencer
 gives the tickets. Counts by hand: with c clients and t tickets there are t - d + 1 ways to have d tickets out, c! / (c
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Array,
     Bound,
@@ -103,11 +103,11 @@ def one_inside(lock: Lock) -> bool:
 
 @always(symptom="a client is served out of turn")
 def first_come_first_served(lock: Lock, client: Client) -> bool:
-    """Whoever is inside holds the lowest ticket."""
+    """A client that is inside holds the lowest ticket."""
     return not lock.visitors[client].inside or waiting_before(lock, client) == 0
 
 
-@step(symptom="a client waits for ever")
+@step(symptom="a client is never called")
 def queue_moves_forward(before: Lock, after: Lock, client: Client) -> bool:
     """A waiting client is never overtaken: fewer and fewer are before it."""
     if before.visitors[client].ticket is None or after.visitors[client].ticket is None:
@@ -120,7 +120,7 @@ TICKET_LOCK = Scenario(
     story="Three clients take numbers and are served in turn, until four tickets are used up.",
     state=Lock,
     actions=(take, enter, leave),
-    invariants=(one_inside, first_come_first_served, queue_moves_forward),
+    properties=(one_inside, first_come_first_served, queue_moves_forward),
     bounds={"clients": 3, "tickets": 4},
     source="Reed and Kanodia, CACM 22(2), 1979",
 )

@@ -1,7 +1,7 @@
 """The Tower of Hanoi: move a tower of disks to another peg, one disk at a time, never a larger on a smaller.
 
 Words: disk 0 is the smallest. A peg's *top* is the smallest disk on it; an empty peg counts as a disk larger than all.
-The claim that the puzzle cannot be solved has one shortest counterexample, and it is long: a test of depth.
+The property that the puzzle cannot be solved has one shortest counterexample, and it is long: a test of depth.
 
 Source: E. Lucas, "Récréations mathématiques" (1883), who gives the shortest solution of 2**n - 1 moves. Counts: 243
 distinct states, 913 generated, TLC depth 32 for five disks on three pegs (tlaplus/Examples,
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import Actor, Array, Domain, Scenario, action, always, array, require, state
+from kwalk.model.language import Actor, Array, Domain, Scenario, action, always, array, require, state
 
 DISKS = Domain("disks", "disks, the smallest first")
 PEGS = Domain("pegs", "pegs", label=lambda peg: "ABCDEFGH"[peg])
@@ -47,7 +47,7 @@ def move(towers: Towers, source: Peg, target: Peg) -> None:
 
 @always(symptom="the monks are done, and the world ends")
 def not_solved(towers: Towers) -> bool:
-    """The claim that the tower never stands on the last peg; the counterexample is the solution."""
+    """The tower never stands on the last peg: the counterexample is the solution."""
     return not all(peg == len(PEGS) - 1 for peg in towers.peg)
 
 
@@ -56,7 +56,7 @@ TOWER_OF_HANOI = Scenario(
     story="Five disks go from peg A to peg C.",
     state=Towers,
     actions=(move,),
-    invariants=(not_solved,),
+    properties=(not_solved,),
     bounds={"disks": 5, "pegs": 3},
     source="tlaplus/Examples specifications/tower_of_hanoi/Hanoi.tla",
 )

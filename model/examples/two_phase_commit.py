@@ -13,7 +13,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Array,
     Domain,
@@ -68,7 +68,7 @@ class Transaction:
 
 @action(by=RM, says="prepares")
 def prepare(transaction: Transaction, rm: Rm) -> None:
-    """The RM promises to commit if asked to, and tells the TM."""
+    """The RM promises to commit on request, and notifies the TM."""
     require(transaction.rm[rm] is RmState.WORKING)
     transaction.rm[rm] = RmState.PREPARED
     transaction.prepared_sent = transaction.prepared_sent | {rm}
@@ -76,21 +76,21 @@ def prepare(transaction: Transaction, rm: Rm) -> None:
 
 @action(by=RM, says="aborts on its own")
 def choose_to_abort(transaction: Transaction, rm: Rm) -> None:
-    """The RM gives up before it has promised anything; it tells nobody."""
+    """The RM aborts before it has promised; it notifies no other process."""
     require(transaction.rm[rm] is RmState.WORKING)
     transaction.rm[rm] = RmState.ABORTED
 
 
-@action(by=TM, says="hears that resource manager {rm} is prepared")
+@action(by=TM, says="receives the promise of resource manager {rm}")
 def receive_prepared(transaction: Transaction, rm: Rm) -> None:
-    """The TM notes one RM's promise."""
+    """The TM records one RM's promise."""
     require(transaction.tm is TmState.UNDECIDED and rm in transaction.prepared_sent)
     transaction.tm_prepared = transaction.tm_prepared | {rm}
 
 
 @action(by=TM, says="commits")
 def commit(transaction: Transaction) -> None:
-    """With every RM's promise the TM decides to commit, and tells all."""
+    """With every RM's promise the TM decides to commit, and notifies all."""
     require(transaction.tm is TmState.UNDECIDED and transaction.tm_prepared == frozenset(RMS))
     transaction.tm = TmState.COMMITTED
     transaction.commit_sent = True
@@ -104,14 +104,14 @@ def abort(transaction: Transaction) -> None:
     transaction.abort_sent = True
 
 
-@action(by=RM, says="is told to commit")
+@action(by=RM, says="receives the order to commit")
 def receive_commit(transaction: Transaction, rm: Rm) -> None:
     """The RM obeys, in whatever state it is: only the invariant knows that this is safe."""
     require(transaction.commit_sent)
     transaction.rm[rm] = RmState.COMMITTED
 
 
-@action(by=RM, says="is told to abort")
+@action(by=RM, says="receives the order to abort")
 def receive_abort(transaction: Transaction, rm: Rm) -> None:
     """The RM obeys, in whatever state it is."""
     require(transaction.abort_sent)
@@ -149,7 +149,7 @@ TWO_PHASE_COMMIT = Scenario(
     story="A transaction manager collects promises and decides; resource managers follow; messages are never lost.",
     state=Transaction,
     actions=(prepare, choose_to_abort, receive_prepared, commit, abort, receive_commit, receive_abort),
-    invariants=(managers_agree, decisions_last, all_commit, all_abort),
+    properties=(managers_agree, decisions_last, all_commit, all_abort),
     bounds={"rms": 3},
     source="stateright examples/2pc.rs; tlaplus/Examples specifications/transaction_commit/TwoPhase.tla",
 )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Array,
     Domain,
@@ -66,7 +66,7 @@ class Voting:
 
 
 def is_quorum(acceptors: int) -> bool:
-    """Whether so many acceptors include a quorum."""
+    """Whether this number of acceptors includes a quorum."""
     return acceptors >= len(ACCEPTORS) - 1
 
 
@@ -149,7 +149,7 @@ VOTING = Scenario(
     story="Three acceptors vote in three ballots, so that no two values are ever chosen.",
     state=Voting,
     actions=(move_on, vote),
-    invariants=(one_value_chosen, votes_are_safe, choices_last, can_be_chosen),
+    properties=(one_value_chosen, votes_are_safe, choices_last, can_be_chosen),
     bounds={"acceptors": 3, "values": 2, "ballots": 3},
     source="tlaplus/Examples specifications/PaxosHowToWinATuringAward/Voting.tla",
 )

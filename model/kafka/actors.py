@@ -1,11 +1,11 @@
-"""Who acts on a Kafka cluster. A controller and a broker act by themselves; clients, operators and faults at will.
+"""The actors of a Kafka cluster. A controller and a broker belong to the system; clients, operators and faults do not.
 
-An operator with a runbook is sure to go on with it, and so counts with those that act by themselves.
+An operator with a runbook always continues it, and so counts as part of the system.
 """
 from __future__ import annotations
 
-from model.kafka.domains import ADMINS, BROKERS
-from model.language import Actor
+from kwalk.model.kafka.domains import ADMINS, BROKERS
+from kwalk.model.language import Actor
 
 CONTROLLER = Actor("controller", of=BROKERS)
 BROKER = Actor("broker", of=BROKERS)

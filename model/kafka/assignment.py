@@ -1,6 +1,6 @@
-"""Which brokers have a partition's replicas, in which order; every broker has one of every partition.
+"""Which brokers have a partition's replicas, and in which order; by default every broker has one of every partition.
 
-Where the flag `reassignment` is on, a partition has replicas on some of the brokers only, in the same order.
+Under the flag `reassignment` a partition has replicas on some of the brokers only, in the same order.
 
 Words: the *preferred* replica is the first in the order. The order is a constant of the scenario: by default partition
 p's replicas are p, p+1, … around the brokers; the bound `replica_orders` chooses any other order for each partition.
@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from itertools import permutations
 from math import factorial
 
-from model.kafka.domains import BROKERS, REPLICA_ORDERS, REPLICATION_FACTOR
-from model.language import UsageError
+from kwalk.model.kafka.domains import BROKERS, REPLICA_ORDERS, REPLICATION_FACTOR
+from kwalk.model.language import UsageError
 
 ORDERS = tuple(tuple(permutations(range(count))) for count in range(8))
 """By number of brokers, all orders of that many; the first is 0, 1, 2, …"""
 
 
 def assignment(partition: int) -> tuple[int, ...]:
-    """The brokers that have a replica of the partition, the preferred one first."""
+    """Return the brokers that have a replica of the partition, the preferred one first."""
     orders, code = ORDERS[len(BROKERS)], int(REPLICA_ORDERS)
     for _ in range(partition):
         code = code // len(orders)
@@ -27,7 +27,7 @@ def assignment(partition: int) -> tuple[int, ...]:
 
 
 def first_assigned(partition: int, among: frozenset[int]) -> int | None:
-    """The first replica in the partition's order that is among the given brokers, or None."""
+    """Return the first replica in the partition's order that is among the given brokers, or None."""
     for replica in assignment(partition):
         if replica in among:
             return replica
@@ -35,14 +35,15 @@ def first_assigned(partition: int, among: frozenset[int]) -> int | None:
 
 
 def created_replicas(partition: int) -> frozenset[int]:
-    """The replicas of a partition that a client creates: as many as the replication factor says, in the order."""
+    """Return the replicas of a partition that a client creates: the first ones, up to the replication factor."""
     return frozenset({b for place, b in enumerate(assignment(partition)) if place < int(REPLICATION_FACTOR)})
 
 
 def code_of(assignments: Sequence[Sequence[int]]) -> int:
-    """The value of the bound `replica_orders` that gives each partition these replicas, brokers counted from 0.
+    """Return the value of the bound `replica_orders` that gives each partition these replicas, brokers counted from 0.
 
-    UsageError if a partition's replicas are not all the brokers, each once.
+    Raises:
+        UsageError: A partition's replicas are not all the brokers, each once.
     """
     brokers, code = len(assignments[0]) if assignments else 0, 0
     for partition, replicas in enumerate(assignments):

@@ -1,9 +1,9 @@
-"""Domains and bounds of the Kafka model: how many brokers, topics, partitions, epochs, and how much of each fault."""
+"""Domains and bounds of the Kafka model: how many brokers, topics, partitions and epochs, and how many faults."""
 from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import Bound, Domain
+from kwalk.model.language import Bound, Domain
 
 BROKERS = Domain("brokers", "brokers of the cluster; each is a replica of every partition")
 TOPICS = Domain("topics", "topics that clients can create", label=lambda n: "tuvwxyz"[n])

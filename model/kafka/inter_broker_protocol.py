@@ -5,24 +5,27 @@ broker it keeps none in its log directory. Which brokers are below is a constant
 """
 from __future__ import annotations
 
-from model.kafka.domains import BROKERS, OLD_PROTOCOL_BROKERS
-from model.kafka.versions import KEEP_IDS_BELOW_IBP, TOPICS_HAVE_IDS
+from kwalk.model.kafka.domains import BROKERS, OLD_PROTOCOL_BROKERS
+from kwalk.model.kafka.versions import KEEP_IDS_BELOW_IBP, TOPICS_HAVE_IDS
 
 
 def uses_topic_ids(broker: int) -> bool:
-    """KafkaConfig.usesTopicId: whether the broker's inter-broker protocol is 2.8 or later."""
+    """Whether the broker's inter-broker protocol is 2.8 or later (Kafka: KafkaConfig.usesTopicId)."""
     if not TOPICS_HAVE_IDS:
         return False
     return broker < len(BROKERS) - OLD_PROTOCOL_BROKERS
 
 
-def found_topic_id(broker: int, topic_id: int | None) -> int | None:
-    """KafkaController.processTopicIds: what a controller's context keeps of the id that it finds in a topic's znode."""
+def topic_id_from_znode(broker: int, topic_id: int | None) -> int | None:
+    """Return what a controller's context keeps of the id in a topic's znode.
+
+    Kafka: KafkaController.processTopicIds.
+    """
     if KEEP_IDS_BELOW_IBP or uses_topic_ids(broker):
         return topic_id
     return None
 
 
-def takes_topic_ids(broker: int) -> bool:
-    """Log.assignTopicId: whether the broker's logs take ids that requests bring."""
+def logs_take_topic_ids(broker: int) -> bool:
+    """Whether the broker's logs take ids from requests (Kafka: Log.assignTopicId)."""
     return not KEEP_IDS_BELOW_IBP or uses_topic_ids(broker)

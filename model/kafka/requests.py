@@ -1,16 +1,16 @@
 """LeaderAndIsr, StopReplica and UpdateMetadata requests on their way to a broker.
 
-Words: a *channel* is the connection from one controller to one broker, with one request in flight and others waiting.
-A broker's queue holds the requests of all channels to it in the order in which they were enqueued. UpdateMetadata is a
-request of its own only under the flag `metadata_caches`; what a broker needs of it, which leaders live, goes with
-LeaderAndIsr always. A *late copy* is a request that was in flight when its connection broke: the controller sends it
+Words: a *channel* is the connection from one controller to one broker, with one request in flight and others waiting. A
+broker's queue holds the requests of all channels to it in the order in which they were enqueued. UpdateMetadata is a
+request of its own only under the flag `metadata_caches`; what a broker needs of it, which leaders are live, is always
+part of LeaderAndIsr. A *late copy* is a request that was in flight when its connection broke: the controller sends it
 again over another connection, and the first copy still arrives, after others.
 """
 from __future__ import annotations
 
 from enum import Enum
 
-from model.kafka.domains import (
+from kwalk.model.kafka.domains import (
     BROKERS,
     CONTROLLER_EPOCHS,
     LATE_COPIES,
@@ -21,12 +21,16 @@ from model.kafka.domains import (
     TOPIC_IDS,
     TOPICS,
 )
-from model.kafka.versions import STOP_REPLICA
-from model.language import Array, Fifo, array, choice, fifo, flag, member, number, optional, state, subset, value
+from kwalk.model.kafka.versions import STOP_REPLICA
+from kwalk.model.language import Array, Fifo, array, choice, fifo, flag, member, number, optional, state, subset, value
 
 
 class RequestKind(Enum):
-    """The requests that a controller sends to brokers."""
+    """The requests that a controller sends to brokers.
+
+    `LEADER_AND_ISR` (Kafka: LeaderAndIsrRequest), `STOP_REPLICA` (Kafka: StopReplicaRequest), `UPDATE_METADATA` (Kafka:
+    UpdateMetadataRequest).
+    """
 
     LEADER_AND_ISR = 0
     STOP_REPLICA = 1
@@ -34,9 +38,11 @@ class RequestKind(Enum):
 
 
 class EpochKind(Enum):
-    """What a StopReplica request has as leader epoch: a real one, LeaderAndIsr.NoEpoch, or EpochDuringDelete.
+    """What a StopReplica request has as leader epoch.
 
-    DURING_DELETE is also UpdateMetadata's LeaderDuringDelete, which takes a partition out of metadata caches.
+    `LEADER_EPOCH` is an epoch, `NO_EPOCH` (Kafka: LeaderAndIsr.NoEpoch) is none, and `DURING_DELETE` (Kafka:
+    LeaderAndIsr.EpochDuringDelete, LeaderAndIsr.LeaderDuringDelete) says that the topic is to be deleted. In
+    UpdateMetadata the last one removes a partition from metadata caches.
     """
 
     LEADER_EPOCH = 0
@@ -45,8 +51,8 @@ class EpochKind(Enum):
 
 
 @value
-class LeaderAndIsr:
-    """The part of a request that is not about single partitions; a request is about one topic.
+class ControlRequest:
+    """The header of a request about one topic (Kafka: AbstractControlRequest).
 
     StopReplica has no topic id; UpdateMetadata's is left out.
     """
@@ -58,11 +64,12 @@ class LeaderAndIsr:
 
 
 @value
-class PartitionState:
-    """What a request says of a partition; the leader is None when the controller takes it for dead.
+class LeaderAndIsrPartitionState:
+    """A partition's entry in a request; the leader is None when the controller considers it dead.
 
-    `delete` and `epoch_kind` are StopReplica's; unless the latter is LEADER_EPOCH, the leader epoch is 0.
-    `isr` is LeaderAndIsr's, and kept only where there are records.
+    The record is also StopReplica's (Kafka: StopReplicaPartitionState), which `delete` and `epoch_kind` belong to;
+    unless the latter is LEADER_EPOCH, the leader epoch is 0. `isr` is LeaderAndIsr's, and stored only where there are
+    records.
     """
 
     leader: int | None = optional(BROKERS)
@@ -73,8 +80,8 @@ class PartitionState:
 
 
 @value
-class CachedPartition:
-    """What a broker tells clients about a partition; nothing while the leader epoch is None."""
+class UpdateMetadataPartitionState:
+    """A partition in a broker's metadata cache; it is not cached while the leader epoch is None."""
 
     leader: int | None = optional(BROKERS)
     leader_epoch: int | None = optional(number(0, LEADER_EPOCHS))
@@ -82,32 +89,36 @@ class CachedPartition:
 
 @state
 class RequestQueue:
-    """The requests on their way to one broker: for each a header, and an entry in every column.
+    """The requests on their way to one broker: headers, and for each partition a queue of the same length.
 
-    A column has None for a request that is not about its partition. `late` is a late copy that has not arrived yet,
-    and `late_columns` are its entries.
+    The queue of a partition has None for a request that is not about it. `late` is a late copy that has not arrived
+    yet, with its entries in `late_partition_states`.
     """
 
-    headers: Fifo[LeaderAndIsr] = fifo(LeaderAndIsr, REQUESTS)
-    columns: Array[Fifo[PartitionState | None]] = array(PARTITIONS, fifo(optional(PartitionState), REQUESTS))
-    late: LeaderAndIsr | None = optional(LeaderAndIsr, when=LATE_COPIES)
-    late_columns: Array[PartitionState | None] = array(PARTITIONS, optional(PartitionState), when=LATE_COPIES)
+    headers: Fifo[ControlRequest] = fifo(ControlRequest, REQUESTS)
+    partition_states: Array[Fifo[LeaderAndIsrPartitionState | None]] = array(
+        PARTITIONS, fifo(optional(LeaderAndIsrPartitionState), REQUESTS)
+    )
+    late: ControlRequest | None = optional(ControlRequest, when=LATE_COPIES)
+    late_partition_states: Array[LeaderAndIsrPartitionState | None] = array(
+        PARTITIONS, optional(LeaderAndIsrPartitionState), when=LATE_COPIES
+    )
 
     def clear(self) -> None:
-        """All of them are lost."""
+        """Drop all requests."""
         self.headers.clear()
-        for column in self.columns:
+        for column in self.partition_states:
             column.clear()
-        self.forget_late()
+        self.clear_late()
 
-    def forget_late(self) -> None:
-        """There is no late copy any more."""
+    def clear_late(self) -> None:
+        """Drop the late copy."""
         self.late = None
         for partition in PARTITIONS:
-            self.late_columns[partition] = None
+            self.late_partition_states[partition] = None
 
     def drop_waiting(self, controller_epoch: int, *, in_flight_arrives: bool = True) -> None:
-        """Of one controller's requests at most the first, which is in flight, still arrives."""
+        """Drop one controller's requests, except the first, which is in flight."""
         length, in_flight = len(self.headers), not in_flight_arrives
         for slot in range(REQUESTS):
             if slot < length:
@@ -116,7 +127,7 @@ class RequestQueue:
                 in_flight = in_flight or request.controller_epoch == controller_epoch
                 if keep:
                     self.headers.push(request)
-                for column in self.columns:
+                for column in self.partition_states:
                     partition_state = column.pop()
                     if keep:
                         column.push(partition_state)

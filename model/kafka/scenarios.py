@@ -1,28 +1,18 @@
-"""The stories about Kafka, each with its actions and bounds; `invariants.scenarios` adds what must hold in them."""
+"""The Kafka scenarios, each with its actions and bounds; `kwalk.invariants.scenarios` adds their properties."""
 from __future__ import annotations
 
 from attrs import evolve
 
-from model.kafka import (
-    admin_clients,
-    broker,
-    controller_election,
-    controller_events,
-    controller_failover,
-    faults,
-    log_directory,
-    metadata_cache,
-    operator,
-    partition,
-    replica_manager,
-    versions,
-    zookeeper,
-)
-from model.kafka.controller_context import Liveness
-from model.kafka.domains import BROKERS, TOPICS
-from model.kafka.state import Cluster
-from model.kafka.versions import DELETION
-from model.language import Scenario
+from kwalk.model.kafka import versions
+from kwalk.model.kafka.broker import kafka_server, log_manager, metadata_cache, partition, replica_manager
+from kwalk.model.kafka.clients import admin_clients, faults, operator
+from kwalk.model.kafka.controller import kafka_controller
+from kwalk.model.kafka.controller.controller_context import BrokerRegistration
+from kwalk.model.kafka.domains import BROKERS, TOPICS
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.versions import DELETION
+from kwalk.model.kafka.zookeeper import kafka_zk_client
+from kwalk.model.language import Scenario
 
 ADMIN_CLIENTS = (
     admin_clients.old_client_creates_topic,
@@ -31,29 +21,29 @@ ADMIN_CLIENTS = (
     admin_clients.new_client_adds_partitions,
 )
 CONTROLLER = (
-    controller_election.reelect,
-    controller_election.controller_change,
-    controller_election.controller_moved,
-    controller_failover.failover_reads_topics,
-    controller_failover.failover_sets_topic_ids,
-    controller_failover.failover_reads_states,
-    controller_failover.failover_sends_requests,
-    controller_events.topic_change,
-    controller_events.topic_change_creates_partitions,
-    controller_events.partition_modifications,
-    controller_events.partition_modifications_restores_topic_id,
-    controller_events.broker_startup,
-    controller_events.broker_failure,
-    controller_events.auto_preferred_election,
+    kafka_controller.reelect,
+    kafka_controller.controller_change,
+    kafka_controller.controller_moved,
+    kafka_controller.failover_reads_topics,
+    kafka_controller.failover_sets_topic_ids,
+    kafka_controller.failover_reads_states,
+    kafka_controller.failover_sends_requests,
+    kafka_controller.topic_change,
+    kafka_controller.topic_change_creates_partitions,
+    kafka_controller.partition_modifications,
+    kafka_controller.partition_modifications_restores_topic_id,
+    kafka_controller.broker_startup,
+    kafka_controller.broker_failure,
+    kafka_controller.auto_preferred_election,
 )
 BROKER = (
     replica_manager.handle_leader_and_isr,
     replica_manager.handle_stop_replica,
     metadata_cache.handle_update_metadata,
-    log_directory.flush_metadata,
+    log_manager.flush_metadata,
     partition.shrink_isr,
     partition.expand_isr,
-    broker.restart,
+    kafka_server.restart,
 )
 REPAIRS = (operator.remove_metadata_files,)
 """What operators do to a broken cluster; no part of the stories that break it."""
@@ -61,7 +51,7 @@ FAULTS = (operator.delete_controller, operator.stop, faults.crash)
 
 
 def running_cluster(cluster: Cluster) -> None:
-    """All brokers are up, broker 0 has been elected controller, and there is no topic."""
+    """All brokers are up, broker 0 is the controller, and there is no topic."""
     cluster.zookeeper.controller = 0
     cluster.zookeeper.controller_epoch = 1
     for number in BROKERS:
@@ -71,11 +61,13 @@ def running_cluster(cluster: Cluster) -> None:
 
 
 def serve_as_controller(cluster: Cluster, number: int) -> None:
-    """The broker is the active controller under the present epoch, knows who is up, and watches everything it needs."""
-    controller, watches = cluster.brokers[number].controller, cluster.zookeeper.watches[number]
+    """Make the broker the active controller of the present epoch, with all registrations and watches."""
+    controller, watches = cluster.controller_of(number), cluster.zookeeper.watches[number]
     controller.epoch = cluster.zookeeper.controller_epoch
     for other in BROKERS:
-        controller.liveness[other] = Liveness.CURRENT if cluster.is_up(other) else Liveness.GONE
+        controller.registrations[other] = (
+            BrokerRegistration.CURRENT if cluster.is_up(other) else BrokerRegistration.GONE
+        )
     watches.broker_ids = watches.topics = True
     if DELETION:
         watches.delete_topics = True
@@ -91,7 +83,7 @@ OLD_CLIENT_EXPANSION = Scenario(
     ),
     state=Cluster,
     initial=running_cluster,
-    actions=(*ADMIN_CLIENTS, *FAULTS, *CONTROLLER, *BROKER, zookeeper.deliver_notification),
+    actions=(*ADMIN_CLIENTS, *FAULTS, *CONTROLLER, *BROKER, kafka_zk_client.deliver_notification),
     bounds={
         "brokers": 3,
         "topics": 1,

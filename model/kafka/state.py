@@ -1,15 +1,16 @@
 """The state of a cluster: ZooKeeper, the brokers with their replicas, and how much of each budget is spent.
 
-ZooKeeper's part is in `znodes`, a broker's controller module in `controller_context`. A replica's topic id lives twice:
-in its log's memory and in the file *partition.metadata*. What nobody can see is reset to its default, so that equal
-clusters are equal states.
+ZooKeeper's part is in `zookeeper.znodes`, a broker's controller module in `controller.controller_context`. A replica
+has its topic id twice: in its log's memory and in the file *partition.metadata*. What no action can observe is reset to
+its default, so that equivalent clusters are equal states.
 """
 from __future__ import annotations
 
 from enum import Enum
 
-from model.kafka.controller_context import Controller
-from model.kafka.domains import (
+from kwalk.model.kafka.broker.log import Commit, Log, Replication
+from kwalk.model.kafka.controller.controller_context import Controller
+from kwalk.model.kafka.domains import (
     ADMINS,
     AUTH_FAILURES,
     BROKERS,
@@ -33,9 +34,8 @@ from model.kafka.domains import (
     TOPIC_IDS,
     TOPICS,
 )
-from model.kafka.log import Commit, Log, Replication
-from model.kafka.requests import CachedPartition, RequestQueue
-from model.kafka.versions import (
+from kwalk.model.kafka.requests import RequestQueue, UpdateMetadataPartitionState
+from kwalk.model.kafka.versions import (
     METADATA_CACHES,
     METADATA_FILE_REMOVAL,
     OFFLINE_LOGS,
@@ -43,8 +43,8 @@ from model.kafka.versions import (
     STOP_REPLICA,
     TWO_STEP_ADMIN,
 )
-from model.kafka.znodes import ZooKeeper
-from model.language import (
+from kwalk.model.kafka.zookeeper.znodes import ZooKeeper
+from kwalk.model.language import (
     Array,
     Fifo,
     Fresh,
@@ -64,13 +64,13 @@ from model.language import (
 
 @state
 class Replica:
-    """A broker's replica of a partition.
+    """A broker's replica of a partition (Kafka: Partition, HostedPartition).
 
     `topic_id` is the id of its log in memory, `file_topic_id` the one in partition.metadata. `log_open`, `leader_epoch`
-    and `is_leader` are of its Partition object, which a process starts without. `dirty` is kept only where files can
-    be removed: the id in memory is still to be written; elsewhere `log_directory.is_dirty` derives it. `on_disk` is
-    kept only where StopReplica is sent: the log has a directory, and a process that starts loads it. `offline` is
-    HostedPartition.Offline: this process refuses all that is about it.
+    and `is_leader` belong to its Partition object, which a process starts without. `dirty` exists only where files can
+    be removed: the id in memory is still to be written; elsewhere `log_manager.is_dirty` derives it. `on_disk` exists
+    only where StopReplica is sent: the log has a directory, and a process that starts loads it. `offline` is
+    HostedPartition.Offline: this process refuses all requests about it.
     """
 
     log_open: bool = flag()
@@ -85,8 +85,8 @@ class Replica:
     replication: Replication = nested(Replication)
 
 
-class Session(Enum):
-    """A process's session: it lives; it has expired, and the process does not know; or its successor has begun."""
+class SessionState(Enum):
+    """A process's session: live; expired, unnoticed by the process; or replaced by its successor."""
 
     LIVE = 0
     EXPIRED = 1
@@ -98,36 +98,38 @@ class BrokerState:
     """A broker: its controller module, the requests on their way to it, and its replicas.
 
     `controller_epoch` is the highest that its replica manager has seen. Without a process the session counts as live;
-    with one, the broker is in /brokers/ids just while it is. `metadata` is its metadata cache.
+    with one, the broker is in /brokers/ids iff it is live. `metadata` is its metadata cache.
     """
 
-    session: Session = choice(Session, when=SESSIONS)
+    session: SessionState = choice(SessionState, when=SESSIONS)
     controller: Controller = nested(Controller)
     controller_epoch: int = number(0, CONTROLLER_EPOCHS)
     requests: RequestQueue = nested(RequestQueue)
     replicas: Array[Array[Replica]] = array(TOPICS, array(PARTITIONS, Replica))
-    metadata: Array[Array[CachedPartition]] = array(TOPICS, array(PARTITIONS, CachedPartition), when=METADATA_CACHES)
+    metadata: Array[Array[UpdateMetadataPartitionState]] = array(
+        TOPICS, array(PARTITIONS, UpdateMetadataPartitionState), when=METADATA_CACHES
+    )
 
 
 @state
 class Admin:
-    """A client that adds partitions in two steps: what it has read of a topic's znode; no partitions if nothing."""
+    """A client that adds partitions in two steps, and what it has read of a topic's znode; no partitions if nothing."""
 
     topic: int = member(TOPICS, when=TWO_STEP_ADMIN)
     partition_count: int = number(0, PARTITION_COUNT, when=TWO_STEP_ADMIN)
     topic_id: int | None = optional(TOPIC_IDS, when=TWO_STEP_ADMIN)
 
     def forget(self) -> None:
-        """It has done its work, or has given up."""
+        """Clear what was read: the client has finished, or has given up."""
         self.topic = self.partition_count = 0
         self.topic_id = None
 
 
 @state
 class Runbook:
-    """How far an operator is with a runbook: tasks that are done, and the brokers on which the present one is.
+    """An operator's progress in a runbook: tasks that are done, and the brokers on which the present one is done.
 
-    While the operator `keeps_down` brokers, none that stops starts again.
+    While the operator `keeps_down` brokers, none of them starts.
     """
 
     tasks_done: int = number(0, RUNBOOK_TASKS)
@@ -135,12 +137,12 @@ class Runbook:
     keeps_down: bool = flag(when=RUNBOOK_TASKS)
 
     def finish_task(self) -> None:
-        """The next task is due."""
+        """Make the next task due."""
         self.tasks_done += 1
         self.done_on = frozenset()
 
     def finish_on(self, broker: int) -> None:
-        """The task is done on one broker; when it is on all, the next one is due."""
+        """Mark the task as done on one broker; when it is done on all, the next one is due."""
         self.done_on = self.done_on | {broker}
         if self.done_on == frozenset(BROKERS):
             self.finish_task()
@@ -150,8 +152,8 @@ class Runbook:
 class Cluster:
     """ZooKeeper, the brokers, and how much of each budget is spent.
 
-    `deposed_write` is history: whether ever a controller wrote after another one had been elected. So is
-    `commits`: which records of each topic's present incarnation were acknowledged.
+    `deposed_write` is history: whether a controller ever wrote after another one had been elected. So is `commits`: the
+    committed records of each topic's present incarnation.
     """
 
     zookeeper: ZooKeeper = nested(ZooKeeper)
@@ -176,8 +178,21 @@ class Cluster:
 
     def is_up(self, broker: int) -> bool:
         """Whether the broker's process runs."""
-        return self.is_registered(broker) or self.brokers[broker].session is not Session.LIVE
+        return self.is_registered(broker) or self.brokers[broker].session is not SessionState.LIVE
 
     def is_registered(self, broker: int) -> bool:
         """Whether /brokers/ids has the broker."""
         return broker in self.zookeeper.broker_ids
+
+    @property
+    def all_up(self) -> bool:
+        """Whether the processes of all brokers run."""
+        return all(self.is_up(broker) for broker in BROKERS)
+
+    def controller_of(self, broker: int) -> Controller:
+        """Return the broker's controller module, whether it is active or not."""
+        return self.brokers[broker].controller
+
+    def replica_of(self, broker: int, topic: int, partition: int) -> Replica:
+        """Return the broker's replica of a partition."""
+        return self.brokers[broker].replicas[topic][partition]

@@ -1,14 +1,14 @@
-"""The Kafka versions as sets of flags, and the switches that choose how finely the model looks.
+"""The Kafka versions as sets of flags, and the switches that choose the grain of the model.
 
-Words: a *variant* is a release of Kafka; its *version flags* name the changes that tell releases apart, and each says
-here, and only here, since when it is on. A *candidate* is a fix that no release has: off in every variant. The other
-flags are a scenario's *grain*: which steps it tells apart, and which optional behaviour it has.
+Words: a *variant* is a release of Kafka; its *version flags* name the changes that distinguish releases, and each
+declares here, and only here, since when it is on. A *candidate* is a fix that no release has: off in every variant. The
+other flags are a scenario's *grain*: which steps it distinguishes, and which optional behaviour it has.
 """
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.language import Flag
+from kwalk.model.language import Flag
 
 RELEASES = ("2.8.2", "2.5.0", "2.8.0", "3.0", "3.4.1", "3.9.0")
 """Those that have a variant; the first one is what a scenario takes when nobody names another."""
@@ -21,19 +21,19 @@ _SETTINGS: dict[str, tuple[tuple[str, Setting], ...]] = {}
 
 
 def version_flag(name: str, about: str, since: Mapping[str, Setting], *, before: Setting = False) -> Flag:
-    """A flag that releases have had in different settings: `before`, and from each release in `since` on another."""
+    """Declare a flag that releases have in different settings: `before`, then those of the releases in `since`."""
     _SETTINGS[name] = (("0", before), *since.items())
     settings = tuple(dict.fromkeys(str(setting) for _, setting in _SETTINGS[name]))
     return Flag(name, about, settings=settings if isinstance(before, str) else ())
 
 
 def candidate(name: str, about: str) -> Flag:
-    """A flag for a fix that no release has."""
+    """Declare a flag for a fix that no release has."""
     return version_flag(name, about, {})
 
 
 def setting_in(release: str, name: str) -> Setting:
-    """What a version flag was in a release: the setting of the last change that is not later."""
+    """Return a version flag's setting in a release: that of the last change that is not later."""
     return [setting for since, setting in _SETTINGS[name] if _order(since) <= _order(release)][-1]
 
 
@@ -152,8 +152,8 @@ OFFLINE_WITHOUT_LEADERSHIP = version_flag(
     "KAFKA-6650 (2.0): a replica of a partition without leadership can go offline, and so be deleted",
     {"2.0.0": True},
 )
-CREATE_CHECKS_MARKER = version_flag(
-    "create_checks_marker",
+CREATE_CHECKS_DELETE_TOPICS = version_flag(
+    "create_checks_delete_topics",
     "KAFKA-13175 (3.1): a topic cannot be created while /admin/delete_topics has a marker of that name",
     {"3.1": True},
 )
@@ -240,7 +240,7 @@ REASSIGNMENT = Flag(
 RUNBOOK = Flag(
     "runbook",
     "the tasks that an operator does by hand about a topic, in this order: `runbook.tasks` has them",
-    settings=("none", "topic", "znodes", "marker first", "znodes and controller", "logs", "stop all", "roll"),
+    settings=("none", "topic", "znodes", "delete_topics first", "znodes and controller", "logs", "stop all", "roll"),
 )
 PATIENT_OPERATOR = Flag(
     "patient_operator", "the operator begins a task of a runbook only while the cluster has nothing to do"
@@ -248,7 +248,7 @@ PATIENT_OPERATOR = Flag(
 PREFERRED_ELECTION = Flag("preferred_election", "auto.leader.rebalance.enable: leaders move back to preferred replicas")
 
 def variant_of(release: str) -> dict[str, bool | str]:
-    """The version flags as they are in a release, without those that it leaves to the scenario."""
+    """Return the version flags of a release, without those that it leaves to the scenario."""
     settings = {name: setting_in(release, name) for name in _SETTINGS}
     return {name: setting for name, setting in settings.items() if setting is not None}
 

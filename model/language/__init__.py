@@ -1,13 +1,22 @@
-"""The language in which models are written: import what a model needs from here."""
-from model.language.action import Action, Actor, action, premise, require
-from model.language.binding import Binding, Bound, Domain, Flag
-from model.language.containers import Array, Fifo, Fresh
-from model.language.errors import Abort, DomainError, KwalkError, LiftError, UsageError
-from model.language.fix import Fix, Trial
-from model.language.invariant import Invariant, Kind, always, eventually, reachable, step, when_quiet
-from model.language.model import Claim, Instance, Model, Outcome, Result, Vector
-from model.language.scenario import Reading, Scenario
-from model.language.state import (
+"""The language of models: everything that a model imports."""
+from kwalk.model.language.action import Action, Actor, action, premise, require
+from kwalk.model.language.binding import Binding, Bound, Domain, Flag
+from kwalk.model.language.containers import Array, Fifo, Fresh
+from kwalk.model.language.errors import Abort, DomainError, KwalkError, LiftError, UsageError
+from kwalk.model.language.fix import Fix, Trial
+from kwalk.model.language.model import ActionInstance, Model, PropertyInstance, StepOutcome, StepResult, Vector
+from kwalk.model.language.properties import (
+    Kind,
+    Property,
+    always,
+    eventually,
+    reachable,
+    step,
+    when_quiescent,
+    when_quiet,
+)
+from kwalk.model.language.scenario import Reading, Scenario
+from kwalk.model.language.state import (
     array,
     choice,
     evolve,
@@ -24,9 +33,52 @@ from model.language.state import (
 )
 
 __all__ = [
-    "Abort", "Action", "Actor", "Array", "Binding", "Bound", "Claim", "Domain", "DomainError", "Fifo", "Fix", "Flag",
-    "Fresh", "Instance", "Invariant", "Kind", "KwalkError", "LiftError", "Model", "Outcome", "Reading", "Result",
-    "Scenario", "Trial", "UsageError", "Vector", "action", "always", "array", "choice", "eventually", "evolve", "fifo",
-    "flag", "fresh", "member", "nested", "number", "optional", "premise", "reachable", "require", "state", "step",
-    "subset", "value", "when_quiet",
+    "Abort",
+    "Action",
+    "ActionInstance",
+    "Actor",
+    "Array",
+    "Binding",
+    "Bound",
+    "Domain",
+    "DomainError",
+    "Fifo",
+    "Fix",
+    "Flag",
+    "Fresh",
+    "Kind",
+    "KwalkError",
+    "LiftError",
+    "Model",
+    "Property",
+    "PropertyInstance",
+    "Reading",
+    "Scenario",
+    "StepOutcome",
+    "StepResult",
+    "Trial",
+    "UsageError",
+    "Vector",
+    "action",
+    "always",
+    "array",
+    "choice",
+    "eventually",
+    "evolve",
+    "fifo",
+    "flag",
+    "fresh",
+    "member",
+    "nested",
+    "number",
+    "optional",
+    "premise",
+    "reachable",
+    "require",
+    "state",
+    "step",
+    "subset",
+    "value",
+    "when_quiescent",
+    "when_quiet",
 ]  # fmt: skip

@@ -1,8 +1,9 @@
 """Actions: the steps of a model, as functions of the state and of parameters over domains.
 
-Words: an *action* is a function; an *instance* is an action with its parameters chosen. A *guard* is what `require`
-asks for; it comes before the first effect. An *actor* is who does it. *System* actors act by themselves whenever they
-can; the others (clients, operators, faults) act at will. A state is *quiet* when no system action is enabled.
+Words: an *action* is a function; an *action instance* is an action with an argument for each parameter. A *guard* is
+the conjunction of its `require` conditions, which come before the first effect. An *actor* takes the steps. Steps of
+*system* actors are taken whenever they are enabled; those of others (clients, operators, faults) may be taken or not. A
+state is *quiescent* if no system action is enabled.
 """
 from __future__ import annotations
 
@@ -18,18 +19,26 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from attrs import frozen
 
-from model.language.binding import Domain
-from model.language.errors import GuardFailed, LiftError, PremiseFailed, UsageError, one_of
+from kwalk.model.language.binding import Domain
+from kwalk.model.language.errors import GuardFailed, LiftError, PremiseFailed, UsageError, one_of
 
 
 def require(condition: object) -> None:
-    """The action is enabled only where the condition holds. Write it before the first effect."""
+    """Disable the action where the condition is false. Write it before the first effect.
+
+    Raises:
+        GuardFailed: the condition is false; the model's execution handles it.
+    """
     if not condition:
         raise GuardFailed
 
 
 def premise(condition: object) -> None:
-    """The invariant speaks only about states where the condition holds; engines count how often that was."""
+    """Restrict a property to the states in which the condition is true; engines count these states.
+
+    Raises:
+        PremiseFailed: the condition is false; the evaluation of the property handles it.
+    """
     if not condition:
         failed = _FAILED.get()
         if failed is None:
@@ -43,7 +52,7 @@ _FAILED: ContextVar[list[object] | None] = ContextVar("failed premises", default
 
 @contextmanager
 def premises_noted() -> Iterator[list[object]]:
-    """In here a false premise ends nothing: it is added to the list."""
+    """Yield a list to which false premises are added instead of ending the evaluation."""
     failed: list[object] = []
     token = _FAILED.set(failed)
     try:
@@ -54,14 +63,20 @@ def premises_noted() -> Iterator[list[object]]:
 
 @frozen
 class Actor:
-    """Who acts. `of` names the domain of the first parameter that tells several actors of the kind apart."""
+    """An actor, such as a broker or a client.
+
+    Attributes:
+        name: its name in diagrams.
+        system: whether its steps are taken whenever they are enabled; false for clients, operators and faults.
+        of: the domain whose members are several actors of this kind; an action's first parameter over it is the actor.
+    """
 
     name: str
     system: bool = True
     of: Domain | None = None
 
     def lane(self, action: Action, args: tuple[int, ...]) -> str:
-        """The name of this actor in a diagram, for one action instance: "broker 2"."""
+        """Return the name of this actor in a diagram for one action instance, such as "broker 2"."""
         for parameter, arg in zip(action.parameters, args, strict=True):
             if self.of is not None and parameter.domain is self.of:
                 return f"{self.name} {self.of.label(arg)}"
@@ -70,42 +85,47 @@ class Actor:
 
 @frozen
 class Parameter:
-    """A parameter of an action or invariant: ranges over a domain, an Enum, or the two truth values."""
+    """A parameter of an action or property, over a domain, an Enum, or the two Boolean values."""
 
     name: str
     domain: Domain | type[Enum] | type[bool]
 
     @property
     def values(self) -> list[Any]:
-        """All arguments that it takes, in order."""
+        """Return all arguments in order."""
         if self.domain is bool:
             return [False, True]
         return list(self.domain)  # type: ignore[arg-type]
 
     @property
     def over(self) -> str | None:
-        """The name of the domain whose members it takes; None for an Enum and the truth values."""
+        """Return the name of its domain; None for an Enum and for Booleans."""
         return self.domain.name if isinstance(self.domain, Domain) else None
 
     def label(self, value: Any) -> str:
-        """An argument as reports print it."""
+        """Return an argument as reports print it."""
         if isinstance(self.domain, Domain):
             return self.domain.label(value)
         return value.name.lower() if isinstance(value, Enum) else ("yes" if value else "no")
 
     def token(self, value: Any) -> str:
-        """An argument as instance names write it; `parse` reads it back."""
+        """Return an argument as the names of instances contain it; `parse` is the inverse."""
         return value.name if isinstance(value, Enum) else str(int(value))
 
     def parse(self, token: str) -> Any:
-        """The argument that a token stands for."""
+        """Return the argument with that token.
+
+        Raises:
+            UsageError: no argument has it.
+        """
         for value in self.values:
             if self.token(value) == token:
                 return value
         raise UsageError(f"{token!r} is no {self.name}; allowed: {', '.join(map(self.token, self.values))}.")
 
 
-def _place(function: Callable[..., Any]) -> str:
+def place_of(function: Callable[..., Any]) -> str:
+    """Return file and line of a function, for messages."""
     return f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
 
 
@@ -119,7 +139,11 @@ class Parametric:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Its parameters after the state (or states), from their annotations."""
+        """Return its parameters after the state (or states), from their annotations.
+
+        Raises:
+            LiftError: an annotation names no domain.
+        """
         hints = self._hints()
         names = list(inspect.signature(self.function).parameters)[self.states :]
         return tuple(Parameter(name, self._domain(name, hints.get(name))) for name in names)
@@ -129,7 +153,7 @@ class Parametric:
             return get_type_hints(self.function, include_extras=True)
         except (NameError, TypeError, AttributeError, SyntaxError) as error:
             raise LiftError(
-                f"{_place(self.function)}: an annotation of {self.name} has no meaning: {error}. "
+                f"{place_of(self.function)}: an annotation of {self.name} has no meaning: {error}. "
                 "Import what it names, or correct it."
             ) from error
 
@@ -141,20 +165,20 @@ class Parametric:
         if isinstance(hint, type) and (issubclass(hint, Enum) or hint is bool):
             return hint
         raise LiftError(
-            f"{_place(self.function)}: parameter {name!r} of {self.name} has no domain "
+            f"{place_of(self.function)}: parameter {name!r} of {self.name} has no domain "
             f"(its annotation is {hint!r}). Annotate it with Annotated[int, SOME_DOMAIN], an Enum, or bool."
         )
 
     def arguments(self) -> Iterator[tuple[Any, ...]]:
-        """All tuples of arguments, in lexicographic order."""
+        """Return all tuples of arguments, in lexicographic order."""
         return product(*(parameter.values for parameter in self.parameters))
 
     def key(self, args: tuple[Any, ...]) -> str:
-        """The name of an instance, such as `crash(2)`: what traces store and commands take."""
+        """Return the name of an instance, such as `crash(2)`, which traces store and commands accept."""
         return f"{self.name}({', '.join(p.token(a) for p, a in zip(self.parameters, args, strict=True))})"
 
     def labels(self, args: tuple[Any, ...]) -> dict[str, str]:
-        """The arguments of an instance as reports print them, by parameter name."""
+        """Return the arguments of an instance as reports print them, by parameter name."""
         return {p.name: p.label(a) for p, a in zip(self.parameters, args, strict=True)}
 
     def __call__(self, *args: Any) -> Any:
@@ -162,7 +186,7 @@ class Parametric:
 
 
 class Action(Parametric):
-    """A step of the model. Call it like the function that it is, or let a Model run it."""
+    """An action of the model. It can be called as the function that it is, or executed by a Model."""
 
     def __init__(self, function: Callable[..., None], by: Actor, says: str, source: str, tags: tuple[str, ...]) -> None:
         super().__init__(function, states=1)
@@ -171,7 +195,7 @@ class Action(Parametric):
         self._check_words()
 
     def _check_words(self) -> None:
-        """UsageError if `says` names something that is no parameter: better now than when a trace is told."""
+        """Raise UsageError if `says` names something that is no parameter."""
         known = list(inspect.signature(self.function).parameters)[self.states :]
         try:
             named = [name for _, name, _, _ in Formatter().parse(self.says) if name is not None]
@@ -190,7 +214,13 @@ def action(
 ) -> Callable[[Callable[..., None]], Action]:
     """Declare an action.
 
-    `by` is its actor; `says` what it does in the field's words, with {parameter} for labels; `source` the function of
-    the real system that it stands for; `tags` name groups that searches can keep or leave out.
+    Args:
+        by: its actor.
+        says: what it does, for reports; `{parameter}` becomes the argument's label.
+        source: the function of the real system that it models.
+        tags: names of groups that searches can select.
+
+    Returns:
+        A decorator for a function of the state and of parameters that are annotated with domains.
     """
     return lambda function: Action(function, by, says, source, tags)

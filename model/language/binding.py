@@ -1,8 +1,8 @@
-"""Sizes and switches of a scenario: the numbers and flags that a model reads but never changes.
+"""Bounds, domains and flags of a scenario: numbers and switches that a model reads and never changes.
 
-Words: a *bound* is a number that the scenario fixes (how many brokers, how many failovers). A *domain* is a set
-0 … n-1 whose size is the bound of the same name. A *flag* is a switch of the variant (a version of what is modelled,
-a fix). A *binding* gives all of them their values; it is active while a model runs, and it is constant there.
+Words: a *bound* is a number that the scenario fixes (how many brokers, how many failovers). A *domain* is the set
+0 … n-1 whose size n is the bound of the same name. A *flag* is a switch of the variant (a version of the modelled
+system, a fix). A *binding* gives values to all of them; it is active while a model is executed, and constant then.
 """
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from typing import Any, TypeVar
 
 from attrs import field, frozen
 
-from model.language.errors import UsageError, one_of
+from kwalk.model.language.errors import UsageError, one_of
 
 T = TypeVar("T")
 
 
 @frozen
 class Binding:
-    """The values of all bounds and flags, and the names that reports give to the members of domains."""
+    """The values of all bounds and flags, and the labels of domain members."""
 
     bounds: Mapping[str, int] = field(factory=dict)
     flags: Mapping[str, Any] = field(factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(factory=dict)
-    kept: dict[Any, Any] = field(factory=dict, init=False, eq=False, repr=False)
-    """What was worked out under this binding and is asked for often, by what it is about."""
+    cache: dict[Any, Any] = field(factory=dict, init=False, eq=False, repr=False)
+    """What `cached` has computed under this binding, by its key."""
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Make this the binding that bounds, domains and flags read."""
+        """Make this the binding from which bounds, domains and flags take their values."""
         token = _ACTIVE.set(self)
         try:
             yield
@@ -41,19 +41,26 @@ class Binding:
 _ACTIVE: ContextVar[Binding] = ContextVar("binding")
 
 
-def kept(about: Hashable, make: Callable[[], T]) -> T:
-    """What `make` gives for something under the active binding, made once; without a binding, made each time."""
+def cached(about: Hashable, make: Callable[[], T]) -> T:
+    """Return what `make` returns for a key under the active binding, computed once per binding.
+
+    Without an active binding it is computed each time.
+    """
     binding = _ACTIVE.get(None)
     if binding is None:
         return make()
     try:
-        return binding.kept[about]
+        return binding.cache[about]
     except KeyError:
-        return binding.kept.setdefault(about, make())
+        return binding.cache.setdefault(about, make())
 
 
 def active_binding() -> Binding:
-    """The binding in force; an error outside of `Binding.active`."""
+    """Return the active binding.
+
+    Raises:
+        UsageError: none is active.
+    """
     try:
         return _ACTIVE.get()
     except LookupError:
@@ -64,14 +71,31 @@ def active_binding() -> Binding:
 
 
 class Bound:
-    """A number fixed by the scenario; behaves as that int wherever it is read."""
+    """A number that the scenario fixes; it behaves as that int wherever it is read.
+
+    Args:
+        name: its name in the scenario's `bounds`.
+        about: what it limits.
+        minimum: the least value that a scenario may give it.
+    """
 
     def __init__(self, name: str, about: str = "", *, minimum: int = 0) -> None:
         self.name, self.about, self.minimum = name, about, minimum
 
     @property
     def value(self) -> int:
-        """Its value in the active binding."""
+        """Return its value in the active binding.
+
+        Raises:
+            UsageError: no binding is active, or it gives no value or one below the minimum.
+        """
+        if _ACTIVE.get(None) is None:
+            raise UsageError(
+                f"The bound {self.name!r} has no value here: a scenario gives it one, and no scenario is active. In a "
+                f"declaration, such as number(0, {self.name.upper()} + 1), name a Bound of its own, such as "
+                f"number(0, Bound({self.name + '_plus_1'!r})), and give it its value in the scenario's `bounds`. "
+                "Elsewhere, run the code through a Model, or inside `with model.active():`."
+            )
         bounds = active_binding().bounds
         if self.name not in bounds:
             raise UsageError(f"The scenario gives no value to the bound {self.name!r}; add it to `bounds`.")
@@ -139,7 +163,10 @@ class Bound:
 class Domain:
     """The ints 0 … n-1, where n is the bound of the same name; iterable, sized, and `in` works.
 
-    `label` turns a member into the text that reports print; a binding's own labels win over it.
+    Args:
+        name: its name, and that of its bound.
+        about: what its members are.
+        label: the text for a member in reports; labels of the scenario take precedence.
     """
 
     def __init__(self, name: str, about: str = "", *, label: Callable[[int], str] = str) -> None:
@@ -156,7 +183,7 @@ class Domain:
         return isinstance(member, int) and 0 <= member < len(self)
 
     def label(self, member: int) -> str:
-        """What reports call this member."""
+        """Return the text for a member in reports."""
         names = active_binding().labels.get(self.name, ())
         return names[member] if member < len(names) else self._label(member)
 
@@ -165,7 +192,7 @@ class Domain:
 
 
 class Flag:
-    """A switch of the variant: on or off, or one of a few named settings; a constant while a model runs.
+    """A switch of the variant: on or off, or one of several named settings; constant while a model is executed.
 
     Use it as a condition (`if FENCING:`) or, with settings, compare it (`if FENCING == "strict":`).
     """
@@ -175,7 +202,11 @@ class Flag:
 
     @property
     def value(self) -> bool | str:
-        """Its value in the active binding."""
+        """Return its setting in the active binding.
+
+        Raises:
+            UsageError: the binding gives it none, or one that the flag does not have.
+        """
         flags = active_binding().flags
         if self.name not in flags:
             raise UsageError(f"The scenario's variant gives no value to the flag {self.name!r}; add it to `flags`.")

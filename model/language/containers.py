@@ -1,6 +1,6 @@
-"""The mutable containers of a state: a fixed array, a bounded FIFO, and a source of fresh ids.
+"""The mutable containers of a state: a fixed array, a bounded FIFO queue, and a source of fresh ids.
 
-Each has value semantics when it is stored in a field: storing copies the content, so two fields never share one.
+All have value semantics when they are stored in a field: storing copies the content, so two fields never share one.
 """
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, Generic, TypeVar
 
 from attrs import frozen
 
-from model.language.binding import Bound, Domain
-from model.language.errors import BoundReached, DomainError
-from model.language.shapes import Leaf, NumberShape, Shape
+from kwalk.model.language.binding import Bound, Domain
+from kwalk.model.language.errors import BoundReached, DomainError
+from kwalk.model.language.shapes import Leaf, NumberShape, Shape
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ class Array(Generic[T]):
 
 
 class Fifo(Generic[T]):
-    """A queue of at most `capacity` elements; pushing onto a full one is a bound hit."""
+    """A queue of at most `capacity` elements; a push onto a full one is a bound hit."""
 
     __slots__ = ("_items", "_shape")
 
@@ -62,33 +62,41 @@ class Fifo(Generic[T]):
         self._shape, self._items = shape, items
 
     def push(self, value: T) -> None:
-        """Append at the tail."""
+        """Append at the tail; on a full queue the step is a bound hit."""
         if len(self._items) >= int(self._shape.capacity):
             raise BoundReached(self._shape.capacity.name)
         self._items.append(self._shape.element.check(value, "element"))
 
     def pop(self) -> T:
-        """Remove the head and return it; DomainError when empty."""
+        """Remove the oldest element and return it.
+
+        Raises:
+            DomainError: the queue is empty.
+        """
         self._not_empty()
         return self._items.pop(0)
 
     @property
     def head(self) -> T:
-        """The oldest element; DomainError when empty."""
+        """Return the oldest element.
+
+        Raises:
+            DomainError: the queue is empty.
+        """
         self._not_empty()
         return self._items[0]
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing in it."""
+        """Return whether it has no element."""
         return not self._items
 
     def starts_with(self, value: T) -> bool:
-        """Whether the head exists and equals the value."""
+        """Return whether there is an oldest element, and it equals the value."""
         return bool(self._items) and self._items[0] == value
 
     def clear(self) -> None:
-        """Remove everything."""
+        """Remove all elements."""
         self._items.clear()
 
     def _not_empty(self) -> None:
@@ -114,7 +122,7 @@ class Fifo(Generic[T]):
 
 
 class Fresh:
-    """A source of ids that were never given out before; taking one too many is a bound hit."""
+    """A source of ids; each is given out once. Taking one more than there are is a bound hit."""
 
     __slots__ = ("_shape", "taken")
 
@@ -122,7 +130,7 @@ class Fresh:
         self._shape, self.taken = shape, taken
 
     def take(self) -> int:
-        """The next id of the domain."""
+        """Return the next id of the domain."""
         if self.taken >= len(self._shape.domain):
             raise BoundReached(self._shape.domain.name)
         self.taken += 1
@@ -157,10 +165,10 @@ class ArrayShape(Shape):
     def copy(self, value: Array[Any]) -> Array[Any]:
         return Array(self, [self.element.copy(item) for item in value._items])
 
-    def assign(self, kept: Array[Any], value: Array[Any]) -> Array[Any]:
+    def assign(self, target: Array[Any], value: Array[Any]) -> Array[Any]:
         source = self.copy(value)._items
-        kept._items[:] = [self.element.assign(k, v) for k, v in zip(kept._items, source, strict=True)]
-        return kept
+        target._items[:] = [self.element.assign(k, v) for k, v in zip(target._items, source, strict=True)]
+        return target
 
     def leaves(self, path: str) -> Iterator[Leaf]:
         for member in self.domain:
@@ -194,9 +202,9 @@ class FifoShape(Shape):
     def copy(self, value: Fifo[Any]) -> Fifo[Any]:
         return Fifo(self, list(value._items))
 
-    def assign(self, kept: Fifo[Any], value: Fifo[Any]) -> Fifo[Any]:
-        kept._items[:] = list(value._items)
-        return kept
+    def assign(self, target: Fifo[Any], value: Fifo[Any]) -> Fifo[Any]:
+        target._items[:] = list(value._items)
+        return target
 
     def leaves(self, path: str) -> Iterator[Leaf]:
         yield Leaf(f"{path}#", 0, int(self.capacity), NumberShape(0, self.capacity, 0))
@@ -213,7 +221,7 @@ class FifoShape(Shape):
         length = next(numbers)
         items = [self.element.rebuild(numbers) for _ in range(length)]
         free = (int(self.capacity) - length) * self.element.size()
-        next(islice(numbers, free, free), None)  # what is in free slots, nobody can see
+        next(islice(numbers, free, free), None)  # free slots cannot be observed
         return Fifo(self, items)
 
 
@@ -234,9 +242,9 @@ class FreshShape(Shape):
     def copy(self, value: Fresh) -> Fresh:
         return Fresh(self, value.taken)
 
-    def assign(self, kept: Fresh, value: Fresh) -> Fresh:
-        kept.taken = value.taken
-        return kept
+    def assign(self, target: Fresh, value: Fresh) -> Fresh:
+        target.taken = value.taken
+        return target
 
     def leaves(self, path: str) -> Iterator[Leaf]:
         yield Leaf(f"{path}#", 0, len(self.domain), NumberShape(0, self.domain.bound, 0))

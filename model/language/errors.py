@@ -1,4 +1,4 @@
-"""What can go wrong with a model, and with what people say about it; every message says what to do next."""
+"""Errors of kwalk. Every message says what to do next."""
 from __future__ import annotations
 
 import difflib
@@ -10,7 +10,7 @@ from pathlib import Path
 import attr
 
 NOT_THE_MODEL = (str(Path(__file__).parent), str(Path(attr.__file__).parent), sysconfig.get_paths()["stdlib"], "<")
-"""How the names of files begin that a model runs through, and that are not its own."""
+"""Beginnings of the names of files that a model executes and that are not its own."""
 
 
 class KwalkError(Exception):
@@ -18,11 +18,11 @@ class KwalkError(Exception):
 
 
 class UsageError(KwalkError):
-    """Somebody asked for something that does not exist or makes no sense."""
+    """A name, option or argument does not exist or has no meaning."""
 
 
 class DomainError(KwalkError):
-    """An action wrote a value outside of its field's domain, read past the end, or used None as a number."""
+    """An action writes a value outside of its field's domain, reads past the end, or uses None as a number."""
 
 
 class LiftError(KwalkError):
@@ -30,22 +30,22 @@ class LiftError(KwalkError):
 
 
 class InternalError(Exception):
-    """kwalk contradicts itself, so that nothing that it says can be believed: no fault of the model or of its user."""
+    """Two parts of kwalk contradict each other: a defect of kwalk, not of the model or its user."""
 
 MOST_LISTED = 30
-"""Of more names than this, an error lists only the nearest."""
+"""With more names than this, an error lists only the most similar ones."""
 
 
 class GuardFailed(Exception):
-    """Raised by `require`: the action is not enabled here. Not an error."""
+    """Raised by `require`: the action is not enabled in this state. Not an error."""
 
 
 class PremiseFailed(Exception):
-    """Raised by `premise`: the invariant says nothing about this state. Not an error."""
+    """Raised by `premise`: the property does not apply to this state. Not an error."""
 
 
 class BoundReached(Exception):
-    """An action would go past a bound of the scenario: it is disabled here, and the hit is counted."""
+    """A step would exceed a bound of the scenario: it is disabled, and the hit is counted."""
 
     def __init__(self, bound: str) -> None:
         super().__init__(bound)
@@ -53,19 +53,25 @@ class BoundReached(Exception):
 
 
 class Abort(Exception):
-    """The root of a model's named aborts: raising one leaves the action from deep inside.
+    """The base class of a model's named aborts: raising one ends the action from any depth of calls.
 
-    What was done before stays done. A `try … except` in the model may catch it; otherwise the action ends there.
+    What the action has written before remains written. A `try … except` of the model may catch it.
     """
 
 
 def one_of(names: Iterable[str]) -> str:
-    """A sentence that lists what is allowed."""
+    """Return a sentence that lists the allowed names."""
     return "Allowed: " + (", ".join(sorted(names)) or "nothing") + "."
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """The error for a name that is not among the known ones, with the nearest one as a suggestion."""
+    """Return the error for a name that is not among the known ones, with the most similar one as a suggestion.
+
+    Args:
+        kind: what the name should be the name of, such as "scenario".
+        name: the name.
+        known: all names of that kind.
+    """
     known = list(known)
     near = difflib.get_close_matches(name, known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -77,16 +83,18 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     return UsageError(f"No {kind} named {name!r}.{hint} {listed}")
 
 
-def told(error: BaseException) -> str:
-    """What an error in somebody's model says, in one sentence that begins with the place in their file."""
-    says = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
-    if not isinstance(error, KwalkError):
-        says = f"{type(error).__name__}: {says}" if says else type(error).__name__
-    return f"{_place(error)}{says.rstrip('.')}."
+def error_text(error: BaseException) -> str:
+    """Return an error of a model's code as one sentence that begins with file and line."""
+    text = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
+    if isinstance(error, AssertionError) and not text:
+        text = "the condition of an assert is false"
+    elif not isinstance(error, KwalkError):
+        text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return f"{_place(error)}{text.rstrip('.')}."
 
 
 def _place(error: BaseException) -> str:
-    """File and line of the innermost step in the model's own text, for the beginning of a sentence; or nothing."""
+    """Return file and line of the innermost call in the model's own code, to begin a sentence; or nothing."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}: "
     frames = traceback.extract_tb(error.__traceback__)

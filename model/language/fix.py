@@ -1,8 +1,8 @@
-"""Fixes: what a repair of the modelled system claims to close, and on what it is tried.
+"""Fixes: which flag repairs the modelled system, what it is meant to repair, and on which trials an audit tests it.
 
 Words: a fix is a flag of the model, *off* in the system as it is and *on* where it is repaired. A *trial* is a scenario
-in some variant, its *base*, and the invariants to look at there; an audit searches it with the fix off and with it on.
-A trial says nothing of what is expected: a fix that has a hole is shown by the trial in which it fails.
+in some variant, its *base*, and the properties to check there; an audit searches it with the fix off and with it on. A
+trial has no expected outcome: an incomplete fix is shown by the trial in which a property is violated.
 """
 from __future__ import annotations
 
@@ -12,39 +12,44 @@ from typing import Any
 
 from attrs import field, frozen
 
-from model.language.binding import Flag
-from model.language.errors import UsageError
-from model.language.scenario import Scenario
-from model.language.settings import Setting, setting_text
+from kwalk.model.language.binding import Flag
+from kwalk.model.language.errors import UsageError
+from kwalk.model.language.scenario import Scenario
+from kwalk.model.language.settings import Setting, setting_text
 
 
 @frozen(eq=False)
 class Trial:
-    """Where a fix is tried: a scenario (or its name), its base variant, bounds and flags set otherwise, invariants.
+    """A scenario on which a fix is tested.
 
-    `invariants` are names, or names of instances such as `is_kept(0)`; none means all of the scenario's. `about` is a
-    sentence on what this trial adds to the others.
+    Attributes:
+        scenario: the scenario, or its name.
+        properties: names of properties, or of instances such as `is_kept(0)`; empty for all of the scenario's.
+        variant: the base variant; None for the scenario's first.
+        bounds: bounds that differ from the scenario's.
+        flags: flags that differ from the variant's.
+        about: a sentence on what this trial adds to the others.
     """
 
     scenario: Scenario | str
-    invariants: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
     variant: str | None = None
     bounds: Mapping[str, int] = field(factory=dict)
     flags: Mapping[str, Setting] = field(factory=dict)
     about: str = ""
 
     def __attrs_post_init__(self) -> None:
-        _demand(self, "A trial", self._demands())
+        _check(self, "A trial", self._requirements())
 
     @property
     def scenario_name(self) -> str:
-        """The name of its scenario, or the reference that finds it."""
+        """Return the name of its scenario, or the reference that finds it."""
         return self.scenario.name if isinstance(self.scenario, Scenario) else self.scenario
 
-    def _demands(self) -> Iterator[tuple[str, bool, str]]:
-        """For each field its name, whether its value is of the right kind, and what that is."""
+    def _requirements(self) -> Iterator[tuple[str, bool, str]]:
+        """Yield for each field its name, whether its value is of the right kind, and what that kind is."""
         yield "scenario", isinstance(self.scenario, Scenario | str) and bool(self.scenario), "a Scenario, or a name"
-        yield "invariants", _are_names(self.invariants), "a tuple of names"
+        yield "properties", _are_names(self.properties), "a tuple of names"
         yield "variant", self.variant is None or isinstance(self.variant, str), "the name of a variant, or None"
         yield "bounds", isinstance(self.bounds, Mapping), "a mapping of names to sizes"
         yield "flags", isinstance(self.flags, Mapping), "a mapping of names to settings"
@@ -53,13 +58,20 @@ class Trial:
 
 @frozen(eq=False)
 class Fix:
-    """A repair: the flag that turns it on, a sentence on what it claims to close, where it comes from, its trials.
+    """A repair of the modelled system.
 
-    A flag with settings needs `off` and `on`; `name` is the flag's unless given, as two fixes may turn the same flag.
+    Attributes:
+        flag: the flag that turns it on.
+        closes: a sentence on what it is meant to repair.
+        trials: the trials on which an audit tests it.
+        source: where it comes from.
+        off: the flag's setting without the fix; needed for a flag with settings.
+        on: the flag's setting with the fix.
+        name: its name, by default the flag's; two fixes may use one flag.
     """
 
     flag: Flag
-    claims: str
+    closes: str
     trials: tuple[Trial, ...]
     source: str = ""
     off: Setting = False
@@ -71,7 +83,7 @@ class Fix:
         return str(getattr(self.flag, "name", ""))
 
     def __attrs_post_init__(self) -> None:
-        _demand(self, f"Fix {brief(self.name)}", self._demands())
+        _check(self, f"Fix {brief(self.name)}", self._requirements())
         for trial in self.trials:
             if self.flag.name in trial.flags:
                 raise UsageError(
@@ -79,11 +91,11 @@ class Fix:
                     "Leave that out, as an audit looks at both settings."
                 )
 
-    def _demands(self) -> Iterator[tuple[str, bool, str]]:
-        """For each field its name, whether its value is of the right kind, and what that is."""
+    def _requirements(self) -> Iterator[tuple[str, bool, str]]:
+        """Yield for each field its name, whether its value is of the right kind, and what that kind is."""
         yield "flag", isinstance(self.flag, Flag), "a Flag"
         yield "name", isinstance(self.name, str) and bool(self.name), "a text that is not empty"
-        yield "claims", isinstance(self.claims, str) and bool(self.claims), "a sentence on what it closes"
+        yield "closes", isinstance(self.closes, str) and bool(self.closes), "a sentence on what it closes"
         yield "trials", _are_trials(self.trials), "a tuple of one or more Trials"
         yield "source", isinstance(self.source, str), "a text"
         settings = self.flag.settings or (False, True)
@@ -93,9 +105,9 @@ class Fix:
         yield "on", self.on != self.off, "another setting than `off`"
 
 
-def _demand(thing: Any, called: str, demands: Iterator[tuple[str, bool, str]]) -> None:
-    for name, well, what in demands:
-        if not well:
+def _check(thing: Any, called: str, requirements: Iterator[tuple[str, bool, str]]) -> None:
+    for name, is_met, what in requirements:
+        if not is_met:
             raise UsageError(f"{called}: `{name}` must be {what} (got {brief(getattr(thing, name))}).")
 
 

@@ -1,7 +1,7 @@
-"""A model: a scenario with its variant and bounds fixed, and its plain execution.
+"""A model: a scenario with its variant and bounds fixed, and its execution in plain Python.
 
-Plain execution is the meaning of a model: Python runs the action on real objects. States travel as vectors (tuples of
-small ints, see `shapes`), so that the outcomes of all engines can be compared.
+Plain execution is the definition of a model: Python executes the action on objects. States are exchanged as vectors
+(tuples of small ints, see `shapes`), so that the outcomes of all engines can be compared.
 """
 from __future__ import annotations
 
@@ -9,34 +9,36 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from enum import Enum
 from functools import cached_property
+from itertools import islice
+from math import prod
 from typing import Any
 
-from attrs import frozen
+from attrs import fields_dict, frozen
 
-from model.language.action import Action, Parametric
-from model.language.binding import Bound, Domain, Flag
-from model.language.errors import (
+from kwalk.model.language.action import Action, Parametric
+from kwalk.model.language.binding import Binding, Bound, Domain, Flag
+from kwalk.model.language.display import Displayed
+from kwalk.model.language.errors import (
     Abort,
     BoundReached,
     DomainError,
     GuardFailed,
     KwalkError,
     UsageError,
-    told,
+    error_text,
     unknown,
 )
-from model.language.invariant import Invariant, Kind
-from model.language.records import RecordShape
-from model.language.scenario import Scenario
-from model.language.shapes import Leaf
-from model.language.sizes import check_sizes
+from kwalk.model.language.properties import Kind, Property
+from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
+from kwalk.model.language.scenario import Scenario
+from kwalk.model.language.shapes import Leaf, Shape
 
 Vector = tuple[int, ...]
 
 
 @frozen
-class Instance:
-    """An action with its parameters chosen, and its number in the model."""
+class ActionInstance:
+    """An action with an argument for each parameter, and its number in the model."""
 
     index: int
     action: Action
@@ -44,47 +46,47 @@ class Instance:
 
     @property
     def key(self) -> str:
-        """Its name, such as `crash(2)`."""
+        """Return its name, such as `crash(2)`."""
         return self.action.key(self.args)
 
     @property
     def actor(self) -> str:
-        """Its lane in a diagram."""
+        """Return its lane in a diagram."""
         return self.action.by.lane(self.action, self.args)
 
     @property
     def says(self) -> str:
-        """What it does, in the field's words."""
+        """Return what it does, with the labels of its arguments."""
         return self.action.says.format(**self.action.labels(self.args))
 
 
 @frozen
-class Claim:
-    """An invariant with its parameters chosen, and its number in the model."""
+class PropertyInstance:
+    """A property with an argument for each parameter, and its number in the model."""
 
     index: int
-    invariant: Invariant
+    declaration: Property
     args: tuple[Any, ...]
 
     @property
     def key(self) -> str:
-        """Its name, such as `replica_id_matches_zookeeper(0, 0, 1)`."""
-        return self.invariant.key(self.args)
+        """Return its name, such as `replica_id_matches_zookeeper(0, 0, 1)`."""
+        return self.declaration.key(self.args)
 
     @property
     def kind(self) -> Kind:
-        """When it is evaluated."""
-        return self.invariant.kind
+        """Return when it is evaluated."""
+        return self.declaration.kind
 
     @property
     def says(self) -> str:
-        """Its name with its arguments as reports print them."""
-        labels = self.invariant.labels(self.args)
-        return f"{self.invariant.name}({', '.join(f'{name} {label}' for name, label in labels.items())})"
+        """Return its name with its arguments as reports print them."""
+        labels = self.declaration.labels(self.args)
+        return f"{self.declaration.name}({', '.join(f'{name} {label}' for name, label in labels.items())})"
 
 
-class Result(Enum):
-    """What became of an attempt to take a step."""
+class StepResult(Enum):
+    """The result of an attempt to take a step."""
 
     DONE = "done"
     DISABLED = "disabled"
@@ -92,18 +94,30 @@ class Result(Enum):
 
 
 @frozen
-class Outcome:
+class StepOutcome:
     """The result of an attempt; with DONE the vector after the step, with BOUND the name of the bound."""
 
-    result: Result
+    result: StepResult
     after: Vector | None = None
     bound: str | None = None
 
 
-class Model:
-    """A scenario in one variant and with fixed bounds. Everything about it is a constant; vectors are the states.
+class Model(Displayed):
+    """A scenario in one variant and with fixed bounds. A model is immutable; vectors are its states.
 
-    `bounds` and `flags` are asked for in place of the scenario's and the variant's own.
+    Args:
+        scenario: the scenario.
+        variant: the name of a variant; None for the scenario's first.
+        bounds: bounds that take precedence over the scenario's.
+        flags: settings that take precedence over the variant's.
+
+    Attributes:
+        leaves: the scalars of a state, in vector order.
+        instances: all action instances; an instance's index is its position.
+        properties: all property instances; an instance's index is its position.
+
+    Raises:
+        UsageError: a name is unknown, a value is not allowed, or the model would be too large.
     """
 
     def __init__(
@@ -123,37 +137,42 @@ class Model:
         with self.active():
             self.leaves: tuple[Leaf, ...] = tuple(self.shape.leaves(""))
             self.instances = tuple(
-                Instance(i, a, args) for i, (a, args) in enumerate(_chosen(scenario.actions))
+                ActionInstance(i, a, args) for i, (a, args) in enumerate(_chosen(scenario.actions))
             )
-            self.claims = tuple(
-                Claim(i, inv, args) for i, (inv, args) in enumerate(_chosen(scenario.invariants))
+            self.properties = tuple(
+                PropertyInstance(i, prop, args) for i, (prop, args) in enumerate(_chosen(scenario.properties))
             )
 
     def active(self) -> AbstractContextManager[None]:
-        """The context in which this model's bounds, domains and flags have their values."""
+        """Return the context in which this model's bounds, domains and flags have their values."""
         return self.binding.active()
 
     # States and vectors.
 
     def vector(self, state: Any) -> Vector:
-        """The canonical vector of a state."""
+        """Return the canonical vector of a state."""
         numbers: list[int] = []
         with self.active():
             self.shape.flatten(state, numbers)
         return tuple(numbers)
 
     def state(self, vector: Iterable[int]) -> Any:
-        """A new state object with the given vector."""
+        """Return a new state object with the given vector."""
         with self.active():
             return self.shape.rebuild(iter(vector))
 
     def canonical(self, vector: Iterable[int]) -> Vector:
-        """The vector of the same state, with the parts that nobody can see set to their defaults."""
+        """Return the vector of the same state in which all that cannot be observed has its default."""
         return self.vector(self.state(vector))
 
     @cached_property
     def initial(self) -> tuple[Vector, ...]:
-        """The initial states, without repetition, in the order of the initial function's parameters."""
+        """Return the initial states without repetition, in the order of the initial function's parameters.
+
+        Raises:
+            UsageError: there is none.
+            DomainError: the initial function writes outside of a domain.
+        """
         start = Parametric(self.scenario.initial, states=1)
         found: dict[Vector, None] = {}
         with self.active():
@@ -168,94 +187,114 @@ class Model:
                 found[self.vector(state)] = None
         if not found:
             raise UsageError(
-                f"Scenario {self.scenario.name!r} has no initial state within its bounds: {start.name} requires "
-                "what no choice of its parameters gives. Loosen that, or give larger bounds."
+                f"Scenario {self.scenario.name!r} has no initial state within its bounds: {start.name} is not "
+                "enabled for any of its arguments. Weaken its conditions, or give larger bounds."
             )
         return tuple(found)
 
     # Steps and truth.
 
-    def attempt(self, instance: Instance, vector: Vector) -> Outcome:
-        """Run an action on a state; DomainError names the action if it leaves its domain."""
+    def attempt(self, instance: ActionInstance, vector: Vector) -> StepOutcome:
+        """Execute an action instance on a state.
+
+        Raises:
+            DomainError: the action writes outside of a domain, or fails otherwise.
+        """
         state = self.state(vector)
         with self.active():
             try:
                 instance.action.function(state, *instance.args)
             except GuardFailed:
-                return Outcome(Result.DISABLED)
+                return StepOutcome(StepResult.DISABLED)
             except BoundReached as hit:
-                return Outcome(Result.BOUND, bound=hit.bound)
+                return StepOutcome(StepResult.BOUND, bound=hit.bound)
             except Abort:
                 pass
             except Exception as error:
                 raise _failure(instance.key, error) from error
-            return Outcome(Result.DONE, after=self.vector(state))
+            return StepOutcome(StepResult.DONE, after=self.vector(state))
 
-    def successors(self, vector: Vector) -> Iterator[tuple[Instance, Vector]]:
-        """All steps that are possible in a state."""
+    def successors(self, vector: Vector) -> Iterator[tuple[ActionInstance, Vector]]:
+        """Yield all steps that are possible in a state, each with the vector after it."""
         for instance in self.instances:
             outcome = self.attempt(instance, vector)
             if outcome.after is not None:
                 yield instance, outcome.after
 
-    def is_quiet(self, vector: Vector) -> bool:
-        """Whether no system action is enabled. One that would hit a bound counts as enabled."""
+    def is_quiescent(self, vector: Vector) -> bool:
+        """Return whether no system action is enabled. One that would hit a bound counts as enabled."""
         return not any(
-            instance.action.by.system and self.attempt(instance, vector).result is not Result.DISABLED
+            instance.action.by.system and self.attempt(instance, vector).result is not StepResult.DISABLED
             for instance in self.instances
         )
 
-    def truth(self, claim: Claim, vector: Vector, before: Vector | None = None) -> bool | None:
-        """Whether the claim's predicate is true in a state (or over a step); None if its premise is false.
+    def truth(self, prop: PropertyInstance, vector: Vector, before: Vector | None = None) -> bool | None:
+        """Return whether the predicate of a property instance is true in a state; None if its premise is false.
 
-        Quietness is not looked at here: see `violates`.
+        Args:
+            prop: the property instance.
+            vector: the state; of a step property the state after the step.
+            before: of a step property the state before the step.
+
+        This does not depend on whether the state is quiescent: see `violates`.
         """
         states = [self.state(vector)] if before is None else [self.state(before), self.state(vector)]
         with self.active():
             try:
-                return claim.invariant.truth(*states, *claim.args)
+                return prop.declaration.truth(*states, *prop.args)
             except Exception as error:
-                raise _failure(claim.key, error) from error
+                raise _failure(prop.key, error) from error
 
-    def awaited(self, claim: Claim, vector: Vector) -> tuple[bool, bool]:
-        """Of an `eventually` claim in a state: whether its premise holds, and whether what it awaits is there."""
+    def awaited(self, prop: PropertyInstance, vector: Vector) -> tuple[bool, bool]:
+        """Return, for an eventually property, whether its premise is true in a state, and whether the rest is."""
         state = self.state(vector)
         with self.active():
             try:
-                return claim.invariant.awaited(state, *claim.args)
+                return prop.declaration.awaited(state, *prop.args)
             except Exception as error:
-                raise _failure(claim.key, error) from error
+                raise _failure(prop.key, error) from error
 
-    def violates(self, claim: Claim, vector: Vector, before: Vector | None = None) -> bool:
-        """Whether this state (or step) is a counterexample to the claim. Never so for `reachable` and `eventually`."""
-        if claim.kind in (Kind.REACHABLE, Kind.EVENTUALLY) or (claim.kind is Kind.STEP) != (before is not None):
+    def violates(self, prop: PropertyInstance, vector: Vector, before: Vector | None = None) -> bool:
+        """Return whether this state (or step) violates a property.
+
+        It is false for reachable and eventually properties, which no single state can violate.
+        """
+        if prop.kind in (Kind.REACHABLE, Kind.EVENTUALLY) or (prop.kind is Kind.STEP) != (before is not None):
             return False
-        if self.truth(claim, vector, before) is not False:
+        if self.truth(prop, vector, before) is not False:
             return False
-        return claim.kind is not Kind.WHEN_QUIET or self.is_quiet(vector)
+        return prop.kind is not Kind.WHEN_QUIESCENT or self.is_quiescent(vector)
 
     # Names.
 
-    def instance(self, key: str) -> Instance:
-        """The action instance of that name."""
+    def instance(self, key: str) -> ActionInstance:
+        """Return the action instance of that name.
+
+        Raises:
+            UsageError: there is none.
+        """
         found = self._by_key.get(key)
         if found is None:
             raise unknown("action instance", key, self._by_key)
         return found
 
     @cached_property
-    def _by_key(self) -> dict[str, Instance]:
+    def _by_key(self) -> dict[str, ActionInstance]:
         return {instance.key: instance for instance in self.instances}
 
-    def claims_of(self, name: str) -> tuple[Claim, ...]:
-        """The instances of the invariant of that name, or the one instance of that key."""
-        found = tuple(c for c in self.claims if name in (c.invariant.name, c.key))
+    def properties_of(self, name: str) -> tuple[PropertyInstance, ...]:
+        """Return the instances of the property of that name, or the one instance of that name.
+
+        Raises:
+            UsageError: there is none.
+        """
+        found = tuple(c for c in self.properties if name in (c.declaration.name, c.key))
         if not found:
-            raise unknown("invariant", name, (i.name for i in self.scenario.invariants))
+            raise unknown("property", name, (i.name for i in self.scenario.properties))
         return found
 
     def show(self, vector: Vector) -> dict[str, str]:
-        """Every leaf of a state in words, by path."""
+        """Return every leaf of a state as text, by path."""
         with self.active():
             return {leaf.path: leaf.show(number) for leaf, number in zip(self.leaves, vector, strict=True)}
 
@@ -267,12 +306,71 @@ def _chosen(things: Iterable[Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
 
 
 def _failure(what: str, error: Exception) -> KwalkError:
-    """The error for people when a function of the model, named by its instance, ends with an exception."""
+    """Return the error for a function of the model, named by its instance, that ended with an exception."""
     if isinstance(error, DomainError):
         return DomainError(f"{what} leaves its domain: {error}")
     if isinstance(error, KwalkError):
         return type(error)(f"{what}: {error}")
-    return DomainError(f"{what} cannot be run: {told(error)} Mend the model there.")
+    return DomainError(f"{what} cannot be run: {error_text(error)} Correct the model there.")
 
 
-__all__ = ["Bound", "Claim", "Domain", "Flag", "Instance", "Model", "Outcome", "Result", "Vector"]
+__all__ = [
+    "ActionInstance",
+    "Bound",
+    "Domain",
+    "Flag",
+    "Model",
+    "PropertyInstance",
+    "StepOutcome",
+    "StepResult",
+    "Vector",
+]
+
+
+LARGEST = 2**31
+MOST_LEAVES = 100_000
+MOST_INSTANCES = 200_000
+
+
+def check_sizes(scenario: Scenario, binding: Binding) -> None:
+    """Refuse sizes that no engine can search, before a model is built with them.
+
+    Raises:
+        UsageError: a domain would be empty, or the model would be too large.
+    """
+    for name, size in binding.bounds.items():
+        if size > LARGEST:
+            raise UsageError(f"Bound {name!r} is {size:,}; at most {LARGEST:,} is taken.")
+    with binding.active():
+        things = [*scenario.actions, *scenario.properties, Parametric(scenario.initial, states=1)]
+        for domain in {*_domains_of(RecordShape(scenario.state)), *_parameter_domains(things)}:
+            len(domain)  # reading the size of an empty domain is refused
+        leaves = sum(1 for _ in islice(RecordShape(scenario.state).leaves(""), MOST_LEAVES + 1))
+        _refuse_if_larger(leaves, MOST_LEAVES, "state variables")
+        _refuse_if_larger(sum(map(_instances, things)), MOST_INSTANCES, "instances of actions and properties")
+
+
+def _instances(thing: Parametric) -> int:
+    return prod(len(p.domain) if isinstance(p.domain, Domain) else len(p.values) for p in thing.parameters)
+
+
+def _refuse_if_larger(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise UsageError(f"These bounds make a model with more than {most:,} {what}. Give smaller bounds.")
+
+
+def _parameter_domains(things: Iterable[Parametric]) -> Iterator[Domain]:
+    yield from (p.domain for thing in things for p in thing.parameters if isinstance(p.domain, Domain))
+
+
+def _domains_of(shape: Shape) -> Iterator[Domain]:
+    """Yield all domains over which a shape, or a shape within it, ranges."""
+    for name in fields_dict(type(shape)):  # type: ignore[arg-type]
+        inner = getattr(shape, name)
+        if isinstance(inner, Domain):
+            yield inner
+        elif isinstance(inner, Shape):
+            yield from _domains_of(inner)
+    if isinstance(shape, (RecordShape, ValueShape)):
+        for _, inner in shapes_of(shape.cls):
+            yield from _domains_of(inner)

@@ -1,4 +1,4 @@
-"""Shapes of records: state classes, nested and updated in place, and frozen values, replaced whole."""
+"""Shapes of records: state classes, nested and updated in place, and frozen values, replaced as a whole."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -7,12 +7,12 @@ from typing import Any
 
 from attrs import fields, frozen
 
-from model.language.binding import kept
-from model.language.errors import DomainError
-from model.language.shapes import FlagShape, Leaf, Shape
+from kwalk.model.language.binding import cached
+from kwalk.model.language.errors import DomainError
+from kwalk.model.language.shapes import FlagShape, Leaf, Shape
 
-MOST_KEPT = 100_000
-"""So many records of one shape are kept for states to share."""
+MAX_CACHED_RECORDS = 100_000
+"""The number of records of one shape that are cached for states to share."""
 
 
 @frozen
@@ -35,11 +35,11 @@ class RecordShape(Shape):
             object.__setattr__(twin, name, shape.copy(getattr(value, name)))
         return twin
 
-    def assign(self, kept: Any, value: Any) -> Any:
+    def assign(self, cached: Any, value: Any) -> Any:
         source = self.copy(value)
         for name, shape in shapes_of(self.cls):
-            object.__setattr__(kept, name, shape.assign(getattr(kept, name), getattr(source, name)))
-        return kept
+            object.__setattr__(cached, name, shape.assign(getattr(cached, name), getattr(source, name)))
+        return cached
 
     def leaves(self, path: str) -> Iterator[Leaf]:
         for name, shape in shapes_of(self.cls):
@@ -87,17 +87,17 @@ class ValueShape(Shape):
             shape.flatten(getattr(value, name), into)
 
     def _numbers_of(self, value: Any) -> tuple[int, ...]:
-        """Of None too: the numbers of nothing are those of an empty slot."""
+        """The numbers of None are those of an empty slot."""
         if value is not None:
             return super()._numbers_of(value)
         return (0, *(number for _, shape in shapes_of(self.cls) for number in shape.default_numbers()))
 
     def rebuild(self, numbers: Iterator[int]) -> Any:
-        """A record that is the same for the same numbers: it never changes, so states can share it."""
+        """Return one record for equal numbers: it never changes, so states can share it."""
         key = tuple(islice(numbers, self.size()))
-        found = kept(("values", self), dict[tuple[int, ...], Any])
+        found = cached(("values", self), dict[tuple[int, ...], Any])
         if key not in found:
-            if len(found) >= MOST_KEPT:
+            if len(found) >= MAX_CACHED_RECORDS:
                 found.clear()
             found[key] = self._made(iter(key))
         return found[key]
@@ -109,16 +109,16 @@ class ValueShape(Shape):
 
 
 def shapes_of(cls: type) -> list[tuple[str, Shape]]:
-    """The fields of a state or value class with their shapes under the active binding, in declaration order."""
+    """Return the fields of a state or value class with their shapes under the active binding, in declaration order."""
     declared, is_switched = cls.__dict__.get("__shapes__") or _declared(cls)
     if not is_switched:
         return declared
-    return kept(cls, lambda: [(name, shape.now()) for name, shape in declared])
+    return cached(cls, lambda: [(name, shape.now()) for name, shape in declared])
 
 
 def _declared(cls: type) -> tuple[list[tuple[str, Shape]], bool]:
-    """The fields as declared, and whether a flag switches one of them; kept with the class."""
+    """Return the fields as declared, and whether a flag switches one of them; cached in the class."""
     declared = [(f.name, f.metadata["shape"]) for f in fields(cls)]
-    kept = declared, any(type(shape).now is not Shape.now for _, shape in declared)
-    cls.__shapes__ = kept  # type: ignore[attr-defined]
-    return kept
+    cached = declared, any(type(shape).now is not Shape.now for _, shape in declared)
+    cls.__shapes__ = cached  # type: ignore[attr-defined]
+    return cached

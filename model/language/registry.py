@@ -1,6 +1,6 @@
-"""Finding scenarios and fixes: by the short names that installed packages announce, or as `package.module:name`.
+"""Finding scenarios and fixes: by the names that installed packages register, or as `package.module:NAME`.
 
-A package announces with an entry point in the group `kwalk.scenarios` that names a module; the module has a tuple
+A package registers with an entry point in the group `kwalk.scenarios` that names a module; the module has a tuple
 `SCENARIOS` and, if there are any, a tuple `FIXES`.
 """
 from __future__ import annotations
@@ -9,12 +9,13 @@ import importlib
 import re
 from collections.abc import Iterable
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import PurePath
 from types import ModuleType
 from typing import TypeVar
 
-from model.language.errors import UsageError, one_of, told, unknown
-from model.language.fix import Fix, Trial
-from model.language.scenario import Scenario
+from kwalk.model.language.errors import UsageError, error_text, one_of, unknown
+from kwalk.model.language.fix import Fix, Trial
+from kwalk.model.language.scenario import Scenario
 
 GROUP = "kwalk.scenarios"
 REFERENCE = re.compile(r"[^\s:.]+(\.[^\s:.]+)*:\w+")
@@ -23,7 +24,7 @@ Thing = TypeVar("Thing")
 
 
 def announced() -> dict[str, Scenario]:
-    """All announced scenarios by name, in the order of their packages."""
+    """Return all registered scenarios by name, in the order of their packages."""
     found: dict[str, Scenario] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name):
         for scenario in _announced_by(entry, "SCENARIOS", Scenario):
@@ -34,7 +35,7 @@ def announced() -> dict[str, Scenario]:
 
 
 def announced_fixes() -> dict[str, Fix]:
-    """All announced fixes by name, in the order of their packages."""
+    """Return all registered fixes by name, in the order of their packages."""
     found: dict[str, Fix] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name):
         _add(found, _announced_by(entry, "FIXES", Fix))
@@ -42,17 +43,17 @@ def announced_fixes() -> dict[str, Fix]:
 
 
 def _announced_by(entry: EntryPoint, table: str, kind: type[Thing]) -> tuple[Thing, ...]:
-    """What a package announces under the name of a table; it may have no FIXES."""
+    """Return what a package registers in a table of its module; FIXES may be missing."""
     try:
         module = entry.load()
         found = tuple(getattr(module, table, ()) if kind is Fix else getattr(module, table))
         wrong = next((type(thing).__name__ for thing in found if not isinstance(thing, kind)), None)
         if wrong is not None:
             raise TypeError(f"{table} has a {wrong} in it")
-    except Exception as error:  # it is another's code; whatever goes wrong in it
+    except Exception as error:  # the code of another package can fail in any way
         raise UsageError(
-            f"An installed package announces {table.lower()} in {entry.value!r}, and they cannot be loaded: "
-            f"{told(error)} Mend that package or uninstall it."
+            f"An installed package registers {table.lower()} in {entry.value!r}, and they cannot be loaded: "
+            f"{error_text(error)} Repair that package or uninstall it."
         ) from error
     return found
 
@@ -65,7 +66,7 @@ def _add(found: dict[str, Fix], fixes: Iterable[Fix]) -> None:
 
 
 def announced_as(name: str) -> Scenario | None:
-    """The announced scenario of that name, if there is one. Packages behind the first that has it are not imported."""
+    """Return the registered scenario of that name, or None. Packages after the first that has it are not imported."""
     for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name):
         for scenario in _announced_by(entry, "SCENARIOS", Scenario):
             if scenario.name == name:
@@ -74,10 +75,15 @@ def announced_as(name: str) -> Scenario | None:
 
 
 def find_scenario(reference: str) -> Scenario:
-    """The scenario of that name, or at `package.module:name`; UsageError if there is none."""
+    """Return the scenario of that name, or at `package.module:NAME`.
+
+    Raises:
+        UsageError: there is none, or its module cannot be imported.
+    """
     if ":" not in reference:
         scenario = announced_as(reference)
         if scenario is None:
+            _refuse_file_name(reference, "scenario", reference)
             raise unknown("scenario", reference, announced())
         return scenario
     if not REFERENCE.fullmatch(reference):
@@ -94,16 +100,17 @@ def find_scenario(reference: str) -> Scenario:
 
 
 def find_fixes(references: Iterable[str] = ()) -> dict[str, Fix]:
-    """The fixes of those names, or at `package.module:NAME` (a Fix or a tuple of them); all announced ones if none.
+    """Return the fixes of those names, or at `package.module:NAME` (a Fix or several); all registered ones if none.
 
-    UsageError if there is no such fix, or none at all.
+    Raises:
+        UsageError: there is no such fix, or none at all.
     """
     found: dict[str, Fix] = {}
     for reference in references:
         _add(found, _fixes_at(reference))
     found = found or announced_fixes()
     if not found:
-        raise UsageError("No installed package announces a fix. Name your own as package.module:FIXES.")
+        raise UsageError("No installed package registers a fix. Name your own as package.module:FIXES.")
     return found
 
 
@@ -126,7 +133,7 @@ def _fixes_at(reference: str) -> tuple[Fix, ...]:
 
 
 def find_trials(reference: str) -> tuple[Trial, ...]:
-    """The tuple of trials at `package.module:NAME`, or a trial of the scenario that goes by the name."""
+    """Return the tuple of trials at `package.module:NAME`, or a trial of the scenario of that name."""
     if REFERENCE.fullmatch(reference):
         module_name, _, attribute = reference.partition(":")
         things = vars(_imported(module_name, "scenario", reference)).get(attribute)
@@ -136,7 +143,7 @@ def find_trials(reference: str) -> tuple[Trial, ...]:
 
 
 def _as_fixes(thing: object) -> tuple[Fix, ...]:
-    """A Fix, or a tuple or list of them, as a tuple; nothing for any other thing."""
+    """Return a Fix, or a tuple or list of them, as a tuple; an empty tuple for anything else."""
     things = tuple(thing) if isinstance(thing, tuple | list) else (thing,)
     return things if all(isinstance(one, Fix) for one in things) else ()
 
@@ -145,10 +152,24 @@ def _names_of_fixes(module: ModuleType) -> list[str]:
     return [name for name, thing in vars(module).items() if _as_fixes(thing)]
 
 
+def _refuse_file_name(module_name: str, kind: str, reference: str) -> None:
+    """Raise UsageError with the module's name if a reference names a file, such as `my_model.py:SCENARIO`."""
+    if module_name.endswith(".py"):
+        path = PurePath(module_name).with_suffix("")
+        module = path.name if path.is_absolute() or ".." in path.parts else ".".join(path.parts)
+        suggestion = f"{module}:{reference.partition(':')[2] or 'NAME'}"
+        raise UsageError(
+            f"{reference!r} names a file, and a {kind} is named by its module. Did you mean {suggestion!r}? "
+            "Run kwalk in the folder from which Python imports it."
+        )
+
+
 def _imported(module_name: str, kind: str, reference: str) -> ModuleType:
     try:
         return importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:  # it runs somebody's code; whatever goes wrong in it, we go on to say so
+    except (Exception, SystemExit) as error:  # the user's code can fail in any way
+        _refuse_file_name(module_name, kind, reference)
         missing = isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}.")
-        why = f"{error}. Run kwalk in the folder that has it, or install it." if missing else f"{told(error)} Mend it."
+        advice = f"{error}. Run kwalk in the folder that has it, or install it."
+        why = advice if missing else f"{error_text(error)} Correct it."
         raise UsageError(f"Cannot import {module_name!r} for {kind} {reference!r}: {why}") from error

@@ -1,9 +1,8 @@
-"""Scenarios: a story to explore, with its state, actions, invariants, bounds and variants.
+"""Scenarios: a state class, its actions and properties, with bounds and variants.
 
 Words: a *variant* is a named set of flag values (a version of the modelled system, or a candidate fix). An *initial*
-function takes a fresh state, and parameters over domains if there is a choice, and arranges the start; it may
-`require`.
-A *reading* is what a snapshot of a real system says: bounds, labels, and one or more initial states.
+function takes a new state, and parameters over domains if there is a choice, and changes it into an initial state; it
+may `require`. A *reading* is the result of reading a snapshot of a real system: bounds, labels, and initial states.
 """
 from __future__ import annotations
 
@@ -13,30 +12,37 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from model.language.action import Action
-from model.language.binding import Binding
-from model.language.errors import UsageError, unknown
-from model.language.invariant import Invariant
-from model.language.series import Series
-from model.language.settings import checked
+from kwalk.model.language.action import Action, Parametric, place_of
+from kwalk.model.language.binding import Binding
+from kwalk.model.language.errors import UsageError, unknown
+from kwalk.model.language.properties import Property
+from kwalk.model.language.series import Series
+from kwalk.model.language.settings import checked
+
+PLURALS = {"action": "actions", "property": "properties"}
 
 
-def nothing(state: Any) -> None:
-    """The initial function of a model that starts with the defaults of its fields."""
+def start_with_defaults(state: Any) -> None:
+    """Start with the defaults of all fields."""
 
 
 Steps = Sequence[tuple[str, str]]
-"""The steps of a trace for people: each the lane of its actor, and what it does."""
+"""The steps of a trace for an operator: each the lane of its actor, and what it does."""
 
 
 @frozen
 class Reading:
-    """What a snapshot of a real system amounts to in the model.
+    """The part of a model that a snapshot of a real system determines.
 
-    `bounds` and `labels` win over the scenario's; `initial` arranges the state as the snapshot shows it; `facts` are
-    sentences for people, on what was read and what was left out. `invariants` are the names of those worth asking
-    from there; none means all. `diagnose`, if there is one, turns what a search found from there into sentences in
-    the operator's words: it takes the shortest counterexample's steps, or None if none was found.
+    Attributes:
+        bounds: bounds that take precedence over the scenario's.
+        labels: labels of domain members that take precedence over the scenario's.
+        initial: the initial function, which sets the state that the snapshot shows.
+        variant: the variant of the system's version, if the snapshot shows it.
+        facts: sentences on what was read and what was left out.
+        properties: names of the properties to check from there; empty for all.
+        diagnose: a function from the steps of the shortest counterexample, or None if there is none, to sentences for
+            an operator.
     """
 
     bounds: Mapping[str, int]
@@ -44,7 +50,7 @@ class Reading:
     initial: Callable[..., None]
     variant: str | None = None
     facts: tuple[str, ...] = ()
-    invariants: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
     diagnose: Callable[[Steps | None], tuple[str, ...]] | None = None
 
 
@@ -52,20 +58,40 @@ def _actions(actions: Iterable[Action]) -> tuple[Action, ...]:
     return tuple(actions) if isinstance(actions, Iterable) else actions
 
 
-def _invariants(invariants: Iterable[Invariant]) -> tuple[Invariant, ...]:
-    return tuple(invariants) if isinstance(invariants, Iterable) else invariants
+def _properties(properties: Iterable[Property]) -> tuple[Property, ...]:
+    return tuple(properties) if isinstance(properties, Iterable) else properties
 
 
 @frozen(eq=False)
 class Scenario:
-    """A story: everything that engines need to explore it."""
+    """Everything that engines need to explore a model.
+
+    Attributes:
+        name: its name on the command line.
+        story: one or two sentences on what happens.
+        state: the root class, declared with `@state`.
+        actions: its actions.
+        properties: its properties.
+        initial: the initial function; by default all fields have their defaults.
+        bounds: a value for every Bound and Domain.
+        flags: settings of flags in all variants.
+        variants: settings of flags by the variant's name; the first variant is the default.
+        labels: labels of domain members, by the domain's name.
+        deadlock_is_error: whether a state without a successor is a violation.
+        read_snapshot: a function from a JSON object to a `Reading`.
+        read_series: a function from JSON objects to a `Series`.
+        source: where the model comes from.
+
+    Raises:
+        UsageError: a field is of the wrong kind, or two actions or properties have one name.
+    """
 
     name: str
     story: str
     state: type
     actions: tuple[Action, ...] = field(converter=_actions)
-    invariants: tuple[Invariant, ...] = field(converter=_invariants, default=())
-    initial: Callable[..., None] = nothing
+    properties: tuple[Property, ...] = field(converter=_properties, default=())
+    initial: Callable[..., None] = start_with_defaults
     bounds: Mapping[str, int] = field(factory=dict)
     flags: Mapping[str, Any] = field(factory=dict)
     variants: Mapping[str, Mapping[str, Any]] = field(factory=dict)
@@ -76,24 +102,21 @@ class Scenario:
     source: str = ""
 
     def __attrs_post_init__(self) -> None:
-        for name, well, what in self._demands():
-            if not well:
+        for name, is_met, what in self._requirements():
+            if not is_met:
                 raise UsageError(
                     f"Scenario {brief(self.name)}: `{name}` must be {what} (got {brief(getattr(self, name))})."
                 )
-        for kind, things in (("action", self.actions), ("invariant", self.invariants)):
-            names = [thing.name for thing in things]
-            for name in names:
-                if names.count(name) > 1:
-                    raise UsageError(f"Scenario {self.name!r} has two {kind}s named {name!r}; rename one of them.")
+        for kind, declared in (("action", self.actions), ("property", self.properties)):
+            _refuse_name_clash(f"Scenario {self.name!r}", kind, declared)
 
-    def _demands(self) -> Iterator[tuple[str, bool, str]]:
-        """For each field its name, whether its value is of the right kind, and what that is."""
+    def _requirements(self) -> Iterator[tuple[str, bool, str]]:
+        """Yield for each field its name, whether its value is of the right kind, and what that kind is."""
         tables = (self.bounds, self.flags, self.variants, self.labels)
         yield "name", isinstance(self.name, str) and bool(self.name), "a text that is not empty"
         yield "state", getattr(self.state, "__kwalk__", "") == "state", "a class declared with @state"
         yield "actions", _all_are(Action, self.actions) and bool(self.actions), "one or more @action functions"
-        yield "invariants", _all_are(Invariant, self.invariants), "functions declared as invariants, such as @always()"
+        yield "properties", _all_are(Property, self.properties), "functions declared as properties, such as @always()"
         yield "initial", callable(self.initial) and hasattr(self.initial, "__name__"), "a function of the state"
         for name, table in zip(("bounds", "flags", "variants", "labels"), tables, strict=True):
             yield name, isinstance(table, Mapping), "a mapping"
@@ -103,7 +126,7 @@ class Scenario:
 
     @property
     def default_variant(self) -> str:
-        """The first variant, or "default" if the scenario has none."""
+        """Return the first variant, or "default" if the scenario has none."""
         return next(iter(self.variants), "default")
 
     def binding(
@@ -112,9 +135,15 @@ class Scenario:
         bounds: Mapping[str, int] | None = None,
         flags: Mapping[str, Any] | None = None,
     ) -> Binding:
-        """The values of all bounds and flags in a variant; those asked for go before the scenario's own.
+        """Return the values of all bounds and flags in a variant.
 
-        UsageError for unknown ones, and for what a bound or flag cannot be.
+        Args:
+            variant: its name; None for the default.
+            bounds: bounds that take precedence over the scenario's.
+            flags: settings that take precedence over the variant's.
+
+        Raises:
+            UsageError: a name is unknown, or a bound or flag cannot have the value.
         """
         variant = variant or self.default_variant
         if variant not in self.variants and variant != self.default_variant:
@@ -131,22 +160,46 @@ class Scenario:
         )
 
     def starting_from(self, reading: Reading) -> Scenario:
-        """The same story, begun from what a snapshot shows."""
+        """Return the scenario with the bounds, labels, initial states and properties of a reading."""
         for name in reading.bounds:
             if name not in self.bounds:
                 raise unknown("bound", name, self.bounds)
-        known = {invariant.name: invariant for invariant in self.invariants}
-        for name in reading.invariants:
+        known = {prop.name: prop for prop in self.properties}
+        for name in reading.properties:
             if name not in known:
-                raise unknown("invariant", name, known)
-        asked = [known[name] for name in reading.invariants]
+                raise unknown("property", name, known)
+        selected = [known[name] for name in reading.properties]
         return evolve(
             self,
             bounds={**self.bounds, **reading.bounds},
             labels={**self.labels, **reading.labels},
             initial=reading.initial,
-            invariants=asked or self.invariants,  # type: ignore[arg-type]  # attrs cannot type the converter tuple
+            properties=selected or self.properties,  # type: ignore[arg-type]  # attrs cannot type the converter tuple
         )
+
+
+def _refuse_name_clash(owner: str, kind: str, declared: Iterable[Parametric]) -> None:
+    """Raise UsageError if two declarations have one name, or one of them is listed twice.
+
+    Args:
+        owner: what lists them, for the beginning of the message.
+        kind: what they are, such as "action".
+        declared: the actions or properties.
+    """
+    first: dict[str, Parametric] = {}
+    for one in declared:
+        other = first.get(one.name)
+        if other is one:
+            raise UsageError(
+                f"{owner} lists the {kind} {one.name!r} twice ({place_of(one.function)}). Remove one of them; or, if "
+                "two functions of the module have this name, the second has replaced the first: rename one of them."
+            )
+        if other is not None:
+            raise UsageError(
+                f"{owner} has two {PLURALS[kind]} named {one.name!r}: {place_of(other.function)} and "
+                f"{place_of(one.function)}. Traces and options refer to them by name; rename one of them."
+            )
+        first[one.name] = one
 
 
 def _all_are(kind: type, things: Any) -> bool:

@@ -1,8 +1,8 @@
-"""Series of snapshots: what a real system was seen to be, one moment after another, in the terms of a model.
+"""Series of snapshots: successive observations of a real system, in the terms of a model.
 
-Words: a *clause* names alternatives, each a leaf with the numbers that it may have; it holds where one of them does. A
-*fact* is what one snapshot shows in one place. A *waypoint* is a snapshot: all of its facts hold at one moment of a
-behaviour. *Limits* hold at every moment on the way to a waypoint: what only ever grows cannot be beyond it before.
+Words: a *clause* is a disjunction of alternatives, each a leaf with the numbers that it may have. A *fact* is what one
+snapshot shows in one place. A *waypoint* is a snapshot: all of its facts are true in one state of a behaviour. *Limits*
+are true in every state before a waypoint: a leaf that only grows is not beyond its value there.
 """
 
 from __future__ import annotations
@@ -17,16 +17,20 @@ Clause = tuple[tuple[str, frozenset[int]], ...]
 
 
 def where(path: str, *numbers: int) -> Clause:
-    """The clause that a leaf has one of these numbers."""
+    """Return the clause that a leaf has one of these numbers."""
     return ((path, frozenset(numbers)),)
 
 
 @frozen
 class Fact:
-    """What a snapshot shows in one place: its name, its value for people, and the clauses that say so of a state.
+    """What a snapshot shows in one place.
 
-    `look` says in the same words what a state of the model has there. `weight` is how far away a state is that differs
-    in this.
+    Attributes:
+        name: its name.
+        shown: its value, for reports.
+        clauses: the condition on a state, as a conjunction of clauses.
+        look: a function from a state of the model to the value there, in the words of `shown`.
+        weight: the distance of a state in which the fact is false.
     """
 
     name: str
@@ -38,9 +42,14 @@ class Fact:
 
 @frozen
 class Waypoint:
-    """A snapshot: its name, its facts, the limits on the way to it, and what cannot have happened there.
+    """A snapshot.
 
-    `without` has names of actions, and of actors that did nothing; `rare` those of events that count as two here.
+    Attributes:
+        name: its name.
+        facts: what it shows.
+        limits: clauses that are true in every state before it.
+        without: names of actions, and of actors, that take no step before it.
+        rare: names of events that count as two before it.
     """
 
     name: str
@@ -52,13 +61,19 @@ class Waypoint:
 
 @frozen
 class Series:
-    """Snapshots of a real system in order, and how to look for a behaviour that passes through them.
+    """Snapshots of a real system in order, and how to search for a behaviour that passes through them.
 
-    `bounds`, `flags` and `labels` win over the scenario's, `initial` arranges where behaviours begin. Of the system's
-    own actions, `events` (names) are assumed one by one, as a client's or an operator's are; `prompt` ones may be taken
-    at once without missing much; `idle_time` ones happen at any time, and nothing waits for them. `rare` are actions
-    and actors whose events count as two. `tallies` are leaves that only count what has happened, up to a bound.
-    `facts` are sentences for people on what was read, what was left out and what is taken for true.
+    Attributes:
+        bounds: bounds that take precedence over the scenario's; `labels` and `flags` likewise.
+        initial: the initial function.
+        waypoints: the snapshots in order.
+        variant: the variant of the system's version.
+        events: names of system actions that are assumed one by one, like those of a client or operator.
+        prompt: names of system actions that may be taken at once without losing many behaviours.
+        idle_time: names of system actions that happen at any time, and for which nothing waits.
+        rare: names of actions and actors whose events count as two.
+        tallies: paths of leaves that only count events, up to a bound.
+        facts: sentences on what was read, what was left out and what is assumed.
     """
 
     bounds: Mapping[str, int]

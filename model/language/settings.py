@@ -1,8 +1,8 @@
-"""The flags that a scenario's model asks for, and the settings that people may give them.
+"""The flags of a scenario's model, and the settings that a user may give them.
 
-Words: an *override* is a setting asked for in place of the variant's own. People write settings as `on` and `off`, or
-by their names. A flag is *declared* where a module makes the `Flag`; a scenario only gives values to names, so the
-declarations are looked for in the modules that its functions can see.
+Words: an *override* is a setting that takes precedence over the variant's. A setting is written `on` or `off`, or as
+its name. A flag is *declared* where a module makes the `Flag`; a scenario only gives values to names, so the
+declarations are searched in the modules that its functions can see.
 """
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from reprlib import repr as brief
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from model.language.binding import Flag
-from model.language.errors import UsageError, one_of, unknown
+from kwalk.model.language.binding import Flag
+from kwalk.model.language.errors import UsageError, one_of, unknown
 
 if TYPE_CHECKING:
-    from model.language.scenario import Scenario
+    from kwalk.model.language.scenario import Scenario
 
 Setting = bool | str
 
 
 def declared_flags(scenario: Scenario) -> dict[str, Flag]:
-    """The flags that the scenario's functions can see, by name; flags of one name are the same flag."""
-    parts = [scenario.initial, *(a.function for a in scenario.actions), *(i.function for i in scenario.invariants)]
+    """Return the flags that the scenario's functions can see, by name; flags of one name are the same flag."""
+    parts = [scenario.initial, *(a.function for a in scenario.actions), *(i.function for i in scenario.properties)]
     waiting = [getattr(part, "__globals__", {}) for part in parts]
     packages = {str(names.get("__name__", "")).partition(".")[0] for names in waiting}
     found: dict[str, Flag] = {}
@@ -39,7 +39,7 @@ def declared_flags(scenario: Scenario) -> dict[str, Flag]:
 
 
 def _modules_of(things: list[Any], packages: set[str]) -> Iterator[ModuleType]:
-    """The modules that things are, or come from, within some packages."""
+    """Yield the modules that the things are, or come from, within some packages."""
     for thing in things:
         module = thing if isinstance(thing, ModuleType) else sys.modules.get(str(getattr(thing, "__module__", "")))
         if module is not None and module.__name__.partition(".")[0] in packages:
@@ -47,18 +47,22 @@ def _modules_of(things: list[Any], packages: set[str]) -> Iterator[ModuleType]:
 
 
 def setting_text(setting: Any) -> str:
-    """A setting as people write it."""
+    """Return a setting as a user writes it."""
     return {True: "on", False: "off"}[setting] if isinstance(setting, bool) else str(setting)
 
 
 def variant_text(variant: str, overrides: Mapping[str, Any]) -> str:
-    """The name of a variant and what was asked for in place of its own settings."""
+    """Return the name of a variant, with the settings that override its own."""
     changes = ", ".join(f"{name} {setting_text(setting)}" for name, setting in overrides.items())
     return f"{variant} with {changes}" if changes else variant
 
 
 def allowed_settings(scenario: Scenario, name: str) -> tuple[Setting, ...]:
-    """What a flag of the scenario can be; UsageError if it has no such flag."""
+    """Return the settings that a flag of the scenario can have.
+
+    Raises:
+        UsageError: the scenario has no such flag.
+    """
     given = [table[name] for table in (scenario.flags, *scenario.variants.values()) if name in table]
     if not given:
         raise unknown("flag", name, _names(scenario))
@@ -73,7 +77,11 @@ def _names(scenario: Scenario) -> list[str]:
 
 
 def checked(scenario: Scenario, overrides: Mapping[str, Any]) -> dict[str, Setting]:
-    """The overrides, if the scenario has such flags and they can be set so; else UsageError."""
+    """Return the overrides after a check.
+
+    Raises:
+        UsageError: the scenario has no such flag, or the flag no such setting.
+    """
     for name, setting in overrides.items():
         allowed = allowed_settings(scenario, name)
         if not any(type(setting) is type(one) and setting == one for one in allowed):
@@ -82,7 +90,11 @@ def checked(scenario: Scenario, overrides: Mapping[str, Any]) -> dict[str, Setti
 
 
 def setting_from(scenario: Scenario, name: str, text: str) -> Setting:
-    """The setting that somebody wrote as `setting_text` does; UsageError if the flag has none such."""
+    """Return the setting with that text, as `setting_text` writes it.
+
+    Raises:
+        UsageError: the flag has no such setting.
+    """
     allowed = {setting_text(setting): setting for setting in allowed_settings(scenario, name)}
     if text not in allowed:
         raise UsageError(f"Flag {name!r} cannot be {brief(text)}. {one_of(allowed)}")

@@ -2,8 +2,8 @@
 
 Words: a *shape* describes one field. A *leaf* is one scalar of the state: a flag or an int in `low … high`. The
 *vector* of a state is the tuple of all its leaves in declaration order; it is canonical (equal states have equal
-vectors), and all engines speak it. None is stored as -1. An empty slot holds its shape's default, so that states never
-differ in what nobody can see.
+vectors), and all engines exchange it. None is stored as -1. An empty slot holds its shape's default, so that states do
+not differ in what cannot be observed.
 """
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 
 from attrs import field, frozen
 
-from model.language.binding import Bound, Domain, kept
-from model.language.errors import BoundReached, DomainError
+from kwalk.model.language.binding import Bound, Domain, cached
+from kwalk.model.language.errors import BoundReached, DomainError
 
 NONE = -1
 """How a vector stores None."""
@@ -23,7 +23,7 @@ NONE = -1
 
 @frozen
 class Leaf:
-    """One scalar of the state: its path from the root, its range, and the shape that knows how to print it."""
+    """One scalar of the state: its path from the root, its range, and the shape that prints it."""
 
     path: str
     low: int
@@ -32,42 +32,47 @@ class Leaf:
 
     @property
     def is_truth_value(self) -> bool:
-        """Whether it is a flag (also one of a set, or whether an optional record is there)."""
+        """Return whether it is a flag (also of one member of a set, or of the presence of an optional record)."""
         return isinstance(self.shape, FlagShape)
 
     def show(self, number: int) -> str:
-        """This leaf's value as a person would write it."""
+        """Return this leaf's value as text."""
         return self.shape.show(number)
 
 
 class Shape:
-    """The common face of all shapes. `default` makes a value, `check` accepts one for storing or raises."""
+    """The interface of all shapes."""
 
     fixed = False
     """Whether the default is the only value."""
 
     def now(self) -> Shape:
-        """The shape under the flags of the active binding."""
+        """Return the shape under the flags of the active binding."""
         return self
 
     def default(self) -> Any:
-        """A new value, as a field has it before anybody writes."""
+        """Return a new value, as a field has it at first."""
         raise NotImplementedError
 
     def check(self, value: Any, where: str) -> Any:
-        """The value in the form in which it is stored; DomainError or BoundReached if it does not belong."""
+        """Return the value in the form in which it is stored.
+
+        Raises:
+            DomainError: it is not in the domain.
+            BoundReached: it exceeds a bound of the scenario.
+        """
         raise NotImplementedError
 
     def copy(self, value: Any) -> Any:
-        """A value that shares nothing mutable with the given one."""
+        """Return a value that shares nothing mutable with the given one."""
         return value
 
-    def assign(self, kept: Any, value: Any) -> Any:
-        """What a field holds after `value` is stored over `kept`: mutable things keep their identity."""
+    def assign(self, cached: Any, value: Any) -> Any:
+        """Return what a field holds after `value` is stored over `target`: mutable objects keep their identity."""
         return self.copy(value)
 
     def leaves(self, path: str) -> Iterator[Leaf]:
-        """The leaves of a value of this shape, in vector order."""
+        """Yield the leaves of a value of this shape, in vector order."""
         raise NotImplementedError
 
     def flatten(self, value: Any, into: list[int]) -> None:
@@ -75,16 +80,16 @@ class Shape:
         raise NotImplementedError
 
     def rebuild(self, numbers: Iterator[int]) -> Any:
-        """The value whose leaves come next in a vector."""
+        """Return the value whose leaves come next in a vector."""
         raise NotImplementedError
 
     def size(self) -> int:
-        """How many leaves a value of this shape has."""
-        return kept(("size", self), lambda: sum(1 for _ in self.leaves("")))
+        """Return the number of leaves of a value of this shape."""
+        return cached(("size", self), lambda: sum(1 for _ in self.leaves("")))
 
     def default_numbers(self) -> tuple[int, ...]:
-        """The leaves of the default."""
-        return kept(("default", self), lambda: self._numbers_of(self.default()))
+        """Return the leaves of the default."""
+        return cached(("default", self), lambda: self._numbers_of(self.default()))
 
     def _numbers_of(self, value: Any) -> tuple[int, ...]:
         numbers: list[int] = []
@@ -92,7 +97,7 @@ class Shape:
         return tuple(numbers)
 
     def show(self, number: int) -> str:
-        """A leaf of this shape in words."""
+        """Return a leaf of this shape as text."""
         return str(number)
 
 
@@ -100,11 +105,11 @@ class Scalar(Shape):
     """A shape with exactly one leaf."""
 
     def low(self) -> int:
-        """The least stored number."""
+        """Return the least stored number."""
         return 0
 
     def high(self) -> int:
-        """The greatest stored number."""
+        """Return the greatest stored number."""
         raise NotImplementedError
 
     def leaves(self, path: str) -> Iterator[Leaf]:
@@ -117,7 +122,7 @@ class Scalar(Shape):
         return self.value(next(numbers))
 
     def value(self, number: int) -> Any:
-        """The value that a number in a vector stands for."""
+        """Return the value that a number in a vector stands for."""
         return number
 
 
@@ -209,7 +214,7 @@ class ChoiceShape(Scalar):
         return len(self.enum) - 1
 
     def members(self) -> tuple[Enum, ...]:
-        """The members in the order in which vectors number them."""
+        """Return the members in the order in which vectors number them."""
         return _members(self.enum)
 
     def check(self, value: Any, where: str) -> Enum:
@@ -290,5 +295,5 @@ class SubsetShape(Shape):
 
 
 def shape_field(shape: Shape) -> Any:
-    """An attrs field that starts with its shape's default and checks what is written to it."""
+    """Return an attrs field that begins with its shape's default and checks what is written to it."""
     return field(factory=shape.default, metadata={"shape": shape})

@@ -1,20 +1,21 @@
-"""How state classes are declared: attrs classes whose fields have bounded domains.
+"""Declaration of state classes: attrs classes whose fields have bounded domains.
 
 `@state` makes a mutable class (a broker, a topic's znode), `@value` a frozen one (a message, an event). The functions
-below declare fields; each returns what attrs wants on the right-hand side of an annotated field.
+below declare fields: each returns an attrs field, and has the type of what the field holds, so that type checkers
+accept `level: int = number(0, 3)`. Every field has a default.
 """
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, TypeVar, dataclass_transform, overload
 
 import attrs
 
-from model.language.binding import Bound, Domain, Flag
-from model.language.containers import ArrayShape, FifoShape, FreshShape
-from model.language.errors import LiftError
-from model.language.records import RecordShape, ValueShape
-from model.language.shapes import (
+from kwalk.model.language.binding import Bound, Domain, Flag
+from kwalk.model.language.containers import Array, ArrayShape, Fifo, FifoShape, Fresh, FreshShape
+from kwalk.model.language.errors import LiftError
+from kwalk.model.language.records import RecordShape, ValueShape
+from kwalk.model.language.shapes import (
     ChoiceShape,
     FlagShape,
     MemberShape,
@@ -25,37 +26,59 @@ from model.language.shapes import (
     SubsetShape,
     shape_field,
 )
-from model.language.switched import SwitchedShape, switched
+from kwalk.model.language.switched import SwitchedShape, switched
 
 C = TypeVar("C", bound=type)
+E = TypeVar("E", bound=Enum)
+T = TypeVar("T")
 
 
 When = Flag | Bound | None
-"""What a field may be switched by: without it the field is always its default, and folds away."""
+"""A flag or bound without which a field always has its default and folds away."""
 
 
-def flag(*, default: bool = False, when: When = None) -> Any:
-    """True or False."""
+def flag(*, default: bool = False, when: When = None) -> bool:
+    """Declare a Boolean."""
     return shape_field(switched(FlagShape(default), when))
 
 
-def number(least: int, most: int | Bound, *, default: int | None = None, when: When = None) -> Any:
-    """An int in `least … most`; passing a `most` that is a Bound is a counted bound hit, not an error."""
-    return shape_field(switched(NumberShape(least, most, least if default is None else default), when))
+def number(least: int, most: int | Bound, *, default: int | None = None, when: When = None) -> int:
+    """Declare an int.
+
+    Args:
+        least: the least value.
+        most: the greatest value. If it is a Bound, a greater value is a counted bound hit, and not an error.
+        default: the value at first; by default the least.
+        when: the flag or bound without which the field always has its default.
+    """
+    start = least if default is None else default
+    for name, given in (("least", least), ("default", start), *([] if isinstance(most, Bound) else [("most", most)])):
+        if type(given) is not int:
+            raise LiftError(f"number(…): `{name}` must be an int (got {given!r}); only `most` may be a Bound.")
+    return shape_field(switched(NumberShape(least, most, start), when))
 
 
-def member(domain: Domain, *, default: int = 0, when: When = None) -> Any:
-    """A member of a domain."""
+def member(domain: Domain, *, default: int = 0, when: When = None) -> int:
+    """Declare a member of a domain; `default` at first."""
+    _must_be_domain("member", domain)
     return shape_field(switched(MemberShape(domain, default), when))
 
 
-def choice(enum: type[Enum], *, default: Enum | None = None, when: When = None) -> Any:
-    """A member of an Enum; the first one to begin with."""
+def choice(enum: type[E], *, default: E | None = None, when: When = None) -> E:
+    """Declare a member of an Enum; the first one at first."""
+    if not (isinstance(enum, type) and issubclass(enum, Enum)):
+        raise LiftError(f"choice(…) takes an Enum class (got {enum!r}); for a domain's member write member(DOMAIN).")
     return shape_field(switched(ChoiceShape(enum, next(iter(enum)) if default is None else default), when))
 
 
+@overload
+def optional(of: Domain, *, when: When = None) -> int | None: ...
+@overload
+def optional(of: type[T], *, when: When = None) -> T | None: ...
+@overload
+def optional(of: T, *, when: When = None) -> T | None: ...
 def optional(of: Any, *, when: When = None) -> Any:
-    """A scalar, a domain's member or a frozen record, or None; None to begin with."""
+    """Declare a scalar, a member of a domain or a frozen record, or None; None at first."""
     shape = shape_of(of)
     if isinstance(shape, ValueShape):
         return shape_field(switched(ValueShape(shape.cls, optional=True), when))
@@ -66,13 +89,33 @@ def optional(of: Any, *, when: When = None) -> Any:
     return shape_field(switched(OptionalShape(shape), when))
 
 
-def subset(domain: Domain, *, full: bool = False, when: When = None) -> Any:
-    """A set of members of a domain, as a frozenset; empty (or full) to begin with."""
+def subset(domain: Domain, *, full: bool = False, when: When = None) -> frozenset[int]:
+    """Declare a set of members of a domain, as a frozenset.
+
+    Args:
+        domain: the domain.
+        full: whether it has all members at first, instead of none.
+        when: the flag or bound without which the field always has its default.
+    """
+    _must_be_domain("subset", domain)
     return shape_field(switched(SubsetShape(domain, full), when))
 
 
+@overload
+def array(domain: Domain, element: Domain, *, when: When = None) -> Array[int]: ...
+@overload
+def array(domain: Domain, element: type[T], *, when: When = None) -> Array[T]: ...
+@overload
+def array(domain: Domain, element: T, *, when: When = None) -> Array[T]: ...
 def array(domain: Domain, element: Any, *, when: When = None) -> Any:
-    """An Array with one element per member of the domain; the element is a field declaration, Domain, Enum or class."""
+    """Declare an Array with one element per member of a domain.
+
+    Args:
+        domain: the domain of its indices.
+        element: a field declaration, a Domain, an Enum, or a state or value class.
+        when: the flag or bound without which the array always has its default.
+    """
+    _must_be_domain("array", domain)
     return shape_field(switched(ArrayShape(domain, _unswitched(shape_of(element))), when))
 
 
@@ -82,26 +125,61 @@ def _unswitched(shape: Shape) -> Shape:
     return shape
 
 
+@overload
+def fifo(element: Domain, capacity: Bound) -> Fifo[int]: ...
+@overload
+def fifo(element: type[T], capacity: Bound) -> Fifo[T]: ...
+@overload
+def fifo(element: T, capacity: Bound) -> Fifo[T]: ...
 def fifo(element: Any, capacity: Bound) -> Any:
-    """A Fifo of scalars or frozen records that holds at most `capacity` of them."""
+    """Declare a Fifo of scalars, sets or frozen records.
+
+    Args:
+        element: a field declaration, a Domain, an Enum, or a value class.
+        capacity: how many elements it can hold; a push onto a full one is a bound hit.
+    """
     shape = _unswitched(shape_of(element))
+    if not isinstance(capacity, Bound):
+        raise LiftError(
+            f"fifo(…, {capacity!r}): the capacity is a Bound, which the scenario fixes; "
+            f'write CAPACITY = Bound("capacity") and `bounds={{"capacity": …}}` in the Scenario.'
+        )
     if isinstance(shape, (RecordShape, ArrayShape, FifoShape, FreshShape)):
         raise LiftError(f"A fifo holds scalars, sets or @value records (got {element!r}); freeze it with @value.")
     return shape_field(FifoShape(shape, capacity))
 
 
-def fresh(domain: Domain) -> Any:
-    """A Fresh source of ids of the domain: `take()` gives one that was never given before."""
+def fresh(domain: Domain) -> Fresh:
+    """Declare a Fresh source of ids of a domain: `take()` returns one that was never returned before."""
+    _must_be_domain("fresh", domain)
     return shape_field(FreshShape(domain))
 
 
-def nested(cls: type) -> Any:
-    """A nested state class, updated in place, or a frozen @value record, replaced whole."""
+def nested(cls: type[T]) -> T:
+    """Declare a nested state object, updated in place, or a frozen record, replaced as a whole."""
     return shape_field(shape_of(cls))
 
 
+def _must_be_domain(function: str, domain: object) -> None:
+    if isinstance(domain, Domain):
+        return
+    shape = getattr(domain, "metadata", {}).get("shape")
+    if isinstance(shape, NumberShape):
+        instead = 'for numbers, declare the range as a domain: LEVELS = Domain("levels"), with its size in `bounds`'
+    elif isinstance(domain, type) and function == "subset":
+        instead = "for a set of records or Enum members, write array(DOMAIN, flag()), or a fifo of them"
+    else:
+        instead = 'declare one: SHELVES = Domain("shelves"), with its size in `bounds`'
+    what = domain.__name__ if isinstance(domain, type) else "a field" if shape is not None else repr(domain)
+    raise LiftError(f"{function}(…) takes a Domain (got {what}); {instead}.")
+
+
 def shape_of(element: Any) -> Shape:
-    """The shape of a field declaration, a Domain, an Enum, or a state or value class."""
+    """Return the shape of a field declaration, a Domain, an Enum, or a state or value class.
+
+    Raises:
+        LiftError: it declares no bounded domain.
+    """
     if isinstance(element, Domain):
         return MemberShape(element)
     if isinstance(element, type) and issubclass(element, Enum):
@@ -117,24 +195,30 @@ def shape_of(element: Any) -> Shape:
 
 
 def _store(instance: Any, attribute: Any, value: Any) -> Any:
-    """attrs calls this before it stores: check the domain, then copy, so that no two fields share a container."""
+    """Check the domain, then copy, so that no two fields share a container; attrs calls it before it stores."""
     shape: Shape = attribute.metadata["shape"].now()
     checked = shape.check(value, f"{type(instance).__name__}.{attribute.name}")
     return shape.assign(getattr(instance, attribute.name), checked)
 
 
-@dataclass_transform(field_specifiers=(flag, number, member, choice, optional, subset, array, fifo, fresh, nested))
+@dataclass_transform()
 def state(cls: C) -> C:
-    """Make a mutable state class: every write is checked against the field's domain."""
+    """Make a mutable state class: every write is checked against the field's domain.
+
+    Raises:
+        LiftError: a field has no bounded domain.
+    """
     made = attrs.define(slots=True, eq=True, on_setattr=_store, field_transformer=_checked)(cls)
     return _declared(made, "state")
 
 
-@dataclass_transform(
-    frozen_default=True, field_specifiers=(flag, number, member, choice, optional, subset, array, fifo, fresh, nested)
-)
+@dataclass_transform(frozen_default=True)
 def value(cls: C) -> C:
-    """Make a frozen record, such as a message: a value that is compared and copied whole."""
+    """Make a frozen record class, such as a message: its objects are compared and copied as a whole.
+
+    Raises:
+        LiftError: a field has no bounded domain, or one of a mutable kind.
+    """
     made = attrs.frozen(slots=True, field_transformer=_checked)(cls)
     for name, shape in ((f.name, f.metadata.get("shape")) for f in attrs.fields(made)):
         content = shape.on if isinstance(shape, SwitchedShape) else shape

@@ -1,4 +1,4 @@
-"""Fields that exist only under a flag: without it they always hold their default, cost no bits, and fold away.
+"""Fields that exist only under a flag: without it they always hold their default, need no bits, and fold away.
 
 Words: a field is *switched* by its flag (`flag(when=RECORDS)`). While the flag is off the field is *fixed*: it can be
 read, and whatever depends on it folds to a constant; writing anything but its default is an error of the model.
@@ -10,11 +10,11 @@ from typing import Any
 
 from attrs import evolve, fields_dict, frozen
 
-from model.language.binding import Bound, Flag
-from model.language.containers import ArrayShape
-from model.language.errors import DomainError, LiftError
-from model.language.records import ValueShape
-from model.language.shapes import (
+from kwalk.model.language.binding import Bound, Flag
+from kwalk.model.language.containers import ArrayShape
+from kwalk.model.language.errors import DomainError, LiftError
+from kwalk.model.language.records import ValueShape
+from kwalk.model.language.shapes import (
     ChoiceShape,
     FlagShape,
     Leaf,
@@ -27,7 +27,7 @@ from model.language.shapes import (
 
 
 class Fixed(Shape):
-    """What makes a shape hold its default and nothing else."""
+    """Makes a shape hold only its default."""
 
     fixed = True
 
@@ -85,7 +85,7 @@ FIXED: dict[type[Shape], type[Shape]] = {
 
 @frozen
 class SwitchedShape(Shape):
-    """A shape that is there only while a flag is on, or a bound is not 0."""
+    """A shape that exists only while a flag is on, or a bound is not 0."""
 
     on: Shape
     off: Shape
@@ -99,7 +99,11 @@ class SwitchedShape(Shape):
 
 
 def switched(shape: Shape, when: Flag | Bound | None) -> Shape:
-    """The shape under a flag; as it is without one."""
+    """Return the shape under a flag or bound; the shape itself without one.
+
+    Raises:
+        LiftError: the flag has settings, or the shape cannot be switched.
+    """
     if when is None:
         return shape
     if not isinstance(when, (Flag, Bound)) or (isinstance(when, Flag) and when.settings):

@@ -1,70 +1,127 @@
-"""The command `kwalk nightly`: a run of many tasks, begun or gone on with."""
+"""The commands about nightly runs: `kwalk nightly`, `compare` and `page`."""
 from __future__ import annotations
 
-import json
 from argparse import Namespace
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attrs import evolve
+from rich.text import Text
 
-from model.language import KwalkError, UsageError
-from reports.commands.options import DEFAULT_OUT
-from reports.nightly.result import exit_code, printed, result_object
-from reports.nightly.watching import watched
-from reports.streams import remark
-from reports.terminal import console, put
-from search.nightly.config import read_config
-from search.nightly.folder import RunFolder
-from search.nightly.run import Place, Result, begin, go_on
+from kwalk.model.language import KwalkError, UsageError
+from kwalk.reports.commands.options import DEFAULT_OUT
+from kwalk.reports.commands.output import folder_of, print_ending, print_json
+from kwalk.reports.commands.target import command_line
+from kwalk.reports.document.text import print_blocks
+from kwalk.reports.escaping import visible
+from kwalk.reports.files import OutFolder, out_folder
+from kwalk.reports.nightly_compare.comparison import Comparison, compare
+from kwalk.reports.nightly_compare.output import comparison_object, comparison_text
+from kwalk.reports.streams import remark
+from kwalk.reports.terminal import console, put
+from kwalk.search.analyses.nightly.results import read_run
+
+if TYPE_CHECKING:
+    from kwalk.search.analyses.nightly.run import ExecutionTarget, NightlyResult
 
 
 def run_nightly(options: Namespace) -> int:
-    """Do a run, or go on with one; the exit code."""
+    """Start a run, or resume one; return the exit code."""
+    from kwalk.reports.nightly.result import exit_code, printed, result_object
+    from kwalk.search.analyses.nightly.folder import RunFolder
+
     _check(options)
     before = None if options.before is None else Path(options.before)
     if before is not None:
-        RunFolder(before).manifest()  # what is no run is refused before anything starts
+        RunFolder(before).manifest()  # raises UsageError before anything starts if the folder has no run
     result = _resumed(options) if options.resume else _begun(options)
     _write_page(result, before)
     if options.json:
-        print(json.dumps(result_object(result), indent=2))
+        print_json(result_object(result))
     else:
         put(console(), *printed(result))
     return exit_code(result)
 
 
-def _write_page(result: Result, before: Path | None) -> None:
-    """Write the run's page; where that cannot be, say so and go on: the run is whole without it."""
-    from reports.morning.page import write_page
+def _write_page(result: NightlyResult, before: Path | None) -> None:
+    """Write the page of the run. If that fails, print why: the run is complete without it."""
+    from kwalk.reports.nightly_compare.page import write_page
 
     try:
         write_page(result.folder, before)
     except KwalkError as error:
-        remark(f"kwalk: there is no page of this run: {error}")
+        remark(f"kwalk: the page of this run was not written: {error}")
 
 
 def _check(options: Namespace) -> None:
-    """UsageError if options do not go together."""
+    """Raise UsageError if options contradict each other."""
     if (options.config is None) == (options.resume is None):
-        raise UsageError("Name either a configuration (kwalk nightly CONFIG) or a run to go on with (--resume RUN).")
+        raise UsageError("Name either a configuration (kwalk nightly CONFIG) or a run to resume (--resume RUN).")
     if options.resume and options.out:
-        raise UsageError("A run that goes on stays in its folder: leave out --out.")
+        raise UsageError("A resumed run stays in its folder: leave out --out.")
 
 
-def _place(options: Namespace) -> Place:
-    return Place(options.workers, options.master)
+def _place(options: Namespace) -> ExecutionTarget:
+    from kwalk.search.analyses.nightly.run import ExecutionTarget
+
+    return ExecutionTarget(options.workers, options.master)
 
 
-def _begun(options: Namespace) -> Result:
+def _begun(options: Namespace) -> NightlyResult:
+    from kwalk.reports.nightly.result import watched
+    from kwalk.search.analyses.nightly.config import read_config
+    from kwalk.search.analyses.nightly.run import begin_run
+
     config = read_config(Path(options.config))
     if options.minutes is not None:
         config = evolve(config, minutes=options.minutes)
     out = Path(options.out) if options.out else Path(DEFAULT_OUT) / f"nightly-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     with watched() as watcher:
-        return begin(config, options.config, out, _place(options), watcher)
+        return begin_run(config, options.config, out, _place(options), watcher)
 
 
-def _resumed(options: Namespace) -> Result:
+def _resumed(options: Namespace) -> NightlyResult:
+    from kwalk.reports.nightly.result import watched
+    from kwalk.search.analyses.nightly.run import resume_run
+
     with watched() as watcher:
-        return go_on(Path(options.resume), _place(options), watcher, options.minutes)
+        return resume_run(Path(options.resume), _place(options), watcher, options.minutes)
+
+
+def run_compare(options: Namespace) -> int:
+    """Compare two runs; 12 if something is newly broken, 3 if the later run knows less, else 0."""
+    before, after = Path(options.before), Path(options.after)
+    if before.resolve() == after.resolve():
+        raise UsageError(f"{visible(options.before)!r} is named twice: name an earlier and a later run.")
+    command = command_line(options, (options.before, options.after), ("html",))
+    with ExitStack() as stack:
+        folder = stack.enter_context(out_folder(folder_of(options.html, "--html"))) if options.html else None
+        comparison = compare(read_run(before), read_run(after))
+        written = None if folder is None else _page(comparison, folder, options.html)
+        if options.json:
+            object_ = {**comparison_object(comparison), "command": command}
+            print_json({**object_, "page": None if written is None else str(written)})
+        else:
+            out = console()
+            print_blocks(comparison_text(comparison), out)
+            out.print()
+            print_ending({} if written is None else {"Read": str(written)}, command, out)
+    return comparison.exit_code
+
+
+def _page(comparison: Comparison, folder: OutFolder, file: str) -> Path:
+    from kwalk.reports.nightly_compare.page import comparison_page
+
+    name = Path(file).name
+    return folder.write({name: comparison_page(comparison, folder.path)})[name]
+
+
+def run_page(options: Namespace) -> int:
+    """Write the page of a run; 0."""
+    from kwalk.reports.nightly_compare.page import write_page
+
+    path = write_page(Path(options.run), None if options.before is None else Path(options.before))
+    console().print(Text(f"Read: {visible(str(path))}"), soft_wrap=True)
+    return 0

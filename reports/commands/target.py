@@ -1,47 +1,50 @@
-"""What a search is about: the scenario asked for, its variant, bounds, flags and claims, or where a snapshot begins."""
+"""The target of a command: the model that its options select, with its properties; and the command that repeats it."""
 from __future__ import annotations
 
 import shlex
 from argparse import Namespace
+from collections.abc import Iterable
 from json import JSONDecodeError
+from typing import Any
 
 from attrs import evolve, frozen
 
-from model.language import Claim, Model, Reading, Scenario, UsageError
-from model.language.registry import announced, find_scenario
-from model.language.settings import setting_from
-from reports.escaping import visible
-from reports.trace_file import readable_text
+from kwalk.model.language import Model, PropertyInstance, Reading, Scenario, UsageError
+from kwalk.model.language.registry import announced, find_scenario
+from kwalk.model.language.settings import setting_from
+from kwalk.reports.escaping import visible
+from kwalk.reports.traces.trace_file import readable_text
 
 OPTIONS = (
     "variant", "seconds", "seed", "memory", "walks", "depth", "induction", "workers", "most", "label", "minimize",
-    "symmetry", "master", "partitions",
+    "symmetry", "master", "partitions", "property", "bound", "flag", "only", "without", "uniform", "no_support",
+    "keep_going", "reduce", "spark",
 )  # fmt: skip
-"""The options with one value that a command line repeats."""
+"""The options of searches that the command line that repeats a search has, in this order."""
 
 
 @frozen
 class Target:
-    """A model, the claims to look at, and by which reference the scenario is found again."""
+    """A model, the properties to check, and the reference by which the scenario is found again."""
 
     reference: str
     model: Model
-    claims: tuple[Claim, ...]
+    properties: tuple[PropertyInstance, ...]
     command: str
     reading: Reading | None = None
 
 
 def target(options: Namespace) -> Target:
-    """What the options ask for; UsageError if there is no such thing."""
+    """Return what the options select; UsageError if it does not exist."""
     reference, scenario = _scenario(options)
     reading = _reading(scenario, options)
     variant = options.variant or (reading.variant if reading else None)
-    if reading and options.invariant:
-        reading = evolve(reading, invariants=())  # What the user asks for goes before what the snapshot suggests.
+    if reading and options.property:
+        reading = evolve(reading, properties=())  # the user's choice has precedence over the snapshot's
     begun = scenario.starting_from(reading) if reading else scenario
     flags = {name: setting_from(begun, name, text) for name, text in options.flag}
     model = Model(begun, variant, dict(options.bound), flags)
-    return Target(reference, model, _claims(model, options.invariant), _command(options), reading)
+    return Target(reference, model, _properties(model, options.property), _command(options), reading)
 
 
 def _scenario(options: Namespace) -> tuple[str, Scenario]:
@@ -56,12 +59,14 @@ def _scenario(options: Namespace) -> tuple[str, Scenario]:
 
 
 def _reading(scenario: Scenario, options: Namespace) -> Reading | None:
-    """What the snapshot says, if one is named; a file that is no use is refused before the scenario sees it."""
+    """Read the snapshot, if one is named; a file that is unreadable or too large is refused here."""
     snapshot = getattr(options, "snapshot", None)
     if snapshot is None:
         return None
     if scenario.read_snapshot is None:
-        raise UsageError(f"Scenario {scenario.name!r} reads no snapshots; name one that does, or leave out --from.")
+        raise UsageError(
+            f"Scenario {scenario.name!r} does not read snapshots; name one that does, or leave out --from."
+        )
     readable_text(snapshot, "snapshot")
     try:
         return scenario.read_snapshot(snapshot)
@@ -71,32 +76,33 @@ def _reading(scenario: Scenario, options: Namespace) -> Reading | None:
         raise UsageError(f"The snapshot {visible(snapshot)!r} is not JSON ({visible(str(error))}).") from error
 
 
-def _claims(model: Model, names: list[str]) -> tuple[Claim, ...]:
-    """The claims of the invariants asked for, each once and in the model's order; all of them if none is named."""
+def _properties(model: Model, names: list[str]) -> tuple[PropertyInstance, ...]:
+    """Return the named property instances, each once and in the model's order; all of them if none is named."""
     if not names:
-        return model.claims
-    wanted = {claim.index for name in names for claim in model.claims_of(name)}
-    return tuple(claim for claim in model.claims if claim.index in wanted)
+        return model.properties
+    wanted = {prop.index for name in names for prop in model.properties_of(name)}
+    return tuple(prop for prop in model.properties if prop.index in wanted)
 
 
 def _command(options: Namespace) -> str:
-    """The command line that asks for the same again."""
-    words = ["kwalk", options.command]
-    words += [options.scenario] if options.scenario else []
-    if getattr(options, "snapshot", None) is not None:
-        words += ["--from", options.snapshot]
-    for name in OPTIONS:
-        value = getattr(options, name, None)
-        if value is not None:
-            words += [f"--{name}", f"{value:g}" if isinstance(value, float) else str(value)]
-    words += [word for name in options.invariant for word in ("--invariant", name)]
-    words += [word for name, size in options.bound for word in ("--bound", f"{name}={size}")]
-    words += [word for name, text in options.flag for word in ("--flag", f"{name}={text}")]
-    words += [word for name in getattr(options, "only", []) for word in ("--only", name)]
-    words += [word for name in getattr(options, "without", []) for word in ("--without", name)]
-    words += ["--uniform"] if getattr(options, "uniform", False) else []
-    words += ["--no-support"] if getattr(options, "no_support", False) else []
-    words += ["--keep-going"] if getattr(options, "keep_going", False) else []
-    words += ["--reduce"] if getattr(options, "reduce", False) else []
-    words += ["--spark"] if getattr(options, "spark", False) else []
+    snapshot = getattr(options, "snapshot", None)
+    source = [] if snapshot is None else ["--from", snapshot]
+    return command_line(options, [*([options.scenario] if options.scenario else []), *source], OPTIONS)
+
+
+def command_line(options: Namespace, arguments: Iterable[str], names: Iterable[str]) -> str:
+    """Return the command line that repeats a command: its arguments, and those of the named options that are set."""
+    words = ["kwalk", options.command, *arguments]
+    for name in names:
+        words += _option(f"--{name.replace('_', '-')}", getattr(options, name, None))
     return shlex.join(words)
+
+
+def _option(name: str, value: Any) -> list[str]:
+    if value is None or value is False:
+        return []
+    if value is True:
+        return [name]
+    if isinstance(value, list):
+        return [word for each in value for word in (name, each if isinstance(each, str) else f"{each[0]}={each[1]}")]
+    return [name, f"{value:g}" if isinstance(value, float) else str(value)]

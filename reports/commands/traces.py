@@ -1,61 +1,68 @@
-"""The commands that read a saved trace: `kwalk replay` and `kwalk show`."""
+"""The commands about saved traces: `kwalk replay`, `show`, `shrink` and `illustrate`."""
 from __future__ import annotations
 
 import io
-import json
 import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
+from pathlib import Path
 
 from attrs import evolve
 from rich.text import Text
 
-from model.language import UsageError
-from model.language.settings import variant_text
-from reports.escaping import visible
-from reports.files import out_folder
-from reports.itf import itf_text
-from reports.machine import counterexample_object
-from reports.markdown import markdown_page
-from reports.page import html_page
-from reports.replaying import Opened, Replayed, open_trace, replay
-from reports.saving import stem, version
-from reports.story import Story, tell
-from reports.streams import remark
-from reports.terminal import console
-from reports.text import print_story
-from reports.trace_file import read_trace
-from search.verdict import Answer
+from kwalk.model.language import UsageError
+from kwalk.model.language.settings import variant_text
+from kwalk.reports.commands.output import deliver, print_ending, print_json
+from kwalk.reports.commands.target import Target, command_line
+from kwalk.reports.document.html import html_page
+from kwalk.reports.document.markdown import markdown_page
+from kwalk.reports.document.text import print_story
+from kwalk.reports.escaping import visible
+from kwalk.reports.files import out_folder
+from kwalk.reports.json_output import FORMAT, counterexample_object
+from kwalk.reports.progress import shown_on_stderr
+from kwalk.reports.streams import remark
+from kwalk.reports.terminal import console
+from kwalk.reports.traces.illustrations import illustrated
+from kwalk.reports.traces.itf import itf_text
+from kwalk.reports.traces.replay import OpenedTrace, ReplayResult, open_trace, replay
+from kwalk.reports.traces.save import stem, version
+from kwalk.reports.traces.story import Story, story_of
+from kwalk.reports.traces.trace_file import read_trace
+from kwalk.search.results.verdict import Answer, Strength
+from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to
 
 ENDINGS = {"text": ".txt", "markdown": ".md", "html": ".html", "itf": ".itf.json"}
 
 
 def run_replay(options: Namespace) -> int:
-    """Take the steps of a trace anew; the exit code of what they show, 2 if they do not fit the model."""
+    """Execute the steps of a trace again; return the exit code of what they show, 2 if they do not fit the model."""
     opened = _opened(options.trace, options.variant, dict(options.flag))
     result = replay(opened.model, opened.trace)
-    if result.misfit and not opened.is_other:
-        raise _misfit(opened, result, options.trace)
+    if result.mismatch and not opened.is_other:
+        raise _mismatch_error(opened, result, options.trace)
     _warn(opened, options.trace)
     code = Answer.UNDECIDED.exit_code if result.answer is None else result.answer.exit_code
     if options.json:
-        print(json.dumps(_replay_object(opened, result, code, options.trace), indent=2))
+        print_json(_replay_object(opened, result, code, options.trace))
         return code
     out = console()
     if result.answer is not None:
         shown = evolve(opened.trace, variant=opened.model.variant, flags=opened.model.asked_flags)
-        print_story(evolve(tell(opened.model, shown), reproduce=""), out, unfold=options.unfold)
+        print_story(evolve(story_of(opened.model, shown), reproduce=""), out, unfold=options.unfold)
         out.print()
     out.print(Text(f"  {_outcome(opened, result)}", style="bold"), soft_wrap=True)
-    out.print(Text(f"  Reproduce: {_command(options)}"), soft_wrap=True)
+    print_ending({}, command_line(options, [options.trace], ("variant", "flag")), out)
     return code
 
 
 def show(options: Namespace) -> int:
-    """Print a trace as it was saved; 0."""
+    """Print a saved trace; 0."""
     opened = opened_to_replay(options.trace)
-    story = evolve(tell(opened.model, opened.trace), reproduce=f"kwalk replay {shlex.quote(visible(options.trace))}")
+    story = evolve(
+        story_of(opened.model, opened.trace), reproduce=f"kwalk replay {shlex.quote(visible(options.trace))}"
+    )
     if options.out is not None:
         return _write(opened, story, options)
     if options.format == "text":
@@ -66,71 +73,66 @@ def show(options: Namespace) -> int:
     return 0
 
 
-def opened_to_replay(path: str) -> Opened:
-    """A saved trace with its model; UsageError if its steps do not fit the model."""
+def opened_to_replay(path: str) -> OpenedTrace:
+    """Return a saved trace with its model; UsageError if its steps do not fit the model."""
     opened = _opened(path)
     result = replay(opened.model, opened.trace)
-    if result.misfit:
-        raise _misfit(opened, result, path)
+    if result.mismatch:
+        raise _mismatch_error(opened, result, path)
     _warn(opened, path)
     return opened
 
 
-def _opened(path: str, variant: str | None = None, flags: Mapping[str, str] | None = None) -> Opened:
+def _opened(path: str, variant: str | None = None, flags: Mapping[str, str] | None = None) -> OpenedTrace:
     trace = read_trace(path)
     try:
         opened = open_trace(trace, variant, flags)
     except UsageError as error:
         if variant is not None or flags:
             raise
-        raise UsageError(f"{visible(path)!r} is of another model, or of another version of it. {error}") from error
+        raise UsageError(f"{visible(path)!r} belongs to another model, or to another version of it. {error}") from error
     return opened
 
 
-def _warn(opened: Opened, path: str) -> None:
+def _warn(opened: OpenedTrace, path: str) -> None:
     for warning in opened.warnings:
         remark(f"kwalk: {visible(path)!r}: {warning}")
 
 
-def _misfit(opened: Opened, result: Replayed, path: str) -> UsageError:
+def _mismatch_error(opened: OpenedTrace, result: ReplayResult, path: str) -> UsageError:
     return UsageError(
         f"{visible(path)!r} does not fit the model: {_stops(opened, result)}. "
-        f"{' '.join(opened.warnings) or 'The file was edited.'} Search again for a trace that fits."
+        f"{' '.join(opened.warnings) or 'The file was edited.'} Search again for a trace that fits the model."
     )
 
 
-def _stops(opened: Opened, result: Replayed) -> str:
-    fits = f"{result.steps} of its {opened.trace.length} steps fit" if result.steps else "it stops at once"
-    return f"{fits}; {result.misfit}"
+def _stops(opened: OpenedTrace, result: ReplayResult) -> str:
+    fits = f"{result.steps} of its {opened.trace.length} steps fit" if result.steps else "no step fits"
+    return f"{fits}; {result.mismatch}"
 
 
-def _outcome(opened: Opened, result: Replayed) -> str:
+def _outcome(opened: OpenedTrace, result: ReplayResult) -> str:
     trace, variant = opened.trace, variant_text(opened.model.variant, opened.model.asked_flags)
-    claim = visible(trace.claim or "deadlock")
+    prop = visible(trace.prop or "deadlock")
     if result.answer is None:
         return (
-            f"In variant {variant} the trace goes no further: {_stops(opened, result)}. "
-            "Another way may still be there: search that variant."
+            f"The trace does not fit variant {variant}: {_stops(opened, result)}. "
+            "Another trace may exist: search that variant."
         )
-    if result.answer is Answer.HOLDS and trace.claim is not None and not _is_witness(opened):
-        return f"Replayed {trace.length} steps: {claim} holds in the end; it is not violated any more."
-    return f"Replayed {trace.length} steps in plain Python, variant {variant}: they lead where the trace says."
+    if result.answer is Answer.HOLDS and trace.prop is not None and not _is_witness(opened):
+        return f"Replayed {trace.length} steps: {prop} holds in the last state; it is no longer violated."
+    return f"Replayed {trace.length} steps in plain Python, variant {variant}: the trace is confirmed."
 
 
-def _is_witness(opened: Opened) -> bool:
-    claim = next((c for c in opened.model.claims if c.key == opened.trace.claim), None)
-    return claim is not None and claim.kind.value == "reachable"
+def _is_witness(opened: OpenedTrace) -> bool:
+    prop = next((c for c in opened.model.properties if c.key == opened.trace.prop), None)
+    return prop is not None and prop.kind.value == "reachable"
 
 
-def _command(options: Namespace) -> str:
-    variant = ["--variant", options.variant] if options.variant else []
-    flags = [word for name, text in options.flag for word in ("--flag", f"{name}={text}")]
-    return visible(shlex.join(["kwalk", "replay", options.trace, *variant, *flags]))
-
-
-def _replay_object(opened: Opened, result: Replayed, code: int, path: str) -> dict[str, object]:
+def _replay_object(opened: OpenedTrace, result: ReplayResult, code: int, path: str) -> dict[str, object]:
     trace = opened.trace
     return {
+        "format": FORMAT,
         "verdict": (result.answer or Answer.UNDECIDED).value,
         "how": "replayed" if result.answer else "the trace does not fit this variant",
         "exit_code": code,
@@ -138,16 +140,16 @@ def _replay_object(opened: Opened, result: Replayed, code: int, path: str) -> di
         "variant": opened.model.variant,
         "flags": dict(opened.model.asked_flags),
         "bounds": dict(trace.bounds),
-        "invariant": trace.claim,
+        "property": trace.prop,
         "steps": result.steps,
-        "misfit": result.misfit,
+        "mismatch": result.mismatch,
         "warnings": list(opened.warnings),
         "counterexample": counterexample_object(trace, path),
     }
 
 
-def _rendered(opened: Opened, story: Story, options: Namespace) -> str:
-    """The trace in the format asked for; text is plain here."""
+def _rendered(opened: OpenedTrace, story: Story, options: Namespace) -> str:
+    """Return the trace in the format that the options name, without colours."""
     if options.format == "markdown":
         return markdown_page(story, unfold=options.unfold)
     if options.format == "html":
@@ -160,8 +162,63 @@ def _rendered(opened: Opened, story: Story, options: Namespace) -> str:
     return text.getvalue()
 
 
-def _write(opened: Opened, story: Story, options: Namespace) -> int:
+def _write(opened: OpenedTrace, story: Story, options: Namespace) -> int:
     name = stem(opened.model, opened.trace) + ENDINGS[options.format]
     with out_folder(options.out) as out:
         print(out.write({name: _rendered(opened, story, options)})[name])
     return 0
+
+
+STALE = 12
+"""The exit code of `--check` if a diagram is out of date."""
+
+
+def illustrate(options: Namespace) -> int:
+    """Draw the counterexamples of Markdown documents again, or check that they are up to date; return the exit code."""
+    stale = [document for document in options.documents if _is_stale(Path(document), check=options.check)]
+    for document in stale:
+        remark(f"kwalk: {visible(document)} {'is out of date' if options.check else 'was updated'}.")
+    if not stale:
+        sys.stdout.write("All diagrams are up to date.\n")
+    return STALE if stale and options.check else 0
+
+
+def _is_stale(document: Path, *, check: bool) -> bool:
+    """Return whether a document is out of date; update it unless it is only checked."""
+    try:
+        before = document.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The document {visible(str(document))!r} cannot be read ({visible(str(error))}).") from error
+    after = illustrated(before)
+    if after != before and not check:
+        with out_folder(document.parent) as folder:
+            folder.write({document.name: after})
+    return after != before
+
+
+SECONDS = 60.0
+"""The default of `--seconds`."""
+
+
+def run_shrink(options: Namespace) -> int:
+    """Minimize a trace, and try to prove that none is shorter; return the exit code of what it shows."""
+    from kwalk.search.kernel.compile.compiler import kernel_for
+    from kwalk.search.minimize.shortest import shortest
+
+    opened = opened_to_replay(options.trace)
+    model, original = opened.model, opened.trace
+    command = command_line(options, [options.trace], ("seconds",))
+    target = Target(original.scenario, model, model.properties, command)
+    with out_folder(options.out) as out:
+        with shown_on_stderr() as report:
+            seconds = SECONDS if options.seconds is None else options.seconds
+            trace, notes = shortest(model, original, kernel_for(model), seconds=seconds, report=report)
+        trace = evolve(trace, command=original.command)
+        prop = None if trace.prop is None else model.properties_of(trace.prop)[0]
+        builder = VerdictBuilder(model, () if prop is None else (prop,), "shrink", target.command)
+        verdict = builder.verdict(
+            answer_to(prop), Strength.EXHAUSTIVE if trace.shortest else Strength.REPLAYED,
+            detail=f"shortest ({trace.shortest})" if trace.shortest else "locally minimal: nothing can be left out",
+            seed=trace.seed, findings=(builder.finding(prop, 1, trace),), notes=notes,
+        )  # fmt: skip
+        return deliver(target, verdict, out, options)

@@ -1,4 +1,4 @@
-"""The values that options take, each read from its text; argparse and pytest print what ArgumentTypeError says."""
+"""Parsers of option values; argparse and pytest print the messages of ArgumentTypeError."""
 from __future__ import annotations
 
 import argparse
@@ -8,7 +8,7 @@ import re
 OPERATORS = (
     "dropped-guard", "dropped-effect", "negated-condition", "swapped-connective", "off-by-one", "swapped-field",
 )  # fmt: skip
-"""The names of the mutation operators; the operators themselves are not loaded to read a command line."""
+"""The names of the mutation operators, so that parsing a command line does not import the operators."""
 MOST_SEED = 2**63 - 1
 MOST_SIZE = 2**31
 MOST_WORKERS = 256
@@ -17,9 +17,9 @@ MOST_GIBIBYTES = 2**20
 
 
 def given(text: str) -> str:
-    """A text that is not empty, as one is when a script's variable has no value."""
+    """Return a text that is not empty (an unset variable of a script is)."""
     if not text:
-        raise argparse.ArgumentTypeError("the value is empty; give one, or leave the option out")
+        raise argparse.ArgumentTypeError("the value is empty; give a value, or leave out the option")
     return text
 
 
@@ -40,42 +40,42 @@ def flag(text: str) -> tuple[str, str]:
 
 
 def positive(text: str) -> int:
-    """A count of at least one."""
+    """Return a count of at least 1."""
     return _whole(text, 1, 10**12)
 
 
 def natural(text: str) -> int:
-    """A count that may be nought."""
+    """Return a count of at least 0."""
     return _whole(text, 0, 10**6)
 
 
 def workers(text: str) -> int:
-    """A number of cores."""
+    """Return a number of cores."""
     return _whole(text, 1, MOST_WORKERS)
 
 
 def partitions(text: str) -> int:
-    """How many parts the states of a search on disk are in."""
+    """Return a number of partitions."""
     return _whole(text, 1, MOST_PARTITIONS)
 
 
 def seed(text: str) -> int:
-    """A number that all choices come from."""
+    """Return a seed."""
     return _whole(text, 0, MOST_SEED)
 
 
 def seconds(text: str) -> float:
-    """A time."""
+    """Return a time in seconds."""
     return _above_zero(text, "a number of seconds above 0", math.inf)
 
 
 def minutes(text: str) -> float:
-    """A time."""
+    """Return a time in minutes."""
     return _above_zero(text, "a number of minutes above 0", math.inf)
 
 
 def gibibytes(text: str) -> float:
-    """An amount of memory."""
+    """Return an amount of memory in GiB."""
     return _above_zero(text, f"a number of GiB above 0 and below {MOST_GIBIBYTES:,}", MOST_GIBIBYTES)
 
 

@@ -1,1 +1,1 @@
-"""What `kwalk nightly` prints: how far a run is, and what came of its tasks."""
+"""The output of `kwalk nightly`: progress and results."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 
-from reports.command_line import main
+from kwalk.reports.command_line import main
 
 if __name__ == "__main__":
     sys.exit(main(["nightly", *sys.argv[1:]]))

@@ -1,9 +1,12 @@
-"""What came of a run: a table of verdicts, what each of them should be read with, files, and what to do next."""
+"""A nightly run on the terminal: its progress, then a table of verdicts, notes on each, and the files."""
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from attrs import asdict
@@ -12,25 +15,34 @@ from rich.console import RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from reports.escaping import visible
-from reports.progress import duration
-from reports.summary import STYLES, indented
-from search.nightly.folder import MANIFEST, PAGE, TRACES
-from search.nightly.run import Result
-from search.nightly.tables import RunRow
-from search.verdict import Answer
+from kwalk.model.language import Model
+from kwalk.reports.document.text import indented
+from kwalk.reports.escaping import visible
+from kwalk.reports.json_output import FORMAT
+from kwalk.reports.pages.verdict import STYLES
+from kwalk.reports.progress import duration
+from kwalk.reports.streams import remark
+from kwalk.reports.traces.itf import itf_text
+from kwalk.reports.traces.replay import stamped
+from kwalk.reports.traces.save import version
+from kwalk.search.analyses.nightly.driver import ProgressEvent
+from kwalk.search.analyses.nightly.folder import MANIFEST, PAGE, TRACES
+from kwalk.search.analyses.nightly.run import NightlyResult
+from kwalk.search.analyses.nightly.tables import RunRow
+from kwalk.search.results.trace import Trace
+from kwalk.search.results.verdict import Answer
 
 INTERNAL = 70
-"""The exit code where engines contradicted each other."""
+"""The exit code if engines contradict each other."""
 
 
-def exit_code(result: Result) -> int:
-    """That of the most serious verdict; INTERNAL before all."""
+def exit_code(result: NightlyResult) -> int:
+    """Return the exit code of the most serious verdict; INTERNAL has precedence."""
     return INTERNAL if result.internal else result.answer.exit_code
 
 
-def printed(result: Result) -> Iterator[RenderableType]:
-    """The result for people."""
+def printed(result: NightlyResult) -> Iterator[RenderableType]:
+    """Yield the result as text."""
     style = STYLES.get(result.answer, "bold red")
     ended = f"{len(result.rows):,} of {result.tasks:,} tasks"
     yield Text.assemble((result.answer.value.upper(), style), f"  {result.state}; {ended} have a verdict")
@@ -61,20 +73,20 @@ def _facts(row: RunRow) -> Iterator[str]:
         yield row.why
     yield f"{row.how}; {work_done(row)}, seed {row.seed}"
     for bound, hits in json.loads(row.bounds_hit).items():
-        yield f"bound reached: {bound}, {hits:,} times; the verdict speaks only within it"
+        yield f"bound reached: {bound}, {hits:,} times; the verdict is valid only within it"
     yield from row.notes
     yield f"Reproduce: {row.command}"
 
 
 def work_done(row: RunRow) -> str:
-    """What a task has done, in the words of its engine."""
+    """Return the work of a task, in the units of its engine."""
     if row.engine == "exhaust":
         return f"{row.visits:,} distinct states, {row.steps:,} generated"
     return f"{row.walks:,} walks, {row.steps:,} steps, {row.visits:,} visits"
 
 
-def endings(result: Result) -> Iterator[str]:
-    """Where all of it is, and what can be done with it."""
+def endings(result: NightlyResult) -> Iterator[str]:
+    """Yield the files of the run, and the command that resumes it."""
     place = shlex.quote(str(result.folder))
     yield f"Run: {result.folder}"
     yield f"Manifest: {result.folder / MANIFEST}"
@@ -83,16 +95,88 @@ def endings(result: Result) -> Iterator[str]:
     traces = sorted((result.folder / TRACES).glob("*.itf.json"))
     yield from (f"Trace: {path}" for path in traces)
     if result.state != "complete":
-        yield f"Go on: kwalk nightly --resume {place}"
+        yield f"Resume: kwalk nightly --resume {place}"
 
 
-def result_object(result: Result) -> dict[str, Any]:
-    """The result for scripts."""
+def result_object(result: NightlyResult) -> dict[str, Any]:
+    """Return the result for scripts."""
     return {
-        "run": str(result.folder), "state": result.state, "verdict": result.answer.value,
+        "format": FORMAT, "run": str(result.folder), "state": result.state, "verdict": result.answer.value,
         "exit_code": exit_code(result), "tasks": result.tasks, "internal": list(result.internal),
         "runs": [
             asdict(row) | {name: json.loads(getattr(row, name)) for name in ("bounds", "flags", "bounds_hit")}
             for row in result.rows
         ],
     }  # fmt: skip
+
+
+LINE_SECONDS = 600.0
+"""Seconds between two lines of progress if standard error is not a terminal."""
+
+
+def progress_line(event: ProgressEvent) -> str:
+    """Return the progress of a run in one line."""
+    left = "" if event.left is None else f", {duration(event.left)} left"
+    found = f", {event.findings:,} findings in {event.clusters:,} clusters" if event.findings else ""
+    pace = f"{event.walks:,} walks, {event.rate:,.0f} steps/s" if event.walks else f"{event.rate:,.0f} a second"
+    return (
+        f"{event.done:.0%} ({event.tasks_ended} of {event.tasks} tasks){left}; {visible(event.name)}: {pace}{found}"
+    )
+
+
+class Watcher:
+    """Reports the progress of a run: `show` displays an event, `say` prints a line that stays."""
+
+    def __init__(self, show: Callable[[ProgressEvent], None], say: Callable[[str], None] = remark) -> None:
+        self._show, self._say = show, say
+
+    def progress(self, event: ProgressEvent) -> None:
+        self._show(event)
+
+    def note(self, text: str) -> None:
+        self._say(visible(text, 2000))
+
+    def task_ended(self, row: RunRow) -> None:
+        found = f" ({row.how})" if not row.why else f" ({visible(row.why, 300)})"
+        done = work_done(row).split(", ")[0]
+        self._say(f"{visible(row.name)}: {row.answer}{found}, {done} in {duration(row.seconds)}")
+
+    def trace_text(self, model: Model, trace: Trace, reference: str) -> str:
+        return itf_text(model, stamped(trace, model, reference), version())
+
+
+@contextmanager
+def watched() -> Iterator[Watcher]:
+    """Report the progress of a run on standard error; a terminal clears it at the end of the run."""
+    if sys.stderr.isatty():
+        with _bar() as watcher:
+            yield watcher
+    else:
+        yield Watcher(_lines())
+
+
+def _lines() -> Callable[[ProgressEvent], None]:
+    last = time.monotonic()
+
+    def show(event: ProgressEvent) -> None:
+        nonlocal last
+        if time.monotonic() - last >= LINE_SECONDS:
+            last = time.monotonic()
+            remark(progress_line(event))
+
+    return show
+
+
+@contextmanager
+def _bar() -> Iterator[Watcher]:
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+    from kwalk.reports.terminal import console
+
+    columns = (SpinnerColumn(), BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=console(sys.stderr), transient=True) as bar:
+        task = bar.add_task("starting", total=1.0)
+        yield Watcher(
+            lambda event: bar.update(task, completed=event.done, description=progress_line(event)),
+            lambda text: bar.console.print(text, markup=False, highlight=False, soft_wrap=True),
+        )

@@ -1,1 +1,1 @@
-"""Searches as Spark jobs, on any master: what the driver does, what executors do, and the tables that are left."""
+"""Searches as Spark jobs, on any master: the driver, the tasks of executors, and the tables of results."""

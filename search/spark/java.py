@@ -16,15 +16,16 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from model.language import UsageError
+from kwalk.model.language import UsageError
+from kwalk.search.base.atomic_files import replacing
 
 NEEDED = 17
-"""The oldest Java that Spark runs on."""
+"""The oldest major version of Java that Spark runs on."""
 VECTOR_MODULE = "--add-modules=jdk.incubator.vector"
 
 
 def java_home(environment: Mapping[str, str] = os.environ) -> Path:
-    """The Java home to start Spark with; UsageError if there is none."""
+    """Return the Java home to start Spark with; UsageError if there is none."""
     for home in _system_homes(environment):
         if (java_version(home / "bin" / "java") or 0) >= NEEDED:
             return home
@@ -38,21 +39,21 @@ def java_home(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def java_version(java: Path) -> int | None:
-    """The major version of a `java` that can run Spark's command line; None if it cannot."""
+    """Return the major version of a `java` that accepts Spark's command line; None if it does not."""
     if not os.access(java, os.X_OK):
         return None
     try:
-        said = subprocess.run(
+        output = subprocess.run(
             [java, VECTOR_MODULE, "-version"], capture_output=True, text=True, timeout=60, check=True, env={}
         ).stderr
     except (OSError, subprocess.SubprocessError):
         return None
-    found = re.search(r'version "(\d+)', said)
+    found = re.search(r'version "(\d+)', output)
     return int(found[1]) if found else None
 
 
 def cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where kwalk keeps what it can make again: `kwalk` in XDG_CACHE_HOME, else in `~/.cache`."""
+    """Return the folder of kwalk's cache: `kwalk` in XDG_CACHE_HOME, else in `~/.cache`."""
     base = environment.get("XDG_CACHE_HOME", "")
     return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "kwalk"
 
@@ -75,12 +76,12 @@ def _bundled_home() -> Path | None:
 
 
 def _wrapper(home: Path, environment: Mapping[str, str]) -> Path:
-    """A Java home that runs the given one without the option; written once, whole or not at all."""
+    """Return a Java home that runs the given one without the option; it is written once, atomically."""
     script = _WRAPPER.format(option=VECTOR_MODULE, java=shlex.quote(str(home / "bin" / "java")))
     name = "java-" + hashlib.blake2b(script.encode(), digest_size=8).hexdigest()
     try:
         return _written(cache_folder(environment) / name, script)
-    except (OSError, RuntimeError):  # no home, or one that cannot be written to, is no reason to go without
+    except (OSError, RuntimeError):  # there is no home, or it cannot be written
         return _written(Path(tempfile.gettempdir()) / f"kwalk-{os.getuid()}" / name, script)
 
 
@@ -89,11 +90,9 @@ def _written(home: Path, script: str) -> Path:
     if java.is_file() and java.read_text() == script and os.access(java, os.X_OK):
         return home
     java.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor, temporary = tempfile.mkstemp(dir=java.parent)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(script)
-    os.chmod(temporary, 0o700)
-    os.replace(temporary, java)
+    with replacing(java, durable=False, shared=True) as file:
+        file.write(script.encode())
+        os.fchmod(file.fileno(), 0o700)
     return home
 
 

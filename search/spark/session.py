@@ -1,7 +1,7 @@
-"""Starting Spark inside this process, quietly: on this machine's cores, on a cluster, or under `spark-submit`.
+"""Starting Spark inside this process: on this machine's cores, on a cluster, or under `spark-submit`.
 
-Words: the *session* is Spark's handle on its executors. What Java has to say goes to a log file in a temporary folder,
-never to the terminal; it is shown only when Spark does not start.
+Java's output goes to a log file in a temporary folder, never to the terminal; its last lines are shown only if Spark
+does not start.
 """
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from model.language import UsageError
-from search.interrupts import interrupts_restored
-from search.spark.java import java_home
+from kwalk.model.language import UsageError
+from kwalk.search.base.signals import interrupts_restored
+from kwalk.search.spark.java import java_home
 
 SETTINGS = {
     "spark.ui.enabled": "false",
@@ -39,20 +39,24 @@ SETTINGS = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 LOOPBACK = ("spark.driver.host", "spark.driver.bindAddress")
-HERE = ("localhost", "127.0.0.1", "::1")
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 """Hosts of a master whose executors are on this machine."""
 TRIES = 3
-"""How often a piece of work is tried; one whose Python dies is done again by another."""
-FOREIGN = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_DRIVER_PYTHON", "SPARK_REMOTE")
-"""Variables that point at another installation of Spark; ours must not follow them."""
+"""How often a Spark task is tried; after its Python process has died, another one does it."""
+REMOVED_VARIABLES = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_DRIVER_PYTHON", "SPARK_REMOTE")
+"""Environment variables that would make ours use another installation of Spark."""
 
 
 @contextmanager
 def spark_session(workers: int | None = None, master: str | None = None) -> Iterator[SparkSession]:
-    """A session on `workers` cores (None: all), stopped at the end; the running one, left running, if there is one.
+    """Start a session, and stop it at the end; a session that is running already is used, and left running.
 
-    `master` is the URL of a cluster's master (`spark://host:port`), whose executors do the work instead.
-    UsageError if there is no Java, or if Spark does not start.
+    Args:
+        workers: the number of cores; None for all.
+        master: the URL of a cluster's master (`spark://host:port`), whose executors do the work instead.
+
+    Raises:
+        UsageError: there is no Java, or Spark does not start.
     """
     running = SparkSession.getActiveSession()
     if running is not None:
@@ -71,7 +75,7 @@ def spark_session(workers: int | None = None, master: str | None = None) -> Iter
 def _embedded(workers: int | None, master: str | None, scratch: Path) -> SparkSession:
     conf = SparkConf(loadDefaults=False).setMaster(master or f"local[{workers or '*'},{TRIES}]").setAppName("kwalk")
     places = {"spark.sql.warehouse.dir": str(scratch / "warehouse"), "spark.local.dir": str(scratch)}
-    here = master is None or master.startswith("local") or urlsplit(master).hostname in HERE
+    here = master is None or master.startswith("local") or urlsplit(master).hostname in LOCAL_HOSTS
     left_out = () if here else LOOPBACK  # executors elsewhere find the driver at the address that Spark gives it
     conf.setAll([(name, value) for name, value in {**SETTINGS, **places}.items() if name not in left_out])
     if master is not None and workers is not None:
@@ -83,16 +87,16 @@ def _embedded(workers: int | None, master: str | None, scratch: Path) -> SparkSe
                 SparkContext._ensure_initialized(gateway=launch_gateway(conf, {"stdout": stream, "stderr": stream}))
             return SparkSession(SparkContext(conf=conf))
         except (PySparkException, Py4JError, OSError) as error:
-            said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-5:]
+            lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-5:]
             raise UsageError(
-                f"Spark did not start ({type(error).__name__}). Java's last words: {' / '.join(said) or 'none'}. "
+                f"Spark did not start ({type(error).__name__}). Java's last lines: {' / '.join(lines) or 'none'}. "
                 "Set JAVA_HOME to a Java of 17 or newer, or search without Spark (see --help)."
             ) from error
 
 
 @contextmanager
 def _environment(home: Path, *, here: bool) -> Iterator[None]:
-    """The variables that Spark's launcher reads, set for as long as it takes to launch."""
+    """Set the variables that Spark's launcher reads, for the time of the launch."""
     wanted: Mapping[str, str] = {
         "JAVA_HOME": str(home),
         "PATH": f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
@@ -100,7 +104,7 @@ def _environment(home: Path, *, here: bool) -> Iterator[None]:
         **({"SPARK_LOCAL_IP": "127.0.0.1"} if here else {}),
     }
     before = dict(os.environ)
-    for name in FOREIGN:
+    for name in REMOVED_VARIABLES:
         os.environ.pop(name, None)
     os.environ.update(wanted)
     try:

@@ -1,8 +1,10 @@
-"""What a Spark executor does: load a kernel that the driver compiled, walk, and send back counts.
+"""What a Spark executor does: load a kernel that the driver compiled, walk, minimize findings, send back counts.
 
-Words: a *parcel* is all that an executor needs to walk; it never sees the model. A *chunk* is a range of consecutive
-walks, and one row of a table. What a walk does depends on the seed and its number only, so it does not matter which
-executor does which chunk.
+Words: a *payload* is all that an executor needs; it has no model. A *chunk* is a range of consecutive walks, and one
+row of a table. What a walk does depends on the seed and its number only, so any executor can do any chunk. A *block* is
+a fixed number of consecutive walks: which findings are minimized depends on their block, and on what was known when its
+generation began, so the result does not depend on how the work is shared either. A property is *known* once a finding
+of any of its instances has been minimized.
 """
 from __future__ import annotations
 
@@ -12,100 +14,122 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from attrs import evolve, field, fields, frozen
 
-from search.compile.cache import Compiled
-from search.compile.machine_code import FUNCTIONS, Loaded, cpu
-from search.kernel import Kernel
-from search.loops.sketching import PLACE_SIZE
-from search.shrink.cast import Cast
-from search.shrink.clusters import Clustering
-from search.spark.minimizing import Choice, walked_in_blocks
-from search.walks.chunks import Course, Walks, run_chunk
+from kwalk.search.kernel.compile.cache import Compiled
+from kwalk.search.kernel.compile.machine_code import FUNCTIONS, LoadedCode, cpu
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.minimize.clusters import Clustering, Clusters, FindingSample
+from kwalk.search.minimize.model_signature import ModelSignature
+from kwalk.search.results.confirmation import Origin
+from kwalk.search.simulation.chunks import SimulationPlan, WalkCounts, path_of, run_chunk
+from kwalk.search.simulation.walk_loops import ROW_COLUMNS
 
 NUMBERS = pa.int64()
 SCHEMA = pa.schema(
     [("first", NUMBERS), ("seconds", pa.float64()), ("cpu", pa.float64()), ("host", pa.string())]
     + [("clusters", pa.binary()), ("stopped", pa.bool_()), ("failed", NUMBERS)]
-    + [(name, NUMBERS) for name in ("walks", "steps", "visits", "dead_ends", "cuts", "quiet")]
+    + [(name, NUMBERS) for name in ("walks", "steps", "visits", "dead_ends", "cuts", "quiescent")]
     + [
         (name, pa.list_(NUMBERS))
         for name in (
-            "enabled", "taken", "changed", "hits", "premises", "seen", "first_walk", "first_step", "findings", "rare"
+            "enabled", "taken", "changed", "bound_hits", "premises", "property_hits", "first_walk", "first_step",
+            "findings", "row_visits",
         )
     ]
     + [("sketch", pa.list_(pa.int8()))]
 )  # fmt: skip
-"""A chunk as a row: the fields of `Chunk`, with those of its `Walks`. `failed` -1 is none."""
+"""A chunk as a row: the fields of `Chunk`, with those of its `WalkCounts`. `failed` is -1 for None."""
 
 
-class OtherCpu(Exception):
-    """An executor has no machine code that it can run; its message tells the driver for which CPU to make some."""
+class CpuMismatch(Exception):
+    """An executor has no machine code that it can run; the message names its CPU to the driver."""
 
     PATTERN = re.compile(r"executor: \[(.*?)\]", re.DOTALL)
 
-    def __init__(self, line: str, why: str) -> None:
+    def __init__(self, cpu_name: str, why: str) -> None:
         super().__init__(
-            f"An executor cannot run the driver's machine code ({why}). The executor: [{line}]. "
+            f"An executor cannot run the driver's machine code ({why}). The executor: [{cpu_name}]. "
             "Start the driver on a machine of the executors' kind."
         )
 
 
 @frozen(eq=False)
-class Parcel:
-    """A kernel with its object code, the CPU that the code is for, what walks are to do, and how many findings to keep.
-
-    The addresses of the kernel are those of the driver, and mean nothing here.
-    """
+class TaskPayload:
+    """What executors need: a kernel with its object code, the plan of the walks, and what minimizing needs."""
 
     kernel: Kernel
+    """Its addresses are those of the driver, and invalid in an executor."""
     code: Compiled
     cpu: str
-    course: Course
+    """The CPU that the code is for."""
+    plan: SimulationPlan
     most: int | None
-    """Findings of a chunk that are kept, the first ones; None for all."""
-    cast: Cast | None = None
-    """What minimizing needs of the model; None if executors are not to minimize."""
-    others: Mapping[str, Compiled] = field(factory=dict)
-    """Object code for other CPUs, by what they say of themselves."""
+    """Findings of a chunk that are sent back, the first ones; None for all."""
+    signature: ModelSignature | None = None
+    """None if executors do not minimize."""
+    other_code: Mapping[str, Compiled] = field(factory=dict)
+    """Object code for other CPUs, by their names."""
 
     def pack(self) -> bytes:
-        """The parcel as bytes."""
+        """Return the payload as bytes."""
         return pickle.dumps(evolve(self, kernel=evolve(self.kernel, keep_alive=None)))
 
 
 @frozen
-class Round:
-    """Chunks to do: chunk i is the walks first + i * size … up to `last`; none is begun after `deadline`.
+class MinimizationChoice:
+    """Which findings of a block are minimized: the first of each property not known, and now and then of others."""
 
-    `deadline` is in seconds since the epoch, because it must mean the same on another machine.
-    """
+    block: int
+    """Walks in a block."""
+    stride: int = 1
+    """Findings of known properties are minimized too in each block whose number this divides."""
+    known: frozenset[int] = frozenset()
+    """The numbers of the known properties."""
+    most: int = 2
+    """Findings of a block, at most."""
+
+    def of(self, findings: np.ndarray, number: int) -> list[tuple[int, int, int]]:
+        """Return the findings (walk, step, property) of block `number` to minimize; each block begins elsewhere."""
+        properties, places = np.unique(findings[:, 2], return_index=True)
+        first = {int(prop): findings[place] for prop, place in zip(properties, places, strict=True)}
+        wanted = [prop for prop in first if prop not in self.known or number % self.stride == 0]
+        modulus = max(first, default=0) + 1
+        wanted.sort(key=lambda prop: (prop in self.known, (prop - number) % modulus))
+        return [(int(walk), int(step), int(prop)) for walk, step, prop in (first[p] for p in wanted[: self.most])]
+
+
+@frozen
+class Round:
+    """Chunks to do: chunk i is the walks first + i * size … up to `last`."""
 
     first: int
     last: int
     size: int
     deadline: float | None = None
-    choice: Choice | None = None
-    """Which findings are minimized by the executor, if any are; then chunks end where blocks do."""
-    course: Course | None = None
-    """What the walks are to do, if not what the parcel says."""
+    """No chunk is begun after it; seconds since the epoch, which mean the same on all machines."""
+    choice: MinimizationChoice | None = None
+    """Which findings the executor minimizes, if any; then chunks end where blocks do."""
+    plan: SimulationPlan | None = None
+    """What the walks do; None for the plan of the payload."""
 
     @property
     def origin(self) -> int:
-        """From where chunks are counted: the beginning of the first block."""
+        """The walk from which chunks are counted: the beginning of the first block."""
         return self.first if self.choice is None else self.first - self.first % self.choice.block
 
     @property
     def chunks(self) -> int:
-        """How many chunks there are."""
+        """The number of chunks."""
         return -(-(self.last - self.origin) // self.size)
 
     def numbers(self, chunk: int) -> range:
-        """The numbers of a chunk's walks."""
+        """Return the numbers of the walks of a chunk."""
         begin = self.origin + chunk * self.size
         return range(max(begin, self.first), min(begin + self.size, self.last))
 
@@ -115,106 +139,126 @@ class Round:
         return self.deadline is not None and time.time() >= self.deadline
 
 
-def walker_of(parcel: Any, work: Round) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function for `mapInArrow`: from numbers of chunks to chunks. `parcel` is a broadcast of packed bytes."""
+@frozen
+class Chunk:
+    """What some consecutive walks counted and found."""
+
+    first: int
+    """The number of the first walk."""
+    seconds: float
+    counts: WalkCounts
+    cpu: float = 0.0
+    """CPU seconds."""
+    host: str = ""
+    """The name of the machine."""
+    clusters: bytes | None = None
+    """The pickled clusters of the findings that the executor minimized."""
+
+
+def walker_of(payload: Any, work: Round) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return the function for `mapInArrow`, from numbers of chunks to chunks; `payload` is a broadcast of bytes."""
 
     def walker(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return walk_chunks(parcel.value, work, (n for batch in batches for n in batch.column(0).to_pylist()))
+        return walk_chunks(payload.value, work, (n for batch in batches for n in batch.column(0).to_pylist()))
 
     return walker
 
 
 def walk_chunks(packed: bytes, work: Round, chunks: Iterable[int]) -> Iterator[pa.RecordBatch]:
-    """Do some chunks, in increasing order; what comes after a violation that ends the run is not done."""
-    kernel, parcel = unpacked(packed)
-    run_chunk(kernel, parcel.course, range(0))  # compiles the loops, where that has not happened yet
-    going = True
+    """Do chunks in increasing order, and yield their rows; a violation that ends the run skips the rest."""
+    kernel, payload = unpacked(packed)
+    run_chunk(kernel, payload.plan, range(0))  # compiles the loops, if this process has not yet
+    continues = True
     for chunk in chunks:  # all of them, because Spark ends a worker that leaves some of its input unread
-        going = going and not work.is_over
-        if going:
-            done = _done(packed, work, chunk)
+        continues = continues and not work.is_over
+        if continues:
+            done = _do_chunk(packed, work, chunk)
             yield row_of(done)
-            going = not done.walks.stopped and done.walks.failed is None
+            continues = not done.counts.stopped and done.counts.failed is None
 
 
-def _done(packed: bytes, work: Round, number: int) -> Chunk:
-    """One chunk, done here and now."""
-    kernel, parcel = unpacked(packed)
-    course, numbers = work.course or parcel.course, work.numbers(number)
+def _do_chunk(packed: bytes, work: Round, number: int) -> Chunk:
+    kernel, payload = unpacked(packed)
+    plan, numbers = work.plan or payload.plan, work.numbers(number)
     if work.choice is not None:
-        return done_in_blocks((kernel, course), numbers, work.choice, _clustering(packed))
+        return done_in_blocks((kernel, plan), numbers, work.choice, _clustering(packed))
     began, cpu_began = time.monotonic(), time.process_time()
-    walks = run_chunk(kernel, course, numbers, collect=parcel.most != 0)
-    walks = walks if parcel.most is None else walks.with_findings(parcel.most)
-    return Chunk(numbers.start, time.monotonic() - began, walks, time.process_time() - cpu_began, platform.node())
+    counts = run_chunk(kernel, plan, numbers, collect=payload.most != 0)
+    counts = counts if payload.most is None else counts.with_findings(payload.most)
+    spent, cpu_spent = time.monotonic() - began, time.process_time() - cpu_began
+    return Chunk(numbers.start, spent, counts, cpu_spent, platform.node())
 
 
 def done_in_blocks(
-    walker: tuple[Kernel, Course], numbers: range, choice: Choice, clustering: Clustering
+    walker: tuple[Kernel, SimulationPlan], numbers: range, choice: MinimizationChoice, clustering: Clustering
 ) -> Chunk:
-    """A chunk of walks whose chosen findings are minimized."""
+    """Do a chunk of walks block by block, and minimize the chosen findings; the counts are those of all walks."""
+    kernel, plan = walker
     began, cpu_began = time.monotonic(), time.process_time()
-    walks, clusters = walked_in_blocks(walker, numbers, choice, clustering)
+    total = run_chunk(kernel, plan, range(numbers.start, numbers.start))
+    clustering.clusters = Clusters(most=clustering.clusters.most)
+    for block in _blocks(numbers, choice.block):
+        counts = run_chunk(kernel, plan, block, collect=True)
+        clustering.minimizer.clear_cache()  # the results of a block must not depend on who has done which others
+        for walk, step, prop in choice.of(counts.findings, block.start // choice.block):
+            path = path_of(kernel, plan, walk, step)
+            clustering.add(FindingSample(
+                prop if prop < kernel.properties else None, path.states[0].tobytes(), path.instances,
+                Origin(f"walk {walk}", seed=plan.seed), walk,
+            ))  # fmt: skip
+        total += counts.with_findings(0)
+        if counts.failed is not None:
+            break
     spent, cpu_spent = time.monotonic() - began, time.process_time() - cpu_began
-    return Chunk(numbers.start, spent, walks, cpu_spent, platform.node(), pickle.dumps(clusters))
+    return Chunk(numbers.start, spent, total, cpu_spent, platform.node(), pickle.dumps(clustering.clusters))
+
+
+def _blocks(numbers: range, size: int) -> Iterator[range]:
+    ends = (*range(numbers.start - numbers.start % size + size, numbers.stop, size), numbers.stop)
+    return (range(first, last) for first, last in pairwise((numbers.start, *ends)))
 
 
 @lru_cache(maxsize=1)
 def _clustering(packed: bytes) -> Clustering:
-    """What minimizes here; it keeps the room that this takes."""
-    kernel, parcel = unpacked(packed)
-    assert parcel.cast is not None
-    return Clustering(parcel.cast, kernel)
+    """Return the clustering of this process, which keeps its buffers."""
+    kernel, payload = unpacked(packed)
+    assert payload.signature is not None
+    return Clustering(payload.signature, kernel)
 
 
 @lru_cache(maxsize=1)
-def unpacked(packed: bytes) -> tuple[Kernel, Parcel]:
-    """The parcel, and its kernel loaded into this process; OtherCpu if that cannot be."""
-    parcel: Parcel = pickle.loads(packed)
-    code = {parcel.cpu: parcel.code, **parcel.others}.get(cpu())
+def unpacked(packed: bytes) -> tuple[Kernel, TaskPayload]:
+    """Return a payload, and its kernel loaded into this process; CpuMismatch if it cannot be loaded."""
+    payload: TaskPayload = pickle.loads(packed)
+    code = {payload.cpu: payload.code, **payload.other_code}.get(cpu())
     if code is None:
-        raise OtherCpu(cpu(), "its CPU or its llvmlite is another")
+        raise CpuMismatch(cpu(), "its CPU or its llvmlite is another")
     try:
-        loaded = Loaded(code.objects)
+        loaded = LoadedCode(code.objects)
     except RuntimeError as error:
-        raise OtherCpu(cpu(), f"it does not load: {error}") from error
+        raise CpuMismatch(cpu(), f"it does not load: {error}") from error
     addresses: dict[str, Any] = {name: loaded.addresses[name] for name in FUNCTIONS}
-    return evolve(parcel.kernel, **addresses, keep_alive=loaded), parcel
+    return evolve(payload.kernel, **addresses, keep_alive=loaded), payload
 
 
 def row_of(chunk: Chunk) -> pa.RecordBatch:
-    """A chunk as a row of SCHEMA."""
-    walks = chunk.walks
-    row: dict[str, Any] = {part.name: getattr(walks, part.name) for part in fields(Walks)}
-    row |= {part.name: getattr(chunk, part.name) for part in fields(Chunk) if part.name != "walks"}
-    row |= {"failed": -1 if walks.failed is None else walks.failed}
+    """Return a chunk as a row of SCHEMA."""
+    counts = chunk.counts
+    row: dict[str, Any] = {part.name: getattr(counts, part.name) for part in fields(WalkCounts)}
+    row |= {part.name: getattr(chunk, part.name) for part in fields(Chunk) if part.name != "counts"}
+    row |= {"failed": -1 if counts.failed is None else counts.failed}
     return pa.record_batch([_column(row[column.name], column.type) for column in SCHEMA], SCHEMA)
 
 
 def _column(thing: Any, kind: pa.DataType) -> pa.Array:
-    """A column with one row."""
+    """Return a column of one row."""
     if not isinstance(thing, np.ndarray):
         return pa.array([thing], kind)
     return pa.ListArray.from_arrays([0, thing.size], pa.array(thing.ravel(), kind.value_type))
 
 
-@frozen
-class Chunk:
-    """What some consecutive walks counted and found, the number of the first, and the seconds that they took."""
-
-    first: int
-    seconds: float
-    walks: Walks
-    cpu: float = 0.0
-    """CPU seconds."""
-    host: str = ""
-    """The machine's name."""
-    clusters: bytes | None = None
-    """The clusters of the findings that were minimized there, pickled."""
-
-
 def chunks_of(table: pa.Table) -> list[Chunk]:
-    """What `row_of` made rows of, in the order of their walks."""
+    """Return the chunks of rows that `row_of` made, in the order of their walks."""
     rows = (batch.slice(number, 1) for batch in table.to_batches() for number in range(batch.num_rows))
     return sorted(map(_chunk, rows), key=lambda chunk: chunk.first)
 
@@ -223,9 +267,9 @@ def _chunk(row: pa.RecordBatch) -> Chunk:
     things = {name: _thing(row.column(name)[0]) for name in row.schema.names}
     things["failed"] = None if things["failed"] < 0 else things["failed"]
     things["findings"] = things["findings"].reshape(-1, 3)
-    things["rare"] = things["rare"].reshape(-1, PLACE_SIZE)
-    own = {part.name: things.pop(part.name) for part in fields(Chunk) if part.name != "walks"}
-    return Chunk(walks=Walks(**things), **own)
+    things["row_visits"] = things["row_visits"].reshape(-1, ROW_COLUMNS)
+    own = {part.name: things.pop(part.name) for part in fields(Chunk) if part.name != "counts"}
+    return Chunk(counts=WalkCounts(**things), **own)
 
 
 def _thing(scalar: pa.Scalar) -> Any:

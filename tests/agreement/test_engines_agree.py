@@ -1,14 +1,14 @@
-"""The product's conscience: plain Python, machine code and Z3 say the same of every action and invariant."""
+"""Plain Python, machine code and Z3 give equal results for every action and property."""
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import pytest
 
-from model.language import Model, Scenario
-from model.language.lift import lift
-from model.language.registry import announced
-from search.agreement import disagreements, random_states, reachable_states
-from search.compile import fast_kernel_for, kernel_for
+from kwalk.model.language import Model, Scenario
+from kwalk.model.language.lift import lift
+from kwalk.model.language.registry import announced
+from kwalk.search.kernel.compile.compiler import fast_kernel_for, kernel_for
+from kwalk.search.kernel.differential import disagreements, random_states, reachable_states
 from tests.agreement.zoo import ZOO
 
 
@@ -33,7 +33,7 @@ NOTHING_OF_THEIR_OWN = {
     "healthy-deletion", "healthy-reassignment", "healthy-records", "leaders-in-succession",
     "reassignment-as-clients-see-it", "repair-by-removing-files", "stray-log", "topic-deletion", "zombie-controller",
 }  # fmt: skip
-"""Stories whose every function, statement, field, error and claim is lifted for others here as well (compared)."""
+"""Scenarios whose every function, statement, field, error and property is lifted for others here as well (compared)."""
 PAIRS = [
     (s, v)
     for number, s in enumerate(SCENARIOS)
@@ -49,7 +49,7 @@ MODERATE = 20_000
 @pytest.mark.parametrize(("scenario", "variant"), PAIRS, ids=[f"{s.name}-{v}" for s, v in PAIRS])
 def test_plain_python_kernel_and_z3_agree_on_reachable_and_on_arbitrary_states(scenario, variant):
     model = Model(scenario, variant, FEW_BROKERS if scenario.bounds.get("brokers", 0) > 2 else {})
-    few = max(2, 300 // (len(model.instances) + len(model.claims)))
+    few = max(2, 300 // (len(model.instances) + len(model.properties)))
     many = 2 * few
     lifted = lift(model)
     kernel = (fast_kernel_for if len(lifted.terms) < MODERATE else kernel_for)(model, lifted)

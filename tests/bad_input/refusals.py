@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from reports.command_line import main
+from kwalk.reports.command_line import main
 from tests.reports.commands import Ran
 
 COMMAND = Path(sys.executable).with_name("kwalk")
-DIE_HARD = "model.examples.die_hard:DIE_HARD"
-LOST_UPDATE = "model.examples.lost_update:LOST_UPDATE"
+DIE_HARD = "kwalk.model.examples.die_hard:DIE_HARD"
+LOST_UPDATE = "kwalk.model.examples.lost_update:LOST_UPDATE"
 
 
 def assert_refused(ran: Ran, *says: str, printed: bool = False) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from search.compile import cache
+from kwalk.search.kernel.compile import cache
 from tests.bad_input.refusals import DIE_HARD, kwalk, left_in, process, tiny_disk
 
 __all__ = ["kwalk", "process", "tiny_disk"]
@@ -94,7 +94,7 @@ def test_the_command_itself_needs_neither_a_home_nor_a_cache(process):
 
 
 LOOP = """
-from search.loops.native import loop
+from kwalk.search.native.intrinsics import loop
 
 @loop
 def twice(number):

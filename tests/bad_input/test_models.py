@@ -11,7 +11,7 @@ from tests.reports.commands import Ran
 __all__ = ["kwalk", "process"]
 PRELUDE = """
 from typing import Annotated
-from model.language import Actor, Domain, Scenario, action, always, number, optional, require, state
+from kwalk.model.language import Actor, Domain, Scenario, action, always, number, optional, require, state
 
 POTS = Domain("pots")
 COOK = Actor("cook", system=False)
@@ -33,6 +33,36 @@ def low(pot: Pot) -> bool:
 """
 FIRST = PRELUDE.count("\n") + 1
 """The line at which a case begins."""
+DECLARED = """
+from kwalk.model.language import Bound, array, choice, fifo, flag, fresh, member, subset, value
+LAST = Bound("last")
+
+@value
+class Message:
+    late: bool = flag()
+
+@state
+class Bad:
+    field: object = {}
+"""
+USED = """
+from enum import Enum
+from kwalk.model.language import Bound, choice, fifo, flag, subset
+Fire = Enum("Fire", "LOW HIGH")
+
+@state
+class Pan:
+    held: frozenset = subset(POTS)
+    queue: object = fifo(flag(), Bound("queue"))
+    fire: Fire = choice(Fire)
+    lid: bool = flag()
+
+@action(by=COOK)
+def use(pan: Pan) -> None:
+    {}
+
+S = Scenario("s", "", Pan, [use], [], bounds={{"pots": 2, "queue": 2}})
+"""
 NUMBERS = count(1)
 
 ACTIONS = {
@@ -49,7 +79,7 @@ def model(body: str) -> str:
 
 def scenario(**changed: str) -> str:
     """The source of a scenario with some fields other than they should be."""
-    fields = {"name": "'s'", "story": "''", "state": "Pot", "actions": "[fill]", "invariants": "[low]"} | changed
+    fields = {"name": "'s'", "story": "''", "state": "Pot", "actions": "[fill]", "properties": "[low]"} | changed
     return model(f"S = Scenario({', '.join(f'{name}={value}' for name, value in fields.items())})")
 
 
@@ -110,9 +140,9 @@ def test_an_invariant_that_changes_the_state_is_refused(explored):
 @pytest.mark.parametrize(
     "body, says",
     [
-        ("    require(False)", "has no initial state within its bounds: begin requires"),
+        ("    require(False)", "has no initial state within its bounds: begin is not"),
         ("    pot.level = 9", "begin() leaves its domain: Pot.level must be an int in 0 … 3 (got 9)"),
-        ("    pot.level = [][0]", "IndexError: list index out of range. Mend the model there"),
+        ("    pot.level = [][0]", "IndexError: list index out of range. Correct the model there"),
     ],
 )
 def test_a_beginning_that_does_not_work_is_refused(explored, body, says):
@@ -139,7 +169,7 @@ def test_a_parameter_without_a_domain_is_refused_with_the_line_of_its_action(exp
     [
         (model("S = Scenario("), 0, "SyntaxError: '(' was never closed"),
         (model("import no_such_package"), 0, "ModuleNotFoundError: No module named 'no_such_package'"),
-        (model("from model.language import acton"), 0, "ImportError: cannot import name 'acton'"),
+        (model("from kwalk.model.language import acton"), 0, "ImportError: cannot import name 'acton'"),
         (model("\n1 / 0"), 1, "ZeroDivisionError: division by zero"),
         (model("raise SystemExit(0)"), 0, "SystemExit: 0"),
         (action("pot.level = 1", says="'adds {salt}'"), 0, "`says` of cook names {salt}, and that is no parameter"),
@@ -154,12 +184,12 @@ def test_a_module_that_cannot_be_imported_is_refused_with_the_line_that_fails(ex
 @pytest.mark.parametrize(
     "changed, says",
     [
-        ({"actions": "[fill, fill]"}, "has two actions named 'fill'; rename one of them"),
-        ({"invariants": "[low, low]"}, "has two invariants named 'low'"),
+        ({"actions": "[fill, fill]"}, "lists the action 'fill' twice"),
+        ({"properties": "[low, low]"}, "lists the property 'low' twice"),
         ({"actions": "[]"}, "`actions` must be one or more @action functions (got ())"),
         ({"actions": "fill"}, "`actions` must be one or more @action functions (got <action fill>)"),
         ({"actions": "[print]"}, "`actions` must be one or more @action functions"),
-        ({"invariants": "[3]"}, "`invariants` must be functions declared as invariants"),
+        ({"properties": "[3]"}, "`properties` must be functions declared as properties"),
         ({"state": "dict"}, "`state` must be a class declared with @state (got <class 'dict'>)"),
         ({"initial": "3"}, "`initial` must be a function of the state (got 3)"),
         ({"bounds": "[3]"}, "`bounds` must be a mapping (got [3])"),
@@ -171,6 +201,54 @@ def test_a_module_that_cannot_be_imported_is_refused_with_the_line_that_fails(ex
 def test_a_scenario_with_a_field_of_the_wrong_kind_is_refused_where_it_is_declared(explored, changed, says):
     ran, file = explored(scenario(**changed))
     assert_refused(ran, f"{file}:{FIRST}: Scenario ", says)
+
+
+DECLARATIONS = {
+    "a set of records": ("subset(Message)", "subset(…) takes a Domain (got Message); for a set of records"),
+    "a set of numbers": ("subset(number(0, 5))", 'subset(…) takes a Domain (got a field); for numbers, declare'),
+    "a member of an int": ("member(3)", "member(…) takes a Domain (got 3); declare one: "),
+    "an array over a number": ("array(number(0, 2), flag())", "array(…) takes a Domain (got a field); for numbers"),
+    "ids of an Enum": ("fresh(Message)", "fresh(…) takes a Domain (got Message)"),
+    "a choice from a domain": ("choice(POTS)", "choice(…) takes an Enum class (got Domain('pots'))"),
+    "a number up to a text": ("number(0, 'x')", "number(…): `most` must be an int (got 'x')"),
+    "a sum of a bound": ("number(0, LAST + 1)", "bound 'last' has no value here", "number(0, Bound('last_plus_1'))"),
+    "a fifo of a fixed size": ("fifo(Message, 2)", "fifo(…, 2): the capacity is a Bound"),
+}
+
+
+@pytest.mark.parametrize("case", DECLARATIONS)
+def test_a_field_that_cannot_be_declared_is_refused_with_its_line_and_what_to_write(explored, case):
+    declared, *says = DECLARATIONS[case]
+    ran, file = explored(model(DECLARED.format(declared)))
+    assert_refused(ran, f"{file}:{FIRST + DECLARED[: DECLARED.index('{}')].count(chr(10))}: ", *says)
+
+
+USES = {
+    "an element of a queue by its number": ("pan.queue.pop(0)", "pop with these arguments. Instead: `pop()`"),
+    "an index of a queue": ("pan.lid = pan.queue[0]", "a Fifo cannot be indexed. Instead: `head`"),
+    "an append to a queue": ("pan.queue.append(True)", "a Fifo has no attribute 'append'. Instead: use push"),
+    "an addition to a set": ("pan.held.add(0)", "attribute 'add' of a set. Instead: `s = s | {x}`"),
+    "a removal from a set": ("pan.held.discard(0)", "attribute 'discard' of a set. Instead: `s = s - {x}`"),
+    "a method of a constant set": ("pan.held = frozenset().union({0})", "attribute 'union' of a set. Instead: `s | t`"),
+    "a loop over a set": ("for n in pan.held: pan.lid = True", "Instead: loop over `sorted(…)` of it"),
+    "an element of a sorted set": ("pan.lid = sorted(pan.held)[0] > 0", "a sorted set cannot be indexed. Instead: "),
+    "a comparison of sorted sets": ("pan.lid = sorted(pan.held) == [0]", "a comparison of a sorted set. Instead: "),
+    "a key of an order": ("pan.lid = bool(sorted(pan.held, key=abs))", "sorted with these arguments. Instead: "),
+    "a set of an Enum's members": ("pan.lid = Fire.LOW in {pan.fire}", "a set that holds a number"),
+}
+
+
+@pytest.mark.parametrize("case", USES)
+def test_what_containers_do_not_have_is_refused_with_what_they_have(explored, case):
+    used, says = USES[case]
+    ran, file = explored(model(USED.format(used)))
+    assert_refused(ran, f"{file}:{FIRST + USED[: USED.index('{}')].count(chr(10))}: cannot lift this: ", says)
+
+
+def test_two_actions_of_one_name_are_refused_with_the_places_of_both(explored):
+    again = "\n\nfirst = fill\n\n@action(by=COOK)\ndef fill(pot: Pot) -> None:\n    pot.level = 1\n\n"
+    ran, file = explored(model(f"{again}S = Scenario('s', '', Pot, [first, fill], [low])"))
+    assert_refused(ran, "has two actions named 'fill': ", f"{file}:{FIRST + 4}. Traces", "rename one of them")
 
 
 def test_a_bound_without_a_value_is_refused(explored):

@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import pytest
 
-from model.examples.lost_update import LOST_UPDATE as SCENARIO
-from model.language import Model, UsageError
-from reports import assert_holds
+from kwalk import assert_holds
+from kwalk.model.examples.lost_update import LOST_UPDATE as SCENARIO
+from kwalk.model.language import Model, UsageError
 from tests.bad_input.refusals import DIE_HARD, LOST_UPDATE, assert_refused, kwalk, left_in, process
 
 __all__ = ["kwalk", "process"]
-CORE = "model.examples.reference:REFERENCE"
+CORE = "kwalk.model.examples.reference:REFERENCE"
 
 NAMES = {
     "a scenario": (("exhaust", "die-hrd"), ["No scenario named 'die-hrd'", "Did you mean 'die-hard'?", "Allowed: "]),
@@ -18,17 +18,21 @@ NAMES = {
     "no scenario": (("exhaust", ""), ["Name a scenario"]),
     "a module": (("exhaust", "nowhere:S"), ["Cannot import 'nowhere'", "Run kwalk in the folder that has it"]),
     "no module": (("exhaust", ":S"), ["':S' names no scenario", "package.module:NAME"]),
+    "a file": (("exhaust", "my_model.py:S"), ["names a file", "Did you mean 'my_model:S'?"]),
+    "a file in a folder": (("walk", "here/my_model.py:S"), ["Did you mean 'here.my_model:S'?"]),
+    "a file without a name": (("exhaust", "my_model.py"), ["Did you mean 'my_model:NAME'?"]),
+    "a file of fixes": (("audit", "my_model.py:FIXES"), ["a fix is named by its module", "'my_model:FIXES'"]),
     "a relative module": (("exhaust", "..x:S"), ["'..x:S' names no scenario"]),
     "a name in a module": (("exhaust", f"{DIE_HARD}ER"), ["Did you mean 'DIE_HARD'?"]),
     "a thing that is no scenario": (("exhaust", "json:dumps"), ["is no Scenario but of type 'function'"]),
     "a variant": (("exhaust", LOST_UPDATE, "--variant", "lok"), ["Did you mean 'lock'?", "Allowed: lock, no-lock"]),
     "a variant where there is one": (("exhaust", DIE_HARD, "--variant", "2"), ["No variant named '2'", "default"]),
     "an empty variant": (("exhaust", LOST_UPDATE, "--variant", ""), ["argument --variant", "empty"]),
-    "an invariant": (("exhaust", LOST_UPDATE, "--invariant", "lost"), ["No invariant named 'lost'", "Allowed: "]),
+    "an invariant": (("exhaust", LOST_UPDATE, "--invariant", "lost"), ["No property named 'lost'", "Allowed: "]),
     "a bound": (("exhaust", LOST_UPDATE, "--bound", "thread=2"), ["No bound named 'thread'", "'threads'"]),
     "an option": (("exhaust", DIE_HARD, "--fast"), ["unrecognized arguments: --fast"]),
     "a command": (("expolre",), ["invalid choice: 'expolre'"]),
-    "a snapshot for a scenario that reads none": (("hunt", DIE_HARD, "--from", "x"), ["reads no snapshots"]),
+    "a snapshot for a scenario that reads none": (("hunt", DIE_HARD, "--from", "x"), ["does not read snapshots"]),
 }
 
 
@@ -60,7 +64,7 @@ def test_a_size_that_a_domain_cannot_have_is_refused(kwalk, size, says):
 def test_a_budget_of_faults_may_be_nought(kwalk):
     found = kwalk("exhaust", CORE, "--bound", "failovers=0", "--keep-going", "--json").object
     assert found["bounds"]["failovers"] == 0 and found["distinct_states"] > 1
-    assert found["rules"]["controller_fails()"]["taken"] == 0
+    assert found["action_counts"]["controller_fails()"]["taken"] == 0
 
 
 @pytest.mark.parametrize(
@@ -103,7 +107,7 @@ def test_a_size_that_makes_no_sense_is_refused_in_a_call_too(size):
     [
         ({"scenario": "lost-updat"}, "Did you mean 'lost-update'"),
         ({"scenario": 3}, "A scenario is a Scenario, or the name of one"),
-        ({"invariant": "nothing_is_lst"}, "Did you mean 'nothing_is_lost'"),
+        ({"prop": "nothing_is_lst"}, "Did you mean 'nothing_is_lost'"),
         ({"variant": "loc"}, "Did you mean 'lock'"),
         ({"bounds": {"thread": 2}}, "No bound named 'thread'"),
         ({"engine": "exhast"}, "Did you mean 'exhaust'"),

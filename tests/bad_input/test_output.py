@@ -11,19 +11,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model.examples.die_hard import DIE_HARD as SCENARIO
-from model.language import Model, UsageError
-from reports import files
-from search.compile import kernel_for
-from search.spark.tables import tables_in
-from search.spark.work import Chunk
-from search.walks.chunks import Course, run_chunk
+from kwalk.model.examples.die_hard import DIE_HARD as SCENARIO
+from kwalk.model.language import Model, UsageError
+from kwalk.reports import files
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.simulation.chunks import SimulationPlan, run_chunk
+from kwalk.search.spark.tables import tables_in
+from kwalk.search.spark.work import Chunk
 from tests.bad_input.refusals import COMMAND, DIE_HARD, assert_refused, kwalk, left_in, process, tiny_disk
 
 __all__ = ["kwalk", "process", "tiny_disk"]
 PINNED = Path(__file__).parent.parent / "traces" / "die-hard-default-not_solved.itf.json"
 SEARCHES = (("exhaust", DIE_HARD), ("walk", DIE_HARD), ("prove", DIE_HARD), ("hunt", DIE_HARD))
-NO_SPACE = "no space is left for the output. Free some, or send it elsewhere.\n"
+NO_SPACE = "no space is left for the output. Free some space, or redirect the output.\n"
 
 
 @pytest.mark.parametrize("words", [*SEARCHES, ("show", PINNED, "--format", "html")], ids=lambda words: words[0])
@@ -42,7 +42,7 @@ def test_a_read_only_disk_is_refused(kwalk, tiny_disk):
 
 def test_a_disk_that_is_full_half_way_leaves_no_file_and_no_doubt_about_the_verdict(kwalk, tiny_disk):
     ran = kwalk("exhaust", DIE_HARD, "--out", tiny_disk / "new")
-    assert_refused(ran, "no space left on device. Nothing was left half-written", printed=True)
+    assert_refused(ran, "no space left on device. No partial file was left", printed=True)
     assert ran.out.startswith("VIOLATED  not_solved()") and "Trace: " not in ran.out
     assert left_in(tiny_disk) == set()
 
@@ -76,8 +76,8 @@ def chunk_of(model: Model) -> Chunk:
     """Some walks that found something."""
     kernel = kernel_for(model)
     start = kernel.pack(np.array(model.initial, np.int64))
-    course = Course(start, tuple(claim.index for claim in model.claims), 0, 50, stop=False, deadlock=False)
-    return Chunk(0, 0.1, run_chunk(kernel, course, range(500), collect=True))
+    plan = SimulationPlan(start, tuple(prop.index for prop in model.properties), 0, 50, stop=False, deadlock=False)
+    return Chunk(0, 0.1, run_chunk(kernel, plan, range(500), collect=True))
 
 
 def refusal_of_tables(folder: Path) -> str:
@@ -86,7 +86,7 @@ def refusal_of_tables(folder: Path) -> str:
     with pytest.raises(UsageError) as refusal, tables_in(folder, model, 0) as tables:
         for _ in range(50):
             tables.add(chunk)
-        tables.close(chunk.walks)
+        tables.close(chunk.counts)
     return str(refusal.value)
 
 

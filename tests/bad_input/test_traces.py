@@ -51,7 +51,7 @@ def test_the_trace_that_these_tests_change_is_sound(kwalk):
 @pytest.mark.parametrize(
     "changed, says",
     [
-        ({"scenario": "die-hard"}, "is of another model, or of another version of it. No variant named 'no-lock'"),
+        ({"scenario": "die-hard"}, "belongs to another model, or to another version of it. No variant named 'no-lock'"),
         ({"scenario": "lost-updates"}, "Did you mean 'lost-update'?"),
         ({"scenario": "no_such_package.models:LOST"}, "Cannot import 'no_such_package.models'"),
         ({"scenario": "os:path"}, "'os:path' cannot be the name of a scenario"),
@@ -78,14 +78,14 @@ def test_a_trace_of_another_version_of_the_model_is_tried_with_a_warning(kwalk, 
 def test_a_trace_whose_states_have_other_fields_is_taken_anew_or_refused(kwalk, refused, tmp_path):
     (tmp_path / "other.itf.json").write_text(json.dumps(page(bounds={"threads": 3})))
     ran = kwalk("replay", "other.itf.json")
-    assert ran.code == 0 and "its steps are taken anew" in ran.err and "NOT VIOLATED" in ran.out
+    assert ran.code == 0 and "its steps are executed again" in ran.err and "NOT VIOLATED" in ran.out
     (tmp_path / "other.itf.json").unlink()
     refused(page(bounds={"threads": 1}), "state 0 has 5 numbers, and a state of this model has 3")
 
 
 def test_a_trace_about_an_invariant_that_is_gone_says_which_there_are(kwalk, tmp_path):
-    (tmp_path / "gone.itf.json").write_text(json.dumps(page(claim="\x1b[31mgone()")))
-    assert_refused(kwalk("replay", "gone.itf.json"), "gone()", "no such invariant. Allowed: counts_every_increment")
+    (tmp_path / "gone.itf.json").write_text(json.dumps(page(property="\x1b[31mgone()")))
+    assert_refused(kwalk("replay", "gone.itf.json"), "gone()", "no such property. Allowed: counts_every_increment")
 
 
 def edited(change: Callable[[list[str], list[str]], None]) -> dict[str, Any]:
@@ -97,15 +97,15 @@ def edited(change: Callable[[list[str], list[str]], None]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "change, says",
     [
-        (lambda actions, _: actions.reverse(), "it stops at once; step 1, write("),
-        (lambda actions, _: actions.pop(), "it has 3 actions and 5 states; there must be one state more"),
-        (lambda actions, _: actions.__setitem__(2, "fly(0)"), "2 of its 4 steps fit; step 3, fly(0), is no step"),
-        (lambda actions, _: actions.__setitem__(2, HOSTILE[1]), r"step 3, \x1b[31m../x, is no step of this model"),
-        (lambda actions, _: actions.__setitem__(1, actions[0]), "cannot be taken: it is not enabled there"),
-        (lambda _, vectors: vectors.__setitem__(2, vectors[1]), "leads to another state than saved"),
+        (lambda actions, _: actions.reverse(), "no step fits; step 1, write("),
+        (lambda actions, _: actions.pop(), "it has 3 actions and 5 states; there must be one more state"),
+        (lambda actions, _: actions.__setitem__(2, "fly(0)"), "2 of its 4 steps fit; step 3, fly(0), is not an action"),
+        (lambda actions, _: actions.__setitem__(2, HOSTILE[1]), r"step 3, \x1b[31m../x, is not an action instance of"),
+        (lambda actions, _: actions.__setitem__(1, actions[0]), "cannot be executed: it is not enabled"),
+        (lambda _, vectors: vectors.__setitem__(2, vectors[1]), "leads to another state than the saved one"),
         (lambda _, vectors: vectors.__setitem__(2, "9 9 9 9 9"), "and the model allows 0 … 2"),
         (lambda _, vectors: vectors.__setitem__(2, "many"), "vector 2 is not a list of small numbers"),
-        (lambda _, vectors: vectors.__setitem__(2, 7), "`vectors` must be a list of texts"),
+        (lambda _, vectors: vectors.__setitem__(2, 7), "`vectors` must be a list of strings"),
         (lambda _, vectors: vectors.__setitem__(2, "9" * 10**6), "vector 2 is not a list of small numbers"),
     ],
 )
@@ -121,7 +121,7 @@ def test_a_trace_whose_steps_were_edited_is_refused_with_the_step(refused, chang
         (LOST.read_bytes()[:300], "is not JSON"),
         (b"[1]", "no list `states`"),
         (b'{"states": [], "#meta": 3}', "an ITF trace that kwalk did not write"),
-        (b'{"states": [], "#meta": {"vectors": []}}', "`actions` must be a list of texts"),
+        (b'{"states": [], "#meta": {"vectors": []}}', "`actions` must be a list of strings"),
         (b"[" * 3_000_000, "is nested too deeply for a trace"),
         (b'{"#meta":' * 100_000 + b"1" + b"}" * 100_000, "is nested too deeply for a trace"),
         (b'{"states": [], "#meta": {"vectors": ["' + b"1 " * 10**6 + b'"]}}', "vector 0 is not a list"),

@@ -8,22 +8,23 @@ from functools import partial
 import pytest
 from attrs import evolve
 
-from model.examples.lost_update import LOST_UPDATE
-from model.examples.reference import REFERENCE
-from model.examples.two_phase_commit import TWO_PHASE_COMMIT
-from model.language import Model
-from search import check as checking
-from search import hunt as hunting
-from search.check import check
-from search.compile import kernel_for
-from search.contradiction import Contradiction, agreed, contradictions, positions
-from search.exhaust import exhaust
-from search.prove import prove
-from search.verdict import Answer, Finding, Proof
-from search.walks import walk
+from kwalk.model.examples.lost_update import LOST_UPDATE
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
+from kwalk.model.language import Model
+from kwalk.search.analyses import check as checking
+from kwalk.search.analyses import hunt as hunting
+from kwalk.search.analyses.check import check
+from kwalk.search.base.options import StopReason
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.proof.prove import prove
+from kwalk.search.results.cross_check import Contradiction, check_agreement, conclusions, contradictions
+from kwalk.search.results.verdict import Answer, Finding, ProofOutcome, ProofResult, Strength
+from kwalk.search.simulation.walk import walk
 
 MODEL = Model(REFERENCE)
-DISK = MODEL.claims_of("disk_matches_znode")
+DISK = MODEL.properties_of("disk_matches_znode")
 KEY = "disk_matches_znode()"
 
 
@@ -50,81 +51,91 @@ def forgetful(kernel, forgotten):
 ELECTIONS = {instance.index for instance in MODEL.instances if instance.action.name == "elect"}
 
 
-def lying_proof(model, *, claims, **_):
+def lying_proof(model, *, properties, **_):
     """A proof of whatever is asked."""
     said = prove(Model(LOST_UPDATE, "lock"))
-    proofs = tuple(Proof(claim.key, "proved", "so they say") for claim in claims)
+    proofs = tuple(ProofResult(prop.key, ProofOutcome.PROVED, "so they say") for prop in properties)
     return evolve(said, scenario=model.scenario.name, findings=(), proofs=proofs)
 
 
 @pytest.mark.parametrize("scenario", [LOST_UPDATE, TWO_PHASE_COMMIT, REFERENCE])
 def test_engines_agree_on_the_examples(scenario):
     model = Model(scenario)
-    found = check(model, seconds=6, claims=model.claims[:3])
-    assert found.engine == "check" and "Nothing that they say contradicts anything else." in found.notes
+    found = check(model, seconds=6, properties=model.properties[:3])
+    assert found.engine == "check" and "The engines do not contradict each other." in found.notes
     assert found.answer is not Answer.UNDECIDED
 
 
 def test_the_shortest_trace_of_the_three_is_the_verdict():
-    found = check(MODEL, claims=DISK, seconds=6)
+    found = check(MODEL, properties=DISK, seconds=6)
     assert (found.answer, found.counterexample.length) == (Answer.VIOLATED, 3) and found.counterexample.shortest
     assert [note.split(":")[0] for note in found.notes if not note.startswith("  ")][:3] == ["exhaust", "walk", "prove"]
 
 
 def test_a_kernel_that_drops_a_successor_is_noticed(monkeypatch):
     wrong = forgetful(kernel_for(MODEL), ELECTIONS)
-    assert exhaust(MODEL, claims=DISK, kernel=wrong).answer is Answer.HOLDS
+    assert exhaust(MODEL, properties=DISK, kernel=wrong).answer is Answer.HOLDS
     monkeypatch.setattr(checking, "exhaust", partial(exhaust, kernel=wrong))
-    with pytest.raises(Contradiction, match=r"exhaust says that no trace of any length violates disk_matches_znode"):
-        check(MODEL, claims=DISK, seconds=6)
+    with pytest.raises(
+        Contradiction, match=r"According to exhaust, no trace of any length violates disk_matches_znode"
+    ):
+        check(MODEL, properties=DISK, seconds=6)
 
 
 def test_a_proof_that_lies_is_noticed(monkeypatch):
     monkeypatch.setattr(checking, "prove", lying_proof)
-    with pytest.raises(Contradiction, match=r"prove says .* any length .* and walk has one of 3 steps"):
-        check(MODEL, claims=DISK, seconds=6)
+    with pytest.raises(Contradiction, match=r"According to prove, .* any length .* and walk has one of 3 steps"):
+        check(MODEL, properties=DISK, seconds=6)
 
 
 def test_a_hunt_notices_that_walks_find_what_was_searched_already(monkeypatch):
     def blind(model, **wanted):
         """A search that has come to depth 10 and seen nothing."""
         early = exhaust(model, **{**wanted, "seconds": 1e-9})
-        keys = {claim.key: 1 for claim in wanted["claims"]}
-        return evolve(early, answer=Answer.UNDECIDED, how="time budget of 0 s", depth=11, premises=keys, findings=())
+        keys = {prop.key: 1 for prop in wanted["properties"]}
+        return evolve(
+            early,
+            answer=Answer.UNDECIDED,
+            strength=Strength.PARTIAL,
+            stopped=StopReason.TIME,
+            depth=11,
+            premises=keys,
+            findings=(),
+        )
 
     def walks_here(model, *, partitions=None, out=None, **wanted):
         return walk(model, **{**wanted, "seconds": None, "walks": 500})
 
     monkeypatch.setattr(hunting, "exhaust", blind)
-    monkeypatch.setattr("search.spark.walks.walk_on_spark", walks_here)
-    with pytest.raises(Contradiction, match="exhaust says that no trace of up to 10 steps violates"):
-        hunting.hunt(MODEL, claims=DISK, seconds=20)
+    monkeypatch.setattr("kwalk.search.spark.walks.walk_on_spark", walks_here)
+    with pytest.raises(Contradiction, match="According to exhaust, no trace of up to 10 steps violates"):
+        hunting.hunt(MODEL, properties=DISK, seconds=20)
 
 
 @pytest.fixture(scope="module")
 def honest():
-    return exhaust(MODEL, claims=DISK)
+    return exhaust(MODEL, properties=DISK)
 
 
 def other(verdict, **changes):
     """What another engine might say: the same trace, changed."""
     finding = verdict.findings[0]
     trace = evolve(finding.trace, **changes)
-    return evolve(verdict, engine="walk", how="sampled", findings=(Finding(KEY, 1, trace),))
+    return evolve(verdict, engine="walk", strength=Strength.SAMPLED, findings=(Finding(KEY, 1, trace),))
 
 
 def test_two_lengths_cannot_both_be_the_shortest(honest):
     trace = honest.counterexample
     longer = {"actions": (*trace.actions, "expand()"), "states": (*trace.states, trace.states[-1])}
     assert list(contradictions(MODEL, [honest, other(honest, **longer, shortest="prove")])) == [
-        "walk says that no trace of up to 3 steps violates disk_matches_znode(), and exhaust has one of 3 steps."
+        "According to walk, no trace of up to 3 steps violates disk_matches_znode(), and exhaust has one of 3 steps."
     ]
     assert list(contradictions(MODEL, [honest, other(honest, **longer, shortest=None)])) == []
 
 
 def test_no_violation_within_a_depth_contradicts_a_trace_that_is_not_longer(honest):
     def within(depths):
-        proofs = (Proof(KEY, "unknown", refuted=depths + 1),)
+        proofs = (ProofResult(KEY, ProofOutcome.UNKNOWN, refuted=depths + 1),)
         return evolve(honest, engine="prove", answer=Answer.UNDECIDED, findings=(), premises={}, proofs=proofs)
 
     assert len(list(contradictions(MODEL, [honest, within(3)]))) == 1
@@ -135,25 +146,25 @@ def test_what_cannot_be_reached_is_not_reached_by_another():
     from tests.shrink.mail import MAIL
 
     model = Model(MAIL)
-    claims = model.claims_of("all_houses_wait")
-    reached = exhaust(model, claims=claims)
-    assert positions(model, reached)["all_houses_wait()"].reached is True
+    properties = model.properties_of("all_houses_wait")
+    reached = exhaust(model, properties=properties)
+    assert conclusions(model, reached)["all_houses_wait()"].reached is True
     never = evolve(reached, engine="prove", answer=Answer.VIOLATED, findings=(Finding("all_houses_wait()", 0),))
     assert list(contradictions(model, [reached, never])) == [
-        "prove says that all_houses_wait() cannot be reached, and exhaust has reached it."
+        "According to prove, all_houses_wait() is not reachable, and exhaust has reached it."
     ]
 
 
 def test_walks_that_met_nothing_contradict_nothing(honest):
-    silent = evolve(honest, engine="walk", answer=Answer.HOLDS, how="sampled", findings=(), depth=None)
-    agreed(MODEL, honest, silent)
+    silent = evolve(honest, engine="walk", answer=Answer.HOLDS, strength=Strength.SAMPLED, findings=(), depth=None)
+    check_agreement(MODEL, honest, silent)
 
 
 def test_the_command_ends_with_70_and_leaves_all_that_reproduces_it(kwalk, monkeypatch, tmp_path):
     monkeypatch.setattr(checking, "prove", lying_proof)
-    ran = kwalk("check", "topic-id-core", "--invariant", "disk_matches_znode", "--seconds", 6, "--out", "found")
+    ran = kwalk("check", "topic-id-core", "--property", "disk_matches_znode", "--seconds", 6, "--out", "found")
     assert ran.code == 70
-    assert "kwalk: internal error, and no verdict: Engines contradict each other" in ran.err
+    assert "kwalk: internal error, no verdict: Engines contradict each other" in ran.err
     (folder,) = (tmp_path / "found").iterdir()
     assert ran.out == f"Bundle: found/{folder.name}\n"
     about = json.loads((folder / "model.json").read_text())
@@ -172,4 +183,4 @@ def test_the_command_says_what_each_engine_says(kwalk):
     ran = kwalk("check", "lost-update", "--flag", "lock=on", "--seconds", 6)
     assert ran.code == 0 and ran.out.startswith("HOLDS")
     assert "exhaust: holds (exhaustive" in ran.out and "walk: holds (sampled" in ran.out
-    assert "Nothing that they say contradicts anything else." in ran.out
+    assert "The engines do not contradict each other." in ran.out

@@ -3,21 +3,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from search.verdict import Verdict
+from kwalk.search.results.verdict import Verdict
 
 COUNTS = (
-    "scenario", "variant", "bounds", "flags", "invariants", "how", "distinct_states", "generated_states", "depth",
-    "quiet_states", "bounds_hit", "rules", "premises",
+    "scenario", "variant", "bounds", "flags", "properties", "qualifier", "distinct_states", "generated_states", "depth",
+    "quiescent_states", "bounds_hit", "action_counts", "premises",
 )  # fmt: skip
 
 
 def counts(verdict: Verdict) -> dict[str, Any]:
     """All that is counted, with how often each claim fails and how soon; which of several shortest traces is free."""
-    found = {f.claim: (f.count, f.trace.length if f.trace else None) for f in verdict.findings}
+    found = {f.prop: (f.count, f.trace.length if f.trace else None) for f in verdict.findings}
     return {name: getattr(verdict, name) for name in COUNTS} | {"found": found}
 
 
 def everything(verdict: Verdict) -> str:
     """All that must be the same for any number of partitions, executors and interruptions."""
-    traces = [(f.claim, f.count, f.trace and (f.trace.actions, f.trace.states)) for f in verdict.findings]
+    traces = [(f.prop, f.count, f.trace and (f.trace.actions, f.trace.states)) for f in verdict.findings]
     return repr((verdict.answer, counts(verdict), traces))

@@ -7,9 +7,9 @@ from __future__ import annotations
 import sys
 import time
 
-from model.examples.synod import SYNOD
-from model.language import Model
-from search.distributed import exhaust_on_spark
+from kwalk.model.examples.synod import SYNOD
+from kwalk.model.language import Model
+from kwalk.search.spark.exhaustive.search import exhaust_on_spark
 
 PARTITIONS = 4
 
@@ -23,5 +23,11 @@ def linger(level):
 
 if __name__ == "__main__":
     exhaust_on_spark(
-        Model(SYNOD), folder=sys.argv[1], keep_going=True, partitions=PARTITIONS, workers=1, few=0, on_level=linger
+        Model(SYNOD),
+        folder=sys.argv[1],
+        keep_going=True,
+        partitions=PARTITIONS,
+        workers=1,
+        local_level=0,
+        on_level=linger,
     )

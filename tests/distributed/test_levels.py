@@ -8,22 +8,24 @@ import sys
 
 import pytest
 
-from invariants.scenarios import OLD_CLIENT_EXPANSION
-from model.examples.alternating_bit import ALTERNATING_BIT
-from model.examples.blocking_queue import BLOCKING_QUEUE
-from model.examples.die_hard import DIE_HARD
-from model.examples.ewd426 import EWD426
-from model.examples.ewd840 import EWD840
-from model.examples.reference import REFERENCE
-from model.examples.synod import SYNOD
-from model.examples.tic_tac_toe import TIC_TAC_TOE
-from model.examples.two_phase_commit import TWO_PHASE_COMMIT
-from model.language import DomainError, Model, UsageError
-from search.distributed import exhaust_on_spark, jobs
-from search.exhaust import exhaust
-from search.fairness import safety
-from search.spark.fleet import SparkFailure
-from search.verdict import Answer
+from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.model.examples.alternating_bit import ALTERNATING_BIT
+from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
+from kwalk.model.examples.die_hard import DIE_HARD
+from kwalk.model.examples.ewd426 import EWD426
+from kwalk.model.examples.ewd840 import EWD840
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.examples.synod import SYNOD
+from kwalk.model.examples.tic_tac_toe import TIC_TAC_TOE
+from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
+from kwalk.model.language import DomainError, Model, UsageError
+from kwalk.search.base.options import StopReason
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.fairness import safety_properties
+from kwalk.search.results.verdict import Answer
+from kwalk.search.spark.executors import SparkFailure
+from kwalk.search.spark.exhaustive import jobs
+from kwalk.search.spark.exhaustive.search import exhaust_on_spark
 from tests.agreement.zoo import ZOO
 from tests.distributed.compared import counts, everything
 from tests.distributed.killed import PARTITIONS
@@ -34,21 +36,21 @@ EXAMPLES = (DIE_HARD, BLOCKING_QUEUE, ALTERNATING_BIT, TWO_PHASE_COMMIT, EWD426)
 
 
 def levels(model, folder, **more):
-    return exhaust_on_spark(model, folder=folder / "states", **{"keep_going": True, "few": AT_HOME, **more})
+    return exhaust_on_spark(model, folder=folder / "states", **{"keep_going": True, "local_level": AT_HOME, **more})
 
 
 @pytest.mark.parametrize("scenario", EXAMPLES, ids=lambda scenario: scenario.name)
 def test_every_count_is_that_of_the_search_in_memory(scenario, tmp_path):
     for variant in scenario.variants:
         model = Model(scenario, variant)
-        expected = counts(exhaust(model, claims=safety(model.claims), keep_going=True))
-        assert counts(levels(model, tmp_path, claims=safety(model.claims), partitions=4)) == expected
+        expected = counts(exhaust(model, properties=safety_properties(model.properties), keep_going=True))
+        assert counts(levels(model, tmp_path, properties=safety_properties(model.properties), partitions=4)) == expected
 
 
 def test_every_count_of_a_kafka_scenario_is_that_of_the_search_in_memory(tmp_path):
     model = Model(OLD_CLIENT_EXPANSION, "2.8.2", {"restarts": 0, "brokers": 2})
     verdict = levels(model, tmp_path, partitions=3)
-    assert (verdict.distinct_states, verdict.quiet_states) == (4_062, 31)
+    assert (verdict.distinct_states, verdict.quiescent_states) == (4_062, 31)
     assert counts(verdict) == counts(exhaust(model, keep_going=True))
 
 
@@ -63,25 +65,25 @@ def test_nothing_depends_on_what_is_done_on_spark(spark, tmp_path):
     model = Model(TIC_TAC_TOE)
     expected = everything(levels(model, tmp_path, partitions=4))
     few = 1_200  # of ten levels, two are larger
-    assert everything(levels(model, tmp_path, partitions=4, session=spark, few=few)) == expected
+    assert everything(levels(model, tmp_path, partitions=4, session=spark, local_level=few)) == expected
     assert "'distinct_states': 5478" in expected
 
 
 def test_at_a_violation_the_level_is_finished_and_the_first_one_by_place_is_shown(tmp_path):
     model = Model(REFERENCE)
     for invariant, length in (("disk_matches_znode", 3), ("leaders_when_settled", 9)):
-        claims = model.claims_of(invariant)
-        alone = exhaust(model, claims=claims)
-        verdict = levels(model, tmp_path, claims=claims, keep_going=False, partitions=4)
+        properties = model.properties_of(invariant)
+        alone = exhaust(model, properties=properties)
+        verdict = levels(model, tmp_path, properties=properties, keep_going=False, partitions=4)
         assert (verdict.answer, verdict.depth, verdict.counterexample.length) == (alone.answer, alone.depth, length)
-        again = levels(model, tmp_path, claims=claims, keep_going=False, partitions=16)
+        again = levels(model, tmp_path, properties=properties, keep_going=False, partitions=16)
         assert everything(again) == everything(verdict)
         assert verdict.distinct_states >= alone.distinct_states
 
 
 def test_a_deadlock_and_a_step_out_of_the_domain_are_found_on_a_shortest_way(tmp_path):
     model = Model(BLOCKING_QUEUE)
-    alone, verdict = exhaust(model, claims=()), levels(model, tmp_path, claims=(), keep_going=False)
+    alone, verdict = exhaust(model, properties=()), levels(model, tmp_path, properties=(), keep_going=False)
     assert verdict.answer is alone.answer
     assert [f.trace.length for f in verdict.findings] == [f.trace.length for f in alone.findings]
     with pytest.raises(DomainError, match=r"leaves its domain.* This happens after 3 steps: ") as error:
@@ -91,15 +93,15 @@ def test_a_deadlock_and_a_step_out_of_the_domain_are_found_on_a_shortest_way(tmp
 
 def test_what_comes_eventually_is_not_looked_at_and_the_verdict_says_so(tmp_path):
     verdict = levels(Model(EWD840), tmp_path)
-    assert (verdict.answer, verdict.how) == (Answer.UNDECIDED, "what comes eventually was not looked at")
+    assert (verdict.answer, verdict.stopped) == (Answer.UNDECIDED, StopReason.LIVENESS)
 
 
 def test_a_spent_budget_is_told_and_the_search_goes_on_to_the_same_end(tmp_path):
     model = Model(SYNOD)
     expected = everything(levels(model, tmp_path, partitions=4))
     cut = levels(model, tmp_path, partitions=4, seconds=1e-9, command="kwalk exhaust synod --spark")
-    assert (cut.answer, cut.how, cut.distinct_states) == (Answer.UNDECIDED, "time budget of 1e-09 s", 1)
-    again = f"go on with: kwalk exhaust synod --spark --checkpoint {tmp_path}/states --resume"
+    assert (cut.answer, cut.qualifier, cut.distinct_states) == (Answer.UNDECIDED, "time budget of 1e-09 s", 1)
+    again = f"resume with: kwalk exhaust synod --spark --checkpoint {tmp_path}/states --resume"
     assert f"Checkpoint saved: {tmp_path}/states, with 1 states; {again}" in cut.notes
     seen = []
     verdict = levels(model, tmp_path, resume=True, on_level=seen.append)
@@ -112,8 +114,8 @@ def test_a_spent_budget_is_told_and_the_search_goes_on_to_the_same_end(tmp_path)
 def test_a_budget_that_ends_in_mid_level_gives_up_the_job_and_keeps_the_levels_before(spark, tmp_path):
     model = Model(SYNOD)
     expected = everything(levels(model, tmp_path, partitions=4))
-    cut = levels(model, tmp_path, partitions=4, session=spark, few=0, seconds=0.3)
-    assert cut.how == "time budget of 0.3 s" and cut.distinct_states < 3921
+    cut = levels(model, tmp_path, partitions=4, session=spark, local_level=0, seconds=0.3)
+    assert cut.qualifier == "time budget of 0.3 s" and cut.distinct_states < 3921
     assert everything(levels(model, tmp_path, resume=True)) == expected
 
 
@@ -126,15 +128,15 @@ def test_ctrl_c_leaves_what_can_be_resumed(tmp_path):
             os.kill(os.getpid(), signal.SIGINT)
 
     cut = levels(model, tmp_path, on_level=press)
-    assert (cut.how, cut.depth) == ("interrupted", 5)
+    assert (cut.stopped, cut.depth) == (StopReason.INTERRUPT, 5)
     assert everything(levels(model, tmp_path, resume=True)) == expected
 
 
 def test_partitions_that_get_too_many_new_states_end_the_search_with_advice(tmp_path):
     model = Model(REFERENCE, bounds={"restarts": 1})
     verdict = levels(model, tmp_path, partitions=1, memory_bytes=400_000)
-    assert verdict.how == "memory budget of 0.0004 GB"
-    assert any("Begin anew with more partitions" in note for note in verdict.notes)
+    assert verdict.qualifier == "memory budget of 0.000373 GiB"
+    assert any("Start again with more partitions" in note for note in verdict.notes)
     expected = everything(levels(model, tmp_path / "other", partitions=1))
     assert everything(levels(model, tmp_path, resume=True)) == expected
 
@@ -164,16 +166,16 @@ def test_a_damaged_level_is_done_again_and_the_verdict_says_so(how, tmp_path):
     levels(model, tmp_path, partitions=1, on_level=press)
     name = damaged(tmp_path / "states", how)
     verdict = levels(model, tmp_path, resume=True)
-    assert any(name in note and "went on from the level before" in note for note in verdict.notes)
+    assert any(name in note and "resumed from the level before" in note for note in verdict.notes)
     assert everything(verdict) == expected
 
 
 def test_a_folder_of_another_search_is_refused(tmp_path):
     model = Model(SYNOD)
-    with pytest.raises(UsageError, match=r"no checkpoint in .* to go on from"):
+    with pytest.raises(UsageError, match=r"no checkpoint in .* to resume from"):
         levels(model, tmp_path, resume=True)
     levels(model, tmp_path, seconds=1e-9)
-    with pytest.raises(UsageError, match=r"There is a checkpoint in .* already, of synod with 1 states"):
+    with pytest.raises(UsageError, match=r"There is already a checkpoint in .*, of synod with 1 states"):
         levels(model, tmp_path)
     with pytest.raises(UsageError, match="of another search: scenario was synod, and is die-hard"):
         levels(Model(DIE_HARD), tmp_path, resume=True)
@@ -209,7 +211,7 @@ def test_a_worker_that_dies_is_replaced_and_nothing_changes(spark, tmp_path, mon
 
     expected = everything(levels(Model(DIE_HARD), tmp_path))
     monkeypatch.setattr(jobs, "second_half", mortal)
-    assert everything(levels(Model(DIE_HARD), tmp_path, session=spark, partitions=2, few=0)) == expected
+    assert everything(levels(Model(DIE_HARD), tmp_path, session=spark, partitions=2, local_level=0)) == expected
     assert os.path.exists(marker)
 
 
@@ -224,5 +226,5 @@ def test_a_job_that_fails_is_one_error_and_the_levels_before_it_can_be_resumed(s
     with monkeypatch.context() as patched:
         patched.setattr(jobs, "second_half", broken)
         with pytest.raises(SparkFailure, match=r"No space left on device.*--resume"):
-            levels(model, tmp_path, session=spark, partitions=2, few=1)
+            levels(model, tmp_path, session=spark, partitions=2, local_level=1)
     assert everything(levels(model, tmp_path, resume=True)) == everything(levels(model, tmp_path))

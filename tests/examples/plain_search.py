@@ -12,7 +12,7 @@ from functools import cache
 
 from attrs import field, frozen
 
-from model.language import Kind, Model, Result, Scenario, Vector
+from kwalk.model.language import Kind, Model, Scenario, StepResult, Vector
 
 
 @frozen(eq=False)
@@ -55,26 +55,26 @@ class Space:
 
     def violation(self, name: str) -> list[str] | None:
         """A shortest path to a violation of an invariant; None if it holds everywhere."""
-        claims = self.model.claims_of(name)
-        if claims[0].kind is Kind.STEP:
+        properties = self.model.properties_of(name)
+        if properties[0].kind is Kind.STEP:
             return self._bad_step(name)
         for vector in self.reached:
-            if any(self.model.violates(claim, vector) for claim in claims):
+            if any(self.model.violates(prop, vector) for prop in properties):
                 return self.way_to(vector)
         return None
 
     def witness(self, name: str) -> list[str] | None:
         """A shortest path to a state where a `reachable` invariant is true; None if there is none."""
-        claims = self.model.claims_of(name)
+        properties = self.model.properties_of(name)
         for vector in self.reached:
-            if any(self.model.truth(claim, vector) for claim in claims):
+            if any(self.model.truth(prop, vector) for prop in properties):
                 return self.way_to(vector)
         return None
 
     def _bad_step(self, name: str) -> list[str] | None:
-        claims = self.model.claims_of(name)
+        properties = self.model.properties_of(name)
         for before, key, after in self._all_steps():
-            if any(self.model.violates(claim, after, before) for claim in claims):
+            if any(self.model.violates(prop, after, before) for prop in properties):
                 return [*self.way_to(before), key]
         return None
 
@@ -93,7 +93,7 @@ def explore(model: Model) -> Space:
     for vector in queue:
         for instance in model.instances:
             outcome = model.attempt(instance, vector)
-            if outcome.result is Result.BOUND:
+            if outcome.result is StepResult.BOUND:
                 space.bounds_hit[str(outcome.bound)] += 1
             if outcome.after is None:
                 continue

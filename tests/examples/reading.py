@@ -14,7 +14,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from reports.command_line import main
+from kwalk.reports.command_line import main
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"# (\w+)\.py\n")
@@ -22,7 +22,7 @@ FILE_NAME = re.compile(r"# (\w+)\.py\n")
 
 @frozen
 class Part:
-    """A block of a document and, if a block of text follows it, the lines that the reader is told to see."""
+    """A block of a document and, if a block of text follows it, the lines that it shows as output."""
 
     language: str
     code: str
@@ -51,7 +51,7 @@ def squeezed(text: str) -> str:
 
 
 class Reader:
-    """Somebody who does in a folder of their own what a document says. Leave with `forget`."""
+    """Follows a document in a folder of its own. Call `forget` at the end."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -83,7 +83,7 @@ class Reader:
         self.forget()
 
     def forget(self) -> None:
-        """Let the modules be imported anew by whoever comes next."""
+        """Remove the modules, so that the next reader imports its own."""
         for module in self.modules:
             sys.modules.pop(module, None)
         importlib.invalidate_caches()

@@ -10,14 +10,22 @@ from types import ModuleType
 
 import pytest
 
-import model.examples
-from model.examples.scenarios import SCENARIOS
-from model.language import Kind, Model, Scenario
-from model.language.containers import ArrayShape, FifoShape, FreshShape
-from model.language.records import RecordShape, ValueShape, shapes_of
-from model.language.shapes import ChoiceShape, FlagShape, MemberShape, NumberShape, OptionalShape, Shape, SubsetShape
-from search.exhaust import exhaust
-from search.verdict import Answer
+import kwalk.model.examples
+from kwalk.model.examples.scenarios import SCENARIOS
+from kwalk.model.language import Kind, Model, Scenario
+from kwalk.model.language.containers import ArrayShape, FifoShape, FreshShape
+from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
+from kwalk.model.language.shapes import (
+    ChoiceShape,
+    FlagShape,
+    MemberShape,
+    NumberShape,
+    OptionalShape,
+    Shape,
+    SubsetShape,
+)
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.verdict import Answer
 from tests.examples.plain_search import Space, space_of
 
 SMALL = {
@@ -42,12 +50,12 @@ FOUND_ON_PURPOSE = {
 }
 """Invariants that their scenario violates in its first variant."""
 
-CLAIMS = [(scenario, invariant.name) for scenario in SCENARIOS for invariant in scenario.invariants]
+PROPERTIES = [(scenario, invariant.name) for scenario in SCENARIOS for invariant in scenario.properties]
 
 
 def _modules() -> list[ModuleType]:
-    names = [m.name for m in pkgutil.iter_modules(model.examples.__path__) if m.name != "scenarios"]
-    return [importlib.import_module(f"model.examples.{name}") for name in names]
+    names = [m.name for m in pkgutil.iter_modules(kwalk.model.examples.__path__) if m.name != "scenarios"]
+    return [importlib.import_module(f"kwalk.model.examples.{name}") for name in names]
 
 
 def _space(scenario: Scenario) -> Space:
@@ -65,12 +73,12 @@ def test_names_of_scenarios_differ() -> None:
     assert len({scenario.name for scenario in SCENARIOS}) == len(SCENARIOS)
 
 
-@pytest.mark.parametrize(("scenario", "name"), CLAIMS, ids=lambda part: getattr(part, "name", part))
+@pytest.mark.parametrize(("scenario", "name"), PROPERTIES, ids=lambda part: getattr(part, "name", part))
 def test_an_invariant_holds_unless_the_bug_was_planted(scenario: Scenario, name: str) -> None:
     space = _space(scenario)
-    kind = space.model.claims_of(name)[0].kind
+    kind = space.model.properties_of(name)[0].kind
     if kind is Kind.EVENTUALLY:
-        assert exhaust(space.model, claims=space.model.claims_of(name)).answer is Answer.HOLDS
+        assert exhaust(space.model, properties=space.model.properties_of(name)).answer is Answer.HOLDS
     elif kind is Kind.REACHABLE:
         assert space.witness(name) is not None
     else:
@@ -109,7 +117,7 @@ def test_together_the_examples_use_every_kind_of_field() -> None:
 
 
 def test_together_the_examples_use_every_kind_of_invariant() -> None:
-    assert {invariant.kind for scenario in SCENARIOS for invariant in scenario.invariants} == set(Kind)
+    assert {invariant.kind for scenario in SCENARIOS for invariant in scenario.properties} == set(Kind)
 
 
 def test_together_the_examples_use_variants_many_initial_states_and_deadlock_as_an_error() -> None:

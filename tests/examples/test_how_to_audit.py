@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from search.audit import Judgement
+from kwalk.search.analyses.audit.audit import Judgement
 from tests.examples.reading import Reader, parts_of, squeezed
 from tests.structure.rooms import ROOT
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from search.mutation import Fate
+from kwalk.search.analyses.mutation.mutate import MutantStatus
 from tests.examples.reading import Reader, parts_of, squeezed
 from tests.structure.rooms import ROOT
 
@@ -24,6 +24,6 @@ def test_following_the_page_prints_what_it_shows(reader: Reader) -> None:
     assert (reader.folder / "mutants.md").is_file()
 
 
-@pytest.mark.parametrize("fate", Fate)
-def test_every_fate_is_explained(fate: Fate) -> None:
-    assert f"| **{fate.value}** |" in PAGE.read_text(encoding="utf-8")
+@pytest.mark.parametrize("status", MutantStatus)
+def test_every_status_is_explained(status: MutantStatus) -> None:
+    assert f"| **{status.value}** |" in PAGE.read_text(encoding="utf-8")

@@ -9,10 +9,10 @@ from types import ModuleType
 import pytest
 from attrs import evolve
 
-from model.language import Claim, LiftError, Model, Scenario, Vector
-from model.language.lift import lift
-from search.compile import kernel_for
-from search.stepping import KernelStepper, PlainStepper
+from kwalk.model.language import LiftError, Model, PropertyInstance, Scenario, Vector
+from kwalk.model.language.lift import lift
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.kernel.stepping import KernelStepper, PlainStepper
 from tests.examples.reading import Reader, parts_of, squeezed
 from tests.structure.rooms import ROOT
 
@@ -39,7 +39,7 @@ def _depot(reader: Reader, extra: str = "") -> ModuleType:
     return importlib.import_module("depot")
 
 
-def _claims(expressions: list[str]) -> str:
+def _properties(expressions: list[str]) -> str:
     head = "@always()\ndef claim_{}(depot: Depot, shelf: Shelf) -> bool:\n    return bool({})\n"
     return "\n\n".join(head.format(number, code) for number, code in enumerate(expressions))
 
@@ -77,32 +77,32 @@ def test_the_references_actions_do_the_same_compiled_as_in_plain_python(reader: 
 
 
 def test_the_references_expressions_are_as_true_compiled_as_in_plain_python(reader: Reader) -> None:
-    scenario = _with_claims(_depot(reader, _claims(EXPRESSIONS)))
+    scenario = _with_properties(_depot(reader, _properties(EXPRESSIONS)))
     model = Model(scenario)
     kernel = kernel_for(model)
     states = _sample(model)
-    for claim in model.claims:
-        compiled = KernelStepper(model, (claim,), kernel)
+    for prop in model.properties:
+        compiled = KernelStepper(model, (prop,), kernel)
         found = [compiled.shows(compiled.start(vector), None) for vector in states]
-        assert found == [model.violates(claim, vector) for vector in states], _expression(claim)
+        assert found == [model.violates(prop, vector) for vector in states], _expression(prop)
 
 
 def test_the_references_expressions_are_true_in_some_states_and_false_in_others(reader: Reader) -> None:
-    model = Model(_with_claims(_depot(reader, _claims(EXPRESSIONS))))
+    model = Model(_with_properties(_depot(reader, _properties(EXPRESSIONS))))
     states = _sample(model)
     seen: dict[str, set[bool | None]] = {}
-    for claim in model.claims:
-        seen.setdefault(_expression(claim), set()).update(model.truth(claim, vector) for vector in states)
+    for prop in model.properties:
+        seen.setdefault(_expression(prop), set()).update(model.truth(prop, vector) for vector in states)
     assert {expression for expression, truths in seen.items() if len(truths) == 1} == FIXED_BY_THE_VARIANT
 
 
-def _expression(claim: Claim) -> str:
-    return EXPRESSIONS[int(claim.invariant.name.removeprefix("claim_"))]
+def _expression(prop: PropertyInstance) -> str:
+    return EXPRESSIONS[int(prop.declaration.name.removeprefix("claim_"))]
 
 
-def _with_claims(module: ModuleType) -> Scenario:
-    claims = [getattr(module, f"claim_{number}") for number in range(len(EXPRESSIONS))]
-    return evolve(module.DEPOT, invariants=claims)
+def _with_properties(module: ModuleType) -> Scenario:
+    properties = [getattr(module, f"claim_{number}") for number in range(len(EXPRESSIONS))]
+    return evolve(module.DEPOT, properties=properties)
 
 
 def test_the_tables_of_the_reference_are_read() -> None:
@@ -114,7 +114,7 @@ def test_the_tables_of_the_reference_are_read() -> None:
 def test_what_the_reference_calls_refused_is_refused_with_file_line_and_advice(reader: Reader, statement: str) -> None:
     code = f"@action(by=CLERK)\ndef refused(depot: Depot, shelf: Shelf) -> None:\n    {statement}\n"
     module = _depot(reader, code)
-    model = Model(evolve(module.DEPOT, actions=[module.refused], invariants=()))
+    model = Model(evolve(module.DEPOT, actions=[module.refused], properties=()))
     line = len((reader.folder / "depot.py").read_text(encoding="utf-8").rstrip().splitlines())
     with pytest.raises(LiftError, match=rf"depot\.py:{line}: .*Instead: "):
         lift(model)

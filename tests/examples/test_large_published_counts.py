@@ -5,19 +5,19 @@ from functools import cache
 
 import pytest
 
-from model.examples.blocking_queue import BLOCKING_QUEUE
-from model.examples.ewd426 import EWD426
-from model.examples.lamport_mutex import LAMPORT_MUTEX
-from model.examples.paxos import PAXOS
-from model.examples.readers_writers import READERS_WRITERS
-from model.examples.reference import REFERENCE
-from model.examples.scenarios import SCENARIOS
-from model.examples.synod import SYNOD
-from model.examples.two_phase_commit import TWO_PHASE_COMMIT
-from model.examples.voting import VOTING
-from model.language import Model, Scenario
-from search.exhaust import exhaust
-from search.verdict import Verdict
+from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
+from kwalk.model.examples.ewd426 import EWD426
+from kwalk.model.examples.lamport_mutex import LAMPORT_MUTEX
+from kwalk.model.examples.paxos import PAXOS
+from kwalk.model.examples.readers_writers import READERS_WRITERS
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.examples.scenarios import SCENARIOS
+from kwalk.model.examples.synod import SYNOD
+from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
+from kwalk.model.examples.voting import VOTING
+from kwalk.model.language import Model, Scenario
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.verdict import Verdict
 from tests.examples.plain_search import explore
 from tests.examples.test_every_example import SMALL
 
@@ -35,7 +35,7 @@ def searched(scenario: Scenario, variant: str | None = None, **bounds: int) -> V
 def length_of(verdict: Verdict, name: str) -> int | None:
     """The steps of the shortest trace that violates an invariant; None if it holds."""
     for finding in verdict.findings:
-        if finding.claim.startswith(name) and finding.trace is not None:
+        if finding.prop.startswith(name) and finding.trace is not None:
             return finding.trace.length
     return None
 
@@ -97,7 +97,7 @@ def test_the_reference_model_has_the_states_of_six_other_checkers(
 
 def test_the_reference_model_has_the_bad_states_and_shortest_traces_of_other_checkers() -> None:
     verdict = searched(REFERENCE, brokers=3, partitions=2, topic_ids=3, failovers=2, restarts=2)
-    found = {finding.claim: (finding.count, finding.trace and finding.trace.length) for finding in verdict.findings}
+    found = {finding.prop: (finding.count, finding.trace and finding.trace.length) for finding in verdict.findings}
     assert found == {"disk_matches_znode()": (782_248, 3), "leaders_when_settled()": (1_578, 9)}
 
 

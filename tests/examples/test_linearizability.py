@@ -6,8 +6,8 @@ from typing import Annotated
 
 import pytest
 
-from model.examples.linearizability import CLIENTS, Client, Phase, call_read, is_linearizable, return_read
-from model.language import Actor, Array, Model, Scenario, action, array, require, state
+from kwalk.model.examples.linearizability import CLIENTS, Client, Phase, call_read, is_linearizable, return_read
+from kwalk.model.language import Actor, Array, Model, Scenario, action, array, require, state
 from tests.examples.plain_search import explore
 
 ClientId = Annotated[int, CLIENTS]
@@ -38,7 +38,7 @@ ANYTHING_IS_READ = Scenario(
     story="Clients write, and then read anything.",
     state=Clients,
     actions=(write_returns, read_returns),
-    invariants=(),
+    properties=(),
     bounds={"clients": 2, "servers": 1},
 )
 

@@ -6,13 +6,13 @@ from io import StringIO
 
 import pytest
 
-from model.examples.blocking_queue import BLOCKING_QUEUE
-from model.examples.die_hard import DIE_HARD
-from model.examples.lost_update import LOST_UPDATE
-from model.examples.paxos import PAXOS
-from model.examples.reference import REFERENCE
-from model.examples.synod import SYNOD
-from model.examples.tower_of_hanoi import TOWER_OF_HANOI
+from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
+from kwalk.model.examples.die_hard import DIE_HARD
+from kwalk.model.examples.lost_update import LOST_UPDATE
+from kwalk.model.examples.paxos import PAXOS
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.examples.synod import SYNOD
+from kwalk.model.examples.tower_of_hanoi import TOWER_OF_HANOI
 from tests.examples.plain_search import space_of
 from tests.examples.test_large_published_counts import length_of, searched
 
@@ -99,8 +99,8 @@ TOPIC_ID_SIZES = {"brokers": 2, "partitions": 2, "topic_ids": 3, "failovers": 1,
 @pytest.mark.parametrize(("invariant", "bad_states"), [("disk_matches_znode", 2_606), ("leaders_when_settled", 74)])
 def test_the_topic_id_bug_spoils_as_many_states_as_other_checkers_say(invariant: str, bad_states: int) -> None:
     space = space_of(REFERENCE, None, **TOPIC_ID_SIZES)
-    (claim,) = space.model.claims_of(invariant)
-    assert sum(space.model.violates(claim, vector) for vector in space.reached) == bad_states
+    (prop,) = space.model.properties_of(invariant)
+    assert sum(space.model.violates(prop, vector) for vector in space.reached) == bad_states
 
 
 def test_the_topic_id_bug_shows_after_three_steps() -> None:
@@ -111,13 +111,13 @@ def test_the_topic_id_bug_shows_after_three_steps() -> None:
 
 def test_servers_that_forget_their_promises_decide_twice_and_clients_can_tell() -> None:
     verdict = searched(PAXOS, "forgetful", servers=3, clients=2, ballots=4, majority=2)
-    found = {finding.claim: (finding.count, finding.trace and finding.trace.length) for finding in verdict.findings}
+    found = {finding.prop: (finding.count, finding.trace and finding.trace.length) for finding in verdict.findings}
     assert found == {"servers_agree()": (3_330, 10), "linearizable()": (180, 17)}
 
 
 def test_acceptors_that_forget_their_promises_choose_two_values() -> None:
     verdict = searched(SYNOD, "forgetful", acceptors=3, values=2, ballots=2)
-    (finding,) = (finding for finding in verdict.findings if finding.claim == "one_value_chosen()")
+    (finding,) = (finding for finding in verdict.findings if finding.prop == "one_value_chosen()")
     assert finding.trace is not None
     assert (finding.count, finding.trace.length) == (1_792, 12)
     assert length_of(verdict, "promises_are_kept") == 2

@@ -11,21 +11,21 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from model.examples.alternating_bit import ALTERNATING_BIT
-from model.examples.blocking_queue import BLOCKING_QUEUE
-from model.examples.chang_roberts import CHANG_ROBERTS
-from model.examples.die_hard import DIE_HARD
-from model.examples.ewd840 import EWD840, Color
-from model.examples.lost_update import LOST_UPDATE
-from model.examples.paxos import PAXOS
-from model.examples.reference import REFERENCE
-from model.examples.synod import SYNOD
-from model.examples.tic_tac_toe import TIC_TAC_TOE, Mark
-from model.examples.ticket_lock import TICKET_LOCK
-from model.examples.tower_of_hanoi import TOWER_OF_HANOI
-from model.examples.two_phase_commit import TWO_PHASE_COMMIT
-from model.examples.voting import VOTING
-from model.language import Model, Scenario
+from kwalk.model.examples.alternating_bit import ALTERNATING_BIT
+from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
+from kwalk.model.examples.chang_roberts import CHANG_ROBERTS
+from kwalk.model.examples.die_hard import DIE_HARD
+from kwalk.model.examples.ewd840 import EWD840, Color
+from kwalk.model.examples.lost_update import LOST_UPDATE
+from kwalk.model.examples.paxos import PAXOS
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.examples.synod import SYNOD
+from kwalk.model.examples.tic_tac_toe import TIC_TAC_TOE, Mark
+from kwalk.model.examples.ticket_lock import TICKET_LOCK
+from kwalk.model.examples.tower_of_hanoi import TOWER_OF_HANOI
+from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
+from kwalk.model.examples.voting import VOTING
+from kwalk.model.language import Model, Scenario
 from tests.examples.plain_search import Space, space_of
 
 
@@ -202,7 +202,7 @@ def _ticket_lock_states(clients: int, tickets: int) -> int:
 
 def test_paxos_chooses_a_value_as_stateright_shows() -> None:
     model = Model(PAXOS)
-    (chosen,) = model.claims_of("value_chosen")
+    (chosen,) = model.properties_of("value_chosen")
     vector = model.initial[0]
     for key in STATERIGHTS_WAY_TO_A_CHOSEN_VALUE:
         vector = model.attempt(model.instance(key), vector).after or pytest.fail(f"{key} cannot be taken")

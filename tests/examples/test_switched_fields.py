@@ -5,7 +5,7 @@ from typing import Annotated
 
 import pytest
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Array,
     Bound,
@@ -14,8 +14,8 @@ from model.language import (
     Flag,
     LiftError,
     Model,
-    Result,
     Scenario,
+    StepResult,
     action,
     array,
     flag,
@@ -27,10 +27,10 @@ from model.language import (
     subset,
     value,
 )
-from model.language.lift.lifting import lift
-from search.agreement import disagreements, random_states
-from search.compile import kernel_for
-from search.compile.layout import layout_of
+from kwalk.model.language.lift.lifting import lift
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.kernel.compile.layout import layout_of
+from kwalk.search.kernel.differential import disagreements, random_states
 
 ROOMS = Domain("rooms")
 LOUD = Flag("loud", "whether the bell may ring")
@@ -71,7 +71,7 @@ def open_door(house: House) -> None:
 
 @action(by=HOST)
 def ring(house: House, room: Room) -> None:
-    """Writes switched fields whatever the flag says."""
+    """Writes switched fields with any setting of the flag."""
     house.bells[room] = not house.bells[room]
 
 
@@ -103,14 +103,14 @@ def test_a_switched_field_takes_bits_only_under_its_flag(variant, guests, bits):
 def test_what_depends_on_a_fixed_field_folds_away():
     lifted = lift(Model(HOUSE, "quiet"))
     door = next(a for a in lifted.actions if a.instance.key == "open_door()")
-    assert len(door.updates) == 1 and not door.obligations
+    assert len(door.updates) == 1 and not door.side_conditions
 
 
 def test_writing_anything_but_the_default_to_a_fixed_field_is_an_error_in_every_engine():
     model = Model(HOUSE, "quiet")
     with pytest.raises(DomainError, match="always False under these flags"):
         model.attempt(model.instance("ring(1)"), model.initial[0])
-    assert model.attempt(model.instance("open_door()"), model.initial[0]).result is Result.DONE
+    assert model.attempt(model.instance("open_door()"), model.initial[0]).result is StepResult.DONE
 
 
 @pytest.mark.parametrize("variant", ["quiet", "loud"])

@@ -4,22 +4,23 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from model.examples.reference import REFERENCE
-from model.language import Model, UsageError
-from search import hunt as hunting
-from search.exhaust import exhaust
-from search.hunt import hunt
-from search.verdict import Answer, Verdict
-from search.walks import walk
-from search.walks.manner import SWARM, Manner
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.language import Model, UsageError
+from kwalk.search.analyses import hunt as hunting
+from kwalk.search.analyses.hunt import hunt
+from kwalk.search.base.options import StopReason
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.verdict import Answer, Verdict
+from kwalk.search.simulation.options import SWARM, SimulationOptions
+from kwalk.search.simulation.walk import walk
 
 MODEL = Model(REFERENCE)
-UNBROKEN = MODEL.claims_of("leaders_when_settled")
+UNBROKEN = MODEL.properties_of("leaders_when_settled")
 
 
 def impatient(model, **wanted) -> Verdict:
     """An exhaustive search that has no time."""
-    return exhaust(model, **{**wanted, "seconds": 1e-9, "claims": ()})
+    return exhaust(model, **{**wanted, "seconds": 1e-9, "properties": ()})
 
 
 def walks_here(model, *, partitions=None, out=None, **wanted) -> Verdict:
@@ -29,7 +30,7 @@ def walks_here(model, *, partitions=None, out=None, **wanted) -> Verdict:
 
 @pytest.fixture
 def without_spark(monkeypatch):
-    monkeypatch.setattr("search.spark.walks.walk_on_spark", walks_here)
+    monkeypatch.setattr("kwalk.search.spark.walks.walk_on_spark", walks_here)
 
 
 def test_what_exhaustive_search_finds_is_final_and_shortest():
@@ -49,17 +50,17 @@ def test_what_the_walks_find_is_shrunk(monkeypatch, without_spark):
 
 def test_counts_of_both_engines_are_added(monkeypatch, without_spark):
     monkeypatch.setattr(hunting, "exhaust", lambda model, **wanted: evolve(exhaust(model, **wanted), **UNDECIDED))
-    first = exhaust(MODEL, claims=UNBROKEN)
-    walked = walks_here(MODEL, claims=UNBROKEN, seed=1, manner=SWARM)
-    found = hunt(MODEL, claims=UNBROKEN, seed=1, seconds=60)
-    for key, rule in found.rules.items():
-        assert rule.taken == first.rules[key].taken + walked.rules[key].taken
+    first = exhaust(MODEL, properties=UNBROKEN)
+    walked = walks_here(MODEL, properties=UNBROKEN, seed=1, options=SWARM)
+    found = hunt(MODEL, properties=UNBROKEN, seed=1, seconds=60)
+    for key, rule in found.action_counts.items():
+        assert rule.taken == first.action_counts[key].taken + walked.action_counts[key].taken
     assert found.distinct_states == first.distinct_states and found.steps == walked.steps
     for key, hits in found.bounds_hit.items():
         assert hits == first.bounds_hit.get(key, 0) + walked.bounds_hit.get(key, 0)
 
 
-UNDECIDED = {"answer": Answer.UNDECIDED, "how": "time budget of 0 s", "findings": ()}
+UNDECIDED = {"answer": Answer.UNDECIDED, "stopped": StopReason.TIME, "findings": ()}
 
 
 def test_where_spark_cannot_run_the_walks_are_done_without_it(monkeypatch):
@@ -67,8 +68,8 @@ def test_where_spark_cannot_run_the_walks_are_done_without_it(monkeypatch):
         raise UsageError("No Java 17 was found.")
 
     monkeypatch.setattr(hunting, "exhaust", impatient)
-    monkeypatch.setattr(hunting, "LEAST", 2.0)
-    monkeypatch.setattr("search.spark.walks.walk_on_spark", no_java)
+    monkeypatch.setattr(hunting, "LEAST_WALK_SECONDS", 2.0)
+    monkeypatch.setattr("kwalk.search.spark.walks.walk_on_spark", no_java)
     found = hunt(MODEL, seconds=1)
     assert found.answer is Answer.VIOLATED
     assert any("No Java 17 was found." in note for note in found.notes)
@@ -77,14 +78,14 @@ def test_where_spark_cannot_run_the_walks_are_done_without_it(monkeypatch):
 def test_what_walks_may_not_do_is_refused_before_anything_starts(monkeypatch):
     monkeypatch.setattr(hunting, "exhaust", lambda *_, **__: pytest.fail("the names come first"))
     with pytest.raises(UsageError, match="Did you mean 'elect'"):
-        hunt(MODEL, manner=Manner(only=("ellect",)))
+        hunt(MODEL, simulation=SimulationOptions(only=("ellect",)))
 
 
 def test_an_interrupted_search_is_not_followed_by_walks(monkeypatch):
-    interrupted = {"answer": Answer.UNDECIDED, "how": "interrupted", "findings": ()}
+    interrupted = {"answer": Answer.UNDECIDED, "stopped": StopReason.INTERRUPT, "detail": "", "findings": ()}
     monkeypatch.setattr(hunting, "exhaust", lambda model, **wanted: evolve(impatient(model, **wanted), **interrupted))
     found = hunt(MODEL, seconds=20)
-    assert (found.answer, found.how, found.engine) == (Answer.UNDECIDED, "interrupted", "exhaust")
+    assert (found.answer, found.stopped, found.engine) == (Answer.UNDECIDED, StopReason.INTERRUPT, "exhaust")
 
 
 def test_ctrl_c_while_shrinking_keeps_the_long_trace(monkeypatch, without_spark):
@@ -92,7 +93,7 @@ def test_ctrl_c_while_shrinking_keeps_the_long_trace(monkeypatch, without_spark)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(hunting, "exhaust", impatient)
-    monkeypatch.setattr(hunting, "shrink", interrupted)
+    monkeypatch.setattr("kwalk.search.minimize.shrink.shrink", interrupted)
     found = hunt(MODEL, seconds=20)
     assert found.answer is Answer.VIOLATED and found.counterexample.length >= 3
 

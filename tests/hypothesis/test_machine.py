@@ -13,11 +13,11 @@ from hypothesis import HealthCheck
 from hypothesis.database import InMemoryExampleDatabase
 from hypothesis.stateful import run_state_machine_as_test
 
-from model.examples.blocking_queue import BLOCKING_QUEUE
-from model.examples.lost_update import LOST_UPDATE
-from model.examples.reference import REFERENCE
-from model.language import Model, UsageError
-from search.hypothesis.machine import Falsified, machine_for
+from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
+from kwalk.model.examples.lost_update import LOST_UPDATE
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.language import Model, UsageError
+from kwalk.search.analyses.hypothesis.machine import Falsified, machine_for
 from tests.shrink.mail import MAIL, deliver, post
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,7 +40,7 @@ def printed(error):
 
 def test_the_smallest_counterexample_comes_out_in_the_words_of_the_field():
     model = Model(REFERENCE)
-    error = falsify(machine_for(model, model.claims_of("disk_matches_znode")))
+    error = falsify(machine_for(model, model.properties_of("disk_matches_znode")))
     assert str(error).splitlines() == [
         "disk_matches_znode() is violated, after 3 steps.",
         "    1 old client: adds a partition   [expand()]",
@@ -51,7 +51,7 @@ def test_the_smallest_counterexample_comes_out_in_the_words_of_the_field():
 
 def test_the_printed_example_is_python_that_runs():
     model = Model(REFERENCE)
-    machine = machine_for(model, model.claims_of("disk_matches_znode"))
+    machine = machine_for(model, model.properties_of("disk_matches_znode"))
     lines = printed(falsify(machine))
     assert lines[0] == "state = TopicIdCore()"
     assert lines[1] == "state.take('expand()')  # old client: adds a partition"
@@ -66,7 +66,7 @@ def test_a_step_that_is_not_enabled_cannot_be_taken_by_name():
 
 def test_the_initial_state_is_drawn_where_there_are_several():
     model = Model(evolve(MAIL, actions=(post, deliver)))  # nobody moves a dog: only one of the two ways to begin is bad
-    error = falsify(machine_for(model, model.claims_of("nothing_is_lost(0)")))
+    error = falsify(machine_for(model, model.properties_of("nothing_is_lost(0)")))
     assert error.trace.states[0] == model.initial[1]
     assert error.trace.actions == ("post(0)", "deliver(0)")
     assert "state.begin(1)" in printed(error)
@@ -76,42 +76,42 @@ def test_the_initial_state_is_drawn_where_there_are_several():
 def test_disabled_steps_are_never_drawn():
     """Nearly all places of the examples are filled by steps; drawing in vain would leave most of them empty."""
     model = Model(MAIL)
-    machine = machine_for(model, model.claims_of("all_houses_wait"))
+    machine = machine_for(model, model.properties_of("all_houses_wait"))
     run_state_machine_as_test(machine, settings=QUICK)
-    assert machine.tally.steps > 0.7 * machine.tally.examples * QUICK.stateful_step_count
-    assert machine.tally.witnessed["all_houses_wait()"].actions
+    assert machine.counters.steps > 0.7 * machine.counters.examples * QUICK.stateful_step_count
+    assert machine.counters.witnessed["all_houses_wait()"].actions
 
 
 def test_bounds_that_were_reached_are_counted_and_no_step_goes_past_them():
     model = Model(MAIL, bounds={"stamps": 1})
-    machine = machine_for(model, model.claims_of("all_houses_wait"))
+    machine = machine_for(model, model.properties_of("all_houses_wait"))
     run_state_machine_as_test(machine, settings=QUICK)
-    assert set(machine.tally.bounds_hit) == {"stamps"}
-    assert not machine.tally.witnessed
+    assert set(machine.counters.bounds_hit) == {"stamps"}
+    assert not machine.counters.witnessed
 
 
 def test_a_stable_bad_state_is_found_only_when_the_system_is_quiet():
     model = Model(LOST_UPDATE)
-    error = falsify(machine_for(model, model.claims_of("nothing_is_lost")))
+    error = falsify(machine_for(model, model.properties_of("nothing_is_lost")))
     assert error.trace.length == 4
-    assert model.is_quiet(error.trace.states[-1])
+    assert model.is_quiescent(error.trace.states[-1])
 
 
 def test_a_deadlock_fails_the_machine_where_the_scenario_calls_it_an_error():
-    error = falsify(machine_for(Model(BLOCKING_QUEUE), claims=()))
+    error = falsify(machine_for(Model(BLOCKING_QUEUE), properties=()))
     assert str(error).startswith("Deadlock")
-    assert error.trace.claim is None
-    run_state_machine_as_test(machine_for(Model(BLOCKING_QUEUE), claims=(), deadlocks=False), settings=QUICK)
+    assert error.trace.prop is None
+    run_state_machine_as_test(machine_for(Model(BLOCKING_QUEUE), properties=(), deadlocks=False), settings=QUICK)
 
 
 def test_the_database_shows_a_counterexample_again_at_once():
     model, database = Model(MAIL), InMemoryExampleDatabase()
     settings = hypothesis.settings(QUICK, database=database, derandomize=False)
-    first = machine_for(model, model.claims_of("nothing_is_lost(2)"))
+    first = machine_for(model, model.properties_of("nothing_is_lost(2)"))
     falsify(first, settings)
-    second = machine_for(model, model.claims_of("nothing_is_lost(2)"))
+    second = machine_for(model, model.properties_of("nothing_is_lost(2)"))
     falsify(second, hypothesis.settings(settings, phases=[hypothesis.Phase.reuse]))
-    assert second.tally.examples < first.tally.examples / 5
+    assert second.counters.examples < first.counters.examples / 5
 
 
 def test_another_variant_or_bound_has_a_database_entry_of_its_own():
@@ -127,9 +127,9 @@ def test_another_variant_or_bound_has_a_database_entry_of_its_own():
 
 def test_a_machine_is_a_test_case_that_pytest_collects(tmp_path):
     (tmp_path / "test_mine.py").write_text(textwrap.dedent("""
-        from model.examples.lost_update import LOST_UPDATE
-        from model.language import Model
-        from search.hypothesis.machine import machine_for
+        from kwalk.model.examples.lost_update import LOST_UPDATE
+        from kwalk.model.language import Model
+        from kwalk.search.analyses.hypothesis.machine import machine_for
 
         TestUnlocked = machine_for(Model(LOST_UPDATE, "no-lock")).TestCase
         TestLocked = machine_for(Model(LOST_UPDATE, "lock")).TestCase

@@ -6,15 +6,15 @@ from typing import Annotated
 
 import pytest
 
-from model.examples.scenarios import SCENARIOS
-from model.language import Actor, Domain, Kind, LiftError, Model, Scenario, action, flag, require, state
-from search.plain import Visit, Visits
+from kwalk.model.examples.scenarios import SCENARIOS
+from kwalk.model.language import Actor, Domain, Kind, LiftError, Model, Scenario, action, flag, require, state
+from kwalk.search.kernel.interpreter import Visit, VisitCache
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_a_visit_says_what_plain_execution_says(scenario):
     model, rng = Model(scenario), random.Random(5)
-    visits = Visits(model, capacity=8)
+    visits = VisitCache(model, capacity=8)
     here, before = visits.at(model.initial[0]), None
     for _ in range(25):
         for instance in rng.sample(model.instances, min(8, len(model.instances))):
@@ -22,10 +22,10 @@ def test_a_visit_says_what_plain_execution_says(scenario):
             assert here.attempt(instance).result is outcome.result
             assert here.attempt(instance).bound == outcome.bound
             assert here.after(instance) == outcome.after
-        assert here.is_quiet == model.is_quiet(here.vector)
-        for claim in model.claims:
-            assert here.violates(claim, before) == model.violates(
-                claim, here.vector, before if claim.kind is Kind.STEP else None
+        assert here.is_quiescent == model.is_quiescent(here.vector)
+        for prop in model.properties:
+            assert here.violates(prop, before) == model.violates(
+                prop, here.vector, before if prop.kind is Kind.STEP else None
             )
         enabled = [i for i in model.instances if here.attempt(i).is_enabled]
         assert here.is_dead == all(model.attempt(i, here.vector).result.value == "disabled" for i in model.instances)
@@ -62,7 +62,7 @@ def test_a_guard_after_an_effect_is_refused_with_the_name_of_the_action():
 
 def test_a_state_that_was_forgotten_is_looked_at_anew():
     model = Model(SCENARIOS[0])
-    visits = Visits(model, capacity=1)
+    visits = VisitCache(model, capacity=1)
     first = visits.at(model.initial[0])
     assert visits.at(model.initial[0]) is first
     step = next(i for i in model.instances if first.attempt(i).is_enabled and first.after(i) != first.vector)

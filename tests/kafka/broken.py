@@ -10,7 +10,7 @@ from attrs import field, frozen
 class Broken:
     """A behaviour whose last step or state violates a claim."""
 
-    claim: str
+    prop: str
     story: str
     variant: str
     steps: str
@@ -23,7 +23,7 @@ class Broken:
     @property
     def invariant(self) -> str:
         """The name of the invariant that is violated."""
-        return self.claim.partition("(")[0]
+        return self.prop.partition("(")[0]
 
     @property
     def actions(self) -> tuple[str, ...]:

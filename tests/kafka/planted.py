@@ -4,31 +4,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import ModuleType
 
-from model.kafka import (
-    controller_events,
-    partition,
+from kwalk.model.kafka.broker import partition, replica_manager
+from kwalk.model.kafka.broker.partition import begin_leader_epoch
+from kwalk.model.kafka.broker.replica_manager import open_log
+from kwalk.model.kafka.controller import (
+    kafka_controller,
     partition_state_machine,
     reassignment,
-    replica_manager,
     replica_state_machine,
-    zookeeper,
 )
-from model.kafka.controller_context import ControllerEvent, EventKind
-from model.kafka.partition_state_machine import keep_leadership, read_leadership
-from model.kafka.replica_manager import open_log
-from model.kafka.replication import begin_leader_epoch
-from model.kafka.requests import LeaderAndIsr, PartitionState
-from model.kafka.state import BrokerState, Cluster, Replica
-from model.kafka.zookeeper import check_controller_epoch
+from kwalk.model.kafka.controller.controller_context import ControllerEvent, EventKind
+from kwalk.model.kafka.controller.partition_state_machine import read_leadership, write_leadership
+from kwalk.model.kafka.requests import ControlRequest, LeaderAndIsrPartitionState
+from kwalk.model.kafka.state import BrokerState, Cluster, Replica
+from kwalk.model.kafka.zookeeper import kafka_zk_client
+from kwalk.model.kafka.zookeeper.kafka_zk_client import check_controller_epoch
 
 
-def takes_any_controller(state: BrokerState, request: LeaderAndIsr) -> bool:
+def takes_any_controller(state: BrokerState, request: ControlRequest) -> bool:
     """The broker believes whoever spoke last."""
     state.controller_epoch = request.controller_epoch
     return False
 
 
-def takes_any_leader_epoch(replica: Replica, topic_id: int | None, wanted: PartitionState, broker: int) -> None:
+def takes_any_leader_epoch(
+    replica: Replica, topic_id: int | None, wanted: LeaderAndIsrPartitionState, broker: int
+) -> None:
     """The broker becomes what it is told, whatever the leader epoch."""
     open_log(replica, topic_id, broker)
     if wanted.leader is not None:
@@ -42,9 +43,9 @@ def wraps_around(
 ) -> None:
     """After leader epoch 1 comes 0."""
     check_controller_epoch(cluster, broker)
-    state = cluster.zookeeper.topics[topic].states[partition]
+    state = cluster.zookeeper.state_of(topic, partition)
     state.leader_epoch = 1 if state.leader_epoch == 0 else 0
-    keep_leadership(cluster, broker, topic, partition, leader=leader, isr=isr)
+    write_leadership(cluster, broker, topic, partition, leader=leader, isr=isr)
 
 
 def keeps_in_isr(cluster: Cluster, broker: int, topic: int, partition: int, *, replica: int) -> None:
@@ -56,7 +57,7 @@ def loses(cluster: Cluster, broker: int, event: ControllerEvent) -> None:
     """A watch has fired, and nobody hears of it."""
 
 
-NOTIFY = zookeeper.notify
+NOTIFY = kafka_zk_client.notify
 
 
 def loses_data(cluster: Cluster, broker: int, event: ControllerEvent) -> None:
@@ -80,7 +81,7 @@ def finds_balance(cluster: Cluster, broker: int, topic: int, number: int) -> boo
 
 
 ANY_REQUEST = (
-    (replica_manager, "is_from_an_older_controller", takes_any_controller),
+    (replica_manager, "is_from_older_controller", takes_any_controller),
     (replica_manager, "become_leader_or_follower", takes_any_leader_epoch),
 )
 WRAPPED = (
@@ -94,9 +95,9 @@ PLANTED: dict[str, tuple[tuple[ModuleType, str, Callable[..., object]], ...]] = 
     "brokers take any request, and leader epochs wrap around": (*ANY_REQUEST, *WRAPPED),
     "replicas that are removed stay in the ISR": ((reassignment, "remove_replica_from_isr", keeps_in_isr),),
     "leaders keep in the ISR who cannot fetch": ((partition, "has_consistent_topic_id", answers_any_fetch),),
-    "new topics get no id": ((controller_events, "set_missing_topic_id", mints_no_id),),
-    "leaders stay where they are": ((controller_events, "imbalanced", finds_balance),),
-    "notifications are lost": ((zookeeper, "notify", loses),),
-    "notifications of data are lost": ((zookeeper, "notify", loses_data),),
+    "new topics get no id": ((kafka_controller, "set_missing_topic_id", mints_no_id),),
+    "leaders stay where they are": ((kafka_controller, "imbalanced", finds_balance),),
+    "notifications are lost": ((kafka_zk_client, "notify", loses),),
+    "notifications of data are lost": ((kafka_zk_client, "notify", loses_data),),
 }
 """Each mistake by what it does: the functions that it replaces, where they are looked up."""

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 from attrs import evolve
 
-from invariants.scenarios import OLD_CLIENT_EXPANSION
-from model.kafka.actors import CONTROLLER
-from model.kafka.state import Cluster
-from model.language import Instance, Model, Vector
+from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.model.kafka.actors import CONTROLLER
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.language import ActionInstance, Model, Vector
 
 CALM = {"isr_changes": "between requests", "async_metadata_flush": True}
 """The ISR follows what replicas can do, and files are written in steps of their own."""
@@ -62,11 +62,11 @@ class Schedule:
         """Start a broker and settle."""
         self.do(f"restart({broker})")
 
-    def violated(self, invariant: str, *, quiet: bool = False) -> list[str]:
-        """The instances of an invariant that the state violates; with `quiet`, as if a stopped broker stayed down."""
-        if quiet:
-            return [c.key for c in self.model.claims_of(invariant) if self.model.truth(c, self.vector) is False]
-        return [c.key for c in self.model.claims_of(invariant) if self.model.violates(c, self.vector)]
+    def violated(self, invariant: str, *, quiescent: bool = False) -> list[str]:
+        """Instances of a property that the state violates; with `quiescent`, as if a stopped broker stayed down."""
+        if quiescent:
+            return [c.key for c in self.model.properties_of(invariant) if self.model.truth(c, self.vector) is False]
+        return [c.key for c in self.model.properties_of(invariant) if self.model.violates(c, self.vector)]
 
     def files(self, partition: int) -> list[int | None]:
         """The topic id in each broker's partition.metadata."""
@@ -79,10 +79,10 @@ class Schedule:
             assert key, f"broker {winner} has no Reelect to handle"
             self.take(key)
 
-    def _system(self, but: Iterable[str]) -> list[Instance]:
+    def _system(self, but: Iterable[str]) -> list[ActionInstance]:
         return [i for i in self.model.instances if i.action.by.system and i.action.name not in but]
 
-    def _enabled(self, instances: list[Instance]) -> str | None:
+    def _enabled(self, instances: list[ActionInstance]) -> str | None:
         for instance in instances:
             if self.model.attempt(instance, self.vector).after is not None:
                 return instance.key
@@ -96,4 +96,4 @@ def settled_from(model: Model, start: Vector) -> tuple[set[Vector], set[Vector]]
         found = {after for vector in frontier for _, after in model.successors(vector)} - seen
         seen |= found
         frontier = list(found)
-    return seen, {vector for vector in seen if model.is_quiet(vector)}
+    return seen, {vector for vector in seen if model.is_quiescent(vector)}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from model.kafka.assignment import code_of
+from kwalk.model.kafka.assignment import code_of
 from tests.kafka.schedule import Schedule, model_of
 
 CAPTURES = Path(__file__).resolve().parents[1] / "captures"

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
-from model.kafka.controller_context import EventKind, Liveness, Step
-from model.kafka.requests import LeaderAndIsr, PartitionState
+from kwalk.model.kafka.controller.controller_context import BrokerRegistration, EventKind, EventProgress
+from kwalk.model.kafka.requests import ControlRequest, LeaderAndIsrPartitionState
 from tests.kafka.schedule import Schedule, model_of
 
 
@@ -16,7 +16,7 @@ def created(**bounds: int) -> Schedule:
 
 
 def events(schedule: Schedule, broker: int) -> list[EventKind]:
-    return [event.kind for event in schedule.cluster.brokers[broker].controller.events]
+    return [event.kind for event in schedule.cluster.controller_of(broker).events]
 
 
 def test_a_watch_fires_once_until_a_read_arms_it_again():
@@ -41,7 +41,7 @@ def test_the_old_controller_handles_what_was_queued_before_its_reelect_with_succ
     schedule.take("old_client_adds_partitions(0)")
     schedule.take("delete_controller()")
     schedule.take("partition_modifications(0, 0)")
-    assert schedule.cluster.zookeeper.topics[0].states[1].exists
+    assert schedule.cluster.zookeeper.state_of(0, 1).exists
 
 
 def test_the_old_controller_is_fenced_once_another_was_elected_and_then_resigns():
@@ -50,21 +50,21 @@ def test_the_old_controller_is_fenced_once_another_was_elected_and_then_resigns(
     schedule.take("delete_controller()")
     schedule.take("reelect(1)")
     schedule.take("partition_modifications(0, 0)")
-    assert schedule.cluster.brokers[0].controller.step is Step.CONTROLLER_MOVED
-    assert not schedule.cluster.zookeeper.topics[0].states[1].exists
+    assert schedule.cluster.controller_of(0).step is EventProgress.CONTROLLER_MOVED
+    assert not schedule.cluster.zookeeper.state_of(0, 1).exists
     schedule.take("controller_moved(0)")
-    assert not schedule.cluster.brokers[0].controller.is_active
+    assert not schedule.cluster.controller_of(0).is_active
     schedule.settle()
-    assert schedule.cluster.zookeeper.topics[0].states[1].exists
+    assert schedule.cluster.zookeeper.state_of(0, 1).exists
 
 
 def test_the_old_controller_can_win_again_with_an_empty_context():
     schedule = created()
     schedule.take("delete_controller()")
     schedule.take("reelect(0)")
-    controller = schedule.cluster.brokers[0].controller
+    controller = schedule.cluster.controller_of(0)
     assert schedule.cluster.zookeeper.controller == 0 and controller.epoch == 2
-    assert controller.topics[0].partition_count == 0 and set(controller.liveness) == {Liveness.GONE}
+    assert controller.topics[0].partition_count == 0 and set(controller.registrations) == {BrokerRegistration.GONE}
 
 
 def test_an_expansion_after_the_deletion_is_seen_by_the_next_controller_only():
@@ -73,7 +73,7 @@ def test_an_expansion_after_the_deletion_is_seen_by_the_next_controller_only():
     schedule.take("old_client_adds_partitions(0)")
     assert events(schedule, 0) == [EventKind.REELECT, EventKind.PARTITION_MODIFICATIONS]
     schedule.settle()
-    assert schedule.cluster.zookeeper.topics[0].states[1].exists
+    assert schedule.cluster.zookeeper.state_of(0, 1).exists
 
 
 def test_of_a_resigning_controllers_requests_those_in_flight_still_arrive():
@@ -82,12 +82,12 @@ def test_of_a_resigning_controllers_requests_those_in_flight_still_arrive():
     requests = cluster.brokers[1].requests
     with schedule.model.active():
         for controller_epoch, leader_epoch in ((1, 0), (1, 1), (2, 2)):
-            requests.headers.push(LeaderAndIsr(controller_epoch))
-            for column in requests.columns:
-                column.push(PartitionState(0, leader_epoch))
+            requests.headers.push(ControlRequest(controller_epoch))
+            for column in requests.partition_states:
+                column.push(LeaderAndIsrPartitionState(0, leader_epoch))
         requests.drop_waiting(1)
     assert [header.controller_epoch for header in requests.headers] == [1, 2]
-    assert [[state.leader_epoch for state in column] for column in requests.columns] == [[0, 2], [0, 2]]
+    assert [[state.leader_epoch for state in column] for column in requests.partition_states] == [[0, 2], [0, 2]]
 
 
 def test_a_broker_that_bounces_unnoticed_gets_no_request_until_the_controller_knows_its_new_registration():
@@ -110,10 +110,10 @@ def test_the_last_isr_member_stays_in_the_isr_without_a_leader_when_it_goes():
     schedule.do("stop(0, 0)")
     for broker in (1, 2):
         schedule.restart(broker)
-    state = schedule.cluster.zookeeper.topics[0].states[0]
+    state = schedule.cluster.zookeeper.state_of(0, 0)
     assert (state.leader, state.isr) == (None, {0})
     schedule.restart(0)
-    state = schedule.cluster.zookeeper.topics[0].states[0]
+    state = schedule.cluster.zookeeper.state_of(0, 0)
     assert (state.leader, state.isr) == (0, {0, 1, 2})
 
 
@@ -122,9 +122,9 @@ def test_preferred_replicas_lead_again_some_time_after_a_restart():
     schedule.do("old_client_creates_topic(0)")
     schedule.do("stop(0, 0)")
     schedule.restart(0)
-    assert schedule.cluster.zookeeper.topics[0].states[0].leader == 1
+    assert schedule.cluster.zookeeper.state_of(0, 0).leader == 1
     schedule.do(f"auto_preferred_election({schedule.cluster.zookeeper.controller})")
-    state = schedule.cluster.zookeeper.topics[0].states[0]
+    state = schedule.cluster.zookeeper.state_of(0, 0)
     assert (state.leader, state.leader_epoch) == (0, 2)
 
 
@@ -133,7 +133,7 @@ def test_an_inactive_module_keeps_nothing_of_its_context():
     model = schedule.model
     blank = model.state(model.initial[0]).brokers[1].controller
     schedule.do("delete_controller()", winner=2)
-    assert schedule.cluster.brokers[0].controller == blank
+    assert schedule.cluster.controller_of(0) == blank
 
 
 @pytest.mark.parametrize(("variant", "shrinks"), [("2.5.0", True), ("2.8.2", False), ("3.9.0", False)])
@@ -147,5 +147,5 @@ def test_before_2_7_a_leader_changes_the_isr_without_a_controller(variant, shrin
     assert (after is not None) == shrinks
     if after is not None:
         schedule.take("shrink_isr(0, 0, 0)")
-        assert schedule.cluster.zookeeper.topics[0].states[0].isr == {0, 1}
+        assert schedule.cluster.zookeeper.state_of(0, 0).isr == {0, 1}
         assert schedule.cluster.zookeeper.controller is None

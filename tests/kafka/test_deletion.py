@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import pytest
 
-from invariants.scenarios import DELETE_AND_RECREATE, DELETE_BY_HAND, EXPANSION_DURING_DELETION, TOPIC_DELETION
-from model.kafka.state_machines import PartitionStatus, ReplicaStatus
-from model.kafka.versions import RELEASES
-from model.language import Model
-from search.exhaust import exhaust
+from kwalk.invariants.scenarios import DELETE_AND_RECREATE, DELETE_BY_HAND, EXPANSION_DURING_DELETION, TOPIC_DELETION
+from kwalk.model.kafka.controller.controller_context import PartitionState, ReplicaState
+from kwalk.model.kafka.versions import RELEASES
+from kwalk.model.language import Model
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.verdict import Strength
 from tests.kafka.schedule import Schedule
 
 
@@ -28,11 +29,11 @@ def on_disk(schedule: Schedule) -> list[bool]:
 def test_a_deletion_leaves_nothing_of_the_topic():
     schedule = by_hand()
     schedule.do("client_deletes_topic(0)")
-    znode, context = schedule.cluster.zookeeper.topics[0], schedule.cluster.brokers[0].controller.topics[0]
+    znode, context = schedule.cluster.zookeeper.topics[0], schedule.cluster.controller_of(0).topics[0]
     assert not znode.exists and not znode.has_config and not schedule.cluster.zookeeper.delete_topics
     assert on_disk(schedule) == [False, False] and context.partition_count == 0
-    assert context.machines.partitions[0] is PartitionStatus.NON_EXISTENT
-    assert set(context.machines.replicas[0]) == {ReplicaStatus.NON_EXISTENT}
+    assert context.partition_states[0] is PartitionState.NON_EXISTENT
+    assert set(context.replica_states[0]) == {ReplicaState.NON_EXISTENT}
 
 
 def test_a_deletion_waits_for_a_dead_replica_and_goes_on_when_its_broker_starts():
@@ -47,10 +48,12 @@ def test_a_deletion_waits_for_a_dead_replica_and_goes_on_when_its_broker_starts(
 def test_znodes_that_are_removed_by_hand_leave_the_logs_and_dead_entries():
     schedule = by_hand()
     schedule.do("remove_topic_by_hand(0)")
-    machines = schedule.cluster.brokers[0].controller.topics[0].machines
-    assert schedule.cluster.brokers[0].controller.topics[0].partition_count == 0
+    context = schedule.cluster.controller_of(0).topics[0]
+    assert schedule.cluster.controller_of(0).topics[0].partition_count == 0
     assert on_disk(schedule) == [True, True] and schedule.violated("no_stray")
-    assert machines.partitions[0] is PartitionStatus.ONLINE and set(machines.replicas[0]) == {ReplicaStatus.ONLINE}
+    assert context.partition_states[0] is PartitionState.ONLINE and set(context.replica_states[0]) == {
+        ReplicaState.ONLINE
+    }
 
 
 def test_a_topic_created_again_after_removal_by_hand_has_no_leader_until_the_next_failover():
@@ -66,7 +69,7 @@ def test_it_has_a_leader_at_once_if_the_controller_forgets_states_with_the_topic
     schedule = by_hand(clear_sm_on_remove=True)
     schedule.do("remove_topic_by_hand(0)")
     schedule.do("new_client_creates_topic(0)")
-    assert schedule.cluster.zookeeper.topics[0].states[0].leader == 0
+    assert schedule.cluster.zookeeper.state_of(0, 0).leader == 0
 
 
 def test_a_topic_removed_by_hand_while_it_was_ineligible_can_never_be_deleted_again():
@@ -74,11 +77,11 @@ def test_a_topic_removed_by_hand_while_it_was_ineligible_can_never_be_deleted_ag
     schedule.do("stop(1, 0)")
     schedule.do("client_deletes_topic(0)")
     schedule.do("remove_topic_by_hand(0)")
-    schedule.do("remove_marker_by_hand(0)")
+    schedule.do("remove_deletion_request_by_hand(0)")
     schedule.restart(1)
     schedule.do("new_client_creates_topic(0)")
     schedule.do("client_deletes_topic(0)")
-    assert schedule.cluster.brokers[0].controller.topics[0].machines.ineligible
+    assert schedule.cluster.controller_of(0).topics[0].ineligible_for_deletion
     assert schedule.violated("deletion_terminates")
 
 
@@ -92,13 +95,13 @@ def test_a_marker_that_outlives_a_removal_by_hand_deletes_the_next_topic_of_that
     assert schedule.cluster.zookeeper.topics[0].exists
     schedule.do("delete_controller()")
     znode = schedule.cluster.zookeeper.topics[0]
-    assert not znode.exists and not znode.deletion_asked
+    assert not znode.exists and not znode.deletion_requested
 
 
 def test_a_clients_deletion_holds_all_that_is_asked_of_it_in_every_state():
     verdict = exhaust(Model(TOPIC_DELETION, "2.8.2"), keep_going=True)
-    assert (verdict.how, verdict.distinct_states, verdict.quiet_states, verdict.bounds_hit) == (
-        "exhaustive", 5_623, 24, {},
+    assert (verdict.strength, verdict.distinct_states, verdict.quiescent_states, verdict.bounds_hit) == (
+        Strength.EXHAUSTIVE, 5_623, 24, {},
     )  # fmt: skip
     assert not verdict.findings
 
@@ -108,7 +111,7 @@ STALE_RESPONSES = (
     "handle_stop_replica(1)", "reelect(0)", "delete_controller()", "failover_reads_topics(0)",
     "failover_sets_topic_ids(0)", "failover_reads_states(0)", "failover_sends_requests(0)",
     "stop_replica_response(0)", "stop_replica_response(0)", "complete_deletion_deletes_topic(0)",
-    "complete_deletion_deletes_config(0)", "complete_deletion_deletes_marker(0)",
+    "complete_deletion_deletes_config(0)", "complete_deletion_deletes_request(0)",
 )
 """A controller deletes a topic, is elected again, and goes on with the answers to its first term's requests."""
 
@@ -129,9 +132,9 @@ def test_answers_to_an_earlier_term_of_the_controller_complete_a_deletion_whose_
 @pytest.mark.parametrize("release", RELEASES)
 def test_in_every_release_a_second_deletion_is_lost_or_hangs(release):
     at_once = Model(DELETE_AND_RECREATE, release, {"deletions": 2, "failovers": 0})
-    lost = exhaust(at_once, claims=at_once.claims_of("deletion_is_not_dropped")).counterexample
+    lost = exhaust(at_once, properties=at_once.properties_of("deletion_is_not_dropped")).counterexample
     restarted = Model(DELETE_AND_RECREATE, release, {"deletions": 2, "failovers": 0, "restarts": 1})
-    hangs = exhaust(restarted, claims=restarted.claims_of("deletion_terminates")).counterexample
+    hangs = exhaust(restarted, properties=restarted.properties_of("deletion_terminates")).counterexample
     assert (lost.length, hangs.length) == (20, 28)
 
 

@@ -3,12 +3,12 @@ from __future__ import annotations
 
 import pytest
 
-from model.kafka.fixes import FIXES
-from model.kafka.versions import ALTER_ISR, OLD_UPSERT, VARIANTS
-from reports.audit import invariants_of, where
-from reports.audit_markdown import audit_document
-from reports.escaping import markdown
-from search.audit import INTERRUPTED, Budget, Row, audit, cells_of
+from kwalk.model.kafka.fixes import FIXES
+from kwalk.model.kafka.versions import ALTER_ISR, OLD_UPSERT, VARIANTS
+from kwalk.reports.document.markdown import markdown_document
+from kwalk.reports.escaping import markdown
+from kwalk.reports.pages.audit import audit_document, properties_of, trial_text
+from kwalk.search.analyses.audit.audit import INTERRUPTED, AuditOptions, AuditRow, audit, cells_of
 from tests.structure.rooms import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "fixes.md").read_text(encoding="utf-8")
@@ -34,8 +34,8 @@ def test_every_flag_in_which_releases_differ_and_every_candidate_has_a_fix():
 
 
 def test_the_page_has_all_trials_and_no_other():
-    unknown = [Row(off, on, INTERRUPTED, INTERRUPTED) for off, on in cells_of(FIXES)]
-    announced = [[row.fix.name, markdown(where(row)), ", ".join(invariants_of(row))] for row in unknown]
+    unknown = [AuditRow(off, on, INTERRUPTED, INTERRUPTED) for off, on in cells_of(FIXES)]
+    announced = [[row.fix.name, markdown(trial_text(row)), ", ".join(properties_of(row))] for row in unknown]
     assert [row[:3] for row in rows_of(PAGE)] == announced
 
 
@@ -46,7 +46,8 @@ def test_every_fix_closes_something_or_is_named_as_one_that_does_not():
 
 @pytest.mark.parametrize("name", QUICK)
 def test_an_audit_finds_what_the_page_says(name):
-    found = audit_document(audit(cells_of(fix for fix in FIXES if fix.name == name), Budget()), "kwalk audit")
+    rows = audit(cells_of(fix for fix in FIXES if fix.name == name), AuditOptions())
+    found = markdown_document(audit_document(rows, "kwalk audit"))
     section = found.partition(f"\n## {name}\n")[2]
     assert rows_of(found) == [row for row in rows_of(PAGE) if row[0] == name]
     assert section and section in PAGE

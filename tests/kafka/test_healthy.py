@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import pytest
 
-from invariants.scenarios import SCENARIOS
-from model.language import Model
-from reports.illustrations import illustrated
-from search.exhaust import exhaust
-from search.verdict import Verdict
+from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.model.language import Model
+from kwalk.reports.traces.illustrations import illustrated
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.verdict import Strength, Verdict
 from tests.structure.rooms import ROOT
 
 STORIES = {scenario.name: scenario for scenario in SCENARIOS}
@@ -36,14 +36,14 @@ def violated(verdict: Verdict) -> dict[str, int | None]:
     """The length of the shortest trace to a violation of each invariant; None for a witness that is never reached."""
     found: dict[str, int | None] = {}
     for finding in sorted(verdict.findings, key=lambda finding: finding.trace.length if finding.trace else 0):
-        found.setdefault(finding.claim.partition("(")[0], finding.trace.length if finding.trace else None)
+        found.setdefault(finding.prop.partition("(")[0], finding.trace.length if finding.trace else None)
     return found
 
 
 @pytest.mark.parametrize("name", HOLDS)
 def test_everything_holds_in_every_state_and_nothing_holds_for_want_of_a_premise(name):
     verdict = exhaust(Model(STORIES[name], "3.9.0"), keep_going=True)
-    assert (verdict.how, verdict.distinct_states, verdict.quiet_states) == ("exhaustive", *HOLDS[name])
+    assert (verdict.strength, verdict.distinct_states, verdict.quiescent_states) == (Strength.EXHAUSTIVE, *HOLDS[name])
     assert violated(verdict) == {} and verdict.bounds_hit.keys() <= OWN_LIMITS
     assert all(verdict.premises.values())
 
@@ -53,7 +53,7 @@ def test_what_does_not_hold_is_on_the_page_with_its_shortest_counterexample():
     for name, bounds, invariant, length in DEFECTS:
         words = ["kwalk", "exhaust", name, "--variant", "3.9.0"]
         words += [word for bound, size in bounds.items() for word in ("--bound", f"{bound}={size}")]
-        assert f"{length} steps, the shortest that `{' '.join(words)} --invariant {invariant}` finds." in PAGE
+        assert f"{length} steps, the shortest that `{' '.join(words)} --property {invariant}` finds." in PAGE
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,11 @@ def test_what_does_not_hold_is_on_the_page_with_its_shortest_counterexample():
 )
 def test_a_topic_that_is_created_again_is_deleted_in_3_0_and_not_in_3_9(release, states, found):
     verdict = exhaust(Model(STORIES["delete-and-recreate"], release), keep_going=True)
-    assert (verdict.how, verdict.distinct_states, verdict.bounds_hit) == ("exhaustive", states, {})
+    assert (verdict.strength, verdict.distinct_states, verdict.bounds_hit) == (Strength.EXHAUSTIVE, states, {})
     assert violated(verdict) == found
 
 
 def test_the_page_has_the_counts():
-    for name, (states, quiet) in HOLDS.items():
+    for name, (states, quiescent) in HOLDS.items():
         (row,) = [line for line in PAGE.splitlines() if line.startswith(f"| `{name}` ")]
-        assert f"| {states:,} | {quiet} |" in row and row.endswith("| all hold |")
+        assert f"| {states:,} | {quiescent} |" in row and row.endswith("| all hold |")

@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import pytest
 
-from model.kafka.log_directory import load_log, lose_memory
-from model.kafka.replica_manager import become_leader_or_follower
-from model.kafka.requests import LeaderAndIsr, PartitionState
-from model.kafka.state import Replica
+from kwalk.model.kafka.broker.log_manager import clear_memory, load_log
+from kwalk.model.kafka.broker.replica_manager import become_leader_or_follower
+from kwalk.model.kafka.requests import ControlRequest, LeaderAndIsrPartitionState
+from kwalk.model.kafka.state import Replica
 from tests.kafka.schedule import Schedule, model_of
 
 ID, OTHER = 0, 1
@@ -17,7 +17,7 @@ def handle(
 ) -> Replica:
     """Broker 0's replica handles a request; its metadata file is written at once."""
     with model_of(variant, flags={"async_metadata_flush": False}).active():
-        become_leader_or_follower(replica, topic_id, PartitionState(leader, epoch), 0)
+        become_leader_or_follower(replica, topic_id, LeaderAndIsrPartitionState(leader, epoch), 0)
     return replica
 
 
@@ -30,7 +30,7 @@ def restarted(variant: str, file_topic_id: int | None) -> Replica:
     """The replica of a process that has just started, with this id on disk."""
     replica = fresh(variant, log_open=True, leader_epoch=3, topic_id=file_topic_id, file_topic_id=file_topic_id)
     with model_of(variant).active():
-        lose_memory(replica)
+        clear_memory(replica)
         load_log(replica)
     return replica
 
@@ -93,14 +93,14 @@ def test_a_request_of_an_older_controller_is_refused_whole():
     cluster = schedule.cluster
     with schedule.model.active():
         cluster.brokers[1].controller_epoch = 5
-        cluster.brokers[1].requests.headers.push(LeaderAndIsr(4, 0, ID))
-        for column in cluster.brokers[1].requests.columns:
-            column.push(PartitionState(1, 3))
+        cluster.brokers[1].requests.headers.push(ControlRequest(4, 0, ID))
+        for column in cluster.brokers[1].requests.partition_states:
+            column.push(LeaderAndIsrPartitionState(1, 3))
     schedule.vector = schedule.model.vector(cluster)
     schedule.take("handle_leader_and_isr(1)")
     broker = schedule.cluster.brokers[1]
     assert (broker.controller_epoch, broker.replicas[0][0].leader_epoch) == (5, 0)
-    assert broker.requests.headers.is_empty and all(column.is_empty for column in broker.requests.columns)
+    assert broker.requests.headers.is_empty and all(column.is_empty for column in broker.requests.partition_states)
 
 
 def test_an_id_that_was_not_flushed_is_lost_in_a_crash_and_kept_by_a_clean_stop():

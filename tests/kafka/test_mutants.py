@@ -9,38 +9,46 @@ from types import ModuleType
 
 import pytest
 
-import model.kafka
-from invariants.mutation import TRIALS
-from invariants.scenarios import SCENARIOS
-from model.language import Kind
-from model.language.action import Parametric
-from reports.escaping import markdown
-from reports.mutation.files import explanations_in
-from search.mutation import Budget, Fate, grounds_of, mutants_on
-from search.mutation.examining import examined
-from search.mutation.mutants import mutants_of
+import kwalk.model.kafka
+from kwalk.invariants.mutation import TRIALS
+from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.model.language import Kind
+from kwalk.model.language.action import Parametric
+from kwalk.reports.escaping import markdown
+from kwalk.reports.saved_outcomes import explanations_in
+from kwalk.search.analyses.mutation.evaluation import evaluate
+from kwalk.search.analyses.mutation.mutants import mutants_of
+from kwalk.search.analyses.mutation.mutate import MutantStatus, baselines_of, mutants_on
 from tests.structure.rooms import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "mutants.md").read_text(encoding="utf-8")
 EXPLAINED = explanations_in(str(ROOT / "invariants" / "mutants.toml"))
-SCORE = "**1,871 mutants; 1,265 of 1,458 that can be noticed are; of 191 that are alive 191 are explained.**\n"
-FORESTALLED = {"deletion_comes_to_an_end"}
+SCORE = "**1,871 mutants; 1,265 of 1,458 that can be noticed are noticed; 191 of 191 that are alive are explained.**\n"
+FORESTALLED = {"deletion_eventually_ends"}
 """A deletion that hangs in a quiet state breaks `deletion_terminates` first; tests/kafka/test_recovery.py breaks it."""
 SMALL = "records-through-failover"
 AGAIN = {
-    "controller_channels.send_batch:dropped-effect:af8bfdb6": (Fate.KILLED, "partition_servable(0, 0)", 3),
-    "controller_election.reelect:dropped-guard:f2a99abc": (Fate.CRASHED, "reelect(0) leaves its domain", 0),
-    "log_directory.flush_metadata_file:swapped-field:12f1a05a": (Fate.KILLED, "log_keeps_its_topic_id(0, 0, 0)", 5),
-    "partition.shrink_isr:dropped-guard:50174489": (Fate.KILLED, "leader_in_assignment(0, 0)", 4),
-    "partition.takes_in:swapped-connective:f2e89180": (Fate.KILLED, "committed_survives(1, 0, 0)", 16),
-    "replication.produce:off-by-one:cd6e8060": (Fate.KILLED, "record_is_committed(0, 0)", None),
-    "partition.shrink_isr:dropped-guard:5a1f83ec": (Fate.SURVIVED, "", 10),
+    "controller_channel_manager.send_batch:dropped-effect:6a79c67b": (
+        MutantStatus.KILLED,
+        "partition_servable(0, 0)",
+        3,
+    ),
+    "kafka_controller.reelect:dropped-guard:ead98f59": (MutantStatus.CRASHED, "reelect(0) leaves its domain", 0),
+    "log_manager.flush_metadata_file:swapped-field:cae3ecd5": (
+        MutantStatus.KILLED,
+        "log_keeps_its_topic_id(0, 0, 0)",
+        5,
+    ),
+    "partition.shrink_isr:dropped-guard:3caba310": (MutantStatus.KILLED, "leader_in_assignment(0, 0)", 4),
+    "partition.may_add_to_isr:swapped-connective:ed73c1c1": (MutantStatus.KILLED, "committed_survives(1, 0, 0)", 16),
+    "partition.produce:off-by-one:707d5265": (MutantStatus.KILLED, "record_is_committed(0, 0)", None),
+    "partition.shrink_isr:dropped-guard:2f86f300": (MutantStatus.SURVIVED, "", 10),
 }
 """Mutants whose fate the first ground decides: what kills them there, and after how many steps."""
 
 
 def modules() -> list[ModuleType]:
-    found = pkgutil.walk_packages(model.kafka.__path__, "model.kafka.")
+    found = pkgutil.walk_packages(kwalk.model.kafka.__path__, "kwalk.model.kafka.")
     return [importlib.import_module(info.name) for info in found if "snapshots" not in info.name]
 
 
@@ -51,7 +59,7 @@ def names() -> set[str]:
     parts = [part for cls in classes for part in vars(cls).values()]
     found = [part.fget if isinstance(part, property) else part for part in parts]
     found += [thing.function if isinstance(thing, Parametric) else thing for thing in things]
-    written = {f for f in found if inspect.isfunction(f) and f.__module__.startswith("model.kafka.")}
+    written = {f for f in found if inspect.isfunction(f) and f.__module__.startswith("kwalk.model.kafka.")}
     explained = {name.partition(":")[0] for name in EXPLAINED}
     written = {f for f in written if f"{f.__module__.rpartition('.')[2]}.{f.__qualname__}" in explained}
     uses = {(f, field.name, cls) for f in written for cls in classes for field in cls.__attrs_attrs__}
@@ -68,7 +76,7 @@ def test_all_mutants_of_these_grounds_were_tried():
 
 def test_every_invariant_that_stands_for_no_property_of_its_own_kills_some_mutant():
     """Those that do, P1 to P24, are broken one by one elsewhere."""
-    invariants = {invariant for scenario in SCENARIOS for invariant in scenario.invariants}
+    invariants = {invariant for scenario in SCENARIOS for invariant in scenario.properties}
     plain = {i.name for i in invariants if i.kind is not Kind.REACHABLE and not re.match(r"P\d+ ", i.about)}
     killers = {line.split("`")[1] for line in PAGE.splitlines() if line.startswith("| `") and "/" not in line}
     assert plain - killers == FORESTALLED
@@ -93,21 +101,21 @@ def test_the_page_names_the_grounds():
 
 
 @pytest.fixture(scope="module")
-def ground():
-    (found,) = grounds_of(trial for trial in TRIALS if trial.scenario_name == SMALL)
+def baseline():
+    (found,) = baselines_of(trial for trial in TRIALS if trial.scenario_name == SMALL)
     return found
 
 
 @pytest.fixture(scope="module")
-def mutants(ground):
-    return {mutant.id: mutant for mutant in mutants_on([ground])}
+def mutants(baseline):
+    return {mutant.id: mutant for mutant in mutants_on([baseline])}
 
 
 @pytest.mark.parametrize("name", AGAIN)
-def test_a_mutant_ends_as_it_did(ground, mutants, name):
-    outcome = examined(mutants[name], [ground], Budget())
-    fate, claim, steps = AGAIN[name]
-    assert outcome.fate is fate and outcome.claim.startswith(claim)
+def test_a_mutant_ends_as_it_did(baseline, mutants, name):
+    outcome = evaluate(mutants[name], [baseline])
+    status, prop, steps = AGAIN[name]
+    assert outcome.status is status and outcome.prop.startswith(prop)
     assert (None if outcome.actions is None else len(outcome.actions)) == steps
 
 

@@ -5,17 +5,17 @@ import re
 
 import pytest
 
-from invariants.scenarios import SCENARIOS
-from model.language import Kind, Model
-from search.trace import run
+from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.model.language import Kind, Model
+from kwalk.search.results.trace import run
 from tests.kafka.broken import Broken
 from tests.kafka.planted import PLANTED
 from tests.kafka.violations import BROKEN
 
 STORIES = {scenario.name: scenario for scenario in SCENARIOS}
-INVARIANTS = {invariant.name: invariant for scenario in SCENARIOS for invariant in scenario.invariants}
+INVARIANTS = {invariant.name: invariant for scenario in SCENARIOS for invariant in scenario.properties}
 NUMBERED = re.compile(r"P(\d+) [A-Z]")
-CLAIMS = {
+PROPERTIES = {
     name: invariant
     for name, invariant in INVARIANTS.items()
     if invariant.kind is not Kind.REACHABLE and NUMBERED.match(invariant.about)
@@ -27,7 +27,7 @@ WITNESSES = {
     "topic_id_stable": ("healthy-cluster", "replica_gets_its_file"),
     "replica_id_matches_zookeeper": ("healthy-cluster", "replica_gets_its_file"),
     "context_agrees": ("healthy-cluster", "failover_completes"),
-    "one_effective_controller": ("healthy-sessions", "deposed_controller_knows_nothing"),
+    "one_effective_controller": ("healthy-sessions", "deposed_controller_is_unaware"),
     "controller_serves": ("healthy-cluster", "failover_completes"),
     "controller_epoch_monotone": ("healthy-cluster", "failover_completes"),
     "leader_epoch_monotone": ("healthy-cluster", "leader_epoch_rises"),
@@ -41,13 +41,13 @@ WITNESSES = {
     "no_divergence": ("healthy-records", "record_is_replicated"),
     "no_resurrection": ("recreated-topic-records", "recreated_topic_has_a_record"),
     "deletion_targets_intent": ("healthy-deletion", "topic_is_deleted"),
-    "deleted_logs_were_meant": ("healthy-deletion", "topic_is_deleted"),
+    "deleted_logs_were_unused": ("healthy-deletion", "topic_is_deleted"),
     "deletion_terminates": ("healthy-deletion", "topic_is_deleted"),
     "deletion_is_not_dropped": ("healthy-deletion", "topic_is_deleted"),
     "no_stray": ("healthy-reassignment", "replica_is_moved"),
-    "no_unasked_topic": ("delete-and-recreate", "topic_is_created_again"),
-    "watch_covered": ("healthy-cluster", "ready_controller_will_be_told"),
-    "topic_watch_covered": ("healthy-cluster", "ready_controller_will_be_told_of_an_expansion"),
+    "no_unrequested_topic": ("delete-and-recreate", "topic_is_created_again"),
+    "watch_covered": ("healthy-cluster", "fired_watch_is_pending"),
+    "topic_watch_covered": ("healthy-cluster", "fired_topic_watch_is_pending"),
     "records_have_a_topic_id": ("healthy-records", "record_is_committed"),
     "log_keeps_its_topic_id": ("healthy-records", "record_is_committed"),
     "records_are_committed": ("healthy-records", "record_is_committed"),
@@ -70,42 +70,42 @@ def test_each_invariant_is_broken_by_the_last_step_of_a_behaviour(broken, monkey
     for module, function, mistake in PLANTED[broken.planted]:
         monkeypatch.setattr(module, function, mistake)
     model = model_of(broken)
-    (claim,) = model.claims_of(broken.claim)
+    (prop,) = model.properties_of(broken.prop)
     states = run(model, model.initial[broken.start], broken.actions)
-    before = (None, *states[:-1]) if claim.kind is Kind.STEP else [None] * len(states)
-    violated = [model.violates(claim, state, earlier) for earlier, state in zip(before, states, strict=True)]
+    before = (None, *states[:-1]) if prop.kind is Kind.STEP else [None] * len(states)
+    violated = [model.violates(prop, state, earlier) for earlier, state in zip(before, states, strict=True)]
     assert violated == [False] * len(broken.actions) + [True]
 
 
 @pytest.mark.parametrize("broken", [b for b in BROKEN if b.planted], ids=lambda broken: broken.invariant)
 def test_without_the_planted_mistake_the_behaviour_breaks_nothing(broken):
     model = model_of(broken)
-    (claim,) = model.claims_of(broken.claim)
+    (prop,) = model.properties_of(broken.prop)
     states = [model.initial[broken.start]]
     for key in broken.actions:
         after = model.attempt(model.instance(key), states[-1]).after
         if after is None:
             break
-        assert not model.violates(claim, after, states[-1] if claim.kind is Kind.STEP else None)
+        assert not model.violates(prop, after, states[-1] if prop.kind is Kind.STEP else None)
         states.append(after)
 
 
 def test_every_invariant_is_broken_somewhere():
-    assert CLAIMS.keys() <= {broken.invariant for broken in BROKEN}
+    assert PROPERTIES.keys() <= {broken.invariant for broken in BROKEN}
 
 
 def test_every_invariant_has_a_witness_that_its_story_is_searched_for():
-    assert WITNESSES.keys() >= CLAIMS.keys()
+    assert WITNESSES.keys() >= PROPERTIES.keys()
     for invariant, (story, witness) in WITNESSES.items():
-        assert {invariant, witness} <= {known.name for known in STORIES[story].invariants}
+        assert {invariant, witness} <= {known.name for known in STORIES[story].properties}
         assert INVARIANTS[witness].kind is Kind.REACHABLE
 
 
 def test_all_properties_p1_to_p24_are_there():
-    found = [NUMBERED.match(invariant.about) for invariant in CLAIMS.values()]
+    found = [NUMBERED.match(invariant.about) for invariant in PROPERTIES.values()]
     assert {int(number[1]) for number in found if number} == set(range(1, 25))
 
 
-@pytest.mark.parametrize("name", CLAIMS)
+@pytest.mark.parametrize("name", PROPERTIES)
 def test_an_operator_is_told_what_to_look_for(name):
-    assert CLAIMS[name].about and CLAIMS[name].symptom and CLAIMS[name].log
+    assert PROPERTIES[name].about and PROPERTIES[name].symptom and PROPERTIES[name].log

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import pytest
 
-from invariants.scenarios import DELETE_BY_HAND
-from model.kafka.state_machines import ReplicaStatus
-from model.language import Model
+from kwalk.invariants.scenarios import DELETE_BY_HAND
+from kwalk.model.kafka.controller.controller_context import ReplicaState
+from kwalk.model.language import Model
 from tests.kafka.schedule import Schedule
 
 ROOM = {
@@ -22,7 +22,7 @@ def with_topic(variant: str = "2.8.2") -> Schedule:
 
 
 def leader_and_isr(schedule: Schedule) -> tuple[int | None, frozenset[int]]:
-    state = schedule.cluster.zookeeper.topics[0].states[0]
+    state = schedule.cluster.zookeeper.state_of(0, 0)
     return state.leader, state.isr
 
 
@@ -30,12 +30,12 @@ def test_a_broker_that_starts_without_its_disk_stays_out_of_the_isr_and_has_its_
     schedule = with_topic()
     schedule.do("stop(1, 0)")
     schedule.do("start_with_offline_logs(1)")
-    assert schedule.cluster.brokers[1].replicas[0][0].offline and leader_and_isr(schedule) == (0, {0})
-    assert schedule.cluster.brokers[0].controller.topics[0].offline[0] == {1}
+    assert schedule.cluster.replica_of(1, 0, 0).offline and leader_and_isr(schedule) == (0, {0})
+    assert schedule.cluster.controller_of(0).topics[0].offline[0] == {1}
     schedule.do("stop(1, 0)")
     schedule.restart(1)
-    replica = schedule.cluster.brokers[1].replicas[0][0]
-    assert replica.log_open and not replica.offline and not schedule.cluster.brokers[0].controller.topics[0].offline[0]
+    replica = schedule.cluster.replica_of(1, 0, 0)
+    assert replica.log_open and not replica.offline and not schedule.cluster.controller_of(0).topics[0].offline[0]
 
 
 def test_the_only_isr_member_leads_no_more_when_its_disk_has_failed():
@@ -53,8 +53,11 @@ def test_a_deletion_hangs_while_a_disk_has_failed_and_goes_on_when_the_broker_ha
     schedule.do("stop(1, 0)")
     schedule.do("start_with_offline_logs(1)")
     schedule.do("client_deletes_topic(0)")
-    machines = schedule.cluster.brokers[0].controller.topics[0].machines
-    assert machines.ineligible and list(machines.replicas[0]) == [ReplicaStatus.SUCCESSFUL, ReplicaStatus.OFFLINE]
+    context = schedule.cluster.controller_of(0).topics[0]
+    assert context.ineligible_for_deletion and list(context.replica_states[0]) == [
+        ReplicaState.DELETION_SUCCESSFUL,
+        ReplicaState.OFFLINE,
+    ]
     assert schedule.violated("deletion_terminates") == ["deletion_terminates(0)"]
     schedule.do("stop(1, 0)")
     schedule.restart(1)
@@ -66,14 +69,14 @@ def test_in_3_0_a_broker_takes_a_log_with_another_topic_id_for_one_on_a_failed_d
     schedule = with_topic(variant)
     schedule.do("delete_controller()", winner=0)
     schedule.do("stop(1, 0)")
-    assert schedule.cluster.brokers[1].replicas[0][0].file_topic_id == 0
+    assert schedule.cluster.replica_of(1, 0, 0).file_topic_id == 0
     schedule.do("remove_topic_by_hand(0)")
     schedule.do("new_client_creates_topic(0)")
     schedule.do("delete_controller()", winner=0)
     schedule.restart(1)
-    replica = schedule.cluster.brokers[1].replicas[0][0]
+    replica = schedule.cluster.replica_of(1, 0, 0)
     assert (replica.offline, replica.log_open) == (offline, variant == "2.8.2")
     schedule.do("delete_controller()", winner=0)
-    assert schedule.cluster.brokers[0].controller.topics[0].offline[0] == ({1} if offline else frozenset())
+    assert schedule.cluster.controller_of(0).topics[0].offline[0] == ({1} if offline else frozenset())
     schedule.do("client_deletes_topic(0)")
     assert bool(schedule.violated("deletion_terminates")) == offline

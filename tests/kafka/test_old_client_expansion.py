@@ -88,7 +88,7 @@ def test_the_damage_is_latent_until_a_leader_epoch_rises(variant, aged):
     schedule = failed_over(variant, aged=aged)
     assert not schedule.violated("partition_servable") and not schedule.violated("replicas_converge")
     schedule.do("stop(0, 2)")
-    assert "partition_servable(0, 0)" in schedule.violated("partition_servable", quiet=True)
+    assert "partition_servable(0, 0)" in schedule.violated("partition_servable", quiescent=True)
 
 
 @pytest.mark.parametrize(("variant", "aged"), [("2.8.2", True), ("3.9.0", False)])
@@ -112,10 +112,10 @@ def test_a_partition_without_a_working_leader_never_recovers_not_even_by_another
     schedule.do("stop(0, 2)")
     schedule.restart(0)
     assert "partition_servable(0, 0)" in schedule.violated("partition_servable")
-    states, quiet = settled_from(schedule.model, schedule.vector)
-    claim = schedule.model.claims_of("partition_servable(0, 0)")[0]
-    assert len(quiet) > 1 and len(states) > 100
-    assert all(schedule.model.violates(claim, vector) for vector in quiet)
+    states, quiescent = settled_from(schedule.model, schedule.vector)
+    prop = schedule.model.properties_of("partition_servable(0, 0)")[0]
+    assert len(quiescent) > 1 and len(states) > 100
+    assert all(schedule.model.violates(prop, vector) for vector in quiescent)
 
 
 def test_the_expansion_is_lost_when_the_controller_writes_the_id_of_a_topic_that_it_read_before():
@@ -137,4 +137,4 @@ def test_a_new_clients_expansion_keeps_the_id_and_does_no_harm(variant):
     schedule.do("stop(0, 2)")
     schedule.restart(0)
     assert schedule.cluster.zookeeper.topics[0].topic_id == 0
-    assert not [c.key for c in schedule.model.claims if schedule.model.violates(c, schedule.vector)]
+    assert not [c.key for c in schedule.model.properties if schedule.model.violates(c, schedule.vector)]

@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import pytest
 
-from invariants.scenarios import DELETE_BY_HAND, TOPIC_DELETION
-from model.kafka.state_machines import ReplicaStatus
-from model.language import Model
-from search.exhaust import exhaust
+from kwalk.invariants.scenarios import DELETE_BY_HAND, TOPIC_DELETION
+from kwalk.model.kafka.controller.controller_context import ReplicaState
+from kwalk.model.language import Model
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.verdict import Strength
 from tests.kafka.schedule import Schedule
 
 ROOM = {
@@ -26,7 +27,7 @@ def half_deleted(**flags: bool) -> Schedule:
     """A controller has deleted the states of a topic's partitions, and then crashed."""
     schedule = with_topic(**flags)
     schedule.take("client_deletes_topic(0)")
-    while schedule.cluster.zookeeper.topics[0].states[0].exists:
+    while schedule.cluster.zookeeper.state_of(0, 0).exists:
         key = schedule._enabled(schedule._system(("restart",)))
         assert key is not None
         schedule.take(key)
@@ -47,8 +48,8 @@ def test_the_next_controller_completes_a_deletion_whose_states_are_gone():
 def test_before_kafka_6650_nobody_can_complete_it():
     schedule = half_deleted(offline_without_leadership=False)
     schedule.restart(0)
-    machines = schedule.cluster.brokers[1].controller.topics[0].machines
-    assert set(machines.replicas[0]) == {ReplicaStatus.ONLINE} and machines.deletion_started
+    context = schedule.cluster.controller_of(1).topics[0]
+    assert set(context.replica_states[0]) == {ReplicaState.ONLINE} and context.deletion_started
     assert schedule.violated("deletion_terminates") == ["deletion_terminates(0)"]
 
 
@@ -56,8 +57,8 @@ def test_a_deletion_that_is_asked_for_after_an_interrupted_removal_by_hand_hangs
     schedule = with_topic()
     schedule.do("remove_partition_states_by_hand(0)")
     schedule.do("client_deletes_topic(0)")
-    machines = schedule.cluster.brokers[0].controller.topics[0].machines
-    assert set(machines.replicas[0]) == {ReplicaStatus.ONLINE} and machines.deletion_started
+    context = schedule.cluster.controller_of(0).topics[0]
+    assert set(context.replica_states[0]) == {ReplicaState.ONLINE} and context.deletion_started
     assert schedule.violated("deletion_terminates")
     schedule.do("delete_controller()", winner=1)
     assert not schedule.violated("deletion_terminates") and not schedule.violated("no_stray")
@@ -68,16 +69,16 @@ def raised() -> Schedule:
     schedule = with_topic()
     schedule.do("stop(1, 0)")
     schedule.restart(1)
-    assert schedule.cluster.zookeeper.topics[0].states[0].leader_epoch == 1
+    assert schedule.cluster.zookeeper.state_of(0, 0).leader_epoch == 1
     return schedule
 
 
 def test_nobody_notices_an_interrupted_removal_until_the_controller_moves_and_leader_epochs_begin_again():
     schedule = raised()
     schedule.do("remove_partition_states_by_hand(0)")
-    assert schedule.cluster.brokers[0].replicas[0][0].is_leader
+    assert schedule.cluster.replica_of(0, 0, 0).is_leader
     schedule.do("delete_controller()", winner=1)
-    state = schedule.cluster.zookeeper.topics[0].states[0]
+    state = schedule.cluster.zookeeper.state_of(0, 0)
     assert (state.leader, state.leader_epoch, state.isr) == (0, 0, {0, 1})
     assert [broker.replicas[0][0].leader_epoch for broker in schedule.cluster.brokers] == [1, 1]
     assert schedule.violated("partition_gets_a_leader") == [] and schedule.violated("context_agrees") == []
@@ -90,7 +91,7 @@ def test_the_topics_own_znode_stays_if_a_controller_creates_a_state_below_it_mea
     schedule.take("remove_partition_states_by_hand(0)")
     assert schedule.model.attempt(removal, schedule.vector).after is not None
     schedule.do("delete_controller()", winner=1)
-    assert schedule.cluster.zookeeper.topics[0].states[0].exists
+    assert schedule.cluster.zookeeper.state_of(0, 0).exists
     assert schedule.model.attempt(removal, schedule.vector).after is None
     schedule.take("remove_partition_states_by_hand(0)")
     schedule.do("remove_topic_by_hand(0)")
@@ -101,7 +102,7 @@ def test_where_brokers_delete_no_topics_a_marker_goes_and_the_topic_stays():
     schedule = with_topic(delete_topic_enable=False)
     schedule.do("client_deletes_topic(0)")
     assert schedule.cluster.zookeeper.topics[0].exists and not schedule.cluster.zookeeper.delete_topics
-    assert not schedule.cluster.brokers[0].controller.topics[0].machines.to_be_deleted
+    assert not schedule.cluster.controller_of(0).topics[0].to_be_deleted
     assert all(broker.replicas[0][0].on_disk for broker in schedule.cluster.brokers)
 
 
@@ -112,7 +113,7 @@ def test_so_does_the_next_controller_with_a_marker_that_it_finds():
     schedule.take("reelect(1)")
     schedule.settle()
     assert schedule.cluster.zookeeper.topics[0].exists and not schedule.cluster.zookeeper.delete_topics
-    assert not schedule.cluster.brokers[1].controller.topics[0].machines.to_be_deleted
+    assert not schedule.cluster.controller_of(1).topics[0].to_be_deleted
 
 
 @pytest.mark.parametrize("enabled", [True, False])
@@ -130,5 +131,5 @@ def test_the_marker_of_a_topic_that_is_unknown_goes_either_way(enabled):
 )
 def test_a_clients_deletion_holds_all_that_is_asked_of_it_also_if_it_goes_znode_by_znode(bounds, found):
     verdict = exhaust(Model(TOPIC_DELETION, "2.8.2", bounds, {"piecemeal_removal": True}), keep_going=True)
-    assert (verdict.how, verdict.bounds_hit, verdict.findings) == ("exhaustive", {}, ())
-    assert (verdict.distinct_states, verdict.quiet_states) == found
+    assert (verdict.strength, verdict.bounds_hit, verdict.findings) == (Strength.EXHAUSTIVE, {}, ())
+    assert (verdict.distinct_states, verdict.quiescent_states) == found

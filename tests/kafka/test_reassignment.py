@@ -3,15 +3,16 @@ from __future__ import annotations
 
 import pytest
 
-from invariants.scenarios import (
+from kwalk.invariants.scenarios import (
     REASSIGNMENT,
     REASSIGNMENT_AS_CLIENTS_SEE_IT,
     REASSIGNMENT_THERE_AND_BACK,
     REASSIGNMENT_WITH_EXPANSION,
 )
-from model.kafka.fixes.reassignment import FIXES
-from model.language import Model
-from search.exhaust import exhaust
+from kwalk.model.kafka.fixes.reassignment import FIXES
+from kwalk.model.language import Model
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.verdict import Strength
 from tests.kafka.schedule import Schedule
 from tests.kafka.trials import audited
 
@@ -26,8 +27,8 @@ def begun(variant: str, scenario=REASSIGNMENT, **flags: bool) -> Schedule:
 
 def test_a_reassignment_and_its_cancellation_leave_nothing_behind_in_the_last_release():
     verdict = exhaust(Model(REASSIGNMENT, "3.9.0"), keep_going=True)
-    assert (verdict.how, verdict.bounds_hit, verdict.findings) == ("exhaustive", {}, ())
-    assert (verdict.distinct_states, verdict.quiet_states) == (387, 5)
+    assert (verdict.strength, verdict.bounds_hit, verdict.findings) == (Strength.EXHAUSTIVE, {}, ())
+    assert (verdict.distinct_states, verdict.quiescent_states) == (387, 5)
 
 
 def test_what_each_fix_closes_and_where_it_has_a_hole():
@@ -46,16 +47,16 @@ def test_what_each_fix_closes_and_where_it_has_a_hole():
     ("scenario", "found"),
     [
         (REASSIGNMENT_AS_CLIENTS_SEE_IT, {}),
-        (REASSIGNMENT_THERE_AND_BACK, {"no_stray": 12, "deleted_logs_were_meant": 7}),
+        (REASSIGNMENT_THERE_AND_BACK, {"no_stray": 12, "deleted_logs_were_unused": 7}),
     ],
 )
 def test_what_the_last_release_leaves_behind_while_the_only_replica_moves(scenario, found):
     """A StopReplica that waits until the replica is wanted again deletes its log, which is filled anew: no data go."""
     verdict = exhaust(Model(scenario, "3.9.0"), keep_going=True)
-    assert (verdict.how, verdict.bounds_hit) == ("exhaustive", {})
+    assert (verdict.strength, verdict.bounds_hit) == (Strength.EXHAUSTIVE, {})
     lengths: dict[str, int] = {}
     for finding in sorted(verdict.findings, key=lambda finding: finding.trace.length):
-        lengths.setdefault(finding.claim.partition("(")[0], finding.trace.length)
+        lengths.setdefault(finding.prop.partition("(")[0], finding.trace.length)
     assert lengths == found
 
 
@@ -89,7 +90,7 @@ def test_between_2_6_and_3_4_0_a_cancelled_reassignment_leaves_a_stray_log(varia
     schedule.settle(but=("expand_isr", "restart"))
     schedule.do("cancel_partition_reassignment(0, 0, 0)")
     assert schedule.cluster.zookeeper.topics[0].assignments[0].replicas == {0, 1}
-    assert schedule.cluster.brokers[2].replicas[0][0].on_disk == stray
+    assert schedule.cluster.replica_of(2, 0, 0).on_disk == stray
     assert schedule.violated("no_stray") == (["no_stray(2, 0, 0)"] if stray else [])
 
 
@@ -113,4 +114,4 @@ def test_an_old_client_that_expands_forgets_that_a_partition_is_being_reassigned
     assignment = schedule.cluster.zookeeper.topics[0].assignments[0]
     assert (assignment.replicas, assignment.is_being_reassigned) == ({0, 1, 2}, keeps)
     assert schedule.cluster.zookeeper.topics[0].topic_id is None
-    assert schedule.cluster.brokers[0].controller.topics[0].assignments[0].is_being_reassigned
+    assert schedule.cluster.controller_of(0).topics[0].assignments[0].is_being_reassigned

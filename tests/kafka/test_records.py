@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import pytest
 
-from invariants.scenarios import RECORDS_THROUGH_FAILOVER, RECREATED_TOPIC_RECORDS
-from model.kafka import replication
-from model.kafka.fixes.records import FIXES
-from model.kafka.log import Log, Record, diverging_offset
-from model.language import Model
-from search.exhaust import exhaust
-from search.verdict import Verdict
+from kwalk.invariants.scenarios import RECORDS_THROUGH_FAILOVER, RECREATED_TOPIC_RECORDS
+from kwalk.model.kafka.broker import partition, replica_fetcher_thread
+from kwalk.model.kafka.broker.log import Log, Record, diverging_offset
+from kwalk.model.kafka.fixes.records import FIXES
+from kwalk.model.language import Model
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.verdict import Strength, Verdict
 from tests.kafka.lengths import shortest
 from tests.kafka.schedule import Schedule
 from tests.kafka.trials import audited
@@ -63,12 +63,12 @@ def test_a_leader_that_is_alone_in_the_isr_commits_at_once():
     schedule.do("new_client_creates_topic(0)")
     schedule.do("crash(1)")
     schedule.take("produce(0, 0, 0)")
-    assert schedule.cluster.brokers[0].replicas[0][0].log.high_watermark == 1
+    assert schedule.cluster.replica_of(0, 0, 0).log.high_watermark == 1
 
 
 def test_with_clean_elections_committed_records_survive_and_no_replica_differs():
     verdict = searched("3.9.0")
-    assert (verdict.how, verdict.distinct_states, shortest(verdict)) == ("exhaustive", 81_516, {})
+    assert (verdict.strength, verdict.distinct_states, shortest(verdict)) == (Strength.EXHAUSTIVE, 81_516, {})
     assert all(verdict.premises.values())
 
 
@@ -77,7 +77,8 @@ def test_an_unclean_election_loses_records_that_were_acknowledged():
 
 
 def test_without_truncation_replicas_would_differ(monkeypatch):
-    monkeypatch.setattr(replication, "diverging_offset", no_truncation)
+    for module in (partition, replica_fetcher_thread):
+        monkeypatch.setattr(module, "diverging_offset", no_truncation)
     assert shortest(searched("3.9.0")) == {"committed_survives": 20, "no_divergence": 20}
 
 
@@ -94,7 +95,7 @@ def test_without_truncation_replicas_would_differ(monkeypatch):
 )
 def test_records_of_a_removed_topic_come_back_where_no_id_tells_its_logs_apart(variant, states, found):
     verdict = exhaust(Model(RECREATED_TOPIC_RECORDS, variant, {"restarts": 1}), keep_going=True)
-    assert (verdict.how, verdict.distinct_states, shortest(verdict)) == ("exhaustive", states, found)
+    assert (verdict.strength, verdict.distinct_states, shortest(verdict)) == (Strength.EXHAUSTIVE, states, found)
 
 
 def test_what_each_fix_closes_and_where_it_has_a_hole():

@@ -6,9 +6,9 @@ from itertools import permutations
 import pytest
 from attrs import evolve
 
-from invariants.scenarios import OLD_CLIENT_EXPANSION, SCENARIOS
-from model.kafka.operator import remove_metadata_files, write_topic_id
-from model.language import Model
+from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION, SCENARIOS
+from kwalk.model.kafka.clients.operator import remove_metadata_files, write_topic_id
+from kwalk.model.language import Model
 from tests.kafka.schedule import CALM, Schedule
 from tests.kafka.test_topic_ids import examined
 
@@ -102,7 +102,7 @@ def test_until_the_last_broker_is_restarted_it_alone_is_in_the_isr_and_nothing_h
     for broker in order:
         schedule.do(f"stop({broker}, {schedule.cluster.zookeeper.controller})")
         schedule.restart(broker)
-        isr.append(set(schedule.cluster.zookeeper.topics[0].states[0].isr))
+        isr.append(set(schedule.cluster.zookeeper.state_of(0, 0).isr))
         assert wrong(schedule) == ([] if broker == order[-1] else list(WHOLE[:3]))
     assert isr == [{order[1], order[2]}, {order[2]}, {0, 1, 2}]
 

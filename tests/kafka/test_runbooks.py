@@ -3,16 +3,17 @@ from __future__ import annotations
 
 import pytest
 
-from invariants.scenarios import SCENARIOS
-from model.kafka.runbook import is_finished
-from model.language import Model
-from search.exhaust import exhaust
+from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.model.kafka.clients.runbook import is_finished
+from kwalk.model.language import Model
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.verdict import Strength
 from tests.kafka.lengths import shortest
 from tests.kafka.schedule import Schedule
 
 STORIES = {scenario.name: scenario for scenario in SCENARIOS}
 MISSING_LEADER = ("partition_gets_a_leader", "context_agrees")
-WRONG_TOPIC = ("deletion_targets_intent", "deleted_logs_were_meant")
+WRONG_TOPIC = ("deletion_targets_intent", "deleted_logs_were_unused")
 LOGS_STAY = ("no_stray", "removed_topic_is_not_served", "replica_id_matches_zookeeper", "partition_servable")
 
 
@@ -37,7 +38,7 @@ def test_what_a_runbook_leaves_behind_when_it_is_finished(name, variant, states,
     wanted = {"config_goes_with_topic": config}
     for names, lengths in ((MISSING_LEADER, leader), (WRONG_TOPIC, wrong), (LOGS_STAY, logs)):
         wanted |= {n: length for n, length in zip(names, lengths or (), strict=False) if length is not None}
-    assert (verdict.how, verdict.distinct_states, shortest(verdict)) == ("exhaustive", states, wanted)
+    assert (verdict.strength, verdict.distinct_states, shortest(verdict)) == (Strength.EXHAUSTIVE, states, wanted)
     assert set(verdict.bounds_hit) <= {"requests"}
 
 
@@ -51,7 +52,7 @@ def settled(name: str, **flags: object) -> Schedule:
 
 
 OPERATOR = (
-    "runbook_asks", "runbook_removes_topic", "runbook_removes_marker", "runbook_removes_controller",
+    "runbook_deletes_topic", "runbook_removes_topic", "runbook_removes_deletion_request", "runbook_removes_controller",
     "runbook_removes_logs", "runbook_stops", "runbook_starts", "runbook_rolls",
 )  # fmt: skip
 
@@ -82,7 +83,7 @@ def test_a_patient_operator_waits_until_the_deletion_hangs():
     schedule = settled("runbook-remove-znodes", patient_operator=True)
     schedule.take("stop(1, 0)")
     schedule.settle(but=(*OPERATOR, "restart"))
-    schedule.take("runbook_asks(0)")
+    schedule.take("runbook_deletes_topic(0)")
     removes = schedule.model.instance("runbook_removes_topic(0)")
     assert schedule.model.attempt(removes, schedule.vector).after is None
     schedule.settle(but=(*OPERATOR, "restart"))
@@ -101,7 +102,12 @@ def test_with_all_brokers_down_the_logs_go_and_they_start_with_nothing():
 
 def test_a_log_that_is_removed_under_a_running_broker_lives_on_in_its_process():
     schedule = settled("runbook-remove-logs")
-    for key in ("runbook_asks(0)", "runbook_removes_topic(0)", "runbook_removes_marker(0)", "runbook_removes_logs(1)"):
+    for key in (
+        "runbook_deletes_topic(0)",
+        "runbook_removes_topic(0)",
+        "runbook_removes_deletion_request(0)",
+        "runbook_removes_logs(1)",
+    ):
         schedule.take(key)
-    replica = schedule.cluster.brokers[1].replicas[0][0]
+    replica = schedule.cluster.replica_of(1, 0, 0)
     assert replica.log_open and not replica.on_disk and replica.file_topic_id is None

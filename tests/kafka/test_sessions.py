@@ -3,19 +3,19 @@ from __future__ import annotations
 
 import pytest
 
-from invariants.scenarios import AUTHENTICATION_FAILURE, FAILOVER_DURING_EXPANSION, FAST_BOUNCE, ZOMBIE_CONTROLLER
-from model.kafka.controller_context import Liveness, Step
-from model.kafka.state import Session
-from model.language import Model, Scenario
-from search.exhaust import exhaust
-from search.verdict import Verdict
+from kwalk.invariants.scenarios import AUTHENTICATION_FAILURE, FAILOVER_DURING_EXPANSION, FAST_BOUNCE, ZOMBIE_CONTROLLER
+from kwalk.model.kafka.controller.controller_context import BrokerRegistration, EventProgress
+from kwalk.model.kafka.state import SessionState
+from kwalk.model.language import Model, Scenario
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.verdict import Strength, Verdict
 from tests.kafka.lengths import shortest
 from tests.kafka.schedule import Schedule
 
 
 def searched(scenario: Scenario, variant: str = "2.8.2", **flags: bool) -> Verdict:
     verdict = exhaust(Model(scenario, variant, flags=flags), keep_going=True)
-    assert (verdict.how, verdict.bounds_hit) == ("exhaustive", {})
+    assert (verdict.strength, verdict.bounds_hit) == (Strength.EXHAUSTIVE, {})
     return verdict
 
 
@@ -50,12 +50,12 @@ def test_a_process_whose_session_expired_runs_on_and_takes_requests_until_it_has
     schedule.take("expire_session(1)")
     cluster = schedule.cluster
     assert cluster.is_up(1) and not cluster.is_registered(1)
-    assert cluster.brokers[0].controller.liveness[1] is Liveness.CURRENT
+    assert cluster.controller_of(0).registrations[1] is BrokerRegistration.CURRENT
     schedule.take("new_client_adds_partitions(0)")
     schedule.take("broker_failure(0)")
-    assert schedule.cluster.brokers[0].controller.liveness[1] is Liveness.GONE
+    assert schedule.cluster.controller_of(0).registrations[1] is BrokerRegistration.GONE
     schedule.settle()
-    assert schedule.cluster.is_registered(1) and schedule.cluster.brokers[1].session is Session.LIVE
+    assert schedule.cluster.is_registered(1) and schedule.cluster.brokers[1].session is SessionState.LIVE
     assert schedule.violated("replicas_converge") == []
 
 
@@ -63,9 +63,9 @@ def test_an_expired_controller_hears_nothing_and_does_not_win_an_election_over_i
     schedule = Schedule(Model(ZOMBIE_CONTROLLER, "2.8.2"))
     schedule.take("expire_session(0)")
     assert schedule.cluster.zookeeper.controller is None
-    assert schedule.cluster.brokers[0].controller.is_active and schedule.cluster.brokers[0].controller.events.is_empty
+    assert schedule.cluster.controller_of(0).is_active and schedule.cluster.controller_of(0).events.is_empty
     schedule.take("notice_expiry(0)")
-    assert not schedule.cluster.brokers[0].controller.is_active
+    assert not schedule.cluster.controller_of(0).is_active
     schedule.take("register_broker_and_reelect(0)")
     assert schedule.cluster.zookeeper.controller == 0
 
@@ -75,11 +75,11 @@ def test_what_an_expired_controller_has_begun_ends_half_done_and_its_successor_d
     schedule.take("new_client_creates_topic(0)")
     schedule.take("topic_change(0)")
     schedule.take("expire_session(0)")
-    controller = schedule.cluster.brokers[0].controller
-    assert controller.is_active and controller.step is Step.IDLE and controller.topics[0].partition_count == 1
-    assert not schedule.cluster.zookeeper.topics[0].states[0].exists
+    controller = schedule.cluster.controller_of(0)
+    assert controller.is_active and controller.step is EventProgress.IDLE and controller.topics[0].partition_count == 1
+    assert not schedule.cluster.zookeeper.state_of(0, 0).exists
     schedule.settle()
-    assert schedule.cluster.zookeeper.topics[0].states[0].exists and not schedule.violated("context_agrees")
+    assert schedule.cluster.zookeeper.state_of(0, 0).exists and not schedule.violated("context_agrees")
 
 
 def test_watch_covered_fails_where_a_watch_is_missing():

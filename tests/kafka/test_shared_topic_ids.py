@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from invariants.scenarios import OLD_CLIENT_EXPANSION
-from model.kafka.operator import write_topic_id
-from model.language import Model
+from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.model.kafka.clients.operator import write_topic_id
+from kwalk.model.language import Model
 from tests.kafka.schedule import Schedule
 
 BY_HAND = evolve(OLD_CLIENT_EXPANSION, actions=(*OLD_CLIENT_EXPANSION.actions, write_topic_id))
@@ -37,12 +37,12 @@ def fail_over(schedule: Schedule, broker: int) -> None:
 def test_no_controller_finishes_its_failover_while_two_topics_have_one_id():
     schedule = with_two_topics()
     schedule.do("write_topic_id(1, 0)")
-    assert schedule.cluster.brokers[0].controller.topics[1].topic_id == 1, "PartitionModifications looks at no id"
+    assert schedule.cluster.controller_of(0).topics[1].topic_id == 1, "PartitionModifications looks at no id"
     schedule.take("delete_controller()")
     for broker in (1, 0, 1):
         fail_over(schedule, broker)
         assert schedule.cluster.zookeeper.controller is None
-        assert not schedule.cluster.brokers[broker].controller.is_active
+        assert not schedule.cluster.controller_of(broker).is_active
 
 
 def test_they_do_again_when_somebody_has_written_another_id():
@@ -53,7 +53,7 @@ def test_they_do_again_when_somebody_has_written_another_id():
     schedule.take("write_topic_id(1, 1)")
     schedule.settle()
     assert schedule.cluster.zookeeper.controller is not None
-    active = schedule.cluster.brokers[schedule.cluster.zookeeper.controller].controller
+    active = schedule.cluster.controller_of(schedule.cluster.zookeeper.controller)
     assert [topic.topic_id for topic in active.topics] == [0, 1]
 
 
@@ -63,7 +63,7 @@ def test_a_new_topic_with_the_id_of_another_gets_no_partitions_until_its_znode_i
     schedule.take("new_client_creates_topic(1)")
     schedule.take("write_topic_id(1, 0)")
     schedule.settle()
-    assert not schedule.cluster.zookeeper.topics[1].states[0].exists
-    assert schedule.cluster.zookeeper.topics[0].states[0].leader == 0
+    assert not schedule.cluster.zookeeper.state_of(1, 0).exists
+    assert schedule.cluster.zookeeper.state_of(0, 0).leader == 0
     schedule.do("write_topic_id(1, 1)")
-    assert schedule.cluster.zookeeper.topics[1].states[0].exists
+    assert schedule.cluster.zookeeper.state_of(1, 0).exists

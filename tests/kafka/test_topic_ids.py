@@ -5,12 +5,12 @@ from itertools import permutations
 
 import pytest
 
-from invariants.scenarios import SCENARIOS
-from model.kafka.fixes.topic_ids import FIXES
-from model.kafka.versions import RELEASES, VARIANTS
-from model.language import Model
-from search.exhaust import exhaust
-from search.verdict import Verdict
+from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.model.kafka.fixes.topic_ids import FIXES
+from kwalk.model.kafka.versions import RELEASES, VARIANTS
+from kwalk.model.language import Model
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.verdict import Strength, Verdict
 from tests.kafka.lengths import shortest
 from tests.kafka.schedule import Schedule
 from tests.kafka.trials import audited
@@ -29,7 +29,7 @@ def searched(name: str, **bounds: int) -> tuple[Verdict, dict[str, int | None]]:
 def examined(model: Model) -> tuple[Verdict, dict[str, int | None]]:
     """The same of any model."""
     verdict = exhaust(model, keep_going=True)
-    assert verdict.how == "exhaustive"
+    assert verdict.strength is Strength.EXHAUSTIVE
     return verdict, shortest(verdict)
 
 
@@ -56,8 +56,8 @@ def test_a_version_flag_is_on_from_the_release_that_brought_it():
 def test_before_2_8_no_id_is_minted_and_nobody_overwrites_the_expansion():
     model = Model(STORIES["old-client-expansion"], "2.5.0", {"brokers": 2, "restarts": 0})
     names = ("replica_id_matches_zookeeper", "topic_id_stable", "context_agrees", "no_partition_lost")
-    verdict = exhaust(model, claims=tuple(claim for name in names for claim in model.claims_of(name)))
-    assert (verdict.how, verdict.findings) == ("exhaustive", ())
+    verdict = exhaust(model, properties=tuple(prop for name in names for prop in model.properties_of(name)))
+    assert (verdict.strength, verdict.findings) == (Strength.EXHAUSTIVE, ())
 
 
 def test_brokers_of_mixed_protocols_keep_one_id():

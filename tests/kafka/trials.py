@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from model.language import Fix
-from search.audit import Budget, audit, cells_of
-from search.audit.outcomes import Known, Outcome
+from kwalk.model.language import Fix
+from kwalk.search.analyses.audit.audit import AuditOptions, audit, cells_of
+from kwalk.search.analyses.audit.cells import CellOutcome, CellStatus
 
 Pinned = tuple[str, int | None, int | None]
 
@@ -17,14 +17,14 @@ def audited(fixes: Iterable[Fix]) -> dict[str, list[Pinned]]:
     number.
     """
     found: dict[str, list[Pinned]] = {}
-    for row in audit(cells_of(fixes), Budget(seconds=120)):
+    for row in audit(cells_of(fixes), AuditOptions(seconds=120)):
         pinned = row.judgement.value, plainly(row.without), plainly(row.with_it)
         found.setdefault(row.fix.name, []).append(pinned)
     return found
 
 
-def plainly(outcome: Outcome) -> int | None:
+def plainly(outcome: CellOutcome) -> int | None:
     """The length of a counterexample; minus the states of an exhaustive search without one; None for anything else."""
-    if outcome.known is Known.VIOLATED:
+    if outcome.status is CellStatus.VIOLATED:
         return None if outcome.trace is None else outcome.trace.length
-    return -outcome.states if outcome.known is Known.EXHAUSTIVE and outcome.states is not None else None
+    return -outcome.states if outcome.status is CellStatus.EXHAUSTIVE and outcome.states is not None else None

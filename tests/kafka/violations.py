@@ -164,7 +164,7 @@ BROKEN = (
         """,
     ),
     Broken(
-        "deleted_logs_were_meant(0, 0, 0)", "reassignment-there-and-back", "3.9.0",
+        "deleted_logs_were_unused(0, 0, 0)", "reassignment-there-and-back", "3.9.0",
         flags={"stop_replica_epoch": "none"},
         steps="""
         alter_partition_reassignments(0,0,0,0) handle_leader_and_isr(0) handle_leader_and_isr(1)
@@ -189,7 +189,7 @@ BROKEN = (
         """,
     ),
     Broken(
-        "no_unasked_topic(0)", "expansion-during-deletion", "2.8.2",
+        "no_unrequested_topic(0)", "expansion-during-deletion", "2.8.2",
         flags={"old_upsert": True},
         steps="""
         client_deletes_topic(0) topic_deletion(0) handle_stop_replica(0) handle_stop_replica(0) stop_replica_response(0)
@@ -283,7 +283,7 @@ BROKEN = (
         new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) handle_leader_and_isr(0)
         handle_leader_and_isr(1) client_deletes_topic(0) topic_deletion(0) handle_stop_replica(0) handle_stop_replica(0)
         handle_stop_replica(1) handle_stop_replica(1) stop_replica_response(0) stop_replica_response(0)
-        complete_deletion_deletes_topic(0) complete_deletion_deletes_config(0) complete_deletion_deletes_marker(0)
+        complete_deletion_deletes_topic(0) complete_deletion_deletes_config(0) complete_deletion_deletes_request(0)
         topic_change(0) new_client_creates_topic(0) client_deletes_topic(0) topic_deletion(0)
         """,
     ),

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from model.examples.alternating_bit import ALTERNATING_BIT, Line
-from model.examples.blocking_queue import BLOCKING_QUEUE, Queue, Thread
-from model.examples.lamport_mutex import LAMPORT_MUTEX, Network, Process
-from model.language import eventually, premise
+from kwalk.model.examples.alternating_bit import ALTERNATING_BIT, Line
+from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE, Queue, Thread
+from kwalk.model.examples.lamport_mutex import LAMPORT_MUTEX, Network, Process
+from kwalk.model.language import eventually, premise
 
 
 @eventually()
@@ -35,7 +35,7 @@ def sleeper_wakes(queue: Queue, thread: Thread) -> bool:
     return thread not in queue.waiting
 
 
-LOSSY = evolve(ALTERNATING_BIT, invariants=(value_arrives,))
+LOSSY = evolve(ALTERNATING_BIT, properties=(value_arrives,))
 RELIABLE = evolve(LOSSY, actions=tuple(action for action in LOSSY.actions if action.by.system))
-MUTEX = evolve(LAMPORT_MUTEX, invariants=(request_is_granted,))
-SLEEPERS = evolve(BLOCKING_QUEUE, invariants=(sleeper_wakes,))
+MUTEX = evolve(LAMPORT_MUTEX, properties=(request_is_granted,))
+SLEEPERS = evolve(BLOCKING_QUEUE, properties=(sleeper_wakes,))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Array,
     Bound,
@@ -101,7 +101,7 @@ TRAVEL = Scenario(
     state=Travel,
     initial=any_world,
     actions=(one_moves, other_moves, fault_moves),
-    invariants=(arrives,),
+    properties=(arrives,),
     bounds={"worlds": 100, "nodes": 5, "seed": 1, "height": 0},
 )
 

@@ -3,19 +3,19 @@ from __future__ import annotations
 
 import pytest
 
-from model.language import Model
-from search.compile import kernel_for
-from search.exhaust import exhaust
-from search.fairness import neglected, never_ends, waits_from
-from search.trace import run
-from search.verdict import Answer
+from kwalk.model.language import Model
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.results.fairness import first_open_wait, is_fair_counterexample, neglected_instances
+from kwalk.search.results.trace import run
+from kwalk.search.results.verdict import Answer
 from tests.liveness.random_graphs import TRAVEL, Brute
 
 
 @pytest.fixture(scope="module", params=[1, 2])
 def world(request):
     model = Model(TRAVEL, bounds={"seed": request.param})
-    return model, {c.key: Brute(model, start) for c, start in zip(model.claims, model.initial, strict=True)}
+    return model, {c.key: Brute(model, start) for c, start in zip(model.properties, model.initial, strict=True)}
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def verdict(world):
 
 
 def test_a_claim_is_violated_where_some_walk_waits_for_ever(world, verdict):
-    found = {finding.claim: finding.count for finding in verdict.findings}
+    found = {finding.prop: finding.count for finding in verdict.findings}
     expected = {key: len(brute.endless_from()) for key, brute in world[1].items()}
     assert found == {key: count for key, count in expected.items() if count}
     assert 30 < len(found) < 70
@@ -32,7 +32,7 @@ def test_a_claim_is_violated_where_some_walk_waits_for_ever(world, verdict):
 
 
 def test_waits_that_only_a_bound_makes_endless_are_told_apart(world, verdict):
-    stuck = {note.partition(":")[0] for note in verdict.notes if "only because a bound is in the way (height)" in note}
+    stuck = {note.partition(":")[0] for note in verdict.notes if "only because of a bound (height)" in note}
     assert stuck == {key for key, brute in world[1].items() if brute.is_stuck()}
     assert len(stuck) >= 3
 
@@ -40,14 +40,14 @@ def test_waits_that_only_a_bound_makes_endless_are_told_apart(world, verdict):
 def test_every_lasso_is_fair_and_waits_and_its_stem_is_shortest(world, verdict):
     model, brutes = world
     for finding in verdict.findings:
-        trace, (claim,) = finding.trace, model.claims_of(finding.claim)
+        trace, (prop,) = finding.trace, model.properties_of(finding.prop)
         assert run(model, trace.states[0], trace.actions) == trace.states
         assert trace.states[trace.loop] == trace.states[-1]
-        assert not neglected(model, trace)
-        assert never_ends(model, claim, trace)
+        assert not neglected_instances(model, trace)
+        assert is_fair_counterexample(model, prop, trace)
         assert trace.shortest is None
-        brute = brutes[finding.claim]
-        assert waits_from(model, claim, trace.states) <= brute.depth_of(brute.endless_from())
+        brute = brutes[finding.prop]
+        assert first_open_wait(model, prop, trace.states) <= brute.depth_of(brute.endless_from())
 
 
 def test_chances_to_fail_are_counted(world, verdict):
@@ -57,7 +57,7 @@ def test_chances_to_fail_are_counted(world, verdict):
 
 def test_stopping_at_the_first_finds_the_same_first(world, verdict):
     first = exhaust(world[0]).findings
-    assert [f.claim for f in first] == [verdict.findings[0].claim]
+    assert [f.prop for f in first] == [verdict.findings[0].prop]
     assert first[0].trace == verdict.findings[0].trace
 
 
@@ -68,12 +68,12 @@ def test_two_workers_find_the_same(world, verdict):
 
 
 def test_kernels_and_plain_python_agree_on_what_is_awaited(world):
-    from search.agreement import disagreements
+    from kwalk.search.kernel.differential import disagreements
 
     model, _ = world
     states = [after for start in model.initial[:8] for _, after in model.successors(start)]
     small = Model(TRAVEL, bounds={"worlds": 8})
-    assert {model.awaited(claim, state) for claim in model.claims[:8] for state in states} == {
+    assert {model.awaited(prop, state) for prop in model.properties[:8] for state in states} == {
         (False, False), (False, True), (True, False), (True, True)
     }  # fmt: skip
     states = [after for start in small.initial for _, after in small.successors(start)]

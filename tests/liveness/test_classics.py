@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from model.examples.ewd840 import COMPUTATION, EWD840
-from model.language import Action, Actor, Model
-from search.exhaust import exhaust
-from search.fairness import neglected
-from search.loops.shelves import LEAST_WORDS
-from search.verdict import Answer
+from kwalk.model.examples.ewd840 import COMPUTATION, EWD840
+from kwalk.model.language import Action, Actor, Model
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.fairness import neglected_instances
+from kwalk.search.results.verdict import Answer
+from kwalk.search.visited.tree_compression import LEAST_WORDS
 from tests.examples.plain_search import space_of
 from tests.liveness.classics import LOSSY, MUTEX, RELIABLE, SLEEPERS
 from tests.search.plain_kernel import plain_kernel
@@ -19,7 +19,7 @@ ENDLESS = Answer.VIOLATED
 def found(scenario, variant=None, **bounds):
     """The answer, and for each claim with a wait that never ends in how many states one begins."""
     verdict = exhaust(Model(scenario, variant, bounds=bounds), keep_going=True)
-    return verdict, {finding.claim: finding.count for finding in verdict.findings}
+    return verdict, {finding.prop: finding.count for finding in verdict.findings}
 
 
 def test_the_end_of_a_computation_comes_to_be_known():
@@ -42,8 +42,8 @@ def test_and_not_if_nobody_has_to_pass_the_token_on():
     active = [a for a in EWD840.actions if a.by is COMPUTATION]
     scenario = evolve(EWD840, actions=(*idle, *active))
     verdict, endless = found(scenario)
-    (claim,), states = Model(scenario).claims_of("end_comes_to_be_known"), space_of(scenario, None).reached
-    assert endless[claim.key] == [Model(scenario).awaited(claim, state) for state in states].count((True, False)) == 38
+    (prop,), states = Model(scenario).properties_of("end_comes_to_be_known"), space_of(scenario, None).reached
+    assert endless[prop.key] == [Model(scenario).awaited(prop, state) for state in states].count((True, False)) == 38
     assert verdict.findings[-1].trace.length == verdict.findings[-1].trace.loop == 0
 
 
@@ -57,7 +57,7 @@ def test_weak_fairness_is_not_enough_where_they_lose():
     assert (verdict.answer, endless) == (ENDLESS, {"value_arrives()": 192})
     trace = verdict.counterexample
     assert {"lose_packet(0)", "send_again()"} <= set(trace.actions[trace.loop :])
-    assert neglected(Model(LOSSY), trace) == ()
+    assert neglected_instances(Model(LOSSY), trace) == ()
 
 
 def test_lamports_requests_are_granted_up_to_where_the_clocks_end():
@@ -80,5 +80,5 @@ def test_a_sleeper_alone_is_woken():
 
 def test_where_all_sleep_it_stays_so():
     verdict, _ = found(evolve(SLEEPERS, deadlock_is_error=False), "one-wait-set")
-    trace = next(f.trace for f in verdict.findings if f.claim == "sleeper_wakes(0)")
+    trace = next(f.trace for f in verdict.findings if f.prop == "sleeper_wakes(0)")
     assert (trace.length, trace.loop) == (7, 7)

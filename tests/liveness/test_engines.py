@@ -4,19 +4,20 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from model.examples.alternating_bit import ALTERNATING_BIT, Line
-from model.language import DomainError, LiftError, Model, UsageError, eventually
-from search.exhaust import exhaust
-from search.fairness import closed, never_ends
-from search.graph import explore
-from search.hypothesis import hypothesis_search
-from search.prove import prove
-from search.shrink import shrink
-from search.verdict import Answer, Verdict
-from search.walks import walk
+from kwalk.model.examples.alternating_bit import ALTERNATING_BIT, Line
+from kwalk.model.language import DomainError, LiftError, Model, UsageError, eventually
+from kwalk.search.analyses.hypothesis.search import hypothesis_search
+from kwalk.search.analyses.state_graph import explore
+from kwalk.search.base.options import StopReason
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.minimize.shrink import shrink
+from kwalk.search.proof.prove import prove
+from kwalk.search.results.fairness import is_fair_counterexample, with_loop
+from kwalk.search.results.verdict import Answer, Strength, Verdict
+from kwalk.search.simulation.walk import walk
 from tests.liveness.classics import LOSSY, SLEEPERS, value_arrives
 
-BOTH = evolve(ALTERNATING_BIT, invariants=(*ALTERNATING_BIT.invariants, value_arrives))
+BOTH = evolve(ALTERNATING_BIT, properties=(*ALTERNATING_BIT.properties, value_arrives))
 
 
 def reduced(model: Model) -> Verdict:
@@ -30,21 +31,21 @@ def reduced(model: Model) -> Verdict:
 def test_an_engine_that_cannot_tell_says_so_and_answers_nothing(engine):
     verdict = engine(Model(LOSSY), seconds=5.0) if engine is prove else engine(Model(LOSSY))
     assert verdict.answer is Answer.UNDECIDED
-    assert verdict.how == "what comes eventually was not looked at"
-    assert "value_arrives" not in verdict.invariants
-    assert any("value_arrives" in note and "`kwalk exhaust` can" in note for note in verdict.notes)
+    assert verdict.stopped is StopReason.LIVENESS
+    assert "value_arrives" not in verdict.properties
+    assert any("value_arrives" in note and "`kwalk exhaust` does" in note for note in verdict.notes)
 
 
 def test_walks_answer_for_the_other_claims_only():
     verdict = walk(Model(BOTH), walks=50)
-    assert (verdict.answer, verdict.how) == (Answer.HOLDS, "sampled")
-    assert verdict.invariants == tuple(invariant.name for invariant in ALTERNATING_BIT.invariants)
+    assert (verdict.answer, verdict.strength) == (Answer.HOLDS, Strength.SAMPLED)
+    assert verdict.properties == tuple(invariant.name for invariant in ALTERNATING_BIT.properties)
 
 
 def test_a_proof_of_the_other_claims_is_no_proof_of_all():
-    one = next(i for i in ALTERNATING_BIT.invariants if i.name == "arrivals_alternate")
-    model = Model(evolve(ALTERNATING_BIT, invariants=(one, value_arrives)))
-    assert prove(model, claims=model.claims_of("arrivals_alternate")).answer is Answer.HOLDS
+    one = next(i for i in ALTERNATING_BIT.properties if i.name == "arrivals_alternate")
+    model = Model(evolve(ALTERNATING_BIT, properties=(one, value_arrives)))
+    assert prove(model, properties=model.properties_of("arrivals_alternate")).answer is Answer.HOLDS
     assert prove(model).answer is Answer.UNDECIDED
 
 
@@ -54,14 +55,14 @@ def test_a_graph_does_not_call_a_waiting_state_violated():
 
 def test_a_lasso_is_not_shrunk():
     trace = exhaust(Model(LOSSY)).counterexample
-    with pytest.raises(UsageError, match="never ends is not shrunk"):
+    with pytest.raises(UsageError, match="A lasso is not shrunk"):
         shrink(Model(LOSSY), trace)
 
 
 def test_a_violated_safety_claim_ends_the_search_before_waits_are_looked_at():
     verdict = exhaust(Model(SLEEPERS, "one-wait-set"))
     assert verdict.answer is Answer.DEADLOCK
-    assert "sleeper_wakes(0) is not settled: its waits were not looked through (violation)." in verdict.notes
+    assert "sleeper_wakes(0) is not settled: its waits were not searched (violation)." in verdict.notes
 
 
 @pytest.mark.parametrize("budget", [{"seconds": 0.0}, {"memory_bytes": 1 << 20}])
@@ -72,27 +73,27 @@ def test_a_spent_budget_leaves_it_undecided(budget):
 
 
 def test_a_budget_that_is_spent_among_the_waits_leaves_them_undecided(monkeypatch):
-    monkeypatch.setattr("search.liveness.region.STATE_BYTES", 1 << 40)
+    monkeypatch.setattr("kwalk.search.exhaustive.liveness.waiting.STATE_BYTES", 1 << 40)
     verdict = exhaust(Model(BOTH))
     assert (verdict.answer, verdict.distinct_states) == (Answer.UNDECIDED, 240)
-    assert verdict.how.startswith("memory budget")
-    assert "value_arrives() is not settled: its waits were not looked through (memory budget)." in verdict.notes
+    assert verdict.qualifier.startswith("memory budget")
+    assert "value_arrives() is not settled: its waits were not searched (memory budget)." in verdict.notes
 
 
 def test_ctrl_c_among_the_waits_is_an_ending(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("search.liveness.find_components", interrupted)
+    monkeypatch.setattr("kwalk.search.exhaustive.liveness.search.find_components", interrupted)
     verdict = exhaust(Model(BOTH))
-    assert (verdict.answer, verdict.how) == (Answer.UNDECIDED, "interrupted")
+    assert (verdict.answer, verdict.stopped) == (Answer.UNDECIDED, StopReason.INTERRUPT)
 
 
 def test_a_loop_that_was_not_written_down_is_found_again():
     model = Model(LOSSY)
-    trace, (claim,) = exhaust(model).counterexample, model.claims
-    assert closed(model, claim, evolve(trace, loop=None)) == trace
-    assert not never_ends(model, claim, evolve(trace, loop=None))
+    trace, (prop,) = exhaust(model).counterexample, model.properties
+    assert with_loop(model, prop, evolve(trace, loop=None)) == trace
+    assert not is_fair_counterexample(model, prop, evolve(trace, loop=None))
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3])
@@ -100,7 +101,7 @@ def test_an_unfair_loop_is_no_counterexample(cut):
     model = Model(LOSSY)
     trace = exhaust(model).counterexample
     short = evolve(trace, actions=trace.actions[:cut], states=trace.states[: cut + 1], loop=cut)
-    assert not never_ends(model, model.claims[0], short)
+    assert not is_fair_counterexample(model, model.properties[0], short)
 
 
 def test_what_is_awaited_must_make_sense_everywhere():
@@ -109,4 +110,4 @@ def test_what_is_awaited_must_make_sense_everywhere():
         return line.packets.head.bit
 
     with pytest.raises((DomainError, LiftError), match="head_is_taken"):
-        exhaust(Model(evolve(LOSSY, invariants=(head_is_taken,))))
+        exhaust(Model(evolve(LOSSY, properties=(head_is_taken,))))

@@ -6,11 +6,11 @@ import json
 import pytest
 from attrs import evolve
 
-from model.language import Model
-from reports.markdown import diagram
-from reports.story import Turn, tell
-from reports.trace_file import read_trace
-from search.exhaust import exhaust
+from kwalk.model.language import Model
+from kwalk.reports.document.markdown import diagram
+from kwalk.reports.traces.story import LoopStart, story_of
+from kwalk.reports.traces.trace_file import read_trace
+from kwalk.search.exhaustive.search import exhaust
 from tests.liveness.classics import LOSSY, SLEEPERS
 
 REFERENCE, SLEEPING = "tests.liveness.classics:LOSSY", "tests.liveness.classics:SLEEPERS"
@@ -24,11 +24,11 @@ def searched(kwalk):
 def test_the_text_marks_where_it_goes_on_for_ever(searched):
     assert searched.code == 12
     lines = searched.out.splitlines()
-    assert lines[0] == "VIOLATED  value_arrives()  in 7 steps, the last 6 for ever"
+    assert lines[0] == "VIOLATED  value_arrives()  in 7 steps, the last 6 repeated forever"
     turn = next(n for n, line in enumerate(lines) if "↻" in line)
-    assert "for ever: steps 2 to 7, again and again" in lines[turn]
+    assert "steps 2 to 7 repeat forever" in lines[turn]
     assert lines[turn - 1].split()[0] == "1" or "sends the new value" in lines[turn - 2]
-    assert "The loop neglects nobody" in searched.out
+    assert "The loop is fair: every system action" in searched.out
     assert "what it awaits would be there" in " ".join(searched.out.split())
 
 
@@ -41,9 +41,9 @@ def test_itf_names_the_state_where_the_loop_begins(searched):
 
 def test_markdown_and_page_mark_it_too(searched):
     text = searched.file("Markdown").read_text("utf-8")
-    assert "    loop for ever#58; steps 2 to 7, again and again\n" in text
+    assert "    loop steps 2 to 7 repeat forever\n" in text
     assert text.count("\n    end\n") == 1
-    assert '<li class="turn" id="loop">↻ for ever: steps 2 to 7, again and again</li>' in (
+    assert '<li class="loop" id="loop">↻ steps 2 to 7 repeat forever</li>' in (
         searched.file("Read").read_text("utf-8")
     )
 
@@ -51,7 +51,7 @@ def test_markdown_and_page_mark_it_too(searched):
 def test_a_replay_confirms_it_in_plain_python(searched, kwalk):
     again = kwalk("replay", searched.file("Trace"))
     assert again.code == 12
-    assert "they lead where the trace says" in again.out
+    assert "the trace is confirmed" in again.out
     assert kwalk("replay", searched.file("Trace"), "--json").object["counterexample"]["loop"] == 1
 
 
@@ -72,13 +72,13 @@ def test_json_tells_the_loop(kwalk):
 
 def test_where_nothing_happens_any_more_the_story_says_so():
     model = Model(evolve(SLEEPERS, deadlock_is_error=False), "one-wait-set")
-    story = tell(model, exhaust(model).counterexample)
+    story = story_of(model, exhaust(model).counterexample)
     *_, turn = story.chapters()
-    assert (turn, story.how_short) == (Turn(()), "7 steps, and then for ever as it is")
-    assert any("Note over a0,a2: for ever#58; it stays like this" in line for line in diagram(story))
+    assert (turn, story.length_text) == (LoopStart(()), "7 steps, then the state stays the same")
+    assert any("Note over a0,a2: from here on the state stays the same" in line for line in diagram(story))
     assert story.why.stable
 
 
 def test_a_loop_of_one_step_is_told_as_one():
-    story = tell(Model(LOSSY), exhaust(Model(LOSSY)).counterexample)
-    assert Turn(story.steps[:1]).says == "for ever: step 1, again and again"
+    story = story_of(Model(LOSSY), exhaust(Model(LOSSY)).counterexample)
+    assert LoopStart(story.steps[:1]).text == "step 1 repeats forever"

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from reports.command_line import main
+from kwalk.reports.command_line import main
 from tests.reports.commands import Ran
 
 

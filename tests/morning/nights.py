@@ -8,15 +8,15 @@ from typing import Any
 
 from attrs import field, frozen
 
-from model.language import Model
-from model.language.registry import find_scenario
-from reports.itf import itf_text
-from reports.replaying import stamped
-from search.nightly.findings import cluster_id
-from search.nightly.folder import RunFolder
-from search.nightly.tables import ChunkRow, CoverageRow, FindingRow, LevelRow, RuleRow, RunRow
-from search.verdict import Cluster, Verdict
-from search.walks import walk
+from kwalk.model.language import Model
+from kwalk.model.language.registry import find_scenario
+from kwalk.reports.traces.itf import itf_text
+from kwalk.reports.traces.replay import stamped
+from kwalk.search.analyses.nightly.folder import RunFolder
+from kwalk.search.analyses.nightly.rows import cluster_id
+from kwalk.search.analyses.nightly.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, LevelRow, RunRow
+from kwalk.search.results.verdict import FindingCluster, Verdict
+from kwalk.search.simulation.walk import walk
 from tests.nightly.small_run import manifest
 
 ROUNDS = 3
@@ -32,7 +32,7 @@ class Searched:
     verdict: Verdict
     state: str = "complete"
     why: str = ""
-    claims: Sequence[str] = field(factory=list)
+    properties: Sequence[str] = field(factory=list)
     """Keys of claims that are listed, all of the model's if none is."""
 
 
@@ -76,16 +76,16 @@ def _tables(task: int, round: int, one: Searched) -> dict[str, list[Any]]:
     verdict = one.verdict
     tables: dict[str, list[Any]] = {
         "findings": [_finding(task, round, c, one) for c in verdict.clusters if _share(c.count, round)],
-        "rules": [
-            RuleRow(task, round, i.key, i.action.name, i.actor,
+        "actions": [
+            ActionRow(task, round, i.key, i.action.name, i.actor,
                     *(_share(n, round) for n in (count.enabled, count.taken, count.changed)))
-            for i in one.model.instances if (count := verdict.rules.get(i.key)) is not None
+            for i in one.model.instances if (count := verdict.action_counts.get(i.key)) is not None
         ],
         "coverage": [
             CoverageRow(
                 task, round, key, key.partition("(")[0], _share(count, round), _share(_times(verdict, key), round)
             )
-            for key, count in verdict.premises.items() if not one.claims or key in one.claims
+            for key, count in verdict.premises.items() if not one.properties or key in one.properties
         ],
     }  # fmt: skip
     return tables | (_chunks if verdict.walks is not None else _levels)(task, round, verdict)
@@ -110,19 +110,19 @@ def _share(count: int, round: int) -> int:
 
 
 def _times(verdict: Verdict, key: str) -> int:
-    return sum(finding.count for finding in verdict.findings if finding.claim == key)
+    return sum(finding.count for finding in verdict.findings if finding.prop == key)
 
 
-def _digest(cluster: Cluster) -> str:
-    return cluster_id(cluster.claim, cluster.steps)
+def _digest(cluster: FindingCluster) -> str:
+    return cluster_id(cluster.prop, cluster.steps)
 
 
-def _finding(task: int, round: int, cluster: Cluster, one: Searched) -> FindingRow:
-    kinds = {claim.invariant.name: claim.kind.value for claim in one.model.claims}
+def _finding(task: int, round: int, cluster: FindingCluster, one: Searched) -> FindingRow:
+    kinds = {prop.declaration.name: prop.kind.value for prop in one.model.properties}
     trace = cluster.trace
     return FindingRow(
-        task, round, _digest(cluster), kinds.get(cluster.claim.partition("(")[0], ""), cluster.claim, cluster.steps,
-        count=_share(cluster.count, round), claims=cluster.claims, first_walk=(cluster.walk or 0) + round,
+        task, round, _digest(cluster), kinds.get(cluster.prop.partition("(")[0], ""), cluster.prop, cluster.steps,
+        count=_share(cluster.count, round), properties=cluster.properties, first_walk=(cluster.walk or 0) + round,
         start=trace.states[0], actions=trace.actions, length=trace.length, shortest=trace.shortest is not None,
     )  # fmt: skip
 
@@ -132,7 +132,7 @@ def _run_row(task: int, one: Searched) -> RunRow:
     return RunRow(
         task=task, name=f"{one.reference} {verdict.variant}", scenario=one.reference, variant=verdict.variant,
         bounds=json.dumps(dict(verdict.bounds)), flags=json.dumps(dict(verdict.flags)), engine=verdict.engine,
-        seed=verdict.seed or 0, answer=verdict.answer.value, how=verdict.how, walks=verdict.walks or 0,
+        seed=verdict.seed or 0, answer=verdict.answer.value, how=verdict.qualifier, walks=verdict.walks or 0,
         steps=verdict.steps or 0, visits=verdict.steps or 0, distinct=875.0 if verdict.walks is not None else None,
         distinct_exact=verdict.distinct_states, distinct_error=0.01, depth=verdict.depth, seconds=verdict.seconds,
         cpu_seconds=0.5 * ROUNDS, why="", bounds_hit=json.dumps(dict(verdict.bounds_hit)), notes=verdict.notes,

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.commands import nightly
-from search.nightly.run import Result
+from kwalk.search.analyses.nightly.run import NightlyResult
 from tests.nightly.small_run import finding, run_row, tables_of, write_small_run
 
 
@@ -16,10 +15,10 @@ def ended(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_small_run(Path("before"))
     folder = write_small_run(Path("after"))
-    more = [finding(0, task=1, cluster="0123456789ab", claim="worse()")]
+    more = [finding(0, task=1, cluster="0123456789ab", property="worse()")]
     folder.save_round(1, 0, {**tables_of(1, 0), "findings": more}, "chunks")
-    result = Result(folder.path, (run_row(0), run_row(1)), 2, "complete")
-    monkeypatch.setattr(nightly, "begin", lambda *_: result)
+    result = NightlyResult(folder.path, (run_row(0), run_row(1)), 2, "complete")
+    monkeypatch.setattr("kwalk.search.analyses.nightly.run.begin_run", lambda *_: result)
     Path("night.toml").write_text('[[tasks]]\nscenarios = ["die-hard"]\nwalks = 1\n')
     return folder.path
 
@@ -33,7 +32,7 @@ def test_the_page_is_written_and_named(ended, kwalk_here):
 
 def test_without_an_earlier_run_there_is_nothing_to_compare_with(ended, kwalk_here):
     kwalk_here("nightly", "night.toml", "--out", "after")
-    assert "There is no earlier run to compare with" in (ended / "index.html").read_text(encoding="utf-8")
+    assert "No earlier run was named" in (ended / "index.html").read_text(encoding="utf-8")
 
 
 def test_an_earlier_run_that_is_none_is_refused_before_anything_starts(ended, kwalk_here):
@@ -46,4 +45,4 @@ def test_a_page_that_cannot_be_written_changes_no_verdict(ended, kwalk_here):
     (ended / "index.html").mkdir()
     ran = kwalk_here("nightly", "night.toml", "--out", "after")
     assert ran.code == 12
-    assert "there is no page of this run: Cannot write 'after/index.html'" in ran.err
+    assert "the page of this run was not written: Cannot write 'after/index.html'" in ran.err

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from reports.morning.comparison import compare
-from search.nightly.folder import RunFolder
-from search.nightly.reading import read_run
-from search.nightly.tables import CoverageRow, RuleRow
+from kwalk.reports.nightly_compare.comparison import compare
+from kwalk.search.analyses.nightly.folder import RunFolder
+from kwalk.search.analyses.nightly.results import read_run
+from kwalk.search.analyses.nightly.tables import ActionRow, CoverageRow
 from tests.nightly.small_run import chunk, finding, manifest, run_row, tables_of, write_small_run
 
 OTHER = "0123456789ab"
@@ -40,8 +40,8 @@ def test_equal_runs_have_nothing_new(runs, kwalk_here):
 
 
 def test_a_new_cluster_is_broken_and_told_first(runs, kwalk_here):
-    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, claim="worse()")])
-    assert [(task.number, cluster.claim) for task, cluster in compared().new] == [(1, "worse()")]
+    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="worse()")])
+    assert [(task.number, cluster.property) for task, cluster in compared().new] == [(1, "worse()")]
     ran = kwalk_here("compare", "before", "after")
     assert ran.code == 12
     assert ran.out.startswith("NEWLY BROKEN  1 new cluster; 1 known cluster")
@@ -73,28 +73,28 @@ def test_a_task_that_is_undecided_now_says_less(runs):
 def test_a_claim_that_is_not_put_to_the_test_any_more_says_less(runs, kwalk_here):
     again(runs[1], 1, coverage=[CoverageRow(1, 0, "not_solved()", "not_solved", 0, 0)])
     assert compared().exit_code == 3
-    assert "never put to the test any more: not_solved() (550 before)" in kwalk_here("compare", "before", "after").out
+    assert "no longer tested: not_solved() (550 before)" in kwalk_here("compare", "before", "after").out
 
 
 def test_a_rule_that_stopped_firing_says_less(runs, kwalk_here):
-    again(runs[1], 1, rules=[RuleRow(1, 0, "fill_big()", "fill_big", "player", 100, 0, 0)])
+    again(runs[1], 1, actions=[ActionRow(1, 0, "fill_big()", "fill_big", "player", 100, 0, 0)])
     assert compared().exit_code == 3
     out = kwalk_here("compare", "before", "after").out
-    assert "never taken any more: fill_big (50 before)" in out
+    assert "no longer taken: fill_big (50 before)" in out
 
 
 def test_a_rare_rule_that_less_work_did_not_meet_may_be_chance(runs, kwalk_here):
-    often = [RuleRow(1, 0, "fill_big()", "fill_big", "player", 100, 50, 50)]
-    again(runs[0], 1, rules=[*often, RuleRow(1, 0, "rare()", "rare", "player", 9, 9, 9)])
-    again(runs[1], 1, rules=[*often, RuleRow(1, 0, "rare()", "rare", "player", 0, 0, 0)],
+    often = [ActionRow(1, 0, "fill_big()", "fill_big", "player", 100, 50, 50)]
+    again(runs[0], 1, actions=[*often, ActionRow(1, 0, "rare()", "rare", "player", 9, 9, 9)])
+    again(runs[1], 1, actions=[*often, ActionRow(1, 0, "rare()", "rare", "player", 0, 0, 0)],
           chunks=[chunk(1, 0, 0, steps=400)])
     assert compared().exit_code == 0
-    assert "which may be chance as it was rare: rare (9 before)" in kwalk_here("compare", "before", "after").out
+    assert "possibly by chance, because it was rare: rare (9 before)" in kwalk_here("compare", "before", "after").out
 
 
 def test_a_rare_rule_that_the_same_work_did_not_meet_is_a_loss(runs):
-    again(runs[0], 1, rules=[RuleRow(1, 0, "rare()", "rare", "player", 9, 9, 9)])
-    again(runs[1], 1, rules=[RuleRow(1, 0, "rare()", "rare", "player", 0, 0, 0)])
+    again(runs[0], 1, actions=[ActionRow(1, 0, "rare()", "rare", "player", 9, 9, 9)])
+    again(runs[1], 1, actions=[ActionRow(1, 0, "rare()", "rare", "player", 0, 0, 0)])
     assert compared().exit_code == 3
 
 
@@ -103,7 +103,7 @@ def test_a_bound_that_is_newly_hit_and_another_speed_are_notes(runs, kwalk_here)
     runs[1].save_run(evolve(run_row(1), bounds_hit='{"jugs": 7, "none": 0}'))
     ran = kwalk_here("compare", "before", "after")
     assert ran.code == 0
-    assert "bounds that were not reached before: jugs (7 times)" in ran.out
+    assert "newly reached bounds: jugs (7 times)" in ran.out
     assert "speed: 1,000 → 250 steps per CPU second (−75%)" in ran.out
 
 
@@ -157,7 +157,7 @@ def test_a_budget_that_nobody_gave_is_no_time(runs, kwalk_here):
 
 
 def test_json_says_the_same(runs, kwalk_here):
-    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, claim="worse()")])
+    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="worse()")])
     found = kwalk_here("compare", "before", "after", "--json").object
     assert (found["exit_code"], found["known"], found["new"][0]["cluster"]) == (12, 1, OTHER)
     assert found["tasks"][1]["new"] == [OTHER]
@@ -165,7 +165,7 @@ def test_json_says_the_same(runs, kwalk_here):
 
 
 def test_a_page_is_written_where_it_is_asked_for(runs, kwalk_here):
-    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, claim="<script>()")])
+    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="<script>()")])
     ran = kwalk_here("compare", "before", "after", "--html", "new/today.html")
     assert "  Read: new/today.html" in ran.out
     page = Path("new/today.html").read_text(encoding="utf-8")

@@ -1,8 +1,8 @@
 """The night that `make nightly-demo` shows is one that can be had."""
 from __future__ import annotations
 
-from search.nightly.config import read_config
-from search.nightly.plan import tasks_of
+from kwalk.search.analyses.nightly.config import read_config
+from kwalk.search.analyses.nightly.plan import tasks_of
 from tests.structure.rooms import ROOT
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reports.commands.options import parser
+from kwalk.reports.commands.options import parser
 from tests.structure.documents import blocks
 from tests.structure.rooms import ROOT
 

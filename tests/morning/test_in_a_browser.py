@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from reports.morning.page import write_page
+from kwalk.reports.nightly_compare.page import write_page
 from tests.morning.browser import CHROMIUM, Browser
 from tests.morning.nights import walked, write_night
 

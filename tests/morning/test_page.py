@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from reports.morning import sentences, stories
-from reports.morning.growth import curve
-from reports.morning.heat import heat_rows
-from reports.morning.page import night_page, write_page
-from search.nightly.reading import read_run
-from search.nightly.reading.results import Growth, RuleTotal, TaskResult
+from kwalk.reports.nightly_compare import phrases, stories
+from kwalk.reports.nightly_compare.charts import curve, heatmap_rows
+from kwalk.reports.nightly_compare.page import nightly_page, write_page
+from kwalk.search.analyses.nightly.results import ActionTotal, GrowthCurve, TaskResult, read_run
 from tests.morning.nights import walked, write_night
 from tests.nightly.small_run import manifest, write_small_run
 from tests.reports.test_page import read
@@ -32,7 +30,7 @@ def night(tmp_path_factory, works):
 
 
 def test_every_tag_is_closed_in_order_and_nothing_comes_from_elsewhere(night):
-    page = night_page(read_run(night))
+    page = nightly_page(read_run(night))
     read(page)
     links = re.findall(r'(?:src|href)="([^"]*)"', page)
     assert links and not [link for link in links if not link.startswith(("#", "traces/"))]
@@ -49,7 +47,7 @@ def test_every_link_leads_somewhere(night, tmp_path, works):
 
 
 def test_each_cluster_is_told_with_its_routine_steps_folded(night):
-    page = read(night_page(read_run(night)))
+    page = read(nightly_page(read_run(night)))
     text = " ".join(page.text.split())
     for said in ("nothing_is_lost", "DEADLOCK", "4 steps, the shortest", "kwalk replay", "routine steps"):
         assert said in text
@@ -58,7 +56,7 @@ def test_each_cluster_is_told_with_its_routine_steps_folded(night):
 def test_what_is_new_comes_first_and_open(tmp_path, works):
     write_night(tmp_path / "before", works[:1])
     write_night(tmp_path / "after", works)
-    page = night_page(read_run(tmp_path / "after"), read_run(tmp_path / "before"))
+    page = nightly_page(read_run(tmp_path / "after"), read_run(tmp_path / "before"))
     assert page.index("2 new clusters; 2 known clusters") < page.index('id="tasks"')
     assert page.count("<details class=\"cluster bad\" id=\"t1-") == 2
     assert re.search(r'<details class="cluster bad" id="t1-\w+" open>', page)
@@ -69,8 +67,8 @@ def test_a_task_that_has_not_ended_is_told_from_its_tables(tmp_path, works):
     going_on = evolve(works[0], state="running")
     write_night(tmp_path, [going_on], state="running")
     assert not (tmp_path / "traces").exists()
-    text = " ".join(read(night_page(read_run(tmp_path))).text.split())
-    assert "The run goes on, or was killed" in text
+    text = " ".join(read(nightly_page(read_run(tmp_path))).text.split())
+    assert "The run is running, or was killed" in text
     assert "nothing_is_lost() BAD STABLE STATE · 4 steps" in text
 
 
@@ -78,19 +76,19 @@ def test_a_trace_of_another_model_is_not_told_and_says_so(tmp_path, works):
     write_night(tmp_path, works[:1])
     for path in (tmp_path / "traces").iterdir():
         path.write_text(path.read_text().replace("write(1)", "write(7)"))
-    text = read(night_page(read_run(tmp_path))).text
-    assert "The model has changed since: step" in text
+    text = read(nightly_page(read_run(tmp_path))).text
+    assert "The model has changed since the run: step" in text
 
 
 def test_a_trace_that_is_none_is_not_told_and_says_so(tmp_path):
     write_small_run(tmp_path)  # its trace is an empty object
-    assert "This trace cannot be told: " in read(night_page(read_run(tmp_path))).text
+    assert "This trace cannot be shown: " in read(nightly_page(read_run(tmp_path))).text
 
 
 def test_of_many_clusters_the_first_are_told_and_the_rest_listed(tmp_path, works, monkeypatch):
-    monkeypatch.setattr(stories, "MOST_TOLD", 1)
+    monkeypatch.setattr(stories, "MOST_STORIES", 1)
     write_night(tmp_path, works[:1])
-    text = " ".join(read(night_page(read_run(tmp_path))).text.split())
+    text = " ".join(read(nightly_page(read_run(tmp_path))).text.split())
     assert "1 more cluster " in text
     assert text.count(" steps, the shortest; 50 minimized findings") == 2
     assert text.count(" · 4 steps, the shortest") == 1
@@ -100,7 +98,7 @@ def test_names_that_mean_harm_are_harmless(tmp_path):
     bad = "<img src=x onerror=alert(1)>\x1b[31m\u202e"
     tasks = [{**task, "name": bad} for task in manifest()["tasks"]]
     write_small_run(tmp_path, tasks=tasks, master=bad, commit=bad)
-    page = night_page(read_run(tmp_path))
+    page = nightly_page(read_run(tmp_path))
     read(page)
     assert "<img" not in page and "\x1b" not in page and "\u202e" not in page
     assert "&lt;img src=x" in page and "\\x1b[31m\\u202e" in page
@@ -110,9 +108,9 @@ def test_a_run_that_found_nothing_and_counted_nothing_has_a_page(tmp_path):
     folder = write_small_run(tmp_path, state="interrupted")
     for part in Path(folder.path).glob("*/*.parquet"):
         part.unlink()
-    text = " ".join(read(night_page(read_run(tmp_path))).text.split())
-    for said in ("nothing found in 2 tasks", "No task found anything.", "No task counted distinct states.",
-                 "No task counted its rules.", "0 of 0 claims were put to the test"):
+    text = " ".join(read(nightly_page(read_run(tmp_path))).text.split())
+    for said in ("nothing found in 2 tasks", "No task has findings.", "No task counted distinct states.",
+                 "No task counted its actions.", "0 of 0 property instances were tested"):
         assert said in text
 
 
@@ -121,19 +119,23 @@ def task(**other) -> TaskResult:
 
 
 def test_a_curve_ends_in_its_corner_and_says_how_much_came_late():
-    drawn = curve(task(growth=Growth((10, 20, 30, 40), (50.0, 80.0, 90.0, 100.0))), None)
+    drawn = curve(task(growth=GrowthCurve((10, 20, 30, 40), (50.0, 80.0, 90.0, 100.0))), None)
     assert drawn.line == "M0.0 110.0 L75.0 55.0 L150.0 22.0 L225.0 11.0 L300.0 0.0"
     assert drawn.late == pytest.approx(0.1)
 
 
 def test_an_earlier_curve_is_drawn_to_the_same_scale():
-    drawn = curve(task(growth=Growth((10,), (50.0,))), task(growth=Growth((20,), (100.0,))))
+    drawn = curve(task(growth=GrowthCurve((10,), (50.0,))), task(growth=GrowthCurve((20,), (100.0,))))
     assert (drawn.line, drawn.earlier) == ("M0.0 110.0 L150.0 55.0", "M0.0 110.0 L300.0 0.0")
 
 
 def test_idle_actions_are_named_and_of_others_the_instances_that_are_idle_are_counted():
-    rules = [RuleTotal("a(0)", "a", "x", 1, 1, 1), RuleTotal("a(1)", "a", "x", 1, 0, 0), RuleTotal("b()", "b", "x")]
-    assert sentences.idle(task(rules=tuple(rules))) == ["b", "a (1 of its 2 instances)"]
+    rules = [
+        ActionTotal("a(0)", "a", "x", 1, 1, 1),
+        ActionTotal("a(1)", "a", "x", 1, 0, 0),
+        ActionTotal("b()", "b", "x"),
+    ]
+    assert phrases.never_taken(task(actions=tuple(rules))) == ["b", "a (1 of its 2 instances)"]
 
 
 def test_nothing_counted_is_no_curve():
@@ -142,13 +144,13 @@ def test_nothing_counted_is_no_curve():
 
 def test_the_heat_goes_with_the_logarithm_and_what_never_happened_is_marked():
     rules = [
-        RuleTotal("a(0)", "a", "broker 0", 10, 600_000, 1), RuleTotal("a(1)", "a", "broker 1", 10, 400_000, 1),
-        RuleTotal("b()", "b", "client", 10, 1000, 1), RuleTotal("c()", "c", "broker 1", 9, 0, 0),
-        RuleTotal("d()", "d", "broker 1", 0, 0, 0), RuleTotal("e()", "e", "client", 5, 5, 0),
+        ActionTotal("a(0)", "a", "broker 0", 10, 600_000, 1), ActionTotal("a(1)", "a", "broker 1", 10, 400_000, 1),
+        ActionTotal("b()", "b", "client", 10, 1000, 1), ActionTotal("c()", "c", "broker 1", 9, 0, 0),
+        ActionTotal("d()", "d", "broker 1", 0, 0, 0), ActionTotal("e()", "e", "client", 5, 5, 0),
     ]  # fmt: skip
-    rows = heat_rows([task(rules=tuple(rules)), task()])
+    rows = heatmap_rows([task(actions=tuple(rules)), task()])
     assert [(row.actor, row.action, row.cells[0].mark, row.cells[0].kind) for row in rows] == [
-        ("broker", "a", "1.0M", "heat6"), ("broker", "c", "–", "passed"), ("broker", "d", "∅", "never"),
-        ("client", "b", "1.0k", "heat1"), ("client", "e", "=", "still"),
+        ("broker", "a", "1.0M", "level6"), ("broker", "c", "–", "skipped"), ("broker", "d", "∅", "never"),
+        ("client", "b", "1.0k", "level1"), ("client", "e", "=", "unchanging"),
     ]  # fmt: skip
     assert [row.cells[1] for row in rows] == [None] * 5

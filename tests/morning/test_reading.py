@@ -5,9 +5,8 @@ import json
 
 import pytest
 
-from model.language import UsageError
-from search.nightly.reading import read_run
-from search.nightly.reading.results import merged_clusters
+from kwalk.model.language import UsageError
+from kwalk.search.analyses.nightly.results import merged_clusters, read_run
 from tests.nightly.small_run import SHAPE, chunk, finding, manifest, tables_of, write_small_run
 
 
@@ -20,10 +19,10 @@ def test_counts_of_rounds_add_up(small):
     first, second = read_run(small.path).tasks
     assert (first.rounds, first.walks, first.steps, first.spent) == (2, 200, 2000, 2.0)
     assert (second.rounds, second.walks, second.steps, second.spent) == (1, 100, 1000, 1.0)
-    assert [(rule.action, rule.enabled, rule.taken) for rule in first.rules] == [
+    assert [(rule.instance, rule.enabled, rule.taken) for rule in first.actions] == [
         ("fill_big()", 200, 100), ("empty_big()", 200, 0),
     ]  # fmt: skip
-    assert [(claim.claim, claim.premise, claim.violated) for claim in first.claims] == [("not_solved()", 1100, 6)]
+    assert [(prop.property, prop.premise, prop.violated) for prop in first.properties] == [("not_solved()", 1100, 6)]
     assert (first.answer, second.answer) == ("violated", "holds")
     assert first.growth.steps == (500, 1000, 1500, 2000)
 
@@ -35,24 +34,24 @@ def test_the_clusters_of_rounds_are_those_of_the_task(small):
 
 
 def test_of_two_traces_the_shorter_is_kept_then_the_earlier_whatever_the_order():
-    long = finding(0, actions=("a", "b", "c"), length=3, shortest=False, claims=("x",))
-    early = finding(1, actions=("b", "a"), claims=("y",), count=4, shortest=False)
+    long = finding(0, actions=("a", "b", "c"), length=3, shortest=False, properties=("x",))
+    early = finding(1, actions=("b", "a"), properties=("y",), count=4, shortest=False)
     late = finding(2, actions=("a", "z"))
     for rows in ([long, early, late], [late, long, early], [early, late, long]):
         (merged,) = merged_clusters(rows)
         assert (merged.actions, merged.length, merged.count, merged.first_walk) == (("b", "a"), 2, 10, 7)
-        assert (merged.claims[0], set(merged.claims)) == ("y", {"x", "y", "not_solved()"})
+        assert (merged.properties[0], set(merged.properties)) == ("y", {"x", "y", "not_solved()"})
         assert merged.shortest  # `late` is as short, and known to be the shortest
 
 
 def test_a_damaged_part_ends_what_is_read_and_is_named(small):
-    part = small.path / "rules" / "0000-000001.parquet"
+    part = small.path / "actions" / "0000-000001.parquet"
     part.write_bytes(part.read_bytes()[:-20])
     run = read_run(small.path)
     assert run.tasks[0].walks == 100
     assert run.tasks[1].walks == 100
     (said,) = run.missing
-    assert said.startswith("Task 0 (die-hard default): rounds that count: 1; that do not: 1, as rules/0000-000001.pa")
+    assert said.startswith("Task 0 (die-hard default): rounds that count: 1; that do not: 1, as actions/0000-000001.pa")
 
 
 def test_a_round_in_the_middle_that_is_gone_is_named(small):
@@ -83,18 +82,18 @@ def test_a_run_that_has_not_ended_is_read_and_says_so(tmp_path, state):
     write_small_run(tmp_path, state=state)
     run = read_run(tmp_path)
     assert run.tasks[0].walks == 200
-    assert "what its finished rounds say" in run.missing[0]
+    assert "these are the results of its finished rounds" in run.missing[0]
 
 
 def test_a_folder_that_is_no_run_is_refused_with_what_to_name(tmp_path):
-    with pytest.raises(UsageError, match="Name the folder"):
+    with pytest.raises(UsageError, match="Give the folder"):
         read_run(tmp_path)
 
 
 @pytest.mark.parametrize("tasks", [None, [7], [{"task": 0}], [{"task": "0", "name": "x"}], {"0": {}}])
 def test_a_manifest_that_somebody_has_changed_is_refused(tmp_path, tasks):
     (tmp_path / "manifest.json").write_text(json.dumps({**manifest(), "tasks": tasks}))
-    with pytest.raises(UsageError, match="Name another run"):
+    with pytest.raises(UsageError, match="Give another run"):
         read_run(tmp_path)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Array,
     Bound,
@@ -143,7 +143,7 @@ SCENARIO = Scenario(
     story="Bakers bake, guests buy.",
     state=Bakery,
     actions=(heat, bake, buy, make_dust, look, sweep),
-    invariants=(one_oven, nothing_is_sold_that_is_not_there, never_dusty, loaves_stay, sold_out),
+    properties=(one_oven, nothing_is_sold_that_is_not_there, never_dusty, loaves_stay, sold_out),
     bounds={"ovens": 2, "loaves": 3},
     flags={"cellar": False},
 )

@@ -6,10 +6,10 @@ from types import ModuleType
 
 import pytest
 
-from model.language import LiftError, Trial
-from model.language.lift.source import replaced, source_of
-from search.mutation import chosen_mutants, grounds_of, mutants_on, sampled, stale
-from search.mutation.mutants import mutants_of
+from kwalk.model.language import LiftError, Trial
+from kwalk.model.language.lift.source import replaced, source_of
+from kwalk.search.analyses.mutation.mutants import mutants_of
+from kwalk.search.analyses.mutation.mutate import baselines_of, chosen_mutants, mutants_on, sample, stale_explanations
 from tests.mutation.bakery import SCENARIO, anything_left, bake
 
 TWICE = """
@@ -28,8 +28,8 @@ def module_from(path, text: str) -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def ground():
-    (found,) = grounds_of([Trial(SCENARIO)])
+def baseline():
+    (found,) = baselines_of([Trial(SCENARIO)])
     return found
 
 
@@ -46,38 +46,38 @@ def test_equal_lines_give_mutants_of_different_names(tmp_path):
     assert [m.occurrence for m in mutants if m.operator.name == "dropped-effect"] == [0, 1]
 
 
-def test_all_functions_that_actions_come_to_have_mutants_and_claims_have_none(ground):
-    names = {mutant.function.__name__ for mutant in mutants_on([ground])}
+def test_all_functions_that_actions_come_to_have_mutants_and_claims_have_none(baseline):
+    names = {mutant.function.__name__ for mutant in mutants_on([baseline])}
     assert names == {"heat", "bake", "buy", "make_dust", "look", "sweep", "anything_left"}
 
 
-def test_only_fields_of_the_same_record_and_domain_are_swapped(ground):
-    swapped = {(m.before, m.after) for m in mutants_on([ground]) if m.operator.name == "swapped-field"}
+def test_only_fields_of_the_same_record_and_domain_are_swapped(baseline):
+    swapped = {(m.before, m.after) for m in mutants_on([baseline]) if m.operator.name == "swapped-field"}
     assert ("bakery.baked += 1", "bakery.sold += 1") in swapped
     assert not [after for _, after in swapped if "bakery.hot" in after and "dusty" in after]
 
 
-def test_plain_python_and_lifting_see_the_mistake_and_nothing_is_left_of_it(ground):
+def test_plain_python_and_lifting_see_the_mistake_and_nothing_is_left_of_it(baseline):
     code, tree = anything_left.__code__, source_of(anything_left)
-    mutant = next(m for m in mutants_on([ground]) if m.function is anything_left and "not" in m.after)
-    bakery = ground.model.state(ground.model.initial[0])
-    affected = ground.affected(mutant)
-    with ground.model.active():
+    mutant = next(m for m in mutants_on([baseline]) if m.function is anything_left and "not" in m.after)
+    bakery = baseline.model.state(baseline.model.initial[0])
+    affected_instances = baseline.affected_instances(mutant)
+    with baseline.model.active():
         assert not anything_left(bakery)
-        with pytest.raises(ZeroDivisionError), mutant.planted():
+        with pytest.raises(ZeroDivisionError), mutant.active():
             assert anything_left(bakery)
-            (anew,) = ground.lifted_anew(affected).values()
+            (anew,) = baseline.relift(affected_instances).values()
             raise ZeroDivisionError
         assert not anything_left(bakery)
-    assert anew.guard is not affected[0].guard
+    assert anew.guard is not affected_instances[0].guard
     assert (anything_left.__code__, source_of(anything_left)) == (code, tree)
-    (again,) = ground.lifted_anew(affected).values()
-    assert again.guard is affected[0].guard
+    (again,) = baseline.relift(affected_instances).values()
+    assert again.guard is affected_instances[0].guard
 
 
-def test_what_fails_in_a_mutant_names_the_files_own_line(ground):
-    mutant = next(m for m in mutants_on([ground]) if m.function is bake.function and m.operator.name == "off-by-one")
-    with mutant.planted():
+def test_what_fails_in_a_mutant_names_the_files_own_line(baseline):
+    mutant = next(m for m in mutants_on([baseline]) if m.function is bake.function and m.operator.name == "off-by-one")
+    with mutant.active():
         lines = [line for *_, line in bake.function.__code__.co_lines() if line]
         assert bake.function.__code__.co_filename == __file__.replace("test_mutants", "bakery")
         assert mutant.line in lines
@@ -93,23 +93,23 @@ def test_a_function_inside_another_is_refused():
         pass
 
 
-def test_a_larger_sample_has_all_of_a_smaller_one(ground):
-    mutants = mutants_on([ground])
-    small, large = sampled(mutants, 10, seed=3), sampled(mutants, 20, seed=3)
+def test_a_larger_sample_has_all_of_a_smaller_one(baseline):
+    mutants = mutants_on([baseline])
+    small, large = sample(mutants, 10, seed=3), sample(mutants, 20, seed=3)
     assert len(small) == 10 and set(small) < set(large)
-    assert sampled(mutants, 10, seed=4) != small
-    assert sampled(mutants, 10_000, seed=0) == list(mutants)
+    assert sample(mutants, 10, seed=4) != small
+    assert sample(mutants, 10_000, seed=0) == list(mutants)
 
 
-def test_mutants_are_chosen_by_operator_and_by_function(ground):
-    mutants = mutants_on([ground])
+def test_mutants_are_chosen_by_operator_and_by_function(baseline):
+    mutants = mutants_on([baseline])
     chosen = chosen_mutants(mutants, operators=["off-by-one"], functions=["bake", "bakery.buy"])
     assert {m.operator.name for m in chosen} == {"off-by-one"}
     assert {m.function.__name__ for m in chosen} == {"bake", "buy"}
 
 
-def test_an_explanation_is_stale_if_its_module_has_other_mutants_only(ground):
+def test_an_explanation_is_stale_if_its_module_has_other_mutants_only(baseline):
     explained = {"bakery.gone:off-by-one:00000000": "…", "elsewhere.bake:off-by-one:00000000": "…"}
-    assert stale(explained, (), mutants_on([ground])) == ("bakery.gone:off-by-one:00000000",)
+    assert stale_explanations(explained, (), mutants_on([baseline])) == ("bakery.gone:off-by-one:00000000",)
 
 

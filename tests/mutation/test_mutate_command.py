@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
-from reports.mutation.files import explanations_in
-from search.mutation import workers as working
+from kwalk.reports.saved_outcomes import explanations_in
+from kwalk.search.analyses.mutation import mutate as working
 from tests.structure.rooms import ROOT
 
 BAKERY = "tests.mutation.bakery:SCENARIO"
@@ -12,7 +12,7 @@ EXPLAINED = ROOT / "model" / "examples" / "mutants.toml"
 COMMAND_LINE = (ROOT / "docs/reference/command-line.md").read_text("utf-8")
 EXAMPLES = {"two-phase-commit": (42, 4), "ticket-lock": (17, 3)}
 """How many mutants an example has, and how many of them survive and are explained."""
-ENTER = "ticket_lock.enter:dropped-guard:4a3a1418"
+ENTER = "ticket_lock.enter:dropped-guard:05de4f9c"
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -20,8 +20,8 @@ def test_every_mutant_of_an_example_is_noticed_or_explained(kwalk, name):
     ran = kwalk("mutate", name, "--explained", EXPLAINED, "--json")
     total, explained = EXAMPLES[name]
     assert ran.code == 0
-    assert (len(ran.object["mutants"]), ran.object["fates"]["survived"]) == (total, explained)
-    assert (ran.object["open"], ran.object["stale"], ran.object["fates"]["undecided"]) == ([], [], 0)
+    assert (len(ran.object["mutants"]), ran.object["statuses"]["survived"]) == (total, explained)
+    assert (ran.object["open"], ran.object["stale"], ran.object["statuses"]["undecided"]) == ([], [], 0)
 
 
 def test_the_examples_have_no_other_explanations():
@@ -31,9 +31,9 @@ def test_the_examples_have_no_other_explanations():
 def test_survivors_fail_the_command_and_are_shown_with_their_lines_and_the_score(kwalk):
     ran = kwalk("mutate", "ticket-lock")
     assert ran.code == 12
-    assert "ground: ticket-lock, default: 89 states, 7 claims that hold\n" in ran.out
+    assert "baseline: ticket-lock, default: 89 states, 7 properties that hold\n" in ran.out
     assert "\n  - lock.machine.called += 1\n  + pass\n  survived; it differs first after 2 steps" in ran.out
-    assert "17 mutants; 14 of 17 that can be noticed are; of 3 that are alive 0 are explained." in ran.out
+    assert "17 mutants; 14 of 17 that can be noticed are noticed; 0 of 3 that are alive are explained." in ran.out
     assert ran.out.endswith("Reproduce: kwalk mutate ticket-lock\n")
 
 
@@ -41,10 +41,10 @@ def test_a_run_takes_over_what_an_earlier_one_kept_unless_it_is_fresh(kwalk, mon
     first = kwalk("mutate", "ticket-lock", "--json").object
     assert (tmp_path / "kwalk-out" / "mutate.json").is_file()
 
-    def no_more(*_):
+    def no_more(*_, **__):
         raise AssertionError("looked at again")
 
-    monkeypatch.setattr(working, "_started", no_more)
+    monkeypatch.setattr(working, "run_in_processes", no_more)
     assert kwalk("mutate", "ticket-lock", "--json").object == first
     with pytest.raises(AssertionError, match="looked at again"):
         kwalk("mutate", "ticket-lock", "--fresh")
@@ -52,7 +52,7 @@ def test_a_run_takes_over_what_an_earlier_one_kept_unless_it_is_fresh(kwalk, mon
 
 def test_a_kept_file_that_is_not_sound_is_refused(kwalk, tmp_path):
     (tmp_path / "kwalk-out").mkdir()
-    (tmp_path / "kwalk-out" / "mutate.json").write_text('{"format": "kwalk mutate 1", "mutants": {"x": {}}}')
+    (tmp_path / "kwalk-out" / "mutate.json").write_text('{"format": "kwalk mutate 3", "mutants": {"x": {}}}')
     ran = kwalk("mutate", "ticket-lock")
     assert (ran.code, ran.out) == (2, "") and "--fresh" in ran.err
 
@@ -90,7 +90,7 @@ def test_a_stale_explanation_fails_the_command(kwalk, tmp_path):
     (tmp_path / "why.toml").write_text(text)
     ran = kwalk("mutate", "ticket-lock", "--explained", "why.toml")
     assert ran.code == 12
-    assert "ticket_lock.leave:dropped-effect:00000000 is explained in why.toml, and does not survive" in ran.out
+    assert "ticket_lock.leave:dropped-effect:00000000 is explained in why.toml, but does not survive" in ran.out
 
 
 @pytest.mark.parametrize(
@@ -121,28 +121,28 @@ def test_a_document_is_the_same_for_the_same_outcomes(kwalk, tmp_path):
     text = texts[0]
     assert "| all | 10 | 0 | 4 | 0 | 0 | 0 | 3 | 0 | 0 | 14 of 17 |" in text
     assert f"* `{ENTER}` (model/examples/ticket_lock.py:84)" in text
-    assert "### The claims are about safety" in text
+    assert "### The properties are about safety" in text
 
 
 def test_every_field_of_the_json_object_is_named_in_the_reference(kwalk):
     found = kwalk("mutate", "ticket-lock", "--sample", "2", "--json").object
-    fields = {*found, *found["mutants"][0], *found["grounds"][0]}
+    fields = {*found, *found["mutants"][0], *found["baselines"][0]}
     assert [field for field in fields if f"`{field}`" not in COMMAND_LINE] == []
 
 
 def test_trials_have_bounds_of_their_own(kwalk, tmp_path, monkeypatch):
     (tmp_path / "my_trials.py").write_text(
-        "from model.language import Trial\nTRIALS = (Trial('ticket-lock', bounds={'clients': 2}),)\n"
+        "from kwalk.model.language import Trial\nTRIALS = (Trial('ticket-lock', bounds={'clients': 2}),)\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    (ground,) = kwalk("mutate", "my_trials:TRIALS", "--sample", "1", "--json").object["grounds"]
-    assert ground["bounds"]["clients"] == 2
+    (baseline,) = kwalk("mutate", "my_trials:TRIALS", "--sample", "1", "--json").object["baselines"]
+    assert baseline["bounds"]["clients"] == 2
     ran = kwalk("mutate", "my_trials:TRIALS", "--bound", "clients=3")
-    assert ran.code == 2 and "of their own" in ran.err
+    assert ran.code == 2 and "their own variants" in ran.err
 
 
-def test_a_ground_that_is_too_large_is_refused(kwalk, monkeypatch):
-    monkeypatch.setattr("search.mutation.grounds.SECONDS", 1e-9)
+def test_a_baseline_that_is_too_large_is_refused(kwalk, monkeypatch):
+    monkeypatch.setattr("kwalk.search.analyses.mutation.baseline.SECONDS", 1e-9)
     ran = kwalk("mutate", "ewd840", "--bound", "nodes=7")
     assert ran.code == 2 and "Give smaller bounds" in ran.err
 

@@ -6,9 +6,8 @@ import textwrap
 
 import pytest
 
-from reports.commands.values import OPERATORS as NAMES
-from search.mutation.edits import statements_of
-from search.mutation.operators import OPERATORS
+from kwalk.reports.commands.values import OPERATORS as NAMES
+from kwalk.search.analyses.mutation.operators import OPERATORS, statements_of
 
 SOURCE = '''
 def act(state, limit):

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import pytest
 
-from model.language import Actor, DomainError, Scenario, Trial, action, always, flag, number, require, state
-from model.language.lift.statements import STATEMENTS
-from search.mutation import Budget, Fate, grounds_of, mutants_on
-from search.mutation.examining import examined
-from search.mutation.paths import noted_runs
+from kwalk.model.language import Actor, DomainError, Scenario, Trial, action, always, flag, number, require, state
+from kwalk.model.language.lift.statements import STATEMENTS
+from kwalk.search.analyses.mutation.baseline import recorded_paths
+from kwalk.search.analyses.mutation.evaluation import evaluate
+from kwalk.search.analyses.mutation.mutate import MutantStatus, baselines_of, mutants_on
 from tests.mutation.bakery import SCENARIO
 
 SUN = Actor("sun")
@@ -47,19 +47,19 @@ def full_where_it_spilt(pond: Pond) -> bool:
 
 
 POND = Scenario(
-    name="pond", story="Water rises.", state=Pond, actions=(melt, shine), invariants=(full_where_it_spilt,)
+    name="pond", story="Water rises.", state=Pond, actions=(melt, shine), properties=(full_where_it_spilt,)
 )
 
 
 @pytest.fixture(scope="module")
-def ground():
-    (found,) = grounds_of([Trial(SCENARIO)])
+def baseline():
+    (found,) = baselines_of([Trial(SCENARIO)])
     return found
 
 
 @pytest.fixture(scope="module")
-def by_line(ground):
-    return {mutant.edit.statement: mutant for mutant in mutants_on([ground])}
+def by_line(baseline):
+    return {mutant.edit.statement: mutant for mutant in mutants_on([baseline])}
 
 
 def fails(model, instance, vector) -> bool:
@@ -70,26 +70,26 @@ def fails(model, instance, vector) -> bool:
     return False
 
 
-def test_the_visitors_of_a_line_are_the_steps_of_plain_python_that_come_there(ground, by_line):
-    model, vectors = ground.model, [tuple(row) for row in ground.kernel.unpack(ground.states).tolist()]
+def test_the_visitors_of_a_line_are_the_steps_of_plain_python_that_come_there(baseline, by_line):
+    model, vectors = baseline.model, [tuple(row) for row in baseline.kernel.unpack(baseline.states).tolist()]
     compared = 0
     for mutant in by_line.values():
-        with mutant.watched():
+        with mutant.failing_at_line():
             came = {i.index for i in model.instances if any(fails(model, i, vector) for vector in vectors)}
-        visitors = {action.instance.index for action in ground.visitors(mutant)}
-        assert came == visitors, f"{mutant.before} of {mutant.id}"
-        compared += len(visitors)
+        reached_instances = {action.instance.index for action in baseline.reached_instances(mutant)}
+        assert came == reached_instances, f"{mutant.before} of {mutant.id}"
+        compared += len(reached_instances)
     assert (len(by_line), compared) == (21, 26)
 
 
 @pytest.fixture(scope="module")
 def pond():
-    (found,) = grounds_of([Trial(POND)])
+    (found,) = baselines_of([Trial(POND)])
     return found
 
 
-def mutant_that_says(ground, after: str, *, of: str = ""):
-    (mutant,) = [mutant for mutant in mutants_on([ground]) if mutant.after == after and of in mutant.before]
+def mutant_that_says(baseline, after: str, *, of: str = ""):
+    (mutant,) = [mutant for mutant in mutants_on([baseline]) if mutant.after == after and of in mutant.before]
     return mutant
 
 
@@ -100,20 +100,20 @@ def keys(actions) -> list[str]:
 def test_a_line_that_no_reachable_state_leads_to_has_no_visitors(pond):
     mutant = mutant_that_says(pond, "pass", of="pond.spilt = True")
     assert len(pond.states) == 3
-    assert keys(pond.affected(mutant)) == keys(pond.strangers(mutant)) == ["shine()"]
-    assert pond.visitors(mutant) == ()
-    assert examined(mutant, [pond], Budget()).fate is Fate.NOT_EXERCISED
+    assert keys(pond.affected_instances(mutant)) == keys(pond.unreached_instances(mutant)) == ["shine()"]
+    assert pond.reached_instances(mutant) == ()
+    assert evaluate(mutant, [pond]).status is MutantStatus.NOT_EXERCISED
 
 
 def test_a_mutant_has_its_mistake_also_in_steps_that_only_its_own_states_enable(pond):
     mutant = mutant_that_says(pond, "pond.level = min(pond.level + 1, 3)")
-    assert keys(pond.visitors(mutant)) == ["melt()"] and keys(pond.strangers(mutant)) == ["shine()"]
-    assert examined(mutant, [pond], Budget()).fate is Fate.SURVIVED
+    assert keys(pond.reached_instances(mutant)) == ["melt()"] and keys(pond.unreached_instances(mutant)) == ["shine()"]
+    assert evaluate(mutant, [pond]).status is MutantStatus.SURVIVED
 
 
 def test_statements_are_lifted_as_before_once_paths_are_not_noted_any_more():
     rules = dict(STATEMENTS)
-    with pytest.raises(ZeroDivisionError), noted_runs() as runs:
+    with pytest.raises(ZeroDivisionError), recorded_paths() as runs:
         assert STATEMENTS.keys() == rules.keys() and rules != STATEMENTS
         raise ZeroDivisionError
     assert rules == STATEMENTS and not runs

@@ -1,7 +1,7 @@
 """A model with a mistake: its only action leaves the domain of a field, sooner or later."""
 from __future__ import annotations
 
-from model.language import Actor, Scenario, action, always, number, require, state
+from kwalk.model.language import Actor, Scenario, action, always, number, require, state
 
 
 @state
@@ -25,5 +25,5 @@ def it_is_never_negative(pipe: Pipe) -> bool:
 
 LEAKY = Scenario(
     name="leaky", story="A pipe that overflows.", state=Pipe, initial=lambda pipe: None, actions=(fill,),
-    invariants=(it_is_never_negative,),
+    properties=(it_is_never_negative,),
 )  # fmt: skip

@@ -9,18 +9,24 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from model.language import Model
-from search.nightly import driver, rounds, run, walking
-from search.nightly.config import config_from
-from search.spark.work import chunks_of, walk_chunks
-from search.trace import Trace
+from kwalk.model.language import Model
+from kwalk.search.analyses.nightly import driver, run, simulation_task
+from kwalk.search.analyses.nightly.config import config_from
+from kwalk.search.results.trace import Trace
+from kwalk.search.spark.work import chunks_of, walk_chunks
 from tests.nightly.traces import trace_text
 
 CONFIG = {
     "seed": 3,
     "tasks": [
         {"scenarios": ["lost-update", "die-hard"], "walks": 2500, "depth": 30, "swarm": False},
-        {"scenarios": ["topic-id-core"], "walks": 2500, "depth": 30, "claims": ["disk_matches_znode"], "swarm": False},
+        {
+            "scenarios": ["topic-id-core"],
+            "walks": 2500,
+            "depth": 30,
+            "properties": ["disk_matches_znode"],
+            "swarm": False,
+        },
         {"scenarios": ["topic-id-core"], "walks": 6000, "depth": 20},
     ],
 }
@@ -32,14 +38,14 @@ class Hearing:
     def __init__(self, on_moment=lambda moment: None):
         self.moments, self.remarks, self.rows, self.on_moment = [], [], [], on_moment
 
-    def moment(self, moment):
-        self.moments.append(moment)
-        self.on_moment(moment)
+    def progress(self, event):
+        self.moments.append(event)
+        self.on_moment(event)
 
-    def remark(self, text):
+    def note(self, text):
         self.remarks.append(text)
 
-    def ended(self, row):
+    def task_ended(self, row):
         self.rows.append(row)
 
     def trace_text(self, model: Model, trace: Trace, reference: str) -> str:
@@ -47,10 +53,10 @@ class Hearing:
 
 
 class LocalFleet:
-    """What `Fleet` is, in this process."""
+    """What `ExecutorPool` is, in this process."""
 
-    def __init__(self, session, partitions, parcel, code_for=None):
-        self.partitions, self.packed = partitions, parcel.pack()
+    def __init__(self, session, partitions, payload, code_for=None):
+        self.partitions, self.packed = partitions, payload.pack()
 
     def __enter__(self):
         return self
@@ -78,37 +84,39 @@ def without_spark(patch, partitions=2, home_seconds=0.0, *, small=True):
         yield session
 
     with patch.context() as patched:
-        patched.setattr(driver, "Fleet", LocalFleet)
+        patched.setattr(driver, "ExecutorPool", LocalFleet)
         patched.setattr(run, "spark_session", fake_session)
-        patched.setattr(rounds, "BLOCK_STEPS", 1 << 11 if small else rounds.BLOCK_STEPS)
-        patched.setattr(walking, "HOME_SECONDS", home_seconds)
+        patched.setattr(simulation_task, "BLOCK_STEPS", 1 << 11 if small else simulation_task.BLOCK_STEPS)
+        patched.setattr(simulation_task, "LOCAL_SECONDS", home_seconds)
         yield
 
 
-def begin(out: Path, config=None, watch=None, **place):
+def begin_run(out: Path, config=None, watch=None, **place):
     """Do a run."""
-    return run.begin(config_from(config or CONFIG, "test"), "test", out, run.Place(**place), watch or Hearing())
+    return run.begin_run(
+        config_from(config or CONFIG, "test"), "test", out, run.ExecutionTarget(**place), watch or Hearing()
+    )
 
 
-def go_on(out: Path, watch=None):
+def resume_run(out: Path, watch=None):
     """Go on with a run."""
-    return run.go_on(out, run.Place(), watch or Hearing())
+    return run.resume_run(out, run.ExecutionTarget(), watch or Hearing())
 
 
 def facts(out: Path) -> dict[str, object]:
     """All that a run has found and counted, but for times, places and how it was cut into rounds and chunks."""
-    names = ("findings", "rules", "coverage", "chunks", "runs")
+    names = ("findings", "actions", "coverage", "chunks", "runs")
     tables = {name: pq.read_table(out / name).to_pylist() for name in names}
     clusters: dict[tuple[int, str], tuple[int, int, set[str]]] = {}
     for row in tables["findings"]:
         key = row["task"], row["cluster"]
-        count, first, claims = clusters.get(key, (0, row["first_walk"], set()))
-        clusters[key] = count + row["count"], min(first, row["first_walk"]), claims | set(row["claims"])
+        count, first, properties = clusters.get(key, (0, row["first_walk"], set()))
+        clusters[key] = count + row["count"], min(first, row["first_walk"]), properties | set(row["properties"])
     return {
         "clusters": clusters,
-        "rules": _sums(tables["rules"], "action", ("enabled", "taken", "changed")),
-        "coverage": _sums(tables["coverage"], "claim", ("premise", "violated")),
-        "walks": _sums(tables["chunks"], "task", ("walks", "steps", "visits", "dead_ends", "quiet")),
+        "actions": _sums(tables["actions"], "instance", ("enabled", "taken", "changed")),
+        "coverage": _sums(tables["coverage"], "property", ("premise", "violated")),
+        "walks": _sums(tables["chunks"], "task", ("walks", "steps", "visits", "dead_ends", "quiescent")),
         "distinct": {row["task"]: row["distinct"] for row in sorted(tables["chunks"], key=lambda row: row["first"])},
         "runs": [{k: v for k, v in row.items() if "seconds" not in k} for row in tables["runs"]],
         "traces": {path.name: json.loads(path.read_text()) for path in sorted((out / "traces").iterdir())},

@@ -4,8 +4,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from search.nightly.folder import RunFolder
-from search.nightly.tables import ChunkRow, CoverageRow, FindingRow, RuleRow, RunRow
+from kwalk.search.analyses.nightly.folder import RunFolder
+from kwalk.search.analyses.nightly.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, RunRow
 
 SHAPE = "83b1f0c2a7de"
 
@@ -19,7 +19,7 @@ def manifest(**other: Any) -> dict[str, Any]:
         for n, name in enumerate(config["tasks"][0]["scenarios"])
     ]  # fmt: skip
     return {
-        "format": 1, "kwalk": "0.1.0", "python": "3.11.7", "spark": "4.3.0", "java": "17.0.15", "platform": "Linux",
+        "format": 2, "kwalk": "0.1.0", "python": "3.11.7", "spark": "4.3.0", "java": "17.0.15", "platform": "Linux",
         "cpu": "generic", "commit": None, "dirty": None, "config": config, "config_sha256": "0" * 64, "seed": 1,
         "master": "local[2]", "cores": 2, "started": "2026-11-21T01:00:00+00:00", "ended": "2026-11-21T01:01:00+00:00",
         "wall_seconds": 60.0, "state": "complete", "resumed": [], "tasks": tasks, **other,
@@ -28,15 +28,15 @@ def manifest(**other: Any) -> dict[str, Any]:
 
 def chunk(task: int, round: int, first: int, **other: Any) -> ChunkRow:
     """A chunk of 50 walks."""
-    counts = {"walks": 50, "steps": 500, "visits": 550, "dead_ends": 1, "quiet": 2, "seconds": 0.5, "host": "one"}
+    counts = {"walks": 50, "steps": 500, "visits": 550, "dead_ends": 1, "quiescent": 2, "seconds": 0.5, "host": "one"}
     return ChunkRow(task=task, round=round, first=first, **(counts | {"distinct": 16.0} | other))
 
 
 def finding(round: int, **other: Any) -> FindingRow:
     """What a round found of the one shape."""
     row = {
-        "task": 0, "round": round, "cluster": SHAPE, "kind": "always", "claim": "not_solved()",
-        "steps": ("fill_big()", "big_to_small()"), "count": 3, "claims": ("not_solved()",),
+        "task": 0, "round": round, "cluster": SHAPE, "kind": "always", "property": "not_solved()",
+        "steps": ("fill_big()", "big_to_small()"), "count": 3, "properties": ("not_solved()",),
         "first_walk": 7 + 100 * round, "start": (0, 0), "actions": ("fill_big()", "big_to_small()"),
         "length": 2, "shortest": True,
     }  # fmt: skip
@@ -51,7 +51,9 @@ def write_small_run(path: Path, **other: Any) -> RunFolder:
         for round in range(rounds):
             folder.save_round(task, round, tables_of(task, round), "chunks")
         folder.save_run(run_row(task))
-    folder.say({"time": "2026-11-21T01:00:30+00:00", "task": 0, "rate": 1000.0, "left": 30.0, "findings": 3})
+    folder.append_progress(
+        {"time": "2026-11-21T01:00:30+00:00", "task": 0, "rate": 1000.0, "left": 30.0, "findings": 3}
+    )
     folder.save_trace(0, SHAPE, "{}")
     return folder
 
@@ -61,9 +63,9 @@ def tables_of(task: int, round: int) -> dict[str, list[Any]]:
     return {
         "chunks": [chunk(task, round, 100 * round), chunk(task, round, 100 * round + 50, sketch=b"\0" * 16)],
         "findings": [finding(round)] if task == 0 else [],
-        "rules": [
-            RuleRow(task, round, "fill_big()", "fill_big", "player", 100, 50, 50),
-            RuleRow(task, round, "empty_big()", "empty_big", "player", 100, 0, 0),
+        "actions": [
+            ActionRow(task, round, "fill_big()", "fill_big", "player", 100, 50, 50),
+            ActionRow(task, round, "empty_big()", "empty_big", "player", 100, 0, 0),
         ],
         "coverage": [CoverageRow(task, round, "not_solved()", "not_solved", 550, 3 if task == 0 else 0)],
     }

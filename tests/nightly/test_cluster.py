@@ -7,10 +7,10 @@ import sys
 import time
 from pathlib import Path
 
-import reports.nightly.application as application
-from search.nightly.folder import RunFolder
-from search.spark.java import java_home
-from tests.nightly.local import begin, facts, without_spark
+import kwalk.reports.nightly.application as application
+from kwalk.search.analyses.nightly.folder import RunFolder
+from kwalk.search.spark.java import java_home
+from tests.nightly.local import begin_run, facts, without_spark
 from tests.spark.cluster import QUICK_START, SPARK, cluster
 
 WALKS = 400_000
@@ -47,5 +47,5 @@ def test_a_submitted_run_that_loses_a_worker_finds_what_one_process_finds(tmp_pa
     assert "VIOLATED  complete; 1 of 1 tasks have a verdict" in said  # beside what spark-submit has to say
     assert RunFolder(tmp_path / "run").manifest()["master"] == made.master
     with without_spark(monkeypatch, small=False):
-        begin(tmp_path / "alone", CONFIG)
+        begin_run(tmp_path / "alone", CONFIG)
     assert facts(tmp_path / "run") == facts(tmp_path / "alone")

@@ -21,11 +21,11 @@ REFUSED = {
     'scenarios = ["lost-update"]\nwalks = 9\nbounds = { threads = "two" }': "bounds.threads = 'two' is not a size",
     'scenarios = ["lost-update"]\nwalks = 9\nflags = { lock = 3 }': "flags.lock = 3 is not true, false",
     'scenarios = ["lost-update"]\nwalks = 9\nflags = { look = true }': "Did you mean 'lock'?",
-    'scenarios = ["lost-update"]\nwalks = 9\nclaims = ["nothing_is_lots"]': "Did you mean 'nothing_is_lost'?",
+    'scenarios = ["lost-update"]\nwalks = 9\nproperties = ["nothing_is_lots"]': "Did you mean 'nothing_is_lost'?",
     'scenarios = ["lost-update"]\nwalks = 9\nonly = ["reed"]': "Did you mean 'read'?",
     'scenarios = ["lost-update"]\nwalks = 9\nmemory = "2GB"': 'memory is for engine = "exhaust"',
     'scenarios = ["lost-update"]\nengine = "exhaust"\nwalks = 9': 'walks is for engine = "walk"',
-    'scenarios = ["lost-update"]\nengine = "exhaust"\nmemory = "lots"': "is no amount",
+    'scenarios = ["lost-update"]\nengine = "exhaust"\nmemory = "lots"': "is not an amount",
     'scenarios = ["lost-update"]\nengine = "bfs"': "engine = 'bfs' is not known. Allowed: exhaust, walk.",
     'scenarios = []': "no scenarios. Name them",
     "scenarios = [": "is no TOML",
@@ -46,7 +46,7 @@ def test_a_wrong_configuration_is_refused_before_anything_starts(kwalk, tmp_path
     ("words", "says"),
     [
         ((), "Name either a configuration"), (("none.toml",), "Cannot read 'none.toml': no such file"),
-        (("--resume", "none"), "cannot be read as a manifest"),
+        (("--resume", "none"), "is not a readable manifest"),
         (("--resume", "none", "--out", "other"), "leave out --out"),
     ],
 )  # fmt: skip
@@ -69,7 +69,7 @@ def test_a_run_is_quiet_off_a_terminal_and_names_its_files(kwalk, tmp_path, monk
     ]  # fmt: skip
     assert ran.out.startswith("VIOLATED  complete; 2 of 2 tasks have a verdict")
     assert f"Manifest: {out / 'manifest.json'}" in ran.out and f"{out / 'index.html'}" in ran.out
-    assert "all 4 rules fired" in ran.out
+    assert "all 4 action instances fired" in ran.out
     traces = sorted((out / "traces").iterdir())
     assert traces and all(f"Trace: {trace}" in ran.out for trace in traces)
     found = again.object

@@ -4,12 +4,12 @@ from __future__ import annotations
 import pyarrow.dataset as ds
 import pytest
 
-from model.language import UsageError
-from search.nightly.folder import Damaged, RunFolder
-from search.nightly.tables import TABLES, ChunkRow, FindingRow, RunRow
+from kwalk.model.language import UsageError
+from kwalk.search.analyses.nightly.folder import DamagedPart, RunFolder
+from kwalk.search.analyses.nightly.tables import TABLES, ChunkRow, FindingRow, RunRow
 from tests.nightly.small_run import finding, run_row, tables_of, write_small_run
 
-PARTS = [f"{table}/0000-000001.parquet" for table in ("chunks", "findings", "rules", "coverage")]
+PARTS = [f"{table}/0000-000001.parquet" for table in ("chunks", "findings", "actions", "coverage")]
 
 
 @pytest.fixture
@@ -21,13 +21,13 @@ def test_rows_come_back_as_they_were(run):
     assert run.read(FindingRow, 0, 1) == [finding(1)]
     assert run.read(ChunkRow, 1, 0) == tables_of(1, 0)["chunks"]
     assert run.read(RunRow, 1) == [run_row(1)]
-    assert run.whole_rounds(0, "chunks") == ([0, 1], "") and run.whole_rounds(2, "chunks") == ([], "")
+    assert run.complete_rounds(0, "chunks") == ([0, 1], "") and run.complete_rounds(2, "chunks") == ([], "")
 
 
 @pytest.mark.parametrize("table", [name for name in TABLES if name != "levels"])
 def test_a_table_is_one_dataset(run, table):
     found = ds.dataset(run.path / table, format="parquet").to_table()
-    assert found.num_rows == {"chunks": 6, "findings": 2, "rules": 6, "coverage": 3, "runs": 2}[table]
+    assert found.num_rows == {"chunks": 6, "findings": 2, "actions": 6, "coverage": 3, "runs": 2}[table]
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -44,7 +44,7 @@ def test_a_round_with_a_harmed_part_does_not_count(run, part, harm):
         path.unlink()
     else:
         path.write_bytes(harmed[harm])
-    whole, why = run.whole_rounds(0, "chunks")
+    whole, why = run.complete_rounds(0, "chunks")
     assert whole == [0]
     assert part in why or (part.startswith("chunks") and harm == "missing" and why == "")
 
@@ -55,27 +55,27 @@ def test_no_byte_of_a_part_can_change_unnoticed(run):
     content, rows = path.read_bytes(), run.read(ChunkRow, 0, 1)
     for place in range(0, len(content), 29):
         path.write_bytes(content[:place] + bytes([content[place] ^ 0x55]) + content[place + 1 :])
-        if run.whole_rounds(0, "chunks")[0] == [0, 1]:
+        if run.complete_rounds(0, "chunks")[0] == [0, 1]:
             assert run.read(ChunkRow, 0, 1) == rows
     path.write_bytes(content)
-    assert run.whole_rounds(0, "chunks") == ([0, 1], "")
+    assert run.complete_rounds(0, "chunks") == ([0, 1], "")
 
 
 def test_rounds_after_a_gap_do_not_count_and_can_be_forgotten(run):
     (run.path / "chunks/0000-000000.parquet").unlink()
-    assert run.whole_rounds(0, "chunks") == ([], "chunks/0000-000000.parquet is missing")
-    run.forget_from(0, 0)
+    assert run.complete_rounds(0, "chunks") == ([], "chunks/0000-000000.parquet is missing")
+    run.remove_from(0, 0)
     left = sorted(path.name for path in run.path.rglob("*.parquet"))
     assert left == ["0001-000000.parquet"] * 4 + ["0001.parquet"]
 
 
 def test_a_manifest_that_is_none_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="cannot be read as a manifest"):
+    with pytest.raises(UsageError, match="is not a readable manifest"):
         RunFolder(tmp_path).manifest()
-    with pytest.raises(UsageError, match="is of format 2, not 1"):
-        write_small_run(tmp_path, format=2).manifest()
+    with pytest.raises(UsageError, match="has format 1, not 2"):
+        write_small_run(tmp_path, format=1).manifest()
 
 
 def test_a_part_that_is_missing_is_said_to_be(run):
-    with pytest.raises(Damaged, match=r"findings/0009-000000.parquet is missing"):
+    with pytest.raises(DamagedPart, match=r"findings/0009-000000.parquet is missing"):
         run.read(FindingRow, 9, 0)

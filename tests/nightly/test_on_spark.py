@@ -8,12 +8,12 @@ import pytest
 from attrs import evolve
 from pyspark import cloudpickle
 
-from search.compile.cache import Compiled
-from search.compile.machine_code import cpu
-from search.nightly import rounds, walking
-from search.spark import fleet
-from search.spark.work import Parcel, walker_of
-from tests.nightly.local import CONFIG, Hearing, begin, facts
+from kwalk.search.analyses.nightly import simulation_task
+from kwalk.search.kernel.compile.cache import Compiled
+from kwalk.search.kernel.compile.machine_code import cpu
+from kwalk.search.spark import executors as fleet
+from kwalk.search.spark.work import TaskPayload, walker_of
+from tests.nightly.local import CONFIG, Hearing, begin_run, facts
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors cannot import this file
 OTHER = " ".join([cpu().split(" ")[0], "x86-64", "", "llvmlite 0.0.1"])
@@ -23,15 +23,15 @@ OTHER = " ".join([cpu().split(" ")[0], "x86-64", "", "llvmlite 0.0.1"])
 @pytest.fixture
 def small(monkeypatch):
     """Blocks that are as small as those of the undisturbed run."""
-    monkeypatch.setattr(rounds, "BLOCK_STEPS", 1 << 11)
-    monkeypatch.setattr(walking, "HOME_SECONDS", 0.0)
+    monkeypatch.setattr(simulation_task, "BLOCK_STEPS", 1 << 11)
+    monkeypatch.setattr(simulation_task, "LOCAL_SECONDS", 0.0)
 
 
 def part(of, task=0):
     """Facts of one task, as if it had no number."""
     tables = {
         name: {key[1]: value for key, value in of[name].items() if key[0] == task}
-        for name in ("clusters", "rules", "coverage")
+        for name in ("clusters", "actions", "coverage")
     }
     (row,) = [row for row in of["runs"] if row["task"] == task]
     traces = [trace for name, trace in of["traces"].items() if name.startswith(f"{task:04}-")]
@@ -46,15 +46,15 @@ SWARM = {**CONFIG, "tasks": CONFIG["tasks"][2:]}
 
 
 def test_a_swarm_on_spark_finds_what_one_process_finds(spark, small, tmp_path, undisturbed):
-    begin(tmp_path / "run", SWARM)
+    begin_run(tmp_path / "run", SWARM)
     assert part(facts(tmp_path / "run")) == part(undisturbed, task=3)
 
 
 def test_a_worker_that_dies_in_mid_round_is_replaced(spark, small, tmp_path, undisturbed, monkeypatch):
     marker = str(tmp_path / "died")
 
-    def mortal(parcel, work):
-        walker = walker_of(parcel, work)
+    def mortal(payload, work):
+        walker = walker_of(payload, work)
 
         def walk_or_die(batches):
             for batch in walker(batches):
@@ -66,19 +66,19 @@ def test_a_worker_that_dies_in_mid_round_is_replaced(spark, small, tmp_path, und
         return walk_or_die
 
     monkeypatch.setattr(fleet, "walker_of", mortal)
-    begin(tmp_path / "run", SHORT)
+    begin_run(tmp_path / "run", SHORT)
     assert os.path.exists(marker)
     assert part(facts(tmp_path / "run")) == part(undisturbed)
 
 
 def test_an_executor_of_another_cpu_gets_code_of_its_own(spark, small, tmp_path, undisturbed, monkeypatch):
-    def elsewhere(parcel, work):
-        walker, other = walker_of(parcel, work), OTHER
+    def elsewhere(payload, work):
+        walker, other = walker_of(payload, work), OTHER
 
         def walk_there(batches):
-            from search.spark import work as executor
+            from kwalk.search.spark import work as executor
 
-            executor.unpacked.cache_clear()  # an earlier test may have left the same parcel here
+            executor.unpacked.cache_clear()  # an earlier test may have left the same payload here
             before, executor.cpu = executor.cpu, lambda: other
             try:
                 yield from walker(batches)
@@ -89,31 +89,35 @@ def test_an_executor_of_another_cpu_gets_code_of_its_own(spark, small, tmp_path,
 
     made = []
     monkeypatch.setattr(fleet, "walker_of", elsewhere)
-    compiled = fleet.compiled
-    monkeypatch.setattr(fleet, "compiled", lambda model, line: made.append(line) or compiled(model, line=line))
-    begin(tmp_path / "run", SHORT)
+    compiled = fleet.compiled_model
+    def recorded(model, target):
+        made.append(target)
+        return compiled(model, target=target)
+
+    monkeypatch.setattr(fleet, "compiled_model", recorded)
+    begin_run(tmp_path / "run", SHORT)
     assert made == [OTHER]
     assert part(facts(tmp_path / "run")) == part(undisturbed)
 
 
 def test_a_kernel_that_does_not_load_is_compiled_anew(spark, small, tmp_path, undisturbed, monkeypatch):
-    pack = Parcel.pack
+    pack = TaskPayload.pack
 
-    def harmed(parcel):
-        code = evolve(parcel.code, objects=(b"not an object file",))
-        return pack(parcel if parcel.others else evolve(parcel, code=code))
+    def harmed(payload):
+        code = evolve(payload.code, objects=(b"not an object file",))
+        return pack(payload if payload.other_code else evolve(payload, code=code))
 
-    monkeypatch.setattr(Parcel, "pack", harmed)
-    begin(tmp_path / "run", SHORT)
+    monkeypatch.setattr(TaskPayload, "pack", harmed)
+    begin_run(tmp_path / "run", SHORT)
     assert part(facts(tmp_path / "run")) == part(undisturbed)
 
 
 def test_a_kernel_that_never_loads_is_a_task_that_failed(spark, small, tmp_path, monkeypatch):
     monkeypatch.setattr(fleet, "compile_model", lambda model: Compiled((b"no better",), (), ()))
-    pack = Parcel.pack
-    monkeypatch.setattr(Parcel, "pack", lambda parcel: pack(evolve(parcel, code=Compiled((b"bad",), (), ()))))
+    pack = TaskPayload.pack
+    monkeypatch.setattr(TaskPayload, "pack", lambda payload: pack(evolve(payload, code=Compiled((b"bad",), (), ()))))
     hearing = Hearing()
-    result = begin(tmp_path / "run", SHORT, hearing)
+    result = begin_run(tmp_path / "run", SHORT, hearing)
     (row,) = result.rows
     assert (row.answer, row.how) == ("undecided", "failed")
     assert "An executor cannot run the driver's machine code (it does not load" in row.why

@@ -9,12 +9,13 @@ import signal
 
 import pytest
 
-from model.language import UsageError
-from search.nightly import files, manifest, plan
-from search.nightly.files import CannotSave
-from search.nightly.folder import RunFolder
-from search.verdict import Answer
-from tests.nightly.local import Hearing, begin, facts, go_on, without_spark
+from kwalk.model.language import UsageError
+from kwalk.search.analyses.nightly import folder, plan
+from kwalk.search.analyses.nightly.folder import RunFolder
+from kwalk.search.base import atomic_files as files
+from kwalk.search.base.atomic_files import CannotSave
+from kwalk.search.results.verdict import Answer
+from tests.nightly.local import Hearing, begin_run, facts, resume_run, without_spark
 
 
 def test_what_an_undisturbed_run_finds(undisturbed):
@@ -35,7 +36,7 @@ def test_what_an_undisturbed_run_finds(undisturbed):
 @pytest.mark.parametrize(("partitions", "home_seconds"), [(1, 0.0), (3, 0.0), (3, 1e9)])
 def test_who_does_the_rounds_does_not_matter(tmp_path, monkeypatch, undisturbed, partitions, home_seconds):
     with without_spark(monkeypatch, partitions, home_seconds):
-        begin(tmp_path / "run")
+        begin_run(tmp_path / "run")
     assert facts(tmp_path / "run") == undisturbed
 
 
@@ -61,13 +62,13 @@ def kill_after(process, seconds):
 def test_a_run_that_is_killed_again_and_again_finds_the_same(tmp_path, monkeypatch, undisturbed):
     out, chance, kills = tmp_path / "run", random.Random(7), 0
     with without_spark(monkeypatch):
-        process = in_a_process(begin, out)
+        process = in_a_process(begin_run, out)
         while kills < 40:
             kill_after(process, chance.uniform(0.05, 0.6))
             if process.exitcode == 0:
                 break
             kills += 1
-            process = in_a_process(go_on if (out / "manifest.json").exists() else begin, out)
+            process = in_a_process(resume_run if (out / "manifest.json").exists() else begin_run, out)
         else:
             process.join()
     assert kills >= 3
@@ -79,7 +80,7 @@ def cut_short(tmp_path, monkeypatch):
     """A run that was interrupted after fourteen rounds, which is resumed in the test."""
     out = tmp_path / "run"
     with without_spark(monkeypatch):
-        result = begin(out, watch=interrupting(after=14))
+        result = begin_run(out, watch=interrupting(after=14))
         assert (result.state, result.answer) == ("interrupted", Answer.VIOLATED)
         assert [row.why for row in result.rows] == ["interrupted"] * 4
         yield out
@@ -94,14 +95,14 @@ def interrupting(after, number=signal.SIGINT):
 def test_a_scheduler_that_ends_a_run_is_an_interrupt(tmp_path, monkeypatch):
     before = signal.getsignal(signal.SIGTERM)
     with without_spark(monkeypatch):
-        result = begin(tmp_path / "run", watch=interrupting(3, signal.SIGTERM))
+        result = begin_run(tmp_path / "run", watch=interrupting(3, signal.SIGTERM))
     assert (result.state, len(result.rows), signal.getsignal(signal.SIGTERM)) == ("interrupted", 1, before)
 
 
 def test_an_interrupted_run_is_whole_and_goes_on(cut_short, undisturbed):
     before = RunFolder(cut_short).manifest()
     assert (before["state"], {task["state"] for task in before["tasks"]}) == ("interrupted", {"cut"})
-    assert go_on(cut_short).state == "complete"
+    assert resume_run(cut_short).state == "complete"
     assert facts(cut_short) == undisturbed
     after = RunFolder(cut_short).manifest()
     assert (after["state"], len(after["resumed"])) == ("complete", 1)
@@ -110,26 +111,26 @@ def test_an_interrupted_run_is_whole_and_goes_on(cut_short, undisturbed):
 @pytest.mark.parametrize(
     ("part", "harm"),
     [("chunks/0001-000000", "cut"), ("chunks/0003-000000", "changed"), ("findings/0003-000001", "missing"),
-     ("rules/0002-000001", "empty")],
+     ("actions/0002-000001", "empty")],
 )  # fmt: skip
 def test_rounds_with_harmed_parts_are_done_again_and_the_run_says_so(cut_short, undisturbed, part, harm):
     path, hearing = cut_short / f"{part}.parquet", Hearing()
     content = path.read_bytes()
     harmed = {"cut": content[:-40], "changed": content[:200] + b"???" + content[203:], "empty": b"", "missing": None}
     path.unlink() if harmed[harm] is None else path.write_bytes(harmed[harm])
-    go_on(cut_short, hearing)
+    resume_run(cut_short, hearing)
     assert facts(cut_short) == undisturbed
     (said,) = hearing.remarks
-    assert f"{part}.parquet" in said and "; it goes on from round " in said
+    assert f"{part}.parquet" in said and "; it continues from round " in said
 
 
 def test_a_complete_task_with_a_harmed_part_is_done_again(tmp_path, monkeypatch, undisturbed):
     out, hearing = tmp_path / "run", Hearing()
     with without_spark(monkeypatch):
-        begin(out)
+        begin_run(out)
         (out / "chunks" / "0000-000001.parquet").write_bytes(b"PAR1")
         (out / "runs" / "0001.parquet").unlink()
-        result = go_on(out, hearing)
+        result = resume_run(out, hearing)
     assert [row.task for row in hearing.rows] == [1, 0] and len(result.rows) == 4
     assert facts(out) == undisturbed
 
@@ -137,8 +138,8 @@ def test_a_complete_task_with_a_harmed_part_is_done_again(tmp_path, monkeypatch,
 def test_nothing_is_left_to_do_in_a_complete_run(tmp_path, monkeypatch, undisturbed):
     out, hearing = tmp_path / "run", Hearing()
     with without_spark(monkeypatch):
-        begin(out)
-        result = go_on(out, hearing)
+        begin_run(out)
+        result = resume_run(out, hearing)
     assert (result.state, result.answer, hearing.rows) == ("complete", Answer.VIOLATED, [])
     assert facts(out) == undisturbed
 
@@ -156,35 +157,35 @@ def test_a_full_disk_ends_a_run_which_goes_on_when_there_is_space(tmp_path, monk
     with without_spark(monkeypatch):
         with monkeypatch.context() as patched:
             patched.setattr(files.os, "fsync", full)
-            with pytest.raises(CannotSave, match=r"no space left on device\. What was written before is whole"):
-                begin(out)
+            with pytest.raises(CannotSave, match=r"no space left on device\. Everything .* before is intact"):
+                begin_run(out)
         assert not list(out.rglob("*.partial"))
-        go_on(out)
+        resume_run(out)
     assert facts(out) == undisturbed
 
 
 def test_a_run_is_not_gone_on_with_by_another_model_or_version(cut_short, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(plan, "fingerprint", lambda model: "another")
-        with pytest.raises(UsageError, match="the source of its model or of its language changed"):
-            go_on(cut_short)
+        patched.setattr(plan, "cache_key", lambda model: "another")
+        with pytest.raises(UsageError, match=r"has changed \(the source of its model or of its language\)"):
+            resume_run(cut_short)
     with monkeypatch.context() as patched:
-        patched.setattr(manifest, "kwalk_version", lambda: "9.9")
+        patched.setattr(folder, "kwalk_version", lambda: "9.9")
         with pytest.raises(UsageError, match=r"was begun with kwalk .*, and this is 9.9"):
-            go_on(cut_short)
+            resume_run(cut_short)
 
 
 def test_two_do_not_write_to_one_run(cut_short):
-    with RunFolder(cut_short).locked(), pytest.raises(UsageError, match="Another kwalk writes to"):
-        go_on(cut_short)
-    with pytest.raises(UsageError, match=r"has a run already\. Go on with it by --resume"):
-        begin(cut_short)
+    with RunFolder(cut_short).locked(), pytest.raises(UsageError, match="Another kwalk process writes to"):
+        resume_run(cut_short)
+    with pytest.raises(UsageError, match=r"already has a run\. Resume it with --resume"):
+        begin_run(cut_short)
 
 
 def test_a_task_that_fails_does_not_stop_the_others(tmp_path, monkeypatch):
     broken = {"scenarios": ["tests.nightly.broken:LEAKY", "die-hard"], "walks": 300, "depth": 10}
     with without_spark(monkeypatch):
-        result = begin(tmp_path / "run", {"tasks": [broken]})
+        result = begin_run(tmp_path / "run", {"tasks": [broken]})
     leaky, other = result.rows
     assert (leaky.answer, leaky.how, other.answer) == ("undecided", "failed", "holds")
     assert "leaves its domain" in leaky.why and result.answer is Answer.UNDECIDED

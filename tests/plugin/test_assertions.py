@@ -2,20 +2,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from attrs import evolve
 
-from model.examples.blocking_queue import BLOCKING_QUEUE
-from model.examples.lost_update import LOST_UPDATE, counts_every_increment, read
-from model.examples.reference import REFERENCE
-from model.examples.two_phase_commit import TWO_PHASE_COMMIT
-from model.language import UsageError
-from reports import Fails, assert_finds, assert_holds
-from reports.assertion_options import Options
-from reports.command_line import main
-from reports.trace_file import read_trace
-from search.verdict import Answer
+from kwalk import Fails, assert_finds, assert_holds
+from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
+from kwalk.model.examples.lost_update import LOST_UPDATE, counts_every_increment, read
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
+from kwalk.model.language import UsageError
+from kwalk.reports.assertion_options import AssertionOptions
+from kwalk.reports.command_line import main
+from kwalk.reports.traces.trace_file import read_trace
+from kwalk.search.results.verdict import Answer, Strength
 from tests.shrink.mail import MAIL
 
 SHALLOW = {"engine": "prove", "depth": 2, "induction": 0, "support": False}
@@ -28,7 +29,7 @@ ONLY_READS = evolve(LOST_UPDATE, actions=(read,))
 @pytest.fixture(autouse=True)
 def options(tmp_path):
     """Options of a run of our own, which saves its traces aside."""
-    options = Options(out=tmp_path / "out", profile="ci")
+    options = AssertionOptions(out=tmp_path / "out", profile="ci")
     with options.active():
         yield options
 
@@ -55,12 +56,12 @@ def test_every_engine_fails_with_the_minimal_trace_in_words_and_the_file_that_re
 def test_what_holds_passes_and_the_verdict_says_how_sure_that_is(engine):
     verdict = assert_holds(ONLY_READS, "counts_every_increment", engine=engine)
     assert verdict.answer is Answer.HOLDS
-    assert verdict.how == {"exhaust": "exhaustive", "prove": "proved"}.get(engine, "sampled")
+    assert verdict.strength == {"exhaust": Strength.EXHAUSTIVE, "prove": Strength.PROVED}.get(engine, Strength.SAMPLED)
 
 
 def test_without_an_invariant_all_of_them_are_meant():
     verdict = assert_holds("two-phase-commit")
-    assert set(verdict.invariants) == {invariant.name for invariant in TWO_PHASE_COMMIT.invariants}
+    assert set(verdict.properties) == {invariant.name for invariant in TWO_PHASE_COMMIT.properties}
 
 
 def test_a_deadlock_can_be_asked_about_alone_and_other_invariants_do_not_mind_it():
@@ -86,7 +87,7 @@ def test_a_search_without_an_answer_fails_unless_that_is_declared_ok():
 
 
 def test_the_options_of_the_run_hold_where_a_test_says_nothing(options):
-    with evolve(options, variant="lock", bounds={"threads": 3, "of another scenario": 9}).active():
+    with replace(options, variant="lock", bounds={"threads": 3, "of another scenario": 9}).active():
         assert assert_holds(LOST_UPDATE).bounds == {"threads": 3}
         assert "4 steps" in str(failure(assert_holds, LOST_UPDATE, variant="no-lock", bounds={"threads": 2}))
 
@@ -104,7 +105,7 @@ def test_a_scenario_of_a_test_module_is_found_again_by_its_module_and_name(optio
 
 def test_where_nothing_can_be_written_the_trace_is_still_told(options, tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with evolve(options, out=tmp_path / "file" / "out").active():
+    with replace(options, out=tmp_path / "file" / "out").active():
         message = str(failure(assert_holds, LOST_UPDATE, "counts_every_increment"))
     assert "reads the counter" in message
     assert "The trace was not saved: Cannot write" in message
@@ -114,7 +115,7 @@ def test_where_nothing_can_be_written_the_trace_is_still_told(options, tmp_path)
     ("wanted", "complaint"),
     [
         ({"engine": "exhaustive"}, "No engine named 'exhaustive'. Did you mean 'exhaust'"),
-        ({"invariant": "nothing_is_last"}, "Did you mean 'nothing_is_lost'"),
+        ({"prop": "nothing_is_last"}, "Did you mean 'nothing_is_lost'"),
         ({"variant": "locked"}, "Did you mean 'lock'"),
         ({"bounds": {"thread": 2}}, "Did you mean 'threads'"),
     ],
@@ -179,7 +180,7 @@ class TestPinnedCounterexamples:
 
     def test_a_run_that_pins_saves_what_is_found_and_only_at_the_known_length(self, options, tmp_path):
         file = tmp_path / "pins" / "new.itf.json"
-        with evolve(options, pin=True).active():
+        with replace(options, pin=True).active():
             failure(assert_finds, LOST_UPDATE, "nothing_is_lost", length=5, trace=file)
             assert not file.exists()
             assert_finds(LOST_UPDATE, "nothing_is_lost", length=4, trace=file)
@@ -190,3 +191,17 @@ class TestPinnedCounterexamples:
 def test_the_scenario_given_is_searched_and_not_one_of_the_same_name():
     assert assert_holds(ONLY_READS, "counts_every_increment").distinct_states == 4
     failure(assert_holds, ONLY_READS, "nothing_is_lost")
+
+
+def test_ctrl_c_in_an_engine_ends_the_test_run(monkeypatch):
+    from kwalk.search.base.options import StopReason
+    from kwalk.search.exhaustive import search as engine
+
+    real = engine.exhaust
+
+    def interrupted(*given, **keywords):
+        return evolve(real(*given, **keywords), stopped=StopReason.INTERRUPT)
+
+    monkeypatch.setattr(engine, "exhaust", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        assert_holds(LOST_UPDATE, variant="lock")

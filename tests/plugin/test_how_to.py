@@ -6,10 +6,10 @@ import unittest
 
 import pytest
 
-from model.examples.lost_update import LOST_UPDATE
-from reports import Fails, assert_finds
-from reports.assertion_options import Options
-from reports.command_line import main
+from kwalk import Fails, assert_finds
+from kwalk.model.examples.lost_update import LOST_UPDATE
+from kwalk.reports.assertion_options import AssertionOptions
+from kwalk.reports.command_line import main
 from tests.structure.documents import blocks
 from tests.structure.rooms import ROOT
 
@@ -30,7 +30,7 @@ def test_the_tests_of_the_page_pass_once_the_trace_is_pinned(page, tmp_path):
     pinned = page["test_without_a_lock_an_increment_is_lost_in_four_steps"]
     with pytest.raises(Fails, match="--kwalk-pin"):
         pinned()
-    with Options(pin=True).active():
+    with AssertionOptions(pin=True).active():
         pinned()
     pinned()
     assert (tmp_path / "lost-increment.itf.json").exists()
@@ -56,11 +56,11 @@ def test_the_options_of_the_page_are_those_of_the_plugin(pytestconfig):
 
 def test_the_trace_of_the_page_is_what_a_failure_says(page, tmp_path):
     shown = next(block.code for block in blocks(PAGE, "text") if block.code.startswith("E "))
-    with Options(out=tmp_path / "kwalk-out").active(), pytest.raises(Fails) as caught:
-        from reports import assert_holds
+    with AssertionOptions(out=tmp_path / "kwalk-out").active(), pytest.raises(Fails) as caught:
+        from kwalk import assert_holds
 
         assert_holds(LOST_UPDATE, "counts_every_increment", variant="no-lock")
-    said = f"reports.assertions.Fails: {caught.value}".replace(str(tmp_path) + "/", "")
+    said = f"kwalk.reports.assertions.Fails: {caught.value}".replace(str(tmp_path) + "/", "")
     assert {line[4:] for line in shown.splitlines()} <= set(said.splitlines())
     path = next((tmp_path / "kwalk-out").glob("*.itf.json"))
     assert main(["replay", str(path)]) == 12

@@ -12,8 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 TESTS = """
     import pytest
 
-    from model.examples.lost_update import LOST_UPDATE
-    from reports import assert_holds
+    from kwalk.model.examples.lost_update import LOST_UPDATE
+    from kwalk import assert_holds
 
 
     def test_increments():
@@ -101,5 +101,5 @@ def test_hypothesis_takes_the_profiles_by_name(tmp_path):
 
 def test_the_plugin_loads_neither_engines_nor_compilers():
     slow = "'numba', 'llvmlite', 'z3', 'hypothesis', 'pyspark', 'numpy', 'rich'"
-    code = f"import sys, reports.pytest_plugin; assert not {{{slow}}} & set(sys.modules)"
+    code = f"import sys, kwalk.reports.pytest_plugin; assert not {{{slow}}} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=60)

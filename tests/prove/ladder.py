@@ -1,7 +1,7 @@
-"""A ladder that ends below a hatch: claims that are proved, refuted or chased in known ways."""
+"""A ladder that ends below a hatch: properties that are proved, refuted or traced back in known ways."""
 from __future__ import annotations
 
-from model.language import Actor, Bound, Flag, Scenario, action, always, flag, number, require, state
+from kwalk.model.language import Actor, Bound, Flag, Scenario, action, always, flag, number, require, state
 
 RUNGS = Bound("rungs", "rungs of the ladder")
 STEEP = Flag("steep", "whether only every second rung is there")
@@ -10,7 +10,7 @@ CLIMBER = Actor("climber")
 
 @state
 class Ladder:
-    """Where the climber is, whether somebody fell, and a clock that matters to nobody."""
+    """Where the climber is, whether they fell, and a clock that no property reads."""
 
     rung: int = number(0, 9)
     fell: bool = flag()
@@ -26,14 +26,14 @@ def climb(ladder: Ladder) -> None:
 
 @action(by=CLIMBER, says="slips")
 def slip(ladder: Ladder) -> None:
-    """From an odd rung of a steep ladder, where nobody can be."""
+    """From an odd rung of a steep ladder, which the climber cannot reach."""
     require(STEEP and ladder.rung % 2 == 1)
     ladder.fell = True
 
 
 @action(by=CLIMBER, says="waits")
 def wait(ladder: Ladder) -> None:
-    """Time goes by."""
+    """The clock moves on."""
     ladder.clock = (ladder.clock + 1) % 4
 
 
@@ -44,7 +44,7 @@ def below_the_hatch(ladder: Ladder) -> bool:
 
 
 @always(symptom="the climber lies on the ground")
-def nobody_falls(ladder: Ladder) -> bool:
+def never_falls(ladder: Ladder) -> bool:
     """Holds on a steep ladder, as no rung that is reached is odd."""
     return not ladder.fell
 
@@ -61,11 +61,11 @@ def the_ladder_is_long(ladder: Ladder) -> bool:
 
 LADDER = Scenario(
     name="ladder",
-    story="Somebody climbs a ladder.",
+    story="A climber on a ladder.",
     state=Ladder,
     initial=begin,
     actions=(climb, slip, wait),
-    invariants=(below_the_hatch, nobody_falls, the_ladder_is_long),
+    properties=(below_the_hatch, never_falls, the_ladder_is_long),
     bounds={"rungs": 9},
     variants={"even": {"steep": False}, "steep": {"steep": True}},
 )

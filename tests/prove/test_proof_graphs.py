@@ -2,15 +2,15 @@
 import numpy as np
 import pytest
 
-from invariants.scenarios import SCENARIOS
-from model.examples.scenarios import SCENARIOS as EXAMPLES
-from model.language import Model
-from model.language.lift import lift
-from search.agreement import reachable_states
-from search.prove.lemmas import Confirmation, Goal, Met, ProofGraph, of_claim, of_domains
-from search.prove.lemmas.examples import Examples
-from search.prove.sampling import Stepping, sample
-from search.trace import run
+from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.model.examples.scenarios import SCENARIOS as EXAMPLES
+from kwalk.model.language import Model
+from kwalk.model.language.lift import lift
+from kwalk.search.kernel.differential import reachable_states
+from kwalk.search.proof.lemma_guesses import Examples
+from kwalk.search.proof.proof_graph import GoalReached, ProofGoal, ProofGraph, domain_goals, property_goal
+from kwalk.search.proof.sampling import PackedStepper, sample_states
+from kwalk.search.results.trace import run
 
 BY_NAME = {scenario.name: scenario for scenario in (*EXAMPLES, *SCENARIOS)}
 PROVED = [
@@ -21,55 +21,55 @@ PROVED = [
 
 
 def graph_of(model, states=2_000):
-    stepping = Stepping(model)
-    return ProofGraph(lift(model), stepping, sample(stepping, states))
+    stepper = PackedStepper(model)
+    return ProofGraph(lift(model), stepper, sample_states(stepper, states))
 
 
-def claim_of(lifted, key):
-    return next(claim for claim in lifted.claims if claim.claim.key == key)
+def property_of(lifted, key):
+    return next(prop for prop in lifted.properties if prop.prop.key == key)
 
 
 @pytest.mark.parametrize(("name", "key"), PROVED)
 def test_facts_of_a_proof_graph_are_confirmed_and_hold_in_reachable_states_of_plain_python(name, key):
     model = Model(BY_NAME[name])
     graph = graph_of(model)
-    goal = of_claim(graph.lifted, claim_of(graph.lifted, key))
+    goal = property_goal(graph.lifted, property_of(graph.lifted, key))
     facts = graph.prove(goal)
     assert facts
-    assert Confirmation(graph.lifted, facts).stands(goal)
+    assert graph.is_certificate(goal, facts)
     for state in reachable_states(model, 300, seed=8):
-        assert not any(cube.has_state(state) for cube in facts)
+        assert not any(cube.contains_state(state) for cube in facts)
 
 
 @pytest.mark.parametrize(("name", "key"), PROVED[:2])
 def test_no_fact_of_a_proof_graph_can_be_left_out_unnoticed(name, key):
     """A certificate with a gap is refused, unless what is left is inductive without that fact, too."""
     graph = graph_of(Model(BY_NAME[name]))
-    goal = of_claim(graph.lifted, claim_of(graph.lifted, key))
+    goal = property_goal(graph.lifted, property_of(graph.lifted, key))
     facts = graph.prove(goal)
-    refused = [fact for fact in facts if not Confirmation(graph.lifted, facts - {fact}).stands(goal)]
+    refused = [fact for fact in facts if not graph.is_certificate(goal, facts - {fact})]
     assert refused
 
 
-def test_a_claim_that_fails_is_met_by_a_behaviour_that_plain_python_confirms():
+def test_a_property_that_fails_gets_a_behaviour_that_plain_python_confirms():
     model = Model(BY_NAME["topic-id-core"])
     graph = graph_of(model)
-    (claim,) = (claim for claim in graph.lifted.claims if claim.claim.key == "disk_matches_znode()")
-    outcome = graph.prove(of_claim(graph.lifted, claim))
-    assert isinstance(outcome, Met)
+    (prop,) = (prop for prop in graph.lifted.properties if prop.prop.key == "disk_matches_znode()")
+    outcome = graph.prove(property_goal(graph.lifted, prop))
+    assert isinstance(outcome, GoalReached)
     actions = tuple(model.instances[number].key for number in outcome.instances)
-    assert model.violates(claim.claim, run(model, outcome.start, actions)[-1])
+    assert model.violates(prop.prop, run(model, outcome.start, actions)[-1])
 
 
-def test_lemmas_that_were_wrong_are_dropped_and_proved_anew_from_few_examples():
-    """With next to no examples nearly all guesses are wrong; what is left in the end is right all the same."""
+def test_lemmas_that_were_wrong_are_dropped_and_replaced_if_there_are_few_examples():
+    """With three examples nearly all guesses are wrong; the facts at the end are true all the same."""
     model = Model(BY_NAME["two-phase-commit"])
     graph = graph_of(model, 3)
-    goal = of_claim(graph.lifted, claim_of(graph.lifted, "managers_agree()"))
+    goal = property_goal(graph.lifted, property_of(graph.lifted, "managers_agree()"))
     facts = graph.prove(goal)
     assert graph.wrong > 0
-    assert Confirmation(graph.lifted, facts).stands(goal)
-    assert not any(cube.has_state(state) for cube in facts for state in reachable_states(model, 300, seed=8))
+    assert graph.is_certificate(goal, facts)
+    assert not any(cube.contains_state(state) for cube in facts for state in reachable_states(model, 300, seed=8))
 
 
 def test_a_guess_excludes_the_state_and_no_example():
@@ -83,8 +83,8 @@ def test_a_guess_excludes_the_state_and_no_example():
         state = np.where(chance.random(len(one)) < 0.5, one, other).tolist()
         if examples.agreeing(state, varying) is None:
             guess = examples.guess(state, varying)
-            assert guess.has_state(state)
-            assert not any(guess.has_state(row) for row in rows)
+            assert guess.contains_state(state)
+            assert not any(guess.contains_state(row) for row in rows)
 
 
 def test_domains_that_are_not_closed_by_themselves_are_closed_with_facts_in_a_kafka_scenario():
@@ -92,15 +92,15 @@ def test_domains_that_are_not_closed_by_themselves_are_closed_with_facts_in_a_ka
     model = Model(BY_NAME["old-client-expansion"], bounds={"brokers": 1, "restarts": 0, "topic_ids": 2})
     graph = graph_of(model)
     assert graph.sample.is_complete
-    goals = {goal.action: goal for goal in of_domains(graph.lifted)}
+    goals = {goal.action: goal for goal in domain_goals(graph.lifted)}
     facts = graph.prove(goals["handle_leader_and_isr(0)"])
     assert facts
-    assert not any(cube.has_state(state) for cube in facts for state in graph.sample.vectors.tolist())
+    assert not any(cube.contains_state(state) for cube in facts for state in graph.sample.vectors.tolist())
 
 
-def test_a_goal_says_what_it_is_about():
+def test_a_goal_has_the_name_of_its_property_and_bad_steps_of_its_instances():
     graph = graph_of(Model(BY_NAME["two-phase-commit"]))
-    goal = of_claim(graph.lifted, claim_of(graph.lifted, "managers_agree()"))
-    assert isinstance(goal, Goal)
+    goal = property_goal(graph.lifted, property_of(graph.lifted, "managers_agree()"))
+    assert isinstance(goal, ProofGoal)
     assert goal.name == "managers_agree()"
     assert set(goal.bad) <= {instance.index for instance in graph.model.instances}

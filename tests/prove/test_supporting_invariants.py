@@ -1,18 +1,19 @@
 """Proofs that need more than plain induction: k steps back, supporting invariants; what they must never prove."""
 import pytest
 
-from model.examples.scenarios import SCENARIOS
-from model.language import Model
-from model.language.lift import lift
-from search.agreement import reachable_states
-from search.exhaust import exhaust
-from search.prove import is_inductive, prove
-from search.prove.certificate import supports
-from search.prove.cubes import Cube
-from search.prove.slicing import slice_of
-from search.prove.workshop import Supported, Workshop
-from search.verdict import Answer
+from kwalk.model.examples.scenarios import SCENARIOS
+from kwalk.model.language import Model
+from kwalk.model.language.lift import lift
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.kernel.differential import reachable_states
+from kwalk.search.proof.certificate import supports
+from kwalk.search.proof.context import ProofContext, Supported
+from kwalk.search.proof.cubes import Cube
+from kwalk.search.proof.prove import prove
+from kwalk.search.proof.slicing import slice_of
+from kwalk.search.results.verdict import Answer, ProofOutcome, Strength
 from tests.prove.ladder import LADDER
+from tests.prove.plain_induction import is_inductive
 
 SMALL = [s for s in SCENARIOS if s.name in ("die-hard", "lost-update", "blocking-queue", "two-phase-commit", "ewd840")]
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
@@ -27,46 +28,46 @@ SUPPORTED = [
 ]
 
 
-def claim_of(lifted, key):
-    return next(claim for claim in lifted.claims if claim.claim.key == key)
+def property_of(lifted, key):
+    return next(prop for prop in lifted.properties if prop.prop.key == key)
 
 
 @pytest.mark.parametrize(("name", "key"), SUPPORTED)
 def test_supporting_invariants_are_found_and_hold_in_reachable_states_of_plain_python(name, key):
     model = Model(BY_NAME[name])
     lifted = lift(model)
-    claim = claim_of(lifted, key)
-    assert not is_inductive(model, lifted, claim)
-    found = Workshop(model, lifted).support(claim)
+    prop = property_of(lifted, key)
+    assert not is_inductive(lifted, prop)
+    found = ProofContext(model, lifted).support(prop)
     assert isinstance(found, Supported)
     assert found.facts
     for state in reachable_states(model, 300, seed=3):
-        assert not any(cube.has_state(state) for cube in found.facts)
+        assert not any(cube.contains_state(state) for cube in found.facts)
 
 
-def test_a_claim_that_cannot_fail_is_told_apart():
+def test_a_property_that_cannot_fail_is_marked():
     model = Model(LADDER)
-    (proof,) = prove(model, claims=model.claims_of("the_ladder_is_long")).proofs
-    assert proof.outcome == "proved"
+    (proof,) = prove(model, properties=model.properties_of("the_ladder_is_long")).proofs
+    assert proof.outcome is ProofOutcome.PROVED
     assert "never put to the test" in proof.method
 
 
 def test_a_certificate_with_a_gap_is_refused():
     model = Model(BY_NAME["two-phase-commit"])
     lifted = lift(model)
-    claim = claim_of(lifted, "decisions_last(0)")
-    found = Workshop(model, lifted).support(claim)
-    part = slice_of(lifted, [claim])
-    assert supports(part, claim, found.facts)
+    prop = property_of(lifted, "decisions_last(0)")
+    found = ProofContext(model, lifted).support(prop)
+    part = slice_of(lifted, [prop])
+    assert supports(part, prop, found.facts)
     for gap in found.facts:
-        assert not supports(part, claim, [fact for fact in found.facts if fact != gap])
+        assert not supports(part, prop, [fact for fact in found.facts if fact != gap])
 
 
 def test_a_fact_that_fails_initially_supports_nothing():
     model = Model(LADDER, "steep")
     lifted = lift(model)
-    claim = claim_of(lifted, "nobody_falls()")
-    assert not supports(slice_of(lifted, [claim]), claim, [Cube({0: (0, 0)})])
+    prop = property_of(lifted, "never_falls()")
+    assert not supports(slice_of(lifted, [prop]), prop, [Cube({0: (0, 0)})])
 
 
 def test_two_steps_back_prove_what_one_does_not():
@@ -79,26 +80,28 @@ def test_two_steps_back_prove_what_one_does_not():
 
 def test_a_counterexample_to_induction_that_nothing_leads_to_is_shown_as_unreachable():
     model = Model(BY_NAME["lost-update"], "lock")
-    verdict = prove(model, claims=model.claims_of("counts_every_increment"), induction=1, support=False, depth=7)
+    verdict = prove(
+        model, properties=model.properties_of("counts_every_increment"), induction=1, support=False, depth=7
+    )
     (proof,) = verdict.proofs
-    assert (verdict.answer, proof.outcome) == (Answer.UNDECIDED, "unknown")
+    assert (verdict.answer, proof.outcome) == (Answer.UNDECIDED, ProofOutcome.UNKNOWN)
     assert "no behaviour leads there" in proof.counterexample
 
 
 def test_a_counterexample_to_induction_that_is_reachable_becomes_a_violation():
     model = Model(LADDER)
-    verdict = prove(model, claims=model.claims_of("below_the_hatch"), induction=1, support=False, depth=2)
+    verdict = prove(model, properties=model.properties_of("below_the_hatch"), induction=1, support=False, depth=2)
     (proof,) = verdict.proofs
     assert verdict.answer is Answer.VIOLATED
     assert proof.counterexample == "climb() where rung 8: a behaviour of 8 steps leads there"
     assert verdict.counterexample.length == 9
 
 
-def test_the_supporting_invariants_are_those_that_are_needed_and_are_told_in_the_models_words():
+def test_the_supporting_invariants_are_those_that_are_needed_in_the_models_words():
     model = Model(LADDER, "steep")
     verdict = prove(model, depth=2)
     hatch, fall, _ = verdict.proofs
-    assert (verdict.answer, verdict.how) == (Answer.HOLDS, "proved")
+    assert (verdict.answer, verdict.strength) == (Answer.HOLDS, Strength.PROVED)
     assert sorted(fall.support) == [f"rung is never {odd}" for odd in (1, 3, 5, 7, 9)]
     assert set(hatch.support) <= set(fall.support)
     assert fall.slice == "2 of 3 state variables, 2 of 3 instances: rung, fell"
@@ -108,18 +111,22 @@ def test_the_supporting_invariants_are_those_that_are_needed_and_are_told_in_the
 @pytest.mark.parametrize(("name", "variant"), [(s.name, v) for s in SMALL for v in (s.variants or {None: {}})])
 def test_no_proof_and_no_violation_contradicts_exhaustive_search(name, variant):
     model = Model(BY_NAME[name], variant)
-    proofs = {proof.claim: proof.outcome for proof in prove(model, depth=12, seconds=20).proofs}
+    proofs = {proof.prop: proof.outcome for proof in prove(model, depth=12, seconds=20).proofs}
     searched = exhaust(model, keep_going=True)
-    violated = {finding.claim for finding in searched.findings}
-    assert searched.how == "exhaustive"
-    assert not [claim for claim, outcome in proofs.items() if outcome in ("proved", "witnessed") and claim in violated]
-    assert not [claim for claim, outcome in proofs.items() if outcome == "violated" and claim not in violated]
+    violated = {finding.prop for finding in searched.findings}
+    assert searched.strength is Strength.EXHAUSTIVE
+    assert not [
+        prop
+        for prop, outcome in proofs.items()
+        if outcome in (ProofOutcome.PROVED, ProofOutcome.WITNESSED) and prop in violated
+    ]
+    assert not [prop for prop, outcome in proofs.items() if outcome is ProofOutcome.VIOLATED and prop not in violated]
 
 
-def test_an_unknown_claim_says_why_and_the_command_ends_with_3():
+def test_an_unknown_property_has_a_reason_and_the_exit_code_is_3():
     model = Model(BY_NAME["alternating-bit"])
-    claims = model.claims_of("old_packets_are_duplicates")
-    verdict = prove(model, claims=claims, induction=1, support=False, depth=3)
+    properties = model.properties_of("old_packets_are_duplicates")
+    verdict = prove(model, properties=properties, induction=1, support=False, depth=3)
     (proof,) = verdict.proofs
-    assert (verdict.exit_code, proof.outcome) == (3, "unknown")
+    assert (verdict.exit_code, proof.outcome) == (3, ProofOutcome.UNKNOWN)
     assert "not inductive" in proof.method

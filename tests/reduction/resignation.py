@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Array,
     Domain,
@@ -21,7 +21,7 @@ from model.language import (
     require,
     state,
     step,
-    when_quiet,
+    when_quiescent,
 )
 
 HOUSES = Domain("houses")
@@ -58,7 +58,7 @@ def close(town: Town) -> None:
         town.waits[house] = False
 
 
-@when_quiet()
+@when_quiescent()
 def everybody_has_a_letter(town: Town) -> bool:
     """Violated where the office closed before the first house was served."""
     return all(town.arrived)
@@ -87,6 +87,6 @@ TOWN = Scenario(
     story="Two letters, and an office that closes.",
     state=Town,
     actions=(deliver, close),
-    invariants=(everybody_has_a_letter, nothing_is_thrown_away, closing_costs_nothing, closed_too_early),
+    properties=(everybody_has_a_letter, nothing_is_thrown_away, closing_costs_nothing, closed_too_early),
     bounds={"houses": 2},
 )

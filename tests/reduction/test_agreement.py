@@ -1,11 +1,11 @@
-"""A full and a reduced search agree: on what is violated and witnessed, how shortly, and on all quiet states."""
+"""A full and a reduced search agree: on what is violated and witnessed, at which depth, and on all quiescent states."""
 from __future__ import annotations
 
 import pytest
 
-from model.language import Kind, Model
-from model.language.registry import announced
-from search.compile import kernel_for
+from kwalk.model.language import Kind, Model
+from kwalk.model.language.registry import announced
+from kwalk.search.kernel.compile.compiler import kernel_for
 from tests.reduction.full_and_reduced import compare, explored, lengths
 from tests.reduction.resignation import TOWN
 
@@ -14,26 +14,26 @@ LARGE = (
 )  # fmt: skip
 SMALL = [
     s for s in announced().values()
-    if s.state.__module__.startswith("model.examples") and s.name not in LARGE
+    if s.state.__module__.startswith("kwalk.model.examples") and s.name not in LARGE
 ]  # fmt: skip
 CASES = [(s, v) for s in (TOWN, *SMALL) for v in (list(s.variants) or [s.default_variant])]
 
 
 @pytest.mark.parametrize(("scenario", "variant"), CASES, ids=[f"{s.name}-{v}" for s, v in CASES])
-def test_full_and_reduced_search_agree_on_all_claims_together_and_on_each_alone(scenario, variant):
+def test_full_and_reduced_search_agree_on_all_properties_together_and_on_each_alone(scenario, variant):
     model = Model(scenario, variant)
     kernel = kernel_for(model)
-    claims = tuple(claim for claim in model.claims if claim.kind is not Kind.EVENTUALLY)
-    compare(model, kernel, claims)
-    for claim in claims:
-        compare(model, kernel, (claim,))
+    properties = tuple(prop for prop in model.properties if prop.kind is not Kind.EVENTUALLY)
+    compare(model, kernel, properties)
+    for prop in properties:
+        compare(model, kernel, (prop,))
 
 
 def test_any_number_of_workers_finds_the_same():
     model = Model(announced()["readers-writers"])
     kernel = kernel_for(model)
-    one = explored(model, kernel, model.claims, reduce=True)
-    two = explored(model, kernel, model.claims, reduce=True, workers=2)
+    one = explored(model, kernel, model.properties, reduce=True)
+    two = explored(model, kernel, model.properties, reduce=True, workers=2)
     assert one.stored == two.stored == 2_174
     assert one.cursor.tolist() == two.cursor.tolist()
     assert lengths(one) == lengths(two)

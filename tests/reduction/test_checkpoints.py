@@ -1,4 +1,4 @@
-"""Checkpoints of reduced searches: whenever one is stopped, it goes on to the counts of one that never was."""
+"""Checkpoints of reduced searches: one that is stopped at any time ends with the counts of one that is not."""
 from __future__ import annotations
 
 import json
@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from model.language import Model, UsageError
-from search import exploration
-from search.checkpoint import Checkpoint
-from search.exhaust import exhaust
+from kwalk.model.language import Model, UsageError
+from kwalk.search.base import pacing
+from kwalk.search.base.options import CheckpointOptions, StopReason
+from kwalk.search.exhaustive.search import exhaust
 from tests.search.killed import BUDGET, KILLS, REDUCED, told
 
 NAME = "reduced"
@@ -36,31 +36,31 @@ def test_a_reduced_search_that_is_killed_at_ten_random_moments_ends_as_if_it_wer
 
 
 @pytest.mark.parametrize("at", [2_000, 20_000])
-def test_stopped_in_the_middle_of_a_depth_it_goes_on_looking_for_what_it_looked_for(
+def test_stopped_in_the_middle_of_a_depth_it_resumes_with_the_same_open_goals(
     undisturbed, at, monkeypatch, tmp_path
 ):
-    """Goals that are found between two depths are sought to the end of the depth, before and after the stop."""
+    """Goals stay open to the end of the depth in which they are found, before and after the stop."""
 
     def press(progress):
         if progress.done >= at and "saved" not in progress.note:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as often:
-        often.setattr(exploration, "SLICE", 0.0)  # it reports as often as it can
-        stopped = searched(Checkpoint(tmp_path / "saved"), report=press)
-    assert stopped.how == "interrupted"
+        often.setattr(pacing, "SLICE", 0.0)  # it reports as often as it can
+        stopped = searched(CheckpointOptions(tmp_path / "saved"), report=press)
+    assert stopped.stopped is StopReason.INTERRUPT
     content = json.loads((tmp_path / "saved" / "manifest.json").read_text())["content"]
     assert set(content["goals"]) <= {0, 1} and len(content["goals"]) > 0
-    assert told(searched(Checkpoint(tmp_path / "saved", resume=True), workers=2)) == undisturbed
+    assert told(searched(CheckpointOptions(tmp_path / "saved", resume=True), workers=2)) == undisturbed
 
 
-def test_a_reduced_search_does_not_go_on_with_a_full_one_nor_with_other_relations(monkeypatch, tmp_path):
-    searched(Checkpoint(tmp_path), seconds=0.0)
-    place = Checkpoint(tmp_path, resume=True)
+def test_a_reduced_search_does_not_resume_as_a_full_one_nor_with_other_relations(monkeypatch, tmp_path):
+    searched(CheckpointOptions(tmp_path), seconds=0.0)
+    place = CheckpointOptions(tmp_path, resume=True)
     with pytest.raises(UsageError, match="reduce was True, and is False"):
         searched(place, reduce=False)
-    from search.reduction.plan import Plan
+    from kwalk.search.partial_order.plan import ReductionPlan
 
-    monkeypatch.setattr(Plan, "digest", "other")
-    with pytest.raises(UsageError, match="what its actions have to do with each other was worked out otherwise"):
+    monkeypatch.setattr(ReductionPlan, "digest", "other")
+    with pytest.raises(UsageError, match="the dependencies of its actions differ"):
         searched(place)

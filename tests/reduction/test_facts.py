@@ -1,16 +1,16 @@
-"""What is proved of all reachable states before cases are compared, and what that decides."""
+"""What is proved of all reachable states before groups are compared, and what that decides."""
 from __future__ import annotations
 
 from typing import Annotated
 
 import pytest
 
-from model.language import Actor, Array, Domain, Model, Scenario, action, always, array, number, require, state
-from model.language.lift.evaluation import evaluate_terms
-from model.language.registry import announced
-from search.agreement import reachable_states
-from search.compile import kernel_for
-from search.reduction.plan import Plan, Planner
+from kwalk.model.language import Actor, Array, Domain, Model, Scenario, action, always, array, number, require, state
+from kwalk.model.language.lift.terms import evaluate_terms
+from kwalk.model.language.registry import announced
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.kernel.differential import reachable_states
+from kwalk.search.partial_order.plan import Planner, ReductionPlan
 
 MEMBERS = Domain("members")
 PLACES = Domain("places")
@@ -68,11 +68,11 @@ def nobody_is_ahead(council: Council, member: Member) -> bool:
 
 COUNCIL = Scenario(
     name="council", story="Members are elected and resign.", state=Council, actions=(elect, pin, resign),
-    invariants=(nobody_is_ahead,), bounds={"members": 2, "places": 2},
+    properties=(nobody_is_ahead,), bounds={"members": 2, "places": 2},
 )  # fmt: skip
 
 
-def planned(scenario: Scenario) -> tuple[Planner, Plan]:
+def planned(scenario: Scenario) -> tuple[Planner, ReductionPlan]:
     model = Model(scenario)
     planner = Planner(model, kernel_for(model))
     return planner, planner.plan()
@@ -83,11 +83,11 @@ def council():
     return planned(COUNCIL)
 
 
-def clash(planner: Planner, plan: Plan, one: str, other: str) -> bool:
-    """Whether any cases of two instances clash, whatever their conditions."""
-    ours, theirs = ([c.index for c in planner.cases if planner.model.instances[c.instance].key == key]
+def depend(planner: Planner, plan: ReductionPlan, one: str, other: str) -> bool:
+    """Whether any groups of two instances do not accord, under a condition or not."""
+    ours, theirs = ([c.index for c in planner.groups if planner.model.instances[c.instance].key == key]
                     for key in (one, other))  # fmt: skip
-    return any(int(plan.clashes[a][b // 64]) >> b % 64 & 1 for a in ours for b in theirs)
+    return any(int(plan.do_not_accord[a][b // 64]) >> b % 64 & 1 for a in ours for b in theirs)
 
 
 def test_terms_are_in_order_and_no_two_members_have_one(council):
@@ -101,8 +101,8 @@ def test_terms_are_in_order_and_no_two_members_have_one(council):
 
 
 def test_who_resigns_takes_no_others_notes_along(council):
-    assert not clash(*council, "pin(0, 0)", "resign(1)")
-    assert clash(*council, "pin(0, 0)", "resign(0)") and clash(*council, "pin(0, 0)", "pin(1, 0)")
+    assert not depend(*council, "pin(0, 0)", "resign(1)")
+    assert depend(*council, "pin(0, 0)", "resign(0)") and depend(*council, "pin(0, 0)", "pin(1, 0)")
 
 
 @pytest.mark.parametrize("scenario", [COUNCIL, announced()["topic-id-core"]], ids=lambda s: s.name)

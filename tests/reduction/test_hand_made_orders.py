@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from model.language import Instance, Model, Vector
-from search.compile import kernel_for
+from kwalk.model.language import ActionInstance, Model, Vector
+from kwalk.search.kernel.compile.compiler import kernel_for
 from tests.reduction.full_and_reduced import explored, lengths
 from tests.reduction.resignation import TOWN
 
-Steps = list[tuple[Instance, Vector]]
+Steps = list[tuple[ActionInstance, Vector]]
 
 
 def reached(model: Model, choose: Callable[[Model, Steps], Steps]) -> set[Vector]:
@@ -36,13 +36,13 @@ def commuting_one_first(model: Model, steps: Steps) -> Steps:
     return steps
 
 
-def commute(model: Model, one: tuple[Instance, Vector], other: tuple[Instance, Vector]) -> bool:
+def commute(model: Model, one: tuple[ActionInstance, Vector], other: tuple[ActionInstance, Vector]) -> bool:
     first, second = model.attempt(other[0], one[1]).after, model.attempt(one[0], other[1]).after
     return first is not None and first == second
 
 
 def violated(model: Model, states: set[Vector]) -> set[str]:
-    return {claim.key for claim in model.claims for state in states if model.violates(claim, state)}
+    return {prop.key for prop in model.properties for state in states if model.violates(prop, state)}
 
 
 def test_delivering_to_the_lowest_house_first_loses_verdicts_though_deliveries_commute():
@@ -55,7 +55,7 @@ def test_delivering_to_the_lowest_house_first_loses_verdicts_though_deliveries_c
 
 def test_the_reduced_search_keeps_them_with_their_lengths():
     model = Model(TOWN)
-    reduced = explored(model, kernel_for(model), model.claims, reduce=True)
+    reduced = explored(model, kernel_for(model), model.properties, reduce=True)
     assert lengths(reduced) == {
         "everybody_has_a_letter()": 2, "nothing_is_thrown_away()": 2, "closing_costs_nothing()": 2,
         "closed_too_early()": 2,
@@ -64,7 +64,7 @@ def test_the_reduced_search_keeps_them_with_their_lengths():
 
 def test_deliveries_are_put_in_one_order_where_nothing_can_come_between_them():
     model = Model(TOWN, bounds={"houses": 5})
-    kernel, claims = kernel_for(model), model.claims_of("everybody_has_a_letter")
-    full, reduced = (explored(model, kernel, claims, reduce=reduce) for reduce in (False, True))
+    kernel, properties = kernel_for(model), model.properties_of("everybody_has_a_letter")
+    full, reduced = (explored(model, kernel, properties, reduce=reduce) for reduce in (False, True))
     assert lengths(full) == lengths(reduced) == {"everybody_has_a_letter()": 2}
     assert (full.stored, reduced.stored) == (48, 33)

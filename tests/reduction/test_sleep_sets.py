@@ -1,4 +1,4 @@
-"""Sleep sets leave a shortest way to all that is sought, of those that plain Python finds."""
+"""Sleep sets leave a shortest path to every goal state, of the paths that plain Python finds."""
 from __future__ import annotations
 
 from collections import defaultdict
@@ -7,13 +7,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from model.language import Actor, Kind, Model, Scenario, Vector, action, flag, reachable, require, state
-from model.language.registry import announced
-from search.compile import kernel_for
-from search.loops.frontier import ASLEEP, DEPTH
-from search.loops.keys import hash_of
-from search.loops.native import ONE, Word, loop
-from search.loops.stubborn import SleepSets, sleep_sets
+from kwalk.model.language import Actor, Kind, Model, Scenario, Vector, action, flag, reachable, require, state
+from kwalk.model.language.registry import announced
+from kwalk.search.exhaustive.layout import CURSOR_ASLEEP, CURSOR_DEPTH
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.native.intrinsics import ONE, Word, loop
+from kwalk.search.partial_order import sleep_sets
+from kwalk.search.partial_order.sleep_sets import SleepSets
+from kwalk.search.visited.keys import hash_of
 from tests.reduction.full_and_reduced import explored, lengths
 
 MODELS = [announced()[name] for name in ("chang-roberts", "lost-update", "two-phase-commit")]
@@ -50,13 +51,13 @@ def a_good_day(shop: Shop) -> bool:
 
 
 SHOPPING = Scenario(
-    name="shopping", story="A shop closes.", state=Shop, actions=(close, sell), invariants=(a_good_day,), bounds={},
+    name="shopping", story="A shop closes.", state=Shop, actions=(close, sell), properties=(a_good_day,), bounds={},
 )  # fmt: skip
 
 
 @loop
 def hash_at(address: int, words: int) -> Word:
-    """The hash of a state, as sleep sets know it."""
+    """The hash of a state in the tables of sleep sets."""
     return max(ONE, hash_of(address, words))
 
 
@@ -72,15 +73,15 @@ def ways_of(model: Model) -> tuple[dict[Vector, int], Ways]:
     return depths, ways
 
 
-def right(depths: dict[Vector, int], ways: Ways, sought: Vector) -> dict[Vector, set[int]]:
-    """For each state on a shortest path to the one that is sought: the instances with which such a path goes on."""
+def right(depths: dict[Vector, int], ways: Ways, goal: Vector) -> dict[Vector, set[int]]:
+    """For each state on a shortest path to the goal, the instances that begin such a path."""
     arrivals = defaultdict(list)
     for before, steps in ways.items():
         for instance, after in steps:
             if depths[after] == depths[before] + 1:
                 arrivals[after].append((instance, before))
-    found: dict[Vector, set[int]] = {sought: set()}
-    for after in (waiting := [sought]):
+    found: dict[Vector, set[int]] = {goal: set()}
+    for after in (waiting := [goal]):
         for instance, before in arrivals[after]:
             if before not in found:
                 waiting.append(before)
@@ -88,7 +89,7 @@ def right(depths: dict[Vector, int], ways: Ways, sought: Vector) -> dict[Vector,
     return found
 
 
-class Sleepers:
+class SearchWithSleepSets:
     """A reduced search, and the tables of sleep sets that it had at each depth."""
 
     def __init__(self, model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,12 +102,12 @@ class Sleepers:
         begin_depth = SleepSets.begin_depth
         monkeypatch.setattr(SleepSets, "begin_depth", begin)
         self.kernel = kernel_for(model)
-        self.done = explored(model, self.kernel, model.claims, reduce=True)
+        self.done = explored(model, self.kernel, model.properties, reduce=True)
         self.packed = self.done.states.rows(list(range(self.done.stored)))
         self.states = [tuple(vector) for vector in self.kernel.unpack(self.packed).tolist()]
 
-    def asleep(self, number: int) -> set[int]:
-        """The instances that are asleep in a state."""
+    def sleep_set(self, number: int) -> set[int]:
+        """The instances in the sleep set of a state."""
         table = self.tables[max(first for first in self.tables if first <= number)]
         entries = table.reshape(-1, 1 + self.kernel.instance_words)
         row = np.ascontiguousarray(self.packed[number])
@@ -115,29 +116,29 @@ class Sleepers:
         return {n for n in range(self.kernel.instances) if len(mine) and not awake >> n & 1}
 
 
-def sought(model: Model, depths: dict[Vector, int], *, quiet: bool) -> set[Vector]:
-    """The states that a reduced search must find: quiet ones, and the first that violate or witness a claim."""
-    found = {state for state in depths if quiet and model.is_quiet(state)}
-    for claim in model.claims:
-        if claim.kind in (Kind.ALWAYS, Kind.REACHABLE):
-            shows = [s for s in depths if model.truth(claim, s) is (claim.kind is Kind.REACHABLE)]
+def goal_states(model: Model, depths: dict[Vector, int], *, quiescent: bool) -> set[Vector]:
+    """The states that a reduced search must find: quiescent ones, and the first that violate or witness a property."""
+    found = {state for state in depths if quiescent and model.is_quiescent(state)}
+    for prop in model.properties:
+        if prop.kind in (Kind.ALWAYS, Kind.REACHABLE):
+            shows = [s for s in depths if model.truth(prop, s) is (prop.kind is Kind.REACHABLE)]
             least = min((depths[state] for state in shows), default=0)
             found |= {state for state in shows if depths[state] == least}
     return found
 
 
 @pytest.mark.parametrize("scenario", MODELS, ids=[scenario.name for scenario in MODELS])
-def test_a_shortest_way_to_each_state_that_is_sought_has_nobody_asleep_who_is_right(scenario: Scenario, monkeypatch):
+def test_a_shortest_path_to_each_goal_has_no_right_instance_in_a_sleep_set(scenario: Scenario, monkeypatch):
     model = Model(scenario)
     depths, ways = ways_of(model)
-    sleepers = Sleepers(model, monkeypatch)
-    sets = {state: sleepers.asleep(number) for number, state in enumerate(sleepers.states)}
-    goals = sought(model, depths, quiet=sleepers.done.reduction.finds_quiet)
+    search = SearchWithSleepSets(model, monkeypatch)
+    sets = {state: search.sleep_set(number) for number, state in enumerate(search.states)}
+    goals = goal_states(model, depths, quiescent=search.done.reduction.finds_quiescent)
     assert goals and any(sets.values())
 
     @cache
     def is_left(state: Vector, goal: Vector) -> bool:
-        """Whether nobody sleeps in a state who is right there, and some right step leads on to such a state."""
+        """Whether no right instance is in the sleep set of a state, and a right step leads to another such state."""
         if state not in sets or onward[state] & sets[state]:
             return False
         after = [then for instance, then in ways[state] if instance in onward[state] and then in onward]
@@ -148,42 +149,45 @@ def test_a_shortest_way_to_each_state_that_is_sought_has_nobody_asleep_who_is_ri
         assert any(is_left(state, goal) for state in model.initial if state in onward)
 
 
-def test_of_two_steps_that_have_one_order_only_none_is_left_to_sleep():
+def test_two_steps_with_one_possible_order_are_in_no_sleep_set():
     model = Model(SHOPPING)
-    done = explored(model, kernel_for(model), model.claims, reduce=True)
-    assert (done.stored, done.cursor[ASLEEP]) == (4, 0)
+    done = explored(model, kernel_for(model), model.properties, reduce=True)
+    assert (done.stored, done.cursor[CURSOR_ASLEEP]) == (4, 0)
     assert lengths(done) == {"a_good_day()": 2}
 
 
-def test_a_depth_with_more_states_than_its_table_has_room_for_has_nobody_asleep(monkeypatch):
+def test_a_depth_with_more_states_than_its_table_has_room_for_has_no_sleep_sets(monkeypatch):
     model = Model(announced()["two-phase-commit"])
     kernel = kernel_for(model)
-    one = explored(model, kernel, model.claims, reduce=True)
-    monkeypatch.setattr(sleep_sets, "LOAD", 0.001)
-    monkeypatch.setattr(sleep_sets, "LEAST", 1 << 12)
-    other = explored(model, kernel, model.claims, reduce=True, workers=2)
+    one = explored(model, kernel, model.properties, reduce=True)
+    monkeypatch.setattr(sleep_sets, "MAX_LOAD", 0.001)
+    monkeypatch.setattr(sleep_sets, "MIN_ENTRIES", 1 << 12)
+    other = explored(model, kernel, model.properties, reduce=True, workers=2)
     assert (one.stored, other.stored) == (126, 137)
-    assert (one.cursor[ASLEEP], other.cursor[ASLEEP]) == (120, 0)
+    assert (one.cursor[CURSOR_ASLEEP], other.cursor[CURSOR_ASLEEP]) == (120, 0)
     assert lengths(one) == lengths(other)
 
 
-def test_a_depth_whose_table_does_not_fit_into_memory_has_nobody_asleep(monkeypatch):
+def test_a_depth_whose_table_does_not_fit_into_memory_has_no_sleep_sets(monkeypatch):
     model = Model(announced()["two-phase-commit"])
     kernel = kernel_for(model)
-    one = explored(model, kernel, model.claims, reduce=True)
-    monkeypatch.setattr(sleep_sets, "LEAST", 1 << 30)
-    other = explored(model, kernel, model.claims, reduce=True, workers=2)
+    one = explored(model, kernel, model.properties, reduce=True)
+    monkeypatch.setattr(sleep_sets, "MIN_ENTRIES", 1 << 30)
+    other = explored(model, kernel, model.properties, reduce=True, workers=2)
     assert (one.stored, other.stored) == (126, 137)
-    assert (other.cursor[ASLEEP], other.reduction.sleep_sets.without) == (0, other.cursor[DEPTH] + 1)
+    assert (other.cursor[CURSOR_ASLEEP], other.reduction.sleep_sets.depths_without) == (
+        0,
+        other.cursor[CURSOR_DEPTH] + 1,
+    )
     assert lengths(one) == lengths(other)
 
 
-def test_any_number_of_workers_leaves_the_same_to_sleep():
+def test_any_number_of_workers_has_the_same_sleep_sets():
     """Depths are large enough to be shared by workers."""
     model = Model(announced()["lamport-mutex"])
     kernel = kernel_for(model)
-    one = explored(model, kernel, model.claims, reduce=True)
+    one = explored(model, kernel, model.properties, reduce=True)
     for workers in (2, 3, 2):
-        some = explored(model, kernel, model.claims, reduce=True, workers=workers)
+        some = explored(model, kernel, model.properties, reduce=True, workers=workers)
         assert some.cursor.tolist() == one.cursor.tolist()
-    assert one.cursor[ASLEEP] == 1_513_626
+    assert one.cursor[CURSOR_ASLEEP] == 1_513_626

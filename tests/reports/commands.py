@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
-from reports.command_line import main
+from kwalk.reports.command_line import main
 
 
 @frozen

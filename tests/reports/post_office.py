@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Array,
     Bound,
@@ -33,7 +33,7 @@ from model.language import (
     step,
     subset,
     value,
-    when_quiet,
+    when_quiescent,
 )
 
 HOUSES = Domain("houses", "houses of the street", label=lambda n: f"No. {n + 1}")
@@ -144,7 +144,7 @@ def nothing_is_lost(street: Street, seal: Annotated[int, SEALS]) -> bool:
     return seal not in street.lost
 
 
-@when_quiet(symptom="a card lies at the door for good")
+@when_quiescent(symptom="a card lies at the door for good")
 def no_card_stays(street: Street, house: House) -> bool:
     """Where no letter waits, no card lies at the door."""
     return street.doors[house].card is None
@@ -167,7 +167,7 @@ POST_OFFICE = Scenario(
     story="Dogs eat letters while a van drives about.",
     state=Street,
     actions=(post, let_dog_out, drive, deliver),
-    invariants=(nothing_is_lost, no_card_stays, boxes_only_fill, a_box_can_fill),
+    properties=(nothing_is_lost, no_card_stays, boxes_only_fill, a_box_can_fill),
     bounds={"houses": 2, "seals": 3, "queue": 2, "miles": 6},
     variants={"plain": {}, "other": {}},
 )

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from attrs import evolve
 
-from model.language import Reading, UsageError
-from model.language.scenario import Steps
+from kwalk.model.language import Reading, UsageError
+from kwalk.model.language.scenario import Steps
 from tests.reports.post_office import POST_OFFICE, Street
 
 
@@ -32,7 +32,7 @@ def read_survey(path: str) -> Reading:
         labels={"houses": names},
         initial=as_surveyed,
         facts=(f"A street with {len(names)} houses.",),
-        invariants=("no_card_stays",),
+        properties=("no_card_stays",),
         diagnose=diagnose,
     )
 

@@ -15,19 +15,20 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from model.language import registry
-from reports import audit_file
-from reports.audit_markdown import audit_document
-from reports.audit_page import audit_page
-from reports.files import OutFolder
-from search import audit as auditing
-from search.audit import Budget, audit, cells_of
+from kwalk.model.language import registry
+from kwalk.reports.document.html import html_document
+from kwalk.reports.document.markdown import markdown_document
+from kwalk.reports.files import OutFolder
+from kwalk.reports.pages.audit import TITLE, audit_document
+from kwalk.reports.saved_outcomes import AUDIT
+from kwalk.search.analyses.audit import audit as auditing
+from kwalk.search.analyses.audit.audit import AuditOptions, audit, cells_of
 from tests.bad_input.harmless import assert_harmless
 from tests.search.leases import FENCING_FIX, FIXES
 from tests.structure.rooms import ROOT
 
 LEASES, STAIRS = "tests.search.leases:FIXES", "tests.search.stairs:JUMP_FIX"
-COMMAND = "kwalk exhaust tests.search.leases:SCENARIO --invariant writes_go_forward"
+COMMAND = "kwalk exhaust tests.search.leases:SCENARIO --property writes_go_forward"
 JUDGEMENTS = {"closes": 1, "has a hole": 2, "makes worse": 1, "no difference": 1}
 COMMAND_LINE = (ROOT / "docs/reference/command-line.md").read_text("utf-8")
 
@@ -95,10 +96,10 @@ def test_the_page_links_to_the_traces_beside_it(kwalk, tmp_path):
 
 def test_names_do_no_harm():
     bad = "\x1b[31m<script>|`x`"
-    (off, on), *_ = cells_of([evolve(FENCING_FIX, name=bad, claims=bad, source=bad)])
-    done = audit([(off, on)], Budget())
-    assert_harmless("markdown", audit_document(done, "kwalk audit"))
-    assert_harmless("html", audit_page(done, {}, "kwalk audit"))
+    (off, on), *_ = cells_of([evolve(FENCING_FIX, name=bad, closes=bad, source=bad)])
+    done = audit([(off, on)], AuditOptions())
+    assert_harmless("markdown", markdown_document(audit_document(done, "kwalk audit")))
+    assert_harmless("html", html_document(TITLE, audit_document(done, "kwalk audit")))
 
 
 def test_one_fix_or_one_scenario_can_be_named(kwalk):
@@ -131,7 +132,7 @@ def test_without_a_name_all_announced_fixes_are_audited(kwalk, announced):
     [
         ((3,), "in 'tests.search.announced', and they cannot be loaded: TypeError: FIXES has a int in it"),
         ((FENCING_FIX, evolve(FENCING_FIX)), "Two fixes are named 'fencing'"),
-        ((), "No installed package announces a fix"),
+        ((), "No installed package registers a fix"),
     ],
 )
 def test_what_is_announced_wrongly_is_refused(kwalk, announced, monkeypatch, fixes, why):
@@ -147,7 +148,7 @@ def test_what_was_only_sampled_ends_with_3(kwalk):
     ran = kwalk("audit", STAIRS, "--seconds", "0.01")
     assert ran.code == 3
     assert "closes, as far as sampled" in ran.out and "on: sampled (" in ran.out
-    again = r"Reproduce: kwalk walk tests\.search\.stairs:STAIRS --walks \d+ --depth \d+ --uniform --inv"
+    again = r"Reproduce: kwalk walk tests\.search\.stairs:STAIRS --walks \d+ --depth \d+ --uniform --prop"
     assert re.search(again, ran.out)
 
 
@@ -186,22 +187,32 @@ def wait_for(happens):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_audit_that_is_killed_goes_on(tmp_path, workers):
-    words = [sys.executable, "-m", "reports.command_line", "audit", LEASES, STAIRS, "--json", "--workers", str(workers)]
+    words = [
+        sys.executable,
+        "-m",
+        "kwalk.reports.command_line",
+        "audit",
+        LEASES,
+        STAIRS,
+        "--json",
+        "--workers",
+        str(workers),
+    ]
     how = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(ROOT)}, "text": True}
     running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
-    file = tmp_path / "kwalk-out" / audit_file.NAME
-    wait_for(lambda: file.exists() and len(json.loads(file.read_text())["cells"]) == 10)
+    file = tmp_path / "kwalk-out" / AUDIT.name
+    wait_for(lambda: file.exists() and len(json.loads(file.read_text())["outcomes"]) == 10)
     children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
     running.send_signal(signal.SIGKILL)
     running.communicate()
     assert len(children) == (0 if workers == 1 else 1)  # all that is left is the long cell
     wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
-    kept = json.loads(file.read_text())["cells"]
+    kept = json.loads(file.read_text())["outcomes"]
     assert len(kept) == 10
     done = subprocess.run([*words, "--seconds", "1"], capture_output=True, check=False, **how)
     found = json.loads(done.stdout)
     assert (done.returncode, found["judgements"]["has a hole"]) == (3 if found["decided"] is False else 0, 2)
-    after = json.loads(file.read_text())["cells"]
+    after = json.loads(file.read_text())["outcomes"]
     assert {key: after[key] for key in kept} == kept and len(after) == 11
 
 
@@ -241,29 +252,35 @@ OTHER = evolve(FENCING_FIX, name="jump")
     [
         ("", "Expecting value"),
         ("[]", "its `format` is not"),
-        ('{"format": "kwalk audit 1"}', "`cells` is no object"),
-        ('{"format": "kwalk audit 1", "cells": {"x": 3}}', "a cell is no object"),
-        ('{"format": "kwalk audit 1", "cells": {"x": {"known": "guessed"}}}', "'guessed' is not a valid Known"),
-        ('{"format": "kwalk audit 1", "cells": {"x": {"known": "sampled", "bounds_hit": []}}}', "`steps` is missing"),
-        ("\x00\xff", "is no sound file"),
+        ('{"format": "kwalk audit 3"}', "`outcomes` is not an object"),
+        ('{"format": "kwalk audit 3", "outcomes": {"x": 3}}', "an outcome` is not an object"),
+        (
+            '{"format": "kwalk audit 3", "outcomes": {"x": {"status": "guessed"}}}',
+            "'guessed' is not a valid CellStatus",
+        ),
+        (
+            '{"format": "kwalk audit 3", "outcomes": {"x": {"status": "sampled", "bounds_hit": []}}}',
+            "`steps` is missing",
+        ),
+        ("\x00\xff", "has no outcomes that this version can read"),
     ],
 )
 def test_a_file_of_an_audit_that_is_not_sound_is_refused_unless_fresh(kwalk, tmp_path, text, why):
     folder = tmp_path / "kwalk-out"
     folder.mkdir()
-    (folder / audit_file.NAME).write_text(text)
+    (folder / AUDIT.name).write_text(text)
     ran = kwalk("audit", "tests.search.leases:CHECK_FIX")
     assert (ran.code, ran.out) == (2, "") and why in ran.err and "--fresh" in ran.err
-    assert (folder / audit_file.NAME).read_text() == text
+    assert (folder / AUDIT.name).read_text() == text
     assert kwalk("audit", "tests.search.leases:CHECK_FIX", "--fresh").code == 0
     assert kwalk("audit", "tests.search.leases:CHECK_FIX").code == 0
 
 
 def test_what_is_kept_reads_back_as_it_was(tmp_path):
     kept = {}
-    rows = audit(cells_of(FIXES), Budget(), keep=kept.update)
-    audit_file.keep(kept, OutFolder(tmp_path))
-    assert audit_file.kept_in(tmp_path) == kept
+    rows = audit(cells_of(FIXES), AuditOptions(save=kept.update))
+    AUDIT.write(kept, OutFolder(tmp_path))
+    assert AUDIT.read(tmp_path) == kept
     assert len(rows) == 5
 
 
@@ -277,7 +294,7 @@ def test_variants_are_a_table_of_flags_with_their_meaning(kwalk):
     assert re.search(r"\n +check +when a worker asks whether its lease is still good +never,\n", ran.out)
     found = kwalk("scenarios", "tests.search.leases:SCENARIO", "--json").object["scenarios"][0]
     assert found["meanings"]["amnesia"] == "whether the storage can restart, and then knows no lease"
-    without = kwalk("scenarios", "model.examples.die_hard:DIE_HARD", "--variants").out
+    without = kwalk("scenarios", "kwalk.model.examples.die_hard:DIE_HARD", "--variants").out
     assert re.search(r"\n +variants +default\n", without) and "flag" not in without
 
 

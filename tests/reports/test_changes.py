@@ -1,8 +1,8 @@
 """Changes are told by what differs, and by nothing else."""
 from __future__ import annotations
 
-from reports.changes import changes, lines, parts_of
-from search.trace import run
+from kwalk.reports.traces.changes import changes, lines, parts_of
+from kwalk.search.results.trace import run
 from tests.reports.traces import model
 
 

@@ -27,7 +27,7 @@ def test_following_the_page_saves_a_checkpoint_and_goes_on_from_it(kwalk, tmp_pa
     assert (tmp_path / "saved" / "manifest.json").exists()
     last = kwalk(*go_on, "--workers", "2", "--json").object
     assert (last["distinct_states"], last["generated_states"], last["depth"]) == (805_904, 4_390_996, 20)
-    assert {finding["claim"]: (finding["count"], finding["length"]) for finding in last["findings"]} == {
+    assert {finding["property"]: (finding["count"], finding["length"]) for finding in last["findings"]} == {
         "disk_matches_znode()": (782_248, 3), "leaders_when_settled()": (1_578, 9),
     }  # fmt: skip
     assert not (tmp_path / "saved").exists()
@@ -39,7 +39,7 @@ def test_a_checkpoint_of_another_search_is_refused_with_2_and_what_differs(kwalk
     other = kwalk(*go_on, "--bound", "restarts=1")
     assert other.code == 2 and "of another search: bounds: restarts was 2, and is 1" in other.err
     fresh = kwalk(*begin)
-    assert fresh.code == 2 and "Go on from it with --resume, or name another folder." in fresh.err
+    assert fresh.code == 2 and "Resume it with --resume, or name another folder." in fresh.err
 
 
 @pytest.mark.parametrize("words", [("--resume",), ("--every", "5")])
@@ -50,4 +50,7 @@ def test_options_of_checkpoints_need_a_folder_for_them(kwalk, words):
 
 def test_where_there_is_nothing_to_go_on_from_that_is_said(kwalk):
     ran = kwalk("exhaust", "die-hard", "--checkpoint", "saved", "--resume")
-    assert ran.code == 2 and "There is no checkpoint in 'saved' to go on from. Leave out --resume to begin." in ran.err
+    assert (
+        ran.code == 2
+        and "There is no checkpoint in 'saved' to resume from. Leave out --resume to start a search." in ran.err
+    )

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from reports.command_line import COMMANDS
-from reports.commands.options import parser
-from reports.itf import itf
+from kwalk.reports.command_line import COMMANDS
+from kwalk.reports.commands.options import parser
+from kwalk.reports.traces.itf import itf
 from tests.reports.traces import REFERENCE, model, trace
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -32,7 +32,7 @@ def test_every_option_is_named():
 
 
 def test_every_field_of_the_json_objects_is_named(kwalk, tmp_path):
-    found = kwalk("exhaust", REFERENCE, "--invariant", "nothing_is_lost", "--json").object
+    found = kwalk("exhaust", REFERENCE, "--property", "nothing_is_lost", "--json").object
     replayed = kwalk("replay", found["counterexample"]["trace_file"], "--json").object
     fields = {*found, *found["findings"][0], *found["counterexample"], *replayed}
     assert [field for field in fields if f"`{field}`" not in COMMAND_LINE] == []

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from reports import files
-from reports.files import CannotWrite, out_folder
+from kwalk.reports import files
+from kwalk.reports.files import CannotWrite, out_folder
 
 
 def test_files_are_written_into_a_new_folder(tmp_path):
@@ -39,7 +39,7 @@ def test_a_full_disk_half_way_leaves_nothing_behind(tmp_path, monkeypatch):
 
     with out_folder(tmp_path / "a") as out:
         monkeypatch.setattr(files.os, "fsync", full)
-        with pytest.raises(CannotWrite, match=r"no space left on device\. Nothing was left half-written"):
+        with pytest.raises(CannotWrite, match=r"no space left on device\. No partial file was left"):
             out.write({"x": "1", "y": "2", "z": "3"})
     assert list(tmp_path.iterdir()) == []
 

@@ -5,13 +5,13 @@ import json
 
 import pytest
 
-from model.examples.blocking_queue import BLOCKING_QUEUE, WAIT_SETS
-from model.examples.lost_update import LOCK, LOST_UPDATE
-from model.language import Flag, Model, UsageError
-from model.language.settings import allowed_settings, declared_flags, setting_from
-from reports import fingerprint as fingerprints
+from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE, WAIT_SETS
+from kwalk.model.examples.lost_update import LOCK, LOST_UPDATE
+from kwalk.model.language import Flag, Model, UsageError
+from kwalk.model.language.settings import allowed_settings, declared_flags, setting_from
+from kwalk.search.kernel.model_digest import model_digest
 
-UNLOCKED, QUEUE = "model.examples.lost_update:LOST_UPDATE", "model.examples.blocking_queue:BLOCKING_QUEUE"
+UNLOCKED, QUEUE = "kwalk.model.examples.lost_update:LOST_UPDATE", "kwalk.model.examples.blocking_queue:BLOCKING_QUEUE"
 
 
 def test_a_flag_set_otherwise_is_what_another_variant_has():
@@ -72,7 +72,7 @@ def test_a_flag_with_settings_is_set_by_name(kwalk):
 def test_a_trace_can_be_tried_with_a_fix(kwalk):
     path = kwalk("exhaust", UNLOCKED, "--json").object["counterexample"]["trace_file"]
     tried = kwalk("replay", path, "--flag", "lock=on")
-    assert tried.code == 3 and "In variant no-lock with lock on the trace goes no further" in tried.out
+    assert tried.code == 3 and "The trace does not fit variant no-lock with lock on" in tried.out
     assert tried.out.rstrip().endswith(f"kwalk replay {path} --flag lock=on")
 
 
@@ -82,9 +82,9 @@ def test_traces_with_and_without_a_flag_have_names_of_their_own(kwalk):
     assert one != other
 
 
-def test_the_fingerprint_tells_flags_apart():
-    off, on = (fingerprints.fingerprint(Model(LOST_UPDATE, flags={"lock": setting})) for setting in (False, True))
-    assert off == fingerprints.fingerprint(Model(LOST_UPDATE, "no-lock")) != on
+def test_models_with_different_flags_have_different_digests():
+    off, on = (model_digest(Model(LOST_UPDATE, flags={"lock": setting})) for setting in (False, True))
+    assert off == model_digest(Model(LOST_UPDATE, "no-lock")) != on
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_the_fingerprint_tells_flags_apart():
         (("walk", UNLOCKED, "--flag", "lock"), "is not NAME=SETTING"),
         (("prove", UNLOCKED, "--flag", "=on"), "is not NAME=SETTING"),
         (("hunt", QUEUE, "--flag", "wait_sets=three"), "Allowed: one, two."),
-        (("exhaust", "model.examples.die_hard:DIE_HARD", "--flag", "lock=on"), "Allowed: nothing."),
+        (("exhaust", "kwalk.model.examples.die_hard:DIE_HARD", "--flag", "lock=on"), "Allowed: nothing."),
     ],
 )
 def test_a_wrong_flag_ends_with_2_and_one_message(kwalk, words, why, tmp_path):
@@ -107,7 +107,7 @@ def test_a_wrong_flag_ends_with_2_and_one_message(kwalk, words, why, tmp_path):
 @pytest.mark.parametrize(
     ("flags", "why"),
     [
-        ({"lock": 3}, "`flags.lock` must be true, false or a text"),
+        ({"lock": 3}, "`flags.lock` must be true, false or a string"),
         (["lock"], "`flags` must be an object"),
         ({"lock": "perhaps"}, "Flag 'lock' cannot be 'perhaps'"),
         ({"key": True}, "No flag named 'key'"),

@@ -7,20 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from model.language import Model
-from model.language.registry import announced
-from reports import files
-from reports.commands.options import parser
-from reports.dot import LABELS, Drawing, dot_text, quoted
-from search import graph as graphs
-from search.graph import MOST, explore
-from search.graph.statistics import statistics_of
+from kwalk.model.language import Model
+from kwalk.model.language.registry import announced
+from kwalk.reports import files
+from kwalk.reports.commands.options import parser
+from kwalk.reports.pages.state_graph import LABELS, Drawing, dot_text, quoted
+from kwalk.search.analyses import state_graph as graphs
+from kwalk.search.analyses.state_graph import MOST, explore, statistics_of
 from tests.bad_input.refusals import assert_refused, left_in
 from tests.reports.dot_grammar import Picture, label, read_dot
 from tests.reports.traces import HOSTILE, REFERENCE, labelled
 
-DIE_HARD = "model.examples.die_hard:DIE_HARD"
-LOST_UPDATE = "model.examples.lost_update:LOST_UPDATE"
+DIE_HARD = "kwalk.model.examples.die_hard:DIE_HARD"
+LOST_UPDATE = "kwalk.model.examples.lost_update:LOST_UPDATE"
 COMMAND_LINE = (Path(__file__).parents[2] / "docs/reference/command-line.md").read_text("utf-8")
 SMALL = ("--bound", "houses=1", "--bound", "seals=2", "--bound", "miles=2")
 RECEIVED = ("receive_prepared", "receive_commit", "receive_abort")
@@ -50,9 +49,9 @@ def test_the_file_has_every_state_and_every_edge(kwalk):
     loops = [edge for edge in drawn.edges if edge[0] == edge[1]]
     assert len(drawn.edges) - len(loops) == 58 and len(loops) == 16
     assert label(drawn.defaults["graph"])[1] == "all 16 states within the bounds"
-    assert label(drawn.states["s0"]) == ["0, initial, quiet"]
-    assert label(drawn.states["s5"]) == ["5, quiet", "small 0 → 3", "big 5 → 2"]
-    assert label(drawn.states["s13"]) == ["13, quiet", "small 2 → 3", "big 5 → 4", "violates not_solved()"]
+    assert label(drawn.states["s0"]) == ["0, initial, quiescent"]
+    assert label(drawn.states["s5"]) == ["5, quiescent", "small 0 → 3", "big 5 → 2"]
+    assert label(drawn.states["s13"]) == ["13, quiescent", "small 2 → 3", "big 5 → 4", "violates not_solved()"]
     assert label(drawn.edges["s0", "s1"]) == ["fill_small()"]
     assert len(label(drawn.edges["s0", "s0"])) == 4 and drawn.edges["s0", "s0"]["style"] == "dotted"
 
@@ -61,17 +60,17 @@ def test_what_is_special_about_a_state_shows_in_its_frame(kwalk):
     drawn = picture(kwalk("graph", LOST_UPDATE)).states
     initial = {name for name, state in drawn.items() if state.get("penwidth") == "3"}
     ends = {name for name, state in drawn.items() if state.get("shape") == "octagon"}
-    quiet = {name for name, state in drawn.items() if state.get("peripheries") == "2"}
+    quiescent = {name for name, state in drawn.items() if state.get("peripheries") == "2"}
     red = {name for name, state in drawn.items() if "filled" in state["style"]}
-    assert (len(initial), len(ends), len(quiet), len(red)) == (1, 3, 3, 1)
+    assert (len(initial), len(ends), len(quiescent), len(red)) == (1, 3, 3, 1)
     assert initial == {name for name, state in drawn.items() if "initial" in label(state)[0]}
     assert ends == {name for name, state in drawn.items() if "dead end" in label(state)[0]}
-    assert quiet == {name for name, state in drawn.items() if "quiet" in label(state)[0]}
+    assert quiescent == {name for name, state in drawn.items() if "quiescent" in label(state)[0]}
     assert red == {name for name, state in drawn.items() if any(line.startswith("violates") for line in label(state))}
 
 
 def test_a_step_that_violates_a_claim_is_red(kwalk):
-    ran = kwalk("graph", REFERENCE, *SMALL, "--invariant", "boxes_only_fill", "--most", 1000)
+    ran = kwalk("graph", REFERENCE, *SMALL, "--property", "boxes_only_fill", "--most", 1000)
     drawn = picture(ran)
     red = [name for name, edge in drawn.edges.items() if "color" in edge]
     assert red and all(label(drawn.edges[name])[-1] == "violates boxes_only_fill(0)" for name in red)
@@ -170,7 +169,7 @@ def test_other_bounds_go_to_another_file(kwalk, tmp_path):
         ((DIE_HARD, "--variant", "2"), ["No variant named '2'"]),
         ((DIE_HARD, "--bound", "x=2"), ["No bound named 'x'"]),
         ((DIE_HARD, "--flag", "x=on"), ["'x'"]),
-        ((DIE_HARD, "--invariant", "x"), ["No invariant named 'x'"]),
+        ((DIE_HARD, "--property", "x"), ["No property named 'x'"]),
         ((DIE_HARD, "--label", "x"), ["argument --label"]),
         (("tests.search.post_office:BROKEN", "--most", "1000"), ["overflow() leaves its domain", "happens after"]),
     ],
@@ -182,7 +181,7 @@ def test_what_makes_no_sense_is_refused(kwalk, tmp_path, words, says):
 
 def test_a_folder_that_is_no_use_is_refused_before_anything_runs(kwalk, tmp_path, monkeypatch):
     (tmp_path / "taken").write_text("mine")
-    monkeypatch.setattr("reports.commands.graphing.explore", None)
+    monkeypatch.setattr("kwalk.reports.commands.graph.explore", None)
     assert_refused(kwalk("graph", DIE_HARD, "--out", "taken"), "Cannot write to 'taken'")
     assert (tmp_path / "taken").read_text() == "mine"
 
@@ -221,4 +220,4 @@ def test_the_help_knows_the_defaults(capsys):
     with pytest.raises(SystemExit):
         parser().parse_args(["graph", "--help"])
     shown = capsys.readouterr().out
-    assert f"({MOST})" in shown and "{" + ",".join(LABELS) + "}" in shown
+    assert f"(default: {MOST})" in shown and "{" + ",".join(LABELS) + "}" in shown

@@ -8,19 +8,19 @@ from html.parser import HTMLParser
 
 import pytest
 
-from reports.escaping import code_span, file_stem, markdown, mermaid, visible
-from reports.itf import itf_text
-from reports.markdown import markdown_page
-from reports.page import html_page
-from reports.saving import stem
-from reports.story import tell
-from reports.terminal import console
-from reports.text import print_story
+from kwalk.reports.document.html import html_page
+from kwalk.reports.document.markdown import markdown_page
+from kwalk.reports.document.text import print_story
+from kwalk.reports.escaping import code_span, file_stem, markdown, mermaid, visible
+from kwalk.reports.terminal import console
+from kwalk.reports.traces.itf import itf_text
+from kwalk.reports.traces.save import stem
+from kwalk.reports.traces.story import story_of
 from tests.reports.traces import HOSTILE, model, trace
 
 STREET = model({"houses": HOSTILE, "seals": ("</style><img src=x onerror=alert(1)>", "\x07\x9b2J", "-->")})
 BOTH_HOUSES = ("post(1, FIRST)", "post(0, FIRST)", "deliver()", "let_dog_out(0)", "drive()", "deliver()")
-STORY = tell(STREET, trace(BOTH_HOUSES, "nothing_is_lost(1)", of=STREET))
+STORY = story_of(STREET, trace(BOTH_HOUSES, "nothing_is_lost(1)", of=STREET))
 
 
 class Tags(HTMLParser):
@@ -51,7 +51,7 @@ def test_a_page_has_only_our_own_tags_and_no_script():
 
 
 def test_a_page_needs_nothing_from_elsewhere():
-    page = html_page(tell(model(), trace()))
+    page = html_page(story_of(model(), trace()))
     assert not re.search(r"(?:src|href|url|@import)\s*[=(]", page)
     assert "default-src 'none'" in page
 

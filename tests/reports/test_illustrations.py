@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import pytest
 
-from model.language import UsageError
-from reports.command_line import main
-from reports.illustrations import illustrated
+from kwalk.model.language import UsageError
+from kwalk.reports.command_line import main
+from kwalk.reports.traces.illustrations import illustrated
 from tests.structure.rooms import ROOT
 
 BLANK = """# A page
@@ -15,7 +15,7 @@ Before.
 <!-- counterexample
 scenario: lost-update
 variant: no-lock
-claim: nothing_is_lost()
+property: nothing_is_lost()
 -->
 <!-- end of counterexample -->
 
@@ -27,30 +27,30 @@ def test_a_counterexample_without_steps_is_searched_for_and_its_steps_are_kept()
     page = illustrated(BLANK)
     assert page.startswith("# A page\n\nBefore.\n") and page.endswith("-->\n\nAfter.\n")
     assert "steps: " in page and "sequenceDiagram" in page
-    assert "4 steps, the shortest that `kwalk exhaust lost-update --variant no-lock --invariant" in page
+    assert "4 steps, the shortest that `kwalk exhaust lost-update --variant no-lock --property" in page
 
 
 def test_with_steps_nothing_is_searched_for(monkeypatch):
     page = illustrated(BLANK)
-    monkeypatch.setattr("search.exhaust.exhaust", None)
+    monkeypatch.setattr("kwalk.search.exhaustive.search.exhaust", None)
     assert illustrated(page) == page
 
 
 def test_flags_are_set_as_on_the_command_line():
     page = illustrated(BLANK.replace("variant: no-lock", "variant: lock").replace("-->", "flags: lock=off\n-->", 1))
-    assert "`kwalk exhaust lost-update --variant lock --flag lock=off --invariant nothing_is_lost`" in page
+    assert "`kwalk exhaust lost-update --variant lock --flag lock=off --property nothing_is_lost`" in page
     assert "flags: lock=off\nsteps: " in page and illustrated(page) == page
 
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("nothing_is_lost()", "nothing_is_won()", "has no claim 'nothing_is_won"),
+        ("nothing_is_lost()", "nothing_is_won()", "has no property instance 'nothing_is_won"),
         ("variant: no-lock\n", "", "needs 'variant'"),
         ("variant: no-lock", "variant: lock", "no counterexample"),
-        ("claim:", "claims:", "knows no 'claims'"),
+        ("property:", "properties:", "knows no 'properties'"),
         ("-->\n<!-- end", "flags: lock=ajar\n-->\n<!-- end", "Flag 'lock' cannot be 'ajar'"),
-        ("-->\n<!-- end", "steps: read(0)\n-->\n<!-- end", "do not lead to a violation any more"),
+        ("-->\n<!-- end", "steps: read(0)\n-->\n<!-- end", "no longer lead to a violation"),
     ],
 )
 def test_what_is_no_counterexample_is_refused_with_what_to_do(old, new, said):
@@ -66,7 +66,7 @@ def test_the_command_writes_checks_and_tells_stale_pages(tmp_path, capsys):
     assert main(["illustrate", str(page)]) == 0
     assert "steps: " in page.read_text(encoding="utf-8")
     assert main(["illustrate", str(page), "--check"]) == 0
-    assert "as kwalk draws them" in capsys.readouterr().out
+    assert "All diagrams are up to date." in capsys.readouterr().out
     assert main(["illustrate", str(tmp_path / "none.md")]) == 2
 
 

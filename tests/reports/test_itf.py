@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from reports.itf import itf, itf_text
-from reports.trace_file import read_trace
+from kwalk.reports.traces.itf import itf, itf_text
+from kwalk.reports.traces.trace_file import read_trace
 from tests.reports.traces import LOST, model, trace
 
 PAGE = itf(model(), trace(), "1.2")
@@ -55,7 +55,7 @@ def test_values_are_written_as_the_format_has_them():
 
 def test_the_meta_object_holds_what_a_replay_needs():
     needed = {
-        "format", "kwalk", "scenario", "variant", "bounds", "labels", "seed", "claim", "actions", "vectors",
+        "format", "kwalk", "scenario", "variant", "bounds", "labels", "seed", "property", "actions", "vectors",
         "fingerprint", "command",
     }  # fmt: skip
     assert needed <= set(PAGE["#meta"])

@@ -5,8 +5,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from reports.page import html_page
-from reports.story import tell
+from kwalk.reports.document.html import html_page
+from kwalk.reports.traces.story import story_of
 from tests.reports.traces import model, trace
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -42,22 +42,22 @@ def read(page: str) -> Balance:
 
 @pytest.mark.parametrize("actions", [(), trace().actions])
 def test_every_tag_is_closed_in_order(actions):
-    read(html_page(tell(model(), trace(actions))))
+    read(html_page(story_of(model(), trace(actions))))
 
 
 def test_routine_steps_are_there_folded_away():
-    page = read(html_page(tell(model(), trace())))
+    page = read(html_page(story_of(model(), trace())))
     assert page.folded.count("drives a mile") >= 3
     assert "3 routine steps" in page.text
 
 
 def test_a_page_says_what_is_wrong_why_and_how_to_see_it_again():
-    text = " ".join(read(html_page(tell(model(), trace()))).text.split())
+    text = " ".join(read(html_page(story_of(model(), trace()))).text.split())
     for said in ("VIOLATED", "nothing_is_lost(seal A)", "No seal is ever lost.", "Search again: kwalk exhaust"):
         assert said in text
 
 
 @pytest.mark.parametrize("media", ["(prefers-color-scheme: dark)", "print", "(max-width: 44rem)"])
 def test_a_page_fits_the_dark_paper_and_a_phone(media):
-    page = html_page(tell(model(), trace()))
+    page = html_page(story_of(model(), trace()))
     assert f"@media {media}" in page and 'name="viewport"' in page

@@ -7,8 +7,8 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from model.language import registry
-from model.language.errors import UsageError
+from kwalk.model.language import registry
+from kwalk.model.language.errors import UsageError
 
 START = """
 import atexit, sys, threading, time
@@ -53,7 +53,7 @@ def test_a_process_whose_reader_has_gone_ends_all_the_same():
 def packages(monkeypatch):
     """Two packages announce scenarios; the second cannot be loaded."""
     entries = [EntryPoint("b", "tests.no_such_module", registry.GROUP),
-               EntryPoint("a", "model.examples.scenarios", registry.GROUP)]  # fmt: skip
+               EntryPoint("a", "kwalk.model.examples.scenarios", registry.GROUP)]  # fmt: skip
     monkeypatch.setattr(registry, "entry_points", lambda group: entries)
 
 
@@ -65,7 +65,7 @@ def test_only_packages_up_to_the_one_that_has_the_name_are_loaded(packages):
 
 def test_a_search_of_an_example_imports_no_other_package_of_scenarios(tmp_path):
     code = (
-        "import sys; from reports.command_line import main\n"
+        "import sys; from kwalk.reports.command_line import main\n"
         f"print(main(['exhaust', 'die-hard', '--out', {str(tmp_path)!r}]), 'invariants' in sys.modules)"
     )
     shown = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)

@@ -5,9 +5,9 @@ import io
 
 import pytest
 
-from reports import progress
-from reports.progress import duration, line, shown_on_stderr
-from search.progress import Progress
+from kwalk.reports import progress
+from kwalk.reports.progress import duration, line, shown_on_stderr
+from kwalk.search.base.progress import Progress
 
 
 class Terminal(io.StringIO):

@@ -7,14 +7,15 @@ import re
 
 import pytest
 
-from reports import files
+from kwalk.reports import files
 from tests.reports.traces import REFERENCE
 
-TOPIC_ID_CORE = "model.examples.reference:REFERENCE"
-DIE_HARD = "model.examples.die_hard:DIE_HARD"
+TOPIC_ID_CORE = "kwalk.model.examples.reference:REFERENCE"
+DIE_HARD = "kwalk.model.examples.die_hard:DIE_HARD"
 NEEDED = {
-    "verdict", "how", "scenario", "variant", "invariant", "distinct_states", "generated_states", "depth", "steps",
-    "seconds", "bounds_hit", "rules", "counterexample",
+    "format", "verdict", "strength", "stopped", "scenario", "variant", "property",
+    "distinct_states", "generated_states", "depth", "steps",
+    "seconds", "bounds_hit", "action_counts", "counterexample",
 }  # fmt: skip
 
 
@@ -35,9 +36,9 @@ def test_every_file_is_named_and_is_there(kwalk, tmp_path):
 
 
 def test_what_holds_ends_with_0_and_says_how_it_is_known(kwalk, tmp_path):
-    ran = kwalk("exhaust", REFERENCE, "--invariant", "boxes_only_fill(1)", "--bound", "seals=1")
+    ran = kwalk("exhaust", REFERENCE, "--property", "boxes_only_fill(1)", "--bound", "seals=1")
     assert ran.code == 0
-    assert ran.out.startswith("HOLDS  1 invariant (exhaustively, within the bounds)\n")
+    assert ran.out.startswith("HOLDS  1 property (exhaustively, within the bounds)\n")
     assert "bound reached: seals" in ran.out and "bound reached: miles" in ran.out
     assert "Reproduce: kwalk exhaust" in ran.out
     assert list(tmp_path.iterdir()) == []
@@ -48,23 +49,27 @@ def test_json_is_one_object_with_everything_that_scripts_need(kwalk):
     found = ran.object
     assert ran.code == found["exit_code"] == 12
     assert set(found) >= NEEDED
-    assert (found["verdict"], found["how"], found["invariant"]) == ("violated", "exhaustive", "disk_matches_znode()")
+    assert (found["verdict"], found["strength"], found["property"]) == (
+        "violated",
+        "exhaustive",
+        "disk_matches_znode()",
+    )
     assert found["counterexample"]["actions"] == ["expand()", "controller_fails()", "elect(0)"]
     assert found["counterexample"]["length"] == found["depth"] == 3
-    assert found["rules"]["expand()"].keys() == {"enabled", "taken", "changed"}
+    assert found["action_counts"]["expand()"].keys() == {"enabled", "taken", "changed"}
     assert kwalk("replay", found["counterexample"]["trace_file"]).code == 12
 
 
 def test_json_of_what_holds_has_no_counterexample(kwalk):
-    found = kwalk("exhaust", REFERENCE, "--invariant", "boxes_only_fill(1)", "--bound", "seals=1", "--json").object
+    found = kwalk("exhaust", REFERENCE, "--property", "boxes_only_fill(1)", "--bound", "seals=1", "--json").object
     assert (found["verdict"], found["counterexample"], found["findings"]) == ("holds", None, [])
     assert found["bounds"]["seals"] == 1 and found["bounds_hit"]["seals"] > 0
 
 
 def test_keep_going_counts_everything_and_saves_a_trace_of_each_violated_claim(kwalk, tmp_path):
-    ran = kwalk("exhaust", REFERENCE, "--keep-going", "--invariant", "nothing_is_lost", "--json")
-    claims = [finding["claim"] for finding in ran.object["findings"]]
-    assert sorted(claims) == ["nothing_is_lost(0)", "nothing_is_lost(1)", "nothing_is_lost(2)"]
+    ran = kwalk("exhaust", REFERENCE, "--keep-going", "--property", "nothing_is_lost", "--json")
+    properties = [finding["property"] for finding in ran.object["findings"]]
+    assert sorted(properties) == ["nothing_is_lost(0)", "nothing_is_lost(1)", "nothing_is_lost(2)"]
     assert all(finding["count"] > 0 for finding in ran.object["findings"])
     assert len(list((tmp_path / "kwalk-out").glob("*.itf.json"))) == 3
 
@@ -96,7 +101,7 @@ def test_a_walk_is_the_same_for_the_same_seed_and_its_trace_is_minimized(kwalk):
 
 
 def test_a_proof_finds_the_shortest_trace(kwalk):
-    found = kwalk("prove", TOPIC_ID_CORE, "--invariant", "disk_matches_znode", "--depth", 4, "--json").object
+    found = kwalk("prove", TOPIC_ID_CORE, "--property", "disk_matches_znode", "--depth", 4, "--json").object
     assert (found["verdict"], found["counterexample"]["length"]) == ("violated", 3)
 
 
@@ -121,22 +126,22 @@ def test_walks_are_a_swarm_unless_they_are_to_be_uniform(kwalk):
 
 def test_rules_that_walks_may_not_take_are_told_and_repeated_in_the_command(kwalk):
     ran = kwalk("walk", TOPIC_ID_CORE, "--walks", 50, "--without", "stop", "--only", "controller", "--only", "fault")
-    assert "Walks could not take " in ran.out and "cut where no other rule was enabled" in ran.out
-    assert "rules that never fired: stop" not in ran.out and "stop" in ran.out
+    assert "Walks could not take " in ran.out and "cut where no other action instance was enabled" in ran.out
+    assert "action instances that never fired: stop" not in ran.out and "stop" in ran.out
     assert "--only controller --only fault --without stop" in ran.out
     told = kwalk("walk", TOPIC_ID_CORE, "--walks", 50, "--without", "stop", "--json").object
-    assert told["left_out"] and not set(told["left_out"]) & set(told["rules"])
+    assert told["left_out"] and not set(told["left_out"]) & set(told["action_counts"])
     refused = kwalk("walk", TOPIC_ID_CORE, "--only", "controler")
     assert refused.code == 2 and "Did you mean 'controller'?" in refused.err
 
 
 def test_rules_that_never_fire_are_told(kwalk):
     ran = kwalk("exhaust", TOPIC_ID_CORE, "--bound", "failovers=0", "--bound", "restarts=0")
-    assert "rules that never fired: controller_fails, elect, stop, start" in ran.out
+    assert "action instances that never fired: controller_fails, elect, stop, start" in ran.out
 
 
 def test_a_time_budget_of_nothing_leaves_it_undecided(kwalk):
-    ran = kwalk("exhaust", TOPIC_ID_CORE, "--seconds", "0.000001", "--invariant", "leaders_when_settled", "--json")
+    ran = kwalk("exhaust", TOPIC_ID_CORE, "--seconds", "0.000001", "--property", "leaders_when_settled", "--json")
     assert ran.code in (3, 12) and ran.object["exit_code"] == ran.code
 
 
@@ -144,9 +149,9 @@ def test_a_time_budget_of_nothing_leaves_it_undecided(kwalk):
     ("words", "why"),
     [
         (("exhaust", "no-such:thing"), "Cannot import 'no-such'"),
-        (("exhaust", "model.examples.reference:REFERENC"), "Did you mean 'REFERENCE'?"),
+        (("exhaust", "kwalk.model.examples.reference:REFERENC"), "Did you mean 'REFERENCE'?"),
         (("exhaust", TOPIC_ID_CORE, "--variant", "9.9"), "No variant named '9.9'"),
-        (("exhaust", TOPIC_ID_CORE, "--invariant", "disk_matches"), "Did you mean 'disk_matches_znode'?"),
+        (("exhaust", TOPIC_ID_CORE, "--property", "disk_matches"), "Did you mean 'disk_matches_znode'?"),
         (("exhaust", TOPIC_ID_CORE, "--bound", "broker=3"), "Did you mean 'brokers'?"),
         (("exhaust", TOPIC_ID_CORE, "--bound", "brokers=0"), "Bound 'brokers' must be 1 or more (got 0)"),
         (
@@ -160,7 +165,7 @@ def test_a_time_budget_of_nothing_leaves_it_undecided(kwalk):
         (("walk", TOPIC_ID_CORE, "--seed", "x"), "is not a whole number"),
         (("walk", TOPIC_ID_CORE, "--walks", "0"), "is not a whole number in 1"),
         (("hunt",), "Name a scenario, or a snapshot"),
-        (("hunt", TOPIC_ID_CORE, "--from", "x.json"), "reads no snapshots"),
+        (("hunt", TOPIC_ID_CORE, "--from", "x.json"), "does not read snapshots"),
         (("exhaust",), "See `kwalk exhaust --help`"),
         (("explode", TOPIC_ID_CORE), "invalid choice"),
         ((), "COMMAND"),
@@ -199,15 +204,15 @@ def test_an_interrupt_before_anything_ran_ends_with_130(kwalk, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reports.commands.searching.target", interrupted)
+    monkeypatch.setattr("kwalk.reports.commands.search.target", interrupted)
     assert kwalk("exhaust", TOPIC_ID_CORE).code == 130
 
 
 def test_a_deadlock_ends_with_11(kwalk, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "stuck_story.py").write_text(
-        "from model.language import *\n"
-        "from model.language import Scenario\n"
+        "from kwalk.model.language import *\n"
+        "from kwalk.model.language import Scenario\n"
         "@state\nclass S:\n    at: int = number(0, 3)\n"
         "@action(by=Actor('clock'))\ndef tick(s: S) -> None:\n    require(s.at < 3)\n    s.at += 1\n"
         "STUCK = Scenario(name='stuck', story='It stops.', state=S, actions=(tick,), deadlock_is_error=True)\n"

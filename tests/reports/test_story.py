@@ -1,14 +1,14 @@
 """A story keeps the few steps that matter, folds the rest, and says why."""
 from __future__ import annotations
 
-from reports.story import Fold, tell
-from reports.text import shown_lines
+from kwalk.reports.document.text import shown_lines
+from kwalk.reports.traces.story import Fold, story_of
 from tests.reports.traces import LOST, model, trace
 
 
 def chapters(**how: bool) -> list[str]:
-    told = tell(model(), trace())
-    return [c.says if isinstance(c, Fold) else f"{c.number} {c.actor} {c.says}" for c in told.chapters(**how)]
+    told = story_of(model(), trace())
+    return [c.text if isinstance(c, Fold) else f"{c.number} {c.actor} {c.text}" for c in told.chapters(**how)]
 
 
 def test_what_customers_do_and_the_last_step_stay_and_runs_of_routine_steps_fold():
@@ -27,42 +27,42 @@ def test_unfolded_a_story_has_every_step():
 
 def test_a_system_step_that_changes_what_the_claim_reads_is_never_routine():
     two = ("post(0, FIRST)", "post(0, FIRST)", "let_dog_out(0)", "deliver()", "drive()", "deliver()")
-    told = tell(model(), trace(two, "nothing_is_lost(1)"))
+    told = story_of(model(), trace(two, "nothing_is_lost(1)"))
     assert [step.number for step in told.steps if step.routine] == [5]
 
 
 def test_changes_that_the_claim_reads_come_first():
-    last = tell(model(), trace()).steps[-1]
+    last = story_of(model(), trace()).steps[-1]
     assert str(last.changes[0]) == "lost {} → {A}"
     assert [line.matters for line in last.changes] == [True, False, False]
 
 
 def test_why_names_the_claim_and_the_values_that_decide_it():
-    why = tell(model(), trace()).why
+    why = story_of(model(), trace()).why
     assert (why.text, why.decisive, why.stable) == ("No seal is ever lost.", (("lost", "{A}"),), False)
 
 
 def test_a_stable_bad_state_is_called_so():
-    told = tell(model(), trace(("post(0, FIRST)", "let_dog_out(0)", "deliver()"), "no_card_stays(0)"))
+    told = story_of(model(), trace(("post(0, FIRST)", "let_dog_out(0)", "deliver()"), "no_card_stays(0)"))
     assert (told.headline, told.why.stable) == ("BAD STABLE STATE", True)
 
 
 def test_a_trace_without_a_claim_is_a_sample_unless_nothing_can_follow():
-    assert tell(model(), trace(("post(0, FIRST)",), None)).headline == "SAMPLE"
+    assert story_of(model(), trace(("post(0, FIRST)",), None)).headline == "SAMPLE"
 
 
 def test_a_witness_of_what_must_be_possible_is_no_violation():
-    told = tell(model(), trace(("post(0, FIRST)", "deliver()"), "a_box_can_fill(0)"))
+    told = story_of(model(), trace(("post(0, FIRST)", "deliver()"), "a_box_can_fill(0)"))
     assert told.headline == "REACHED"
 
 
 def test_a_trace_of_no_steps_has_a_story_too():
-    assert tell(model(), trace((), None)).steps == ()
+    assert story_of(model(), trace((), None)).steps == ()
 
 
-def shown(actions: tuple[str, ...], claim: str, *, every: bool = False) -> tuple[list[str], int]:
+def shown(actions: tuple[str, ...], prop: str, *, every: bool = False) -> tuple[list[str], int]:
     """The shown lines of the last step, and how many are left out."""
-    lines, more = shown_lines(tell(model(), trace(actions, claim)).steps[-1], every=every)
+    lines, more = shown_lines(story_of(model(), trace(actions, prop)).steps[-1], every=every)
     return [str(line).partition(" ")[0] for line in lines], more
 
 
@@ -72,10 +72,10 @@ def test_what_queues_gained_and_lost_is_left_out_where_something_else_changed():
 
 
 def test_a_routine_step_that_stands_alone_takes_one_line():
-    step = tell(model(), trace()).steps[5]
+    step = story_of(model(), trace()).steps[5]
     assert step.routine and len(shown_lines(step)[0]) == 1
 
 
 def test_a_fold_says_what_was_done_in_it():
-    fold = next(c for c in tell(model(), trace()).chapters() if isinstance(c, Fold))
-    assert (fold.says, fold.does) == ("3 routine steps (driver)", "drives a mile ×3")
+    fold = next(c for c in story_of(model(), trace()).chapters() if isinstance(c, Fold))
+    assert (fold.text, fold.summary) == ("3 routine steps (driver)", "drives a mile ×3")

@@ -5,9 +5,9 @@ import io
 
 import pytest
 
-from reports.story import tell
-from reports.terminal import console
-from reports.text import print_story
+from kwalk.reports.document.text import print_story
+from kwalk.reports.terminal import console
+from kwalk.reports.traces.story import story_of
 from tests.reports.traces import model, trace
 
 
@@ -19,7 +19,7 @@ class Terminal(io.StringIO):
 
 
 def shown(stream: io.StringIO) -> str:
-    print_story(tell(model(), trace()), console(stream))
+    print_story(story_of(model(), trace()), console(stream))
     return stream.getvalue()
 
 

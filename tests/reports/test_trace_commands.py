@@ -1,4 +1,4 @@
-"""`kwalk replay` and `kwalk show` read a saved trace; `kwalk scenarios` and `kwalk invariants` list."""
+"""`kwalk replay` and `kwalk show` read a saved trace; `kwalk scenarios` and `kwalk properties` list."""
 from __future__ import annotations
 
 import json
@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from reports import replaying
-from reports.command_line import COMMANDS, main
-from reports.commands import traces as commands
-from reports.itf import itf, itf_text
-from reports.trace_file import read_trace
+from kwalk.reports.command_line import COMMANDS, main
+from kwalk.reports.commands import traces as commands
+from kwalk.reports.traces import replay as replaying
+from kwalk.reports.traces.itf import itf, itf_text
+from kwalk.reports.traces.trace_file import read_trace
 from tests.reports.post_office import POST_OFFICE
 from tests.reports.traces import LOST, REFERENCE, model, trace
 
@@ -38,7 +38,7 @@ def test_a_replay_confirms_the_violation_and_ends_as_the_search_did(kwalk, saved
 
 
 @pytest.mark.parametrize(
-    ("actions", "claim", "code"),
+    ("actions", "prop", "code"),
     [
         (("post(0, FIRST)", "let_dog_out(0)", "deliver()"), "no_card_stays(0)", 13),
         (("post(0, FIRST)", "deliver()"), "a_box_can_fill(0)", 0),
@@ -46,32 +46,32 @@ def test_a_replay_confirms_the_violation_and_ends_as_the_search_did(kwalk, saved
         (("post(0, FIRST)", "deliver()", "post(0, FIRST)", "deliver()"), "boxes_only_fill(0)", 12),
     ],
 )
-def test_the_exit_code_tells_what_the_end_shows(kwalk, saved, actions, claim, code):
-    assert kwalk("replay", saved(trace(actions, claim))).code == code
+def test_the_exit_code_tells_what_the_end_shows(kwalk, saved, actions, prop, code):
+    assert kwalk("replay", saved(trace(actions, prop))).code == code
 
 
 def test_a_trace_of_a_model_that_had_fewer_fields_is_taken_anew(kwalk, saved):
     vectors = [" ".join(map(str, state[1:])) for state in trace().states]
     ran = kwalk("replay", saved(vectors=vectors, fingerprint="older"))
-    assert ran.code == 12 and "its steps are taken anew from the model's initial state" in ran.err
+    assert ran.code == 12 and "its steps are executed again from an initial state of the model" in ran.err
     assert "Replayed 7 steps in plain Python" in ran.out
     lost = kwalk("replay", saved(vectors=vectors, fingerprint="older", actions=["deliver()"] * (len(vectors) - 1)))
-    assert lost.code == 2 and "taken anew" not in lost.err
+    assert lost.code == 2 and "executed again" not in lost.err
 
 
 def test_a_trace_whose_claim_holds_now_ends_with_0_and_says_so(kwalk, saved):
-    ran = kwalk("replay", saved(claim="nothing_is_lost(2)"))
-    assert ran.code == 0 and "is not violated any more" in ran.out
+    ran = kwalk("replay", saved(property="nothing_is_lost(2)"))
+    assert ran.code == 0 and "it is no longer violated" in ran.out
 
 
 def test_a_healed_claim_is_not_headlined_as_violated(kwalk, saved):
-    assert kwalk("replay", saved(claim="nothing_is_lost(2)")).out.startswith("NOT VIOLATED  ")
+    assert kwalk("replay", saved(property="nothing_is_lost(2)")).out.startswith("NOT VIOLATED  ")
 
 
 def test_a_trace_that_does_not_fit_ends_with_2_and_names_the_step(kwalk, saved):
     ran = kwalk("replay", saved(actions=[*LOST[:3], "let_cat_out(0)", *LOST[4:]]))
     assert (ran.code, ran.out) == (2, "")
-    assert "3 of its 7 steps fit; step 4, let_cat_out(0), is no step of this model" in ran.err
+    assert "3 of its 7 steps fit; step 4, let_cat_out(0), is not an action instance of this model" in ran.err
 
 
 def test_a_changed_model_is_warned_about_and_tried(kwalk, saved):
@@ -85,7 +85,7 @@ def test_a_replay_in_another_variant_that_allows_it_ends_the_same(kwalk, saved):
 
 
 def test_a_replay_in_another_variant_that_forbids_it_leaves_it_open(kwalk, saved, monkeypatch):
-    stopped = replaying.Replayed(4, "step 5, let_dog_out(0), cannot be taken: it is not enabled there", None)
+    stopped = replaying.ReplayResult(4, "step 5, let_dog_out(0), cannot be executed: it is not enabled", None)
     monkeypatch.setattr(commands, "replay", lambda *_: stopped)
     ran = kwalk("replay", saved(), "--variant", "other", "--json")
     assert ran.code == 3
@@ -128,13 +128,13 @@ def test_a_file_that_is_no_trace_ends_with_2_and_one_harmless_line(kwalk, comman
     assert "\x1b" not in ran.err and "\\x1b[31mx" in ran.err
 
 
-def test_invariants_are_listed_with_their_symptoms(kwalk):
-    ran = kwalk("invariants", REFERENCE)
+def test_properties_are_listed_with_their_symptoms(kwalk):
+    ran = kwalk("properties", REFERENCE)
     assert ran.code == 0
-    assert "no_card_stays(house)" in ran.out and "when quiet: Where no letter waits" in ran.out
+    assert "no_card_stays(house)" in ran.out and "when quiescent: Where no letter waits" in ran.out
     assert "symptom: a letter never arrives" in ran.out
-    listed = kwalk("invariants", REFERENCE, "--json").object["invariants"][REFERENCE]
-    assert [invariant["name"] for invariant in listed] == [invariant.name for invariant in POST_OFFICE.invariants]
+    listed = kwalk("invariants", REFERENCE, "--json").object["properties"][REFERENCE]
+    assert [each["name"] for each in listed] == [declaration.name for declaration in POST_OFFICE.properties]
 
 
 def test_scenarios_are_listed_with_variants_and_bounds_on_demand(kwalk):
@@ -145,7 +145,7 @@ def test_scenarios_are_listed_with_variants_and_bounds_on_demand(kwalk):
     assert listed["topic-id-core"]["bounds"]["failovers"] == 2
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS))
+@pytest.mark.parametrize("command", sorted({*COMMANDS} - {"invariants"}))
 def test_every_command_has_help_with_examples_and_exit_codes(kwalk, command):
     ran = kwalk(command, "--help")
     assert ran.code == 0
@@ -157,12 +157,12 @@ def test_the_version_is_told(kwalk):
 
 
 def run(*words, **how):
-    return subprocess.run([sys.executable, "-m", "reports.command_line", *map(str, words)], text=True, **how)
+    return subprocess.run([sys.executable, "-m", "kwalk.reports.command_line", *map(str, words)], text=True, **how)
 
 
 def test_a_reader_who_has_seen_enough_causes_no_complaint(saved):
     shown = subprocess.Popen(
-        [sys.executable, "-m", "reports.command_line", "show", saved(), "--format", "html"],
+        [sys.executable, "-m", "kwalk.reports.command_line", "show", saved(), "--format", "html"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     shown.stdout.read(10)
@@ -175,7 +175,7 @@ def test_a_full_disk_behind_standard_output_ends_with_2_and_one_message(saved):
     with open("/dev/full", "w") as full:
         shown = run("show", saved(), stdout=full, stderr=subprocess.PIPE)
     assert shown.returncode == 2
-    assert shown.stderr == "kwalk: no space is left for the output. Free some, or send it elsewhere.\n"
+    assert shown.stderr == "kwalk: no space is left for the output. Free some space, or redirect the output.\n"
 
 
 def test_an_output_that_knows_no_arrows_gets_escapes(saved):
@@ -184,7 +184,7 @@ def test_an_output_that_knows_no_arrows_gets_escapes(saved):
 
 
 def test_help_imports_no_engine_and_no_renderer():
-    code = "import sys; from reports.command_line import main; main(['--help']); print(sorted(sys.modules))"
+    code = "import sys; from kwalk.reports.command_line import main; main(['--help']); print(sorted(sys.modules))"
     shown = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
     for heavy in ("rich", "jinja2", "numpy", "numba", "z3", "pyspark", "hypothesis"):
         assert f"'{heavy}'" not in shown.stdout

@@ -6,10 +6,10 @@ import os
 
 import pytest
 
-from model.language import UsageError
-from reports.itf import itf
-from reports.replaying import open_trace, replay
-from reports.trace_file import MOST_BYTES, read_trace
+from kwalk.model.language import UsageError
+from kwalk.reports.traces.itf import itf
+from kwalk.reports.traces.replay import open_trace, replay
+from kwalk.reports.traces.trace_file import MOST_BYTES, read_trace
 from tests.reports.traces import model, trace
 
 
@@ -47,7 +47,7 @@ def test_a_huge_file_is_refused_before_it_is_read(tmp_path):
     file = tmp_path / "huge.itf.json"
     with open(file, "wb") as stream:
         stream.truncate(MOST_BYTES + 1)
-    with pytest.raises(UsageError, match=r"at most 64 MiB\. It was not read"):
+    with pytest.raises(UsageError, match=r"at most 64 MiB\. It is not read"):
         read_trace(file)
 
 
@@ -73,17 +73,17 @@ def test_what_is_no_plain_file_is_refused_at_once(name, tmp_path):
         ({"scenario": "antigravity:x"}, "cannot be the name of a scenario"),
         ({"scenario": "a:b:c"}, "cannot be the name of a scenario"),
         ({"scenario": "a b"}, "cannot be the name of a scenario"),
-        ({"scenario": 7}, "`scenario` must be a text"),
-        ({"actions": ["post(0, FIRST)"]}, "must be one state more"),
+        ({"scenario": 7}, "`scenario` must be a string"),
+        ({"actions": ["post(0, FIRST)"]}, "there must be one more state than actions"),
         ({"actions": "post"}, "`actions` must be a list"),
         ({"vectors": ["1 2 x"]}, "vector 0 is not a list of small numbers"),
-        ({"vectors": [[1]]}, "`vectors` must be a list of texts"),
+        ({"vectors": [[1]]}, "`vectors` must be a list of strings"),
         ({"vectors": ["9" * 5000]}, "vector 0 is not"),
         ({"bounds": {"seals": "many"}}, "must be an integer"),
         ({"bounds": {"seals": {"#bigint": "9" * 5000}}}, "must be an integer"),
         ({"bounds": {"seals": True}}, "must be an integer"),
         ({"bounds": 3}, "`bounds` must be an object"),
-        ({"labels": {"houses": [1]}}, "must be a list of texts"),
+        ({"labels": {"houses": [1]}}, "must be a list of strings"),
         ({"labels": {"\x1b[0m": 1}}, r"labels.\\x1b\[0m` must be"),
         ({"seed": "x"}, "`seed` must be an integer"),
     ],
@@ -118,7 +118,7 @@ def test_a_trace_of_what_does_not_exist_is_refused(meta, why, tmp_path):
 def test_a_trace_of_a_changed_model_warns_and_is_tried(tmp_path):
     found = opened(tmp_path, fingerprint="0123456789abcdef")
     assert "has changed since" in found.warnings[0]
-    assert replay(found.model, found.trace).misfit is None
+    assert replay(found.model, found.trace).mismatch is None
 
 
 def test_a_trace_of_this_model_has_no_warning(tmp_path):
@@ -130,20 +130,20 @@ def test_an_unknown_action_is_where_a_trace_stops_fitting(tmp_path):
     found = opened(tmp_path, actions=actions)
     result = replay(found.model, found.trace)
     assert (result.steps, result.answer) == (4, None)
-    assert result.misfit == "step 5, let_cat_out(0), is no step of this model"
+    assert result.mismatch == "step 5, let_cat_out(0), is not an action instance of this model"
 
 
 def test_a_step_that_is_not_enabled_is_where_a_trace_stops_fitting(tmp_path):
     found = opened(tmp_path, actions=["deliver()", *trace().actions[1:]])
-    assert replay(found.model, found.trace).misfit == "step 1, deliver(), cannot be taken: it is not enabled there"
+    assert replay(found.model, found.trace).mismatch == "step 1, deliver(), cannot be executed: it is not enabled"
 
 
 def test_a_step_past_a_bound_is_where_a_trace_stops_fitting(tmp_path):
     posts = ("post(0, FIRST)",) * 3
     vectors = [" ".join(map(str, state)) for state in trace(posts[:2], None).states]
     found = opened(tmp_path, actions=list(posts), vectors=[*vectors, vectors[-1]])
-    assert replay(found.model, found.trace).misfit == (
-        "step 3, post(0, FIRST), cannot be taken: the bound queue is reached"
+    assert replay(found.model, found.trace).mismatch == (
+        "step 3, post(0, FIRST), cannot be executed: the bound queue is reached"
     )
 
 
@@ -151,7 +151,7 @@ def test_a_step_that_leads_elsewhere_is_where_a_trace_stops_fitting(tmp_path):
     vectors = [" ".join(map(str, state)) for state in trace().states]
     vectors[3] = vectors[2]
     found = opened(tmp_path, vectors=vectors)
-    assert replay(found.model, found.trace).misfit == "step 3, drive(), leads to another state than saved"
+    assert replay(found.model, found.trace).mismatch == "step 3, drive(), leads to another state than the saved one"
 
 
 @pytest.mark.parametrize(
@@ -162,10 +162,19 @@ def test_a_vector_that_is_no_state_is_named(vector, why, tmp_path):
     leaves = len(model().leaves)
     vector = vector if why.startswith("has 2") else "99" + " 0" * (leaves - 1)
     found = opened(tmp_path, actions=[], vectors=[vector])
-    assert why in replay(found.model, found.trace).misfit
+    assert why in replay(found.model, found.trace).mismatch
 
 
 def test_a_claim_that_does_not_exist_is_refused(tmp_path):
-    found = opened(tmp_path, claim="nothing_burns(0)")
-    with pytest.raises(UsageError, match="no such invariant"):
+    found = opened(tmp_path, property="nothing_burns(0)")
+    with pytest.raises(UsageError, match="no such property"):
         replay(found.model, found.trace)
+
+
+@pytest.mark.parametrize("key", ["claim", "invariant"])
+def test_the_property_of_an_older_file_is_read(tmp_path, key):
+    file = tmp_path / "older.itf.json"
+    page = itf(model(), trace(), "0")
+    page["#meta"][key] = page["#meta"].pop("property")
+    file.write_text(json.dumps(page))
+    assert read_trace(file).prop == "nothing_is_lost(0)"

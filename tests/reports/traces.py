@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 from attrs import evolve
 
-from model.language import Model, Scenario
-from reports.replaying import stamped
-from search.trace import Trace, run
+from kwalk.model.language import Model, Scenario
+from kwalk.reports.traces.replay import stamped
+from kwalk.search.results.trace import Trace, run
 from tests.reports.post_office import POST_OFFICE
 
 REFERENCE = "tests.reports.post_office:POST_OFFICE"
@@ -25,11 +25,11 @@ def labelled(labels: Mapping[str, tuple[str, ...]] | None) -> Scenario:
     return evolve(POST_OFFICE, labels=dict(labels or {}))
 
 
-def trace(actions: tuple[str, ...] = LOST, claim: str | None = "nothing_is_lost(0)", of: Model | None = None) -> Trace:
+def trace(actions: tuple[str, ...] = LOST, prop: str | None = "nothing_is_lost(0)", of: Model | None = None) -> Trace:
     """A stamped trace of these steps from the first initial state."""
     of = of or model()
     made = Trace(
         scenario="post-office", variant=of.variant, bounds={}, states=run(of, of.initial[0], actions),
-        actions=actions, claim=claim, seed=7, found_by="hand", command="kwalk exhaust post-office",
+        actions=actions, prop=prop, seed=7, found_by="hand", command="kwalk exhaust post-office",
     )  # fmt: skip
     return stamped(made, of, REFERENCE)

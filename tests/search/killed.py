@@ -14,13 +14,14 @@ from pathlib import Path
 
 from attrs import evolve
 
-from model.examples.lamport_mutex import LAMPORT_MUTEX
-from model.examples.reference import REFERENCE
-from model.language import Model
-from search import exploration
-from search.checkpoint import Checkpoint
-from search.compile import fast_kernel_for
-from search.exhaust import exhaust
+from kwalk.model.examples.lamport_mutex import LAMPORT_MUTEX
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.language import Model
+from kwalk.search.base import pacing
+from kwalk.search.base.options import CheckpointOptions
+from kwalk.search.exhaustive import explorer as exploration
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.kernel.compile.compiler import fast_kernel_for
 
 MODELS = {"reference": REFERENCE, "lamport": LAMPORT_MUTEX}
 REDUCED = {"reduced": REFERENCE}
@@ -52,14 +53,14 @@ def falling(folder, touches):
 
 def main():
     name, workers, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
-    exploration.SLICE, exploration.LEAST_PACE = 0.0, 1 << 12
+    pacing.SLICE, exploration.MIN_PACE = 0.0, 1 << 12
     model, moments = Model((MODELS | REDUCED)[name]), random.Random(name)
     kernel = fast_kernel_for(model)
     reduce = name in REDUCED
     exhaust(model, kernel=kernel, memory_bytes=BUDGET, seconds=0.01, workers=workers, reduce=reduce)
 
     def search(every):
-        place = Checkpoint(folder, every=every, resume=(folder / "manifest.json").exists())
+        place = CheckpointOptions(folder, every=every, resume=(folder / "manifest.json").exists())
         wanted = {"kernel": kernel, "workers": workers, "keep_going": True, "memory_bytes": BUDGET, "reduce": reduce}
         return exhaust(model, checkpoint=place, **wanted)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from model.language import Actor, Scenario, UsageError, action, flag, number, require, state
-from model.language.series import Fact, Series, Waypoint, where
+from kwalk.model.language import Actor, Scenario, UsageError, action, flag, number, require, state
+from kwalk.model.language.series import Fact, Series, Waypoint, where
 
 MOST = 6
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Array,
     Bound,
@@ -112,7 +112,7 @@ SCENARIO = Scenario(
     story="Workers write a file under leases that can expire.",
     state=Service,
     actions=(acquire, expire, check, write, restart),
-    invariants=(writes_go_forward, last_lease_is_used),
+    properties=(writes_go_forward, last_lease_is_used),
     bounds={"workers": 2, "leases": 3},
     flags={"fencing": False, "check": "never", "amnesia": False},
     variants={"bare": {}, "fenced": {"fencing": True}},
@@ -120,7 +120,7 @@ SCENARIO = Scenario(
 FORWARD = ("writes_go_forward",)
 FENCING_FIX = Fix(
     flag=FENCING,
-    claims="The storage refuses writes under older leases.",
+    closes="The storage refuses writes under older leases.",
     source="Kleppmann 2016, fencing tokens",
     trials=(
         Trial(SCENARIO, FORWARD),
@@ -130,7 +130,7 @@ FENCING_FIX = Fix(
 )
 CHECK_FIX = Fix(
     flag=CHECK, off="never", on="before", name="check-before-write",
-    claims="A worker asks whether its lease is good before it writes.", trials=(Trial(SCENARIO, FORWARD, "bare"),),
+    closes="A worker asks whether its lease is good before it writes.", trials=(Trial(SCENARIO, FORWARD, "bare"),),
 )  # fmt: skip
-AMNESIA_FIX = Fix(flag=AMNESIA, claims="A restart clears the storage.", trials=(Trial(SCENARIO, FORWARD, "fenced"),))
+AMNESIA_FIX = Fix(flag=AMNESIA, closes="A restart clears the storage.", trials=(Trial(SCENARIO, FORWARD, "fenced"),))
 FIXES = (FENCING_FIX, CHECK_FIX, AMNESIA_FIX)

@@ -5,7 +5,7 @@ from collections import Counter, deque
 
 from attrs import define, field
 
-from model.language import Kind, Model, Result, Vector
+from kwalk.model.language import Kind, Model, StepResult, Vector
 
 
 @define
@@ -14,7 +14,7 @@ class Expected:
 
     depths: dict[Vector, int] = field(factory=dict)
     generated: int = 0
-    quiet: int = 0
+    quiescent: int = 0
     enabled: Counter[str] = field(factory=Counter)
     taken: Counter[str] = field(factory=Counter)
     changed: Counter[str] = field(factory=Counter)
@@ -34,7 +34,7 @@ def plain_counts(model: Model) -> Expected:
         _check(model, vector, found)
         for instance in model.instances:
             outcome = model.attempt(instance, vector)
-            found.enabled[instance.key] += outcome.result is not Result.DISABLED
+            found.enabled[instance.key] += outcome.result is not StepResult.DISABLED
             if outcome.bound:
                 found.hits[outcome.bound] += 1
             if outcome.after is not None:
@@ -49,23 +49,23 @@ def plain_counts(model: Model) -> Expected:
 
 
 def _check(model: Model, vector: Vector, found: Expected) -> None:
-    quiet = model.is_quiet(vector)
-    found.quiet += quiet
-    for claim in model.claims:
-        if claim.kind is Kind.STEP or (claim.kind is Kind.WHEN_QUIET and not quiet):
+    quiescent = model.is_quiescent(vector)
+    found.quiescent += quiescent
+    for prop in model.properties:
+        if prop.kind is Kind.STEP or (prop.kind is Kind.WHEN_QUIESCENT and not quiescent):
             continue
-        truth = model.truth(claim, vector)
-        found.premises[claim.key] += truth is not None
-        if truth is (claim.kind is Kind.REACHABLE):
-            found.violated[claim.key] += 1
-            found.shortest.setdefault(claim.key, found.depths[vector])
+        truth = model.truth(prop, vector)
+        found.premises[prop.key] += truth is not None
+        if truth is (prop.kind is Kind.REACHABLE):
+            found.violated[prop.key] += 1
+            found.shortest.setdefault(prop.key, found.depths[vector])
 
 
 def _check_step(model: Model, before: Vector, after: Vector, found: Expected) -> None:
-    for claim in model.claims:
-        if claim.kind is Kind.STEP:
-            truth = model.truth(claim, after, before)
-            found.premises[claim.key] += truth is not None
+    for prop in model.properties:
+        if prop.kind is Kind.STEP:
+            truth = model.truth(prop, after, before)
+            found.premises[prop.key] += truth is not None
             if truth is False:
-                found.violated[claim.key] += 1
-                found.shortest.setdefault(claim.key, found.depths[before] + 1)
+                found.violated[prop.key] += 1
+                found.shortest.setdefault(prop.key, found.depths[before] + 1)

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from model.language import DomainError, Kind, Model, Result, Vector
-from search.kernel import Kernel
+from kwalk.model.language import DomainError, Kind, Model, StepResult, Vector
+from kwalk.search.kernel.interface import Kernel
 
 POINTER = ctypes.POINTER(ctypes.c_uint64)
 SHORTS = ctypes.POINTER(ctypes.c_uint16)
@@ -54,13 +54,13 @@ class _Plain:
         }
         functions = {name: ctypes.CFUNCTYPE(result, *takes)(f) for name, (result, takes, f) in kinds.items()}
         addresses: dict[str, Any] = {n: ctypes.cast(f, ctypes.c_void_p).value for n, f in functions.items()}
-        claim_words = max(1, -(-len(model.claims) // 64))
+        property_words = max(1, -(-len(model.properties) // 64))
         self.view = Kernel(
-            words=self.words, instances=len(model.instances), claims=len(model.claims), bounds=self.bounds,
+            words=self.words, instances=len(model.instances), properties=len(model.properties), bounds=self.bounds,
             errors=("out of domain",), **addresses, offsets=self.offsets, widths=self.widths, lows=self.lows,
             system_row=_row((i.index for i in model.instances if i.action.by.system), -(-len(model.instances) // 64)),
-            reachable_row=_row((c.index for c in model.claims if c.kind is Kind.REACHABLE), claim_words),
-            step_row=_row((c.index for c in model.claims if c.kind is Kind.STEP), claim_words),
+            reachable_row=_row((c.index for c in model.properties if c.kind is Kind.REACHABLE), property_words),
+            step_row=_row((c.index for c in model.properties if c.kind is Kind.STEP), property_words),
             keep_alive=functions,
         )  # fmt: skip
         return self.view
@@ -82,7 +82,7 @@ class _Plain:
             outcome = self.model.attempt(self.model.instances[instance], vector)
         except DomainError:
             return -1, None
-        if outcome.result is Result.DISABLED:
+        if outcome.result is StepResult.DISABLED:
             return None, None
         if outcome.after is None:
             return self.bounds.index(outcome.bound) + 1, None
@@ -123,20 +123,20 @@ class _Plain:
                 made += 1
         return made
 
-    def check(self, state: Any, quiet: int, false: Any, premise: Any) -> None:
+    def check(self, state: Any, quiescent: int, false: Any, premise: Any) -> None:
         vector = self.vector(state)
-        kinds = (Kind.ALWAYS, Kind.REACHABLE, *((Kind.WHEN_QUIET,) if quiet else ()))
-        waits = {c: self.model.awaited(c, vector) for c in self.model.claims if c.kind is Kind.EVENTUALLY}
-        truths = {c: self.model.truth(c, vector) for c in self.model.claims if c.kind in kinds}
+        kinds = (Kind.ALWAYS, Kind.REACHABLE, *((Kind.WHEN_QUIESCENT,) if quiescent else ()))
+        waits = {c: self.model.awaited(c, vector) for c in self.model.properties if c.kind is Kind.EVENTUALLY}
+        truths = {c: self.model.truth(c, vector) for c in self.model.properties if c.kind in kinds}
         self._judge(truths, false, premise, waits)
 
     def check_step(self, before: Any, after: Any, false: Any, premise: Any) -> None:
         then, now = self.vector(before), self.vector(after)
-        steps = [claim for claim in self.model.claims if claim.kind is Kind.STEP]
+        steps = [prop for prop in self.model.properties if prop.kind is Kind.STEP]
         self._judge({c: self.model.truth(c, now, then) for c in steps}, false, premise)
 
     def _judge(self, truths: dict[Any, bool | None], false: Any, premise: Any, waits: Any = None) -> None:
-        words, waits = self.view.claim_words, waits or {}
+        words, waits = self.view.property_words, waits or {}
         bad = [c.index for c, truth in truths.items() if truth is (c.kind is Kind.REACHABLE)]
         speaking = [c.index for c, truth in truths.items() if truth is not None]
         _write(false, _row(bad + [c.index for c, (_, there) in waits.items() if not there], words))

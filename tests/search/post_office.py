@@ -6,7 +6,7 @@ from typing import Annotated
 
 from attrs import evolve
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Bound,
     Domain,
@@ -26,7 +26,7 @@ from model.language import (
     require,
     state,
     step,
-    when_quiet,
+    when_quiescent,
 )
 
 STREETS = Domain("streets")
@@ -116,7 +116,7 @@ def never_three_delivered(post: Post) -> bool:
     return post.delivered < 3
 
 
-@when_quiet()
+@when_quiescent()
 def nothing_is_lost(post: Post) -> bool:
     """Violated where the thief was."""
     return post.delivered == post.written
@@ -159,7 +159,7 @@ POST_OFFICE = Scenario(
     state=Post,
     initial=anywhere,
     actions=(write, deliver, go, steal, clear_up),
-    invariants=(
+    properties=(
         no_more_delivered_than_written, never_three_delivered, nothing_is_lost, visits, nine_delivered,
         letters_stay_written, the_sun_stays, bag_grows_slowly,
     ),
@@ -187,7 +187,7 @@ def write_once(post: Post, street: Street) -> None:
 
 STUCK = evolve(
     POST_OFFICE, name="stuck-post-office", actions=(write_once, deliver, go), deadlock_is_error=True,
-    invariants=(no_more_delivered_than_written,),
+    properties=(no_more_delivered_than_written,),
 )  # fmt: skip
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Array,
     Bound,
@@ -71,10 +71,10 @@ def cellar_fills(house: House) -> bool:
 
 STAIRS = Scenario(
     name="stairs", story="People go up and down.", state=House, actions=(go, jump),
-    invariants=(cellar_is_empty, cellar_fills), bounds={"walkers": 4, "floors": 60}, flags={"jump": False},
+    properties=(cellar_is_empty, cellar_fills), bounds={"walkers": 4, "floors": 60}, flags={"jump": False},
 )  # fmt: skip
 BROKEN = Scenario(
     name="broken-stairs", story="A child jumps too often.", state=House, actions=(leap,),
     bounds={"walkers": 1, "floors": 1}, flags={"jump": False},
 )  # fmt: skip
-JUMP_FIX = Fix(flag=JUMP, claims="Nobody comes into the cellar.", trials=(Trial(STAIRS, ("cellar_is_empty",)),))
+JUMP_FIX = Fix(flag=JUMP, closes="Nobody comes into the cellar.", trials=(Trial(STAIRS, ("cellar_is_empty",)),))

@@ -9,18 +9,18 @@ import signal
 import pytest
 from attrs import evolve
 
-from model.examples.blocking_queue import BLOCKING_QUEUE, WAIT_SETS
-from model.examples.lost_update import LOCK, LOST_UPDATE
-from model.language import Fix, KwalkError, Trial, UsageError
-from search.audit import Budget, Judgement, Known, Outcome, audit, cells_of, judged
-from search.audit import cells as audit_cells
-from search.walks import walk
+from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE, WAIT_SETS
+from kwalk.model.examples.lost_update import LOCK, LOST_UPDATE
+from kwalk.model.language import Fix, KwalkError, Trial, UsageError
+from kwalk.search.analyses.audit import cells as audit_cells
+from kwalk.search.analyses.audit.audit import AuditOptions, CellOutcome, CellStatus, Judgement, audit, cells_of, judge
+from kwalk.search.simulation.walk import walk
 from tests.search.leases import AMNESIA_FIX, CHECK_FIX, FENCING_FIX, FIXES, SCENARIO
 from tests.search.stairs import JUMP_FIX, STAIRS
 
-BUDGET = Budget(seconds=30.0)
-HELD, SAMPLED = Outcome(Known.EXHAUSTIVE, 1, 0), Outcome(Known.SAMPLED, steps=1)
-BROKEN, UNKNOWN = Outcome(Known.VIOLATED, claim=""), Outcome(Known.UNDECIDED, why="tired")
+BUDGET = AuditOptions(seconds=30.0)
+HELD, SAMPLED = CellOutcome(CellStatus.EXHAUSTIVE, 1, 0), CellOutcome(CellStatus.SAMPLED, steps=1)
+BROKEN, UNKNOWN = CellOutcome(CellStatus.VIOLATED, prop=""), CellOutcome(CellStatus.UNDECIDED, why="tired")
 TABLE = [
     ("shortest trace of 5 steps to writes_go_forward", "exhaustive (34 states, depth 6)", Judgement.CLOSES),
     ("exhaustive (6 states, depth 2)", "exhaustive (6 states, depth 2)", Judgement.NO_DIFFERENCE),
@@ -61,11 +61,11 @@ def test_a_traces_flags_are_those_that_differ_from_the_base_variant():
 
 
 def test_a_flag_with_settings_and_a_deadlock():
-    named = "model.examples.blocking_queue:BLOCKING_QUEUE"
+    named = "kwalk.model.examples.blocking_queue:BLOCKING_QUEUE"
     trials = (Trial(named, ("buffer_fills",)), Trial(BLOCKING_QUEUE, ("somebody_runs",)))
-    fix = Fix(flag=WAIT_SETS, off="one", on="two", claims="Nobody wakes the wrong thread.", trials=trials)
+    fix = Fix(flag=WAIT_SETS, off="one", on="two", closes="Nobody wakes the wrong thread.", trials=trials)
     row, other = audit(cells_of([fix]), BUDGET)
-    assert (row.without.text, row.without.claim) == ("shortest trace of 7 steps to a deadlock", "")
+    assert (row.without.text, row.without.prop) == ("shortest trace of 7 steps to a deadlock", "")
     assert (other.without.text, other.judgement) == ("shortest trace of 7 steps to somebody_runs", Judgement.CLOSES)
     assert row.judgement is Judgement.CLOSES
 
@@ -76,14 +76,14 @@ def test_what_should_be_reachable_and_is_not_is_a_violation_without_a_trace():
     assert row.with_it.trace is None
     assert row.with_it.text == "cellar_fills is never reached (2 states, depth 1)"
     assert row.judgement is Judgement.WORSE
-    kept = {}
-    audit(cells_of([evolve(JUMP_FIX, trials=(trial,))]), BUDGET, keep=kept.update)
-    assert audit(cells_of([evolve(JUMP_FIX, trials=(trial,))]), BUDGET, kept=kept, keep=pytest.fail)
+    saved = {}
+    audit(cells_of([evolve(JUMP_FIX, trials=(trial,))]), BUDGET, save=saved.update)
+    assert audit(cells_of([evolve(JUMP_FIX, trials=(trial,))]), BUDGET, saved=saved, save=pytest.fail)
 
 
 def test_cells_that_are_the_same_search_are_searched_once():
     told = []
-    audit(cells_of([FENCING_FIX, CHECK_FIX]), BUDGET, keep=lambda kept: told.append(len(kept)))
+    audit(cells_of([FENCING_FIX, CHECK_FIX]), BUDGET, save=lambda saved: told.append(len(saved)))
     assert told == [1, 2, 3, 4, 5, 6, 7]  # eight cells, and two of them are the bare variant
 
 
@@ -100,28 +100,28 @@ def test_progress_counts_cells_and_knows_the_end_once_a_cell_is_done():
 
 def test_where_exhaustive_search_does_not_finish_walks_sample(monkeypatch):
     monkeypatch.setattr(audit_cells, "WALKS", 20)
-    (row,) = audit(cells_of([JUMP_FIX]), Budget(seconds=0.01))
-    assert row.without.known is Known.VIOLATED and row.without.trace.length >= 1
-    assert row.with_it == Outcome(Known.SAMPLED, steps=20 * 200, bounds_hit=(), seconds=0.01)
+    (row,) = audit(cells_of([JUMP_FIX]), AuditOptions(seconds=0.01))
+    assert row.without.status is CellStatus.VIOLATED and row.without.trace.length >= 1
+    assert row.with_it == CellOutcome(CellStatus.SAMPLED, steps=20 * 200, bounds_hit=(), seconds=0.01)
     assert row.judgement is Judgement.CLOSES_AS_SAMPLED
     assert not row.is_decided
 
 
 def test_a_trace_of_a_walk_is_not_called_the_shortest_unless_shrinking_has_shown_that(monkeypatch):
-    monkeypatch.setattr(audit_cells, "exhaust", lambda model, **_: walk(model, walks=1, depth=1, claims=()))
+    monkeypatch.setattr(audit_cells, "exhaust", lambda model, **_: walk(model, walks=1, depth=1, properties=()))
     rows = audit(cells_of([evolve(FENCING_FIX, trials=FENCING_FIX.trials[:1])]), BUDGET)
     assert rows[0].without.text == "shortest trace of 5 steps to writes_go_forward"
-    assert rows[0].with_it.known is Known.SAMPLED
-    monkeypatch.setattr(audit_cells, "shrunk", lambda model, finding: finding)
+    assert rows[0].with_it.status is CellStatus.SAMPLED
+    monkeypatch.setattr(audit_cells, "minimize_findings", lambda model, verdict: verdict)
     rows = audit(cells_of([evolve(FENCING_FIX, trials=FENCING_FIX.trials[:1])]), BUDGET)
     assert re.fullmatch(r"trace of \d+ steps to writes_go_forward", rows[0].without.text)
 
 
 def test_a_proof_is_tried_if_it_is_asked_for():
-    fix = Fix(flag=LOCK, claims="Nothing is lost.", trials=(Trial(LOST_UPDATE, ("counts_every_increment",)),))
-    (row,) = audit(cells_of([fix]), Budget(prove=True))
-    assert row.with_it.known in (Known.PROVED, Known.EXHAUSTIVE)
-    (jump,) = audit(cells_of([JUMP_FIX]), Budget(seconds=0.01, prove=True))
+    fix = Fix(flag=LOCK, closes="Nothing is lost.", trials=(Trial(LOST_UPDATE, ("counts_every_increment",)),))
+    (row,) = audit(cells_of([fix]), AuditOptions(prove=True))
+    assert row.with_it.status in (CellStatus.PROVED, CellStatus.EXHAUSTIVE)
+    (jump,) = audit(cells_of([JUMP_FIX]), AuditOptions(seconds=0.01, prove=True))
     assert jump.with_it.text == "proved"
     assert jump.judgement is Judgement.CLOSES
 
@@ -130,11 +130,11 @@ def test_a_proof_is_tried_if_it_is_asked_for():
     ("off", "on", "judgement"),
     [
         (BROKEN, HELD, Judgement.CLOSES),
-        (BROKEN, Outcome(Known.PROVED), Judgement.CLOSES),
+        (BROKEN, CellOutcome(CellStatus.PROVED), Judgement.CLOSES),
         (BROKEN, SAMPLED, Judgement.CLOSES_AS_SAMPLED),
         (BROKEN, BROKEN, Judgement.HOLE),
         (HELD, BROKEN, Judgement.WORSE),
-        (HELD, Outcome(Known.PROVED), Judgement.NO_DIFFERENCE),
+        (HELD, CellOutcome(CellStatus.PROVED), Judgement.NO_DIFFERENCE),
         (SAMPLED, HELD, Judgement.UNDECIDED),
         (HELD, SAMPLED, Judgement.UNDECIDED),
         (SAMPLED, BROKEN, Judgement.UNDECIDED),
@@ -143,7 +143,7 @@ def test_a_proof_is_tried_if_it_is_asked_for():
     ],
 )
 def test_two_outcomes_make_a_judgement(off, on, judgement):
-    assert judged(off, on) is judgement
+    assert judge(off, on) is judgement
 
 
 # Audits that are cut short.
@@ -151,58 +151,58 @@ def test_two_outcomes_make_a_judgement(off, on, judgement):
 
 def interrupted_after(count):
     """A `keep` that ends the audit with Ctrl-C after some cells; and what it was told."""
-    kept = {}
+    saved = {}
 
-    def keep(outcomes):
-        kept.update(outcomes)
-        if len(kept) == count:
+    def save(outcomes):
+        saved.update(outcomes)
+        if len(saved) == count:
             raise KeyboardInterrupt
 
-    return keep, kept
+    return save, saved
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_interrupted_audit_goes_on_where_it_was(workers):
-    keep, kept = interrupted_after(3)
-    first = audit(cells_of(FIXES), BUDGET, keep=keep, workers=workers)
+    save, saved = interrupted_after(3)
+    first = audit(cells_of(FIXES), BUDGET, save=save, workers=workers)
     assert sum(not row.is_decided for row in first) >= 2
-    assert Outcome(Known.UNDECIDED, why="interrupted") in [row.with_it for row in first]
+    assert CellOutcome(CellStatus.UNDECIDED, why="interrupted") in [row.with_it for row in first]
     told = []
-    again = audit(cells_of(FIXES), BUDGET, kept=pickle.loads(pickle.dumps(kept)), keep=told.append, workers=workers)
+    again = audit(cells_of(FIXES), BUDGET, saved=pickle.loads(pickle.dumps(saved)), save=told.append, workers=workers)
     assert table(again) == TABLE
     assert len(told) == 9 - 3
 
 
 def test_what_was_kept_of_another_model_or_with_less_time_is_not_taken_over(monkeypatch):
     monkeypatch.setattr(audit_cells, "WALKS", 20)
-    kept = {}
-    audit(cells_of([JUMP_FIX]), Budget(seconds=0.01), keep=kept.update)
+    saved = {}
+    audit(cells_of([JUMP_FIX]), AuditOptions(seconds=0.01), save=saved.update)
     told = []
-    audit(cells_of([JUMP_FIX]), Budget(seconds=0.01), kept=kept, keep=told.append)
+    audit(cells_of([JUMP_FIX]), AuditOptions(seconds=0.01), saved=saved, save=told.append)
     assert told == []
-    audit(cells_of([JUMP_FIX]), Budget(seconds=0.02), kept=kept, keep=told.append)
+    audit(cells_of([JUMP_FIX]), AuditOptions(seconds=0.02), saved=saved, save=told.append)
     assert len(told) == 1  # only the sampled cell has something to gain
     larger = evolve(JUMP_FIX, trials=(evolve(JUMP_FIX.trials[0], bounds={"floors": 90}),))
-    audit(cells_of([larger]), Budget(seconds=0.01), kept=kept, keep=told.append)
+    audit(cells_of([larger]), AuditOptions(seconds=0.01), saved=saved, save=told.append)
     assert len(told) == 3
 
 
 def test_a_kept_trace_that_plain_python_does_not_confirm_is_searched_anew():
-    kept = {}
-    audit(cells_of([CHECK_FIX]), BUDGET, keep=kept.update)
-    actions = {key: (*outcome.trace.actions[:-1], "expire()") for key, outcome in kept.items()}
-    lying = {key: evolve(one, trace=evolve(one.trace, actions=actions[key])) for key, one in kept.items()}
+    saved = {}
+    audit(cells_of([CHECK_FIX]), BUDGET, save=saved.update)
+    actions = {key: (*outcome.trace.actions[:-1], "expire()") for key, outcome in saved.items()}
+    lying = {key: evolve(one, trace=evolve(one.trace, actions=actions[key])) for key, one in saved.items()}
     told = []
-    rows = audit(cells_of([CHECK_FIX]), BUDGET, kept=lying, keep=told.append)
+    rows = audit(cells_of([CHECK_FIX]), BUDGET, saved=lying, save=told.append)
     assert len(told) == 2 and table(rows) == TABLE[3:4]
 
 
 def test_a_worker_that_dies_is_told_and_what_was_finished_is_kept(monkeypatch):
-    def die(cell, budget):
+    def die(cell, options):
         os.kill(os.getpid(), signal.SIGKILL)
 
-    monkeypatch.setattr("search.audit.workers.examine", die)
-    with pytest.raises(KwalkError, match=r"in fenced-leases: the process that searched it ended with code -9"):
+    monkeypatch.setattr("kwalk.search.analyses.audit.audit.examine", die)
+    with pytest.raises(KwalkError, match=r"in fenced-leases: its process ended with code -9"):
         audit(cells_of(FIXES), BUDGET, workers=2)
 
 
@@ -219,7 +219,7 @@ def test_an_action_that_leaves_its_domain_ends_the_audit_and_names_the_cell(work
 @pytest.mark.parametrize(
     ("trial", "why"),
     [
-        (Trial("model.examples.die_hard:DIE_HARD"), "No flag named 'fencing'. Allowed: nothing."),
+        (Trial("kwalk.model.examples.die_hard:DIE_HARD"), "No flag named 'fencing'. Allowed: nothing."),
         (Trial("tests.search.stairs:STAIR"), "Did you mean 'STAIRS'?"),
         (Trial(SCENARIO, ("writes_go_back",)), "Did you mean 'writes_go_forward'?"),
         (Trial(SCENARIO, variant="fence"), "Did you mean 'fenced'?"),
@@ -242,15 +242,15 @@ def test_a_scenario_in_which_nothing_is_tried_is_refused():
     ("make", "why"),
     [
         (lambda: Trial(3), "A trial: `scenario` must be a Scenario, or a name (got 3)."),
-        (lambda: Trial("x", "name"), "`invariants` must be a tuple of names (got 'name')"),
+        (lambda: Trial("x", "name"), "`properties` must be a tuple of names (got 'name')"),
         (lambda: Trial("x", bounds=3), "`bounds` must be a mapping"),
-        (lambda: Fix(flag="lock", claims="…", trials=(Trial("x"),)), "Fix '': `flag` must be a Flag (got 'lock')."),
-        (lambda: Fix(flag=LOCK, claims="", trials=(Trial("x"),)), "Fix 'lock': `claims` must be a sentence"),
-        (lambda: Fix(flag=LOCK, claims="…", trials=()), "`trials` must be a tuple of one or more Trials"),
-        (lambda: Fix(flag=LOCK, claims="…", trials=Trial("x")), "`trials` must be a tuple of one or more Trials"),
-        (lambda: Fix(flag=LOCK, claims="…", trials=(Trial("x"),), on=False), "`on` must be another setting than `off`"),
-        (lambda: Fix(flag=WAIT_SETS, claims="…", trials=(Trial("x"),)), "one of the flag's settings, one, two"),
-        (lambda: Fix(flag=LOCK, claims="…", trials=(Trial("x", flags={"lock": True}),)), "sets its own flag, 'lock'"),
+        (lambda: Fix(flag="lock", closes="…", trials=(Trial("x"),)), "Fix '': `flag` must be a Flag (got 'lock')."),
+        (lambda: Fix(flag=LOCK, closes="", trials=(Trial("x"),)), "Fix 'lock': `closes` must be a sentence"),
+        (lambda: Fix(flag=LOCK, closes="…", trials=()), "`trials` must be a tuple of one or more Trials"),
+        (lambda: Fix(flag=LOCK, closes="…", trials=Trial("x")), "`trials` must be a tuple of one or more Trials"),
+        (lambda: Fix(flag=LOCK, closes="…", trials=(Trial("x"),), on=False), "`on` must be another setting than `off`"),
+        (lambda: Fix(flag=WAIT_SETS, closes="…", trials=(Trial("x"),)), "one of the flag's settings, one, two"),
+        (lambda: Fix(flag=LOCK, closes="…", trials=(Trial("x", flags={"lock": True}),)), "sets its own flag, 'lock'"),
     ],
 )
 def test_a_fix_that_makes_no_sense_is_refused_where_it_is_declared(make, why):

@@ -7,15 +7,26 @@ from typing import Annotated
 import pytest
 from attrs import evolve
 
-from model.examples.die_hard import DIE_HARD
-from model.examples.lost_update import LOST_UPDATE
-from model.examples.two_phase_commit import TWO_PHASE_COMMIT
-from model.language import Actor, Bound, Domain, DomainError, Kind, Model, Scenario, UsageError, action, number, state
-from search import graph as graphs
-from search.exhaust import exhaust
-from search.graph import MOST, explore
-from search.graph.statistics import components, statistics_of
-from search.verdict import DEADLOCK
+from kwalk.model.examples.die_hard import DIE_HARD
+from kwalk.model.examples.lost_update import LOST_UPDATE
+from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
+from kwalk.model.language import (
+    Actor,
+    Bound,
+    Domain,
+    DomainError,
+    Kind,
+    Model,
+    Scenario,
+    UsageError,
+    action,
+    number,
+    state,
+)
+from kwalk.search.analyses import state_graph as graphs
+from kwalk.search.analyses.state_graph import MOST, components, explore, statistics_of
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.verdict import DEADLOCK
 from tests.search.plain_counts import plain_counts
 from tests.search.post_office import BROKEN, STUCK, post_office
 
@@ -64,9 +75,9 @@ def test_a_whole_graph_counts_what_an_exhaustive_search_counts(scenario):
     assert graph.left_out == 0
     assert len(graph.nodes) == verdict.distinct_states
     assert len(model.initial) + figures.steps == verdict.generated_states
-    assert (max(graph.known), figures.quiet) == (verdict.depth, verdict.quiet_states)
-    kinds = {claim.key: claim.kind for claim in model.claims}
-    told = {f.claim: f.count for f in verdict.findings if kinds.get(f.claim, Kind.REACHABLE) is not Kind.REACHABLE}
+    assert (max(graph.known), figures.quiescent) == (verdict.depth, verdict.quiescent_states)
+    kinds = {prop.key: prop.kind for prop in model.properties}
+    told = {f.prop: f.count for f in verdict.findings if kinds.get(f.prop, Kind.REACHABLE) is not Kind.REACHABLE}
     assert figures.violations == told
 
 
@@ -76,10 +87,10 @@ def test_a_whole_graph_counts_what_plain_python_counts(small, whole):
     assert [node.vector for node in whole.nodes] == list(expected.depths)
     assert figures.steps == expected.generated - len(small.initial) == expected.taken.total()
     assert figures.idle == expected.taken.total() - expected.changed.total()
-    assert figures.quiet == expected.quiet
+    assert figures.quiescent == expected.quiescent
     assert list(whole.bounds_hit) == list(small.binding.bounds)
     assert +Counter(whole.bounds_hit) == expected.hits != Counter()
-    reachable = {claim.key for claim in small.claims if claim.kind is Kind.REACHABLE}
+    reachable = {prop.key for prop in small.properties if prop.kind is Kind.REACHABLE}
     violated = {key: count for key, count in expected.violated.items() if key not in reachable}
     assert figures.violations == violated and len(violated) == 2
     assert Counter(whole.known) == {depth.depth: depth.states for depth in figures.depths}
@@ -147,21 +158,23 @@ def _reached(graph, start):
 def test_an_end_is_dead_or_blocked_by_a_bound_only():
     walk = explore(Model(WALK))
     assert [node.is_end for node in walk.nodes] == [False, False, False, True]
-    assert not any(node.is_dead or node.is_quiet for node in walk.nodes)
+    assert not any(node.is_dead or node.is_quiescent for node in walk.nodes)
     figures = statistics_of(walk)
     assert (figures.dead_ends, figures.blocked_ends, walk.bounds_hit) == (0, 1, {"steps": 1})
     stuck = Model(STUCK)
     dead = statistics_of(explore(stuck, most=ALL)).dead_ends
-    found = [finding.count for finding in exhaust(stuck, keep_going=True).findings if finding.claim == DEADLOCK]
+    found = [finding.count for finding in exhaust(stuck, keep_going=True).findings if finding.prop == DEADLOCK]
     assert [dead] == found
 
 
 def test_only_the_claims_asked_for_are_looked_at(small):
-    assert statistics_of(explore(small, claims=small.claims_of("no_more_delivered_than_written"))).violations == {}
+    assert (
+        statistics_of(explore(small, properties=small.properties_of("no_more_delivered_than_written"))).violations == {}
+    )
 
 
 def test_there_is_at_least_one_state():
-    with pytest.raises(UsageError, match=r"asked for 0\)\. Give a number of 1 or more"):
+    with pytest.raises(UsageError, match=r"got 0\)\. Give a number of 1 or more"):
         explore(Model(DIE_HARD), most=0)
     assert MOST == 300
 

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from search.loops.memory import available_memory, reserve
-from search.loops.native import loop, select_bit
-from search.loops.states import States
-from search.loops.table import REGIONS
-from search.loops.tally import PLANES, add_rows, totals
-from search.loops.tree import SLOTS
-from search.loops.visited import Visited
+from kwalk.search.native.bit_sliced_counters import PLANES, add_rows, totals
+from kwalk.search.native.intrinsics import loop, select_bit
+from kwalk.search.native.memory import available_memory, reserve
+from kwalk.search.visited.hash_table import REGIONS
+from kwalk.search.visited.key_store import KeyStore
+from kwalk.search.visited.tree_compression import NODES_SLOTS
+from kwalk.search.visited.visited_set import VisitedSet
 
 ADD_ROWS = loop(lambda planes, rows, count, words: add_rows(planes, rows, count, words))
 SELECT_BIT = loop(lambda word, rank: select_bit(word, rank))
@@ -20,7 +20,7 @@ WORDS = st.integers(0, 2**64 - 1)
 
 
 def states(words, **more):
-    return States(words, 4_000_000, widest_step=1, **more)
+    return KeyStore(words, 4_000_000, widest_step=1, **more)
 
 
 @pytest.mark.parametrize("entry_bytes", [4, 8])
@@ -57,8 +57,8 @@ def random_rows(random, bits):
 @pytest.mark.parametrize("bits", [1, 7, 33, 63, 64, 65, 66, 100, 127, 128, 129, 250, 320, 421, 547, 640, 641, 1300])
 def test_visited_states_of_any_length_are_kept_exactly_while_all_their_tables_grow(bits):
     random, order, size = np.random.default_rng(bits), {}, 0
-    visited = Visited(-(-bits // 64), bits, 20_000_000, widest_step=1)
-    tables = visited.states.table_bytes, visited.shelves and visited.shelves.rows[:, SLOTS].tolist()
+    visited = VisitedSet(-(-bits // 64), bits, 20_000_000, widest_step=1)
+    tables = visited.states.table_bytes, visited.tree_tables and visited.tree_tables.rows[:, NODES_SLOTS].tolist()
     for _ in range(30):
         rows = random_rows(random, bits)
         size = visited.add(rows, size)
@@ -68,8 +68,8 @@ def test_visited_states_of_any_length_are_kept_exactly_while_all_their_tables_gr
     assert visited.add(random.permutation(np.array(list(order), np.uint64)), size) == size
     if bits > 70:
         assert 50_000 < size < 90_000 and visited.states.table_bytes > tables[0]
-    if visited.shelves:
-        assert visited.shelves.rows[-2, SLOTS] > tables[1][-2]
+    if visited.tree_tables:
+        assert visited.tree_tables.rows[-2, NODES_SLOTS] > tables[1][-2]
 
 
 @pytest.mark.parametrize("words", [2, 4, 5, 8, 9, 12])
@@ -79,7 +79,7 @@ def test_visited_states_whose_hashes_collide_are_told_apart(words):
     rows[:, 1] = np.arange(2000) if words == 2 else FIRST_FACTOR
     if words > 2:
         rows[:, 0] = np.arange(2000)
-    visited = Visited(words, 64 * words, 20_000_000, widest_step=1)
+    visited = VisitedSet(words, 64 * words, 20_000_000, widest_step=1)
     assert visited.add(np.vstack([rows, rows[::-1]]), 0) == 2000
     assert visited.rows(list(range(2000))).tolist() == rows.tolist()
 
@@ -102,7 +102,7 @@ def test_a_table_stays_within_its_budget_and_says_when_it_is_full():
 
 
 def test_regions_fill_evenly_also_for_keys_that_hardly_differ():
-    known = States(2, 50_000_000, widest_step=1)
+    known = KeyStore(2, 50_000_000, widest_step=1)
     while known.space.region_limit * REGIONS < 250_000:
         known.grow(0)
     keys = np.zeros((100_000, 2), np.uint64)

@@ -6,21 +6,22 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from search.compile import kernel_for
-from search.exploration import Ending, Exploration, Wish
-from search.loops.native import loop
-from search.loops.rounds import take_part
-from search.loops.sharing import BARRIER_SIZE, LEFT, address_of_yield, meet
-from search.loops.states import States
-from search.loops.table import REFILL_WORDS, REGIONS, clear, refill
+from kwalk.search.base.options import SearchOptions, StopReason
+from kwalk.search.exhaustive.explorer import Explorer
+from kwalk.search.exhaustive.parallel_expansion import run_worker
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.native.atomics import BARRIER_CLOSED, BARRIER_SIZE, address_of_yield, wait_at_barrier
+from kwalk.search.native.intrinsics import loop
+from kwalk.search.visited.hash_table import REFILL_WORDS, REGIONS, clear_table, refill_table
+from kwalk.search.visited.key_store import KeyStore
 from tests.search.post_office import post_office
 
-MEET = loop(lambda barrier, workers, give_way: meet(barrier, workers, give_way))
+MEET = loop(lambda barrier, workers, give_way: wait_at_barrier(barrier, workers, give_way))
 
 
 @pytest.mark.parametrize(("words", "entry_bytes"), [(1, 4), (2, 8), (3, 4)])
 def test_several_workers_fill_one_table_at_once(words, entry_bytes):
-    states = States(words, 50_000_000, widest_step=1, entry_bytes=entry_bytes)
+    states = KeyStore(words, 50_000_000, widest_step=1, entry_bytes=entry_bytes)
     rows = np.random.default_rng(7).integers(1, 1 << 60, (200_000, words), np.uint64)
     size = 0
     while size < len(rows):
@@ -37,10 +38,10 @@ def filled_by_three(space, size):
     """Enter all keys into a new table, in three shares at once."""
     rooms = np.zeros((3, REFILL_WORDS), np.uint64)
     with ThreadPoolExecutor(3) as pool:
-        for done in [pool.submit(clear, space, *part) for part in ((0, 21), (21, 42), (42, REGIONS))]:
+        for done in [pool.submit(clear_table, space, *part) for part in ((0, 21), (21, 42), (42, REGIONS))]:
             done.result()
         shares = [(space, room.ctypes.data, (size * n // 3, size * (n + 1) // 3), 3) for n, room in enumerate(rooms)]
-        for done in [pool.submit(refill, *share) for share in shares]:
+        for done in [pool.submit(refill_table, *share) for share in shares]:
             done.result()
 
 
@@ -52,20 +53,20 @@ def test_a_barrier_holds_all_until_the_last_has_come_and_can_be_given_up():
             assert not any(future.done() for future in two)
             assert MEET(barrier.ctypes.data, 3, yields) and all(future.result() for future in two)
         lonely = pool.submit(MEET, barrier.ctypes.data, 3, yields)
-        barrier[LEFT] = 1
+        barrier[BARRIER_CLOSED] = 1
         assert lonely.result() is False
 
 
 def test_workers_who_wait_for_one_that_was_interrupted_are_let_go(monkeypatch):
     model = post_office(streets=4, letters=7, bag=4)
-    exploration = Exploration(model, kernel_for(model), Wish((), workers=3, memory=50_000_000))
+    exploration = Explorer(model, kernel_for(model), SearchOptions((), workers=3, memory=50_000_000))
 
     def interrupted(search, rounds, hand, cursor):
         if hand.number == 0:
             raise KeyboardInterrupt
-        return take_part(search, rounds, hand, cursor)
+        return run_worker(search, rounds, hand, cursor)
 
-    monkeypatch.setattr("search.crew.take_part", interrupted)
+    monkeypatch.setattr("kwalk.search.exhaustive.parallel_expansion.run_worker", interrupted)
     exploration.run()
-    assert exploration.ending is Ending.INTERRUPT
+    assert exploration.stop_reason is StopReason.INTERRUPT
     assert (exploration.expanded, exploration.stored) == (482, 1_965)  # levels that are too small to share

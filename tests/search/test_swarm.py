@@ -1,4 +1,4 @@
-"""Swarms of walks: the same however they are cut, replayable, and never inventing a quiet state or a deadlock."""
+"""Swarms of walks: the same however they are cut, replayable, and without false quiescent states or deadlocks."""
 from __future__ import annotations
 
 import pickle
@@ -8,40 +8,38 @@ import numpy as np
 import pytest
 from attrs import evolve, fields
 
-from model.examples.reference import REFERENCE
-from model.language import DomainError, Model, UsageError
-from model.language.registry import find_scenario
-from search.compile import kernel_for
-from search.confirm import vectors
-from search.trace import run, shows
-from search.walks import walk
-from search.walks.allowed import allowed_instances
-from search.walks.chunks import Course, path_of, run_chunk
-from search.walks.generations import next_generation
-from search.walks.manner import SWARM, Manner
-from search.walks.sketch import STANDARD_ERROR, distinct
-from search.walks.swarm import swarm_for
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.language import DomainError, Model, UsageError
+from kwalk.model.language.registry import find_scenario
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.results.confirmation import unpacked
+from kwalk.search.results.trace import is_violated_at_end, run
+from kwalk.search.simulation.chunks import SimulationPlan, next_generation, path_of, run_chunk
+from kwalk.search.simulation.hyperloglog import STANDARD_ERROR, distinct
+from kwalk.search.simulation.options import SWARM, allowed_instances
+from kwalk.search.simulation.swarm import swarm_for
+from kwalk.search.simulation.walk import walk
 from tests.search.plain_kernel import plain_kernel
 from tests.search.post_office import BROKEN, STUCK, post_office
 
 
-def course_of(model, kernel, **more):
+def plan_of(model, kernel, **more):
     starts = kernel.pack(np.array(model.initial))
-    return Course(starts, tuple(range(kernel.claims)), sketching=True, **more)
+    return SimulationPlan(starts, tuple(range(kernel.properties)), count_states=True, **more)
 
 
-def walked(kernel, course, generations, cuts=()):
-    """The counts of some generations, each cut into chunks before these fractions of it, and the course of the next."""
+def walked(kernel, plan, generations, cuts=()):
+    """The counts of some generations, each cut into chunks before these fractions of it, and the plan of the next."""
     total = None
     for _ in range(generations):
-        plan = course.swarm.plans[-1]
-        size = plan.last - plan.first
-        edges = [plan.first, *(plan.first + int(cut * size) for cut in cuts), plan.last]
+        now = plan.swarm.generations[-1]
+        size = now.last - now.first
+        edges = [now.first, *(now.first + int(cut * size) for cut in cuts), now.last]
         for first, last in pairwise(edges):
-            part = run_chunk(kernel, course, range(first, last), collect=True)
+            part = run_chunk(kernel, plan, range(first, last), collect=True)
             total = part if total is None else total + part
-        course = next_generation(kernel, course, total)
-    return total, course
+        plan = next_generation(kernel, plan, total)
+    return total, plan
 
 
 def facts(walks):
@@ -55,23 +53,23 @@ def reference():
 
 def test_a_swarm_cut_into_chunks_adds_up_to_the_same(reference):
     kernel = kernel_for(reference)
-    course = course_of(reference, kernel, seed=3, depth=40, swarm=swarm_for(reference))
-    whole, then = walked(kernel, course, 3)
-    parts, also = walked(kernel, pickle.loads(pickle.dumps(course)), 3, cuts=(0.001, 0.3, 0.31, 0.8))
-    assert whole.walks == course.last + 3000 + 4500 and facts(whole) == facts(parts)
-    plan, same = then.swarm.plans[-1], also.swarm.plans[-1]
-    assert plan.chances.tolist() == same.chances.tolist()
-    assert [(r.start, r.track) for r in plan.restarts] == [(r.start, r.track) for r in same.restarts]
+    plan = plan_of(reference, kernel, seed=3, depth=40, swarm=swarm_for(reference))
+    whole, then = walked(kernel, plan, 3)
+    parts, also = walked(kernel, pickle.loads(pickle.dumps(plan)), 3, cuts=(0.001, 0.3, 0.31, 0.8))
+    assert whole.walks == plan.last + 3000 + 4500 and facts(whole) == facts(parts)
+    one, same = then.swarm.generations[-1], also.swarm.generations[-1]
+    assert one.chances.tolist() == same.chances.tolist()
+    assert [(r.start, r.track) for r in one.restarts] == [(r.start, r.track) for r in same.restarts]
 
 
 def test_every_walk_of_a_swarm_is_a_behaviour_from_an_initial_state(reference):
     kernel = kernel_for(reference)
-    course = course_of(reference, kernel, seed=3, depth=30, swarm=swarm_for(reference))
-    _, course = walked(kernel, course, 2)
-    first = course.swarm.plans[-1].first
+    plan = plan_of(reference, kernel, seed=3, depth=30, swarm=swarm_for(reference))
+    _, plan = walked(kernel, plan, 2)
+    first = plan.swarm.generations[-1].first
     for number in (*range(20), *range(first, first + 40)):
-        path = path_of(kernel, course, number)
-        states = vectors(kernel, path.states)
+        path = path_of(kernel, plan, number)
+        states = unpacked(kernel, path.states)
         assert states[0] in reference.initial and len(path.instances) <= 30
         keys = tuple(reference.instances[i].key for i in path.instances)
         assert run(reference, states[0], keys) == states
@@ -79,51 +77,53 @@ def test_every_walk_of_a_swarm_is_a_behaviour_from_an_initial_state(reference):
 
 def test_findings_of_a_swarm_are_where_their_paths_end(reference):
     kernel = kernel_for(reference)
-    course = course_of(reference, kernel, seed=1, depth=30, swarm=swarm_for(reference))
-    total, course = walked(kernel, course, 3)
-    late = [row for row in total.findings.tolist() if row[0] >= course.swarm.plans[2].first][:40]
+    plan = plan_of(reference, kernel, seed=1, depth=30, swarm=swarm_for(reference))
+    total, plan = walked(kernel, plan, 3)
+    late = [row for row in total.findings.tolist() if row[0] >= plan.swarm.generations[2].first][:40]
     assert len(late) == 40
-    for number, step, claim in late:
-        states = vectors(kernel, path_of(kernel, course, number, step).states)
+    for number, step, prop in late:
+        states = unpacked(kernel, path_of(kernel, plan, number, step).states)
         assert len(states) == step + 1
-        assert shows(reference, reference.claims[claim], states)
+        assert is_violated_at_end(reference, reference.properties[prop], states)
 
 
 def small_swarm(model, **more):
     """A swarm whose first generation has a hundred walks."""
     swarm = swarm_for(model, **more)
-    return evolve(swarm, plans=(evolve(swarm.plans[0], last=100),))
+    return evolve(swarm, generations=(evolve(swarm.generations[0], last=100),))
 
 
 def test_swarms_are_the_same_in_plain_python_and_compiled():
     model = post_office()
     kernels = [plain_kernel(model), kernel_for(model)]
-    courses = [
-        walked(kernel, course_of(model, kernel, seed=2, depth=20, swarm=small_swarm(model)), 2)[1] for kernel in kernels
+    plans = [
+        walked(kernel, plan_of(model, kernel, seed=2, depth=20, swarm=small_swarm(model)), 2)[1] for kernel in kernels
     ]
-    assert courses[0].swarm.plans[2].restarts and courses[0].last == 475
-    paths = [[path_of(k, c, n).instances for n in range(475)] for k, c in zip(kernels, courses, strict=True)]
+    assert plans[0].swarm.generations[2].restarts and plans[0].last == 475
+    paths = [[path_of(k, c, n).instances for n in range(475)] for k, c in zip(kernels, plans, strict=True)]
     assert paths[0] == paths[1]
-    uniform = [path_of(kernels[1], evolve(courses[1], swarm=None), n).instances for n in range(475)]
+    uniform = [path_of(kernels[1], evolve(plans[1], swarm=None), n).instances for n in range(475)]
     assert paths[0] != uniform
 
 
-def leaning_to(model, name, chance, others):
-    """A swarm that divides rules by action only, and how likely this action and the others are to go up a level."""
-    swarm = swarm_for(model, tuned=False, restarting=False)
-    begin, end = swarm.ends[1], swarm.ends[2]
-    names, rows = swarm.names[begin:end], swarm.rows[begin:end]
+def swarm_towards(model, name, chance, others):
+    """A swarm that groups by action only, with the chances of one action and of the others to be in a higher level."""
+    swarm = swarm_for(model, adaptive=False, restarting=False)
+    begin, end = swarm.grouping_ends[1], swarm.grouping_ends[2]
+    names, rows = swarm.group_names[begin:end], swarm.group_rows[begin:end]
     chances = np.array([chance if one == name else others for one in names])
-    plan = evolve(swarm.plans[0], chances=chances)
-    return evolve(swarm, ends=np.array([0, len(names)]), names=names, rows=rows, plans=(plan,))
+    plan = evolve(swarm.generations[0], chances=chances)
+    return evolve(
+        swarm, grouping_ends=np.array([0, len(names)]), group_names=names, group_rows=rows, generations=(plan,)
+    )
 
 
 def test_a_walk_that_prefers_nothing_is_a_uniform_one(reference):
     kernel = kernel_for(reference)
-    course = course_of(reference, kernel, seed=4, depth=30, swarm=leaning_to(reference, "", 0.0, 0.0))
-    alike = evolve(course, swarm=None)
+    plan = plan_of(reference, kernel, seed=4, depth=30, swarm=swarm_towards(reference, "", 0.0, 0.0))
+    alike = evolve(plan, swarm=None)
     assert all(
-        path_of(kernel, course, n).instances == path_of(kernel, alike, n).instances for n in range(100)
+        path_of(kernel, plan, n).instances == path_of(kernel, alike, n).instances for n in range(100)
     )
 
 
@@ -132,8 +132,8 @@ def test_what_is_in_all_levels_is_taken_in_three_of_four_steps_at_least(referenc
     action = reference.scenario.actions[0].name
     own = [i.index for i in reference.instances if i.action.name == action]
     assert len(own) == 1
-    course = course_of(reference, kernel, seed=4, depth=30, swarm=leaning_to(reference, action, 1.0, 0.0))
-    keen, plain = (run_chunk(kernel, c, range(2000)) for c in (course, evolve(course, swarm=None)))
+    plan = plan_of(reference, kernel, seed=4, depth=30, swarm=swarm_towards(reference, action, 1.0, 0.0))
+    keen, plain = (run_chunk(kernel, c, range(2000)) for c in (plan, evolve(plan, swarm=None)))
     assert keen.taken[own].sum() >= 0.75 * keen.enabled[own].sum() > 0
     assert plain.taken[own].sum() < 0.6 * plain.enabled[own].sum()
 
@@ -142,29 +142,29 @@ def test_walks_that_may_not_do_something_are_cut_there_and_invent_no_deadlock():
     model = post_office()
     kernel = kernel_for(model)
     write = tuple(i.index for i in model.instances if i.action.name == "write")
-    course = course_of(model, kernel, depth=20, allowed=write, deadlock=True)
-    walks = run_chunk(kernel, course, range(300))
+    plan = plan_of(model, kernel, depth=20, allowed=write, deadlock=True)
+    walks = run_chunk(kernel, plan, range(300))
     assert walks.taken.sum() == walks.taken[list(write)].sum() > 0
-    assert walks.cuts == 300 and walks.dead_ends == 0 and walks.seen[-1] == 0
-    quiet = sum(
-        model.is_quiet(state) for n in range(300) for state in vectors(kernel, path_of(kernel, course, n).states)
+    assert walks.cuts == 300 and walks.dead_ends == 0 and walks.property_hits[-1] == 0
+    quiescent = sum(
+        model.is_quiescent(state) for n in range(300) for state in unpacked(kernel, path_of(kernel, plan, n).states)
     )
-    assert walks.quiet == quiet
+    assert walks.quiescent == quiescent
 
 
 def test_a_dead_end_is_one_for_every_walk_of_a_swarm():
     stuck = Model(STUCK)
     kernel = kernel_for(stuck)
-    walks = run_chunk(kernel, course_of(stuck, kernel, depth=25, deadlock=True, swarm=swarm_for(stuck)), range(50))
-    assert walks.dead_ends == 50 and walks.cuts == 0 and walks.seen[-1] == 50
+    walks = run_chunk(kernel, plan_of(stuck, kernel, depth=25, deadlock=True, swarm=swarm_for(stuck)), range(50))
+    assert walks.dead_ends == 50 and walks.cuts == 0 and walks.property_hits[-1] == 50
 
 
 @pytest.mark.parametrize("walks", [1, 10, 400, 20_000])
 def test_a_sketch_counts_distinct_states_within_four_standard_errors(reference, walks):
     kernel = kernel_for(reference)
-    course = course_of(reference, kernel, depth=40)
-    counted = run_chunk(kernel, course, range(walks))
-    seen = {state.tobytes() for n in range(min(walks, 400)) for state in path_of(kernel, course, n).states}
+    plan = plan_of(reference, kernel, depth=40)
+    counted = run_chunk(kernel, plan, range(walks))
+    seen = {state.tobytes() for n in range(min(walks, 400)) for state in path_of(kernel, plan, n).states}
     if walks <= 400:
         assert abs(distinct(counted.sketch) - len(seen)) <= max(1, 4 * STANDARD_ERROR * len(seen))
     else:
@@ -216,19 +216,19 @@ def without_time(verdict):
 
 @pytest.mark.parametrize("workers", [2, 3])
 def test_any_number_of_workers_gives_the_same_swarm(reference, workers):
-    asked = {"seed": 3, "walks": 20_000, "keep_going": True, "manner": SWARM}
-    one = walk(reference, **asked)
-    assert without_time(walk(reference, workers=workers, **asked)) == without_time(one)
-    assert "A swarm of 5 generations: each walk draws what it prefers." in one.notes
+    options = {"seed": 3, "walks": 20_000, "keep_going": True, "options": SWARM}
+    one = walk(reference, **options)
+    assert without_time(walk(reference, workers=workers, **options)) == without_time(one)
+    assert "A swarm of 5 generations: each walk draws its own preferences." in one.notes
     assert any(note.startswith("The last generation favoured, rarest first: ") for note in one.notes)
-    assert any("of its walks began at one of 256 rarely met states" in note for note in one.notes)
+    assert any("of its walks began at one of 256 rarely visited states" in note for note in one.notes)
     assert 0 < one.estimated_states < one.steps
 
 
 def test_a_swarm_stops_at_the_violation_of_the_lowest_walk(reference):
-    asked = {"claims": reference.claims_of("leaders_when_settled"), "seed": 1, "depth": 9, "manner": SWARM}
-    found = [walk(reference, workers=workers, walks=200_000, **asked) for workers in (1, 2)]
-    everything = walk(reference, walks=5000, keep_going=True, **asked)
+    options = {"properties": reference.properties_of("leaders_when_settled"), "seed": 1, "depth": 9, "options": SWARM}
+    found = [walk(reference, workers=workers, walks=200_000, **options) for workers in (1, 2)]
+    everything = walk(reference, walks=5000, keep_going=True, **options)
     assert found[0].counterexample == found[1].counterexample == everything.counterexample
     assert found[0].counterexample.found_by == f"walk {found[0].walks - 1}"
 
@@ -236,25 +236,25 @@ def test_a_swarm_stops_at_the_violation_of_the_lowest_walk(reference):
 def test_a_swarm_sees_more_of_a_model_in_as_many_steps():
     """The gain that swarms are for; how large it is, `bench.swarm` measures."""
     model = Model(find_scenario("topic-id-core"))
-    uniform = walk(model, claims=(), walks=20_000, manner=Manner(sketching=True))
-    swarm = walk(model, claims=(), walks=20_000, manner=SWARM)
+    uniform = walk(model, properties=(), walks=20_000, count_states=True)
+    swarm = walk(model, properties=(), walks=20_000, options=SWARM)
     assert swarm.estimated_states / swarm.steps > 1.2 * uniform.estimated_states / uniform.steps
 
 
-def test_what_walks_could_not_do_is_told_and_not_counted_as_a_rule_that_never_fired():
+def test_what_walks_could_not_take_is_noted_and_not_counted_as_an_action_that_was_never_taken():
     model = Model(find_scenario("lamport-mutex"))
-    verdict = walk(model, walks=100, manner=Manner(without=("process 0",)))
+    verdict = walk(model, walks=100, without=("process 0",))
     kept = [i.key for i in model.instances if i.index in allowed_instances(model, without=["process 0"])]
-    assert list(verdict.rules) == kept
+    assert list(verdict.action_counts) == kept
     left_out = len(model.instances) - len(kept)
-    assert verdict.notes[0].startswith(f"Walks could not take {left_out} of {len(model.instances)} rules: ")
-    assert verdict.notes[1] == "100 of 100 walks were cut where no other rule was enabled."
+    assert verdict.notes[0].startswith(f"Walks could not take {left_out} of {len(model.instances)} action instances: ")
+    assert verdict.notes[1] == "100 of 100 walks were cut where no other action instance was enabled."
 
 
-def test_no_rule_is_called_favoured_that_cannot_be_taken():
+def test_no_action_is_called_favoured_that_cannot_be_taken():
     model = Model(find_scenario("lamport-mutex"))
     everything, less = (
-        walk(model, walks=3000, claims=(), manner=evolve(SWARM, without=names)) for names in ((), ("leave",))
+        walk(model, walks=3000, properties=(), options=evolve(SWARM, without=names)) for names in ((), ("leave",))
     )
     (said,) = (note for note in everything.notes if note.startswith("The last generation favoured"))
     (without,) = (note for note in less.notes if note.startswith("The last generation favoured"))
@@ -263,4 +263,4 @@ def test_no_rule_is_called_favoured_that_cannot_be_taken():
 
 def test_a_step_out_of_its_domain_is_found_by_a_swarm_with_the_way_to_it():
     with pytest.raises(DomainError, match=r"overflow\(\) leaves its domain.*This happens after"):
-        walk(Model(BROKEN), claims=(), manner=SWARM)
+        walk(Model(BROKEN), properties=(), options=SWARM)

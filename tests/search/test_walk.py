@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from attrs import evolve, fields
 
-from model.examples.reference import REFERENCE
-from model.language import DomainError, Kind, Model, Result
-from search.compile import kernel_for
-from search.confirm import EngineDisagreement, vectors
-from search.trace import run, shows
-from search.verdict import Answer
-from search.walks import walk
-from search.walks.chunks import Course, path_of, run_walks
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.language import DomainError, Kind, Model, StepResult
+from kwalk.search.base.options import StopReason
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.results.confirmation import EngineDisagreement, unpacked
+from kwalk.search.results.trace import is_violated_at_end, run
+from kwalk.search.results.verdict import Answer, Strength
+from kwalk.search.simulation.chunks import SimulationPlan, path_of, run_walks
+from kwalk.search.simulation.walk import walk
 from tests.search.plain_kernel import plain_kernel
 from tests.search.post_office import BROKEN, POST_OFFICE, STUCK, post_office
 
@@ -41,16 +42,16 @@ def without_time(verdict):
     return evolve(verdict, seconds=0.0)
 
 
-def course_of(model, kernel, **more):
+def plan_of(model, kernel, **more):
     starts = kernel.pack(np.array(model.initial))
-    return Course(starts, tuple(range(kernel.claims)), **more)
+    return SimulationPlan(starts, tuple(range(kernel.properties)), **more)
 
 
 def paths(model, kernel, count, **more):
     """The vectors and instances of some walks."""
-    course = course_of(model, kernel, **more)
-    found = [path_of(kernel, course, number) for number in range(count)]
-    return [(vectors(kernel, path.states), path.instances) for path in found]
+    plan = plan_of(model, kernel, **more)
+    found = [path_of(kernel, plan, number) for number in range(count)]
+    return [(unpacked(kernel, path.states), path.instances) for path in found]
 
 
 def facts(walks):
@@ -63,9 +64,9 @@ def facts(walks):
 
 def test_walks_of_one_seed_are_the_same_in_every_kernel(model):
     kernels = [plain_kernel(model), plain_kernel(model, word_bits=5), kernel_for(model)]
-    told = [paths(model, kernel, 50, seed=3, depth=20) for kernel in kernels]
-    assert told[0] == told[1] == told[2]
-    assert told[0] != paths(model, kernels[2], 50, seed=4, depth=20)
+    found = [paths(model, kernel, 50, seed=3, depth=20) for kernel in kernels]
+    assert found[0] == found[1] == found[2]
+    assert found[0] != paths(model, kernels[2], 50, seed=4, depth=20)
 
 
 def test_every_walk_is_a_behaviour_of_the_model(model, kernel):
@@ -84,12 +85,12 @@ def test_a_walk_ends_at_its_depth_or_where_no_step_is_possible(model, kernel):
 
 def test_all_initial_states_and_all_possible_steps_are_equally_likely(model):
     kernel = kernel_for(model)
-    told = paths(model, kernel, 6000, seed=11, depth=1)
-    starts = Counter(states[0] for states, _ in told)
+    found = paths(model, kernel, 6000, seed=11, depth=1)
+    starts = Counter(states[0] for states, _ in found)
     assert set(starts) == set(model.initial)
     for start, times in starts.items():
         assert abs(times - 6000 / len(model.initial)) < 200
-        firsts = Counter(instances[0] for states, instances in told if states[0] == start)
+        firsts = Counter(instances[0] for states, instances in found if states[0] == start)
         possible = [instance.index for instance, _ in model.successors(start)]
         assert set(firsts) == set(possible)
         for taken in firsts.values():
@@ -97,7 +98,7 @@ def test_all_initial_states_and_all_possible_steps_are_equally_likely(model):
 
 
 def test_where_a_bound_disables_a_step_another_one_is_taken_and_the_hit_is_counted(model, kernel):
-    verdict = walk(model, kernel=kernel, claims=(), walks=100, depth=20)
+    verdict = walk(model, kernel=kernel, properties=(), walks=100, depth=20)
     assert set(verdict.bounds_hit) == {"bag", "letters"} and min(verdict.bounds_hit.values()) > 30
     full = [s for states, _ in paths(model, kernel, 30, depth=20) for s in states if len(model.state(s).bag) == 2]
     assert full
@@ -107,42 +108,42 @@ def test_where_a_bound_disables_a_step_another_one_is_taken_and_the_hit_is_count
 
 
 def test_counts_are_those_of_the_walks_told_one_by_one(model, kernel):
-    course = course_of(model, kernel, seed=5, depth=12)
-    claims_row = np.array([2 ** kernel.claims - 1], np.uint64)
-    counted = run_walks(kernel, course.starts, claims_row, seed=5, first_walk=0, count=80, depth=12)
-    told = paths(model, kernel, 80, seed=5, depth=12)
-    visited = [state for states, _ in told for state in states]
-    taken = [step for states, instances in told for step in zip(instances, states, states[1:], strict=False)]
+    plan = plan_of(model, kernel, seed=5, depth=12)
+    properties_row = np.array([2 ** kernel.properties - 1], np.uint64)
+    counted = run_walks(kernel, plan.starts, properties_row, seed=5, first_walk=0, count=80, depth=12)
+    found = paths(model, kernel, 80, seed=5, depth=12)
+    visited = [state for states, _ in found for state in states]
+    taken = [step for states, instances in found for step in zip(instances, states, states[1:], strict=False)]
     assert (counted.walks, counted.visits, counted.steps) == (80, len(visited), len(taken))
-    assert counted.quiet == sum(map(model.is_quiet, visited))
+    assert counted.quiescent == sum(map(model.is_quiescent, visited))
     for instance in model.instances:
         n = instance.index
-        assert counted.enabled[n] == sum(model.attempt(instance, s).result is not Result.DISABLED for s in visited)
+        assert counted.enabled[n] == sum(model.attempt(instance, s).result is not StepResult.DISABLED for s in visited)
         assert counted.taken[n] == sum(i == n for i, _, _ in taken)
         assert counted.changed[n] == sum(i == n and before != after for i, before, after in taken)
-    for claim in model.claims:
+    for prop in model.properties:
         steps, states = [(after, before) for _, before, after in taken], [(state, None) for state in visited]
-        where = steps if claim.kind is Kind.STEP else states
-        where = [w for w in where if claim.kind is not Kind.WHEN_QUIET or model.is_quiet(w[0])]
-        assert counted.premises[claim.index] == sum(model.truth(claim, *w) is not None for w in where)
+        where = steps if prop.kind is Kind.STEP else states
+        where = [w for w in where if prop.kind is not Kind.WHEN_QUIESCENT or model.is_quiescent(w[0])]
+        assert counted.premises[prop.index] == sum(model.truth(prop, *w) is not None for w in where)
 
 
 def test_findings_are_the_first_violating_step_of_each_claim_in_each_walk(model, kernel):
-    course = course_of(model, kernel, seed=5, depth=12)
-    row = np.array([2 ** kernel.claims - 1], np.uint64)
-    found = run_walks(kernel, course.starts, row, seed=5, first_walk=0, count=120, depth=12).findings
+    plan = plan_of(model, kernel, seed=5, depth=12)
+    row = np.array([2 ** kernel.properties - 1], np.uint64)
+    found = run_walks(kernel, plan.starts, row, seed=5, first_walk=0, count=120, depth=12).findings
     expected = []
     for number, (states, _) in enumerate(paths(model, kernel, 120, seed=5, depth=12)):
-        for claim in model.claims:
-            bad = (step for step in range(len(states)) if _violated(model, claim, states, step))
-            expected.extend((number, step, claim.index) for step in list(bad)[:1])
+        for prop in model.properties:
+            bad = (step for step in range(len(states)) if _violated(model, prop, states, step))
+            expected.extend((number, step, prop.index) for step in list(bad)[:1])
     assert expected and sorted(map(tuple, found.tolist())) == sorted(expected)
 
 
-def _violated(model, claim, states, step):
-    if claim.kind is Kind.STEP:
-        return step > 0 and model.violates(claim, states[step], states[step - 1])
-    return model.violates(claim, states[step])
+def _violated(model, prop, states, step):
+    if prop.kind is Kind.STEP:
+        return step > 0 and model.violates(prop, states[step], states[step - 1])
+    return model.violates(prop, states[step])
 
 
 def test_walks_cut_into_chunks_add_up_to_the_same(reference):
@@ -160,15 +161,15 @@ def test_walks_cut_into_chunks_add_up_to_the_same(reference):
 
 @pytest.mark.parametrize("workers", [2, 3])
 def test_any_number_of_workers_gives_the_same_verdict(reference, workers):
-    asked = {"seed": 3, "walks": 20_000, "keep_going": True}
-    assert without_time(walk(reference, workers=workers, **asked)) == without_time(walk(reference, **asked))
+    options = {"seed": 3, "walks": 20_000, "keep_going": True}
+    assert without_time(walk(reference, workers=workers, **options)) == without_time(walk(reference, **options))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_run_stops_at_the_violation_of_the_lowest_walk(reference, workers):
-    asked = {"claims": reference.claims_of("leaders_when_settled"), "seed": 1, "depth": 9, "walks": 200_000}
-    verdict = walk(reference, workers=workers, **asked)
-    everything = walk(reference, keep_going=True, **asked)
+    options = {"properties": reference.properties_of("leaders_when_settled"), "seed": 1, "depth": 9, "walks": 200_000}
+    verdict = walk(reference, workers=workers, **options)
+    everything = walk(reference, keep_going=True, **options)
     assert verdict.answer is Answer.VIOLATED and verdict.findings[0].count == 1
     assert verdict.counterexample == everything.counterexample
     assert verdict.walks > 1 and verdict.counterexample.found_by == f"walk {verdict.walks - 1}"
@@ -176,27 +177,27 @@ def test_the_run_stops_at_the_violation_of_the_lowest_walk(reference, workers):
 
 def test_a_violation_yields_a_trace_that_plain_python_confirms(model, kernel):
     verdict = walk(model, kernel=kernel, keep_going=True, walks=120, depth=25, seed=2)
-    names = {finding.claim for finding in verdict.findings}
+    names = {finding.prop for finding in verdict.findings}
     assert {"never_three_delivered()", "nothing_is_lost()", "bag_grows_slowly()"} == names
     for finding in verdict.findings:
         trace = finding.trace
         assert run(model, trace.states[0], trace.actions) == trace.states
-        assert shows(model, model.claims_of(finding.claim)[0], trace.states)
+        assert is_violated_at_end(model, model.properties_of(finding.prop)[0], trace.states)
         assert trace.seed == 2 and trace.shortest is None
 
 
-# What the verdict says.
+# The verdict.
 
 
 def test_without_a_violation_the_answer_is_sampled_only(model, kernel):
-    claims = model.claims_of("no_more_delivered_than_written")
-    verdict = walk(model, kernel=kernel, claims=claims, walks=50)
-    assert (verdict.answer, verdict.how, verdict.walks) == (Answer.HOLDS, "sampled", 50)
+    properties = model.properties_of("no_more_delivered_than_written")
+    verdict = walk(model, kernel=kernel, properties=properties, walks=50)
+    assert (verdict.answer, verdict.strength, verdict.walks) == (Answer.HOLDS, Strength.SAMPLED, 50)
 
 
 def test_reachable_claims_are_told_and_never_violated(model, kernel):
-    claims = (*model.claims_of("visits"), *model.claims_of("nine_delivered"))
-    verdict = walk(model, kernel=kernel, claims=claims, walks=200, depth=30)
+    properties = (*model.properties_of("visits"), *model.properties_of("nine_delivered"))
+    verdict = walk(model, kernel=kernel, properties=properties, walks=200, depth=30)
     assert verdict.answer is Answer.HOLDS
     assert "No walk reached nine_delivered()." in verdict.notes
     assert any(note.startswith("visits(0) was reached in ") for note in verdict.notes)
@@ -205,16 +206,16 @@ def test_reachable_claims_are_told_and_never_violated(model, kernel):
 def test_a_deadlock_is_found_where_the_scenario_calls_it_an_error():
     model = Model(STUCK)
     verdict = walk(model, walks=20)
-    assert verdict.answer is Answer.DEADLOCK and verdict.findings[0].claim == "deadlock"
+    assert verdict.answer is Answer.DEADLOCK and verdict.findings[0].prop == "deadlock"
     assert not list(model.successors(verdict.counterexample.states[-1]))
 
 
 def test_a_step_out_of_its_domain_is_an_error_with_the_way_to_it():
     model = Model(BROKEN)
     with pytest.raises(DomainError, match=r"overflow\(\) leaves its domain.*This happens after"):
-        walk(model, kernel=plain_kernel(model), claims=())
+        walk(model, kernel=plain_kernel(model), properties=())
     with pytest.raises(DomainError, match=r"overflow\(\) leaves its domain.*This happens after"):
-        walk(model, claims=())
+        walk(model, properties=())
 
 
 def test_a_kernel_that_takes_a_step_elsewhere_is_found_out(model):
@@ -222,13 +223,18 @@ def test_a_kernel_that_takes_a_step_elsewhere_is_found_out(model):
         return (*after[:-1], -1) if action == "deliver()" else after
 
     with pytest.raises(EngineDisagreement, match=r"deliver\(\) leads to different states"):
-        walk(model, kernel=plain_kernel(model, lie=lie), claims=model.claims_of("never_three_delivered"), walks=500)
+        walk(
+            model,
+            kernel=plain_kernel(model, lie=lie),
+            properties=model.properties_of("never_three_delivered"),
+            walks=500,
+        )
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_time_budget_ends_the_walks(reference, workers):
-    verdict = walk(reference, claims=(), seconds=0.5, workers=workers)
-    assert verdict.answer is Answer.HOLDS and verdict.how == "sampled"
+    verdict = walk(reference, properties=(), seconds=0.5, workers=workers)
+    assert verdict.answer is Answer.HOLDS and verdict.strength is Strength.SAMPLED
     assert 0.4 < verdict.seconds < 5 and verdict.walks > 1000
 
 
@@ -238,8 +244,8 @@ def test_ctrl_c_leaves_what_was_walked(reference, workers):
         if progress.done > 10_000:
             raise KeyboardInterrupt
 
-    verdict = walk(reference, claims=(), walks=10_000_000, report=press, workers=workers)
-    assert verdict.answer is Answer.UNDECIDED and verdict.how == "interrupted"
+    verdict = walk(reference, properties=(), walks=10_000_000, report=press, workers=workers)
+    assert verdict.answer is Answer.UNDECIDED and verdict.stopped is StopReason.INTERRUPT
     assert verdict.steps > 10_000 and "of 10,000,000 walks" in verdict.notes[0]
 
 
@@ -247,8 +253,8 @@ def test_more_than_64_instances_are_chosen_alike():
     model = Model(POST_OFFICE, bounds={"streets": 35, "letters": 1, "bag": 1})
     assert len(model.instances) > 64
     kernel = kernel_for(model)
-    starts, no_claims = kernel.pack(np.array(model.initial)), np.zeros(kernel.claim_words, np.uint64)
-    walks = run_walks(kernel, starts, no_claims, seed=1, first_walk=0, count=40_000, depth=1)
+    starts, no_properties = kernel.pack(np.array(model.initial)), np.zeros(kernel.property_words, np.uint64)
+    walks = run_walks(kernel, starts, no_properties, seed=1, first_walk=0, count=40_000, depth=1)
     writes = [walks.taken[i.index] for i in model.instances if i.action.name == "write"]
     fair = 40_000 / 36  # all writes and one `clear_up` are possible at first
     assert len(writes) == 35 and 0.8 * fair < min(writes) and max(writes) < 1.2 * fair
@@ -256,11 +262,11 @@ def test_more_than_64_instances_are_chosen_alike():
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_walks_that_take_long_go_on_with_a_faster_kernel(monkeypatch, workers):
-    model, told = post_office(), []
+    model, found = post_office(), []
     swift = kernel_for(model)
     slow = evolve(swift, faster=lambda: swift)
     expected = walk(model, kernel=swift, walks=20_000, keep_going=True)
-    monkeypatch.setattr("search.kernel.PATIENCE", 0)
-    verdict = walk(model, kernel=slow, walks=20_000, keep_going=True, workers=workers, report=told.append)
-    assert any(progress.note == "faster code is compiled" for progress in told)
+    monkeypatch.setattr("kwalk.search.kernel.interface.REPLACEMENT_SECONDS", 0)
+    verdict = walk(model, kernel=slow, walks=20_000, keep_going=True, workers=workers, report=found.append)
+    assert any(progress.note == "faster code is compiled" for progress in found)
     assert without_time(verdict) == without_time(expected)

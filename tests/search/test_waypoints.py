@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from model.language import Model, Result, UsageError
-from model.language.series import Fact, Series, Waypoint, where
-from search.compile import kernel_for
-from search.waypoints import Explanation, Fit, Wish, explain
-from search.waypoints.gap import Manner
+from kwalk.model.language import Model, StepResult, UsageError
+from kwalk.model.language.series import Fact, Series, Waypoint, where
+from kwalk.search.analyses.explain.explain import ExplainOptions, Explanation, Fit, explain
+from kwalk.search.analyses.explain.segment import EventTiming
+from kwalk.search.kernel.compile.compiler import kernel_for
 from tests.search.kitchen import KITCHEN, seen, series
 
 MODEL = Model(KITCHEN)
 
 
 def explained(found: Series, **wish: object) -> Explanation:
-    return explain(MODEL, kernel_for(MODEL), found, Wish(**wish))
+    return explain(MODEL, kernel_for(MODEL), found, ExplainOptions(**wish))
 
 
 def steps(done: Explanation) -> list[list[str]]:
@@ -38,7 +38,7 @@ def test_the_behaviour_is_one_in_plain_python() -> None:
     vector = MODEL.initial[0]
     for key in done.trace.actions:
         outcome = MODEL.attempt(MODEL.instance(key), vector)
-        assert outcome.result is Result.DONE
+        assert outcome.result is StepResult.DONE
         vector = outcome.after
     assert (MODEL.state(vector).ordered, MODEL.state(vector).cooked) == (4, 2)
 
@@ -48,12 +48,12 @@ def test_what_can_only_happen_in_haste_is_found_after_a_calm_search() -> None:
     done = explained(series(seen("left", ordered=1, cooked=0, stove_is_off=0, wanted=0), seen("later", cooked=1)))
     assert done.fit is Fit.EXPLAINED
     assert steps(done) == [["order()", "leave()"], ["order()", "cook()"]]
-    assert [effort.number for effort in done.efforts if Manner.HASTY in effort.complete] == [0]
+    assert [effort.number for effort in done.efforts if EventTiming.HASTY in effort.complete] == [0]
 
 
 def test_the_search_goes_back_where_a_way_with_more_events_is_needed_before() -> None:
-    quiet = seen("quiet", without=("guest", "cat"), cooked=1, stove_is_off=1)
-    done = explained(series(seen("one", cooked=1), quiet))
+    quiescent = seen("quiet", without=("guest", "cat"), cooked=1, stove_is_off=1)
+    done = explained(series(seen("one", cooked=1), quiescent))
     assert done.fit is Fit.EXPLAINED
     assert sorted(steps(done)[0]) == ["cook()", "order()", "turn_off()"]
     assert steps(done)[1] == []
@@ -62,16 +62,16 @@ def test_the_search_goes_back_where_a_way_with_more_events_is_needed_before() ->
 def test_what_no_behaviour_shows_is_refused_with_waypoint_and_fact() -> None:
     done = explained(series(seen("clean", cooked=0), seen("less", ordered=1, cooked=2), seen("never", cooked=3)))
     assert (done.fit, done.how) == (Fit.REFUSED, "exhaustive")
-    assert (done.misfit.number, done.misfit.waypoint) == (1, "less")
-    told = {difference.name: (difference.shown, difference.closest) for difference in done.misfit.differences}
+    assert (done.mismatch.number, done.mismatch.waypoint) == (1, "less")
+    told = {difference.name: (difference.shown, difference.closest) for difference in done.mismatch.differences}
     assert told in ({"ordered": ("1", "2")}, {"cooked": ("2", "1")})
-    assert all(set(effort.complete) >= {Manner.PATIENT, Manner.CALM} for effort in done.efforts)
+    assert all(set(effort.complete) >= {EventTiming.PATIENT, EventTiming.CALM} for effort in done.efforts)
 
 
 def test_what_goes_back_is_refused() -> None:
     done = explained(series(seen("two", cooked=2), seen("one", cooked=1)))
-    assert done.fit is Fit.REFUSED and done.misfit.number == 1
-    assert [(d.name, d.shown, d.closest) for d in done.misfit.differences] == [("cooked", "1", "2")]
+    assert done.fit is Fit.REFUSED and done.mismatch.number == 1
+    assert [(d.name, d.shown, d.closest) for d in done.mismatch.differences] == [("cooked", "1", "2")]
     assert done.arrivals == (4,)
 
 
@@ -90,7 +90,7 @@ def test_a_search_whose_budget_is_spent_is_undecided_and_says_so() -> None:
     done = explained(series(seen("six", cooked=6), seen("impossible", cooked=1)), seconds=1e-9)
     assert done.fit is Fit.UNDECIDED
     assert done.how.startswith("time budget")
-    assert (done.misfit.waypoint, done.trace, done.arrivals) == ("six", None, ())
+    assert (done.mismatch.waypoint, done.trace, done.arrivals) == ("six", None, ())
 
 
 def test_a_fact_about_a_leaf_that_is_not_there_is_refused() -> None:

@@ -1,14 +1,14 @@
 """A model to shrink: letters, a postman, and dogs that eat what is delivered while they are out.
 
-Words: a letter *waits* from posting to delivery, which the postman does whenever he can: the office is quiet when no
-letter waits. A letter delivered to a house whose dog is out is *lost*. The post office can be shut, and no letter is
+Words: a letter *waits* from posting to delivery, which the postman does whenever he can: the office is quiescent when
+no letter waits. A letter delivered to a house whose dog is out is *lost*. The post office can be shut, and no letter is
 delivered then.
 """
 from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Array,
     Bound,
@@ -22,7 +22,7 @@ from model.language import (
     require,
     state,
     step,
-    when_quiet,
+    when_quiescent,
 )
 
 HOUSES = Domain("houses")
@@ -79,7 +79,7 @@ def deliver(town: Town, house: House) -> None:
         town.lost[house] = True
 
 
-@when_quiet(symptom="people wait for letters that never come")
+@when_quiescent(symptom="people wait for letters that never come")
 def nothing_is_lost(town: Town, house: House) -> bool:
     """Where no letter waits, none was lost."""
     return not town.lost[house]
@@ -103,6 +103,6 @@ MAIL = Scenario(
     state=Town,
     initial=the_first_dog_may_be_out,
     actions=(post, move_dog, turn_key, deliver),
-    invariants=(nothing_is_lost, dogs_eat_nothing, all_houses_wait),
+    properties=(nothing_is_lost, dogs_eat_nothing, all_houses_wait),
     bounds={"houses": 3, "stamps": 6},
 )

@@ -1,4 +1,4 @@
-"""Findings of one shape are one cluster: whoever did it, in whatever order, on however many workers it was found."""
+"""Findings of one shape are one cluster, whatever the names, the order of the steps and the number of workers."""
 from __future__ import annotations
 
 import pickle
@@ -10,24 +10,32 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from invariants.scenarios import OLD_CLIENT_EXPANSION
-from model.examples.lost_update import LOST_UPDATE
-from model.examples.reference import REFERENCE
-from model.language import Model
-from search.compile import kernel_for
-from search.confirm import Origin
-from search.exhaust import exhaust
-from search.shrink import Minimizer
-from search.shrink.clusters import Clustering, Clusters, Group, Sample, merge, told_by, with_clusters
-from search.shrink.shape import Shape, Shapes
-from search.trace import run
-from search.walks import walk
+from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.model.examples.lost_update import LOST_UPDATE
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.language import Model
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.minimize.clusters import (
+    Clustering,
+    Clusters,
+    FindingSample,
+    ShapeGroup,
+    finding_clusters,
+    merge,
+    with_clusters,
+)
+from kwalk.search.minimize.shape import Shapes, TraceShape
+from kwalk.search.minimize.shrink import Minimizer
+from kwalk.search.results.confirmation import Origin
+from kwalk.search.results.trace import run
+from kwalk.search.simulation.walk import walk
 from tests.shrink.walks import trace_of, walks_by_kernel
 from tests.shrink.workshop import WORKSHOP
 
 
 def shapes_and_counts(verdict):
-    return [(cluster.claim, cluster.steps, cluster.count) for cluster in verdict.clusters]
+    return [(cluster.prop, cluster.steps, cluster.count) for cluster in verdict.clusters]
 
 
 def test_two_bugs_are_two_clusters_out_of_thousands_of_findings():
@@ -60,9 +68,9 @@ def workshop_samples(model, count):
     """The first findings of random walks through the workshop, in numbers."""
     kernel = kernel_for(model)
     start = kernel.pack(np.array(model.initial)).tobytes()
-    for number, trace in enumerate(islice(walks_by_kernel(model, kernel, model.claims, depth=100), count)):
+    for number, trace in enumerate(islice(walks_by_kernel(model, kernel, model.properties, depth=100), count)):
         steps = tuple(model.instance(key).index for key in trace.actions)
-        yield Sample(0, start, steps, Origin(f"walk {number}", seed=5), number)
+        yield FindingSample(0, start, steps, Origin(f"walk {number}", seed=5), number)
 
 
 def clusters_of(model, samples, most):
@@ -77,7 +85,7 @@ def test_shapes_of_most_steps_are_only_counted_when_there_are_too_many():
     few = clusters_of(model, workshop_samples(model, 50), most=1)
     assert [(shape.steps, group.count) for shape, group in few.groups.items()] == [(("take(0)", "take(0)"), 32)]
     assert few.minimized == 50 and few.left_out == 18
-    assert "18 of them have other shapes than the 1 of fewest steps that are kept." in few.told
+    assert "18 of them have other shapes than the 1 of fewest steps that are kept." in few.notes
 
 
 @pytest.mark.parametrize("most", [1, 5, 100])
@@ -90,7 +98,7 @@ def test_findings_can_be_merged_in_any_parts_and_any_order(most):
     assert whole.left_out == sum(one.minimized for one in findings if not set(one.groups) & set(whole.groups))
     for shape, group in whole.groups.items():
         met = [one.groups[shape].best for one in findings if shape in one.groups]
-        assert group.first.place == min(sample.place for sample in met)
+        assert group.first.order == min(sample.order for sample in met)
         assert len(group.best.steps) == min(len(sample.steps) for sample in met)
     for _ in range(50):
         rng.shuffle(findings)
@@ -101,9 +109,9 @@ def made_up(rng, walk, most):
     """A finding of one of twelve shapes; two of them are of one walk."""
     steps = tuple(rng.choice("ab") for _ in range(rng.choice((1, 2))))
     taken, origin = tuple(range(rng.choice((2, 3)))), Origin("walk", seed=rng.choice((None, 1, 2)))
-    sample = Sample(rng.choice((None, 0, 1)), rng.randbytes(1), taken, origin, walk)
-    group = Group(1, frozenset([sample.claim]), sample, sample)
-    return Clusters({Shape("always", rng.choice(("p()", "q()")), steps): group}, 1, most)
+    sample = FindingSample(rng.choice((None, 0, 1)), rng.randbytes(1), taken, origin, walk)
+    group = ShapeGroup(1, frozenset([sample.prop]), sample, sample)
+    return Clusters({TraceShape("always", rng.choice(("p()", "q()")), steps): group}, 1, most)
 
 
 def merged_by_halves(rng, parts):
@@ -114,16 +122,16 @@ def merged_by_halves(rng, parts):
 
 
 def test_clusters_that_others_made_are_those_of_all_findings():
-    """Each part is minimized by somebody else and comes back as bytes; only who tells of them needs the model again."""
+    """Each part is minimized in another process and returned as bytes; only the traces need the model again."""
     model = Model(WORKSHOP)
     samples = list(workshop_samples(model, 60))
     parts = [pickle.dumps(clusters_of(model, samples[n::3], 10)) for n in range(3)]
     together = reduce(merge, map(pickle.loads, parts))
     assert together == clusters_of(model, samples, 10)
-    told = told_by(model, kernel_for(model), together)
-    assert sorted(cluster.count for cluster in told) == sorted(group.count for group in together.groups.values())
-    assert all(cluster.trace.length == len(cluster.steps) and cluster.seed == 5 for cluster in told)
-    assert {cluster.trace.found_by.partition(" in ")[0] for cluster in told} == {
+    found = finding_clusters(model, kernel_for(model), together)
+    assert sorted(cluster.count for cluster in found) == sorted(group.count for group in together.groups.values())
+    assert all(cluster.trace.length == len(cluster.steps) and cluster.seed == 5 for cluster in found)
+    assert {cluster.trace.found_by.partition(" in ")[0] for cluster in found} == {
         f"walk {group.best.walk}" for group in together.groups.values()
     }
 
@@ -139,8 +147,8 @@ def test_renamed_members_make_no_other_shape(one, other):
     model = Model(WORKSHOP)
     shapes = Shapes(Minimizer(model, kernel_for(model)))
     states = [run(model, model.initial[0], steps) for steps in (one, other)]
-    told = [trace_of(model, *each, "cupboard_is_whole()") for each in zip(states, (one, other), strict=True)]
-    assert shapes.of_trace(told[0]) == shapes.of_trace(told[1])
+    found = [trace_of(model, *each, "cupboard_is_whole()") for each in zip(states, (one, other), strict=True)]
+    assert shapes.of_trace(found[0]) == shapes.of_trace(found[1])
 
 
 def test_steps_that_need_not_wait_for_each_other_make_no_other_shape():
@@ -158,14 +166,14 @@ def test_steps_that_need_not_wait_for_each_other_make_no_other_shape():
 def test_what_exhaustive_search_finds_is_grouped_too():
     model = Model(LOST_UPDATE)
     found = with_clusters(model, kernel_for(model), exhaust(model, keep_going=True))
-    assert [cluster.claim for cluster in found.clusters] == ["counts_every_increment()", "nothing_is_lost()"]
+    assert [cluster.prop for cluster in found.clusters] == ["counts_every_increment()", "nothing_is_lost()"]
     assert {cluster.steps for cluster in found.clusters} == {("read(0)", "read(1)", "write(0)", "write(1)")}
 
 
 def test_a_deadlock_has_a_shape():
     stuck = evolve(WORKSHOP, actions=(WORKSHOP.actions[0],), deadlock_is_error=True, bounds={"workers": 2})
     found = walk(Model(stuck), walks=50, depth=5, keep_going=True, minimize=50)
-    assert found.clusters and all(cluster.claim == "cupboard_is_whole()" for cluster in found.clusters)
+    assert found.clusters and all(cluster.prop == "cupboard_is_whole()" for cluster in found.clusters)
 
 
 def test_thousands_of_findings_in_kafka_are_a_few_shapes():
@@ -173,12 +181,12 @@ def test_thousands_of_findings_in_kafka_are_a_few_shapes():
     found = walk(Model(OLD_CLIENT_EXPANSION, "2.8.2"), walks=8000, depth=100, keep_going=True, minimize=2000)
     assert sum(cluster.count for cluster in found.clusters) == 2000
     assert len(found.clusters) == 14
-    assert [(cluster.count, len(cluster.steps), cluster.claim) for cluster in found.clusters[:4]] == [
+    assert [(cluster.count, len(cluster.steps), cluster.prop) for cluster in found.clusters[:4]] == [
         (683, 4, "zk_id_not_erased(0)"),
         (435, 6, "no_partition_lost(0)"),
         (379, 18, "context_agrees(0, 0)"),
         (159, 8, "topic_id_stable(0)"),
     ]
     faults = {"delete_controller()", "stop(0, 0)", "crash(0)"}
-    lost = [faults & set(cluster.steps) for cluster in found.clusters if cluster.claim == "no_partition_lost(0)"]
+    lost = [faults & set(cluster.steps) for cluster in found.clusters if cluster.prop == "no_partition_lost(0)"]
     assert lost == [{"delete_controller()"}, set(), {"stop(0, 0)"}, {"crash(0)"}]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import Actor, Array, Domain, Scenario, action, always, array, flag, require, state
+from kwalk.model.language import Actor, Array, Domain, Scenario, action, always, array, flag, require, state
 
 WORKERS = Domain("workers")
 Worker = Annotated[int, WORKERS]
@@ -25,7 +25,7 @@ class Workshop:
 
 @action(by=WORKER, says="takes a tool")
 def take(workshop: Workshop, worker: Worker) -> None:
-    """The first bug: nobody looks whether the worker holds one."""
+    """The first bug: it is not checked whether the worker holds one."""
     require(not workshop.shut)
     workshop.broken = workshop.holds[worker]
     workshop.holds[worker] = True
@@ -33,7 +33,7 @@ def take(workshop: Workshop, worker: Worker) -> None:
 
 @action(by=WORKER, says="gives the tool back")
 def give(workshop: Workshop, worker: Worker) -> None:
-    """The second bug: nobody looks whether the cupboard is shut."""
+    """The second bug: it is not checked whether the cupboard is shut."""
     require(workshop.holds[worker])
     workshop.broken = workshop.shut
     workshop.holds[worker] = False
@@ -62,6 +62,6 @@ WORKSHOP = Scenario(
     story="Tools, a cupboard, and two ways to break it.",
     state=Workshop,
     actions=(take, give, turn, sing),
-    invariants=(cupboard_is_whole,),
+    properties=(cupboard_is_whole,),
     bounds={"workers": 4},
 )

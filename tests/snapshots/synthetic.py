@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from model.kafka.assignment import assignment
-from model.kafka.controller_context import Step
-from model.kafka.snapshots.series import EVENTS, IDLE_TIME
-from model.kafka.state import Cluster
-from model.language import Instance, Model, Vector
-from search.kernel import Kernel
-from search.stepping import KernelStepper, PlainStepper
+from kwalk.model.kafka.assignment import assignment
+from kwalk.model.kafka.controller.controller_context import EventProgress
+from kwalk.model.kafka.snapshots.series import EVENTS, IDLE_TIME
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.language import ActionInstance, Model, Vector
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.stepping import KernelStepper, PlainStepper
 
 TOPIC = "t"
 
@@ -51,12 +51,12 @@ class Walk:
 
     # Steps.
 
-    def enabled(self) -> list[tuple[Instance, Any]]:
+    def enabled(self) -> list[tuple[ActionInstance, Any]]:
         """What can happen now, and where it leads in the stepper's terms."""
         here = self.stepper.start(self.vector)
         return [(self.model.instances[index], after) for index, after in self.stepper.successors(here)]
 
-    def take(self, instance: Instance, after: Any) -> None:
+    def take(self, instance: ActionInstance, after: Any) -> None:
         """One step."""
         before = self.model.state(self.vector)
         self.vector = self._vector(after)
@@ -97,7 +97,7 @@ class Walk:
         for b, broker in enumerate(now.brokers):
             for p, replica in enumerate(broker.replicas[0]):
                 removed = action == "remove_metadata_files" and before.brokers[b] != broker
-                if removed or (before.brokers[b].replicas[0][p].on_disk and not replica.on_disk):
+                if removed or (before.replica_of(b, 0, p).on_disk and not replica.on_disk):
                     self.led.pop((b, p), None)
                 if replica.is_leader:
                     self.led.setdefault((b, p), set()).add(replica.leader_epoch)
@@ -162,11 +162,11 @@ class Walk:
     def _hosts(self, cluster: Cluster, b: int, p: int) -> bool:
         """Whether there is a directory; where logs are never deleted it comes with the partition's state."""
         if self.model.binding.flags["stop_replica"]:
-            return cluster.brokers[b].replicas[0][p].on_disk
-        return cluster.zookeeper.topics[0].states[p].exists
+            return cluster.replica_of(b, 0, p).on_disk
+        return cluster.zookeeper.state_of(0, p).exists
 
     def _directory(self, cluster: Cluster, b: int, p: int) -> dict[str, Any]:
-        shown = identity(cluster.brokers[b].replicas[0][p].file_topic_id)
+        shown = identity(cluster.replica_of(b, 0, p).file_topic_id)
         epochs = sorted(self.led.get((b, p), ()))
         lines = "".join(f"{epoch} 0\n" for epoch in epochs)
         return {
@@ -177,9 +177,9 @@ class Walk:
 
     def _cache(self, cluster: Cluster) -> dict[str, Any]:
         active = cluster.zookeeper.controller
-        controller = None if active is None else cluster.brokers[active].controller
+        controller = None if active is None else cluster.controller_of(active)
         shown = {}
-        if controller and controller.step is Step.IDLE and controller.topics[0].partition_count:
+        if controller and controller.step is EventProgress.IDLE and controller.topics[0].partition_count:
             shown[TOPIC] = {"topic_id": identity(controller.topics[0].topic_id), "partitions": {}}
         live = [b + 1 for b in sorted(cluster.zookeeper.broker_ids)]
         return {"brokers": live, "controller": _real(active), "topics": shown}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.kafka.snapshots.capture import CachedPartition, Directory, PartitionState, read_capture
+from kwalk.model.kafka.snapshots.capture import CapturedMetadata, CapturedPartitionState, Directory, read_capture
 from tests.snapshots.captured import FILES
 
 
@@ -22,12 +22,12 @@ def test_a_capture_says_what_zookeeper_the_disks_and_the_brokers_say() -> None:
     topic = capture.topics["t"]
     assert (capture.version, capture.controller, capture.controller_epoch, capture.live) == ("2.8.2", 2, 3, (2, 3))
     assert topic.partitions[1] == (1, 2, 3)
-    assert topic.states[1] == PartitionState(leader=2, leader_epoch=1, isr=(2, 3), controller_epoch=3)
+    assert topic.states[1] == CapturedPartitionState(leader=2, leader_epoch=1, isr=(2, 3), controller_epoch=3)
     assert capture.directory(3, "t", 0) == Directory("hbcto079Q-K_O7AoNlw-Ig", ((0, 0),))
     assert capture.directory(3, "t", 2) == Directory(topic.topic_id, ((0, 0), (1, 2)))
     assert capture.brokers[1].cache is None
     assert capture.brokers[2].cache.topic_ids == {"t": topic.topic_id}
-    assert capture.brokers[2].cache.partitions["t"][1] == CachedPartition(leader=2, leader_epoch=1)
+    assert capture.brokers[2].cache.partitions["t"][1] == CapturedMetadata(leader=2, leader_epoch=1)
 
 
 def test_the_old_clients_expansion_shows_as_a_znode_without_an_id_in_format_1() -> None:

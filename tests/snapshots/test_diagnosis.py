@@ -6,10 +6,9 @@ import re
 
 import pytest
 
-from model.kafka.snapshots.capture import read_capture
-from model.kafka.snapshots.diagnosis import diagnose
-from model.kafka.snapshots.snapshot import read_snapshot
-from model.kafka.snapshots.symptoms import Condition, symptoms
+from kwalk.model.kafka.snapshots.capture import read_capture
+from kwalk.model.kafka.snapshots.diagnosis import Condition, diagnose, symptoms
+from kwalk.model.kafka.snapshots.snapshot import read_snapshot
 from tests.snapshots.captured import FILES, FOLDER, changed, document
 
 LATENT = {

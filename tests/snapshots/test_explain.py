@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from model.kafka.scenarios import running_cluster
-from model.kafka.snapshots.series import REAL_CLUSTER, read_series
-from model.language import Model, UsageError
-from search.compile import kernel_for
-from search.waypoints import Explanation, Fit, Wish, explain
+from kwalk.model.kafka.scenarios import running_cluster
+from kwalk.model.kafka.snapshots.series import REAL_CLUSTER, read_series
+from kwalk.model.language import Model, UsageError
+from kwalk.search.analyses.explain.explain import ExplainOptions, Explanation, Fit, explain
+from kwalk.search.kernel.compile.compiler import kernel_for
 from tests.snapshots.captured import FILES
 from tests.snapshots.synthetic import Walk
 
@@ -48,7 +48,7 @@ def explained(sources: Sequence[Any], variant: str | None = None, names: Sequenc
     begun = evolve(REAL_CLUSTER, initial=series.initial, labels=series.labels)
     model = Model(begun, variant or series.variant, series.bounds, other)
     kernel = kernel_of(model.variant, tuple(sorted(series.bounds.items())), tuple(sorted(other.items())))
-    return explain(model, kernel, series, Wish(seconds=120.0))
+    return explain(model, kernel, series, ExplainOptions(seconds=120.0))
 
 
 def events(keys: Sequence[str]) -> list[str]:
@@ -98,8 +98,8 @@ def test_3_9_0_the_eight_steps() -> None:
 def test_another_version_is_refused_at_the_first_capture_that_shows_the_difference(names, variant, fact) -> None:
     done = explained([FILES[name] for name in names], variant)
     assert (done.fit, done.how) == (Fit.REFUSED, "exhaustive")
-    assert (done.misfit.number, done.misfit.waypoint) == (0, f"{names[0]}.json")
-    assert done.misfit.differences[0].name == fact
+    assert (done.mismatch.number, done.mismatch.waypoint) == (0, f"{names[0]}.json")
+    assert done.mismatch.differences[0].name == fact
 
 
 # Tampering.
@@ -162,15 +162,15 @@ def test_a_capture_that_was_tampered_with_is_refused_with_its_name_and_the_field
     tamper(documents[name])
     done = explained([json.dumps(d).encode() for d in documents.values()], names=list(documents))
     assert done.fit is Fit.REFUSED
-    assert done.misfit.waypoint == name
-    assert fact in [difference.name for difference in done.misfit.differences]
+    assert done.mismatch.waypoint == name
+    assert fact in [difference.name for difference in done.mismatch.differences]
 
 
 def test_captures_in_the_wrong_order_are_refused() -> None:
     names = of(FRESH)[1:7]
     done = explained([FILES[name] for name in (*names[::-1], of(FRESH)[-1])])
-    assert (done.fit, done.misfit.waypoint) == (Fit.REFUSED, f"{names[-2]}.json")
-    assert "controller epoch" in [difference.name for difference in done.misfit.differences]
+    assert (done.fit, done.mismatch.waypoint) == (Fit.REFUSED, f"{names[-2]}.json")
+    assert "controller epoch" in [difference.name for difference in done.mismatch.differences]
 
 
 # What the model does.
@@ -221,7 +221,7 @@ WALKS: dict[str, Callable[[], Walk]] = {
     "2.8.2: deleted by hand while a marker waits for a broker, and created again": lambda: walk(
         small("2.8.2", DELETION, incarnations=1, deletions=3, hand_removals=7),
         "new_client_creates_topic(0)", "crash(1)", "client_deletes_topic(0)",
-        "remove_topic_by_hand(0); remove_marker_by_hand(0)", "delete_controller()", "restart(1)",
+        "remove_topic_by_hand(0); remove_deletion_request_by_hand(0)", "delete_controller()", "restart(1)",
         "new_client_creates_topic(0)",
     ),
     "2.8.2: a replica moves to another broker": lambda: walk(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from model.kafka.snapshots.capture import read_capture, topic_label
-from model.kafka.snapshots.untrusted_json import MIB
-from model.language import UsageError
+from kwalk.model.kafka.snapshots.capture import read_capture, topic_label
+from kwalk.model.kafka.snapshots.untrusted_json import MIB
+from kwalk.model.language import UsageError
 from tests.snapshots.captured import changed
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reports.command_line import main
-from search.waypoints import Fit
+from kwalk.reports.command_line import main
+from kwalk.search.analyses.explain.explain import Fit
 from tests.examples.reading import parts_of, squeezed
 from tests.structure.rooms import ROOT
 
@@ -39,6 +39,6 @@ def test_every_field_of_the_json_object_is_named(capsys, tmp_path, monkeypatch) 
     import json
 
     found = json.loads(capsys.readouterr().out)
-    told = REFERENCE.read_text(encoding="utf-8").split("That of `kwalk explain` has:")[1].split("That of")[0]
-    fields = {*found, *found["misfit"], *found["misfit"]["differences"][0], *found["efforts"][0]}
+    told = REFERENCE.read_text(encoding="utf-8").split("The object of `kwalk explain`:")[1].split("The object of")[0]
+    fields = {*found, *found["mismatch"], *found["mismatch"]["differences"][0], *found["efforts"][0]}
     assert [field for field in fields if f"`{field}`" not in told] == []

@@ -1,21 +1,20 @@
 """What the search finds from a capture agrees with the diagnosis of the capture alone.
 
 Consistent: no state within the bounds violates anything. Latent: somebody's doing leads to a partition that nobody
-leads. Broken: nobody has to do anything.
+leads. Broken: without any outside action.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from invariants.scenarios import OLD_CLIENT_EXPANSION
-from model.kafka.snapshots.capture import read_capture
-from model.kafka.snapshots.diagnosis import diagnose
-from model.kafka.snapshots.snapshot import read_snapshot
-from model.kafka.snapshots.symptoms import Condition
-from model.language import Model
-from search.exhaust import exhaust
-from search.verdict import Answer
+from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.model.kafka.snapshots.capture import read_capture
+from kwalk.model.kafka.snapshots.diagnosis import Condition, diagnose
+from kwalk.model.kafka.snapshots.snapshot import read_snapshot
+from kwalk.model.language import Model
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.verdict import Answer, Strength
 from tests.snapshots.captured import FILES
 
 BROKEN = [name for name in FILES if diagnose(read_capture(FILES[name])).condition is Condition.BROKEN]
@@ -33,13 +32,13 @@ def model_from(name: str) -> Model:
 @pytest.mark.parametrize("name", SETTLED)
 def test_a_broken_cluster_violates_partition_servable_without_a_step(name: str) -> None:
     model = model_from(name)
-    assert all(model.violates(model.claims_of("partition_servable(0, 0)")[0], start) for start in model.initial)
+    assert all(model.violates(model.properties_of("partition_servable(0, 0)")[0], start) for start in model.initial)
 
 
 @pytest.mark.parametrize("name", HEALTHY)
 def test_a_consistent_cluster_violates_nothing_to_begin_with(name: str) -> None:
     model = model_from(name)
-    assert not [claim.key for claim in model.claims for start in model.initial if model.violates(claim, start)]
+    assert not [prop.key for prop in model.properties for start in model.initial if model.violates(prop, start)]
 
 
 @pytest.mark.parametrize(
@@ -54,11 +53,11 @@ def test_latent_damage_needs_a_stop_or_a_crash_to_leave_a_partition_without_a_le
     verdict = exhaust(model, seconds=120)
     trace = verdict.counterexample
     assert verdict.answer is Answer.BAD_STABLE_STATE
-    assert trace.claim == "partition_servable(0, 0)"
+    assert trace.prop == "partition_servable(0, 0)"
     assert [key for key in trace.actions if not model.instance(key).action.by.system] == doings
 
 
 def test_a_consistent_cluster_stays_so_through_a_failover_and_a_stop() -> None:
     verdict = exhaust(model_from("scenario-01-exact-06-delete-controller"), seconds=120)
-    assert (verdict.answer, verdict.how) == (Answer.HOLDS, "exhaustive")
-    assert {"replica_id_matches_zookeeper", "partition_servable"} <= set(verdict.invariants)
+    assert (verdict.answer, verdict.strength) == (Answer.HOLDS, Strength.EXHAUSTIVE)
+    assert {"replica_id_matches_zookeeper", "partition_servable"} <= set(verdict.properties)

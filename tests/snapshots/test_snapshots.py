@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from invariants.scenarios import OLD_CLIENT_EXPANSION
-from model.kafka.controller_context import EventKind
-from model.kafka.snapshots.snapshot import read_snapshot
-from model.language import Model, Reading, UsageError
+from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.model.kafka.controller.controller_context import EventKind
+from kwalk.model.kafka.snapshots.snapshot import read_snapshot
+from kwalk.model.language import Model, Reading, UsageError
 from tests.snapshots.captured import AGED, FILES, changed
 
 BROKEN = "scenario-01-08c-broker1-restarted-14s"
@@ -36,7 +36,7 @@ def test_every_capture_is_an_initial_state_of_the_model(name: str) -> None:
 @pytest.mark.parametrize("name", [n for n in FILES if "stopped" not in n and not n.startswith("scenario-03-0")])
 def test_a_cluster_that_was_left_alone_is_quiet(name: str) -> None:
     model, _ = only_state(read_snapshot(FILES[name]))
-    assert model.is_quiet(model.initial[0])
+    assert model.is_quiescent(model.initial[0])
 
 
 def test_the_state_says_what_the_capture_says_under_the_real_names() -> None:
@@ -47,7 +47,7 @@ def test_the_state_says_what_the_capture_says_under_the_real_names() -> None:
     assert [shown[f"brokers[{b}].replicas[0][0].file_topic_id"] for b in (0, 1, 2)] == ["hbcto0…"] * 3
     assert [shown[f"brokers[{b}].replicas[0][1].file_topic_id"] for b in (0, 1, 2)] == ["dG8RwO…"] * 3
     assert [shown[f"zookeeper.topics[0].states[{p}].leader"] for p in (0, 1)] == ["3", "2"]
-    assert cluster.zookeeper.topics[0].states[0].isr == cluster.zookeeper.broker_ids == {1, 2}
+    assert cluster.zookeeper.state_of(0, 0).isr == cluster.zookeeper.broker_ids == {1, 2}
     with model.active():
         action = next(i for i in model.instances if i.key == "flush_metadata(0, 0, 1)")
         assert (action.actor, action.says) == ("broker 1", "writes partition.metadata of t-2")
@@ -55,7 +55,7 @@ def test_the_state_says_what_the_capture_says_under_the_real_names() -> None:
 
 def test_brokers_that_refuse_are_one_leader_epoch_behind_and_the_restarted_one_follows() -> None:
     _, cluster = only_state(read_snapshot(FILES[BROKEN]))
-    znode, brokers = cluster.zookeeper.topics[0].states[0], cluster.brokers
+    znode, brokers = cluster.zookeeper.state_of(0, 0), cluster.brokers
     assert [broker.replicas[0][0].leader_epoch for broker in brokers] == [1, 0, 0]
     assert (znode.leader, znode.leader_epoch) == (2, 1)
     assert not any(broker.replicas[0][0].is_leader for broker in brokers)
@@ -69,9 +69,9 @@ def test_a_restarted_broker_of_3_9_has_refused_at_once() -> None:
 
 def test_the_controller_remembers_the_id_that_the_old_client_erased() -> None:
     _, cluster = only_state(read_snapshot(FILES["scenario-01-04-old-alter"]))
-    controller = cluster.brokers[cluster.zookeeper.controller].controller
+    controller = cluster.controller_of(cluster.zookeeper.controller)
     assert cluster.zookeeper.topics[0].topic_id is None
-    assert controller.topics[0].topic_id == cluster.brokers[0].replicas[0][0].topic_id == 0
+    assert controller.topics[0].topic_id == cluster.replica_of(0, 0, 0).topic_id == 0
 
 
 def test_removed_files_leave_two_initial_states_as_nobody_sees_what_a_running_broker_remembers() -> None:
@@ -86,7 +86,7 @@ def test_removed_files_leave_two_initial_states_as_nobody_sees_what_a_running_br
 def test_the_order_of_replicas_is_the_real_one() -> None:
     reading = read_snapshot(FILES["scenario-03-00-broken"])
     model = model_of(reading)
-    from model.kafka.assignment import assignment
+    from kwalk.model.kafka.assignment import assignment
 
     with model.active():
         brokers = reading.labels["brokers"]
@@ -105,7 +105,7 @@ def test_a_dead_leader_means_that_the_controller_has_yet_to_handle_broker_change
         capture["brokers"]["3"].update(alive=False, metadata_cache=None)
 
     model, cluster = only_state(read_snapshot(changed(kill_leader)))
-    controller = cluster.brokers[cluster.zookeeper.controller].controller
+    controller = cluster.controller_of(cluster.zookeeper.controller)
     assert controller.events.head.kind is EventKind.BROKER_CHANGE
     assert any(i.key.startswith("broker_failure") for i, _ in model.successors(model.initial[0]))
 
@@ -120,7 +120,7 @@ def test_a_partition_without_a_state_means_that_partition_modifications_waits() 
     model, cluster = only_state(reading)
     assert reading.labels["partitions"][:2] == ("1", "0")
     assert (
-        cluster.brokers[cluster.zookeeper.controller].controller.events.head.kind is EventKind.PARTITION_MODIFICATIONS
+        cluster.controller_of(cluster.zookeeper.controller).events.head.kind is EventKind.PARTITION_MODIFICATIONS
     )
     assert any(i.key.startswith("partition_modifications") for i, _ in model.successors(model.initial[0]))
 
@@ -142,8 +142,9 @@ def test_many_topics_and_partitions_are_represented_by_a_few_and_the_facts_say_s
     reading = read_snapshot(changed(grow))
     assert reading.labels["topics"] == ("u00",)
     assert reading.bounds["partitions"] == 1
-    assert "Looked at: topic u00, as it fares worst or is the first; 20 other topics are left out." in reading.facts
-    assert any(fact.startswith("u00-0 stands for u00-1, ") and "42 more" in fact for fact in reading.facts)
+    about = "Looked at: topic u00, which is in the worst condition or the first; 20 other topics are left out."
+    assert about in reading.facts
+    assert any(fact.startswith("u00-0 represents u00-1, ") and "42 more" in fact for fact in reading.facts)
     assert only_state(reading)
 
 
@@ -158,7 +159,7 @@ def test_more_replicas_than_the_model_explores_are_left_out_by_name() -> None:
     _, cluster = only_state(reading)
     assert reading.labels["brokers"] == ("1", "2", "3")
     assert "Left out, to keep the search small: the replicas of t-0 on brokers 4 and 5." in reading.facts
-    assert "Broker 4 is controller; here broker 1 plays that part." in reading.facts
+    assert "Broker 4 is controller; here broker 1 stands in for it." in reading.facts
     assert cluster.zookeeper.controller == 0
 
 
@@ -194,15 +195,15 @@ def test_the_diagnosis_ends_with_the_searchs_shortest_way() -> None:
     steps = [("operator", "deletes /controller"), ("controller 2", "handles Reelect"), ("fault", "broker 1 crashes")]
     way = "The search's shortest way to a violation: the operator deletes /controller, then broker 1 crashes."
     assert diagnose(steps)[-1] == way
-    assert diagnose(None)[-1] == "The search did not get there in its bounds."
+    assert diagnose(None)[-1] == "The search reached no violation within its bounds."
 
 
 def test_what_the_search_finds_in_a_consistent_cluster_comes_first() -> None:
     diagnose = read_snapshot(FILES[AGED]).diagnose
     stop = [("operator", "stops broker 1; controller 2 moves its leaders first"), ("broker 1", "starts")]
     assert diagnose(stop)[0] == "Latent: the search's shortest way to a violation: the operator stops broker 1."
-    assert diagnose([])[0] == "Broken: the search's shortest way to a violation: nobody has to do anything."
-    assert diagnose(None)[-1] == "The search found nothing bad from here."
+    assert diagnose([])[0] == "Broken: the search's shortest way to a violation: without any outside action."
+    assert diagnose(None)[-1] == "The search found no violation from here."
 
 
 def test_a_consistent_cluster_that_a_client_would_damage_is_consistent() -> None:
@@ -218,5 +219,5 @@ def test_a_reading_takes_the_place_of_the_scenarios_own_beginning() -> None:
     assert Model(begun).initial != Model(OLD_CLIENT_EXPANSION).initial
     with pytest.raises(UsageError, match="No bound named 'moons'"):
         OLD_CLIENT_EXPANSION.starting_from(evolve(reading, bounds={"moons": 1}))
-    with pytest.raises(UsageError, match="No invariant named 'nice_weather'"):
-        OLD_CLIENT_EXPANSION.starting_from(evolve(reading, invariants=("nice_weather",)))
+    with pytest.raises(UsageError, match="No property named 'nice_weather'"):
+        OLD_CLIENT_EXPANSION.starting_from(evolve(reading, properties=("nice_weather",)))

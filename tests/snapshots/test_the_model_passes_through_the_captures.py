@@ -8,10 +8,10 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from invariants.scenarios import OLD_CLIENT_EXPANSION
-from model.kafka.snapshots.capture import read_capture
-from model.kafka.snapshots.snapshot import read_snapshot
-from model.language import Model, Result, Vector
+from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.model.kafka.snapshots.capture import read_capture
+from kwalk.model.kafka.snapshots.snapshot import read_snapshot
+from kwalk.model.language import Model, StepResult, Vector
 from tests.snapshots.captured import FILES
 
 SERIES = {
@@ -92,7 +92,7 @@ def after(model: Model, doings: tuple[str, ...]) -> Vector:
     vector = model.initial[0]
     for key in doings:
         outcome = model.attempt(model.instance(key), vector)
-        assert outcome.result is Result.DONE, key
+        assert outcome.result is StepResult.DONE, key
         vector = outcome.after
     system = [i for i in model.instances if i.action.by.system and i.action.name != "restart"]
     for _ in range(100):

@@ -21,12 +21,12 @@ from pathlib import Path
 
 import pyspark
 
-from search.spark.java import java_home
+from kwalk.search.spark.java import java_home
 
 SPARK = Path(pyspark.__file__).parent
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0
-"""Seconds to wait for a daemon to say what it should."""
+"""Seconds to wait for a line in a daemon's log."""
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """For every Java of a test, executors too: none lives long enough to win back what compiling well would cost."""
 DEATH_SIGNAL = 1
@@ -50,7 +50,7 @@ class Cluster:
         self._said("master", r"Registering worker (\S+) with", times=workers)
 
     def _start(self, kind: str, *arguments: str) -> None:
-        """Start a daemon; what it says goes to its log."""
+        """Start a daemon; its output goes to its log."""
         name = kind if kind == "master" else f"{kind}-{len(self.daemons) - 1}"
         with (self.folder / f"{name}.log").open("wb") as log:
             self.daemons.append(subprocess.Popen(
@@ -71,7 +71,7 @@ class Cluster:
         }  # fmt: skip
 
     def _said(self, name: str, pattern: str, times: int = 1) -> list[str]:
-        """What a daemon's log says, as soon as it has said it so often; AssertionError with the log if it does not."""
+        """Wait until a daemon's log has a pattern that many times; return the matches, or raise AssertionError."""
         end, log = time.monotonic() + PATIENCE, self.folder / f"{name}.log"
         while time.monotonic() < end:
             found = re.findall(pattern, log.read_text(errors="replace"))

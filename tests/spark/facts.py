@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from search.verdict import Verdict
+from kwalk.search.results.verdict import Verdict
 
 
 def facts(verdict: Verdict) -> Verdict:

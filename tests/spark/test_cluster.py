@@ -8,14 +8,14 @@ import sys
 import time
 from pathlib import Path
 
-from model.examples.reference import REFERENCE
-from model.examples.two_phase_commit import TWO_PHASE_COMMIT
-from model.language import Model
-from search.distributed import exhaust_on_spark
-from search.walks import walk
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
+from kwalk.model.language import Model
+from kwalk.search.simulation.walk import walk
+from kwalk.search.spark.exhaustive.search import exhaust_on_spark
 from tests.distributed.compared import everything
 from tests.spark.facts import facts
-from tests.spark.robbed import ASKED, SEARCH
+from tests.spark.losing_workers import ASKED, SEARCH
 
 HELD = """
 import time
@@ -36,10 +36,10 @@ def started(*arguments):
 
 
 def test_workers_killed_in_mid_run_change_nothing(tmp_path):
-    said, complaints = started("-m", "tests.spark.robbed", tmp_path / "cluster").communicate(timeout=900)
+    output, complaints = started("-m", "tests.spark.losing_workers", tmp_path / "cluster").communicate(timeout=900)
     walked = facts(walk(Model(REFERENCE), **ASKED))
-    searched = exhaust_on_spark(Model(TWO_PHASE_COMMIT), folder=tmp_path / "alone", few=1 << 60, **SEARCH)
-    assert said.splitlines() == ["True", repr(walked), "True", everything(searched)], complaints
+    searched = exhaust_on_spark(Model(TWO_PHASE_COMMIT), folder=tmp_path / "alone", local_level=1 << 60, **SEARCH)
+    assert output.splitlines() == ["True", repr(walked), "True", everything(searched)], complaints
 
 
 def test_daemons_die_with_the_process_that_started_them():
@@ -55,7 +55,7 @@ def test_daemons_die_with_the_process_that_started_them():
 
 
 def _runs(process):
-    """Whether a process is there, and not only a dead one that nobody has asked about."""
+    """Return whether a process is running, and not a zombie."""
     try:
         return process.joinpath("stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from model.language import UsageError
-from search.spark import java
-from search.spark.java import VECTOR_MODULE, java_home, java_version
+from kwalk.model.language import UsageError
+from kwalk.search.spark import java
+from kwalk.search.spark.java import VECTOR_MODULE, java_home, java_version
 
 
 def fake_java(folder, *lines):
@@ -69,8 +69,8 @@ def test_the_wrapper_passes_on_every_other_argument_unchanged(tmp_path, nowhere,
     monkeypatch.setattr(java, "_bundled_home", lambda: echoing)
     wrapped = java_home(nowhere) / "bin" / "java"
     arguments = ["-cp", "a b:*", VECTOR_MODULE, "", "it's", "$HOME"]
-    said = subprocess.run([wrapped, *arguments], capture_output=True, text=True, check=True).stdout
-    assert said == "<-cp><a b:*><><it's><$HOME>"
+    output = subprocess.run([wrapped, *arguments], capture_output=True, text=True, check=True).stdout
+    assert output == "<-cp><a b:*><><it's><$HOME>"
 
 
 def test_the_wrapper_is_written_elsewhere_if_the_cache_folder_cannot_be(tmp_path, nowhere):
@@ -85,7 +85,7 @@ def test_no_java_at_all_is_an_error_that_says_what_to_do(nowhere, monkeypatch):
 
 
 COUNT_TO_SIX = """
-from search.spark.session import spark_session
+from kwalk.search.spark.session import spark_session
 with spark_session(1) as session:
     print(session.range(6).count())
 """

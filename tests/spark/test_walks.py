@@ -13,17 +13,17 @@ import pytest
 from attrs import evolve
 from pyspark import cloudpickle
 
-from model.examples.reference import REFERENCE
-from model.language import Model, UsageError
-from search.compile import compiled, kernel_of
-from search.spark import fleet as engine
-from search.spark.fleet import SparkFailure
-from search.spark.walks import walk_on_spark
-from search.spark.work import OtherCpu, Parcel, Round, unpacked, walker_of
-from search.verdict import Answer
-from search.walks import walk
-from search.walks.chunks import Course
-from search.walks.manner import SWARM
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.language import Model, UsageError
+from kwalk.search.kernel.compile.compiler import compiled_model, kernel_of
+from kwalk.search.results.verdict import Answer
+from kwalk.search.simulation.chunks import SimulationPlan
+from kwalk.search.simulation.options import SWARM
+from kwalk.search.simulation.walk import walk
+from kwalk.search.spark import executors as engine
+from kwalk.search.spark.executors import SparkFailure
+from kwalk.search.spark.walks import walk_on_spark
+from kwalk.search.spark.work import CpuMismatch, Round, TaskPayload, unpacked, walker_of
 from tests.spark.facts import facts
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors cannot import this file
@@ -36,24 +36,24 @@ def model():
 
 @pytest.fixture
 def rare(model):
-    """A claim that few short walks violate."""
-    return {"claims": model.claims_of("leaders_when_settled"), "seed": 5, "walks": 20_000, "depth": 9}
+    """The options of short walks, few of which violate the property."""
+    return {"properties": model.properties_of("leaders_when_settled"), "seed": 5, "walks": 20_000, "depth": 9}
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 4])
 def test_every_number_of_partitions_finds_what_one_process_finds(spark, model, partitions):
-    asked = {"seed": 7, "walks": 3000, "depth": 40, "keep_going": True, "minimize": 100}
-    alone = walk(model, **asked)
+    options = {"seed": 7, "walks": 3000, "depth": 40, "keep_going": True, "minimize": 100}
+    alone = walk(model, **options)
     assert alone.answer is Answer.VIOLATED and sum(cluster.count for cluster in alone.clusters) == 100
-    assert facts(walk_on_spark(model, session=spark, partitions=partitions, **asked)) == facts(alone)
+    assert facts(walk_on_spark(model, session=spark, partitions=partitions, **options)) == facts(alone)
 
 
 @pytest.mark.parametrize("partitions", [1, 3])
 def test_a_swarm_finds_the_same_on_every_number_of_partitions(spark, model, partitions):
-    asked = {"seed": 7, "walks": 8000, "depth": 40, "keep_going": True, "minimize": 20, "manner": SWARM}
-    alone = walk(model, **asked)
+    options = {"seed": 7, "walks": 8000, "depth": 40, "keep_going": True, "minimize": 20, "options": SWARM}
+    alone = walk(model, **options)
     assert any(note.startswith("A swarm of 3 generations") for note in alone.notes)
-    assert facts(walk_on_spark(model, session=spark, partitions=partitions, **asked)) == facts(alone)
+    assert facts(walk_on_spark(model, session=spark, partitions=partitions, **options)) == facts(alone)
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 4])
@@ -65,28 +65,33 @@ def test_the_first_violation_is_the_same_on_every_number_of_partitions(spark, mo
 
 def test_another_seed_walks_elsewhere(spark, model):
     one, other = (walk_on_spark(model, session=spark, seed=seed, walks=200, keep_going=True) for seed in (1, 2))
-    assert one.rules != other.rules
+    assert one.action_counts != other.action_counts
 
 
-def test_a_time_budget_ends_the_run_and_progress_is_told(spark, model):
-    told = []
+def test_a_time_budget_ends_the_run_and_progress_is_reported(spark, model):
+    reports = []
     began = time.monotonic()
-    verdict = walk_on_spark(model, session=spark, seconds=2.0, keep_going=True, report=told.append)
+    verdict = walk_on_spark(model, session=spark, seconds=2.0, keep_going=True, report=reports.append)
     assert 1.5 < time.monotonic() - began < 20
     assert verdict.walks > 0
-    assert [progress.done for progress in told] == sorted(progress.done for progress in told)
-    assert told[-1].done == verdict.steps
+    assert [progress.done for progress in reports] == sorted(progress.done for progress in reports)
+    assert reports[-1].done == verdict.steps
 
 
-def test_the_tables_say_what_the_verdict_says(spark, model, tmp_path):
+def test_the_tables_agree_with_the_verdict(spark, model, tmp_path):
     verdict = walk_on_spark(model, session=spark, seed=7, walks=3000, depth=40, keep_going=True, out=tmp_path)
     folder = tmp_path / "walks-topic-id-core-default-7"
-    chunks, findings, rules = (pq.read_table(folder / f"{name}.parquet") for name in ("chunks", "findings", "rules"))
+    chunks, findings, actions = (
+        pq.read_table(folder / f"{name}.parquet") for name in ("chunks", "findings", "action_counts")
+    )
     assert sum(chunks["walks"].to_pylist()) == verdict.walks
     assert sum(chunks["steps"].to_pylist()) == verdict.steps
-    claims = findings["claim"].to_pylist()
-    assert {f.claim: f.count for f in verdict.findings} == {claim: claims.count(claim) for claim in set(claims)}
-    assert {row["action"]: row["taken"] for row in rules.to_pylist()} == {k: r.taken for k, r in verdict.rules.items()}
+    assert {table.schema.metadata[b"kwalk.format"] for table in (chunks, findings, actions)} == {b"2"}
+    properties = findings["property"].to_pylist()
+    assert {f.prop: f.count for f in verdict.findings} == {prop: properties.count(prop) for prop in set(properties)}
+    assert {row["action_instance"]: row["taken"] for row in actions.to_pylist()} == {
+        k: r.taken for k, r in verdict.action_counts.items()
+    }
 
 
 def test_a_second_run_replaces_the_tables_of_the_first(spark, model, tmp_path):
@@ -112,8 +117,8 @@ def test_a_scenario_with_a_hostile_name_stays_in_its_folder(spark, tmp_path):
 def test_a_worker_that_dies_is_replaced_and_nothing_changes(spark, model, rare, tmp_path, monkeypatch):
     marker = str(tmp_path / "died")
 
-    def mortal(parcel, work):
-        walker = walker_of(parcel, work)
+    def mortal(payload, work):
+        walker = walker_of(payload, work)
 
         def walk_or_die(batches):
             if not os.path.exists(marker):
@@ -130,7 +135,7 @@ def test_a_worker_that_dies_is_replaced_and_nothing_changes(spark, model, rare, 
 
 
 def test_a_job_that_fails_is_one_error_and_leaves_no_tables(spark, model, tmp_path, monkeypatch):
-    def broken(parcel, work):
+    def broken(payload, work):
         def fail(batches):
             raise ValueError("An executor cannot do this")
 
@@ -143,11 +148,11 @@ def test_a_job_that_fails_is_one_error_and_leaves_no_tables(spark, model, tmp_pa
 
 
 def test_machine_code_for_another_cpu_is_not_run(model):
-    code = compiled(model)
+    code = compiled_model(model)
     kernel = kernel_of(model, code)
-    course = Course(np.zeros((1, kernel.words), np.uint64), ())
-    with pytest.raises(OtherCpu, match="Start the driver on a machine"):
-        unpacked(Parcel(kernel, code, "another", course, most=0).pack())
+    plan = SimulationPlan(np.zeros((1, kernel.words), np.uint64), ())
+    with pytest.raises(CpuMismatch, match="Start the driver on a machine"):
+        unpacked(TaskPayload(kernel, code, "another", plan, most=0).pack())
 
 
 def test_chunks_cover_the_walks_of_a_round_once():
@@ -157,16 +162,16 @@ def test_chunks_cover_the_walks_of_a_round_once():
 
 INTERRUPTED = """
 import sys
-from model.examples.reference import REFERENCE
-from model.language import Model
-from search.spark.walks import walk_on_spark
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.language import Model
+from kwalk.search.spark.walks import walk_on_spark
 if __name__ == "__main__":
-    told = lambda progress: print("walking", flush=True)
+    report = lambda progress: print("walking", flush=True)
     print("starting", flush=True)
     verdict = walk_on_spark(
-        Model(REFERENCE), claims=(), seconds=120, keep_going=True, partitions=1, out=sys.argv[1], report=told
+        Model(REFERENCE), properties=(), seconds=120, keep_going=True, partitions=1, out=sys.argv[1], report=report
     )
-    print(verdict.how, verdict.walks, flush=True)
+    print(verdict.qualifier, verdict.walks, flush=True)
 """
 
 
@@ -181,9 +186,9 @@ def test_an_interrupt_leaves_a_partial_verdict_and_whole_tables(tmp_path, word, 
         assert running.poll() is None
     time.sleep(seconds)
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does for Ctrl-C: everything that we started gets it
-    said, complaints = running.communicate(timeout=60)
-    how, walks = said.splitlines()[-1].split()
-    assert (how, complaints, running.returncode) == ("interrupted", "", 0)
+    output, errors = running.communicate(timeout=60)
+    how, walks = output.splitlines()[-1].split()
+    assert (how, errors, running.returncode) == ("interrupted", "", 0)
     assert (int(walks) > 0) == (word == "walking")
     (folder,) = out.iterdir()
     assert sum(pq.read_table(folder / "chunks.parquet")["walks"].to_pylist()) == int(walks)

@@ -43,11 +43,11 @@ def _is_dynamic_import(node: ast.Call) -> bool:
 
 def arrows(path: Path) -> set[str]:
     """The dotted names that the file imports."""
-    package = ".".join(path.relative_to(ROOT).parts[:-1])
+    package = ".".join(("kwalk", *path.relative_to(ROOT).parts[:-1]))
     return set(imported_names(path.read_text(encoding="utf-8"), package))
 
 
 def roots(path: Path) -> set[str]:
-    """The top-level packages that the file imports, by the names of their projects, less the standard library's."""
-    packages = {name.split(".")[0] for name in arrows(path)}
+    """The rooms and the packages that the file imports, by the names of their projects, less the standard library's."""
+    packages = {name.removeprefix("kwalk.").split(".")[0] for name in arrows(path)}
     return {PROJECTS.get(package, package) for package in packages - set(sys.stdlib_module_names)}

@@ -8,7 +8,7 @@ import tomllib
 
 import pytest
 
-from reports.commands.options import parser
+from kwalk.reports.commands.options import parser
 from tests.structure.documents import blocks, documents, links
 from tests.structure.rooms import ROOT
 

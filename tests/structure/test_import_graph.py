@@ -57,7 +57,7 @@ def test_a_model_has_no_clock_and_no_chance():
 
 def test_the_language_does_not_know_the_models_written_in_it():
     knowing = [path for path in modules("model/language")
-               if any(name.startswith(("model.kafka", "model.examples")) for name in arrows(path))]
+               if any(name.startswith(("kwalk.model.kafka", "kwalk.model.examples")) for name in arrows(path))]
     assert not knowing
 
 
@@ -81,18 +81,19 @@ def test_every_room_has_modules_to_look_at():
 @pytest.mark.parametrize(
     "source",
     [
-        "import search.walk",
-        "from search import walk",
-        "from search.walks import run_walks",
-        "def late():\n    from search.walks import run_walks",
-        "if TYPE_CHECKING:\n    import search",
-        "import importlib\nimportlib.import_module('search.walks')",
+        "import kwalk.search.simulation.walk",
+        "from kwalk.search import simulation",
+        "from kwalk.search.simulation import run_walks",
+        "def late():\n    from kwalk.search.simulation import run_walks",
+        "if TYPE_CHECKING:\n    import kwalk.search",
+        "import importlib\nimportlib.import_module('kwalk.search.simulation')",
     ],
 )
 def test_an_arrow_is_seen_however_it_is_written(source):
-    assert {name.split(".")[0] for name in imported_names(source, "model.language")} & {"search"}
+    names = imported_names(source, "kwalk.model.language")
+    assert {name.removeprefix("kwalk.").split(".")[0] for name in names} & {"search"}
 
 
 def test_a_relative_import_is_resolved_in_its_package():
-    assert list(imported_names("from ..kafka import broker", "model.language")) == ["model.kafka.broker"]
-    assert list(imported_names("from . import shapes", "model.language")) == ["model.language.shapes"]
+    assert list(imported_names("from ..kafka import broker", "kwalk.model.language")) == ["kwalk.model.kafka.broker"]
+    assert list(imported_names("from . import shapes", "kwalk.model.language")) == ["kwalk.model.language.shapes"]

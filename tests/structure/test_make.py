@@ -30,7 +30,7 @@ def clone(tmp_path):
     """A folder with a space in its name, with what `make` needs, and nothing set up."""
     folder = tmp_path / "a clone"
     folder.mkdir()
-    for name in ("Makefile", "pyproject.toml", "requirements.lock", "requirements-build.lock"):
+    for name in ("Makefile", "pyproject.toml", "setup.py", "requirements.lock", "requirements-build.lock"):
         shutil.copy(ROOT / name, folder)
     return folder
 

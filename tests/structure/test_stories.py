@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from invariants.scenarios import SCENARIOS
+from kwalk.invariants.scenarios import SCENARIOS
 from tests.structure.documents import documents, links
 from tests.structure.rooms import ROOT
 

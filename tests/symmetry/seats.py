@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import (
+from kwalk.model.language import (
     Actor,
     Array,
     Bound,
@@ -146,7 +146,7 @@ PARTY = Scenario(
     story="Guests come, meet and like each other.",
     state=House,
     actions=(arrive, seat, like, post, deliver, dismiss),
-    invariants=(nobody_likes_a_stranger, letters_are_for_the_seated, likes_last, somebody_is_liked_back),
+    properties=(nobody_likes_a_stranger, letters_are_for_the_seated, likes_last, somebody_is_liked_back),
     bounds={"guests": 3, "queue": 2},
     variants={order: {"order": order} for order in ("none", "size", "first", "name")},
 )

@@ -8,22 +8,22 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from invariants.scenarios import DELETE_AND_RECREATE
-from model.examples.blocking_queue import BLOCKING_QUEUE
-from model.examples.ewd840 import EWD840
-from model.examples.lost_update import LOST_UPDATE
-from model.examples.readers_writers import READERS_WRITERS
-from model.examples.two_phase_commit import TWO_PHASE_COMMIT
-from model.language import Model, UsageError
-from search.checkpoint import Checkpoint
-from search.compile import kernel_for
-from search.confirm import EngineDisagreement
-from search.exhaust import exhaust
-from search.loops.shelves import LEAST_WORDS
-from search.symmetry.permutations import Renaming
-from search.symmetry.table import OrbitTable
-from search.trace import run
-from search.verdict import Answer
+from kwalk.invariants.scenarios import DELETE_AND_RECREATE
+from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
+from kwalk.model.examples.ewd840 import EWD840
+from kwalk.model.examples.lost_update import LOST_UPDATE
+from kwalk.model.examples.readers_writers import READERS_WRITERS
+from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
+from kwalk.model.language import Model, UsageError
+from kwalk.search.base.options import CheckpointOptions
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.exhaustive.symmetry.canonicalize import SymmetryTable
+from kwalk.search.exhaustive.symmetry.permutations import Renaming
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.results.confirmation import EngineDisagreement
+from kwalk.search.results.trace import run
+from kwalk.search.results.verdict import Answer
+from kwalk.search.visited.tree_compression import LEAST_WORDS
 from tests.examples.plain_search import space_of
 from tests.search.plain_kernel import plain_kernel
 from tests.symmetry.seats import PARTY, TICKETS
@@ -52,12 +52,12 @@ def lengths(verdict):
     """The shortest trace to a violation of each invariant."""
     found = {}
     for finding in sorted(verdict.findings, key=lambda f: f.trace.length if f.trace else 0):
-        found.setdefault(finding.claim.partition("(")[0], finding.trace.length if finding.trace else None)
+        found.setdefault(finding.prop.partition("(")[0], finding.trace.length if finding.trace else None)
     return found
 
 
 def never_fired(verdict):
-    return {key for key, rule in verdict.rules.items() if not rule.taken}
+    return {key for key, rule in verdict.action_counts.items() if not rule.taken}
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_members_in_every_kind_of_field_are_renamed(party):
 
 def test_a_claim_that_nothing_can_show_is_missed_in_both(party):
     _, whole, fewer = party
-    missing = [{f.claim for f in verdict.findings if f.trace is None} for verdict in (whole, fewer)]
+    missing = [{f.prop for f in verdict.findings if f.trace is None} for verdict in (whole, fewer)]
     assert missing[0] == missing[1] == {f"somebody_is_liked_back({n}, {n})" for n in range(3)}
 
 
@@ -117,7 +117,7 @@ def test_orbits_are_what_plain_renaming_makes_them():
 def test_packed_states_are_renamed_as_vectors_are(party):
     model, kernel = party[0], kernel_for(party[0])
     renaming = Renaming(model, "guests")
-    table = OrbitTable(renaming, kernel)
+    table = SymmetryTable(renaming, kernel)
     for finding in party[1].findings:
         for vector in finding.trace.states if finding.trace else ():
             renamed = [renaming.vector(vector, permutation) for permutation in permutations(range(3))]
@@ -125,7 +125,7 @@ def test_packed_states_are_renamed_as_vectors_are(party):
             packed = kernel.pack(np.array([vector]))
             assert (table.permuted(packed[0]) == kernel.pack(np.array(renamed))).all()
             least = min(map(tuple, kernel.pack(np.array(renamed)).tolist()))
-            assert tuple(table.represented(packed)[0].tolist()) == least
+            assert tuple(table.canonical(packed)[0].tolist()) == least
 
 
 @pytest.mark.parametrize(
@@ -155,50 +155,54 @@ def lines_named(message):
 )
 def test_domains_that_a_model_orders_are_refused_with_the_place(scenario, domain, line):
     model = Model(scenario)
-    claims = tuple(claim for claim in model.claims if claim.kind.value != "eventually")
+    properties = tuple(prop for prop in model.properties if prop.kind.value != "eventually")
     with pytest.raises(UsageError, match=f"The {domain} are not interchangeable") as refused:
-        exhaust(model, claims=claims, symmetry=domain)
+        exhaust(model, properties=properties, symmetry=domain)
     assert any(line in text for text in lines_named(str(refused.value)))
 
 
 def test_kafkas_brokers_are_ordered_by_assignments_too(monkeypatch):
-    monkeypatch.setattr("search.symmetry.interchange._check_start", lambda renaming: None)
+    monkeypatch.setattr("kwalk.search.exhaustive.symmetry.interchange._check_start", lambda renaming: None)
     model = Model(DELETE_AND_RECREATE)
-    with pytest.raises(UsageError, match=r"new_client_creates_topic, .*admin_clients.py:\d+, does not treat all alike"):
+    with pytest.raises(
+        UsageError, match=r"new_client_creates_topic, .*admin_clients.py:\d+, does not treat all members alike"
+    ):
         exhaust(model, symmetry="brokers")
 
 
 def test_without_the_check_plain_python_would_notice(monkeypatch):
     model = Model(BLOCKING_QUEUE, "one-wait-set")
-    assert exhaust(model, claims=()).answer is Answer.DEADLOCK
-    monkeypatch.setattr("search.symmetry.check_interchangeable", lambda renaming, asked: None)
-    with pytest.raises(EngineDisagreement, match=r"takes wait\(0\) and plain Python does not"):
-        exhaust(model, claims=(), symmetry="threads")
+    assert exhaust(model, properties=()).answer is Answer.DEADLOCK
+    monkeypatch.setattr(
+        "kwalk.search.exhaustive.symmetry.explorer.check_interchangeable", lambda renaming, asked: None
+    )
+    with pytest.raises(EngineDisagreement, match=r"executes wait\(0\) and plain Python does not"):
+        exhaust(model, properties=(), symmetry="threads")
 
 
 @pytest.mark.parametrize(
     ("scenario", "asked", "domain", "message"),
     [
-        (TICKETS, None, "guests", "given gives its members out one after the other"),
-        (PARTY, None, "rooms", "'rooms' is no domain of 2 to 6 members"),
-        (evolve(PARTY, bounds={"guests": 7, "queue": 1}), None, "guests", "is no domain of 2 to 6 members"),
-        (PARTY, "nobody_likes_a_stranger(0)", "guests", "ask for nobody_likes_a_stranger as a whole"),
-        (EWD840, "end_comes_to_be_known", "nodes", "is about what comes eventually"),
+        (TICKETS, None, "guests", "given allocates its members one after the other"),
+        (PARTY, None, "rooms", "'rooms' is not a domain of 2 to 6 members"),
+        (evolve(PARTY, bounds={"guests": 7, "queue": 1}), None, "guests", "is not a domain of 2 to 6 members"),
+        (PARTY, "nobody_likes_a_stranger(0)", "guests", "check nobody_likes_a_stranger as a whole"),
+        (EWD840, "end_comes_to_be_known", "nodes", "is an `eventually` property"),
     ],
 )
 def test_what_cannot_be_done_is_refused(scenario, asked, domain, message):
     model = Model(scenario)
     with pytest.raises(UsageError, match=re.escape(message)):
-        exhaust(model, claims=model.claims_of(asked) if asked else None, symmetry=domain)
+        exhaust(model, properties=model.properties_of(asked) if asked else None, symmetry=domain)
 
 
 def test_checkpoints_and_symmetry_do_not_go_together(tmp_path):
     with pytest.raises(UsageError, match="saves no checkpoints"):
-        exhaust(Model(TWO_PHASE_COMMIT), symmetry="rms", checkpoint=Checkpoint(tmp_path))
+        exhaust(Model(TWO_PHASE_COMMIT), symmetry="rms", checkpoint=CheckpointOptions(tmp_path))
 
 
 def test_the_command_says_what_was_saved(capsys, tmp_path, monkeypatch):
-    from reports.command_line import main
+    from kwalk.reports.command_line import main
 
     monkeypatch.chdir(tmp_path)
     assert main(["exhaust", "two-phase-commit", "--symmetry", "rms"]) == 0

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from reports import assert_finds
-from reports.replaying import open_trace
-from reports.trace_file import read_trace
+from kwalk.reports.assertions import assert_finds
+from kwalk.reports.traces.replay import open_trace
+from kwalk.reports.traces.trace_file import read_trace
 
 HERE = Path(__file__).parent
 KNOWN = [

@@ -1,8 +1,8 @@
-"""The fixes that the model has, each with what it claims to close and where it is tried; one module for each theme."""
+"""Fixes by theme: what each claims to close, where it comes from, and the trials that show it."""
 from __future__ import annotations
 
-from model.kafka.fixes import deletion, reassignment, records, sessions, topic_ids
-from model.language.fix import Fix
+from kwalk.model.kafka.fixes import deletion, reassignment, records, sessions, topic_ids
+from kwalk.model.language.fix import Fix
 
 FIXES: tuple[Fix, ...] = (
     *topic_ids.FIXES,
@@ -11,4 +11,4 @@ FIXES: tuple[Fix, ...] = (
     *sessions.FIXES,
     *deletion.FIXES,
 )
-"""All of them, in the order in which an audit shows them."""
+"""All fixes, in the order of the audit."""

@@ -1,15 +1,15 @@
 """Fixes of topics that are deleted, created again under their name, or come back."""
 from __future__ import annotations
 
-from model.kafka.versions import (
+from kwalk.model.kafka.versions import (
     CLEAR_SM_ON_REMOVE,
-    CREATE_CHECKS_MARKER,
+    CREATE_CHECKS_DELETE_TOPICS,
     OFFLINE_WITHOUT_LEADERSHIP,
     OLD_UPSERT,
     RESTORE_ON_DELETE,
     UNOPENED_LOG_IS_OFFLINE,
 )
-from model.language.fix import Fix, Trial
+from kwalk.model.language.fix import Fix, Trial
 
 UNMOVED = {"failovers": 0}
 BEFORE_6650 = {"offline_without_leadership": False}
@@ -17,7 +17,7 @@ BEFORE_6650 = {"offline_without_leadership": False}
 FIXES = (
     Fix(
         flag=OFFLINE_WITHOUT_LEADERSHIP,
-        claims="a topic with a partition that never had a leader can be deleted",
+        closes="a topic with a partition that never had a leader can be deleted",
         source="KAFKA-6650 (2.0): ReplicaStateMachine.doHandleStateChanges",
         trials=(
             Trial("topic-deletion", ("deletion_terminates",)),
@@ -26,27 +26,27 @@ FIXES = (
                 ("deletion_terminates",),
                 variant="2.5.0",
                 flags={"restore_on_delete": False},
-                about="the partition without a leader came by an expansion, and KAFKA-6612 has not taken it back",
+                about="an expansion added the partition without a leader, and KAFKA-6612 has not removed it",
             ),
         ),
     ),
     Fix(
         flag=RESTORE_ON_DELETE,
-        claims="a topic that is being deleted gets no partitions that its deletion does not know",
+        closes="a topic that is being deleted gets no partitions that its deletion does not cover",
         source="KAFKA-6612 (2.0): KafkaController.processPartitionModifications, restorePartitionReplicaAssignment",
         trials=(
             Trial(
                 "expansion-during-halted-deletion",
                 ("context_agrees",),
                 variant="2.5.0",
-                about="the controller that deletes the topic hears of the expansion",
+                about="the controller that deletes the topic handles the expansion",
             ),
             Trial(
                 "expansion-during-deletion",
                 ("deletion_terminates",),
                 variant="2.5.0",
                 flags=BEFORE_6650,
-                about="the controller moves before it has heard of the expansion: the next one deletes what it finds",
+                about="the controller moves before it has handled the expansion: the next one deletes what it finds",
             ),
             Trial(
                 "expansion-during-deletion",
@@ -61,26 +61,27 @@ FIXES = (
         flag=OLD_UPSERT,
         off=True,
         on=False,
-        claims="a client that writes the znode of a topic that was deleted meanwhile does not bring the topic back",
+        closes="a client that writes the znode of a topic deleted in the meantime does not create it again",
         source="KAFKA-5646 (1.1.0): AdminZkClient.writeTopicPartitionAssignment, before ZkUtils.updatePersistentPath",
-        trials=(Trial("expansion-during-deletion", ("no_unasked_topic",), bounds=UNMOVED),),
+        trials=(Trial("expansion-during-deletion", ("no_unrequested_topic",), bounds=UNMOVED),),
     ),
     Fix(
-        flag=CREATE_CHECKS_MARKER,
-        claims="a topic that is created again is not taken for the one whose deletion is not complete",
+        flag=CREATE_CHECKS_DELETE_TOPICS,
+        closes="a topic that is created again is not confused with the one whose deletion is incomplete",
         source="KAFKA-13175 (3.1.0): AdminZkClient.validateTopicCreate; brokers answer TOPIC_ALREADY_EXISTS",
         trials=(
             Trial("delete-and-recreate", ("deletion_targets_intent",)),
             Trial(
                 "delete-by-hand",
                 ("deletion_targets_intent",),
-                about="an operator who removes the marker lets a topic be created that the controller still deletes",
+                about="after the delete_topics znode is removed by hand, a topic can be created that the controller "
+                "still deletes",
             ),
         ),
     ),
     Fix(
         flag=CLEAR_SM_ON_REMOVE,
-        claims="a topic that is created after its namesake was removed by hand gets a leader at once",
+        closes="a topic that is created after one of its name was removed by hand gets a leader at once",
         source="no release has it: ControllerContext.removeTopic keeps partitionStates and replicaStates, in 3.9 too",
         trials=(
             Trial(
@@ -88,19 +89,19 @@ FIXES = (
                 ("partition_gets_a_leader",),
                 flags={"patient_creation": True},
                 bounds={"requests": 8},
-                about="the topic is created again when the controller has forgotten the one that was removed",
+                about="the topic is created again after the controller has removed the first one from its context",
             ),
             Trial(
                 "delete-by-hand",
                 ("partition_gets_a_leader",),
-                about="a topic that is removed and created again before the controller looks is not new to it",
+                about="a topic that is removed and created again before the controller reads is not new to it",
             ),
             Trial(
                 "delete-and-recreate",
                 ("deletion_terminates",),
                 variant="3.9.0",
                 bounds={"deletions": 2, "failovers": 0, "restarts": 1},
-                about="a name that a deletion left among the ineligible topics",
+                about="a deletion has left the name in topicsIneligibleForDeletion",
             ),
         ),
     ),
@@ -109,7 +110,7 @@ FIXES = (
         flag=UNOPENED_LOG_IS_OFFLINE,
         off=True,
         on=False,
-        claims="a topic can be deleted whose replica met a log of another topic id and never opened it",
+        closes="a topic can be deleted whose replica found a log of another topic id and never opened it",
         source="ReplicaManager.becomeLeaderOrFollower (3.1.0): markPartitionOffline only after a KafkaStorageException",
         trials=(
             Trial(
@@ -122,7 +123,7 @@ FIXES = (
                 "topic-deletion-with-stray-log",
                 ("deletion_terminates",),
                 variant="2.8.2",
-                about="before 3.0 the first request is not checked and opens any log: nothing is taken for offline",
+                about="before 3.0 the first request is not checked and opens any log: no replica is offline",
             ),
         ),
     ),

@@ -1,8 +1,8 @@
-"""Fixes of reassignments: what their requests and the controller's memory had wrong about leader epochs."""
+"""Fixes of reassignments: wrong leader epochs in their requests and in the controller's context."""
 from __future__ import annotations
 
-from model.kafka.versions import CTX_EPOCH_ON_BUMP, STOP_REPLICA_EPOCH
-from model.language.fix import Fix, Trial
+from kwalk.model.kafka.versions import CTX_EPOCH_ON_BUMP, STOP_REPLICA_EPOCH
+from kwalk.model.language.fix import Fix, Trial
 
 ONE_REPLICA = {"brokers": 2, "replication_factor": 1}
 
@@ -12,7 +12,7 @@ FIXES = (
         flag=STOP_REPLICA_EPOCH,
         off="none",
         on="gt",
-        claims="a StopReplica request that arrives late does not delete a replica that the broker was given again",
+        closes="a late StopReplica request does not delete a replica that was assigned to the broker again",
         source="KAFKA-9539 (2.6.0)",
         trials=(
             Trial("reassignment-there-and-back", ("replicas_converge",), variant="3.9.0"),
@@ -30,7 +30,7 @@ FIXES = (
         flag=STOP_REPLICA_EPOCH,
         off="gt",
         on="ge",
-        claims="a cancelled reassignment leaves no log on the broker that was to get the replica",
+        closes="a cancelled reassignment leaves no log on the broker that was to get the replica",
         source="KAFKA-13972 (3.4.1)",
         trials=(
             Trial("reassignment", ("no_stray",), bounds=ONE_REPLICA),
@@ -50,7 +50,7 @@ FIXES = (
     ),
     Fix(
         flag=CTX_EPOCH_ON_BUMP,
-        claims="brokers tell clients the leader epoch that a reassignment has raised, and the controller knows it",
+        closes="clients and the controller's context get the leader epoch that a reassignment has raised",
         source="KAFKA-9212 (2.4.0)",
         trials=(
             Trial("reassignment-as-clients-see-it", ("metadata_converges",)),

@@ -1,6 +1,6 @@
-"""Snapshots of real clusters: read (`capture`), judged (`diagnosis`), and as states and series of the model.
+"""Snapshots of real clusters: captures are read, diagnosed, and turned into initial states and series of the model.
 
-`snapshot` begins a search where one capture was taken; `series` leads a behaviour through several. `symptoms` says what
-a capture shows by itself; `focus`, `replicas` and `initial_state` make it a state. `scope` and `numbering` say how much
-of the model a series needs and what it calls things; `projection` and `limits`, what a behaviour must show, and when.
+`capture` reads a file, `diagnosis` judges it without a search. `snapshot` begins a search at one capture, whose
+`initial_state` it infers; `series` leads a behaviour through several. For a series, `scope` says how much of the model
+it needs, `projection` what a behaviour must show at each capture, and `limits` what cannot happen between two.
 """

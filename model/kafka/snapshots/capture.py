@@ -1,27 +1,97 @@
-"""Captures: what was seen of a real cluster at one moment, as a JSON file says it.
+"""Captures: what was observed of a real cluster at one moment, read from a JSON file.
 
-Words: a *capture* has the znodes of ZooKeeper (topics with their partitions' states, the controller), and for every
-broker its log directories and what it answers to a Metadata request (its *metadata cache*). A *directory* is the log
-directory of one partition on one broker. Broker ids, topic names and topic ids are the real ones.
+Words: a *capture* has the znodes of ZooKeeper (topics with their partition states, the controller), and for every
+broker its log directories and its answer to a Metadata request (its *metadata cache*). A *directory* is the log
+directory of one partition on one broker. *partition.metadata* is the file with the topic id that the broker gave the
+partition. The *leader-epoch checkpoint* lists the leader epochs that left records in the log, or that began on this
+replica as leader, each with its start offset. Broker ids, topic names and topic ids are the real ones.
 
-A capture comes from outside and is not believed: whatever does not fit is one UsageError. A topic may have any name;
-it stays what it is here, and `topic_label` is the form in which it may be shown.
+A capture is untrusted input: whatever does not fit raises one UsageError. A topic may have any name, which is kept as
+it is; `topic_label` is its printable form.
+
+Source: kafka.server.PartitionMetadataFile, kafka.server.checkpoints.LeaderEpochCheckpointFile.
 """
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from typing import TypeVar
 
 from attrs import field, frozen
 
-from model.kafka.snapshots.capture_files import leader_epochs, partition_metadata, topic_id
-from model.kafka.snapshots.untrusted_json import TAKE_AGAIN, Node, key_number, load, printable
-from model.language import UsageError
+from kwalk.model.kafka.snapshots.untrusted_json import TAKE_AGAIN, JsonNode, key_number, load, printable
+from kwalk.model.language import UsageError
+
+ZERO_ID = "A" * 22
+"""How Kafka writes the id that stands for "none"."""
+
+
+_ID = re.compile(r"[A-Za-z0-9_-]{22}")
+
+
+_METADATA = re.compile(r"version: 0\ntopic_id: (\S+)\n?")
+
+
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,19}")
+
+
+def topic_id(node: JsonNode) -> str | None:
+    """A topic id in Kafka's Base64, or None where there is none."""
+    if node.missing:
+        return None
+    text = node.text()
+    if not _ID.fullmatch(text):
+        raise node.wrong("is no topic id", "22 characters of A-Z a-z 0-9 _ -, or null")
+    return None if text == ZERO_ID else text
+
+
+def partition_metadata(node: JsonNode) -> str | None:
+    """The topic id in a partition.metadata file, None where there is no file."""
+    if node.missing:
+        return None
+    found = _METADATA.fullmatch(node.text())
+    if not found or not _ID.fullmatch(found[1]) or found[1] == ZERO_ID:
+        raise node.wrong(
+            "is truncated or garbled: a broker with such a file does not start",
+            '"version: 0", then "topic_id: " and 22 characters of A-Z a-z 0-9 _ -; or null where there is no file',
+        )
+    return found[1]
+
+
+def leader_epochs(node: JsonNode) -> tuple[tuple[int, int], ...] | None:
+    """The (epoch, start offset) pairs of a leader-epoch checkpoint, None where there is no file or it is empty."""
+    if node.missing or not node.text():
+        return None
+    lines = node.text().rstrip("\n").split("\n")
+    pairs = tuple(_pair(line, node) for line in lines[2:])
+    if lines[0] != "0" or len(lines) < 2 or lines[1] != str(len(pairs)):
+        raise _garbled(node)
+    if any(later[0] <= earlier[0] for earlier, later in pairwise(pairs)):
+        raise _garbled(node)
+    return pairs
+
+
+def _pair(line: str, node: JsonNode) -> tuple[int, int]:
+    words = line.split(" ")
+    if len(words) != 2 or not all(_WHOLE_NUMBER.fullmatch(word) for word in words):
+        raise _garbled(node)
+    return int(words[0]), int(words[1])
+
+
+def _garbled(node: JsonNode) -> UsageError:
+    return UsageError(
+        f'{node.path} is truncated or garbled (got "{printable(node.value)}"). Allowed: the lines "0", the number of '
+        f'epochs, and one "epoch offset" for each, rising; or null where there is no file. {TAKE_AGAIN}'
+    )
+
 
 INT32 = 2**31 - 1
+
+
 _VERSION = re.compile(r"([0-9]+)\.?([0-9])\.?([0-9])")
+
 
 T = TypeVar("T")
 
@@ -42,8 +112,8 @@ class Directory:
 
 
 @frozen
-class PartitionState:
-    """The state znode of a partition; `leader` is None where ZooKeeper says -1."""
+class CapturedPartitionState:
+    """The state znode of a partition; `leader` is None for ZooKeeper's -1."""
 
     leader: int | None
     leader_epoch: int
@@ -65,14 +135,14 @@ class Topic:
     topic_id: str | None
     format: int
     version: int
-    states: Mapping[int, PartitionState] = field(factory=dict)
+    states: Mapping[int, CapturedPartitionState] = field(factory=dict)
     created: int | None = None
     moving: tuple[int, ...] = ()
 
 
 @frozen
-class CachedPartition:
-    """What a broker tells clients about a partition; `leader` is None where it says -1."""
+class CapturedMetadata:
+    """A partition in a broker's Metadata response; `leader` is None for -1."""
 
     leader: int | None
     leader_epoch: int
@@ -80,12 +150,12 @@ class CachedPartition:
 
 @frozen
 class MetadataCache:
-    """What a broker tells clients: the live brokers, the controller, and each topic's id and partitions."""
+    """A broker's Metadata response: the live brokers, the controller, and each topic's id and partitions."""
 
     brokers: tuple[int, ...]
     controller: int | None
     topic_ids: Mapping[str, str | None]
-    partitions: Mapping[str, Mapping[int, CachedPartition]]
+    partitions: Mapping[str, Mapping[int, CapturedMetadata]]
 
 
 @frozen
@@ -100,7 +170,7 @@ class Broker:
 
 @frozen
 class Capture:
-    """What was seen of a cluster; `controller` is None where there was none.
+    """The content of a capture; `controller` is None where there was none.
 
     `registered` are the brokers in /brokers/ids, `deleting` the topics with a marker in /admin/delete_topics.
     """
@@ -124,7 +194,7 @@ class Capture:
 
 
 def topic_label(name: str) -> str:
-    """A topic's name for people: characters that Kafka allows in none are escaped, so it is harmless anywhere."""
+    """Return a topic's printable name: characters that Kafka does not allow are escaped."""
     shown = "".join(c if re.match(r"[a-zA-Z0-9._-]", c) else _code(c) for c in name[:250])
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
@@ -134,7 +204,7 @@ def _code(character: str) -> str:
 
 
 def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
-    """The capture in a JSON file, or in its bytes; one UsageError if it cannot be read or does not make sense."""
+    """Read the capture in a JSON file, or in its bytes; UsageError if it is unreadable or inconsistent."""
     document = load(source)
     brokers = _table(document.field("brokers"), "broker id", _broker)
     if not brokers:
@@ -152,11 +222,11 @@ def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
     )
 
 
-def _names(node: Node) -> tuple[str, ...]:
+def _names(node: JsonNode) -> tuple[str, ...]:
     return () if node.missing else tuple(item.text() for item in node.items())
 
 
-def _version(node: Node) -> str:
+def _version(node: JsonNode) -> str:
     """Kafka's version; captures write 2.8.2 as 282."""
     found = _VERSION.fullmatch(node.text()[:20])
     if not found:
@@ -164,16 +234,16 @@ def _version(node: Node) -> str:
     return ".".join(found.groups())
 
 
-def _table(node: Node, what: str, read: Callable[[Node, int], T]) -> dict[int, T]:
+def _table(node: JsonNode, what: str, read: Callable[[JsonNode, int], T]) -> dict[int, T]:
     """An object whose fields are named by numbers."""
     return dict(sorted((number, read(child, number)) for number, child in _numbered(node, what)))
 
 
-def _numbered(node: Node, what: str) -> Iterable[tuple[int, Node]]:
+def _numbered(node: JsonNode, what: str) -> Iterable[tuple[int, JsonNode]]:
     return ((key_number(name, child, what), child) for name, child in node.fields())
 
 
-def _known(node: Node, brokers: Iterable[int]) -> int:
+def _known(node: JsonNode, brokers: Iterable[int]) -> int:
     """A broker's id; the broker must be in the capture."""
     number = node.number(0, INT32)
     if number not in brokers:
@@ -186,13 +256,13 @@ def _list(numbers: Iterable[int]) -> str:
     return ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
 
 
-def _replicas(node: Node, brokers: Iterable[int]) -> tuple[int, ...]:
+def _replicas(node: JsonNode, brokers: Iterable[int]) -> tuple[int, ...]:
     for item in node.items():
         _known(item, brokers)
     return node.numbers(0, INT32)
 
 
-def _topics(node: Node, brokers: Mapping[int, Broker]) -> dict[str, Topic]:
+def _topics(node: JsonNode, brokers: Mapping[int, Broker]) -> dict[str, Topic]:
     topics = {name: _topic(child, name, brokers) for name, child in node.fields()}
     owner: dict[str, str] = {}
     for name, topic in topics.items():
@@ -205,7 +275,7 @@ def _topics(node: Node, brokers: Mapping[int, Broker]) -> dict[str, Topic]:
     return topics
 
 
-def _topic(node: Node, name: str, brokers: Iterable[int]) -> Topic:
+def _topic(node: JsonNode, name: str, brokers: Iterable[int]) -> Topic:
     znode = node.field("znode")
     partitions = _table(znode.field("partitions"), "partition", lambda child, _: _assignment(child, brokers))
     identity = topic_id(znode.maybe("topic_id"))
@@ -223,7 +293,7 @@ def _topic(node: Node, name: str, brokers: Iterable[int]) -> Topic:
     )
 
 
-def _moving(znode: Node) -> tuple[int, ...]:
+def _moving(znode: JsonNode) -> tuple[int, ...]:
     """The partitions that are named in adding_replicas or removing_replicas."""
     found = {
         number
@@ -233,15 +303,15 @@ def _moving(znode: Node) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _assignment(node: Node, brokers: Iterable[int]) -> tuple[int, ...]:
+def _assignment(node: JsonNode, brokers: Iterable[int]) -> tuple[int, ...]:
     replicas = _replicas(node, brokers)
     if not replicas:
         raise node.wrong("assigns no replica", "at least one broker")
     return replicas
 
 
-def _state(node: Node, brokers: Iterable[int]) -> PartitionState:
-    return PartitionState(
+def _state(node: JsonNode, brokers: Iterable[int]) -> CapturedPartitionState:
+    return CapturedPartitionState(
         leader=_leader(node.field("leader"), brokers),
         leader_epoch=node.field("leader_epoch").number(0, INT32),
         isr=_replicas(node.field("isr"), brokers),
@@ -249,11 +319,11 @@ def _state(node: Node, brokers: Iterable[int]) -> PartitionState:
     )
 
 
-def _leader(node: Node, brokers: Iterable[int]) -> int | None:
+def _leader(node: JsonNode, brokers: Iterable[int]) -> int | None:
     return None if node.missing or node.value == -1 else _known(node, brokers)
 
 
-def _broker(node: Node, number: int) -> Broker:
+def _broker(node: JsonNode, number: int) -> Broker:
     cache = node.maybe("metadata_cache")
     return Broker(
         id=number,
@@ -263,14 +333,14 @@ def _broker(node: Node, number: int) -> Broker:
     )
 
 
-def _directory(node: Node) -> Directory:
+def _directory(node: JsonNode) -> Directory:
     identity = partition_metadata(node.field("partition_metadata"))
     if not node.maybe("topic_id").missing and topic_id(node.maybe("topic_id")) != identity:
         raise node.field("topic_id").wrong("differs from its partition_metadata", printable(identity))
     return Directory(identity, leader_epochs(node.maybe("leader_epoch_checkpoint")))
 
 
-def _cache(node: Node) -> MetadataCache:
+def _cache(node: JsonNode) -> MetadataCache:
     controller = node.maybe("controller")
     topics = dict(node.field("topics").fields())
     return MetadataCache(
@@ -283,7 +353,6 @@ def _cache(node: Node) -> MetadataCache:
     )
 
 
-def _cached(node: Node, _: int) -> CachedPartition:
+def _cached(node: JsonNode, _: int) -> CapturedMetadata:
     leader = node.field("leader").number(-1, INT32)
-    return CachedPartition(None if leader == -1 else leader, node.field("leader_epoch").number(-1, INT32))
-
+    return CapturedMetadata(None if leader == -1 else leader, node.field("leader_epoch").number(-1, INT32))

@@ -1,25 +1,25 @@
-"""What cannot be beyond a capture on the way to it: epochs, ids and files that only grow or stay."""
+"""Limits between two captures: epochs, ids and files that only grow, or do not change."""
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from attrs import frozen
 
-from model.kafka.snapshots.capture import Capture, Topic
-from model.kafka.snapshots.numbering import NONE, TOPIC, Numbering
-from model.language.series import Clause
+from kwalk.model.kafka.snapshots.capture import Capture, Topic
+from kwalk.model.kafka.snapshots.projection import NONE, TOPIC, Numbering
+from kwalk.model.language.series import Clause
 
 EXPANSIONS = ("old_client_adds_partitions", "new_client_adds_partitions", "admin_writes_topic")
 REASSIGNMENTS = ("alter_partition_reassignments", "cancel_partition_reassignment")
 OLD_CREATION, NEW_CREATION = "old_client_creates_topic", "new_client_creates_topic"
 WRITERS = frozenset({OLD_CREATION, NEW_CREATION, *EXPANSIONS, *REASSIGNMENTS, "write_topic_id", "admin_reads_topic"})
-"""The clients' and operators' actions that write the topic's znode, or read it in order to write it."""
-REMOVALS = frozenset({"client_deletes_topic", "remove_topic_by_hand", "remove_marker_by_hand"})
+"""Actions of clients and operators that write the topic's znode, or read it in order to write it."""
+REMOVALS = frozenset({"client_deletes_topic", "remove_topic_by_hand", "remove_deletion_request_by_hand"})
 REMOVAL = "remove_metadata_files"
 
 
 @frozen
-class Moment:
+class CapturePoint:
     """A capture, None before the first one, and the number of its topic's life.
 
     `removals` is whether operators were seen to remove files, in this capture or one before.
@@ -30,12 +30,12 @@ class Moment:
     removals: bool = False
 
     def topic(self, numbering: Numbering) -> Topic | None:
-        """The topic, if it is there."""
+        """Return the topic, or None if it does not exist."""
         return self.capture.topics.get(numbering.topic) if self.capture else None
 
 
-def limits(before: Moment, moment: Moment, numbering: Numbering, *, known_ids: int) -> tuple[Clause, ...]:
-    """What holds at every moment from one capture to the next, `known_ids` being those that the series has shown."""
+def limits(before: CapturePoint, moment: CapturePoint, numbering: Numbering, *, known_ids: int) -> tuple[Clause, ...]:
+    """Return what holds from one capture to the next; the series has shown `known_ids` ids so far."""
     assert moment.capture is not None
     return (
         *_controllers(moment.capture, numbering),
@@ -51,7 +51,7 @@ def _within(path: str, numbers: range) -> Clause:
 
 
 def _controllers(capture: Capture, numbering: Numbering) -> Iterator[Clause]:
-    """The controller epoch rises with each election; in the last one that controller is elected and stays."""
+    """The controller epoch rises with each election; under the last epoch the captured controller stays."""
     epoch = capture.controller_epoch - numbering.earlier_epochs
     yield _within("zookeeper.controller_epoch", range(epoch + 1))
     if capture.controller is not None:
@@ -59,10 +59,10 @@ def _controllers(capture: Capture, numbering: Numbering) -> Iterator[Clause]:
         yield (("zookeeper.controller_epoch", frozenset(range(epoch))), elected)
 
 
-def _partition(before: Moment, moment: Moment, numbering: Numbering, partition: int) -> Iterator[Clause]:
-    """A leader epoch rises with each change of the leader; in the last one that leader is elected and stays.
+def _partition(before: CapturePoint, moment: CapturePoint, numbering: Numbering, partition: int) -> Iterator[Clause]:
+    """A leader epoch rises with each change of the leader; under the last epoch the captured leader stays.
 
-    That is so while the topic lives: the next topic of its name begins anew.
+    This holds for one topic: the next topic of its name starts at leader epoch 0.
     """
     path, topic = f"{TOPIC}.states[{partition}]", moment.topic(numbering)
     if before.topic(numbering) is not None and (topic is None or before.life != moment.life):
@@ -76,16 +76,16 @@ def _partition(before: Moment, moment: Moment, numbering: Numbering, partition: 
     yield (earlier, (f"{path}.leader", frozenset({numbering.broker(state.leader)})))
 
 
-def _lives(moment: Moment, numbering: Numbering) -> Iterator[Clause]:
+def _lives(moment: CapturePoint, numbering: Numbering) -> Iterator[Clause]:
     """The topic is not created more often than captures show."""
     if numbering.scope.deletion:
         yield _within(f"{TOPIC}.incarnation", range(moment.life + 1))
 
 
-def _files(before: Moment, moment: Moment, numbering: Numbering) -> Iterator[Clause]:
-    """A file is not overwritten: it is the one that was, none, or the one that will be; unless the log is deleted.
+def _files(before: CapturePoint, moment: CapturePoint, numbering: Numbering) -> Iterator[Clause]:
+    """A file is not overwritten: it is the earlier one, none, or the later one, unless the log is deleted.
 
-    Only where an operator may have been is it gone in between, or was there in between.
+    Only where operators may have removed files does a file vanish or appear in between.
     """
     assert moment.capture is not None
     deletes, visited = numbering.scope.flags["stop_replica"], set(_visited(before, moment, numbering))
@@ -98,8 +98,8 @@ def _files(before: Moment, moment: Moment, numbering: Numbering) -> Iterator[Cla
         yield ((f"brokers[{number}].replicas[0][{partition}].file_topic_id", frozenset(numbers)),)
 
 
-def _visited(before: Moment, moment: Moment, numbering: Numbering) -> Iterator[int]:
-    """The brokers where operators who remove files may have been: a log has none, or another one than before."""
+def _visited(before: CapturePoint, moment: CapturePoint, numbering: Numbering) -> Iterator[int]:
+    """Yield the brokers where operators may have removed files: a log has none, or another one than before."""
     assert moment.capture is not None
     for place, was, will in _kept(before.capture, moment.capture, numbering) if moment.removals else ():
         if (will == NONE or was not in (NONE, will)) and _has_directory(moment.capture, numbering, *place):
@@ -109,7 +109,7 @@ def _visited(before: Moment, moment: Moment, numbering: Numbering) -> Iterator[i
 def _kept(
     before: Capture | None, capture: Capture, numbering: Numbering
 ) -> Iterator[tuple[tuple[int, int], int, int]]:
-    """For every partition.metadata its broker and partition in the model, what it was, and what it is."""
+    """Yield for every partition.metadata its broker and partition in the model, its earlier and its later id."""
     for number, real in enumerate(numbering.brokers):
         for partition in range(numbering.partitions):
             was, will = (_file(c, real, numbering, partition) for c in (before, capture))
@@ -125,7 +125,7 @@ def _file(capture: Capture | None, broker: int, numbering: Numbering, partition:
     return numbering.identity(directory.topic_id if directory else None)
 
 
-def file_is_gone(before: Moment, moment: Moment, numbering: Numbering) -> bool:
+def file_is_gone(before: CapturePoint, moment: CapturePoint, numbering: Numbering) -> bool:
     """Whether a capture lacks a file that the one before has, or has another one, while topic and log live on."""
     assert moment.capture is not None
     kept = _kept(before.capture, moment.capture, numbering) if before.life == moment.life else ()
@@ -134,8 +134,8 @@ def file_is_gone(before: Moment, moment: Moment, numbering: Numbering) -> bool:
     )
 
 
-def not_between(before: Moment, moment: Moment, numbering: Numbering) -> frozenset[str]:
-    """Which actions are ruled out between two captures."""
+def not_between(before: CapturePoint, moment: CapturePoint, numbering: Numbering) -> frozenset[str]:
+    """Return the actions that are excluded between two captures."""
     visited = set(_visited(before, moment, numbering))
     return (
         _no_writers(before, moment, numbering)
@@ -144,13 +144,13 @@ def not_between(before: Moment, moment: Moment, numbering: Numbering) -> frozens
     )
 
 
-def unlikely_between(before: Moment, moment: Moment, numbering: Numbering) -> frozenset[str]:
-    """Which actions happen rarely between two captures: operators remove a file, and none is seen to be gone."""
+def unlikely_between(before: CapturePoint, moment: CapturePoint, numbering: Numbering) -> frozenset[str]:
+    """Return the actions that are rare between two captures: operators remove a file, and none is missing."""
     return frozenset() if file_is_gone(before, moment, numbering) else frozenset({REMOVAL})
 
 
-def _no_writers(before: Moment, moment: Moment, numbering: Numbering) -> frozenset[str]:
-    """Clients write the topic's znode, and ZooKeeper counts its changes."""
+def _no_writers(before: CapturePoint, moment: CapturePoint, numbering: Numbering) -> frozenset[str]:
+    """Return the writers that are excluded by ZooKeeper's count of changes to the topic's znode."""
     was, topic = before.topic(numbering), moment.topic(numbering)
     if topic is None:
         return WRITERS if was is None else frozenset()

@@ -1,23 +1,78 @@
-"""What a capture shows, in the terms of the model: facts of a waypoint about the cluster and the topic as a whole."""
+"""What a capture shows, in the terms of the model: the facts of a waypoint.
+
+Words: a *numbering* gives the brokers, topic ids and epochs of a series their numbers in the model: brokers by their
+place among those of the series, ids in the order in which the series shows them, controller epochs from the first
+capture on. All captures of a series have one numbering.
+"""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from attrs import evolve
+from attrs import evolve, frozen
 
-from model.kafka.controller_context import Step
-from model.kafka.snapshots.capture import Capture
-from model.kafka.snapshots.numbering import NONE, TOPIC, Numbering
-from model.kafka.snapshots.partition_projection import partition_facts, replica_facts
-from model.kafka.state import Cluster, Session
-from model.language.series import Clause, Fact, where
+from kwalk.model.kafka.controller.controller_context import EventProgress
+from kwalk.model.kafka.snapshots.capture import Capture, CapturedPartitionState, topic_label
+from kwalk.model.kafka.snapshots.scope import Scope
+from kwalk.model.kafka.state import Cluster, SessionState
+from kwalk.model.language.series import Clause, Fact, where
+
+NONE = -1
+"""How vectors write None."""
+
+
+NOBODY = "none"
+
+
+TOPIC = "zookeeper.topics[0]"
+
+
+Look = Callable[[Cluster], str]
+
+
+@frozen
+class Numbering:
+    """The numbers that the model gives to what a series of captures names."""
+
+    topic: str
+    brokers: tuple[int, ...]
+    partitions: int
+    ids: tuple[str, ...]
+    earlier_epochs: int
+    """How many controller epochs there were before the model's first."""
+    most: int
+    """The highest leader epoch of the series."""
+    scope: Scope
+
+    @property
+    def name(self) -> str:
+        """The topic's name for people."""
+        return topic_label(self.topic)
+
+    def broker(self, real: int | None) -> int:
+        """A broker's number in vectors."""
+        return NONE if real is None else self.brokers.index(real)
+
+    def identity(self, real: str | None) -> int:
+        """A topic id's number in vectors."""
+        return NONE if real is None else self.ids.index(real)
+
+    def broker_label(self, number: int | None) -> str:
+        """The real id of a broker."""
+        return NOBODY if number is None else str(self.brokers[number])
+
+    def id_label(self, number: int | None) -> str:
+        """The real topic id; one that the series does not show is named by its number."""
+        if number is None:
+            return NOBODY
+        return self.ids[number] if number < len(self.ids) else f"a new id (the model's number {number + 1})"
+
 
 ZOOKEEPER = 50
-"""How much more it says to differ in ZooKeeper than in a file."""
+"""The weight of a difference in ZooKeeper, relative to one in a file."""
 
 
 def facts_of(capture: Capture, numbering: Numbering, life: int) -> tuple[Fact, ...]:
-    """All that a capture shows of the topic, in the life of that number, and of its cluster."""
+    """Return all that a capture shows of the topic, in the life of that number, and of its cluster."""
     in_zookeeper = (
         *_cluster(capture, numbering),
         *_topic(capture, numbering, life),
@@ -51,21 +106,25 @@ def _cluster(capture: Capture, numbering: Numbering) -> Iterator[Fact]:
         yield _broker(capture, numbering, number, real)
 
 
-SESSIONS = {Session.LIVE: "down", Session.EXPIRED: "its session expired", Session.RENEWED: "its session expired"}
+SESSIONS = {
+    SessionState.LIVE: "down",
+    SessionState.EXPIRED: "its session expired",
+    SessionState.RENEWED: "its session expired",
+}
 
 
 def _broker(capture: Capture, numbering: Numbering, number: int, real: int) -> Fact:
-    """A broker is up as long as it is registered: before its session expires nobody knows that it is not."""
+    """A broker is up while it is registered: until its session expires, a crash cannot be seen."""
     up, runs = real in capture.registered, capture.brokers[real].alive
     clauses: tuple[Clause, ...] = (where(f"zookeeper.broker_ids{{{number}}}", int(up)),)
     if numbering.scope.sessions and not up:
-        sessions = [n for n, session in enumerate(Session) if (session is not Session.LIVE) == runs]
+        sessions = [n for n, session in enumerate(SessionState) if (session is not SessionState.LIVE) == runs]
         clauses = (*clauses, where(f"brokers[{number}].session", *sessions))
 
     def look(cluster: Cluster) -> str:
         return "up" if cluster.is_registered(number) else SESSIONS[cluster.brokers[number].session]
 
-    shown = "up" if up else SESSIONS[Session.EXPIRED] if runs and numbering.scope.sessions else "down"
+    shown = "up" if up else SESSIONS[SessionState.EXPIRED] if runs and numbering.scope.sessions else "down"
     return Fact(f"broker {real}", shown, clauses, look)
 
 
@@ -111,7 +170,7 @@ def _life(capture: Capture, numbering: Numbering, life: int) -> Iterator[Fact]:
 
 
 def _sent(capture: Capture, numbering: Numbering) -> Iterator[Fact]:
-    """The controller's own broker tells clients the id that the controller sends."""
+    """The metadata cache of the controller's own broker has the id that the controller sends."""
     if capture.controller is None:
         return
     cache = capture.brokers[capture.controller].cache
@@ -119,11 +178,146 @@ def _sent(capture: Capture, numbering: Numbering) -> Iterator[Fact]:
         return
     number, identity = numbering.broker(capture.controller), numbering.identity(cache.topic_ids[numbering.topic])
     controller = f"brokers[{number}].controller"
-    idle = list(Step).index(Step.IDLE)
-    busy = (f"{controller}.step", frozenset(range(len(Step))) - {idle})
+    idle = list(EventProgress).index(EventProgress.IDLE)
+    busy = (f"{controller}.step", frozenset(range(len(EventProgress))) - {idle})
     yield Fact(
         f"topic id of {numbering.name} that controller {capture.controller} sends",
         numbering.ids[identity],
         ((busy, (f"{controller}.topics[0].topic_id", frozenset({identity}))),),
-        lambda cluster: numbering.id_label(cluster.brokers[number].controller.topics[0].topic_id),
+        lambda cluster: numbering.id_label(cluster.controller_of(number).topics[0].topic_id),
     )
+
+
+def partition_facts(capture: Capture, numbering: Numbering, partition: int) -> Iterator[Fact]:
+    """Yield what ZooKeeper has of a partition."""
+    name, path = f"{numbering.name}-{partition}", f"{TOPIC}.states[{partition}]"
+    topic = capture.topics.get(numbering.topic)
+    state = topic.states.get(partition) if topic else None
+    epoch = NONE if state is None else state.leader_epoch
+    yield Fact(
+        f"leader epoch of {name}",
+        str(epoch) if state else "no state",
+        (where(f"{path}.leader_epoch", epoch),),
+        lambda cluster: _number(cluster.zookeeper.state_of(0, partition).leader_epoch),
+    )
+    if state is not None:
+        yield _leader(numbering, partition, state, name)
+        yield _isr(numbering, partition, state, name)
+    if numbering.scope.reassignment and topic is not None and partition in topic.partitions:
+        yield _replica_set(numbering, partition, topic.partitions[partition], name)
+
+
+def _leader(numbering: Numbering, partition: int, state: CapturedPartitionState, name: str) -> Fact:
+    return Fact(
+        f"leader of {name}",
+        NOBODY if state.leader is None else str(state.leader),
+        (where(f"{TOPIC}.states[{partition}].leader", numbering.broker(state.leader)),),
+        lambda cluster: numbering.broker_label(cluster.zookeeper.state_of(0, partition).leader),
+    )
+
+
+def _isr(numbering: Numbering, partition: int, state: CapturedPartitionState, name: str) -> Fact:
+    path = f"{TOPIC}.states[{partition}].isr"
+    clauses = tuple(where(f"{path}{{{n}}}", int(real in state.isr)) for n, real in enumerate(numbering.brokers))
+    return Fact(f"ISR of {name}", _list(state.isr), clauses, lambda cluster: _isr_label(cluster, numbering, partition))
+
+
+def _replica_set(numbering: Numbering, partition: int, replicas: tuple[int, ...], name: str) -> Fact:
+    path = f"{TOPIC}.assignments[{partition}].replicas"
+    clauses = tuple(where(f"{path}{{{n}}}", int(real in replicas)) for n, real in enumerate(numbering.brokers))
+
+    def look(cluster: Cluster) -> str:
+        assigned = cluster.zookeeper.topics[0].assignments[partition].replicas
+        return _list(real for number, real in enumerate(numbering.brokers) if number in assigned)
+
+    return Fact(f"replicas of {name}", _list(replicas), clauses, look)
+
+
+def _isr_label(cluster: Cluster, numbering: Numbering, partition: int) -> str:
+    isr = cluster.zookeeper.state_of(0, partition).isr
+    return _list(real for number, real in enumerate(numbering.brokers) if number in isr)
+
+
+# Replicas.
+
+
+def replica_facts(capture: Capture, numbering: Numbering, partition: int, life: int) -> Iterator[Fact]:
+    """Yield what the log directories of a partition show, in the life of that number."""
+    for number, real in enumerate(numbering.brokers):
+        directory = capture.directory(real, numbering.topic, partition)
+        identity = numbering.identity(directory.topic_id if directory else None)
+        yield Fact(
+            f"partition.metadata of {numbering.name}-{partition} on broker {real}",
+            "no file" if identity == NONE else numbering.ids[identity],
+            (where(f"brokers[{number}].replicas[0][{partition}].file_topic_id", identity),),
+            _file(numbering, number, partition),
+        )
+        if numbering.scope.flags["stop_replica"]:
+            yield _directory(numbering, (number, real), partition, there=directory is not None)
+    yield from _led(capture, numbering, partition, life)
+
+
+def _directory(numbering: Numbering, broker: tuple[int, int], partition: int, *, there: bool) -> Fact:
+    words, (number, real) = ("not there", "there"), broker
+    return Fact(
+        f"log directory of {numbering.name}-{partition} on broker {real}",
+        words[there],
+        (where(f"brokers[{number}].replicas[0][{partition}].on_disk", int(there)),),
+        lambda cluster: words[cluster.replica_of(number, 0, partition).on_disk],
+    )
+
+
+def _file(numbering: Numbering, broker: int, partition: int) -> Look:
+    def look(cluster: Cluster) -> str:
+        found = cluster.replica_of(broker, 0, partition).file_topic_id
+        return "no file" if found is None else numbering.id_label(found)
+
+    return look
+
+
+def _led(capture: Capture, numbering: Numbering, partition: int, life: int) -> Iterator[Fact]:
+    """A leader that took up its leader epoch has it in its leader-epoch checkpoint, if there is a checkpoint.
+
+    The log must not be a stray one of an earlier topic of the name.
+    """
+    topic = capture.topics.get(numbering.topic)
+    state = topic.states.get(partition) if topic else None
+    if state is None or state.leader is None or not capture.brokers[state.leader].alive:
+        return
+    directory = capture.directory(state.leader, numbering.topic, partition)
+    has = directory.has_epoch(state.leader_epoch) if directory else None
+    if has is False or (has and life == 0):
+        yield _leads(numbering, partition, state, has=has)
+
+
+def _leads(numbering: Numbering, partition: int, state: CapturedPartitionState, *, has: bool) -> Fact:
+    """A leader that took up the epoch leads; or it has restarted since, and does not host its loaded log."""
+    number, epoch = numbering.broker(state.leader), state.leader_epoch
+    path = f"brokers[{number}].replicas[0][{partition}]"
+    loaded = frozenset(range(len(numbering.ids)))
+    took: tuple[Clause, ...] = (
+        ((f"{path}.is_leader", frozenset({1})), (f"{path}.leader_epoch", frozenset({NONE}))),
+        where(f"{path}.leader_epoch", epoch, NONE),
+        ((f"{path}.leader_epoch", frozenset({epoch})), (f"{path}.file_topic_id", loaded)),
+    )
+    other = frozenset({NONE, *range(numbering.most + 1)}) - {epoch}
+    does_not: tuple[Clause, ...] = (((f"{path}.is_leader", frozenset({0})), (f"{path}.leader_epoch", other)),)
+
+    def look(cluster: Cluster) -> str:
+        replica = cluster.replica_of(number, 0, partition)
+        return _taken(replica.is_leader and replica.leader_epoch == epoch, epoch)
+
+    name = f"leader-epoch-checkpoint of {numbering.name}-{partition} on its leader {state.leader}"
+    return Fact(name, _taken(has, epoch), took if has else does_not, look)
+
+
+def _taken(has: bool, epoch: int) -> str:
+    return f"has leader epoch {epoch}" if has else f"lacks leader epoch {epoch}"
+
+
+def _number(number: int | None) -> str:
+    return "no state" if number is None else str(number)
+
+
+def _list(brokers: Iterator[int] | tuple[int, ...]) -> str:
+    return ", ".join(str(broker) for broker in sorted(brokers)) or NOBODY

@@ -11,15 +11,15 @@ from typing import Any
 
 from attrs import frozen
 
-from model.kafka.assignment import code_of
-from model.kafka.snapshots.capture import Capture, Topic, topic_label
-from model.kafka.snapshots.words import brokers as brokers_in_words
-from model.language import UsageError
+from kwalk.model.kafka.assignment import code_of
+from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
+from kwalk.model.language import UsageError
 
 
 @frozen
 class Scope:
-    """What a series about one topic needs. `lives` has for each capture the number of the topic's life, from 0 on."""
+    """What a series about one topic needs. `lives` has the number of the topic's life for each capture, from 0 on."""
 
     topic: str
     brokers: tuple[int, ...]
@@ -36,7 +36,7 @@ class Scope:
 
     @property
     def flags(self) -> dict[str, Any]:
-        """What is switched on."""
+        """The flags of the model."""
         return {
             "deletion": self.deletion,
             "stop_replica": self.deletion or self.reassignment,
@@ -47,7 +47,7 @@ class Scope:
 
     @property
     def bounds(self) -> dict[str, int]:
-        """Room for it."""
+        """The bounds of the model."""
         orders = [[self.brokers.index(broker) for broker in order] for order in self.orders]
         return {
             "brokers": len(self.brokers),
@@ -68,7 +68,7 @@ class Scope:
 
 
 def scope_of(captures: Sequence[Capture], names: Sequence[str], topic: str) -> Scope:
-    """What the captures show of the topic; UsageError, with the file's name, for what is not modelled."""
+    """Return what the captures show of the topic; UsageError, with the file's name, for what is not modelled."""
     lives = _lives(captures, topic)
     shown = [(name, c.topics[topic]) for name, c in zip(names, captures, strict=True) if topic in c.topics]
     for name, one in shown:
@@ -90,7 +90,7 @@ def scope_of(captures: Sequence[Capture], names: Sequence[str], topic: str) -> S
 
 
 def _lives(captures: Sequence[Capture], name: str) -> tuple[int, ...]:
-    """The life that each capture shows, or the one before it if it does not show the topic."""
+    """Return the topic's life in each capture, or the one before it if the capture does not show the topic."""
     life, found, before = -1, [], None
     for capture in captures:
         topic = capture.topics.get(name)
@@ -109,7 +109,7 @@ def _is_another(before: Topic, topic: Topic) -> bool:
 
 
 def _brokers(captures: Sequence[Capture], shown: Sequence[Topic]) -> tuple[int, ...]:
-    """Those that ever have a replica of the topic, or are controller."""
+    """Return the brokers that ever have a replica of the topic, or are controller."""
     replicas = {broker for topic in shown for replicas in topic.partitions.values() for broker in replicas}
     return tuple(sorted(replicas | {c.controller for c in captures if c.controller is not None}))
 
@@ -131,7 +131,7 @@ def _count_from_zero(name: str, topic: Topic) -> None:
 
 
 def _same_numbers(shown: Sequence[tuple[str, Topic]]) -> None:
-    """Every partition has the same number of replicas, but while they are reassigned."""
+    """Check that all partitions have the same number of replicas, except during a reassignment."""
     for name, partition, replicas in _resting(shown):
         first = len(shown[0][1].partitions[0]) if not shown[0][1].moving else len(replicas)
         if len(replicas) != first:

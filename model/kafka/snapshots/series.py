@@ -1,68 +1,288 @@
-"""A series of captures of one real cluster, as what a behaviour of the model has to pass through.
+"""A series of captures of one real cluster, and the behaviours of the model that pass through all of them.
 
-The series is about one topic; what the captures show of others is left out. The model looks at it with the grain in
-which real clusters act, but for two things that lose nothing of what captures can show: partition.metadata is written
-at once, and fired watches are delivered at once.
+The series is about one topic; other topics of the captures are left out. The model uses the grain of real clusters with
+two exceptions, which lose nothing that captures can show: partition.metadata is written at once, and fired watches are
+delivered at once.
+
+Words: a topic is *young* in a capture when the present controller may have created it, with every leader its first, and
+no write to it since: then a behaviour begins without the topic. Otherwise it begins settled, as the capture shows it.
+What the capture does not show is left open: which brokers have *bounced* (stopped and started) since their replicas'
+ids differ from the controller's, and what they hold in memory where there is no file.
 """
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum
+from itertools import chain, combinations, pairwise
+from typing import Any
 
 from attrs import evolve, frozen
 
-from model.kafka import admin_clients, operator, zookeeper
-from model.kafka.actors import FAULT
-from model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
-from model.kafka.scenarios import ADMIN_CLIENTS, BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, REPAIRS
-from model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
-from model.kafka.snapshots.limits import Moment, file_is_gone, limits, not_between, unlikely_between
-from model.kafka.snapshots.numbering import Numbering
-from model.kafka.snapshots.projection import facts_of
-from model.kafka.snapshots.replicas import ids_in
-from model.kafka.snapshots.scope import Scope, scope_of
-from model.kafka.snapshots.series_start import (
-    Recollection,
-    as_shown,
-    before_the_topic,
-    created_partitions,
-    is_young,
-    recollection,
+from kwalk.model.kafka.actors import FAULT
+from kwalk.model.kafka.clients import admin_clients, operator
+from kwalk.model.kafka.controller.controller_context import (
+    Controller,
+    ControllerEvent,
+    EventKind,
+    PartitionState,
+    ReplicaState,
 )
-from model.kafka.snapshots.snapshot import short
-from model.kafka.snapshots.untrusted_json import printable
-from model.kafka.snapshots.words import brokers as brokers_in_words
-from model.kafka.snapshots.words import listed
-from model.kafka.stories.deletion import BY_HAND, DELETION
-from model.kafka.stories.reassignment import REASSIGNMENT_ACTIONS
-from model.kafka.stories.sessions import SESSIONS
-from model.kafka.versions import FINE, VARIANTS
-from model.language import Scenario, UsageError
-from model.language.errors import one_of
-from model.language.series import Series, Waypoint
+from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
+from kwalk.model.kafka.scenarios import ADMIN_CLIENTS, BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, REPAIRS
+from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
+from kwalk.model.kafka.snapshots.diagnosis import listed, symptoms
+from kwalk.model.kafka.snapshots.initial_state import (
+    Focus,
+    InferredMemory,
+    InferredReplica,
+    InferredState,
+    arrange,
+    arrange_without_topics,
+    ids_in,
+    infer,
+)
+from kwalk.model.kafka.snapshots.limits import CapturePoint, file_is_gone, limits, not_between, unlikely_between
+from kwalk.model.kafka.snapshots.projection import Numbering, facts_of
+from kwalk.model.kafka.snapshots.scope import Scope, scope_of
+from kwalk.model.kafka.snapshots.snapshot import short
+from kwalk.model.kafka.snapshots.untrusted_json import printable
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.stories.deletion import BY_HAND, DELETION
+from kwalk.model.kafka.stories.reassignment import REASSIGNMENT_ACTIONS
+from kwalk.model.kafka.stories.sessions import SESSIONS
+from kwalk.model.kafka.versions import FINE, VARIANTS
+from kwalk.model.kafka.zookeeper import kafka_zk_client
+from kwalk.model.kafka.zookeeper.znodes import Assignment
+from kwalk.model.language import Scenario, UsageError
+from kwalk.model.language.errors import one_of
+from kwalk.model.language.series import Series, Waypoint
+
+
+@frozen
+class InferredStart(InferredState):
+    """What is inferred of a cluster with its real leader epochs, if these brokers have bounced.
+
+    The others that are `kept` have been running since their files were removed.
+    """
+
+    bounced: frozenset[int] = frozenset()
+    kept: frozenset[int] = frozenset()
+
+    def replica(self, broker: int, partition: int, memory: InferredMemory) -> InferredReplica:
+        """Return a broker's replica of a partition; what it has in memory without a file depends on the broker."""
+        without_file = InferredMemory.KEPT_ID if broker in self.kept else InferredMemory.NO_ID
+        return super().replica(broker, partition, without_file)
+
+    def leader_epoch(self, partition: int) -> int | None:
+        """Return the partition's leader epoch in ZooKeeper."""
+        state = self.focus.topic.states.get(partition)
+        return None if state is None else state.leader_epoch
+
+    def _hosted(self, broker: int, partition: int, ids: InferredReplica) -> InferredReplica:
+        state = self.focus.topic.states.get(partition)
+        if state is None:
+            return ids
+        leads = state.leader == broker
+        if not self.refuses(ids):
+            return self._stuck(ids, state.leader_epoch) if state.leader is None else _at(ids, state.leader_epoch, leads)
+        led = self.focus.symptoms.led[partition] is not False
+        if leads:
+            return _at(ids, state.leader_epoch, leads) if led else self._stuck(ids, state.leader_epoch)
+        if broker in self.bounced:
+            return ids if self.checked_at_first else _at(ids, state.leader_epoch, leads)
+        takes_part = led and state.leader is not None and broker in state.isr
+        return _at(ids, state.leader_epoch, leads) if takes_part else self._stuck(ids, state.leader_epoch)
+
+    def refuses(self, ids: InferredReplica) -> bool:
+        """Whether a log with these ids refuses what the controller sends."""
+        return None not in (ids.memory, self.context_id) and ids.memory != self.context_id
+
+    def _stuck(self, ids: InferredReplica, epoch: int) -> InferredReplica:
+        """Return the replica at an older leader epoch; which one has no effect on the behaviours."""
+        return _at(ids, epoch - 1, leads=False) if epoch > 0 else _at(ids, epoch, leads=False)
+
+
+def _at(ids: InferredReplica, epoch: int, leads: bool) -> InferredReplica:
+    return InferredReplica(ids.file, ids.memory, True, epoch, leads)
+
+
+def is_young(capture: Capture, topic: Topic) -> bool:
+    """Whether the topic may have been created under the present controller, with every leader its first.
+
+    Its znode has then been written once more at most, by the controller that minted its id.
+    """
+    states = topic.states.values()
+    created = all(s.leader_epoch == 0 and s.controller_epoch == capture.controller_epoch for s in states)
+    return created and is_as_created(topic) and topic.name not in capture.deleting
+
+
+def is_as_created(topic: Topic) -> bool:
+    """Whether nobody has written the topic's znode since its creation but the controller that minted its id."""
+    return topic.version <= (topic.topic_id is not None)
+
+
+def created_partitions(topic: Topic) -> int:
+    """Return how many partitions a topic was created with: those that one controller brought online, or some of all.
+
+    A capture cannot tell how many partitions a client has added while the first controller went on.
+    """
+    count = len(topic.partitions)
+    if is_as_created(topic) or count == 1:
+        return count
+    first = topic.states[0].controller_epoch if 0 in topic.states else None
+    oldest = sum(state.controller_epoch == first for state in topic.states.values())
+    return oldest if 0 < oldest < count else count // 2
+
+
+def infer_start(capture: Capture, topic: Topic, brokers: tuple[int, ...]) -> InferredStart:
+    """Infer the state of the whole topic, without bounces."""
+    focus = Focus(topic, symptoms(capture, topic), tuple(sorted(topic.partitions)), brokers)
+    inferred = infer(capture, focus)
+    return InferredStart(inferred.capture, focus, inferred.context_id, inferred.checked_at_first)
+
+
+def as_shown(inferred: InferredStart, scope: Scope) -> Callable[..., None]:
+    """Return the initial function of a behaviour that begins as the capture shows, with a state for each history."""
+    histories = list(_histories(inferred))
+    choice = Enum("History", {f"history_{number}": number for number in range(len(histories))})  # type: ignore[misc]
+
+    def snapshot(cluster: Cluster, history: Any) -> None:
+        believed = histories[history.value]
+        arrange(cluster, believed, InferredMemory.NO_ID)
+        _arrange_directories(cluster, believed, scope)
+        _arrange_assignments(cluster, believed, scope)
+        _arrange_deletion(cluster, believed, scope)
+
+    snapshot.__annotations__ = {"cluster": Cluster, "history": choice, "return": None}
+    return snapshot
+
+
+def _histories(inferred: InferredStart) -> Iterator[InferredStart]:
+    for kept in _subsets(_without_files(inferred)):
+        remembering = evolve(inferred, kept=kept)
+        for bounced in _subsets(_refusing(remembering)):
+            yield evolve(remembering, bounced=bounced)
+
+
+def _subsets(brokers: Iterable[int]) -> Iterator[frozenset[int]]:
+    known = sorted(brokers)
+    sizes = (combinations(known, size) for size in range(len(known) + 1))
+    return (frozenset(chosen) for chosen in chain.from_iterable(sizes))
+
+
+def _without_files(inferred: InferredStart) -> set[int]:
+    """Return the brokers whose memory of replicas without partition.metadata makes a difference."""
+    partitions = inferred.focus.partitions
+    return {
+        b
+        for b in inferred.focus.brokers
+        for p in partitions
+        if inferred.replica(b, p, InferredMemory.NO_ID)
+        != evolve(inferred, kept=frozenset({b})).replica(b, p, InferredMemory.NO_ID)
+    }
+
+
+def _refusing(inferred: InferredStart) -> set[int]:
+    """Return the running brokers with a replica that refuses."""
+    focus = inferred.focus
+    held = {(b, p): inferred.replica(b, p, InferredMemory.NO_ID) for b in focus.brokers for p in focus.partitions}
+    return {b for (b, _), ids in held.items() if inferred.capture.brokers[b].alive and inferred.refuses(ids)}
+
+
+def _arrange_directories(cluster: Cluster, inferred: InferredStart, scope: Scope) -> None:
+    if scope.flags["stop_replica"]:
+        for number, broker in enumerate(scope.brokers):
+            for partition, replica in enumerate(cluster.brokers[number].replicas[0]):
+                replica.on_disk = inferred.capture.directory(broker, scope.topic, partition) is not None
+
+
+def _arrange_assignments(cluster: Cluster, inferred: InferredStart, scope: Scope) -> None:
+    """Set the assignments; a behaviour begins without a reassignment."""
+    if scope.reassignment:
+        known = [c.topics[0] for c in (b.controller for b in cluster.brokers) if c.is_active]
+        for partition, replicas in inferred.focus.topic.partitions.items():
+            wanted = Assignment(frozenset(scope.brokers.index(broker) for broker in replicas))
+            cluster.zookeeper.topics[0].assignments[partition] = wanted
+            for context in known:
+                context.assignments[partition] = wanted
+
+
+def _arrange_deletion(cluster: Cluster, inferred: InferredStart, scope: Scope) -> None:
+    """Set the states of a topic that is not deleted; a delete_topics znode is still unread."""
+    if not scope.deletion:
+        return
+    znode, marked = cluster.zookeeper.topics[0], scope.topic in inferred.capture.deleting
+    znode.was_created = znode.has_config = True
+    znode.deletion_requested = marked
+    cluster.zookeeper.delete_topics = frozenset({0} if marked else ())
+    for number, broker in enumerate(cluster.brokers):
+        if broker.controller.is_active:
+            cluster.zookeeper.watches[number].delete_topics = not marked
+            _arrange_states(broker.controller)
+            if marked:
+                broker.controller.events.push(ControllerEvent(EventKind.TOPIC_DELETION, 0))
+
+
+def _arrange_states(controller: Controller) -> None:
+    context = controller.topics[0]
+    for partition in range(context.partition_count):
+        leads = context.leadership[partition].leader in controller.live_brokers
+        context.partition_states[partition] = PartitionState.ONLINE if leads else PartitionState.OFFLINE
+        for broker in context.assignments[partition].replicas:
+            status = ReplicaState.ONLINE if broker in controller.live_brokers else ReplicaState.OFFLINE
+            context.replica_states[partition][broker] = status
+
+
+def before_the_topic(capture: Capture, scope: Scope) -> Callable[[Cluster], None]:
+    """Return the initial function of a behaviour that begins in a settled cluster without the topic."""
+
+    def snapshot(cluster: Cluster) -> None:
+        arrange_without_topics(cluster, capture, scope.brokers)
+        for number, broker in enumerate(cluster.brokers):
+            if scope.deletion and broker.controller.is_active:
+                cluster.zookeeper.watches[number].delete_topics = True
+
+    return snapshot
+
 
 EVENTS = frozenset({"restart", "auto_preferred_election", "notice_expiry"})
+
+
 PROMPT = frozenset({"handle_leader_and_isr", "handle_stop_replica", "deliver_notification"})
+
+
 TALLIES = frozenset({"controller_deletions", "stops", "repairs", "expirations", "reassignments"})
-"""Leaves that count what clients and operators did; their bounds are ample."""
+"""Leaves that count actions of clients and operators; their bounds are ample."""
+
+
 IDLE_TIME = frozenset({"shrink_isr", "expand_isr"})
+
+
 FLAGS = {**FINE, "async_metadata_flush": False, "metadata_file_removal": True}
+
+
 SPARE_IDS = 1
 """How many ids may be minted after those that the series shows."""
+
+
 USUAL_PARTITIONS = 2
+
+
 ASSUMED = (
-    "Taken for true: partition.metadata is written at once; operators remove it only where a snapshot shows one gone, "
+    "Assumed: partition.metadata is written at once; operators remove it only where a snapshot shows one gone, "
     "and then perhaps again later; watches are delivered at once; no topic id was minted that no snapshot shows; "
     "before the first snapshot the cluster had come to rest.",
 )
+
 
 Source = str | os.PathLike[str] | bytes
 
 
 @frozen
 class Captures:
-    """Captures of one cluster in order, with their names for people, and the topic that they are about."""
+    """Captures of one cluster in order, with their display names, and the topic of the series."""
 
     names: tuple[str, ...]
     captures: tuple[Capture, ...]
@@ -80,7 +300,7 @@ class Captures:
 
 
 def read_series(sources: Sequence[Source], names: Sequence[str] | None = None) -> Series:
-    """What captures (JSON files, or their bytes) amount to; UsageError if they are no use, or not of one cluster."""
+    """Read captures (JSON files, or their bytes) of one cluster; UsageError if they are not of one, or unreadable."""
     called = tuple(names or _names(sources))
     captures = tuple(_capture(source, name) for source, name in zip(sources, called, strict=True))
     _same_kind(called, captures)
@@ -95,7 +315,7 @@ def _capture(source: Source, name: str) -> Capture:
 
 
 def _names(sources: Sequence[Source]) -> list[str]:
-    """The names of files without their folders, where those tell them apart."""
+    """Return the names of files, without their folders where they are unique."""
     paths = [f"snapshot {n}" if isinstance(s, bytes) else os.fspath(s) for n, s in enumerate(sources, start=1)]
     short = [os.path.basename(path) for path in paths]
     return short if len(set(short)) == len(short) else paths
@@ -115,7 +335,7 @@ def _same_kind(names: Sequence[str], captures: Sequence[Capture]) -> None:
 
 
 def _topic(captures: Iterable[Capture]) -> str:
-    """The topic that most captures show, of those the one that changes most; users' topics before Kafka's own."""
+    """Return the topic in most captures, of those the one that changes most; users' topics before Kafka's own."""
     seen: dict[str, list[Topic]] = {}
     for capture in captures:
         for name, topic in capture.topics.items():
@@ -154,15 +374,15 @@ def _series(series: Captures) -> Series:
     )
 
 
-def _start(series: Captures, scope: Scope) -> Recollection | None:
-    """What to begin with; None to begin before the topic is there."""
+def _start(series: Captures, scope: Scope) -> InferredStart | None:
+    """Return the inferred start; None to begin before the topic exists."""
     topic = series.first.topics.get(series.topic)
     if topic is None or is_young(series.first, topic):
         return None
-    return recollection(series.first, topic, scope.brokers)
+    return infer_start(series.first, topic, scope.brokers)
 
 
-def _numbering(series: Captures, scope: Scope, start: Recollection | None) -> Numbering:
+def _numbering(series: Captures, scope: Scope, start: InferredStart | None) -> Numbering:
     ids = dict.fromkeys(ids_in(start) if start else ())
     for capture in series.captures:
         ids.update(dict.fromkeys(shown_ids(capture, series.topic)))
@@ -174,7 +394,7 @@ def _numbering(series: Captures, scope: Scope, start: Recollection | None) -> Nu
 
 
 def shown_ids(capture: Capture, name: str) -> tuple[str, ...]:
-    """The topic's ids that a capture shows: those in files first, then what the controller sends, then ZooKeeper's."""
+    """Return the topic's ids in a capture: those in files first, then the controller's, then ZooKeeper's."""
     topic = capture.topics.get(name)
     directories = (capture.directory(b, name, p) for b in capture.brokers for p in (topic.partitions if topic else ()))
     files = sorted({d.topic_id for d in directories if d and d.topic_id})
@@ -184,7 +404,7 @@ def shown_ids(capture: Capture, name: str) -> tuple[str, ...]:
 
 
 def _created(series: Captures, scope: Scope, *, begun: bool) -> int:
-    """How many partitions the topic is created with; where nobody creates it, as many as in most series."""
+    """Return how many partitions the topic is created with; if it is never created, as many as in most series."""
     fewest = min(len(topic.partitions) for topic in series.topics)
     if not begun:
         return created_partitions(series.topics[0])
@@ -192,7 +412,7 @@ def _created(series: Captures, scope: Scope, *, begun: bool) -> int:
 
 
 def _bounds(series: Captures, scope: Scope, numbering: Numbering, *, created: int) -> dict[str, int]:
-    """Room for what the series shows; rounded up, so that series of one kind share a compiled model."""
+    """Return bounds for what the series shows, rounded up so that similar series share a compiled model."""
     return {
         **scope.bounds,
         "topics": 1,
@@ -216,11 +436,11 @@ def _rounded(number: int) -> int:
 
 
 def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator[Waypoint]:
-    known, before = 0, Moment(None, 0)
+    known, before = 0, CapturePoint(None, 0)
     for name, capture, life in zip(series.names, series.captures, scope.lives, strict=True):
         shown = shown_ids(capture, series.topic)
         known = max([known, *(numbering.identity(identity) + 1 for identity in shown)])
-        seen = Moment(capture, life)
+        seen = CapturePoint(capture, life)
         moment = evolve(seen, removals=before.removals or file_is_gone(before, seen, numbering))
         yield Waypoint(
             name=name,
@@ -235,9 +455,9 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
 # Facts.
 
 
-def _facts(series: Captures, scope: Scope, numbering: Numbering, start: Recollection | None) -> Iterator[str]:
+def _facts(series: Captures, scope: Scope, numbering: Numbering, start: InferredStart | None) -> Iterator[str]:
     count = len(series.captures)
-    strangers = sorted(set(series.first.brokers) - set(scope.brokers))
+    unused = sorted(set(series.first.brokers) - set(scope.brokers))
     yield (
         f"{count} snapshot{'s' * (count != 1)} of Kafka {series.first.version}, about topic {numbering.name} with "
         f"{numbering.partitions} partitions on the brokers {listed([str(b) for b in numbering.brokers])}."
@@ -245,25 +465,25 @@ def _facts(series: Captures, scope: Scope, numbering: Numbering, start: Recollec
     others = sorted({name for capture in series.captures for name in capture.topics} - {series.topic})
     if others:
         yield f"Left out: topic{'s' * (len(others) != 1)} {listed([topic_label(name) for name in others])}."
-    if strangers:
-        yield f"Left out: {brokers_in_words(strangers)}, without a replica of {numbering.name}."
+    if unused:
+        yield f"Left out: {brokers_in_words(unused)}, without a replica of {numbering.name}."
     if numbering.earlier_epochs:
         yield f"Controller epochs are counted from {numbering.earlier_epochs + 1} on."
     if start is None:
         yield f"A behaviour begins before topic {numbering.name} is created."
     else:
-        yield "A behaviour begins as the first snapshot shows; what nobody can see there is left open."
+        yield "A behaviour begins as the first snapshot shows; what the snapshot does not show is left open."
 
 
 REAL_CLUSTER = evolve(
     OLD_CLIENT_EXPANSION,
     name="real-cluster",
     story=(
-        "Whatever clients, operators and faults do to a cluster, with everything that the model can tell apart: made "
+        "Any actions of clients, operators and faults, with every step that the model distinguishes: made "
         "to explain snapshots of real clusters."
     ),
     actions=(
-        *ADMIN_CLIENTS, *FAULTS, *REPAIRS, *CONTROLLER, *BROKER, zookeeper.deliver_notification,
+        *ADMIN_CLIENTS, *FAULTS, *REPAIRS, *CONTROLLER, *BROKER, kafka_zk_client.deliver_notification,
         operator.write_topic_id, admin_clients.admin_reads_topic, admin_clients.admin_writes_topic,
         *DELETION, *BY_HAND, *REASSIGNMENT_ACTIONS, *SESSIONS,
     ),
@@ -272,7 +492,7 @@ REAL_CLUSTER = evolve(
 
 
 def scenario_of(series: Series) -> Scenario:
-    """The story in which a series is looked for; UsageError if the series' version is none of its variants."""
+    """Return the scenario for a series; UsageError if the series' version is none of its variants."""
     if series.variant is None:
         raise UsageError(f"The snapshots are of a version that kwalk does not model. {one_of(VARIANTS)}")
     return REAL_CLUSTER

@@ -1,7 +1,7 @@
-"""Reading JSON that may be hostile: bounded in size and depth, every wrong piece one clear error.
+"""Reading JSON that may be hostile: bounded in size and depth, with one clear error for each wrong piece.
 
-Words: a *node* is one value of a JSON document together with the path that leads to it. *Printable* text is what may
-reach a terminal or a page: no control characters, no line breaks, not long.
+Words: a *node* is one value of a JSON document together with the path that leads to it. *Printable* text is safe for a
+terminal or a page: no control characters, no line breaks, not long.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from attrs import frozen
 
-from model.language import UsageError
+from kwalk.model.language import UsageError
 
 MIB = 1 << 20
 SIZE_LIMIT = 64 * MIB
@@ -41,43 +41,43 @@ def _escape(character: str) -> str:
 
 
 @frozen
-class Node:
+class JsonNode:
     """One value of the document and where it stands."""
 
     value: Any
     path: str = ""
 
     def wrong(self, what: str, allowed: str) -> UsageError:
-        """The error about this node: where, what, the value, what is allowed, what to do."""
+        """Return the error about this node: where, what, the value, what is allowed, what to do."""
         where = self.path or "the capture"
         return UsageError(f"{where} {what} (got {_shown(self.value)}). Allowed: {allowed}. {TAKE_AGAIN}")
 
     @property
     def missing(self) -> bool:
-        """Whether nothing is said: null."""
+        """Whether the value is null."""
         return self.value is None
 
-    def fields(self) -> Iterator[tuple[str, Node]]:
+    def fields(self) -> Iterator[tuple[str, JsonNode]]:
         """The fields of an object with their names."""
         for name in self._object():
             yield name, self._child(name)
 
-    def field(self, name: str) -> Node:
+    def field(self, name: str) -> JsonNode:
         """A field that must be there, though it may be null."""
         if name not in self._object():
             raise self.wrong(f"lacks the field {name!r}", "an object that has it")
         return self._child(name)
 
-    def maybe(self, name: str) -> Node:
+    def maybe(self, name: str) -> JsonNode:
         """A field, or null where it is absent."""
-        return self._child(name) if name in self._object() else Node(None, self._path(name))
+        return self._child(name) if name in self._object() else JsonNode(None, self._path(name))
 
-    def items(self) -> Iterator[Node]:
+    def items(self) -> Iterator[JsonNode]:
         """The elements of an array."""
         if not isinstance(self.value, list):
             raise self.wrong("must be an array", "[…]")
         for index, item in enumerate(self.value):
-            yield Node(item, f"{self.path}[{index}]")
+            yield JsonNode(item, f"{self.path}[{index}]")
 
     def text(self) -> str:
         """A string."""
@@ -112,15 +112,15 @@ class Node:
             raise self.wrong("must be an object", "{…}")
         return self.value
 
-    def _child(self, name: str) -> Node:
-        return Node(self.value[name], self._path(name))
+    def _child(self, name: str) -> JsonNode:
+        return JsonNode(self.value[name], self._path(name))
 
     def _path(self, name: str) -> str:
         return f"{self.path}.{printable(name, 40)}" if self.path else printable(name, 40)
 
 
-def key_number(key: str, node: Node, what: str) -> int:
-    """The number that a field's name stands for, such as the broker of "2"; only its usual spelling will do."""
+def key_number(key: str, node: JsonNode, what: str) -> int:
+    """Return the number in a field's name, such as the broker of "2"; only its usual spelling is accepted."""
     if not (key.isascii() and key.isdigit() and len(key) <= 10 and str(int(key)) == key and int(key) < 2**31):
         raise UsageError(
             f'{node.path} is named like no {what} (got "{printable(key)}"). '
@@ -129,9 +129,9 @@ def key_number(key: str, node: Node, what: str) -> int:
     return int(key)
 
 
-def load(source: str | os.PathLike[str] | bytes) -> Node:
+def load(source: str | os.PathLike[str] | bytes) -> JsonNode:
     """The document in a file, or in bytes that were read already; UsageError for whatever cannot be read."""
-    return Node(_parse(source if isinstance(source, bytes) else _read(Path(source))))
+    return JsonNode(_parse(source if isinstance(source, bytes) else _read(Path(source))))
 
 
 def _read(path: Path) -> bytes:
@@ -178,7 +178,7 @@ def _parse(content: bytes) -> Any:
             f"Allowed: one JSON object in UTF-8. {TAKE_AGAIN}"
         ) from error
     if not isinstance(document, dict):
-        raise Node(document).wrong("must be an object", "one JSON object that describes a cluster")
+        raise JsonNode(document).wrong("must be an object", "one JSON object that describes a cluster")
     _check_depth(document)
     return document
 
@@ -206,7 +206,7 @@ def _too_deep() -> UsageError:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Two values under one name would silently become one."""
+    """Refuse two values under one name, which would silently become one."""
     made = dict(pairs)
     if len(made) < len(pairs):
         twice = Counter(name for name, _ in pairs).most_common(1)[0][0]

@@ -1,1 +1,1 @@
-"""The stories by theme; `model.kafka.scenarios` has the base that they vary."""
+"""The stories by theme; `kwalk.model.kafka.scenarios` has the base that they vary."""

@@ -3,35 +3,37 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from model.kafka import admin_clients, broker, offline_logs, operator, topic_deletion, topic_deletion_completion
-from model.kafka.domains import BROKERS, Broker
-from model.kafka.scenarios import OLD_CLIENT_EXPANSION, running_cluster
-from model.kafka.state import Cluster
-from model.kafka.state_machines import PartitionStatus, ReplicaStatus
-from model.kafka.stories.existing_topic import create_topic
-from model.kafka.versions import TOPICS_HAVE_IDS
+from kwalk.model.kafka.broker import kafka_server
+from kwalk.model.kafka.clients import admin_clients, operator
+from kwalk.model.kafka.controller import kafka_controller, topic_deletion_manager
+from kwalk.model.kafka.controller.controller_context import PartitionState, ReplicaState
+from kwalk.model.kafka.domains import BROKERS, Broker
+from kwalk.model.kafka.scenarios import OLD_CLIENT_EXPANSION, running_cluster
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.stories.existing_topic import create_topic
+from kwalk.model.kafka.versions import TOPICS_HAVE_IDS
 
 DELETION = (
     admin_clients.client_deletes_topic,
-    topic_deletion.topic_deletion,
-    topic_deletion.stop_replica_response,
-    topic_deletion_completion.complete_deletion_deletes_states,
-    topic_deletion_completion.complete_deletion_deletes_topic,
-    topic_deletion_completion.complete_deletion_deletes_config,
-    topic_deletion_completion.complete_deletion_deletes_marker,
-    offline_logs.start_with_offline_logs,
-    offline_logs.storage_error,
+    topic_deletion_manager.topic_deletion,
+    topic_deletion_manager.stop_replica_response,
+    topic_deletion_manager.complete_deletion_deletes_states,
+    topic_deletion_manager.complete_deletion_deletes_topic,
+    topic_deletion_manager.complete_deletion_deletes_config,
+    topic_deletion_manager.complete_deletion_deletes_request,
+    kafka_server.start_with_offline_logs,
+    kafka_controller.storage_error,
 )
 BY_HAND = (
     operator.remove_partition_states_by_hand,
     operator.remove_topic_by_hand,
-    operator.remove_marker_by_hand,
+    operator.remove_deletion_request_by_hand,
 )
 
 TOPIC_DELETION = evolve(
     OLD_CLIENT_EXPANSION,
     name="topic-deletion",
-    story="A client deletes a topic while brokers stop and crash and the controller moves; nobody uses its name again.",
+    story="A client deletes a topic while brokers stop and crash and the controller moves; the name is not used again.",
     actions=(*OLD_CLIENT_EXPANSION.actions, *DELETION),
     bounds={
         **OLD_CLIENT_EXPANSION.bounds,
@@ -56,7 +58,7 @@ def cluster_with_stray_log(cluster: Cluster, broker: Broker) -> None:
     """There is no topic, and one broker has loaded the log of an earlier one; since 2.8 with its id in the file."""
     running_cluster(cluster)
     cluster.zookeeper.topics[0].incarnation = 1
-    topic_id, replica = cluster.topic_ids.take(), cluster.brokers[broker].replicas[0][0]
+    topic_id, replica = cluster.topic_ids.take(), cluster.replica_of(broker, 0, 0)
     replica.on_disk = True
     if TOPICS_HAVE_IDS:
         replica.topic_id = replica.file_topic_id = topic_id
@@ -87,7 +89,7 @@ DELETE_BY_HAND = evolve(
     DELETE_AND_RECREATE,
     name="delete-by-hand",
     story=(
-        "An operator removes a topic's znodes in ZooKeeper, perhaps after a client asked for its deletion in vain; "
+        "An operator removes a topic's znodes in ZooKeeper, perhaps after a client's request whose deletion hangs; "
         "later the topic is created again."
     ),
     actions=(*DELETE_AND_RECREATE.actions, *BY_HAND),
@@ -100,11 +102,11 @@ def cluster_with_topic(cluster: Cluster) -> None:
     """All brokers are up, and there is a topic with one partition that the controller has brought online."""
     running_cluster(cluster)
     create_topic(cluster, 1, topic_id=cluster.topic_ids.take() if TOPICS_HAVE_IDS else None)
-    znode, machines = cluster.zookeeper.topics[0], cluster.brokers[0].controller.topics[0].machines
+    znode, context = cluster.zookeeper.topics[0], cluster.controller_of(0).topics[0]
     znode.was_created = znode.has_config = True
-    machines.partitions[0] = PartitionStatus.ONLINE
+    context.partition_states[0] = PartitionState.ONLINE
     for replica in BROKERS:
-        machines.replicas[0][replica] = ReplicaStatus.ONLINE
+        context.replica_states[0][replica] = ReplicaState.ONLINE
 
 
 EXPANSION_DURING_DELETION = evolve(
@@ -141,7 +143,7 @@ EXPANSION_DURING_HALTED_DELETION = evolve(
     EXPANSION_DURING_DELETION,
     name="expansion-during-halted-deletion",
     story="A broker crashes for good, so that a topic's deletion halts; then a client adds partitions to the topic.",
-    actions=tuple(action for action in EXPANSION_DURING_DELETION.actions if action is not broker.restart),
+    actions=tuple(action for action in EXPANSION_DURING_DELETION.actions if action is not kafka_server.restart),
     bounds={**EXPANSION_DURING_DELETION.bounds, "brokers": 2, "failovers": 0, "restarts": 1, "events": 5},
     source="KAFKA-6612",
 )

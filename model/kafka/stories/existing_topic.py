@@ -1,52 +1,51 @@
-"""Where a story begins with a topic that is there already: all that creating it leaves behind, everywhere."""
+"""Initial states in which a topic exists already, with everything that its creation leaves behind."""
 from __future__ import annotations
 
-from model.kafka.assignment import created_replicas, first_assigned
-from model.kafka.domains import BROKERS, RECORDS
-from model.kafka.requests import CachedPartition
-from model.kafka.scenarios import running_cluster
-from model.kafka.state import Cluster, Replica
-from model.kafka.versions import METADATA_CACHES, REASSIGNMENT, STOP_REPLICA
-from model.kafka.znodes import Assignment
+from kwalk.model.kafka.assignment import created_replicas, first_assigned
+from kwalk.model.kafka.domains import BROKERS, RECORDS
+from kwalk.model.kafka.requests import UpdateMetadataPartitionState
+from kwalk.model.kafka.scenarios import running_cluster
+from kwalk.model.kafka.state import Cluster, Replica
+from kwalk.model.kafka.versions import METADATA_CACHES, REASSIGNMENT, STOP_REPLICA
+from kwalk.model.kafka.zookeeper.znodes import Assignment
 
 
 def cluster_with_topic(cluster: Cluster) -> None:
-    """All brokers are up, and there is a topic with one partition and an id that all know."""
+    """All brokers are up, and there is a topic with one partition and an id that all brokers have."""
     running_cluster(cluster)
     create_topic(cluster, 1, topic_id=cluster.topic_ids.take())
 
 
 def create_topic(cluster: Cluster, partition_count: int, *, topic_id: int | None) -> None:
-    """The topic exists with that many partitions, led and followed under leader epoch 0, and everybody knows its id."""
+    """Create the topic with partitions that are led and followed under leader epoch 0, and its id on all brokers."""
     znode = cluster.zookeeper.topics[0]
     znode.partition_count = znode.accepted_partitions = partition_count
     znode.topic_id = znode.first_topic_id = topic_id
     for broker in BROKERS:
         if cluster.zookeeper.controller == broker:
-            context = cluster.brokers[broker].controller.topics[0]
+            context = cluster.controller_of(broker).topics[0]
             context.partition_count, context.topic_id = partition_count, topic_id
             cluster.zookeeper.watches[broker].topic[0] = True
     for partition in range(partition_count):
         replicas = created_replicas(partition) if REASSIGNMENT else frozenset(BROKERS)
         assign(cluster, partition, replicas)
         lead(cluster, partition, replicas)
-        for broker in BROKERS:
-            if broker in replicas:
-                open_log(cluster.brokers[broker].replicas[0][partition], topic_id)
+        for broker in sorted(replicas):
+            open_log(cluster.replica_of(broker, 0, partition), topic_id)
 
 
 def assign(cluster: Cluster, partition: int, replicas: frozenset[int]) -> None:
-    """ZooKeeper and the controller know the partition's replicas."""
+    """Set the partition's replicas in ZooKeeper and in the controller's context."""
     if REASSIGNMENT:
         cluster.zookeeper.topics[0].assignments[partition] = Assignment(replicas)
         for broker in BROKERS:
             if cluster.zookeeper.controller == broker:
-                cluster.brokers[broker].controller.topics[0].assignments[partition] = Assignment(replicas)
+                cluster.controller_of(broker).topics[0].assignments[partition] = Assignment(replicas)
 
 
 def lead(cluster: Cluster, partition: int, replicas: frozenset[int]) -> None:
-    """The preferred replica leads under leader epoch 0, all others follow it, and all brokers tell clients so."""
-    state, leader = cluster.zookeeper.topics[0].states[partition], first_assigned(partition, replicas)
+    """Make the preferred replica leader under leader epoch 0, the others followers, and fill metadata caches."""
+    state, leader = cluster.zookeeper.state_of(0, partition), first_assigned(partition, replicas)
     state.leader, state.isr, state.leader_epoch = leader, replicas, 0
     for number, broker in enumerate(cluster.brokers):
         if cluster.zookeeper.controller == number:
@@ -62,11 +61,11 @@ def lead(cluster: Cluster, partition: int, replicas: frozenset[int]) -> None:
             elif RECORDS > 0:
                 replica.replication.leader = leader
         if METADATA_CACHES:
-            broker.metadata[0][partition] = CachedPartition(leader, 0)
+            broker.metadata[0][partition] = UpdateMetadataPartitionState(leader, 0)
 
 
 def open_log(replica: Replica, topic_id: int | None) -> None:
-    """The log is open, and has the id in memory and in its file."""
+    """Open the log, with the id in memory and in its file."""
     replica.log_open = True
     replica.topic_id = replica.file_topic_id = topic_id
     if STOP_REPLICA:

@@ -1,26 +1,26 @@
-"""Stories about healthy clusters: new clients only, nothing edited by hand in ZooKeeper, and few faults at a time.
+"""Stories about healthy clusters: new clients only, no manual edits in ZooKeeper, and few faults at a time.
 
-Each asks another thing of the cluster while its controller moves and its brokers stop, crash and start. What does not
-hold here is a defect of Kafka, or of this model.
+Each adds one more load while the controller moves and brokers stop, crash and start. A property that does not hold here
+shows a defect of Kafka, or of this model.
 """
 from __future__ import annotations
 
 from attrs import evolve
 
-from model.kafka import admin_clients, rolling_restart
-from model.kafka.domains import BROKERS, Broker
-from model.kafka.scenarios import BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, serve_as_controller
-from model.kafka.state import Cluster
-from model.kafka.stories.deletion import DELETION
-from model.kafka.stories.reassignment import REASSIGNMENT_ACTIONS
-from model.kafka.stories.records import RECORDS
-from model.kafka.stories.sessions import SESSIONS
+from kwalk.model.kafka.clients import admin_clients, operator
+from kwalk.model.kafka.domains import BROKERS, Broker
+from kwalk.model.kafka.scenarios import BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, serve_as_controller
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.stories.deletion import DELETION
+from kwalk.model.kafka.stories.reassignment import REASSIGNMENT_ACTIONS
+from kwalk.model.kafka.stories.records import RECORDS
+from kwalk.model.kafka.stories.sessions import SESSIONS
 
 NEW_CLIENTS = (admin_clients.new_client_creates_topic, admin_clients.new_client_adds_partitions)
 
 
 def cluster_with_any_controller(cluster: Cluster, controller: Broker) -> None:
-    """All brokers are up, any of them is controller, and there is no topic."""
+    """All brokers are up, any of them is the controller, and there is no topic."""
     cluster.zookeeper.controller = controller
     cluster.zookeeper.controller_epoch = 1
     for number in BROKERS:
@@ -59,7 +59,7 @@ HEALTHY_SESSIONS = evolve(
     name="healthy-sessions",
     story=(
         "The same with a ZooKeeper session that expires under a running broker and a client that fails to "
-        "authenticate, so that controllers are deposed and do not know it."
+        "authenticate, so that controllers are deposed and do not notice."
     ),
     actions=(*HEALTHY_CLUSTER.actions, *SESSIONS),
     bounds={**HEALTHY_CLUSTER.bounds, "restarts": 0, "expirations": 1, "auth_failures": 1},
@@ -81,7 +81,7 @@ HEALTHY_METADATA = evolve(
     HEALTHY_CLUSTER,
     name="healthy-metadata",
     story=(
-        "Brokers tell clients about leaders what UpdateMetadata requests told them, while the controller moves and a "
+        "Brokers answer Metadata requests from what UpdateMetadata has brought, while the controller moves and a "
         "broker stops or crashes and starts again."
     ),
     bounds={**HEALTHY_CLUSTER.bounds, "partitions": 1, "new_expansions": 0, "requests": 12},
@@ -135,12 +135,12 @@ ROLLING_RESTART = evolve(
     name="rolling-restart",
     story=(
         "An operator stops and starts every broker, one at a time and in turn, by controlled shutdown; the controller "
-        "moves when its broker's turn comes, and perhaps again. Meanwhile a client creates a topic."
+        "moves when its broker is stopped, and perhaps again. Meanwhile a client creates a topic."
     ),
     initial=cluster_with_any_controller,
     actions=(
         *(action for action in HEALTHY_CLUSTER.actions if action not in FAULTS),
-        rolling_restart.stop_in_turn,
+        operator.stop_in_turn,
     ),
     bounds={
         **HEALTHY_CLUSTER.bounds,

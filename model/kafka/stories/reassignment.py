@@ -3,16 +3,11 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from model.kafka import (
-    controller_events,
-    faults,
-    metadata_cache,
-    partition,
-    reassignment,
-    replica_manager,
-)
-from model.kafka.scenarios import OLD_CLIENT_EXPANSION
-from model.kafka.stories.existing_topic import cluster_with_topic
+from kwalk.model.kafka.broker import metadata_cache, partition, replica_manager
+from kwalk.model.kafka.clients import faults
+from kwalk.model.kafka.controller import kafka_controller, reassignment
+from kwalk.model.kafka.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.model.kafka.stories.existing_topic import cluster_with_topic
 
 REASSIGNMENT_ACTIONS = (
     reassignment.alter_partition_reassignments,
@@ -22,15 +17,15 @@ REASSIGNMENT_ACTIONS = (
 
 REPLICAS_MOVE = (
     *REASSIGNMENT_ACTIONS,
-    controller_events.partition_modifications,
+    kafka_controller.partition_modifications,
     replica_manager.handle_leader_and_isr,
     replica_manager.handle_stop_replica,
     partition.shrink_isr,
     partition.expand_isr,
 )
-"""All that there is to a reassignment while no broker stops and the controller stays."""
+"""The actions of a reassignment while no broker stops and the controller stays."""
 ONE_REPLICA = {"new_creations": 0, "brokers": 2, "replication_factor": 1}
-"""The least that can be reassigned; the topic is there at the beginning."""
+"""The smallest reassignment; the topic exists at the beginning."""
 
 REASSIGNMENT = evolve(
     OLD_CLIENT_EXPANSION,
@@ -68,7 +63,7 @@ REASSIGNMENT_WITH_EXPANSION = evolve(
     name="reassignment-with-expansion",
     story=(
         "A client adds partitions in ZooKeeper, and before the controller reads them a step of a reassignment writes "
-        "the topic back from the controller's memory."
+        "the topic back from the controller's context."
     ),
     bounds={
         **REASSIGNMENT.bounds,
@@ -86,8 +81,8 @@ REASSIGNMENT_AS_CLIENTS_SEE_IT = evolve(
     REASSIGNMENT,
     name="reassignment-as-clients-see-it",
     story=(
-        "A client moves the only replica of a partition to another broker, and may cancel that; brokers tell clients "
-        "about leaders what UpdateMetadata requests told them."
+        "A client moves the only replica of a partition to another broker, and may cancel that; brokers answer clients "
+        "from what UpdateMetadata requests have brought."
     ),
     initial=cluster_with_topic,
     actions=(*REPLICAS_MOVE, metadata_cache.handle_update_metadata),
@@ -100,8 +95,8 @@ REASSIGNMENT_THERE_AND_BACK = evolve(
     REASSIGNMENT,
     name="reassignment-there-and-back",
     story=(
-        "A client moves the only replica of a partition to another broker and back, and a request arrives once more "
-        "after others, as the connection broke when it was sent first."
+        "A client moves the only replica of a partition to another broker and back, and a copy of a request arrives "
+        "after later requests, as the connection broke when it was first sent."
     ),
     initial=cluster_with_topic,
     actions=(*REPLICAS_MOVE, faults.break_connection, faults.receive_late_copy),

@@ -1,17 +1,18 @@
-"""Stories about records: one partition, so few records that loss and divergence are still visible, and its leaders."""
+"""Stories about records: one partition and its leaders, with just enough records to show loss and divergence."""
 from __future__ import annotations
 
 from attrs import evolve
 
-from model.kafka import faults, operator, replication
-from model.kafka.domains import Broker
-from model.kafka.log import Record
-from model.kafka.scenarios import BROKER, CONTROLLER, OLD_CLIENT_EXPANSION, running_cluster
-from model.kafka.state import Cluster
-from model.kafka.stories.existing_topic import cluster_with_topic
-from model.kafka.versions import TOPICS_HAVE_IDS
+from kwalk.model.kafka.broker import partition, replica_fetcher_thread
+from kwalk.model.kafka.broker.log import Record
+from kwalk.model.kafka.clients import faults, operator
+from kwalk.model.kafka.domains import Broker
+from kwalk.model.kafka.scenarios import BROKER, CONTROLLER, OLD_CLIENT_EXPANSION, running_cluster
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.stories.existing_topic import cluster_with_topic
+from kwalk.model.kafka.versions import TOPICS_HAVE_IDS
 
-RECORDS = (replication.produce, replication.fetch)
+RECORDS = (partition.produce, replica_fetcher_thread.fetch)
 
 RECORDS_THROUGH_FAILOVER = evolve(
     OLD_CLIENT_EXPANSION,
@@ -41,7 +42,7 @@ LEADERS_IN_SUCCESSION = evolve(
     RECORDS_THROUGH_FAILOVER,
     name="leaders-in-succession",
     story=(
-        "Three replicas, and one leader after another crashes before its followers know what is committed; the ISR "
+        "Three replicas; each leader crashes before its followers know the high watermark; the ISR "
         "loses only brokers that are gone."
     ),
     initial=cluster_with_topic,
@@ -56,7 +57,7 @@ RECREATED_TOPIC_RECORDS = evolve(
     name="recreated-topic-records",
     story=(
         "An operator removes a topic's znodes by hand while brokers are down, so that their logs stay; then a client "
-        "creates the topic again, and the brokers come back and find logs of its name."
+        "creates the topic again, and the brokers start and find logs of its name."
     ),
     actions=(*RECORDS_THROUGH_FAILOVER.actions, operator.remove_topic_by_hand),
     bounds={**RECORDS_THROUGH_FAILOVER.bounds, "topic_ids": 2, "incarnations": 1, "hand_removals": 1},
@@ -69,7 +70,7 @@ def leave_log_behind(cluster: Cluster, broker: int) -> None:
     """A topic was deleted while the broker was down: its log has a record, and is loaded at each start."""
     running_cluster(cluster)
     cluster.zookeeper.topics[0].incarnation = 1
-    log = cluster.brokers[broker].replicas[0][0].log
+    log = cluster.replica_of(broker, 0, 0).log
     log.records.push(Record(0, 0, 0))
     log.high_watermark = log.checkpoint = 1
 
@@ -77,7 +78,7 @@ def leave_log_behind(cluster: Cluster, broker: int) -> None:
 def cluster_with_stray_log(cluster: Cluster, broker: Broker) -> None:
     """There is no topic, and one broker has a log of that name; since 2.8 with the deleted topic's id in its file."""
     leave_log_behind(cluster, broker)
-    topic_id, replica = cluster.topic_ids.take(), cluster.brokers[broker].replicas[0][0]
+    topic_id, replica = cluster.topic_ids.take(), cluster.replica_of(broker, 0, 0)
     if TOPICS_HAVE_IDS:
         replica.topic_id = replica.file_topic_id = topic_id
 
@@ -102,6 +103,6 @@ STRAY_LOG = evolve(
 STRAY_LOG_WITHOUT_ID = evolve(
     STRAY_LOG,
     name="stray-log-without-id",
-    story="The same with a log that nobody can tell apart, as its directory has no partition.metadata.",
+    story="The same with a log that cannot be identified, as its directory has no partition.metadata.",
     initial=cluster_with_nameless_log,
 )

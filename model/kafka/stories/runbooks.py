@@ -1,19 +1,20 @@
-"""Stories about runbooks: an operator gets rid of a topic by hand, and a client may create it again.
+"""Stories about runbooks: an operator removes a topic by hand, and a client may create it again.
 
-Each is one runbook of `model.kafka.runbook`; another order of its tasks is another setting of the flag `runbook`.
+Each is one runbook of `kwalk.model.kafka.clients.runbook`; another order of its tasks is another setting of the flag
+`runbook`.
 """
 from __future__ import annotations
 
 from attrs import evolve
 
-from model.kafka import admin_clients, runbook
-from model.kafka.stories.deletion import DELETE_AND_RECREATE
+from kwalk.model.kafka.clients import admin_clients, runbook
+from kwalk.model.kafka.stories.deletion import DELETE_AND_RECREATE
 
 RUNBOOK = (
     *(action for action in DELETE_AND_RECREATE.actions if action is not admin_clients.client_deletes_topic),
-    runbook.runbook_asks,
+    runbook.runbook_deletes_topic,
     runbook.runbook_removes_topic,
-    runbook.runbook_removes_marker,
+    runbook.runbook_removes_deletion_request,
     runbook.runbook_removes_controller,
     runbook.runbook_removes_logs,
     runbook.runbook_stops,
@@ -45,8 +46,8 @@ REMOVE_ZNODES = evolve(
     REMOVE_TOPIC,
     name="runbook-remove-znodes",
     story=(
-        "The deletion of a topic hangs, perhaps as a broker is down; the operator removes its znodes and then its "
-        "marker. Later a client creates the topic again."
+        "The deletion of a topic hangs, perhaps as a broker is down; the operator removes its znodes and then the "
+        "delete_topics znode. Later a client creates the topic again."
     ),
     flags={**REMOVE_TOPIC.flags, "runbook": "znodes"},
     source="a runbook that circulates: kafka-topics.sh --delete, zkCli deleteall /brokers/topics/T, then the marker",
@@ -55,7 +56,7 @@ REMOVE_ZNODES = evolve(
 REMOVE_ZNODES_AND_CONTROLLER = evolve(
     REMOVE_ZNODES,
     name="runbook-remove-znodes-and-controller",
-    story="The same, and at its end the operator deletes /controller, so that a controller begins from ZooKeeper.",
+    story="The same, and at the end the operator deletes /controller, so that a controller starts from ZooKeeper.",
     flags={**REMOVE_TOPIC.flags, "runbook": "znodes and controller"},
     source="the same runbook with the step that is often added",
 )
@@ -72,7 +73,7 @@ ROLL = evolve(
     REMOVE_ZNODES,
     name="runbook-roll",
     story=(
-        "After the znodes and the marker the operator stops the brokers one after another, removes the topic's logs of "
+        "After all znodes are removed, the operator stops each broker in turn, removes the topic's logs of "
         "the one that is down, and starts it."
     ),
     flags={**REMOVE_TOPIC.flags, "runbook": "roll"},
@@ -83,7 +84,7 @@ STOP_ALL = evolve(
     REMOVE_ZNODES,
     name="runbook-stop-all",
     story=(
-        "The operator stops all brokers, removes the topic's logs, its znodes and its marker, and starts the brokers "
+        "The operator stops all brokers, removes the topic's logs and all its znodes, and starts the brokers "
         "in any order."
     ),
     flags={**REMOVE_TOPIC.flags, "runbook": "stop all"},
@@ -91,5 +92,5 @@ STOP_ALL = evolve(
 )
 
 AFTER_ASKING = (REMOVE_ZNODES, REMOVE_ZNODES_AND_CONTROLLER, REMOVE_LOGS, ROLL)
-"""Runbooks that begin with a marker."""
+"""Runbooks that begin with a requested deletion."""
 WITHOUT_ASKING = (REMOVE_TOPIC, STOP_ALL)

@@ -1,10 +1,10 @@
-"""Stories about sessions and bounces: controllers that do not know that they are deposed, brokers soon back."""
+"""Stories about sessions and bounces: deposed controllers that do not notice, and brokers that restart quickly."""
 from __future__ import annotations
 
 from attrs import evolve
 
-from model.kafka import sessions
-from model.kafka.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.model.kafka.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.model.kafka.zookeeper import sessions
 
 SESSIONS = (
     sessions.expire_session,
@@ -27,8 +27,8 @@ ZOMBIE_CONTROLLER = evolve(
     OLD_CLIENT_EXPANSION,
     name="zombie-controller",
     story=(
-        "The controller's ZooKeeper session expires while its process goes on: it does not know that another broker "
-        "was elected, and works on while a client adds partitions."
+        "The controller's ZooKeeper session expires while its process runs: it does not know that another broker "
+        "was elected, and continues while a client adds partitions."
     ),
     actions=(*OLD_CLIENT_EXPANSION.actions, *SESSIONS),
     bounds={**SMALL, "brokers": 2, "requests": 5, "new_expansions": 1, "expirations": 1},
@@ -52,7 +52,7 @@ FAST_BOUNCE = evolve(
 FAILOVER_DURING_EXPANSION = evolve(
     ZOMBIE_CONTROLLER,
     name="failover-during-expansion",
-    story="/controller is deleted while a client adds partitions: the old controller finds out when it writes.",
+    story="/controller is deleted while a client adds partitions: the old controller notices when it writes.",
     bounds={**SMALL, "brokers": 2, "new_expansions": 1, "failovers": 1},
     source="KAFKA-6082",
 )

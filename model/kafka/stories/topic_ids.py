@@ -1,4 +1,4 @@
-"""Stories about topic ids: two admins, brokers of mixed protocols, and what operators do to a cluster with two ids.
+"""Stories about topic ids: two admins, brokers of mixed protocols, and repairs of a topic with two ids.
 
 Words: a *broken* cluster is one in which the old client's expansion and a failover have left a topic with a second id
 (B) in ZooKeeper, and replicas that know the first one (A).
@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from model.kafka import admin_clients, operator, zookeeper
-from model.kafka.domains import PARTITIONS
-from model.kafka.scenarios import BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, running_cluster
-from model.kafka.state import Cluster
-from model.kafka.stories.existing_topic import cluster_with_topic, create_topic
-from model.kafka.stories.records import RECORDS
+from kwalk.model.kafka.clients import admin_clients, operator
+from kwalk.model.kafka.domains import PARTITIONS
+from kwalk.model.kafka.scenarios import BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, running_cluster
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.stories.existing_topic import cluster_with_topic, create_topic
+from kwalk.model.kafka.stories.records import RECORDS
+from kwalk.model.kafka.zookeeper import kafka_zk_client
 
 ADMINS = (admin_clients.admin_reads_topic, admin_clients.admin_writes_topic)
 
@@ -23,18 +24,18 @@ def broken_cluster(cluster: Cluster) -> None:
     create_topic(cluster, len(PARTITIONS), topic_id=cluster.topic_ids.take())
     second = cluster.topic_ids.take()
     cluster.zookeeper.topics[0].topic_id = cluster.zookeeper.topics[0].first_topic_id = second
-    cluster.brokers[0].controller.topics[0].topic_id = second
+    cluster.controller_of(0).topics[0].topic_id = second
 
 
 TWO_ADMINS = evolve(
     OLD_CLIENT_EXPANSION,
     name="two-admins",
     story=(
-        "Two clients add partitions to a topic at the same time, old ones or new ones: each writes what it has read, "
-        "and the later one takes the other's partitions away."
+        "Two clients, old or new, add partitions to a topic at the same time: each writes what it has read, "
+        "and the later one removes the other's partitions."
     ),
     initial=cluster_with_topic,
-    actions=(*ADMINS, *FAULTS, *CONTROLLER, *BROKER, zookeeper.deliver_notification),
+    actions=(*ADMINS, *FAULTS, *CONTROLLER, *BROKER, kafka_zk_client.deliver_notification),
     bounds={
         **OLD_CLIENT_EXPANSION.bounds,
         "brokers": 2,
@@ -80,7 +81,7 @@ REPAIR_WITH_RECORDS = evolve(
     REPAIR_BY_REMOVING_FILES,
     name="repair-with-records",
     story=(
-        "The same while producers write: the logs stay when files are removed from beside them, and brokers stop and "
+        "The same while producers write: the logs stay when partition.metadata is removed, and brokers stop and "
         "crash meanwhile."
     ),
     actions=(
@@ -99,7 +100,7 @@ REPAIR_BY_WRITING_THE_ID_BACK = evolve(
     name="repair-by-writing-the-id-back",
     story=(
         "A topic has one id in ZooKeeper and another one in its replicas. The operator writes an id into the znode by "
-        "hand and lets the controller move; whoever watches does not look at ids."
+        "hand and lets the controller move; handlers of the znode's watch do not read ids."
     ),
     actions=(*OLD_CLIENT_EXPANSION.actions, operator.write_topic_id),
     bounds={**REPAIR_BY_REMOVING_FILES.bounds, "failovers": 1, "restarts": 1, "repairs": 1},
@@ -110,8 +111,8 @@ MIXED_INTER_BROKER_PROTOCOL = evolve(
     OLD_CLIENT_EXPANSION,
     name="mixed-inter-broker-protocol",
     story=(
-        "During an upgrade one broker still speaks an inter-broker protocol below 2.8: as controller it mints no ids, "
-        "as broker it keeps none. Clients create a topic and add partitions while the controller moves."
+        "During an upgrade one broker still has an inter-broker protocol below 2.8: as controller it mints no ids, "
+        "as broker it stores none. Clients create a topic and add partitions while the controller moves."
     ),
     bounds={
         **OLD_CLIENT_EXPANSION.bounds,

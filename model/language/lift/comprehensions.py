@@ -1,4 +1,4 @@
-"""What loops and comprehensions go through: items, each with the condition under which it is there."""
+"""The items of loops and comprehensions, each with the condition under which it is present."""
 from __future__ import annotations
 
 import ast
@@ -6,36 +6,36 @@ from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Any
 
-from model.language.binding import Domain
-from model.language.lift import containers
-from model.language.lift.machine import Machine
-from model.language.lift.objects import ArrayObject, FifoObject
-from model.language.lift.places import constant, element
-from model.language.lift.terms import Term
-from model.language.lift.values import Reference, Refused, Set, describe
+from kwalk.model.language.binding import Domain
+from kwalk.model.language.lift import containers
+from kwalk.model.language.lift.access import constant, element
+from kwalk.model.language.lift.machine import SymbolicMachine
+from kwalk.model.language.lift.objects import ArrayObject, FifoObject
+from kwalk.model.language.lift.terms import Term
+from kwalk.model.language.lift.values import Reference, Refused, Set, SortedItems, describe
 
 
 class Generated:
-    """A generator expression; the function that it is given to decides under what facts each item is evaluated."""
+    """A generator expression; the function that consumes it decides under which facts each item is evaluated."""
 
-    def __init__(self, m: Machine, node: ast.GeneratorExp) -> None:
+    def __init__(self, m: SymbolicMachine, node: ast.GeneratorExp) -> None:
         self.m, self.node = m, node
 
     def items(self, stop: Callable[[Term, Any], Term] | None = None) -> Iterator[tuple[Term, Any]]:
-        """Each item with the condition under which it is there. After an item where `stop` is true, none follows."""
+        """Yield each item with its condition. After an item for which `stop` is true, no item follows."""
         return generate(self.m, self.node.generators, self.node.elt, stop)
 
 
 def generate(
-    m: Machine, clauses: list[ast.comprehension], elt: ast.expr, stop: Callable[[Term, Any], Term] | None = None
+    m: SymbolicMachine, clauses: list[ast.comprehension], elt: ast.expr, stop: Callable[[Term, Any], Term] | None = None
 ) -> Iterator[tuple[Term, Any]]:
-    """The items of a comprehension with their conditions, evaluated in a pure section."""
+    """Yield the items of a comprehension with their conditions, evaluated in a pure section."""
     over = m.terms.false
     found: list[tuple[Term, Any]] = []
     with m.assuming(m.terms.true):
         for condition, bindings in _clauses(m, clauses, m.terms.true):
             m.now.local.update(bindings)
-            here = m.settle(m.terms.conjunction((condition, m.terms.negation(over))))
+            here = m.simplify(m.terms.conjunction((condition, m.terms.negation(over))))
             if here is m.terms.false:
                 continue
             with m.assuming(here):
@@ -46,7 +46,9 @@ def generate(
     yield from found
 
 
-def _clauses(m: Machine, clauses: list[ast.comprehension], so_far: Term) -> Iterator[tuple[Term, dict[str, Any]]]:
+def _clauses(
+    m: SymbolicMachine, clauses: list[ast.comprehension], so_far: Term
+) -> Iterator[tuple[Term, dict[str, Any]]]:
     if not clauses:
         yield so_far, {}
         return
@@ -54,20 +56,20 @@ def _clauses(m: Machine, clauses: list[ast.comprehension], so_far: Term) -> Iter
     for present, value in items_of(m, m.evaluate(m, clause.iter)):
         bindings = bind_target(clause.target, value, m)
         m.now.local.update(bindings)
-        condition = m.settle(m.terms.conjunction((so_far, present)))
+        condition = m.simplify(m.terms.conjunction((so_far, present)))
         for test in clause.ifs:
             if condition is m.terms.false:
                 break
             with m.assuming(condition):
                 truth = m.values.truth(m.evaluate(m, test))
-            condition = m.settle(m.terms.conjunction((condition, truth)))
+            condition = m.simplify(m.terms.conjunction((condition, truth)))
         if condition is not m.terms.false:
             for inner, more in _clauses(m, rest, condition):
                 yield inner, {**bindings, **more}
 
 
-def items_of(m: Machine, iterable: Any) -> list[tuple[Term, Any]]:
-    """What a loop over a value goes through, each item with the condition under which it is there."""
+def items_of(m: SymbolicMachine, iterable: Any) -> list[tuple[Term, Any]]:
+    """Return the items of a loop over a value, each with the condition under which it is present."""
     true = m.terms.true
     if isinstance(iterable, Generated):
         return list(iterable.items())
@@ -79,13 +81,15 @@ def items_of(m: Machine, iterable: Any) -> list[tuple[Term, Any]]:
         return [(true, element(m, iterable, index)) for index in range(len(iterable.sample.items))]
     if isinstance(iterable, Reference) and isinstance(iterable.sample, FifoObject):
         return containers.items(m, iterable)
+    if isinstance(iterable, SortedItems):
+        return list(iterable.items)
     if isinstance(iterable, (Set, frozenset, set)):
-        raise Refused("a loop over a set, whose order Python does not fix", "loop over its domain and test membership")
+        raise Refused("a loop over a set, whose order Python does not fix", "loop over `sorted(…)` of it")
     raise Refused(f"a loop over {describe(iterable)}", "a Domain, range, tuple, list, Array, Fifo or Enum")
 
 
-def bind_target(target: ast.expr, value: Any, m: Machine) -> dict[str, Any]:
-    """The names that a loop or comprehension target gives a value to."""
+def bind_target(target: ast.expr, value: Any, m: SymbolicMachine) -> dict[str, Any]:
+    """Return the names to which a loop or comprehension target gives a value, with their values."""
     if isinstance(target, ast.Name):
         return {target.id: value}
     if isinstance(target, ast.Tuple) and isinstance(value, tuple) and len(value) == len(target.elts):

@@ -6,23 +6,23 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from model.language.lift import calls
-from model.language.lift.comprehensions import Generated, generate
-from model.language.lift.machine import Machine, Unreachable
-from model.language.lift.operators import arithmetic, binary, compare
-from model.language.lift.places import attribute, constant, element, known
-from model.language.lift.terms import Term
-from model.language.lift.values import Bool, Refused, bool_value
+from kwalk.model.language.lift import calls
+from kwalk.model.language.lift.access import attribute, constant, element, refine
+from kwalk.model.language.lift.comprehensions import Generated, generate
+from kwalk.model.language.lift.machine import SymbolicMachine, Unreachable
+from kwalk.model.language.lift.operators import arithmetic, binary, compare
+from kwalk.model.language.lift.terms import Term
+from kwalk.model.language.lift.values import Bool, Refused, bool_value
 
 
-def evaluate(m: Machine, node: ast.expr) -> Any:
-    """The value of an expression here."""
-    rule = EXPRESSIONS.get(type(node))
+def evaluate(m: SymbolicMachine, node: ast.expr) -> Any:
+    """Return the value of an expression here."""
+    handler = EXPRESSIONS.get(type(node))
     try:
-        if rule is None:
+        if handler is None:
             what = f"the construct {type(node).__name__} ({ast.unparse(node)[:60]!r})"
             raise Refused(what, ADVICE.get(type(node), USUAL))
-        return rule(m, node)
+        return handler(m, node)
     except Refused as problem:
         raise m.locate(node, problem) from None
 
@@ -40,14 +40,14 @@ ADVICE: dict[type[ast.expr], str] = {
 }
 
 
-def _constant(m: Machine, node: ast.Constant) -> Any:
+def _constant(m: SymbolicMachine, node: ast.Constant) -> Any:
     return node.value
 
 
-def _name(m: Machine, node: ast.Name) -> Any:
+def _name(m: SymbolicMachine, node: ast.Name) -> Any:
     local = m.now.local
     if node.id in local:
-        return known(m, local[node.id])
+        return refine(m, local[node.id])
     function: Any = m.frames[-1].function
     if node.id in function.__code__.co_freevars:
         cell = (function.__closure__ or ())[function.__code__.co_freevars.index(node.id)]
@@ -59,19 +59,19 @@ def _name(m: Machine, node: ast.Name) -> Any:
     raise Refused(f"the name {node.id!r} has no value here", "assign it on every path that leads here")
 
 
-def _attribute(m: Machine, node: ast.Attribute) -> Any:
+def _attribute(m: SymbolicMachine, node: ast.Attribute) -> Any:
     owner = evaluate(m, node.value)
     found = attribute(m, owner, node.attr)
     return calls.property_value(m, found)
 
 
-def _subscript(m: Machine, node: ast.Subscript) -> Any:
+def _subscript(m: SymbolicMachine, node: ast.Subscript) -> Any:
     if isinstance(node.slice, ast.Slice):
         return _slice(m, node)
     return element(m, evaluate(m, node.value), evaluate(m, node.slice))
 
 
-def _slice(m: Machine, node: ast.Subscript) -> Any:
+def _slice(m: SymbolicMachine, node: ast.Subscript) -> Any:
     owner = evaluate(m, node.value)
     assert isinstance(node.slice, ast.Slice)
     parts = (node.slice.lower, node.slice.upper, node.slice.step)
@@ -84,16 +84,16 @@ def _slice(m: Machine, node: ast.Subscript) -> Any:
 # Operators.
 
 
-def _not(m: Machine, node: ast.UnaryOp) -> Any:
+def _not(m: SymbolicMachine, node: ast.UnaryOp) -> Any:
     operand = evaluate(m, node.operand)
     if isinstance(node.op, ast.Not):
-        return bool_value(m.terms.negation(m.settle(m.values.truth(operand))))
+        return bool_value(m.terms.negation(m.simplify(m.values.truth(operand))))
     if isinstance(node.op, ast.USub):
         return arithmetic(m, ast.Sub, 0, operand)
     raise Refused(f"the operator {type(node.op).__name__}", "not, -, +, *, // or %")
 
 
-def _boolean(m: Machine, node: ast.BoolOp) -> Any:
+def _boolean(m: SymbolicMachine, node: ast.BoolOp) -> Any:
     """`and` and `or`: every operand but the first is evaluated where Python would evaluate it."""
     first, *rest = node.values
     value = evaluate(m, first)
@@ -102,10 +102,10 @@ def _boolean(m: Machine, node: ast.BoolOp) -> Any:
     return value
 
 
-def _and_or(m: Machine, node: ast.BoolOp, value: Any, rest: list[ast.expr]) -> Any:
+def _and_or(m: SymbolicMachine, node: ast.BoolOp, value: Any, rest: list[ast.expr]) -> Any:
     if not rest:
         return value
-    truth = m.settle(m.values.truth(value))
+    truth = m.simplify(m.values.truth(value))
     goes_on = truth if isinstance(node.op, ast.And) else m.terms.negation(truth)
     if goes_on is m.terms.false:
         return value
@@ -119,8 +119,8 @@ def _and_or(m: Machine, node: ast.BoolOp, value: Any, rest: list[ast.expr]) -> A
     return m.values.choose(goes_on, other, value)
 
 
-def _conditional(m: Machine, node: ast.IfExp) -> Any:
-    test = m.settle(m.values.truth(evaluate(m, node.test)))
+def _conditional(m: SymbolicMachine, node: ast.IfExp) -> Any:
+    test = m.simplify(m.values.truth(evaluate(m, node.test)))
     if test.op == "bool":
         return evaluate(m, node.body if test.payload else node.orelse)
     with m.assuming(test):
@@ -130,16 +130,16 @@ def _conditional(m: Machine, node: ast.IfExp) -> Any:
     return m.values.choose(test, body, orelse)
 
 
-def _compare(m: Machine, node: ast.Compare) -> Any:
+def _compare(m: SymbolicMachine, node: ast.Compare) -> Any:
     """A chain of comparisons: each operand once, later ones where the earlier comparisons were true."""
     left = evaluate(m, node.left)
     return bool_value(_chain(m, left, list(zip(node.ops, node.comparators, strict=True))))
 
 
-def _chain(m: Machine, left: Any, links: list[tuple[ast.cmpop, ast.expr]]) -> Term:
+def _chain(m: SymbolicMachine, left: Any, links: list[tuple[ast.cmpop, ast.expr]]) -> Term:
     (op, right_node), *rest = links
     right = evaluate(m, right_node)
-    first = m.settle(compare(m, op, left, right))
+    first = m.simplify(compare(m, op, left, right))
     if not rest or first is m.terms.false:
         return first
     with m.assuming(first):
@@ -147,41 +147,41 @@ def _chain(m: Machine, left: Any, links: list[tuple[ast.cmpop, ast.expr]]) -> Te
     return m.terms.conjunction((first, others))
 
 
-def _binary(m: Machine, node: ast.BinOp) -> Any:
+def _binary(m: SymbolicMachine, node: ast.BinOp) -> Any:
     return binary(m, type(node.op), evaluate(m, node.left), evaluate(m, node.right))
 
 
 # Displays and comprehensions.
 
 
-def _tuple(m: Machine, node: ast.Tuple) -> tuple[Any, ...]:
+def _tuple(m: SymbolicMachine, node: ast.Tuple) -> tuple[Any, ...]:
     return tuple(evaluate(m, item) for item in node.elts)
 
 
-def _list(m: Machine, node: ast.List) -> Any:
+def _list(m: SymbolicMachine, node: ast.List) -> Any:
     return calls.make_list(m, [evaluate(m, item) for item in node.elts])
 
 
-def _set(m: Machine, node: ast.Set) -> Any:
+def _set(m: SymbolicMachine, node: ast.Set) -> Any:
     return calls.make_set(m, [(m.terms.true, evaluate(m, item)) for item in node.elts])
 
 
-def _list_comprehension(m: Machine, node: ast.ListComp) -> Any:
+def _list_comprehension(m: SymbolicMachine, node: ast.ListComp) -> Any:
     found = list(generate(m, node.generators, node.elt))
     if any(condition is not m.terms.true for condition, _ in found):
         raise Refused("a list whose length depends on the state", "a set comprehension, or any/all/sum with an `if`")
     return calls.make_list(m, [value for _, value in found])
 
 
-def _set_comprehension(m: Machine, node: ast.SetComp) -> Any:
+def _set_comprehension(m: SymbolicMachine, node: ast.SetComp) -> Any:
     return calls.make_set(m, list(generate(m, node.generators, node.elt)))
 
 
-def _generator(m: Machine, node: ast.GeneratorExp) -> Any:
+def _generator(m: SymbolicMachine, node: ast.GeneratorExp) -> Any:
     return Generated(m, node)
 
 
-def _call(m: Machine, node: ast.Call) -> Any:
+def _call(m: SymbolicMachine, node: ast.Call) -> Any:
     function = evaluate_callee(m, node.func)
     for item in (*node.args, *(k.value for k in node.keywords if k.arg is None)):
         if isinstance(item, ast.Starred) or any(k.arg is None for k in node.keywords):
@@ -189,19 +189,19 @@ def _call(m: Machine, node: ast.Call) -> Any:
     args = [evaluate(m, item) for item in node.args]
     keywords = {str(k.arg): evaluate(m, k.value) for k in node.keywords}
     result = calls.call(m, function, args, keywords)
-    if m.world is None:
+    if m.state is None:
         raise Unreachable
     return result
 
 
-def evaluate_callee(m: Machine, node: ast.expr) -> Any:
-    """What is called: for `a.b(…)` the method, without taking it for a property."""
+def evaluate_callee(m: SymbolicMachine, node: ast.expr) -> Any:
+    """Return what is called: for `a.b(…)` the method, and not the value of a property."""
     if isinstance(node, ast.Attribute):
         return attribute(m, evaluate(m, node.value), node.attr)
     return evaluate(m, node)
 
 
-EXPRESSIONS: dict[type[ast.expr], Callable[[Machine, Any], Any]] = {
+EXPRESSIONS: dict[type[ast.expr], Callable[[SymbolicMachine, Any], Any]] = {
     ast.Constant: _constant,
     ast.Name: _name,
     ast.Attribute: _attribute,

@@ -1,8 +1,8 @@
 """Lifting a model: from its plain Python source to terms over the leaves of its state.
 
-For every action instance this gives a guard, an obligation for each bound and error on its way, and a term for each
-leaf that it changes; for every claim its premise and its truth. Variables 0 … n-1 are the leaves of the state; in
-claims about steps, n … 2n-1 are the leaves of the state after the step.
+For every action instance this gives a guard, a side condition for each bound and error, and a term for each leaf that
+it changes; for every property instance its premise and its truth. Variables 0 … n-1 are the leaves of the state; in
+step properties, n … 2n-1 are the leaves of the state after the step.
 """
 from __future__ import annotations
 
@@ -11,64 +11,71 @@ from typing import Any
 
 from attrs import field, frozen
 
-from model.language.errors import LiftError
-from model.language.invariant import Kind
-from model.language.lift import expressions, statements
-from model.language.lift.calls import call_function
-from model.language.lift.machine import Coverage, Machine, Obligation, Owed, Unreachable
-from model.language.lift.terms import Term, Terms, in_order
-from model.language.lift.values import Reference
-from model.language.model import Claim, Instance, Model
+from kwalk.model.language.errors import LiftError
+from kwalk.model.language.lift import expressions, statements
+from kwalk.model.language.lift.calls import call_function
+from kwalk.model.language.lift.machine import ConditionKind, Coverage, SideCondition, SymbolicMachine, Unreachable
+from kwalk.model.language.lift.terms import Term, Terms, in_order
+from kwalk.model.language.lift.values import Reference
+from kwalk.model.language.model import ActionInstance, Model, PropertyInstance
+from kwalk.model.language.properties import Kind
 
 
 @frozen(eq=False)
 class LiftedAction:
-    """An action instance as terms. `obligations`: its bound hits and errors where the guard holds, in program order."""
+    """An action instance as terms.
 
-    instance: Instance
+    Attributes:
+        instance: the action instance.
+        guard: the condition under which it is enabled.
+        side_conditions: its bound hits and errors where the guard is true, in program order.
+        updates: the new term of each leaf that it can change, by the leaf's number.
+        coverage: the parts of the model's source that it comes from.
+    """
+
+    instance: ActionInstance
     guard: Term
-    obligations: tuple[Obligation, ...]
+    side_conditions: tuple[SideCondition, ...]
     updates: dict[int, Term]
     coverage: Coverage
-    """The parts of the model's source that it comes from."""
 
     @property
     def writes(self) -> frozenset[int]:
-        """The leaves that it can change."""
+        """Return the leaves that it can change."""
         return frozenset(self.updates)
 
     @property
     def roots(self) -> list[Term]:
-        """All of its terms."""
-        return [self.guard, *(o.condition for o in self.obligations), *self.updates.values()]
+        """Return all of its terms."""
+        return [self.guard, *(o.condition for o in self.side_conditions), *self.updates.values()]
 
 
 @frozen(eq=False)
-class LiftedClaim:
-    """An invariant instance as terms. Errors are obligations, where the premise holds.
+class LiftedProperty:
+    """A property instance as terms. Errors are side conditions, where the premise is true.
 
-    Of an `eventually` claim, premise and truth are each meant for themselves, and errors hold everywhere.
+    Of an eventually property, premise and truth are independent of each other, and errors apply everywhere.
     """
 
-    claim: Claim
+    prop: PropertyInstance
     premise: Term
     truth: Term
-    errors: tuple[Obligation, ...]
+    errors: tuple[SideCondition, ...]
 
     @property
     def roots(self) -> list[Term]:
-        """All of its terms: the premise, the truth, the errors."""
+        """Return all of its terms: the premise, the truth, the errors."""
         return [self.premise, self.truth, *(o.condition for o in self.errors)]
 
 
 @frozen(eq=False)
 class Lifted:
-    """A whole model as terms of one table."""
+    """A model as terms of one table."""
 
     model: Model
     terms: Terms
     actions: tuple[LiftedAction, ...]
-    claims: tuple[LiftedClaim, ...]
+    properties: tuple[LiftedProperty, ...]
     guard_reads: tuple[frozenset[int], ...] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -76,33 +83,37 @@ class Lifted:
 
     @property
     def bounds(self) -> tuple[str, ...]:
-        """The names of all bounds that a step can reach."""
-        hit = {o.name for a in self.actions for o in a.obligations if o.owed is Owed.BOUND}
+        """Return the names of all bounds that a step can reach."""
+        hit = {o.name for a in self.actions for o in a.side_conditions if o.kind is ConditionKind.BOUND}
         return tuple(sorted(hit))
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """The texts of all errors that could not be ruled out while lifting."""
-        found = {o.name for a in self.actions for o in a.obligations if o.owed is Owed.ERROR}
-        return tuple(sorted(found | {o.name for c in self.claims for o in c.errors}))
+        """Return the texts of all errors that lifting could not exclude."""
+        found = {o.name for a in self.actions for o in a.side_conditions if o.kind is ConditionKind.ERROR}
+        return tuple(sorted(found | {o.name for c in self.properties for o in c.errors}))
 
 
 def reads(roots: Iterable[Term]) -> frozenset[int]:
-    """The variables below some terms."""
+    """Return the numbers of the variables below some terms."""
     return frozenset(term.payload for term in in_order(roots) if term.op in ("intvar", "boolvar"))
 
 
 def lift(model: Model) -> Lifted:
-    """Lift every action and claim of a model; LiftError names the file and line of what cannot be lifted."""
+    """Lift every action and property instance of a model.
+
+    Raises:
+        LiftError: a construct cannot be lifted; the message has its file and line.
+    """
     terms = Terms()
     with model.active():
         actions = tuple(lift_action(model, terms, instance) for instance in model.instances)
-        claims = tuple(_lift_claim(model, terms, claim) for claim in model.claims)
-    return Lifted(model, terms, actions, claims)
+        properties = tuple(_lift_property(model, terms, prop) for prop in model.properties)
+    return Lifted(model, terms, actions, properties)
 
 
-def _start(model: Model, terms: Terms, states: int) -> tuple[Machine, list[Any]]:
-    machine = Machine(terms, statements.execute, expressions.evaluate)
+def _start(model: Model, terms: Terms, states: int) -> tuple[SymbolicMachine, list[Any]]:
+    machine = SymbolicMachine(terms, statements.execute, expressions.evaluate)
     nodes = []
     for number in range(states):
         variables = machine.objects.variables(number * len(model.leaves))
@@ -111,63 +122,63 @@ def _start(model: Model, terms: Terms, states: int) -> tuple[Machine, list[Any]]
     return machine, nodes
 
 
-def lift_action(model: Model, terms: Terms, instance: Instance) -> LiftedAction:
-    """Lift one action instance, within the model's `active`, to terms of a table."""
+def lift_action(model: Model, terms: Terms, instance: ActionInstance) -> LiftedAction:
+    """Lift one action instance to terms of a table; call it within the model's `active`."""
     machine, (root,) = _start(model, terms, 1)
     base = machine.now.fork()
     _run(machine, instance.action.function, [root], instance.args)
-    ends = [*machine.aborts, *([(machine.world, None)] if machine.world is not None else [])]
-    for world, _ in ends:
-        world.local = {}
+    ends = [*machine.aborts, *([(machine.state, None)] if machine.state is not None else [])]
+    for state, _ in ends:
+        state.local = {}
     machine.join(base, ends)
-    guard, owed = _guard(terms, machine.obligations)
-    seen = machine.coverage
+    guard, conditions = _guard(terms, machine.side_conditions)
+    coverage = machine.coverage
     if guard is terms.false:
-        return LiftedAction(instance, terms.false, (), {}, seen)
-    if machine.world is None:  # wherever the guard holds, a bound or an error is certain
-        return LiftedAction(instance, guard, owed, {}, seen)
-    after = list(machine.objects.layout(model.shape, root, machine.world.store))
+        return LiftedAction(instance, terms.false, (), {}, coverage)
+    if machine.state is None:  # wherever the guard holds, a bound or an error is certain
+        return LiftedAction(instance, guard, conditions, {}, coverage)
+    after = list(machine.objects.layout(model.shape, root, machine.state.store))
     before = list(machine.objects.layout(model.shape, root, base.store))
     updates = {leaf: new for leaf, (old, new) in enumerate(zip(before, after, strict=True)) if new is not old}
-    return LiftedAction(instance, guard, owed, updates, seen)
+    return LiftedAction(instance, guard, conditions, updates, coverage)
 
 
-def _run(machine: Machine, function: Any, roots: list[Any], args: tuple[Any, ...]) -> Any:
+def _run(machine: SymbolicMachine, function: Any, roots: list[Any], args: tuple[Any, ...]) -> Any:
     references = [Reference(((machine.terms.true, root),)) for root in roots]
     try:
         return call_function(machine, function, [*references, *args], {})
     except Unreachable:
-        machine.world = None
+        machine.state = None
         return None
 
 
-def _guard(terms: Terms, obligations: list[Obligation]) -> tuple[Term, tuple[Obligation, ...]]:
-    """The guard, and what remains owed where it holds. A guard that raises an error counts as true: the error shows."""
+def _guard(terms: Terms, side_conditions: list[SideCondition]) -> tuple[Term, tuple[SideCondition, ...]]:
+    """Return the guard, and the side conditions where it is true. A guard that raises an error counts as true."""
     disabled: list[Term] = []
     failed: list[Term] = []
-    owed: list[Obligation] = []
-    for obligation in obligations:
-        if obligation.owed is Owed.DISABLED:
+    remaining: list[SideCondition] = []
+    for one in side_conditions:
+        if one.kind is ConditionKind.DISABLED:
             before = terms.negation(terms.disjunction(failed))
-            disabled.append(terms.conjunction((obligation.condition, before)))
+            disabled.append(terms.conjunction((one.condition, before)))
         else:
-            failed.append(obligation.condition)
-            owed.append(obligation)
-    return terms.negation(terms.disjunction(disabled)), tuple(owed)
+            failed.append(one.condition)
+            remaining.append(one)
+    return terms.negation(terms.disjunction(disabled)), tuple(remaining)
 
 
-def _lift_claim(model: Model, terms: Terms, claim: Claim) -> LiftedClaim:
-    states = 2 if claim.kind is Kind.STEP else 1
+def _lift_property(model: Model, terms: Terms, prop: PropertyInstance) -> LiftedProperty:
+    states = 2 if prop.kind is Kind.STEP else 1
     machine, roots = _start(model, terms, states)
-    machine.premises = [] if claim.kind is Kind.EVENTUALLY else None
-    value = _run(machine, claim.invariant.function, roots, claim.args)
-    if machine.world is not None and machine.world.touched:
-        code = claim.invariant.function.__code__
+    machine.premises = [] if prop.kind is Kind.EVENTUALLY else None
+    value = _run(machine, prop.declaration.function, roots, prop.args)
+    if machine.state is not None and machine.state.is_written:
+        code = prop.declaration.function.__code__
         raise LiftError(
-            f"{code.co_filename}:{code.co_firstlineno}: cannot lift this: {claim.invariant.name} changes the state. "
-            "Instead: an invariant only looks; keep what it works out in local variables."
+            f"{code.co_filename}:{code.co_firstlineno}: cannot lift this: {prop.declaration.name} changes the state. "
+            "Instead: a property only reads the state; use local variables for intermediate results."
         )
-    premise, owed = _guard(terms, machine.obligations)
+    premise, errors = _guard(terms, machine.side_conditions)
     premise = terms.conjunction((premise, *(machine.premises or ())))
-    truth = terms.true if machine.world is None else machine.values.truth(value)
-    return LiftedClaim(claim, premise, truth, owed)
+    truth = terms.true if machine.state is None else machine.values.truth(value)
+    return LiftedProperty(prop, premise, truth, errors)

@@ -1,9 +1,12 @@
-"""The machine that runs a model's source symbolically: where it is, what it has seen, and what it owes.
+"""The machine that runs a model's source symbolically: its state on each path, and the side conditions of the step.
 
-Words: an *obligation* is a condition under which the step does not happen as written: a guard that is false, a bound
-that is reached, or an error (a value leaves its domain). Obligations are listed in program order; the first one that is
-true in a state is what plain Python would raise there. A *pure* section is an expression that Python may or may not
-evaluate (the right of `and`, a comprehension): nothing outside may be written there.
+Words: the *store* maps cells (fields of the state, local lists) to values; `local` maps names to values. The *path* is
+the list of branch conditions taken since the action began. *Facts* are terms known to be true or false on this path,
+from its branches and from guards; they decide later conditions before a term is built. A *side condition* is a
+condition under which the step does not happen as written: a guard is false, a bound is reached, or a value leaves its
+domain. Side conditions are listed in program order; the first one that is true in a state is what plain Python raises
+there. A *pure* section is an expression that Python may or may not evaluate (the right operand of `and`, a
+comprehension): nothing that exists outside of it may be written there.
 """
 from __future__ import annotations
 
@@ -15,16 +18,139 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from model.language.errors import LiftError
-from model.language.lift.objects import Objects
-from model.language.lift.source import Function
-from model.language.lift.terms import Term, Terms
-from model.language.lift.valuation import Values
-from model.language.lift.values import Refused
-from model.language.lift.world import World, join
+from kwalk.model.language.errors import LiftError
+from kwalk.model.language.lift.objects import Objects
+from kwalk.model.language.lift.source import Function
+from kwalk.model.language.lift.terms import Term, Terms
+from kwalk.model.language.lift.values import Refused, Values
+
+
+class SymbolicState:
+    """What is known at a point of the execution. It is forked at a branch and joined after it."""
+
+    __slots__ = ("constants", "facts", "is_written", "local", "path", "store")
+
+    def __init__(self) -> None:
+        self.store: dict[int, Any] = {}
+        self.local: dict[str, Any] = {}
+        self.path: tuple[Term, ...] = ()
+        self.facts: dict[int, bool] = {}
+        self.constants: dict[int, int] = {}
+        self.is_written = False
+
+    def fork(self) -> SymbolicState:
+        """Return an independent copy."""
+        twin = SymbolicState()
+        twin.store, twin.local = self.store.copy(), self.local.copy()
+        twin.facts, twin.constants = self.facts.copy(), self.constants.copy()
+        twin.path, twin.is_written = self.path, self.is_written
+        return twin
+
+    def take(self, terms: Terms, condition: Term) -> None:
+        """Enter a branch."""
+        self.path = (*self.path, condition)
+        self.assume(terms, condition)
+
+    def assume(self, terms: Terms, condition: Term) -> None:
+        """Add the fact that a condition is true here."""
+        truth = True
+        while condition.op == "not":
+            condition, truth = condition.args[0], not truth
+        self.facts[condition.id] = truth
+        if condition.op == ("and" if truth else "or"):
+            for part in condition.args:
+                self.assume(terms, part if truth else terms.negation(part))
+        if truth and condition.op == "eq" and condition.args[1].op == "int":
+            self.constants[condition.args[0].id] = condition.args[1].payload
+
+    def decide(self, condition: Term) -> bool | None:
+        """Return whether the facts make the condition true or false; None if they imply neither."""
+        if condition.op == "bool":
+            return bool(condition.payload)
+        if condition.op == "not":
+            inner = self.decide(condition.args[0])
+            return None if inner is None else not inner
+        known = self.facts.get(condition.id)
+        if known is not None:
+            return known
+        if condition.op in ("and", "or"):
+            return self._decide_junction(condition)
+        if condition.op == "eq" and condition.args[1].op == "int":
+            constant = self.constants.get(condition.args[0].id)
+            return None if constant is None else constant == condition.args[1].payload
+        return None
+
+    def _decide_junction(self, condition: Term) -> bool | None:
+        dominant = condition.op == "or"
+        decided = [self.decide(part) for part in condition.args]
+        if dominant in decided:
+            return dominant
+        return None if None in decided else not dominant
+
+    def simplify(self, terms: Terms, condition: Term) -> Term:
+        """Return the condition without the parts that the facts decide."""
+        if condition.op not in ("and", "or") or condition.id in self.facts:
+            decided = self.decide(condition)
+            return condition if decided is None else terms.boolean(decided)
+        parts = tuple(self.simplify(terms, part) for part in condition.args)
+        if parts == condition.args:
+            return condition
+        return terms.conjunction(parts) if condition.op == "and" else terms.disjunction(parts)
+
+
+def join(values: Values, base: SymbolicState, ends: list[tuple[SymbolicState, Any]]) -> tuple[SymbolicState, Any]:
+    """Return one state (and result) that equals whichever of the ends is reached; they exclude each other.
+
+    Args:
+        values: operations over the table of terms.
+        base: the state from which all ends were forked.
+        ends: at least one state with the result there.
+    """
+    if len(ends) == 1:
+        return ends[0]
+    terms, depth = values.terms, len(base.path)
+    conditions = [terms.conjunction(state.path[depth:]) for state, _ in ends]
+    joined, result = ends[-1][0].fork(), ends[-1][1]
+    unlike = _conditions_in_order(terms, base, conditions)
+    for (state, value), condition in zip(reversed(ends[:-1]), reversed(unlike), strict=True):
+        _choose_into(values, condition, state, joined)
+        result = values.choose(condition, value, result)
+        joined.facts = _in_common(state.facts, joined.facts)
+        joined.constants = _in_common(state.constants, joined.constants)
+        joined.is_written |= state.is_written
+    any_of_them = terms.disjunction(conditions)
+    joined.path = base.path if any_of_them is terms.true else (*base.path, any_of_them)
+    return joined, result
+
+
+def _conditions_in_order(terms: Terms, base: SymbolicState, conditions: list[Term]) -> list[Term]:
+    """Each end's condition, given that those before it are false."""
+    scratch = SymbolicState()
+    scratch.facts, scratch.constants = base.facts.copy(), base.constants.copy()
+    simplified: list[Term] = []
+    for condition in conditions[:-1]:
+        simplified.append(scratch.simplify(terms, condition))
+        scratch.assume(terms, terms.negation(simplified[-1]))
+    return simplified
+
+
+def _choose_into(values: Values, condition: Term, state: SymbolicState, joined: SymbolicState) -> None:
+    """Where the condition holds, make the joined world's cells and names those of another world."""
+    pairs: list[tuple[dict[Any, Any], dict[Any, Any]]] = [(joined.store, state.store), (joined.local, state.local)]
+    for mine, theirs in pairs:
+        for key, value in theirs.items():
+            if key not in mine:
+                mine[key] = value
+            elif mine[key] is not value:
+                mine[key] = values.choose(condition, value, mine[key])
+
+
+def _in_common(a: dict[int, Any], b: dict[int, Any]) -> dict[int, Any]:
+    return {key: value for key, value in a.items() if key in b and b[key] == value}
+
 
 DEPTH = 60
-"""Calls nested deeper than this are taken for a recursion."""
+"""Calls nested deeper than this are considered recursive."""
 
 
 FieldUse = tuple[Function, str, type]
@@ -33,7 +159,7 @@ FieldUse = tuple[Function, str, type]
 
 @frozen(eq=False)
 class Coverage:
-    """What a run has come to, on any path: functions, statements of their syntax trees, and fields of records."""
+    """What an execution has reached on any path: functions, statements of their syntax trees, and fields of records."""
 
     functions: set[Function]
     statements: set[ast.stmt]
@@ -41,11 +167,11 @@ class Coverage:
 
 
 class Unreachable(Exception):
-    """No path goes on from here: all have aborted, or an obligation is certainly true."""
+    """No path continues from here: all have aborted, or a side condition is certainly true."""
 
 
-class Owed(Enum):
-    """What happens where an obligation's condition is true."""
+class ConditionKind(Enum):
+    """The effect of a side condition where it is true."""
 
     DISABLED = "the guard is false"
     BOUND = "a bound is reached"
@@ -53,64 +179,71 @@ class Owed(Enum):
 
 
 @frozen(eq=False)
-class Obligation:
+class SideCondition:
     """A condition under which the step is not taken as written; `name` is the bound, or the error's text."""
 
-    owed: Owed
+    kind: ConditionKind
     condition: Term
     name: str
 
 
 @define(eq=False)
 class Frame:
-    """A call under way: where its source is, and the paths that have returned or left a loop."""
+    """A call in progress: its function, and the paths that have returned or left a loop."""
 
     function: Function
-    returns: list[tuple[World, Any]] = field(factory=list)
-    breaks: list[list[World]] = field(factory=list)
-    continues: list[list[World]] = field(factory=list)
+    returns: list[tuple[SymbolicState, Any]] = field(factory=list)
+    breaks: list[list[SymbolicState]] = field(factory=list)
+    continues: list[list[SymbolicState]] = field(factory=list)
 
 
-class Machine:
-    """One symbolic run of one function.
+class SymbolicMachine:
+    """One symbolic execution of one function.
 
-    `execute` runs a block of statements (see `statements`), `evaluate` an expression (see `expressions`).
+    Args:
+        terms: the table of terms.
+        execute: executes a block of statements (see `statements`).
+        evaluate: returns the value of an expression (see `expressions`).
     """
 
     def __init__(
         self,
         terms: Terms,
-        execute: Callable[[Machine, list[ast.stmt]], None],
-        evaluate: Callable[[Machine, ast.expr], Any],
+        execute: Callable[[SymbolicMachine, list[ast.stmt]], None],
+        evaluate: Callable[[SymbolicMachine, ast.expr], Any],
     ) -> None:
         self.terms, self.execute, self.evaluate = terms, execute, evaluate
         self.values = Values(terms)
         self.objects = Objects(self.values)
-        self.world: World | None = World()
-        self.obligations: list[Obligation] = []
+        self.state: SymbolicState | None = SymbolicState()
+        self.side_conditions: list[SideCondition] = []
         self.premises: list[Term] | None = None
-        """Where premises are noted if they do not end the run; None if they do."""
-        self.aborts: list[tuple[World, type]] = []
+        """The premises, if they do not end the execution; None if they do."""
+        self.aborts: list[tuple[SymbolicState, type]] = []
         self.frames: list[Frame] = []
         self.coverage = Coverage(set(), set(), set())
         self.state_cells = 0
         self.pure_below = 0
 
-    # Where the machine is.
+    # The present state.
 
     @property
-    def now(self) -> World:
-        """The present world; Unreachable if there is none."""
-        if self.world is None:
+    def now(self) -> SymbolicState:
+        """Return the present state.
+
+        Raises:
+            Unreachable: there is none.
+        """
+        if self.state is None:
             raise Unreachable
-        return self.world
+        return self.state
 
     def uses(self, cls: type, name: str) -> None:
-        """Note that the function under way reads or writes a field of a record."""
+        """Record that the function in progress reads or writes a field of a record."""
         self.coverage.fields.add((self.frames[-1].function, name, cls))
 
     def locate(self, node: ast.AST, problem: Refused) -> LiftError:
-        """The error for a construct that cannot be lifted, with file and line."""
+        """Return the error for a construct that cannot be lifted, with file and line."""
         code, first = self.frames[-1].function.__code__, self.frames[0].function.__code__
         caller = "" if code is first else f" ({first.co_name} calls it: {first.co_filename}:{first.co_firstlineno})"
         return LiftError(
@@ -118,53 +251,53 @@ class Machine:
             f"Instead: {problem.instead}.{caller}"
         )
 
-    # Obligations.
+    # Side conditions.
 
-    def owe(self, owed: Owed, condition: Term, name: str = "") -> None:
-        """Note that the step is not taken where the condition holds here; go on where it does not."""
-        world = self.now
-        condition = world.simplify(self.terms, condition)
+    def add_condition(self, kind: ConditionKind, condition: Term, name: str = "") -> None:
+        """Add a side condition: the step is not taken where it is true here. Continue where it is false."""
+        state = self.now
+        condition = state.simplify(self.terms, condition)
         if condition is self.terms.false:
             return
-        everything = self.terms.conjunction((*world.path, condition))
+        everything = self.terms.conjunction((*state.path, condition))
         if everything is not self.terms.false:
-            self.obligations.append(Obligation(owed, everything, name))
+            self.side_conditions.append(SideCondition(kind, everything, name))
         if condition is self.terms.true and not self.pure_below:
             raise Unreachable
-        world.assume(self.terms, self.terms.negation(condition))
+        state.assume(self.terms, self.terms.negation(condition))
 
     def error(self, condition: Term, message: str) -> None:
-        """Note an error, if it can happen at all."""
-        self.owe(Owed.ERROR, condition, message)
+        """Add an error as a side condition, if it can happen at all."""
+        self.add_condition(ConditionKind.ERROR, condition, message)
 
     # Branches.
 
-    def settle(self, condition: Term) -> Term:
-        """A condition without what is known here."""
+    def simplify(self, condition: Term) -> Term:
+        """Return a condition without what is known here."""
         return self.now.simplify(self.terms, condition)
 
     @contextmanager
     def assuming(self, condition: Term) -> Iterator[None]:
-        """A pure section in which the condition is known; afterwards the world is as before."""
-        kept, floor = self.now, self.pure_below
-        self.world = kept.fork()
+        """Enter a pure section in which the condition is known; afterwards the state is as before."""
+        outside, floor = self.now, self.pure_below
+        self.state = outside.fork()
         if condition is not self.terms.true:
-            self.world.take(self.terms, condition)
+            self.state.take(self.terms, condition)
         self.pure_below = max(floor, self.objects.count)
         try:
             yield
         finally:
-            inside, self.world, self.pure_below = self.world, kept, floor
+            inside, self.state, self.pure_below = self.state, outside, floor
             if inside is not None:
                 for key, value in inside.store.items():
-                    kept.store.setdefault(key, value)
+                    outside.store.setdefault(key, value)
 
-    def join(self, base: World, ends: list[tuple[World, Any]]) -> Any:
-        """Go on from all ends at once; the result of whichever is reached."""
+    def join(self, base: SymbolicState, ends: list[tuple[SymbolicState, Any]]) -> Any:
+        """Continue from all ends at once; return the result of whichever is reached."""
         if not ends:
-            self.world = None
+            self.state = None
             return None
-        self.world, result = join(self.values, base, ends)
+        self.state, result = join(self.values, base, ends)
         return result
 
     def writable(self, key: int) -> None:

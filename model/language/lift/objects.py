@@ -1,8 +1,8 @@
 """Mutable parts of a state while it is lifted: trees of cells.
 
-Words: a *cell* holds one scalar, set or frozen record; its value is in the world's store. An *object* is a record,
-array, FIFO or source of ids made of cells. Objects are reached through references (`values.Reference`), which name one
-of several objects, each under a condition: that is how an index that depends on the state is followed.
+Words: a *cell* holds one scalar, set or frozen record; its value is in the store. An *object* is a record, array, FIFO
+or source of ids made of cells. Objects are reached through references (`values.Reference`), which name one of several
+objects, each under a condition: so an index that depends on the state is followed.
 """
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from typing import Any
 
 from attrs import frozen
 
-from model.language.containers import ArrayShape, FifoShape, FreshShape
-from model.language.lift.terms import Term, Terms
-from model.language.lift.valuation import Values
-from model.language.lift.values import Bool, Int, Record, Set, bool_value, int_value
-from model.language.records import RecordShape, ValueShape, shapes_of
-from model.language.shapes import ChoiceShape, FlagShape, OptionalShape, Scalar, Shape, SubsetShape
+from kwalk.model.language.containers import ArrayShape, FifoShape, FreshShape
+from kwalk.model.language.lift.terms import Term, Terms
+from kwalk.model.language.lift.values import Bool, Int, RecordValue, Set, Values, bool_value, int_value
+from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
+from kwalk.model.language.shapes import ChoiceShape, FlagShape, OptionalShape, Scalar, Shape, SubsetShape
 
 
 @frozen(eq=False)
-class Cell:
+class LeafCell:
     """A place for one value. `shape` is None in local lists, which take anything."""
 
     key: int
@@ -33,6 +32,11 @@ class RecordObject:
 
     cls: type
     fields: dict[str, Any]
+
+    @property
+    def description(self) -> str:
+        """What a message calls it."""
+        return f"a {self.cls.__name__}"
 
     @property
     def kind(self) -> object:
@@ -48,6 +52,11 @@ class ArrayObject:
     items: list[Any]
 
     @property
+    def description(self) -> str:
+        """What a message calls it."""
+        return "a list" if self.shape is None else "an Array"
+
+    @property
     def kind(self) -> object:
         """What two objects must have in common to be chosen between."""
         return ("array", len(self.items), self.shape)
@@ -58,8 +67,9 @@ class FifoObject:
     """A bounded FIFO: its length and its slots."""
 
     shape: FifoShape
-    length: Cell
-    slots: list[Cell]
+    length: LeafCell
+    slots: list[LeafCell]
+    description = "a Fifo"
 
     @property
     def kind(self) -> object:
@@ -72,7 +82,8 @@ class FreshObject:
     """A source of fresh ids: how many were taken."""
 
     shape: FreshShape
-    taken: Cell
+    taken: LeafCell
+    description = "a Fresh"
 
     @property
     def kind(self) -> object:
@@ -81,25 +92,25 @@ class FreshObject:
 
 
 Object = RecordObject | ArrayObject | FifoObject | FreshObject
-Node = Cell | Object
+Node = LeafCell | Object
 
 
 class Objects:
-    """Makes objects, and reads and lays out what they hold. Cells are numbered in the order of their making."""
+    """Makes objects, and reads and lays out their content. Cells are numbered in the order of their creation."""
 
     def __init__(self, values: Values) -> None:
         self.values, self.terms = values, values.terms
         self.count = 0
 
-    def cell(self, shape: Shape | None, value: Any, store: dict[int, Any]) -> Cell:
-        """A new cell with a value."""
-        made = Cell(self.count, shape)
+    def cell(self, shape: Shape | None, value: Any, store: dict[int, Any]) -> LeafCell:
+        """Return a new cell with a value."""
+        made = LeafCell(self.count, shape)
         self.count += 1
         store[made.key] = value
         return made
 
     def make(self, shape: Shape, value_of: Callable[[Shape], Any], store: dict[int, Any]) -> Node:
-        """The cells for a shape; `value_of` gives each cell its value, and is asked in vector order."""
+        """Return the cells for a shape; `value_of` returns the value of each cell, in vector order."""
         if isinstance(shape, RecordShape):
             return RecordObject(shape.cls, {n: self.make(s, value_of, store) for n, s in shapes_of(shape.cls)})
         if isinstance(shape, ArrayShape):
@@ -116,16 +127,16 @@ class Objects:
         return FifoObject(shape, length, slots)  # type: ignore[arg-type]
 
     def variables(self, first: int) -> Callable[[Shape], Any]:
-        """A `value_of` for `make`: variables numbered from `first` in vector order."""
+        """Return a `value_of` for `make`: variables numbered from `first` in vector order."""
         return _Variables(self.terms, first)
 
     @staticmethod
     def defaults(shape: Shape) -> Any:
-        """A `value_of` for `make`: what a new state holds."""
+        """Return the default of a shape: a `value_of` for `make`."""
         return 0 if isinstance(shape, (FifoShape, FreshShape)) else shape.default()
 
     def layout(self, shape: Shape, node: Node, store: dict[int, Any]) -> Iterator[Term]:
-        """The terms of all leaves of a node, in vector order."""
+        """Yield the terms of all leaves of a node, in vector order."""
         if isinstance(node, RecordObject):
             for name, inner in shapes_of(node.cls):
                 yield from self.layout(inner, node.fields[name], store)
@@ -142,7 +153,7 @@ class Objects:
             yield from self.value_layout(shape, store[node.key])
 
     def value_layout(self, shape: Shape, value: Any) -> Iterator[Term]:
-        """The terms of the leaves of a value in a cell of this shape."""
+        """Yield the terms of the leaves of a value in a cell of this shape."""
         if isinstance(shape, FlagShape):
             yield self.values.truth(value)
         elif isinstance(shape, SubsetShape):
@@ -160,7 +171,7 @@ class Objects:
 
 
 class _Variables:
-    """Gives every cell fresh variables for its leaves."""
+    """Creates variables for the leaves of each cell."""
 
     def __init__(self, terms: Terms, first: int) -> None:
         self.terms, self.next = terms, first
@@ -179,7 +190,7 @@ class _Variables:
             return Set({member: self._term() for member in shape.domain})
         if isinstance(shape, ValueShape):
             present = self._term() if shape.optional else self.terms.true
-            return Record(shape.cls, {name: self(inner) for name, inner in shapes_of(shape.cls)}, present)
+            return RecordValue(shape.cls, {name: self(inner) for name, inner in shapes_of(shape.cls)}, present)
         if isinstance(shape, OptionalShape):
             enum = shape.inner.enum if isinstance(shape.inner, ChoiceShape) else None
             return self._int(shape.low(), shape.high(), nullable=True, enum=enum)

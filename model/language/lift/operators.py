@@ -1,4 +1,4 @@
-"""Comparisons and arithmetic: what operators do with two values."""
+"""Comparisons and arithmetic: operators with two values."""
 from __future__ import annotations
 
 import ast
@@ -7,19 +7,29 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
-from model.language.binding import Domain, Flag
-from model.language.lift.comprehensions import items_of
-from model.language.lift.machine import Machine
-from model.language.lift.objects import Cell
-from model.language.lift.places import children, enum_like
-from model.language.lift.terms import Term
-from model.language.lift.values import Bool, Int, Reference, Refused, Set, describe, int_value, is_scalar
+from kwalk.model.language.binding import Domain, Flag
+from kwalk.model.language.lift.access import children, enum_like
+from kwalk.model.language.lift.comprehensions import items_of
+from kwalk.model.language.lift.machine import SymbolicMachine
+from kwalk.model.language.lift.objects import LeafCell
+from kwalk.model.language.lift.terms import Term
+from kwalk.model.language.lift.values import (
+    Bool,
+    Int,
+    Reference,
+    Refused,
+    Set,
+    SortedItems,
+    describe,
+    int_value,
+    is_scalar,
+)
 
 # Comparisons.
 
 
-def compare(m: Machine, op: ast.cmpop, left: Any, right: Any) -> Term:
-    """One comparison."""
+def compare(m: SymbolicMachine, op: ast.cmpop, left: Any, right: Any) -> Term:
+    """Return the term of one comparison."""
     if isinstance(op, (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)):
         if isinstance(op, (ast.Is, ast.IsNot)) and not _is_comparable(left, right):
             raise Refused("`is` between values that are not None, a truth value or an Enum member", "==")
@@ -35,17 +45,18 @@ def _is_comparable(left: Any, right: Any) -> bool:
     return any(side is None or isinstance(side, (bool, Bool)) or enum_like(side) for side in (left, right))
 
 
-def equal(m: Machine, left: Any, right: Any) -> Term:
-    """Python's ==, also between objects of the state."""
+def equal(m: SymbolicMachine, left: Any, right: Any) -> Term:
+    """Return the term of Python's ==, also between objects of the state."""
     if isinstance(left, Flag) or isinstance(right, Flag):
         return m.terms.boolean(left == right)
-    if isinstance(left, Reference) or isinstance(right, Reference):
+    is_sorted = isinstance(left, SortedItems) or isinstance(right, SortedItems)
+    if not is_sorted and (isinstance(left, Reference) or isinstance(right, Reference)):
         return equal_objects(m, left, right)
     return m.values.equal(left, right)
 
 
-def equal_objects(m: Machine, left: Any, right: Any) -> Term:
-    """Whether two mutable objects hold the same; false if they are not of a kind."""
+def equal_objects(m: SymbolicMachine, left: Any, right: Any) -> Term:
+    """Return whether two mutable objects have equal content; false if they are of different kinds."""
     if not (isinstance(left, Reference) and isinstance(right, Reference)):
         return m.terms.false
     cases = []
@@ -55,8 +66,8 @@ def equal_objects(m: Machine, left: Any, right: Any) -> Term:
     return m.terms.disjunction(cases)
 
 
-def _same_content(m: Machine, a: Any, b: Any) -> Term:
-    if isinstance(a, Cell) and isinstance(b, Cell):
+def _same_content(m: SymbolicMachine, a: Any, b: Any) -> Term:
+    if isinstance(a, LeafCell) and isinstance(b, LeafCell):
         return m.values.equal(m.now.store[a.key], m.now.store[b.key])
     if type(a) is not type(b) or getattr(a, "cls", None) is not getattr(b, "cls", None):
         return m.terms.false
@@ -66,7 +77,7 @@ def _same_content(m: Machine, a: Any, b: Any) -> Term:
     return m.terms.conjunction(_same_content(m, x, y) for x, y in pairs)
 
 
-def _order(m: Machine, op: ast.cmpop, left: Any, right: Any) -> Term:
+def _order(m: SymbolicMachine, op: ast.cmpop, left: Any, right: Any) -> Term:
     if isinstance(left, (Set, frozenset, set)) and isinstance(right, (Set, frozenset, set)):
         return _subset(m, op, left, right)
     for side in (left, right):
@@ -81,7 +92,7 @@ def _order(m: Machine, op: ast.cmpop, left: Any, right: Any) -> Term:
     return m.terms.negation(m.terms.less(b, a) if isinstance(op, ast.LtE) else m.terms.less(a, b))
 
 
-def _subset(m: Machine, op: ast.cmpop, left: Any, right: Any) -> Term:
+def _subset(m: SymbolicMachine, op: ast.cmpop, left: Any, right: Any) -> Term:
     small, large = (left, right) if isinstance(op, (ast.Lt, ast.LtE)) else (right, left)
     x, y, t = m.values.as_set(small).members, m.values.as_set(large).members, m.terms
     inside = t.conjunction(t.disjunction((t.negation(c), y.get(k, t.false))) for k, c in x.items())
@@ -90,8 +101,8 @@ def _subset(m: Machine, op: ast.cmpop, left: Any, right: Any) -> Term:
     return t.conjunction((inside, t.negation(m.values.equal(small, large))))
 
 
-def contains(m: Machine, container: Any, item: Any) -> Term:
-    """Python's `item in container`."""
+def contains(m: SymbolicMachine, container: Any, item: Any) -> Term:
+    """Return the term of Python's `item in container`."""
     t = m.terms
     if isinstance(container, Domain):
         container = range(len(container))
@@ -115,8 +126,8 @@ SET_OPERATIONS: dict[type[ast.operator], Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def binary(m: Machine, op: type[ast.operator], left: Any, right: Any) -> Any:
-    """A binary operator on sets, tuples or numbers."""
+def binary(m: SymbolicMachine, op: type[ast.operator], left: Any, right: Any) -> Any:
+    """Return the result of a binary operator on sets, tuples or numbers."""
     sets = (Set, frozenset, set)
     if isinstance(left, sets) and isinstance(right, sets) and op in SET_OPERATIONS:
         return _combine_sets(m, op, left, right)
@@ -125,20 +136,20 @@ def binary(m: Machine, op: type[ast.operator], left: Any, right: Any) -> Any:
     return arithmetic(m, op, left, right)
 
 
-def _combine_sets(m: Machine, op: type[ast.operator], left: Any, right: Any) -> Set:
+def _combine_sets(m: SymbolicMachine, op: type[ast.operator], left: Any, right: Any) -> Set:
     x, y, t = m.values.as_set(left).members, m.values.as_set(right).members, m.terms
-    rules: dict[type[ast.operator], Callable[[Term, Term], Term]] = {
+    operations: dict[type[ast.operator], Callable[[Term, Term], Term]] = {
         ast.BitOr: lambda a, b: t.disjunction((a, b)),
         ast.BitAnd: lambda a, b: t.conjunction((a, b)),
         ast.Sub: lambda a, b: t.conjunction((a, t.negation(b))),
         ast.BitXor: lambda a, b: t.negation(t.equal(a, b)),
     }
     keys = sorted({*x, *y})
-    return Set({k: rules[op](x.get(k, t.false), y.get(k, t.false)) for k in keys})
+    return Set({k: operations[op](x.get(k, t.false), y.get(k, t.false)) for k in keys})
 
 
-def arithmetic(m: Machine, op: type[ast.operator], left: Any, right: Any) -> Any:
-    """+, -, *, // and % on numbers; the last three with a constant on one side."""
+def arithmetic(m: SymbolicMachine, op: type[ast.operator], left: Any, right: Any) -> Any:
+    """Return the result of +, -, *, // or % on numbers; the last three with a constant on one side."""
     for side in (left, right):
         if not is_scalar(side) or isinstance(side, Enum) or getattr(side, "enum", None):
             raise Refused(f"arithmetic on {describe(side)}", "numbers, truth values or sets")

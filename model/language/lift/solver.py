@@ -9,7 +9,7 @@ from typing import Any
 
 import z3
 
-from model.language.lift.terms import Term, in_order
+from kwalk.model.language.lift.terms import Term, in_order
 
 
 class Solver:

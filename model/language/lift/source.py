@@ -1,7 +1,6 @@
-"""The source of a model's functions, as syntax trees; and functions that have another body for a while.
+"""The source of a model's functions as syntax trees, and functions that have another body for a while.
 
-Plain execution runs a function's code, lifting reads its tree. Whoever gives a function another body changes both, so
-that the two meanings go on to agree.
+Plain execution uses a function's code, lifting its tree. `replaced` exchanges both, so that the two remain equivalent.
 """
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
-from model.language.errors import LiftError
+from kwalk.model.language.errors import LiftError
 
 Function = Callable[..., Any]
 """A plain Python function, with its code and globals."""
@@ -22,7 +21,11 @@ _trees: dict[Function, ast.FunctionDef] = {}
 
 
 def source_of(function: Function) -> ast.FunctionDef:
-    """The syntax tree of a function, with the line numbers of its file; LiftError if there is none."""
+    """Return the syntax tree of a function, with the line numbers of its file.
+
+    Raises:
+        LiftError: its source is not available.
+    """
     if function not in _trees:
         _trees[function] = _parsed(function)
     return _trees[function]
@@ -48,21 +51,24 @@ def _parsed(function: Function) -> ast.FunctionDef:
 
 @contextmanager
 def replaced(function: Function, definition: ast.FunctionDef) -> Iterator[None]:
-    """The function with another body, of the same name and parameters, for plain Python and for lifting alike.
+    """Give a function another body, with the same name and parameters, for plain Python and for lifting.
 
-    Its parameters' defaults, its decorators and its globals stay. LiftError if it uses variables of a function around.
+    Its defaults, decorators and globals stay the same.
+
+    Raises:
+        LiftError: it uses variables of an enclosing function.
     """
-    kept_code, kept_tree = function.__code__, source_of(function)
+    old_code, old_tree = function.__code__, source_of(function)
     code = _compiled(function, definition)
     function.__code__, _trees[function] = code, definition  # type: ignore[attr-defined]
     try:
         yield
     finally:
-        function.__code__, _trees[function] = kept_code, kept_tree  # type: ignore[attr-defined]
+        function.__code__, _trees[function] = old_code, old_tree  # type: ignore[attr-defined]
 
 
 def _compiled(function: Function, definition: ast.FunctionDef) -> CodeType:
-    """The code of a definition, which says the same of its file and lines as the function's own."""
+    """Return the code of a definition, with the file and line numbers of the function."""
     old = function.__code__
     bare = ast.FunctionDef(**{**dict(ast.iter_fields(definition)), "decorator_list": []})
     module = ast.Module([ast.copy_location(bare, definition)], [])

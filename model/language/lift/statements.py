@@ -1,34 +1,33 @@
-"""Statements: one small function per construct. A block is run until no path is left in it."""
+"""Statements: one small function per construct. A block is executed until no path is left in it."""
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable
 from typing import Any
 
-from model.language.errors import Abort
-from model.language.lift.comprehensions import bind_target, items_of
-from model.language.lift.expressions import evaluate
-from model.language.lift.machine import Machine, Unreachable
-from model.language.lift.operators import binary
-from model.language.lift.places import attribute, element, write_attribute, write_element
-from model.language.lift.terms import Term
-from model.language.lift.values import Refused, describe
-from model.language.lift.world import World
+from kwalk.model.language.errors import Abort
+from kwalk.model.language.lift.access import attribute, element, write_attribute, write_element
+from kwalk.model.language.lift.comprehensions import bind_target, items_of
+from kwalk.model.language.lift.expressions import evaluate
+from kwalk.model.language.lift.machine import SymbolicMachine, SymbolicState, Unreachable
+from kwalk.model.language.lift.operators import binary
+from kwalk.model.language.lift.terms import Term
+from kwalk.model.language.lift.values import Refused, describe
 
 
-def execute(m: Machine, body: list[ast.stmt]) -> None:
-    """Run statements in order; afterwards `m.world` is None if no path reaches the end."""
+def execute(m: SymbolicMachine, body: list[ast.stmt]) -> None:
+    """Execute statements in order; afterwards `m.state` is None if no path reaches the end."""
     for statement in body:
-        if m.world is None:
+        if m.state is None:
             return
-        rule = STATEMENTS.get(type(statement))
+        handler = STATEMENTS.get(type(statement))
         m.coverage.statements.add(statement)
         try:
-            if rule is None:
+            if handler is None:
                 raise Refused(f"the statement {type(statement).__name__}", ADVICE.get(type(statement), USUAL))
-            rule(m, statement)
+            handler(m, statement)
         except Unreachable:
-            m.world = None
+            m.state = None
         except Refused as problem:
             raise m.locate(statement, problem) from None
 
@@ -39,7 +38,6 @@ ADVICE: dict[type[ast.stmt], str] = {
     ast.FunctionDef: "a function at module level",
     ast.With: "plain statements",
     ast.Match: "`if` and `elif`",
-    ast.Assert: "`require` for a guard, an invariant for what must hold",
     ast.Delete: "an assignment of None",
     ast.Global: "a field of the state",
     ast.Import: "an import at the top of the module",
@@ -47,23 +45,23 @@ ADVICE: dict[type[ast.stmt], str] = {
 }
 
 
-def _expression(m: Machine, node: ast.Expr) -> None:
+def _expression(m: SymbolicMachine, node: ast.Expr) -> None:
     if not isinstance(node.value, ast.Constant):
         evaluate(m, node.value)
 
 
-def _assign(m: Machine, node: ast.Assign) -> None:
+def _assign(m: SymbolicMachine, node: ast.Assign) -> None:
     value = evaluate(m, node.value)
     for target in node.targets:
         store(m, target, value)
 
 
-def _annotated(m: Machine, node: ast.AnnAssign) -> None:
+def _annotated(m: SymbolicMachine, node: ast.AnnAssign) -> None:
     if node.value is not None:
         store(m, node.target, evaluate(m, node.value))
 
 
-def store(m: Machine, target: ast.expr, value: Any) -> None:
+def store(m: SymbolicMachine, target: ast.expr, value: Any) -> None:
     """Assign a value to a name, attribute, element, or tuple of those."""
     if isinstance(target, ast.Name):
         m.now.local[target.id] = value
@@ -79,7 +77,7 @@ def store(m: Machine, target: ast.expr, value: Any) -> None:
         raise Refused(what, "one name, attribute or element a time")
 
 
-def _augmented(m: Machine, node: ast.AugAssign) -> None:
+def _augmented(m: SymbolicMachine, node: ast.AugAssign) -> None:
     target, op = node.target, type(node.op)
     if isinstance(target, ast.Name):
         old = evaluate(m, ast.copy_location(ast.Name(target.id), target))
@@ -92,31 +90,37 @@ def _augmented(m: Machine, node: ast.AugAssign) -> None:
         write_element(m, owner, index, binary(m, op, element(m, owner, index), evaluate(m, node.value)))
 
 
+def _assert(m: SymbolicMachine, node: ast.Assert) -> None:
+    """`assert condition`: an error of the model where the condition is false; afterwards it is known to be true."""
+    holds = m.values.truth(evaluate(m, node.test))
+    m.error(m.terms.negation(holds), f"the assertion `{ast.unparse(node.test)[:80]}` is false")
+
+
 # Branches and loops.
 
 
-def _if(m: Machine, node: ast.If) -> None:
+def _if(m: SymbolicMachine, node: ast.If) -> None:
     branch(m, m.values.truth(evaluate(m, node.test)), node.body, node.orelse)
 
 
-def branch(m: Machine, condition: Term, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
-    """Run one block where the condition holds and another where it does not, and join what is left of them."""
-    condition = m.settle(condition)
+def branch(m: SymbolicMachine, condition: Term, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
+    """Execute one block where the condition is true and another where it is false, and join the paths that are left."""
+    condition = m.simplify(condition)
     if condition.op == "bool":
         execute(m, body if condition.payload else orelse)
         return
     base = m.now
-    ends: list[tuple[World, Any]] = []
+    ends: list[tuple[SymbolicState, Any]] = []
     for test, block in ((condition, body), (m.terms.negation(condition), orelse)):
-        m.world = base.fork()
-        m.world.take(m.terms, test)
+        m.state = base.fork()
+        m.state.take(m.terms, test)
         execute(m, block)
-        if m.world is not None:
-            ends.append((m.world, None))
+        if m.state is not None:
+            ends.append((m.state, None))
     m.join(base, ends)
 
 
-def _for(m: Machine, node: ast.For) -> None:
+def _for(m: SymbolicMachine, node: ast.For) -> None:
     if node.orelse:
         raise Refused("`else` after a loop", "a flag that the loop sets")
     items = items_of(m, evaluate(m, node.iter))
@@ -125,28 +129,28 @@ def _for(m: Machine, node: ast.For) -> None:
     for_items(m, [(present, [_Bind(node.target, value), *node.body]) for present, value in items])
 
 
-def _plain_loop(m: Machine, rounds: list[tuple[Term, list[ast.stmt]]]) -> None:
+def _plain_loop(m: SymbolicMachine, rounds: list[tuple[Term, list[ast.stmt]]]) -> None:
     for present, body in rounds:
-        if m.world is not None:
+        if m.state is not None:
             branch(m, present, body, [])
 
 
-def _loop_with_jumps(m: Machine, rounds: list[tuple[Term, list[ast.stmt]]]) -> None:
+def _loop_with_jumps(m: SymbolicMachine, rounds: list[tuple[Term, list[ast.stmt]]]) -> None:
     frame, base = m.frames[-1], m.now.fork()
     frame.breaks.append([])
     for present, body in rounds:
-        if m.world is None:
+        if m.state is None:
             break
         start = m.now.fork()
         frame.continues.append([])
         branch(m, present, body, [])
-        _go_on(m, start, frame.continues.pop())
-    _go_on(m, base, frame.breaks.pop())
+        _join_jumps(m, start, frame.continues.pop())
+    _join_jumps(m, base, frame.breaks.pop())
 
 
-def _go_on(m: Machine, base: World, jumped: list[World]) -> None:
-    """Join the paths that jumped to here with the one that walked."""
-    m.join(base, [(world, None) for world in (*jumped, *([m.world] if m.world is not None else []))])
+def _join_jumps(m: SymbolicMachine, base: SymbolicState, jumped: list[SymbolicState]) -> None:
+    """Join the paths that jumped to here with the one that came without a jump."""
+    m.join(base, [(state, None) for state in (*jumped, *([m.state] if m.state is not None else []))])
 
 
 class _Bind(ast.stmt):
@@ -158,65 +162,67 @@ class _Bind(ast.stmt):
         ast.copy_location(self, target)
 
 
-def _bind(m: Machine, node: _Bind) -> None:
+def _bind(m: SymbolicMachine, node: _Bind) -> None:
     m.now.local.update(bind_target(node.target, node.value, m))
 
 
-def _break(m: Machine, node: ast.Break) -> None:
+def _break(m: SymbolicMachine, node: ast.Break) -> None:
     m.frames[-1].breaks[-1].append(m.now)
-    m.world = None
+    m.state = None
 
 
-def _continue(m: Machine, node: ast.Continue) -> None:
+def _continue(m: SymbolicMachine, node: ast.Continue) -> None:
     m.frames[-1].continues[-1].append(m.now)
-    m.world = None
+    m.state = None
 
 
 # Leaving.
 
 
-def _return(m: Machine, node: ast.Return) -> None:
+def _return(m: SymbolicMachine, node: ast.Return) -> None:
     value = None if node.value is None else evaluate(m, node.value)
     m.frames[-1].returns.append((m.now, value))
-    m.world = None
+    m.state = None
 
 
-def _raise(m: Machine, node: ast.Raise) -> None:
+def _raise(m: SymbolicMachine, node: ast.Raise) -> None:
     raised = None if node.exc is None else evaluate(m, node.exc)
     if not (isinstance(raised, type) and issubclass(raised, Abort)):
-        raise Refused(f"a raise of {describe(raised)}", "a class derived from model.language.Abort")
+        raise Refused(f"a raise of {describe(raised)}", "a class derived from kwalk.model.language.Abort")
     if m.pure_below:
         what = "an abort from an expression that Python may not evaluate"
         raise Refused(what, "make the call a statement of its own")
     m.aborts.append((m.now, raised))
-    m.world = None
+    m.state = None
 
 
-def _try(m: Machine, node: ast.Try) -> None:
+def _try(m: SymbolicMachine, node: ast.Try) -> None:
     if node.orelse or node.finalbody or len(node.handlers) != 1:
         raise Refused("`try` with anything but one `except`", "try … except SomeAbort")
     wanted = None if node.handlers[0].type is None else evaluate(m, node.handlers[0].type)
     if not (isinstance(wanted, type) and issubclass(wanted, Abort)) or node.handlers[0].name:
         raise Refused("`except` of anything but a named abort", "except SomeAbort, a class derived from Abort")
     base, outer = m.now, m.aborts
-    m.world, m.aborts = base.fork(), []
+    m.state, m.aborts = base.fork(), []
     execute(m, node.body)
-    ends = [] if m.world is None else [(m.world, None)]
-    caught = [(world, None) for world, kind in m.aborts if issubclass(kind, wanted)]
-    outer.extend((world, kind) for world, kind in m.aborts if not issubclass(kind, wanted))
+    ends = [] if m.state is None else [(m.state, None)]
+    caught = [(state, None) for state, kind in m.aborts if issubclass(kind, wanted)]
+    outer.extend((state, kind) for state, kind in m.aborts if not issubclass(kind, wanted))
     m.aborts = outer
     if caught:
         ends += _handle(m, base, caught, node.handlers[0].body)
     m.join(base, ends)
 
 
-def _handle(m: Machine, base: World, caught: list[tuple[World, Any]], body: list[ast.stmt]) -> list[tuple[World, Any]]:
+def _handle(
+    m: SymbolicMachine, base: SymbolicState, caught: list[tuple[SymbolicState, Any]], body: list[ast.stmt]
+) -> list[tuple[SymbolicState, Any]]:
     m.join(base, caught)
     execute(m, body)
-    return [] if m.world is None else [(m.world, None)]
+    return [] if m.state is None else [(m.state, None)]
 
 
-STATEMENTS: dict[type[ast.stmt], Callable[[Machine, Any], None]] = {
+STATEMENTS: dict[type[ast.stmt], Callable[[SymbolicMachine, Any], None]] = {
     ast.Expr: _expression,
     ast.Assign: _assign,
     ast.AnnAssign: _annotated,
@@ -229,5 +235,6 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Machine, Any], None]] = {
     ast.Return: _return,
     ast.Raise: _raise,
     ast.Try: _try,
+    ast.Assert: _assert,
     ast.Pass: lambda m, node: None,
 }

@@ -1,8 +1,8 @@
-"""Symbolic values: what Python expressions become while a model is lifted.
+"""Symbolic values: what Python expressions become while a model is lifted, and the operations on them.
 
 A value is concrete (an ordinary Python object) wherever the scenario fixes it, and symbolic otherwise: `Bool`, `Int`
-(also members of an Enum, and None), `Set`, `Record` (a frozen record, or None). References to mutable parts of the
-state are in `objects`.
+(also members of an Enum, and None), `Set`, `RecordValue` (a frozen record, or None). References to mutable parts of the
+state are in `objects`. `Values` converts, chooses between and compares them over one table of terms.
 """
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import Any
 
 from attrs import frozen
 
-from model.language.lift.terms import Term
-from model.language.shapes import NONE
+from kwalk.model.language.lift.terms import Term, Terms
+from kwalk.model.language.records import shapes_of
+from kwalk.model.language.shapes import NONE
 
 
 class Refused(Exception):
-    """A construct that cannot be lifted; the interpreter adds file and line."""
+    """A construct that cannot be lifted; the machine adds file and line."""
 
     def __init__(self, what: str, instead: str) -> None:
         super().__init__(what, instead)
@@ -25,14 +26,14 @@ class Refused(Exception):
 
 @frozen(eq=False)
 class Bool:
-    """A truth value that depends on the state."""
+    """A Boolean that depends on the state."""
 
     term: Term
 
 
 @frozen(eq=False)
 class Int:
-    """A number that depends on the state; with `nullable`, None is stored as -1; with `enum`, a member's position."""
+    """A number that depends on the state; with `nullable`, None is -1; with `enum`, the position of a member."""
 
     term: Term
     nullable: bool = False
@@ -41,13 +42,20 @@ class Int:
 
 @frozen(eq=False)
 class Set:
-    """A set: for each possible member the truth of its being in."""
+    """A set: for each possible member the condition that it is in the set."""
 
     members: dict[int, Term]
 
 
 @frozen(eq=False)
-class Record:
+class SortedItems:
+    """`sorted(…)` of a set or generator whose length depends on the state: ascending, each item with its condition."""
+
+    items: tuple[tuple[Term, int], ...]
+
+
+@frozen(eq=False)
+class RecordValue:
     """A frozen record of class `cls`; `present` is false where it is None (its fields are defaults there)."""
 
     cls: type
@@ -63,24 +71,24 @@ class Reference:
 
     @property
     def sample(self) -> Any:
-        """Any of the objects: all are alike but for their cells."""
+        """Return any of the objects: they differ only in their cells."""
         return self.options[0][1]
 
 
 class Mixed:
-    """What two branches left in a variable when no common type exists; an error only if it is used."""
+    """The value of a variable to which two branches give values without a common type; an error only if it is used."""
 
 
 MIXED = Mixed()
 
 
 def bool_value(term: Term) -> Bool | bool:
-    """A truth value, concrete if the term is a constant."""
+    """Return a Boolean, concrete if the term is a constant."""
     return bool(term.payload) if term.op == "bool" else Bool(term)
 
 
 def int_value(term: Term, *, nullable: bool = False, enum: type[Enum] | None = None) -> Any:
-    """A number, concrete if the term is a constant."""
+    """Return a number, concrete if the term is a constant."""
     if term.op != "int":
         return Int(term, nullable and term.low <= NONE, enum)
     if term.payload == NONE and nullable:
@@ -89,27 +97,232 @@ def int_value(term: Term, *, nullable: bool = False, enum: type[Enum] | None = N
 
 
 def is_scalar(value: Any) -> bool:
-    """Whether a value is a number, truth value, Enum member or None."""
+    """Return whether a value is a number, Boolean, Enum member or None."""
     return value is None or isinstance(value, (Bool, Int, bool, int, Enum))
 
 
 def record_class(value: Any) -> type | None:
-    """The class of a frozen record, concrete or symbolic."""
-    if isinstance(value, Record):
+    """Return the class of a frozen record, concrete or symbolic; None for other values."""
+    if isinstance(value, RecordValue):
         return value.cls
     return type(value) if getattr(type(value), "__kwalk__", "") == "value" else None
 
 
 def enum_of(value: Any) -> type[Enum] | None:
-    """The Enum that a scalar belongs to."""
+    """Return the Enum to which a scalar belongs, or None."""
     if isinstance(value, Int):
         return value.enum
     return type(value) if isinstance(value, Enum) else None
 
 
 def describe(value: Any) -> str:
-    """A value's kind, in the words of the language."""
-    kinds = {Bool: "a truth value", Int: "a number", Set: "a set", Mixed: "a variable of mixed types"}
-    if isinstance(value, Record):
+    """Return the kind of a value, for messages."""
+    kinds = {
+        Bool: "a truth value", Int: "a number", Set: "a set", SortedItems: "a sorted set",
+        Mixed: "a variable of mixed types",
+    }  # fmt: skip
+    if isinstance(value, RecordValue):
         return f"a {value.cls.__name__}"
+    if isinstance(value, Reference):
+        return value.sample.description
     return kinds.get(type(value), f"{value!r}")
+
+
+class Values:
+    """Operations on values over one table of terms."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+
+    # Conversions to terms.
+
+    def number(self, value: Any) -> Term:
+        """Return the int term of a scalar; None is -1."""
+        if isinstance(value, Int):
+            return value.term
+        if isinstance(value, Bool):
+            return self.terms.choose(value.term, self.terms.integer(1), self.terms.integer(0))
+        if value is None:
+            return self.terms.integer(NONE)
+        if isinstance(value, Enum):
+            return self.terms.integer(list(type(value)).index(value))
+        if isinstance(value, int):
+            return self.terms.integer(int(value))
+        raise Refused(f"{describe(value)} is used as a number", "use a number, flag, member or Enum")
+
+    def truth(self, value: Any) -> Term:
+        """Return the term of the truth that Python gives to the value."""
+        if isinstance(value, Bool):
+            return value.term
+        if isinstance(value, Int):
+            if value.enum is not None:
+                return self.is_not_none(value)
+            zero = self.terms.equal(value.term, self.terms.integer(0))
+            return self.terms.conjunction((self.terms.negation(zero), self.is_not_none(value)))
+        if isinstance(value, Set):
+            return self.terms.disjunction(value.members.values())
+        if isinstance(value, RecordValue):
+            return value.present
+        if isinstance(value, SortedItems):
+            return self.terms.disjunction(condition for condition, _ in value.items)
+        if isinstance(value, Mixed):
+            raise self.mixed()
+        return self.terms.boolean(bool(value))
+
+    def is_none(self, value: Any) -> Term:
+        """Return the term of `value is None`."""
+        if isinstance(value, Int):
+            none = self.terms.integer(NONE)
+            return self.terms.equal(value.term, none) if value.nullable else self.terms.false
+        if isinstance(value, RecordValue):
+            return self.terms.negation(value.present)
+        return self.terms.boolean(value is None)
+
+    def is_not_none(self, value: Any) -> Term:
+        """Return the term of `value is not None`."""
+        return self.terms.negation(self.is_none(value))
+
+    @staticmethod
+    def mixed() -> Refused:
+        """Return the error for using a variable to which two branches give values of different types."""
+        return Refused(
+            "this variable holds values of different types, depending on the branch taken",
+            "give it values of one type on all branches",
+        )
+
+    # Lifting concrete things to the symbolic type that a merge needs.
+
+    def as_set(self, value: Any) -> Set:
+        """Return a symbolic set for a concrete or symbolic one."""
+        if isinstance(value, Set):
+            return value
+        members: dict[int, Term] = {}
+        for item in value:
+            for number, condition in self.possibilities(item):
+                members[number] = self.terms.disjunction((members.get(number, self.terms.false), condition))
+        return Set(members)
+
+    def possibilities(self, value: Any) -> list[tuple[int, Term]]:
+        """Return all numbers that a scalar can be, each with its condition."""
+        term = self.number(value)
+        if isinstance(value, Int) and value.nullable:
+            raise Refused("a value that can be None is used as a set member or index", "test `is not None` first")
+        return [(n, self.terms.equal(term, self.terms.integer(n))) for n in range(term.low, term.high + 1)]
+
+    def as_record(self, value: Any, cls: type) -> RecordValue:
+        """Return a symbolic record for a concrete or symbolic one, or None."""
+        if isinstance(value, RecordValue):
+            return value
+        source = cls() if value is None else value
+        fields = {name: getattr(source, name) for name, _ in shapes_of(cls)}
+        return RecordValue(cls, fields, self.terms.boolean(value is not None))
+
+    # Choice.
+
+    def choose(self, condition: Term, a: Any, b: Any) -> Any:
+        """Return `a` where the condition is true, else `b`; MIXED if they have no common type."""
+        if a is b or condition is self.terms.true:
+            return a
+        if condition is self.terms.false:
+            return b
+        record = next((v.cls for v in (a, b) if isinstance(v, RecordValue)), None) or record_class(a) or record_class(b)
+        if record is not None:
+            return self._choose_records(condition, a, b, record)
+        if is_scalar(a) and is_scalar(b):
+            return self._choose_scalars(condition, a, b)
+        if isinstance(a, (Set, frozenset, set)) and isinstance(b, (Set, frozenset, set)):
+            return self._choose_sets(condition, self.as_set(a), self.as_set(b))
+        if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+            return tuple(self.choose(condition, x, y) for x, y in zip(a, b, strict=True))
+        if isinstance(a, Reference) and isinstance(b, Reference) and a.sample.kind == b.sample.kind:
+            return self._choose_references(condition, a, b)
+        return MIXED
+
+    def _choose_references(self, condition: Term, a: Reference, b: Reference) -> Reference:
+        chosen: dict[int, tuple[Term, Any]] = {}
+        for guard, reference in ((condition, a), (self.terms.negation(condition), b)):
+            for inner, node in reference.options:
+                both = self.terms.conjunction((guard, inner))
+                if id(node) in chosen:
+                    both = self.terms.disjunction((chosen[id(node)][0], both))
+                if both is not self.terms.false:
+                    chosen[id(node)] = (both, node)
+        return Reference(tuple(chosen.values()))
+
+    def _choose_scalars(self, condition: Term, a: Any, b: Any) -> Any:
+        if isinstance(a, (Bool, bool)) and isinstance(b, (Bool, bool)):
+            return bool_value(self.terms.choose(condition, self.truth(a), self.truth(b)))
+        if isinstance(a, (Bool, bool)) or isinstance(b, (Bool, bool)):
+            return MIXED
+        enums = {enum_of(v) for v in (a, b) if v is not None}
+        if len(enums) > 1:
+            return MIXED
+        x, y = self.number(a), self.number(b)
+        nullable = any(v is None or (isinstance(v, Int) and v.nullable) for v in (a, b))
+        if nullable and min(self._least(a), self._least(b)) < 0:
+            return MIXED
+        return int_value(self.terms.choose(condition, x, y), nullable=nullable, enum=next(iter(enums), None))
+
+    def _least(self, value: Any) -> int:
+        if value is None or (isinstance(value, Int) and value.nullable):
+            return 0
+        return self.number(value).low
+
+    def _choose_sets(self, condition: Term, a: Set, b: Set) -> Set:
+        keys = sorted({*a.members, *b.members})
+        false = self.terms.false
+        return Set({k: self.terms.choose(condition, a.members.get(k, false), b.members.get(k, false)) for k in keys})
+
+    def _choose_records(self, condition: Term, a: Any, b: Any, cls: type) -> Any:
+        if any(v is not None and record_class(v) is not cls for v in (a, b)):
+            return MIXED
+        x, y = self.as_record(a, cls), self.as_record(b, cls)
+        fields = {name: self.choose(condition, x.fields[name], y.fields[name]) for name in x.fields}
+        return RecordValue(cls, fields, self.terms.choose(condition, x.present, y.present))
+
+    # Equality.
+
+    def equal(self, a: Any, b: Any) -> Term:
+        """Return the term of Python's == between two values (not references)."""
+        if isinstance(a, Mixed) or isinstance(b, Mixed):
+            raise self.mixed()
+        if isinstance(a, SortedItems) or isinstance(b, SortedItems):
+            raise Refused("a comparison of a sorted set", "compare the sets themselves")
+        cls = record_class(a) or record_class(b)
+        if cls is not None:
+            return self._equal_records(a, b, cls)
+        if is_scalar(a) and is_scalar(b):
+            return self._equal_scalars(a, b)
+        sets = (Set, frozenset, set)
+        if isinstance(a, sets) and isinstance(b, sets):
+            x, y, false = self.as_set(a).members, self.as_set(b).members, self.terms.false
+            return self.terms.conjunction(self.terms.equal(x.get(k, false), y.get(k, false)) for k in {**x, **y})
+        if isinstance(a, tuple) and isinstance(b, tuple):
+            if len(a) != len(b):
+                return self.terms.false
+            return self.terms.conjunction(self.equal(x, y) for x, y in zip(a, b, strict=True))
+        return self.terms.boolean(a == b)
+
+    def _equal_scalars(self, a: Any, b: Any) -> Term:
+        if enum_of(a) is not enum_of(b) and not (a is None or b is None):
+            return self.terms.false
+        for x, y in ((a, b), (b, a)):
+            if x is None:
+                return self.is_none(y)
+        x, y = self.number(a), self.number(b)
+        for nullable, other in ((a, b), (b, a)):
+            # A number that happens to be -1 is not None.
+            if not isinstance(nullable, Int) or not nullable.nullable or getattr(other, "nullable", False):
+                continue
+            if self.number(other).low < 0:
+                raise Refused("a value that can be None is compared with a negative number", "test `is not None` first")
+        return self.terms.equal(x, y)
+
+    def _equal_records(self, a: Any, b: Any, cls: type) -> Term:
+        if any(v is not None and record_class(v) is not cls for v in (a, b)):
+            return self.terms.false
+        x, y = self.as_record(a, cls), self.as_record(b, cls)
+        fields = self.terms.conjunction(self.equal(x.fields[n], y.fields[n]) for n in x.fields)
+        both = self.terms.conjunction((x.present, y.present, fields))
+        neither = self.terms.conjunction((self.terms.negation(x.present), self.terms.negation(y.present)))
+        return self.terms.disjunction((both, neither))

@@ -1,11 +1,11 @@
 """A model without a story: an action or invariant for each construct, to test what lifting makes of it."""
 from __future__ import annotations
 
-from model.language import Scenario
-from tests.agreement.zoo.claims import all_calm, level_is_tame, nobody_is_dangerous, two_letters
+from kwalk.model.language import Scenario
 from tests.agreement.zoo.containers import (
     copies,
     drafts,
+    extremes,
     folds,
     local_lists,
     pops,
@@ -14,10 +14,12 @@ from tests.agreement.zoo.containers import (
     swaps,
     symbolic_indexes,
     takes,
+    visits,
 )
 from tests.agreement.zoo.control import (
     aborts,
     arithmetic,
+    asserts,
     branches,
     catches,
     early_return,
@@ -27,6 +29,7 @@ from tests.agreement.zoo.control import (
     moods,
     short_circuits,
 )
+from tests.agreement.zoo.properties import all_calm, level_is_tame, nobody_is_dangerous, two_letters
 from tests.agreement.zoo.state import Zoo
 
 ZOO = Scenario(
@@ -35,9 +38,10 @@ ZOO = Scenario(
     state=Zoo,
     actions=(
         arithmetic, branches, early_return, aborts, catches, short_circuits, symbolic_indexes, copies, swaps, sets,
-        folds, local_lists, pushes, pops, drafts, takes, eats, flags_fold, moods, leaves_its_domain,
+        folds, local_lists, visits, extremes, asserts, pushes, pops, drafts, takes, eats, flags_fold, moods,
+        leaves_its_domain,
     ),
-    invariants=(nobody_is_dangerous, all_calm, level_is_tame, two_letters),
+    properties=(nobody_is_dangerous, all_calm, level_is_tame, two_letters),
     bounds={"animals": 3, "tags": 2, "queue": 2, "meals": 3},
     flags={"night": True, "weather": "dry"},
     variants={"dry-night": {}, "wet-day": {"night": False, "weather": "wet"}},

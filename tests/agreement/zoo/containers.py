@@ -1,13 +1,13 @@
 """Actions for containers: arrays, sets, queues, lists, fresh ids, and what is folded over them."""
 from __future__ import annotations
 
-from model.language import action, evolve, require
+from kwalk.model.language import action, evolve, require
 from tests.agreement.zoo.state import ANIMALS, BEAST, KEEPER, Animal, Cage, Letter, Mood, Zoo
 
 
 @action(by=KEEPER)
 def symbolic_indexes(zoo: Zoo) -> None:
-    """Reading and writing where the state says, also through references and rows."""
+    """Reading and writing at indexes that depend on the state, also through references and rows."""
     cage = zoo.cages[zoo.host]
     zoo.grid[zoo.host][1] = zoo.grid[zoo.host][0]
     cage.tag = None if zoo.lamp else 1
@@ -116,3 +116,30 @@ def takes(zoo: Zoo) -> None:
     if zoo.lamp:
         zoo.cages[zoo.host].tag = zoo.tags.take()
     zoo.lamp = zoo.tags.taken == 2
+
+
+@action(by=KEEPER)
+def visits(zoo: Zoo, animal: Animal) -> None:
+    """Loops over sorted sets, up and down, with a write, a jump and a write to the set itself."""
+    require(len(sorted(zoo.cages[animal].friends)) < 3 or not zoo.lamp)
+    for friend in sorted(zoo.cages[animal].friends):
+        if zoo.cages[friend].open and friend != zoo.host:
+            continue
+        zoo.level = friend - zoo.level
+        zoo.cages[animal].friends = zoo.cages[animal].friends - {friend}
+    for other in sorted({zoo.host, animal} | zoo.spare.friends, reverse=True):
+        zoo.grid[other][1] = 1
+        if zoo.cages[other].mood is Mood.HUNGRY:
+            break
+    zoo.lamp = bool(sorted(zoo.spare.friends))
+    zoo.spare.meals = sum(1 for a in sorted(a for a in ANIMALS if zoo.cages[a].open) if a in zoo.spare.friends)
+
+
+@action(by=KEEPER)
+def extremes(zoo: Zoo, animal: Animal) -> None:
+    """The least and the greatest member of a set, and folds to which the order makes no difference."""
+    friends = zoo.cages[animal].friends
+    zoo.level = min(friends, default=-1) + max(friends | {0}) + sum(zoo.spare.friends)
+    zoo.lamp = any(friends) and not all(zoo.spare.friends)
+    if zoo.cages[animal].meals == 3:
+        zoo.host = max(zoo.spare.friends)

@@ -1,7 +1,7 @@
 """Actions for what decides the way through a function: branches, aborts, flags, and errors."""
 from __future__ import annotations
 
-from model.language import Abort, action, require
+from kwalk.model.language import Abort, action, require
 from tests.agreement.zoo.state import ANIMALS, BEAST, KEEPER, MEALS, NIGHT, WEATHER, Animal, Mood, Zoo
 
 
@@ -121,3 +121,14 @@ def leaves_its_domain(zoo: Zoo) -> None:
         zoo.level += 3
     else:
         zoo.host = zoo.guest - 1
+
+
+@action(by=KEEPER)
+def asserts(zoo: Zoo) -> None:
+    """An assertion that a guard implies, and one that is false in some states."""
+    require(zoo.guest is not None)
+    assert zoo.guest is not None
+    zoo.host = zoo.guest
+    if zoo.spare.meals == 3:
+        assert zoo.level < 5 and zoo.spare.tag is not None, "enough was eaten"
+        zoo.spare.meals = zoo.spare.tag

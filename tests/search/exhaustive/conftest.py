@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
-from model.examples.reference import REFERENCE
-from model.language import Model
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.language import Model
 from tests.search.plain_counts import plain_counts
 from tests.search.post_office import post_office
 

@@ -6,13 +6,13 @@ import ctypes
 import pytest
 from attrs import evolve
 
-from model.language import DomainError, Kind, Model
-from search.compile import kernel_for
-from search.confirm import EngineDisagreement
-from search.exhaust import exhaust
-from search.trace import run, shows
-from search.verdict import Answer
-from tests.search.exhaustive.verdicts import claims_of
+from kwalk.model.language import DomainError, Kind, Model
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.results.confirmation import EngineDisagreement
+from kwalk.search.results.trace import is_violated_at_end, run
+from kwalk.search.results.verdict import Answer, Strength
+from tests.search.exhaustive.verdicts import properties_of
 from tests.search.plain_counts import plain_counts
 from tests.search.plain_kernel import plain_kernel
 from tests.search.post_office import BROKEN, STUCK
@@ -35,17 +35,17 @@ def test_states_steps_depth_and_quiet_states_are_those_of_a_plain_search(everyth
     assert everything.distinct_states == len(expected.depths)
     assert everything.generated_states == expected.generated
     assert everything.depth == max(expected.depths.values())
-    assert everything.quiet_states == expected.quiet
+    assert everything.quiescent_states == expected.quiescent
 
 
 def test_every_instance_is_counted_as_a_plain_search_counts_it(everything, expected, model):
     for instance in model.instances:
-        count = everything.rules[instance.key]
+        count = everything.action_counts[instance.key]
         assert count.enabled == expected.enabled[instance.key]
         assert count.taken == expected.taken[instance.key]
         assert count.changed == expected.changed[instance.key]
-    assert everything.rules["clear_up()"].changed < everything.rules["clear_up()"].taken
-    assert everything.rules["write(0)"].taken < everything.rules["write(0)"].enabled
+    assert everything.action_counts["clear_up()"].changed < everything.action_counts["clear_up()"].taken
+    assert everything.action_counts["write(0)"].taken < everything.action_counts["write(0)"].enabled
 
 
 def test_bounds_hit_are_counted_by_name(everything, expected):
@@ -54,9 +54,9 @@ def test_bounds_hit_are_counted_by_name(everything, expected):
 
 
 def test_premises_and_violations_are_counted_for_every_claim(everything, expected, model):
-    assert everything.premises == {claim.key: expected.premises[claim.key] for claim in model.claims}
-    violated = {c.key: expected.violated[c.key] for c in model.claims if c.kind is not Kind.REACHABLE}
-    counted = {finding.claim: finding.count for finding in everything.findings if finding.trace}
+    assert everything.premises == {prop.key: expected.premises[prop.key] for prop in model.properties}
+    violated = {c.key: expected.violated[c.key] for c in model.properties if c.kind is not Kind.REACHABLE}
+    counted = {finding.prop: finding.count for finding in everything.findings if finding.trace}
     assert counted == {key: count for key, count in violated.items() if count}
     assert {"never_three_delivered()", "nothing_is_lost()", "bag_grows_slowly()"} <= set(counted)
 
@@ -64,16 +64,16 @@ def test_premises_and_violations_are_counted_for_every_claim(everything, expecte
 def test_each_violated_claim_has_a_shortest_trace_that_plain_python_confirms(everything, expected, model):
     for finding in everything.findings:
         if finding.trace:
-            trace, claim = finding.trace, claims_of(model, finding.claim)[0]
-            assert trace.length == expected.shortest[finding.claim]
+            trace, prop = finding.trace, properties_of(model, finding.prop)[0]
+            assert trace.length == expected.shortest[finding.prop]
             assert run(model, trace.states[0], trace.actions) == trace.states
-            assert shows(model, claim, trace.states)
-            assert trace.claim == claim.key and trace.shortest == "exhaust"
+            assert is_violated_at_end(model, prop, trace.states)
+            assert trace.prop == prop.key and trace.shortest == "exhaust"
 
 
-def test_a_reachable_claim_that_no_state_shows_is_violated_and_says_so(everything):
+def test_a_reachable_property_that_no_state_satisfies_is_a_finding_without_a_trace(everything):
     missing = [finding for finding in everything.findings if finding.trace is None]
-    assert [(finding.claim, finding.count) for finding in missing] == [("nine_delivered()", 0)]
+    assert [(finding.prop, finding.count) for finding in missing] == [("nine_delivered()", 0)]
     assert any("nine_delivered()" in note and "reachable" in note for note in everything.notes)
 
 
@@ -82,14 +82,14 @@ def test_a_reachable_claim_that_some_state_shows_is_told_with_its_distance(every
 
 
 def test_only_the_claims_asked_for_are_looked_at(model, expected):
-    verdict = exhaust(model, claims=claims_of(model, "no_more_delivered_than_written"))
-    assert verdict.answer is Answer.HOLDS and verdict.how == "exhaustive"
-    assert verdict.invariants == ("no_more_delivered_than_written",)
+    verdict = exhaust(model, properties=properties_of(model, "no_more_delivered_than_written"))
+    assert verdict.answer is Answer.HOLDS and verdict.strength is Strength.EXHAUSTIVE
+    assert verdict.properties == ("no_more_delivered_than_written",)
     assert verdict.premises == {"no_more_delivered_than_written()": len(expected.depths)}
 
 
 def test_a_search_without_claims_counts_states(model, expected):
-    verdict = exhaust(model, claims=())
+    verdict = exhaust(model, properties=())
     assert verdict.answer is Answer.HOLDS and verdict.distinct_states == len(expected.depths)
 
 
@@ -99,17 +99,17 @@ def test_a_search_without_claims_counts_states(model, expected):
         ("never_three_delivered", Answer.VIOLATED),
         ("nothing_is_lost", Answer.BAD_STABLE_STATE),
         ("bag_grows_slowly", Answer.VIOLATED),
-        ("nine_delivered", Answer.VIOLATED),
+        ("nine_delivered", Answer.NOT_REACHABLE),
         ("visits", Answer.HOLDS),
         ("the_sun_stays", Answer.HOLDS),
     ],
 )
 def test_the_answer_says_what_kind_of_claim_failed(model, name, answer):
-    assert exhaust(model, claims=claims_of(model, name)).answer is answer
+    assert exhaust(model, properties=properties_of(model, name)).answer is answer
 
 
 def test_a_search_stops_at_the_first_violation_with_a_shortest_trace(model, expected):
-    verdict = exhaust(model, claims=claims_of(model, "never_three_delivered"))
+    verdict = exhaust(model, properties=properties_of(model, "never_three_delivered"))
     assert verdict.counterexample.length == expected.shortest["never_three_delivered()"]
     assert verdict.findings[0].count == 1
     assert verdict.distinct_states < len(expected.depths)
@@ -118,9 +118,9 @@ def test_a_search_stops_at_the_first_violation_with_a_shortest_trace(model, expe
 def test_a_deadlock_is_an_error_only_where_the_scenario_says_so():
     stuck, lenient = Model(STUCK), Model(evolve(STUCK, deadlock_is_error=False))
     verdict = exhaust(stuck, kernel=plain_kernel(stuck))
-    assert verdict.answer is Answer.DEADLOCK and verdict.findings[0].claim == "deadlock"
+    assert verdict.answer is Answer.DEADLOCK and verdict.findings[0].prop == "deadlock"
     trace = verdict.counterexample
-    assert trace.claim is None and not list(stuck.successors(trace.states[-1]))
+    assert trace.prop is None and not list(stuck.successors(trace.states[-1]))
     assert trace.length == min(d for v, d in plain_counts(stuck).depths.items() if not list(stuck.successors(v)))
     assert exhaust(lenient, kernel=plain_kernel(lenient)).answer is Answer.HOLDS
 
@@ -139,16 +139,16 @@ def test_a_kernel_that_takes_a_step_elsewhere_is_found_out(model):
         return (*after[:-1], -1) if action == "deliver()" else after
 
     with pytest.raises(EngineDisagreement, match=r"deliver\(\) leads to different states(.|\n)*Plain Python: last = "):
-        exhaust(model, kernel=plain_kernel(model, lie=lie), claims=claims_of(model, "never_three_delivered"))
+        exhaust(model, kernel=plain_kernel(model, lie=lie), properties=properties_of(model, "never_three_delivered"))
 
 
 def test_a_kernel_that_misjudges_a_claim_is_found_out(model):
     words = ctypes.POINTER(ctypes.c_uint64)
 
-    def check(state, quiet, false, premise):
+    def check(state, quiescent, false, premise):
         false[0] = premise[0] = 1
 
     wrong = ctypes.CFUNCTYPE(None, words, ctypes.c_int64, words, words)(check)
     kernel = evolve(plain_kernel(model), check=ctypes.cast(wrong, ctypes.c_void_p).value)
     with pytest.raises(EngineDisagreement, match="disagree on no_more_delivered_than_written"):
-        exhaust(model, kernel=kernel, claims=model.claims[:1])
+        exhaust(model, kernel=kernel, properties=model.properties[:1])

@@ -7,13 +7,13 @@ from typing import Annotated
 import pytest
 from attrs import evolve
 
-from model.examples.lamport_mutex import LAMPORT_MUTEX
-from model.language import Domain, Model, require
-from search.compile import kernel_for
-from search.exhaust import exhaust
-from search.loops.shelves import LEAST_WORDS, Shelves
-from search.verdict import Answer
-from tests.search.exhaustive.verdicts import claims_of, without_time
+from kwalk.model.examples.lamport_mutex import LAMPORT_MUTEX
+from kwalk.model.language import Domain, Model, require
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.results.verdict import Answer
+from kwalk.search.visited.tree_compression import LEAST_WORDS, TreeTables
+from tests.search.exhaustive.verdicts import properties_of, without_time
 from tests.search.post_office import POST_OFFICE, Post, Street, Weather, post_office
 
 COUNTS = Domain("counts")
@@ -24,7 +24,7 @@ Count = Annotated[int, COUNTS]
 def test_many_initial_states_are_all_stored_once(workers):
     bounds = {"streets": 60, "letters": 0, "bag": 1, "counts": 10}
     model = Model(evolve(POST_OFFICE, initial=any_street, bounds=bounds))
-    verdict = exhaust(model, claims=(), workers=workers, memory_bytes=10_000_000)
+    verdict = exhaust(model, properties=(), workers=workers, memory_bytes=10_000_000)
     assert len(model.initial) == 60 * 61 * 10
     assert (verdict.distinct_states, verdict.depth) == (len(model.initial), 0)
     assert verdict.generated_states == 2 * len(model.initial)  # the sun comes out where it shines
@@ -40,7 +40,7 @@ def any_street(post: Post, at: Street, last: Street, delivered: Count, nobody: b
 def test_the_reference_model_has_its_published_counts(reference):
     verdict = exhaust(reference, keep_going=True)
     assert (verdict.distinct_states, verdict.generated_states, verdict.depth) == (805_904, 4_390_996, 20)
-    assert {f.claim: (f.count, f.trace.length) for f in verdict.findings} == {
+    assert {f.prop: (f.count, f.trace.length) for f in verdict.findings} == {
         "disk_matches_znode()": (782_248, 3),
         "leaders_when_settled()": (1_578, 9),
     }
@@ -66,36 +66,36 @@ def test_a_search_of_long_states_stays_within_its_memory_and_says_so():
     model = Model(LAMPORT_MUTEX)
     for budget in (1_000_000, 4_000_000):
         verdict = exhaust(model, memory_bytes=budget)
-        assert verdict.answer is Answer.UNDECIDED and verdict.how == f"memory budget of {budget / 1e9:.3g} GB"
+        assert verdict.answer is Answer.UNDECIDED and verdict.qualifier == f"memory budget of {budget / 2**30:.3g} GiB"
         assert budget / 40 < verdict.distinct_states < budget / 12
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_search_whose_parts_of_states_run_out_of_numbers_says_so(workers, monkeypatch):
-    monkeypatch.setattr("search.loops.visited.Shelves", partial(Shelves, most=20_000))
+    monkeypatch.setattr("kwalk.search.visited.visited_set.TreeTables", partial(TreeTables, most=20_000))
     verdict = exhaust(Model(LAMPORT_MUTEX), memory_bytes=100_000_000, workers=workers)
-    assert verdict.answer is Answer.UNDECIDED and verdict.how == "numbers for parts of states"
+    assert verdict.answer is Answer.UNDECIDED and verdict.qualifier == "32-bit numbers for parts of states"
     assert 20_000 < verdict.distinct_states < 724_274
-    assert verdict.notes[0].startswith("Ran out of the numbers for parts of states at ")
+    assert verdict.notes[0].startswith("Ran out of the 32-bit numbers for parts of states at ")
 
 
 def test_several_workers_stop_at_the_same_violation_with_the_same_counts(reference):
-    asked = {"claims": claims_of(reference, "leaders_when_settled"), "memory_bytes": 100_000_000}
+    asked = {"properties": properties_of(reference, "leaders_when_settled"), "memory_bytes": 100_000_000}
     alone = exhaust(reference, **asked)
     assert alone.distinct_states > 50_000
     assert without_time(exhaust(reference, workers=2, **asked)) == without_time(alone)
 
 
 def test_several_workers_run_out_of_memory_at_the_same_state(reference):
-    asked = {"claims": (), "memory_bytes": 5_000_000}
+    asked = {"properties": (), "memory_bytes": 5_000_000}
     assert without_time(exhaust(reference, workers=2, **asked)) == without_time(exhaust(reference, **asked))
 
 
 def test_several_workers_count_bounds_steps_and_idle_steps_alike():
     model = post_office(streets=4, letters=7, bag=4)
     kernel = kernel_for(model)
-    assert exhaust(model, kernel=kernel, claims=()).distinct_states > 20_000
+    assert exhaust(model, kernel=kernel, properties=()).distinct_states > 20_000
     alone = exhaust(model, kernel=kernel, keep_going=True, memory_bytes=50_000_000)
     together = exhaust(model, kernel=kernel, keep_going=True, workers=2, memory_bytes=50_000_000)
     assert without_time(together) == without_time(alone)
-    assert alone.bounds_hit and any(rule.changed < rule.taken for rule in alone.rules.values())
+    assert alone.bounds_hit and any(rule.changed < rule.taken for rule in alone.action_counts.values())

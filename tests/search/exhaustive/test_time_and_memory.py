@@ -9,33 +9,34 @@ import weakref
 import pytest
 from attrs import evolve
 
-from model.examples.reference import REFERENCE
-from model.language import Model
-from search.compile import kernel_for
-from search.exhaust import exhaust
-from search.exploration import Exploration
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.language import Model
+from kwalk.search.exhaustive.explorer import Explorer
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.kernel.compile.compiler import kernel_for
 from tests.search.exhaustive.verdicts import without_time
 from tests.search.post_office import POST_OFFICE, post_office
 
 FIRST_CALLS = """
 from numba.core import event
-from search.exhaust import exhaust
-from search.exploration import Exploration
-from search.loops import breadth, table
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.exhaustive.explorer import Explorer
+from kwalk.search.exhaustive import expansion
+from kwalk.search.visited import hash_table
 from tests.search.post_office import post_office
 from tests.search.exhaustive.test_time_and_memory import large
 
-run = Exploration.run
+run = Explorer.run
 
 def watched(exploration):
     with event.install_recorder("numba:compiler_lock") as seen:
         run(exploration)
     print(len(seen.buffer), end=" ")
 
-Exploration.run = watched
-exhaust(post_office(), claims=(), memory_bytes=10_000_000)
+Explorer.run = watched
+exhaust(post_office(), properties=(), memory_bytes=10_000_000)
 exhaust(large(), workers=2, keep_going=True)
-print([(len(f.stats.cache_hits), len(f.stats.cache_misses)) for f in (breadth.explore, table.add_keys)])
+print([(len(f.stats.cache_hits), len(f.stats.cache_misses)) for f in (expansion.explore, hash_table.add_keys)])
 """
 """How often a loop was called for the first time, so that it had to be read or compiled, in the time of each search."""
 
@@ -46,7 +47,7 @@ def large():
 
 
 def test_a_second_process_compiles_no_loop_and_reads_none_in_the_time_of_the_search():
-    exhaust(post_office(), claims=(), memory_bytes=10_000_000)
+    exhaust(post_office(), properties=(), memory_bytes=10_000_000)
     assert exhaust(large(), workers=2, keep_going=True).distinct_states == 258_865
     told = subprocess.run([sys.executable, "-c", FIRST_CALLS], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "0 0 [(1, 0), (1, 0)]"
@@ -57,8 +58,8 @@ def test_a_search_that_takes_long_goes_on_with_a_faster_kernel(monkeypatch):
     swift = kernel_for(model)
     slow = evolve(swift, faster=lambda: swift)
     expected = exhaust(model, kernel=swift, keep_going=True, memory_bytes=10_000_000)
-    monkeypatch.setattr("search.kernel.PATIENCE", 0)
-    monkeypatch.setattr("search.exploration.LEAST_PACE", 8)
+    monkeypatch.setattr("kwalk.search.kernel.interface.REPLACEMENT_SECONDS", 0)
+    monkeypatch.setattr("kwalk.search.exhaustive.explorer.MIN_PACE", 8)
     verdict = exhaust(model, kernel=slow, keep_going=True, memory_bytes=10_000_000, report=told.append)
     assert any(progress.note == "faster code is compiled" for progress in told)
     assert without_time(verdict) == without_time(expected)
@@ -74,13 +75,13 @@ def test_a_search_that_is_nearly_over_keeps_its_kernel():
 
 @pytest.mark.parametrize("wanted", [{}, {"workers": 2}, {"keep_going": True}], ids=str)
 def test_a_search_gives_its_memory_back_when_it_ends(monkeypatch, wanted):
-    known, begin = [], Exploration.__init__
+    known, begin = [], Explorer.__init__
 
     def noted(self, *given):
         known.append(weakref.ref(self))
         begin(self, *given)
 
-    monkeypatch.setattr(Exploration, "__init__", noted)
+    monkeypatch.setattr(Explorer, "__init__", noted)
     exhaust(Model(POST_OFFICE), **wanted)  # the first call may compile loops, and what compiles them remembers it
     gc.disable()
     try:

@@ -4,8 +4,8 @@ from __future__ import annotations
 from attrs import evolve
 
 
-def claims_of(model, *names):
-    return tuple(claim for name in names for claim in model.claims_of(name))
+def properties_of(model, *names):
+    return tuple(prop for name in names for prop in model.properties_of(name))
 
 
 def without_time(verdict):

@@ -1,0 +1,1 @@
+"""A broker: its life cycle, log directory, partitions, replication and metadata cache."""

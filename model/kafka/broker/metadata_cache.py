@@ -1,0 +1,47 @@
+"""MetadataCache: what a broker answers to clients about partitions, updated by UpdateMetadata requests.
+
+It is in memory only. A topic that is merely absent from requests is never removed: only the leader LeaderDuringDelete
+does that.
+"""
+from __future__ import annotations
+
+from kwalk.model.kafka.actors import BROKER
+from kwalk.model.kafka.broker.replica_manager import is_from_older_controller, is_next
+from kwalk.model.kafka.domains import PARTITIONS, TOPICS, Broker
+from kwalk.model.kafka.requests import EpochKind, RequestKind, UpdateMetadataPartitionState
+from kwalk.model.kafka.state import BrokerState, Cluster
+from kwalk.model.kafka.versions import BROKER_EPOCH, METADATA_CACHES
+from kwalk.model.language import action, require
+
+
+@action(
+    by=BROKER,
+    says="handles UpdateMetadata",
+    source="KafkaApis.handleUpdateMetadataRequest, ReplicaManager.maybeUpdateMetadataCache, ZkMetadataCache",
+)
+def handle_update_metadata(cluster: Cluster, broker: Broker) -> None:
+    """A request of an older controller is refused; otherwise its content replaces what is cached."""
+    require(METADATA_CACHES)
+    state = cluster.brokers[broker]
+    require(is_next(state, RequestKind.UPDATE_METADATA) and not (not BROKER_EPOCH and not cluster.is_up(broker)))
+    request = state.requests.headers.pop()
+    is_stale = is_from_older_controller(state, request)
+    for partition in PARTITIONS:
+        told = state.requests.partition_states[partition].pop()
+        for topic in TOPICS:
+            if told is not None and request.topic == topic and not is_stale:
+                is_gone = told.epoch_kind is EpochKind.DURING_DELETE
+                cached = (
+                    UpdateMetadataPartitionState()
+                    if is_gone
+                    else UpdateMetadataPartitionState(told.leader, told.leader_epoch)
+                )
+                state.metadata[topic][partition] = cached
+
+
+def clear_metadata(state: BrokerState) -> None:
+    """Clear the cache, as the process ends."""
+    if METADATA_CACHES:
+        for topic in TOPICS:
+            for partition in PARTITIONS:
+                state.metadata[topic][partition] = UpdateMetadataPartitionState()

@@ -1,0 +1,257 @@
+"""Partition: a leader's records and high watermark, and how it shrinks and expands the ISR.
+
+The controller's part of AlterIsr has no step of its own. Before 2.7 a leader writes the state znode itself, whichever
+broker is controller; the znode's version then only says whether the leader has the latest leader epoch and ISR. The
+controller learns of it by a notification, which has no step of its own.
+
+There is no time in the model: a follower that cannot fetch may be removed at any moment, and one that can may catch up
+at any moment. The flag `isr_changes` says whether that happens at all, and whether also while LeaderAndIsr requests are
+on their way. Producers use acks=all.
+"""
+from __future__ import annotations
+
+from kwalk.model.kafka.actors import BROKER, PRODUCER
+from kwalk.model.kafka.broker.log import Commit, Log, Record, diverging_offset
+from kwalk.model.kafka.broker.log_manager import append
+from kwalk.model.kafka.controller.controller_context import BrokerRegistration, EventProgress
+from kwalk.model.kafka.controller.partition_state_machine import read_leadership
+from kwalk.model.kafka.controller.reassignment import maybe_complete_reassignment
+from kwalk.model.kafka.domains import BROKERS, RECORDS, Broker, Partition, Topic
+from kwalk.model.kafka.requests import LeaderAndIsrPartitionState
+from kwalk.model.kafka.state import Cluster, Replica, SessionState
+from kwalk.model.kafka.versions import (
+    ALTER_ISR,
+    CTX_EPOCH_ON_BUMP,
+    FETCH_BY_TOPIC_ID,
+    ISR_CHANGES,
+    LIVE_ISR_ONLY,
+    REASSIGNMENT,
+    TRUNCATION,
+)
+from kwalk.model.language import action, require
+
+
+def may_change_isr(cluster: Cluster) -> bool:
+    """Whether the scenario lets leaders change the ISR now."""
+    if ISR_CHANGES == "between requests":
+        return all(cluster.brokers[broker].requests.headers.is_empty for broker in BROKERS)
+    return ISR_CHANGES == "any time"
+
+
+def leads(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
+    """Whether the broker leads the partition in its own memory, with the leader, epoch and ISR of the state znode."""
+    state = cluster.zookeeper.state_of(topic, partition)
+    replica = cluster.replica_of(broker, topic, partition)
+    if not replica.is_leader or state.leader != broker or replica.leader_epoch != state.leader_epoch:
+        return False
+    return RECORDS == 0 or replica.replication.isr == state.isr
+
+
+def can_fetch(cluster: Cluster, follower: int, topic: int, partition: int) -> bool:
+    """Whether the leader in the state znode accepts the follower's fetch, as their leader epochs are equal.
+
+    Since 3.1 the topic ids have to agree as well.
+    """
+    state = cluster.zookeeper.state_of(topic, partition)
+    replica = cluster.replica_of(follower, topic, partition)
+    if not replica.log_open or replica.is_leader or replica.leader_epoch != state.leader_epoch:
+        return False
+    return all(
+        state.leader != broker or has_consistent_topic_id(cluster.replica_of(broker, topic, partition), replica)
+        for broker in BROKERS
+    )
+
+
+def may_write_isr(cluster: Cluster, leader: int, topic: int, partition: int, isr: frozenset[int]) -> bool:
+    """Whether the ISR that a leading broker wants can be written to the state znode."""
+    if not ALTER_ISR:
+        return cluster.brokers[leader].session is SessionState.LIVE
+    return controller_accepts_alter_isr(cluster, leader, topic, partition, isr)
+
+
+def controller_accepts_alter_isr(
+    cluster: Cluster, leader: int, topic: int, partition: int, isr: frozenset[int]
+) -> bool:
+    """Whether an active controller accepts the ISR (Kafka: KafkaController.processAlterIsr)."""
+    return any(
+        cluster.zookeeper.controller == broker
+        and cluster.controller_of(broker).step is EventProgress.IDLE
+        and cluster.controller_of(broker).epoch == cluster.zookeeper.controller_epoch
+        and cluster.controller_of(broker).registrations[leader] is BrokerRegistration.CURRENT
+        and knows_leader_epoch(cluster, broker, topic, partition)
+        and (not LIVE_ISR_ONLY or isr <= cluster.controller_of(broker).live_brokers)
+        for broker in BROKERS
+    )
+
+
+def knows_leader_epoch(cluster: Cluster, controller: int, topic: int, partition: int) -> bool:
+    """Whether the leader's epoch is at least the context's, which before KAFKA-9212 can lag behind the znode's."""
+    leadership = cluster.controller_of(controller).topics[topic].leadership[partition]
+    if not CTX_EPOCH_ON_BUMP:
+        return leadership.is_known
+    return leadership.leader_epoch == cluster.zookeeper.state_of(topic, partition).leader_epoch
+
+
+@action(
+    by=BROKER,
+    says="shrinks the ISR of {topic}-{partition} to the replicas that fetch",
+    source="Partition.maybeShrinkIsr; KafkaController.processAlterIsr",
+)
+def shrink_isr(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
+    """The leader removes every follower that cannot fetch."""
+    require(may_change_isr(cluster) and leads(cluster, broker, topic, partition))
+    state = cluster.zookeeper.state_of(topic, partition)
+    lagging = frozenset({b for b in BROKERS if b != broker and not can_fetch(cluster, b, topic, partition)})
+    require(bool(state.isr & lagging) and may_write_isr(cluster, broker, topic, partition, state.isr - lagging))
+    alter_isr(cluster, broker, topic, partition, state.isr - lagging)
+
+
+@action(
+    by=BROKER,
+    says="catches up on {topic}-{partition} and joins the ISR",
+    source="Partition.updateFollowerFetchState, maybeExpandIsr; KafkaController.processAlterIsr",
+)
+def expand_isr(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
+    """The follower's fetch reaches the high watermark, and the leader adds it."""
+    require(may_change_isr(cluster))
+    state = cluster.zookeeper.state_of(topic, partition)
+    require(broker not in state.isr and can_fetch(cluster, broker, topic, partition))
+    require(any(may_add_to_isr(cluster, leader, topic, partition, follower=broker) for leader in BROKERS))
+    for leader in BROKERS:
+        if state.leader == leader:
+            alter_isr(cluster, leader, topic, partition, state.isr | {broker})
+
+
+def may_add_to_isr(cluster: Cluster, leader: int, topic: int, partition: int, *, follower: int) -> bool:
+    """Whether a broker is the leader that can add the follower to the ISR; with records, only one that is in sync."""
+    if leader == follower or not leads(cluster, leader, topic, partition):
+        return False
+    replica = cluster.replica_of(leader, topic, partition)
+    log = cluster.replica_of(follower, topic, partition).log
+    in_sync = RECORDS == 0 or is_follower_in_sync(replica, log, follower)
+    accepted = is_assigned(cluster, follower, topic, partition)
+    isr = cluster.zookeeper.state_of(topic, partition).isr | {follower}
+    return in_sync and accepted and may_write_isr(cluster, leader, topic, partition, isr)
+
+
+def is_assigned(cluster: Cluster, follower: int, topic: int, partition: int) -> bool:
+    """Whether the follower is one of the replicas that the leader got from the controller with the leader epoch.
+
+    Where replicas are not reassigned, every broker is one.
+    """
+    if not REASSIGNMENT:
+        return True
+    return any(
+        cluster.zookeeper.controller == broker
+        and follower in cluster.controller_of(broker).topics[topic].assignments[partition].replicas
+        for broker in BROKERS
+    )
+
+
+def alter_isr(cluster: Cluster, leader: int, topic: int, partition: int, isr: frozenset[int]) -> None:
+    """Write the ISR; the controller knows it, and the leader waits only for its members.
+
+    Since 2.7 the controller completes in the same event a reassignment whose target is in the ISR.
+
+    Kafka: KafkaController.processAlterIsr.
+    """
+    cluster.zookeeper.state_of(topic, partition).isr = isr
+    if not CTX_EPOCH_ON_BUMP:
+        for broker in BROKERS:
+            if cluster.zookeeper.controller == broker:
+                read_leadership(cluster, broker, topic, partition)
+    if RECORDS > 0:
+        for broker in BROKERS:
+            if cluster.zookeeper.controller == broker:
+                cluster.controller_of(broker).topics[topic].leadership[partition].isr = isr
+        cluster.replica_of(leader, topic, partition).replication.isr = isr
+        advance_high_watermark(cluster, leader, topic, partition)
+    if REASSIGNMENT and ALTER_ISR:
+        for broker in BROKERS:
+            if cluster.zookeeper.controller == broker:
+                maybe_complete_reassignment(cluster, broker, topic, partition)
+
+
+@action(
+    by=PRODUCER,
+    says="produces a record to {topic}-{partition} at broker {broker}",
+    source="ReplicaManager.appendRecords, Partition.appendRecordsToLeader",
+)
+def produce(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
+    """A broker that leads in its own memory appends under its own leader epoch, whether that has ended or not."""
+    replica, znode = cluster.replica_of(broker, topic, partition), cluster.zookeeper.topics[topic]
+    require(RECORDS > 0 and replica.is_leader and replica.leader_epoch is not None)
+    require(partition < znode.partition_count)
+    assert replica.leader_epoch is not None
+    append(replica, Record(replica.log.end, replica.leader_epoch, znode.incarnation))
+    advance_high_watermark(cluster, broker, topic, partition)
+
+
+def has_consistent_topic_id(leader: Replica, follower: Replica) -> bool:
+    """Whether the leader's topic id and that of the fetch are equal, or one of them is absent.
+
+    Kafka: ReplicaManager.hasConsistentTopicId.
+    """
+    if not FETCH_BY_TOPIC_ID or leader.topic_id is None or follower.topic_id is None:
+        return True
+    return leader.topic_id == follower.topic_id
+
+
+def begin_leader_epoch(replica: Replica, wanted: LeaderAndIsrPartitionState, broker: int) -> None:
+    """Become leader or follower under a new leader epoch (Kafka: Partition.makeLeader, Partition.makeFollower).
+
+    A new leader knows nothing of its followers; a leader that continues under a higher leader epoch keeps what it
+    knows.
+    """
+    if RECORDS > 0:
+        if wanted.leader != broker or not replica.is_leader:
+            replica.replication.forget()
+        if wanted.leader == broker:
+            replica.replication.isr = wanted.isr
+            replica.replication.epoch_start = replica.log.end
+            replica.log.write_epochs()
+        else:
+            replica.replication.leader = wanted.leader
+            if TRUNCATION == "high watermark":
+                replica.log.truncate_to(replica.log.high_watermark)
+
+
+def is_follower_in_sync(leader: Replica, log: Log, follower: int) -> bool:
+    """Whether the follower has reached the high watermark and the start of the leader's epoch.
+
+    This is checked during a fetch: the follower's log is truncated, and its end is what the leader has stored.
+
+    Kafka: Partition.isFollowerInSync.
+    """
+    end = leader.replication.remote_ends[follower]
+    if end is None or end != log.end or diverging_offset(log, leader.log) < end:
+        return False
+    return end >= max(leader.log.high_watermark, leader.replication.epoch_start)
+
+
+def advance_high_watermark(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
+    """Raise the leader's high watermark to the least log end offset in the ISR.
+
+    Kafka: Partition.maybeIncrementLeaderHW.
+    """
+    replica = cluster.replica_of(broker, topic, partition)
+    if RECORDS > 0 and replica.is_leader:
+        reached = replica.log.end
+        for other in BROKERS:
+            end = replica.replication.remote_ends[other]
+            if other != broker and other in replica.replication.isr:
+                reached = min(reached, 0 if end is None else end)
+        if reached > replica.log.high_watermark:
+            replica.log.high_watermark = reached
+            record_commits(cluster, broker, topic, partition)
+
+
+def record_commits(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
+    """Store newly committed records of the topic's present incarnation as history: they must survive."""
+    replica, history = cluster.replica_of(broker, topic, partition), cluster.commits[topic][partition]
+    for record in replica.log.records:
+        is_readable = record.offset < replica.log.high_watermark
+        is_known = any(commit.record == record for commit in history)
+        if is_readable and not is_known and record.incarnation == cluster.zookeeper.topics[topic].incarnation:
+            assert replica.leader_epoch is not None
+            history.push(Commit(record, replica.leader_epoch))

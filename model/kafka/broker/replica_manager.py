@@ -1,0 +1,201 @@
+"""ReplicaManager: how a broker handles LeaderAndIsr and StopReplica requests, with Kafka's order of checks.
+
+The responses for single partitions are not stored: the controller acts on storage errors only, which occur under the
+flag `offline_logs`, and ignores INCONSISTENT_TOPIC_ID and STALE_CONTROLLER_EPOCH.
+"""
+from __future__ import annotations
+
+from kwalk.model.kafka.actors import BROKER
+from kwalk.model.kafka.broker.log_manager import assign_topic_id, delete_log
+from kwalk.model.kafka.broker.partition import advance_high_watermark, begin_leader_epoch
+from kwalk.model.kafka.controller.controller_context import ControllerEvent, EventKind
+from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
+from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPartitionState, RequestKind
+from kwalk.model.kafka.state import BrokerState, Cluster, Replica
+from kwalk.model.kafka.versions import (
+    BROKER_EPOCH,
+    DELETION,
+    FIRST_LEADER_AND_ISR_ASSIGNS_ID,
+    ID_CHECK_BEFORE_EPOCH,
+    OFFLINE_LOGS,
+    STOP_REPLICA,
+    STOP_REPLICA_EPOCH,
+    UNOPENED_LOG_IS_OFFLINE,
+)
+from kwalk.model.language import action, require
+
+
+@action(
+    by=BROKER,
+    says="handles LeaderAndIsr",
+    source="KafkaApis.handleLeaderAndIsrRequest, ReplicaManager.becomeLeaderOrFollower",
+)
+def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
+    """A request of an older controller is refused as a whole; otherwise each partition is checked by itself."""
+    state = cluster.brokers[broker]
+    require(is_next(state, RequestKind.LEADER_AND_ISR) and not (not BROKER_EPOCH and not cluster.is_up(broker)))
+    request = state.requests.headers.pop()
+    failed: frozenset[int]
+    is_stale, failed = is_from_older_controller(state, request), frozenset()
+    for partition in PARTITIONS:
+        wanted = state.requests.partition_states[partition].pop()
+        for topic in TOPICS:
+            if wanted is not None and request.topic == topic and not is_stale:
+                if state.replicas[topic][partition].offline:
+                    failed = failed | {partition}
+                else:
+                    become_leader_or_follower(state.replicas[topic][partition], request.topic_id, wanted, broker)
+                    mark_offline_without_log(state.replicas[topic][partition])
+                    advance_high_watermark(cluster, broker, topic, partition)
+    if bool(OFFLINE_LOGS) and bool(failed):
+        answer_storage_error(cluster, broker, request, failed)
+
+
+def mark_offline_without_log(replica: Replica) -> None:
+    """Mark a replica without an open log as offline, as Kafka does up to 3.0.
+
+    Kafka: ReplicaManager.markPartitionOffline.
+    """
+    if OFFLINE_LOGS and UNOPENED_LOG_IS_OFFLINE and not replica.log_open:
+        replica.offline = True
+
+
+def answer_storage_error(cluster: Cluster, broker: int, request: ControlRequest, failed: frozenset[int]) -> None:
+    """Queue the response as an event of the sender, if it is still a controller."""
+    for sender in BROKERS:
+        if cluster.controller_of(sender).epoch == request.controller_epoch:
+            response = ControllerEvent(EventKind.STORAGE_ERROR, request.topic, broker, failed)
+            cluster.controller_of(sender).events.push(response)
+
+
+def is_next(state: BrokerState, kind: RequestKind) -> bool:
+    """Whether the oldest request on its way to the broker is of this kind."""
+    headers = state.requests.headers
+    if headers.is_empty:
+        return False
+    return headers.head.kind is kind
+
+
+def is_from_older_controller(state: BrokerState, request: ControlRequest) -> bool:
+    """Whether the broker has seen a higher controller epoch than the request's; if not, store the request's."""
+    if request.controller_epoch < state.controller_epoch:
+        return True  # STALE_CONTROLLER_EPOCH
+    state.controller_epoch = request.controller_epoch
+    return False
+
+
+def become_leader_or_follower(
+    replica: Replica, topic_id: int | None, wanted: LeaderAndIsrPartitionState, broker: int
+) -> None:
+    """Check the topic id, then the leader epoch, then open the log and become leader or follower.
+
+    Kafka: ReplicaManager.becomeLeaderOrFollower.
+    """
+    if not check_or_set_topic_id(replica, topic_id, wanted, broker):
+        return  # INCONSISTENT_TOPIC_ID
+    if replica.leader_epoch is not None and wanted.leader_epoch <= replica.leader_epoch:
+        return  # STALE_CONTROLLER_EPOCH
+    open_log(replica, topic_id, broker)
+    if wanted.leader is None:
+        return  # the leader is not alive: the log is open, epoch and role stay
+    replica.leader_epoch = wanted.leader_epoch
+    begin_leader_epoch(replica, wanted, broker)
+    replica.is_leader = wanted.leader == broker
+
+
+def check_or_set_topic_id(
+    replica: Replica, topic_id: int | None, wanted: LeaderAndIsrPartitionState, broker: int
+) -> bool:
+    """Whether the request's topic id is consistent with the log's; a log without id may take it.
+
+    Before 3.0 only an open log is checked, so that the first request to a process passes; and a log without id takes it
+    whatever the request's leader epoch. Since 3.0 the log that was loaded at start is checked, and one without id takes
+    the request's here only if the leader epochs are equal (KAFKA-13132). Without KAFKA-12332 all ids are consistent.
+
+    Kafka: ReplicaManager.checkTopicId, Partition.checkOrSetTopicId.
+    """
+    if topic_id is None:
+        return True
+    if FIRST_LEADER_AND_ISR_ASSIGNS_ID:
+        if replica.topic_id is None and replica.leader_epoch == wanted.leader_epoch:
+            assign_topic_id(replica, topic_id, broker)
+        return replica.topic_id in (None, topic_id) or not ID_CHECK_BEFORE_EPOCH
+    if not replica.log_open:
+        return True
+    if replica.topic_id is None:
+        assign_topic_id(replica, topic_id, broker)
+    return replica.topic_id in (None, topic_id) or not ID_CHECK_BEFORE_EPOCH
+
+
+def open_log(replica: Replica, topic_id: int | None, broker: int) -> None:
+    """Open the log; since 3.0 a log without id takes the request's then (Kafka: Partition.createLogIfNotExists)."""
+    replica.log_open = True
+    if STOP_REPLICA:
+        replica.on_disk = True
+    if FIRST_LEADER_AND_ISR_ASSIGNS_ID and replica.topic_id is None and topic_id is not None:
+        assign_topic_id(replica, topic_id, broker)
+
+
+@action(
+    by=BROKER,
+    says="handles StopReplica",
+    source="KafkaApis.handleStopReplicaRequest, ReplicaManager.stopReplicas",
+)
+def handle_stop_replica(cluster: Cluster, broker: Broker) -> None:
+    """As with LeaderAndIsr, an older controller's request is refused as a whole."""
+    require(STOP_REPLICA)
+    state = cluster.brokers[broker]
+    require(is_next(state, RequestKind.STOP_REPLICA) and not (not BROKER_EPOCH and not cluster.is_up(broker)))
+    request = state.requests.headers.pop()
+    deleted: frozenset[int]
+    failed: frozenset[int]
+    is_stale, deleted, failed = is_from_older_controller(state, request), frozenset(), frozenset()
+    for partition in PARTITIONS:
+        wanted = state.requests.partition_states[partition].pop()
+        for topic in TOPICS:
+            if wanted is not None and state.replicas[topic][partition].offline and request.topic == topic:
+                if wanted.delete and not is_stale:
+                    failed = failed | {partition}
+            elif wanted is not None and request.topic == topic and not is_stale:
+                is_accepted = stop_replica(state.replicas[topic][partition], wanted)
+                if is_accepted and wanted.delete:
+                    deleted = deleted | {partition}
+    if bool(OFFLINE_LOGS) and bool(failed):
+        answer_storage_error(cluster, broker, request, failed)
+    if DELETION and bool(deleted):
+        answer_deletion(cluster, broker, request, deleted)
+
+
+def answer_deletion(cluster: Cluster, broker: int, request: ControlRequest, deleted: frozenset[int]) -> None:
+    """Queue the response as an event of the sender, if it is still a controller that deletes the topic."""
+    for sender in BROKERS:
+        controller = cluster.controller_of(sender)
+        if controller.epoch == request.controller_epoch and controller.topics[request.topic].deletion_started:
+            response = ControllerEvent(EventKind.STOP_REPLICA_RESPONSE, request.topic, broker, deleted)
+            controller.events.push(response)
+
+
+def stop_replica(replica: Replica, wanted: LeaderAndIsrPartitionState) -> bool:
+    """Stop fetching, delete the log on request, and return whether the leader epoch was accepted.
+
+    The log is deleted whichever incarnation of the topic it is from. Without deletion the Partition object does not
+    change.
+
+    Kafka: ReplicaManager.stopPartitions.
+    """
+    if not accepts_epoch(replica, wanted):
+        return False  # FENCED_LEADER_EPOCH
+    if wanted.delete:
+        replica.log_open = replica.is_leader = False
+        replica.leader_epoch = None
+        delete_log(replica)
+    return True
+
+
+def accepts_epoch(replica: Replica, wanted: LeaderAndIsrPartitionState) -> bool:
+    """Whether the request's leader epoch is recent enough; a replica without leader epoch accepts any."""
+    if STOP_REPLICA_EPOCH == "none" or wanted.epoch_kind is not EpochKind.LEADER_EPOCH or replica.leader_epoch is None:
+        return True
+    if STOP_REPLICA_EPOCH == "ge":
+        return wanted.leader_epoch >= replica.leader_epoch
+    return wanted.leader_epoch > replica.leader_epoch

@@ -1,0 +1,1 @@
+"""What acts on a cluster from outside: admin clients, operators, runbooks, faults."""

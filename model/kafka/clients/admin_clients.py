@@ -1,0 +1,177 @@
+"""What admin clients do to topics.
+
+Words: an *old client* is one before 2.8: it has no topic ids and writes the whole znode without one. (A later client
+with --zookeeper also creates topics without an id, but keeps the id when it expands one.) A *new client* asks a broker,
+which keeps the id. Each reads and writes in one step, as if only controllers wrote topics at the same time. An *admin*
+is a client of either kind that reads in one step and writes in another, so that two of them can overwrite each other.
+"""
+from __future__ import annotations
+
+from kwalk.model.kafka.actors import ADMIN, NEW_CLIENT, OLD_CLIENT
+from kwalk.model.kafka.domains import (
+    BROKERS,
+    CREATED_PARTITIONS,
+    DELETIONS,
+    EXPANSIONS,
+    INCARNATIONS,
+    NEW_CREATIONS,
+    NEW_EXPANSIONS,
+    OLD_ADMINS,
+    OLD_CREATIONS,
+    PARTITIONS,
+    Admin,
+    Partition,
+    Topic,
+)
+from kwalk.model.kafka.inter_broker_protocol import uses_topic_ids
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.versions import (
+    CAS_TOPIC_WRITE,
+    CREATE_CHECKS_DELETE_TOPICS,
+    DELETION,
+    OLD_CLIENT_KEEPS_REASSIGNMENTS,
+    OLD_CLIENT_REFUSES,
+    OLD_UPSERT,
+    PATIENT_CREATION,
+    REASSIGNMENT,
+    TOPICS_HAVE_IDS,
+    TWO_STEP_ADMIN,
+)
+from kwalk.model.kafka.zookeeper.kafka_zk_client import create_delete_topics_znode, create_topic, write_topic
+from kwalk.model.kafka.zookeeper.znodes import Assignment, TopicZnode
+from kwalk.model.language import action, require
+
+
+@action(
+    by=OLD_CLIENT,
+    says="creates topic {topic} through ZooKeeper",
+    source="kafka.admin.AdminUtils.createOrUpdateTopicPartitionAssignmentPathInZK (1.0.0)",
+)
+def old_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
+    """The znode has partitions and no topic_id."""
+    require(OLD_CREATIONS > 0 and may_create(cluster, topic))
+    create_topic(cluster, topic, int(CREATED_PARTITIONS), None)
+
+
+@action(
+    by=NEW_CLIENT,
+    says="creates topic {topic}",
+    source="ZkAdminManager.createTopics; AdminZkClient.validateTopicCreate, createTopicWithAssignment",
+)
+def new_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
+    """The znode has an id from the start, unless the controller's broker, which creates it, has none to give yet."""
+    require(NEW_CREATIONS > 0 and may_create(cluster, topic))
+    require(not (CREATE_CHECKS_DELETE_TOPICS and DELETION and topic in cluster.zookeeper.delete_topics))
+    if creates_with_topic_id(cluster):
+        create_topic(cluster, topic, int(CREATED_PARTITIONS), cluster.topic_ids.take())
+    else:
+        create_topic(cluster, topic, int(CREATED_PARTITIONS), None)
+
+
+def may_create(cluster: Cluster, topic: int) -> bool:
+    """Whether a topic can be created now; also while a controller has one of that name, or deletes it."""
+    znode = cluster.zookeeper.topics[topic]
+    if PATIENT_CREATION and any(state.controller.topics[topic].partition_count > 0 for state in cluster.brokers):
+        return False
+    return not znode.exists and (not znode.was_created or znode.incarnation < INCARNATIONS)
+
+
+@action(
+    by=NEW_CLIENT,
+    says="asks to delete topic {topic}",
+    source="ZkAdminManager.deleteTopics; AdminZkClient.deleteTopic",
+)
+def client_deletes_topic(cluster: Cluster, topic: Topic) -> None:
+    """The client creates the delete_topics znode, and does nothing else."""
+    zookeeper = cluster.zookeeper
+    require(DELETION and zookeeper.topics[topic].exists and topic not in zookeeper.delete_topics)
+    require(cluster.deletions < DELETIONS)
+    cluster.deletions += 1
+    create_delete_topics_znode(cluster, topic)
+
+
+def creates_with_topic_id(cluster: Cluster) -> bool:
+    """Whether a topic that is created through the brokers gets an id."""
+    if not TOPICS_HAVE_IDS:
+        return False
+    return all(uses_topic_ids(broker) or cluster.zookeeper.controller != broker for broker in BROKERS)
+
+
+@action(
+    by=OLD_CLIENT,
+    says="adds partitions to {topic} through ZooKeeper: topic_id is gone",
+    source="kafka.admin.AdminUtils.addPartitions, writeTopicPartitionAssignment (1.0.0)",
+)
+def old_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
+    """The znode is written without what the client does not know: the id, and up to 2.3 a reassignment."""
+    znode = cluster.zookeeper.topics[topic]
+    require(old_client_may_write(znode))
+    require(znode.exists and znode.partition_count < len(PARTITIONS) and cluster.expansions < EXPANSIONS)
+    cluster.expansions += 1
+    znode.accepted_partitions = len(PARTITIONS)
+    write_topic(cluster, topic, len(PARTITIONS), None)
+    if REASSIGNMENT and not OLD_CLIENT_KEEPS_REASSIGNMENTS:
+        for partition in PARTITIONS:
+            znode.assignments[partition] = Assignment(znode.assignments[partition].replicas)
+
+
+@action(
+    by=NEW_CLIENT,
+    says="adds partitions to {topic}",
+    source="ZkAdminManager.createPartitions; AdminZkClient.createPartitionsWithAssignment",
+)
+def new_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
+    """The znode is written as a whole, with its id; not while a partition is being reassigned."""
+    znode = cluster.zookeeper.topics[topic]
+    require(not any(assignment.is_being_reassigned for assignment in znode.assignments))
+    require(znode.exists and znode.partition_count < len(PARTITIONS) and cluster.new_expansions < NEW_EXPANSIONS)
+    cluster.new_expansions += 1
+    znode.accepted_partitions = len(PARTITIONS)
+    write_topic(cluster, topic, len(PARTITIONS), znode.topic_id)
+
+
+def old_client_may_write(znode: TopicZnode) -> bool:
+    """Whether a client without topic ids overwrites the znode; those of Confluent 5.4 to 6.1 check the field."""
+    return not OLD_CLIENT_REFUSES or znode.topic_id is None
+
+
+@action(
+    by=ADMIN,
+    says="begins to add partitions to {topic}: reads its znode",
+    source="kafka.admin.AdminUtils.addPartitions (1.0.0); AdminZkClient.addPartitions; CMAK",
+)
+def admin_reads_topic(cluster: Cluster, admin: Admin, topic: Topic) -> None:
+    """The client will write back what it reads, with more partitions, whatever the znode holds by then."""
+    client, znode = cluster.admins[admin], cluster.zookeeper.topics[topic]
+    require(TWO_STEP_ADMIN and znode.exists and client.partition_count == 0 and cluster.expansions < EXPANSIONS)
+    require(admin >= OLD_ADMINS or old_client_may_write(znode))
+    cluster.expansions += 1
+    client.topic, client.partition_count, client.topic_id = topic, znode.partition_count, znode.topic_id
+
+
+@action(
+    by=ADMIN,
+    says="writes the topic's znode with partitions up to {last}",
+    source="kafka.admin.AdminUtils.writeTopicPartitionAssignment (1.0.0); AdminZkClient.writeTopicPartitionAssignment",
+)
+def admin_writes_topic(cluster: Cluster, admin: Admin, last: Partition) -> None:
+    """The client gets the new number of partitions as confirmed, or an error if znodes are compared."""
+    client = cluster.admins[admin]
+    require(TWO_STEP_ADMIN and 0 < client.partition_count <= last)
+    if may_overwrite(cluster, admin):
+        znode = cluster.zookeeper.topics[client.topic]
+        znode.accepted_partitions = max(znode.accepted_partitions, last + 1)
+        write_topic(cluster, client.topic, last + 1, None if admin < OLD_ADMINS else client.topic_id)
+    client.forget()
+
+
+def may_overwrite(cluster: Cluster, admin: int) -> bool:
+    """Whether the znode exists and, if it is compared, holds what the client read, so that no write is lost.
+
+    ZkUtils.updatePersistentPath of clients 1.0.x creates a znode that is gone; since 1.1 clients get NONODE.
+    """
+    client = cluster.admins[admin]
+    znode = cluster.zookeeper.topics[client.topic]
+    if CAS_TOPIC_WRITE:
+        return znode.partition_count == client.partition_count and znode.topic_id == client.topic_id
+    return znode.exists or (bool(OLD_UPSERT) and admin < OLD_ADMINS)

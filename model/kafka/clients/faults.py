@@ -1,0 +1,48 @@
+"""Crashes of brokers, and connections that break."""
+from __future__ import annotations
+
+from kwalk.model.kafka.actors import BROKER, FAULT
+from kwalk.model.kafka.broker.kafka_server import end_process
+from kwalk.model.kafka.domains import LATE_COPIES, PARTITIONS, RESTARTS, Broker
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.language import action, require
+
+
+@action(by=FAULT, says="broker {broker} crashes")
+def crash(cluster: Cluster, broker: Broker) -> None:
+    """The process dies and its session expires before anything reacts; ids that were not flushed are lost."""
+    require(cluster.is_up(broker) and cluster.stops < RESTARTS)
+    cluster.stops += 1
+    end_process(cluster, broker)
+
+
+@action(
+    by=FAULT,
+    says="the controller's connection to broker {broker} breaks while a request is in flight",
+    source="RequestSendThread.doWork: the request is sent again until it is answered",
+)
+def break_connection(cluster: Cluster, broker: Broker) -> None:
+    """The broker has received the request, and will handle it again after the copy that the controller sends."""
+    requests = cluster.brokers[broker].requests
+    require(LATE_COPIES > 0 and cluster.late_copies < LATE_COPIES and requests.late is None)
+    require(cluster.is_up(broker) and not requests.headers.is_empty)
+    cluster.late_copies += 1
+    requests.late = requests.headers.head
+    for partition in PARTITIONS:
+        requests.late_partition_states[partition] = requests.partition_states[partition].head
+
+
+@action(
+    by=BROKER,
+    says="receives a late copy of a request",
+    source="KAFKA-9539: a StopReplica request that is handled after a later LeaderAndIsr",
+)
+def receive_late_copy(cluster: Cluster, broker: Broker) -> None:
+    """From now on it waits in the queue as any other request."""
+    requests = cluster.brokers[broker].requests
+    require(LATE_COPIES > 0 and requests.late is not None)
+    if requests.late is not None:
+        requests.headers.push(requests.late)
+        for partition in PARTITIONS:
+            requests.partition_states[partition].push(requests.late_partition_states[partition])
+    requests.clear_late()

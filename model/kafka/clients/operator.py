@@ -1,0 +1,196 @@
+"""What an operator does to a running cluster, including a rolling restart.
+
+In a rolling restart the operator restarts every broker once, one at a time and in the order of broker ids, by
+controlled shutdown. The next broker is stopped as soon as the last one is registered again, even while replicas are out
+of sync. Any broker can be the controller.
+"""
+from __future__ import annotations
+
+from kwalk.model.kafka.actors import OPERATOR
+from kwalk.model.kafka.broker.kafka_server import end_process
+from kwalk.model.kafka.broker.log_manager import close_log
+from kwalk.model.kafka.controller.controller_channel_manager import send_leader_and_isr
+from kwalk.model.kafka.controller.controller_context import BrokerRegistration, EventKind, EventProgress
+from kwalk.model.kafka.controller.partition_state_machine import elect_for_controlled_shutdown
+from kwalk.model.kafka.controller.replica_state_machine import take_replicas_offline
+from kwalk.model.kafka.domains import (
+    FAILOVERS,
+    HAND_REMOVALS,
+    PARTITIONS,
+    REPAIRS,
+    RESTARTS,
+    TOPICS,
+    Broker,
+    Topic,
+    TopicId,
+)
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.versions import DELETION, EPOCH_CHECKPOINT_REMOVAL, METADATA_FILE_REMOVAL, PIECEMEAL_REMOVAL
+from kwalk.model.kafka.zookeeper.kafka_zk_client import (
+    controller_changed,
+    has_partition_states,
+    remove_delete_topics_znode,
+    remove_partition_states,
+    remove_topic_znode,
+    write_topic,
+)
+from kwalk.model.language import action, require
+
+
+@action(by=OPERATOR, says="deletes /controller")
+def delete_controller(cluster: Cluster) -> None:
+    """The owner's process and session continue; it does not know yet."""
+    require(cluster.zookeeper.controller is not None and cluster.controller_deletions < FAILOVERS)
+    cluster.controller_deletions += 1
+    cluster.zookeeper.controller = None
+    controller_changed(cluster, EventKind.REELECT)
+
+
+@action(
+    by=OPERATOR,
+    says="stops broker {broker}; controller {controller} moves its leaders first",
+    source="KafkaServer.shutdown, controlledShutdown; KafkaController.processControlledShutdown",
+)
+def stop(cluster: Cluster, broker: Broker, controller: Broker) -> None:
+    """The active controller moves leaders; then the broker flushes and closes its logs and leaves ZooKeeper."""
+    require(may_stop(cluster, broker, controller) and cluster.stops < RESTARTS)
+    cluster.stops += 1
+    stop_process(cluster, broker, controller)
+
+
+def may_stop(cluster: Cluster, broker: int, controller: int) -> bool:
+    """Whether the broker runs, and the active controller is idle and has its registration."""
+    active = cluster.controller_of(controller)
+    is_free = cluster.zookeeper.controller == controller and active.step is EventProgress.IDLE
+    is_known = (
+        active.epoch == cluster.zookeeper.controller_epoch
+        and active.registrations[broker] is BrokerRegistration.CURRENT
+    )
+    return cluster.is_up(broker) and is_free and is_known
+
+
+def stop_process(cluster: Cluster, broker: int, controller: int) -> None:
+    """Topics that are queued for deletion are left as they are.
+
+    In Kafka the controller does not take the broker for live from then on (shuttingDownBrokerIds); here it does until
+    it handles BrokerChange, as after a crash: a topic that comes in between may get the stopped broker for its leader.
+    """
+    for topic in TOPICS:
+        if not cluster.controller_of(controller).topics[topic].to_be_deleted:
+            controlled_shutdown(cluster, controller, topic, stopping=broker)
+        for partition in PARTITIONS:
+            close_log(cluster.replica_of(broker, topic, partition))
+    end_process(cluster, broker)
+
+
+@action(
+    by=OPERATOR,
+    says="removes every partition.metadata of broker {broker}",
+    source="the repair of an operator who met KAFKA-14190: find /data/kafka-data -name partition.metadata | xargs rm",
+)
+def remove_metadata_files(cluster: Cluster, broker: Broker) -> None:
+    """The files are gone, whether the broker runs or not; the ids in memory stay.
+
+    The operator of the source removes leader-epoch-checkpoint as well, although the repair does not need that: under
+    the flag `epoch_checkpoint_removal`. A follower needs that file to find where its log leaves the leader's.
+    """
+    replicas = cluster.brokers[broker].replicas
+    require(METADATA_FILE_REMOVAL and cluster.repairs < REPAIRS)
+    require(any(replicas[topic][p].file_topic_id is not None for topic in TOPICS for p in PARTITIONS))
+    cluster.repairs += 1
+    for topic in TOPICS:
+        for partition in PARTITIONS:
+            replicas[topic][partition].file_topic_id = None
+            if EPOCH_CHECKPOINT_REMOVAL:
+                replicas[topic][partition].log.epochs_removed = True
+
+
+@action(
+    by=OPERATOR,
+    says="writes topic id {topic_id} into the znode of {topic}",
+    source="zookeeper-shell: set /brokers/topics/T, with the partitions as they are",
+)
+def write_topic_id(cluster: Cluster, topic: Topic, topic_id: TopicId) -> None:
+    """Any id that was ever minted, such as the one in the brokers' files; nothing checks which topic it belongs to."""
+    znode = cluster.zookeeper.topics[topic]
+    require(cluster.repairs < REPAIRS and znode.exists and topic_id < cluster.topic_ids.taken)
+    require(znode.topic_id != topic_id)
+    cluster.repairs += 1
+    write_topic(cluster, topic, znode.partition_count, topic_id)
+
+
+def controlled_shutdown(cluster: Cluster, controller: int, topic: int, *, stopping: int) -> None:
+    """Elect other leaders for what the broker leads, and take it out of the ISR of the rest.
+
+    Kafka: KafkaController.doControlledShutdown.
+    """
+    led: frozenset[int]
+    followed: frozenset[int]
+    led, followed = frozenset(), frozenset()
+    for partition in PARTITIONS:
+        leadership = cluster.controller_of(controller).topics[topic].leadership[partition]
+        if leadership.is_known and leadership.leader == stopping:
+            is_led = elect_for_controlled_shutdown(cluster, controller, topic, partition, stopping=stopping)
+            if is_led:
+                led = led | {partition}
+        elif leadership.is_known:
+            followed = followed | {partition}
+    others = cluster.controller_of(controller).live_brokers - {stopping}
+    send_leader_and_isr(cluster, controller, topic, led, to=others)
+    take_replicas_offline(cluster, controller, topic, followed, on=frozenset({stopping}))
+
+
+@action(
+    by=OPERATOR,
+    says="removes the znodes of topic {topic} by hand",
+    source="the runbook of operators whose deletion hangs: zkCli deleteall /brokers/topics/T",
+)
+def remove_topic_by_hand(cluster: Cluster, topic: Topic) -> None:
+    """Brokers are not informed, and no log is deleted. Under `piecemeal_removal` this is the last of several znodes.
+
+    It stays, NOTEMPTY, if a controller has created a child meanwhile; then the operator has to begin again.
+    """
+    require(DELETION and cluster.zookeeper.topics[topic].exists and cluster.hand_removals < HAND_REMOVALS)
+    require(not PIECEMEAL_REMOVAL or not has_partition_states(cluster, topic))
+    cluster.hand_removals += 1
+    cluster.zookeeper.topics[topic].deletion_requested = True
+    remove_topic_znode(cluster, topic)
+
+
+@action(
+    by=OPERATOR,
+    says="begins to remove the znodes of topic {topic} by hand: those of its partitions are gone",
+    source="zkCli deleteall, ZKUtil.deleteRecursive: what is below goes first",
+)
+def remove_partition_states_by_hand(cluster: Cluster, topic: Topic) -> None:
+    """The topic's own znode follows later, or never if the operator is interrupted. No watch fires."""
+    require(bool(DELETION) and bool(PIECEMEAL_REMOVAL) and cluster.hand_removals < HAND_REMOVALS)
+    require(has_partition_states(cluster, topic))
+    cluster.hand_removals += 1
+    cluster.zookeeper.topics[topic].deletion_requested = True
+    remove_partition_states(cluster, topic)
+
+
+@action(
+    by=OPERATOR,
+    says="removes the delete_topics znode of {topic} by hand",
+    source="the runbook of operators whose deletion hangs: zkCli delete /admin/delete_topics/T",
+)
+def remove_deletion_request_by_hand(cluster: Cluster, topic: Topic) -> None:
+    """The controller continues what it has begun."""
+    require(DELETION and topic in cluster.zookeeper.delete_topics and cluster.hand_removals < HAND_REMOVALS)
+    cluster.hand_removals += 1
+    remove_delete_topics_znode(cluster, topic)
+
+
+@action(
+    by=OPERATOR,
+    says="stops broker {broker} in turn; controller {controller} moves its leaders first",
+    source="KafkaServer.shutdown, controlledShutdown; KafkaController.processControlledShutdown",
+)
+def stop_in_turn(cluster: Cluster, broker: Broker, controller: Broker) -> None:
+    """Broker 0 is the first; all brokers are up."""
+    require(broker == cluster.stops and cluster.stops < RESTARTS and may_stop(cluster, broker, controller))
+    require(cluster.all_up)
+    cluster.stops += 1
+    stop_process(cluster, broker, controller)

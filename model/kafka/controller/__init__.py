@@ -1,0 +1,1 @@
+"""The controller: its context, events, state machines and requests."""

@@ -1,0 +1,148 @@
+"""The requests that a controller sends: ControllerBrokerRequestBatch and ControllerChannelManager.
+
+A request is dropped here, not at the receiver, when the broker's registration in the context has ended: the broker
+epoch in the request would be refused as stale. StopReplica is sent only under the flag `stop_replica`, and never to a
+broker that is about to stop. UpdateMetadata goes to all live brokers, and is sent only under the flag
+`metadata_caches`.
+"""
+from __future__ import annotations
+
+from kwalk.model.kafka.controller.controller_context import BrokerRegistration, Controller
+from kwalk.model.kafka.domains import BROKERS, PARTITIONS
+from kwalk.model.kafka.inter_broker_protocol import uses_topic_ids
+from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPartitionState, RequestKind
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.versions import BROKER_EPOCH, METADATA_CACHES, REQUEST_PER_PARTITION, SESSIONS
+
+
+def send_leader_and_isr(
+    cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, to: frozenset[int]
+) -> None:
+    """Send the context's leadership of the partitions to the reachable brokers among `to`.
+
+    Kafka: ControllerBrokerRequestBatch.sendRequestsToBrokers.
+    """
+    if REQUEST_PER_PARTITION:
+        for partition in sorted(partitions):
+            send_batch(cluster, broker, topic, frozenset({partition}), to=to)
+    elif partitions:
+        send_batch(cluster, broker, topic, partitions, to=to)
+    send_update_metadata(cluster, broker, topic, partitions, to=cluster.controller_of(broker).live_brokers)
+
+
+def send_batch(cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, to: frozenset[int]) -> None:
+    """Send one LeaderAndIsr request about partitions of a topic to each broker.
+
+    Kafka: ControllerBrokerRequestBatch.sendLeaderAndIsrRequest.
+    """
+    controller = cluster.controller_of(broker)
+    topic_id = controller.topics[topic].topic_id if uses_topic_ids(broker) else None
+    header = ControlRequest(controller.epoch, topic, topic_id)
+    for receiver in BROKERS:
+        assignments = controller.topics[topic].assignments
+        hosted = frozenset({p for p in PARTITIONS if p in partitions and receiver in assignments[p].replicas})
+        if receiver in to and bool(hosted) and can_send(controller, receiver):
+            requests = cluster.brokers[receiver].requests
+            requests.headers.push(header)
+            for partition in PARTITIONS:
+                wanted = partition_state(controller, topic, partition) if partition in hosted else None
+                requests.partition_states[partition].push(wanted)
+
+
+def partition_state(controller: Controller, topic: int, partition: int) -> LeaderAndIsrPartitionState:
+    """Return a partition's entry in a LeaderAndIsr request; a leader that is not live in the context becomes None."""
+    leadership = controller.topics[topic].leadership[partition]
+    leader = leadership.leader if leadership.leader in controller.live_brokers else None
+    assert leadership.leader_epoch is not None
+    return LeaderAndIsrPartitionState(leader, leadership.leader_epoch, isr=leadership.isr)
+
+
+def send_update_metadata(
+    cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, to: frozenset[int]
+) -> None:
+    """Send the leadership of the partitions to metadata caches, after the LeaderAndIsr of a batch.
+
+    Kafka: ControllerBrokerRequestBatch.addUpdateMetadataRequestForBrokers.
+    """
+    if METADATA_CACHES and bool(partitions):
+        controller = cluster.controller_of(broker)
+        header = ControlRequest(controller.epoch, topic, None, RequestKind.UPDATE_METADATA)
+        for receiver in sorted(to):
+            if can_send(controller, receiver):
+                requests = cluster.brokers[receiver].requests
+                requests.headers.push(header)
+                for partition in PARTITIONS:
+                    is_included = partition in partitions
+                    requests.partition_states[partition].push(
+                        cached_state(controller, topic, partition) if is_included else None
+                    )
+
+
+def cached_state(controller: Controller, topic: int, partition: int) -> LeaderAndIsrPartitionState | None:
+    """Return a partition's entry in UpdateMetadata, or None without leadership.
+
+    The leader is LeaderDuringDelete if the topic is to be deleted.
+    """
+    leadership = controller.topics[topic].leadership[partition]
+    if not leadership.is_known:
+        return None
+    if controller.topics[topic].to_be_deleted:
+        return LeaderAndIsrPartitionState(None, 0, epoch_kind=EpochKind.DURING_DELETE)
+    assert leadership.leader_epoch is not None
+    return LeaderAndIsrPartitionState(leadership.leader, leadership.leader_epoch)
+
+
+def send_stop_replica(
+    cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, to: frozenset[int], delete: bool
+) -> None:
+    """Send each broker one StopReplica request about partitions of a topic.
+
+    Kafka: ControllerBrokerRequestBatch.addStopReplicaRequestForBrokers.
+    """
+    controller = cluster.controller_of(broker)
+    header = ControlRequest(controller.epoch, topic, None, RequestKind.STOP_REPLICA)
+    for receiver in BROKERS:
+        if bool(partitions) and receiver in to and can_send(controller, receiver):
+            requests = cluster.brokers[receiver].requests
+            requests.headers.push(header)
+            for partition in PARTITIONS:
+                wanted = stop_state(controller, topic, partition, delete=delete) if partition in partitions else None
+                requests.partition_states[partition].push(wanted)
+
+
+def stop_state(controller: Controller, topic: int, partition: int, *, delete: bool) -> LeaderAndIsrPartitionState:
+    """Return a partition's entry in StopReplica: the context's leader epoch, or the reason why there is none."""
+    leadership = controller.topics[topic].leadership[partition]
+    if controller.topics[topic].to_be_deleted:
+        return LeaderAndIsrPartitionState(None, 0, delete, EpochKind.DURING_DELETE)
+    if not leadership.is_known:
+        return LeaderAndIsrPartitionState(None, 0, delete, EpochKind.NO_EPOCH)
+    assert leadership.leader_epoch is not None
+    return LeaderAndIsrPartitionState(None, leadership.leader_epoch, delete, EpochKind.LEADER_EPOCH)
+
+
+def can_send(controller: Controller, receiver: int) -> bool:
+    """Whether a request to the broker is sent; before 2.2 also to one whose process has ended, for its next process."""
+    registration = controller.registrations[receiver]
+    return registration is BrokerRegistration.CURRENT or (not BROKER_EPOCH and registration is BrokerRegistration.STALE)
+
+
+def remove_channels(cluster: Cluster, broker: int, *, to: frozenset[int]) -> None:
+    """Drop the requests that wait for these brokers (Kafka: ControllerChannelManager.removeBroker).
+
+    A request in flight reaches a process that still runs. Where every process has a session and an epoch of its own,
+    nothing is on the way to a lost broker.
+    """
+    if bool(SESSIONS) or not BROKER_EPOCH:
+        epoch = cluster.controller_of(broker).epoch
+        for receiver in sorted(to):
+            cluster.brokers[receiver].requests.drop_waiting(epoch, in_flight_arrives=cluster.is_up(receiver))
+
+
+def drop_channels(cluster: Cluster, broker: int) -> None:
+    """Drop the controller's waiting requests; those in flight still arrive.
+
+    Kafka: ControllerChannelManager.shutdown.
+    """
+    for receiver in BROKERS:
+        cluster.brokers[receiver].requests.drop_waiting(cluster.controller_of(broker).epoch)

@@ -1,0 +1,303 @@
+"""The controller module of a broker: its event queue, and its context, which holds what it has read from ZooKeeper.
+
+Words: the *state* of a partition or replica is its state in the controller's state machine.
+ControllerContext.removeTopic removes a topic without these states: a *stale entry* is the state of a topic that is
+gone. It is still there when a topic of the same name is created, and makes its transitions invalid.
+"""
+from __future__ import annotations
+
+from enum import Enum
+
+from kwalk.model.kafka.domains import (
+    BROKERS,
+    CONTROLLER_EPOCHS,
+    EVENTS,
+    LEADER_EPOCHS,
+    NOTIFICATIONS,
+    PARTITION_COUNT,
+    PARTITIONS,
+    RECORDS,
+    TOPIC_IDS,
+    TOPICS,
+)
+from kwalk.model.kafka.versions import CLEAR_SM_ON_REMOVE, DELETION, OFFLINE_LOGS, REASSIGNMENT, SESSIONS
+from kwalk.model.kafka.zookeeper.znodes import Assignment
+from kwalk.model.language import (
+    Array,
+    Fifo,
+    array,
+    choice,
+    fifo,
+    flag,
+    member,
+    number,
+    optional,
+    state,
+    subset,
+    value,
+)
+
+
+class EventKind(Enum):
+    """The events in a controller's queue (Kafka: ControllerEvent).
+
+    `REELECT` (Kafka: Reelect, Startup), `CONTROLLER_CHANGE` (Kafka: ControllerChange), `BROKER_CHANGE` (Kafka:
+    BrokerChange), `TOPIC_CHANGE` (Kafka: TopicChange), `PARTITION_MODIFICATIONS` (Kafka: PartitionModifications),
+    `TOPIC_DELETION` (Kafka: TopicDeletion), `STOP_REPLICA_RESPONSE` (Kafka: TopicDeletionStopReplicaResponseReceived),
+    `STORAGE_ERROR` (Kafka: LeaderAndIsrResponseReceived).
+    """
+
+    REELECT = 0
+    CONTROLLER_CHANGE = 1
+    BROKER_CHANGE = 2
+    TOPIC_CHANGE = 3
+    PARTITION_MODIFICATIONS = 4
+    TOPIC_DELETION = 5
+    STOP_REPLICA_RESPONSE = 6
+    STORAGE_ERROR = 7
+
+
+@value
+class ControllerEvent:
+    """An event in a controller's queue; only PartitionModifications and StopReplica responses are about a topic.
+
+    A response is from broker `replica`, which deleted the `partitions`. STORAGE_ERROR is a response to StopReplica or
+    LeaderAndIsr with KAFKA_STORAGE_ERROR for the `partitions`.
+    """
+
+    kind: EventKind = choice(EventKind)
+    topic: int = member(TOPICS)
+    replica: int = member(BROKERS, when=DELETION)
+    partitions: frozenset[int] = subset(PARTITIONS, when=DELETION)
+
+
+class EventProgress(Enum):
+    """The progress of the controller's event thread in an event that takes several steps."""
+
+    IDLE = 0
+    ELECTED = 1
+    TOPICS_READ = 2
+    TOPIC_IDS_SET = 3
+    STATES_READ = 4
+    NEW_TOPICS_READ = 5
+    CONTROLLER_MOVED = 6
+    PARTITIONS_READ = 7
+    REPLICAS_DELETED = 8
+    TOPIC_DELETED = 9
+    CONFIG_DELETED = 10
+    STATES_DELETED = 11
+
+
+class BrokerRegistration(Enum):
+    """What the context knows of a broker's registration (Kafka: ControllerContext.liveBrokers).
+
+    STALE is a registration that has ended, or was replaced, unnoticed by this controller. A registration stays CURRENT
+    while the process has not noticed that its session has expired.
+    """
+
+    GONE = 0
+    CURRENT = 1
+    STALE = 2
+
+
+class PartitionState(Enum):
+    """The state of a partition in the controller's state machine.
+
+    `NON_EXISTENT` (Kafka: NonExistentPartition), `NEW` (Kafka: NewPartition), `ONLINE` (Kafka: OnlinePartition),
+    `OFFLINE` (Kafka: OfflinePartition).
+    """
+
+    NON_EXISTENT = 0
+    NEW = 1
+    ONLINE = 2
+    OFFLINE = 3
+
+
+class ReplicaState(Enum):
+    """The state of a replica in the controller's state machine.
+
+    `NON_EXISTENT` (Kafka: NonExistentReplica), `NEW` (Kafka: NewReplica), `ONLINE` (Kafka: OnlineReplica), `OFFLINE`
+    (Kafka: OfflineReplica), `DELETION_STARTED` (Kafka: ReplicaDeletionStarted), `DELETION_SUCCESSFUL` (Kafka:
+    ReplicaDeletionSuccessful), `DELETION_INELIGIBLE` (Kafka: ReplicaDeletionIneligible).
+    """
+
+    NON_EXISTENT = 0
+    NEW = 1
+    ONLINE = 2
+    OFFLINE = 3
+    DELETION_STARTED = 4
+    DELETION_SUCCESSFUL = 5
+    DELETION_INELIGIBLE = 6
+
+
+def partition_may_become(status: PartitionState, wanted: PartitionState) -> bool:
+    """Whether the transition is valid (Kafka: PartitionState.validPreviousStates)."""
+    if wanted is PartitionState.NEW:
+        return status is PartitionState.NON_EXISTENT
+    if wanted is PartitionState.NON_EXISTENT:
+        return status is PartitionState.OFFLINE
+    return status is not PartitionState.NON_EXISTENT
+
+
+def replica_may_become(status: ReplicaState, wanted: ReplicaState) -> bool:
+    """Whether the transition is valid (Kafka: ReplicaState.validPreviousStates)."""
+    if wanted is ReplicaState.NEW:
+        return status is ReplicaState.NON_EXISTENT
+    if wanted is ReplicaState.DELETION_STARTED:
+        return status is ReplicaState.OFFLINE
+    if wanted is ReplicaState.DELETION_SUCCESSFUL:
+        return status is ReplicaState.DELETION_STARTED
+    if wanted is ReplicaState.DELETION_INELIGIBLE:
+        return status in (ReplicaState.OFFLINE, ReplicaState.DELETION_STARTED)
+    return status in (ReplicaState.NEW, ReplicaState.ONLINE, ReplicaState.OFFLINE, ReplicaState.DELETION_INELIGIBLE)
+
+
+@state
+class Leadership:
+    """A partition's leader and leader epoch in the context (Kafka: ControllerContext.partitionLeadershipInfo).
+
+    The epoch is None while the partition has none. The ISR is stored only where there are records: a leader gets it in
+    a request, and waits for its members.
+    """
+
+    leader: int | None = optional(BROKERS)
+    leader_epoch: int | None = optional(number(0, LEADER_EPOCHS))
+    isr: frozenset[int] = subset(BROKERS, when=RECORDS)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the context has leadership for the partition."""
+        return self.leader_epoch is not None
+
+
+@state
+class TopicContext:
+    """What the context knows of a topic; nothing while it has no partitions.
+
+    The flags say whether the topic is in topicsToBeDeleted, topicsWithDeletionStarted and topicsIneligibleForDeletion
+    (Kafka: ControllerContext). `offline` has the brokers of each partition in replicasOnOfflineDirs; removing the topic
+    does not clear it.
+    """
+
+    partition_count: int = number(0, PARTITION_COUNT)
+    topic_id: int | None = optional(TOPIC_IDS)
+    leadership: Array[Leadership] = array(PARTITIONS, Leadership)
+    assignments: Array[Assignment] = array(PARTITIONS, Assignment, when=REASSIGNMENT)
+    partition_states: Array[PartitionState] = array(PARTITIONS, choice(PartitionState), when=DELETION)
+    replica_states: Array[Array[ReplicaState]] = array(PARTITIONS, array(BROKERS, choice(ReplicaState)), when=DELETION)
+    to_be_deleted: bool = flag(when=DELETION)
+    deletion_started: bool = flag(when=DELETION)
+    ineligible_for_deletion: bool = flag(when=DELETION)
+    offline: Array[frozenset[int]] = array(PARTITIONS, subset(BROKERS), when=OFFLINE_LOGS)
+
+    @property
+    def partitions(self) -> frozenset[int]:
+        """The partitions that the context has."""
+        return frozenset({partition for partition in PARTITIONS if partition < self.partition_count})
+
+    def partitions_in(self, state: ReplicaState, *, on: int) -> frozenset[int]:
+        """Return the partitions whose replica is in the state (Kafka: ControllerContext.replicasInState)."""
+        return frozenset({p for p in sorted(self.partitions) if self.replica_states[p][on] is state})
+
+    def move_partition(self, partition: int, wanted: PartitionState) -> None:
+        """Change a partition's state if the transition is valid; otherwise Kafka logs an error.
+
+        Kafka: PartitionStateMachine.handleStateChanges.
+        """
+        if partition_may_become(self.partition_states[partition], wanted):
+            self.partition_states[partition] = wanted
+
+    def move_replica(self, partition: int, replica: int, wanted: ReplicaState) -> None:
+        """Change a replica's state if the transition is valid; otherwise Kafka logs an error.
+
+        Kafka: ReplicaStateMachine.handleStateChanges.
+        """
+        if replica_may_become(self.replica_states[partition][replica], wanted):
+            self.replica_states[partition][replica] = wanted
+
+    def forget_offline(self, brokers: frozenset[int]) -> None:
+        """Remove the brokers' replicas from replicasOnOfflineDirs: the brokers have started, or are lost."""
+        for partition in PARTITIONS:
+            self.offline[partition] = self.offline[partition] - brokers
+
+    def remove(self, *, completed: bool) -> None:
+        """Remove the topic, after a deletion or as its znode is gone (Kafka: ControllerContext.removeTopic).
+
+        The states of partitions and replicas stay, and so does topicsIneligibleForDeletion. A completed deletion has
+        moved all replicas to NonExistentReplica before.
+        """
+        self.to_be_deleted = self.deletion_started = False
+        if completed:
+            self.clear_replica_states()
+        if CLEAR_SM_ON_REMOVE:
+            self.clear_states()
+        self.partition_count = 0
+        self.topic_id = None
+        for leadership in self.leadership:
+            leadership.leader = None
+            leadership.leader_epoch = None
+            leadership.isr = frozenset()
+        for partition in PARTITIONS:
+            self.assignments[partition] = Assignment()
+
+    def clear(self) -> None:
+        """Remove everything that is known of the topic (Kafka: ControllerContext.resetContext)."""
+        self.forget_offline(frozenset(BROKERS))
+        self.remove(completed=False)
+        self.clear_states()
+
+    def clear_states(self) -> None:
+        """Remove the states of partitions and replicas, and the progress of a deletion."""
+        self.to_be_deleted = self.deletion_started = self.ineligible_for_deletion = False
+        self.clear_replica_states()
+        for partition in PARTITIONS:
+            self.partition_states[partition] = PartitionState.NON_EXISTENT
+
+    def clear_replica_states(self) -> None:
+        """Move all replicas to NonExistentReplica."""
+        for partition in PARTITIONS:
+            for replica in BROKERS:
+                self.replica_states[partition][replica] = ReplicaState.NON_EXISTENT
+
+
+@state
+class Controller:
+    """A broker's controller module: its event queue and, while it considers itself active, its context.
+
+    It considers itself active while its epoch is not 0, or while it is `uninitialized`: then an election found this
+    broker in /controller, and there was no failover. `new_topics` are those that the TopicChange under way has found.
+    """
+
+    events: Fifo[ControllerEvent] = fifo(ControllerEvent, EVENTS)
+    notifications: Fifo[ControllerEvent] = fifo(ControllerEvent, NOTIFICATIONS)
+    epoch: int = number(0, CONTROLLER_EPOCHS)
+    uninitialized: bool = flag(when=SESSIONS)
+    step: EventProgress = choice(EventProgress)
+    new_topics: frozenset[int] = subset(TOPICS)
+    registrations: Array[BrokerRegistration] = array(BROKERS, choice(BrokerRegistration))
+    topics: Array[TopicContext] = array(TOPICS, TopicContext)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the module considers itself the active controller (Kafka: KafkaController.isActive)."""
+        return self.epoch > 0 or self.uninitialized
+
+    @property
+    def live_brokers(self) -> frozenset[int]:
+        """The brokers that are live in the context (Kafka: ControllerContext.liveBrokerIds)."""
+        return frozenset({broker for broker in BROKERS if self.registrations[broker] is not BrokerRegistration.GONE})
+
+    def is_at(self, kind: EventKind) -> bool:
+        """Whether the event thread is free and the next event is of this kind."""
+        return self.step is EventProgress.IDLE and not self.events.is_empty and self.events.head.kind is kind
+
+    def clear(self) -> None:
+        """Clear the context; the module is not active."""
+        self.epoch = 0
+        self.uninitialized = False
+        self.step = EventProgress.IDLE
+        self.new_topics = frozenset()
+        for broker in BROKERS:
+            self.registrations[broker] = BrokerRegistration.GONE
+        for topic in self.topics:
+            topic.clear()

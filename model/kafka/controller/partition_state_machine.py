@@ -1,0 +1,236 @@
+"""ZkPartitionStateMachine: elects the first leader of a partition, and a new one when its leader is dead.
+
+Words: a partition is *New* while the context has no leadership for it, *Online* while its leader is live, otherwise
+*Offline*. An election reads the state znode, computes, and writes it under the controller epoch. A lost race over the
+znode is retried, so that an election is one step here.
+"""
+from __future__ import annotations
+
+from kwalk.model.kafka.assignment import first_assigned
+from kwalk.model.kafka.controller.controller_channel_manager import send_leader_and_isr
+from kwalk.model.kafka.controller.controller_context import PartitionState, TopicContext
+from kwalk.model.kafka.domains import BROKERS, PARTITIONS, RECORDS
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.versions import DELETION, OFFLINE_LOGS, UNCLEAN_ELECTION
+from kwalk.model.kafka.zookeeper.kafka_zk_client import check_controller_epoch
+
+
+def replicas_of(cluster: Cluster, broker: int, topic: int, partition: int) -> frozenset[int]:
+    """Return the partition's replicas in the context, including those that are being added or removed."""
+    return cluster.controller_of(broker).topics[topic].assignments[partition].replicas
+
+
+def live_replicas(cluster: Cluster, broker: int, topic: int, partition: int) -> frozenset[int]:
+    """Return the replicas that are online in the context."""
+    return replicas_of(cluster, broker, topic, partition) & online_brokers(cluster, broker, topic, partition)
+
+
+def online_brokers(cluster: Cluster, broker: int, topic: int, partition: int) -> frozenset[int]:
+    """Return the brokers that are live in the context and on which this log is not offline.
+
+    Kafka: ControllerContext.isReplicaOnline.
+    """
+    controller = cluster.controller_of(broker)
+    if OFFLINE_LOGS:
+        return controller.live_brokers - controller.topics[topic].offline[partition]
+    return controller.live_brokers
+
+
+def trigger_online_partition_state_change(cluster: Cluster, broker: int, topic: int) -> None:
+    """Try to bring every known partition online that is New or Offline.
+
+    Kafka: PartitionStateMachine.triggerOnlinePartitionStateChange.
+    """
+    context = cluster.controller_of(broker).topics[topic]
+    wanted = context.partitions
+    if DELETION:
+        states = (PartitionState.NEW, PartitionState.OFFLINE)
+        wanted = frozenset({p for p in sorted(wanted) if context.partition_states[p] in states})
+    if not context.to_be_deleted:
+        bring_online(cluster, broker, topic, wanted)
+
+
+def is_new(context: TopicContext, partition: int) -> bool:
+    """Whether a partition is NewPartition."""
+    if DELETION:
+        return context.partition_states[partition] is PartitionState.NEW
+    return not context.leadership[partition].is_known
+
+
+def has_election(context: TopicContext, partition: int, live: frozenset[int]) -> bool:
+    """Whether an election is held for a partition that is to be online; one is also held for an OnlinePartition."""
+    if DELETION:
+        return partition_may_elect(context.partition_states[partition])
+    return context.leadership[partition].leader not in live
+
+
+def partition_may_elect(status: PartitionState) -> bool:
+    """Whether the partition's state allows an election."""
+    return status in (PartitionState.ONLINE, PartitionState.OFFLINE)
+
+
+def initialize_partition_states(cluster: Cluster, broker: int, topic: int) -> None:
+    """Set the states: New without leadership, Online with a live leader, otherwise Offline.
+
+    Kafka: PartitionStateMachine.initializePartitionState.
+    """
+    controller = cluster.controller_of(broker)
+    context = controller.topics[topic]
+    for partition in sorted(context.partitions):
+        if not context.leadership[partition].is_known:
+            context.partition_states[partition] = PartitionState.NEW
+        elif context.leadership[partition].leader in controller.live_brokers:
+            context.partition_states[partition] = PartitionState.ONLINE
+        else:
+            context.partition_states[partition] = PartitionState.OFFLINE
+
+
+def take_partitions_offline(cluster: Cluster, broker: int, topic: int) -> None:
+    """Make partitions whose leader is not online OfflinePartition, unless their topic is to be deleted.
+
+    Kafka: ControllerContext.partitionsWithOfflineLeader.
+    """
+    context = cluster.controller_of(broker).topics[topic]
+    for partition in PARTITIONS:
+        leadership = context.leadership[partition]
+        is_led = not leadership.is_known or leadership.leader in online_brokers(cluster, broker, topic, partition)
+        if not is_led and not context.to_be_deleted:
+            context.move_partition(partition, PartitionState.OFFLINE)
+
+
+def bring_online(cluster: Cluster, broker: int, topic: int, partitions: frozenset[int]) -> None:
+    """Elect leaders for partitions that are New or Offline, and send one request for all.
+
+    Kafka: PartitionStateMachine.doHandleStateChanges.
+    """
+    controller = cluster.controller_of(broker)
+    changed: frozenset[int]
+    live, changed = controller.live_brokers, frozenset()
+    for partition in sorted(partitions):
+        context, is_led = controller.topics[topic], False
+        if is_new(context, partition):
+            is_led = initialize_leader_and_isr(cluster, broker, topic, partition)
+        elif has_election(context, partition, live):
+            is_led = elect_offline(cluster, broker, topic, partition)
+        if is_led:
+            changed = changed | {partition}
+            if DELETION:
+                context.partition_states[partition] = PartitionState.ONLINE
+    send_leader_and_isr(cluster, broker, topic, changed, to=live)
+
+
+def initialize_leader_and_isr(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
+    """Create the state znode with all live replicas as ISR and the first of them as leader.
+
+    Return whether it was created: without a live replica, or if the state znode exists, the partition stays New.
+
+    Kafka: PartitionStateMachine.initializeLeaderAndIsrForPartitions.
+    """
+    live = live_replicas(cluster, broker, topic, partition)
+    state, leader = cluster.zookeeper.state_of(topic, partition), first_assigned(partition, live)
+    if leader is None:
+        return False
+    check_controller_epoch(cluster, broker)
+    if state.exists:
+        return False
+    if DELETION and not cluster.zookeeper.topics[topic].exists:
+        return False
+    state.leader_epoch = 0
+    write_leadership(cluster, broker, topic, partition, leader=leader, isr=live)
+    return True
+
+
+def elect_offline(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
+    """Elect the first live ISR member, and return whether there is one.
+
+    The live ISR stays. An unclean election then takes the first live replica, which becomes the whole ISR.
+
+    Kafka: PartitionLeaderElectionAlgorithms.offlinePartitionLeaderElection.
+    """
+    state, live = cluster.zookeeper.state_of(topic, partition), live_replicas(cluster, broker, topic, partition)
+    live_isr = state.isr & live
+    leader = first_assigned(partition, live_isr)
+    if UNCLEAN_ELECTION and leader is None:
+        leader = first_assigned(partition, live)
+        live_isr = frozenset({b for b in BROKERS if b == leader})
+    if leader is None or not state.exists:
+        return False
+    set_leader_and_isr(cluster, broker, topic, partition, leader=leader, isr=live_isr)
+    return True
+
+
+def elect_preferred(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
+    """Elect the first replica if it is live and in the ISR.
+
+    Kafka: PartitionLeaderElectionAlgorithms.preferredReplicaPartitionLeaderElection.
+    """
+    state, replicas = cluster.zookeeper.state_of(topic, partition), replicas_of(cluster, broker, topic, partition)
+    preferred = first_assigned(partition, replicas)
+    live_isr = state.isr & live_replicas(cluster, broker, topic, partition)
+    if preferred is None or preferred not in live_isr or not state.exists:
+        return False
+    set_leader_and_isr(cluster, broker, topic, partition, leader=preferred, isr=state.isr)
+    return True
+
+
+def elect_for_reassignment(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
+    """Elect the first live ISR member among the target replicas.
+
+    Kafka: PartitionLeaderElectionAlgorithms.reassignPartitionLeaderElection.
+    """
+    state = cluster.zookeeper.state_of(topic, partition)
+    leader = first_assigned(partition, state.isr & live_replicas(cluster, broker, topic, partition))
+    if leader is None or not state.exists:
+        return False
+    set_leader_and_isr(cluster, broker, topic, partition, leader=leader, isr=state.isr)
+    return True
+
+
+def elect_for_controlled_shutdown(
+    cluster: Cluster, broker: int, topic: int, partition: int, *, stopping: int
+) -> bool:
+    """Elect the first live ISR member that is not shutting down.
+
+    Kafka: PartitionLeaderElectionAlgorithms.controlledShutdownPartitionLeaderElection.
+    """
+    state = cluster.zookeeper.state_of(topic, partition)
+    isr = state.isr - {stopping}
+    leader = first_assigned(partition, isr & live_replicas(cluster, broker, topic, partition))
+    if leader is None or not state.exists:
+        return False
+    set_leader_and_isr(cluster, broker, topic, partition, leader=leader, isr=isr)
+    return True
+
+
+def set_leader_and_isr(
+    cluster: Cluster, broker: int, topic: int, partition: int, *, leader: int | None, isr: frozenset[int]
+) -> None:
+    """Write leader and ISR into the state znode under the next leader epoch.
+
+    Kafka: KafkaZkClient.updateLeaderAndIsr.
+    """
+    check_controller_epoch(cluster, broker)
+    state = cluster.zookeeper.state_of(topic, partition)
+    assert state.leader_epoch is not None
+    state.leader_epoch += 1
+    write_leadership(cluster, broker, topic, partition, leader=leader, isr=isr)
+
+
+def write_leadership(
+    cluster: Cluster, broker: int, topic: int, partition: int, *, leader: int | None, isr: frozenset[int]
+) -> None:
+    """Write leader and ISR into the state znode, and copy the znode into the context."""
+    state = cluster.zookeeper.state_of(topic, partition)
+    state.leader = leader
+    state.isr = isr
+    read_leadership(cluster, broker, topic, partition)
+
+
+def read_leadership(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
+    """Copy the state znode into the context (Kafka: KafkaController.updateLeaderAndIsrCache)."""
+    state = cluster.zookeeper.state_of(topic, partition)
+    leadership = cluster.controller_of(broker).topics[topic].leadership[partition]
+    leadership.leader = state.leader
+    leadership.leader_epoch = state.leader_epoch
+    if RECORDS > 0:
+        leadership.isr = state.isr

@@ -1,0 +1,1 @@
+"""The ZooKeeper server: znodes, watches, sessions."""

@@ -1,0 +1,91 @@
+"""A broker's ZooKeeper session that expires under a running process, and how the process handles it.
+
+Words: a session *expires* when ZooKeeper gets no heartbeat from the client for too long: its ephemeral znodes vanish at
+once. The process *notices* when its client is connected again; until then it still considers itself controller if it
+was. What it reads and writes meanwhile is refused: the event under way ends incomplete, others end as they begin. That
+is the flag `session_bound`; the ZkClient of Kafka 1.0 repeated all of it in the next session, and no write was fenced.
+"""
+from __future__ import annotations
+
+from kwalk.model.kafka.actors import CONTROLLER, FAULT
+from kwalk.model.kafka.broker.kafka_server import register, remove_ephemerals
+from kwalk.model.kafka.controller.controller_context import EventProgress
+from kwalk.model.kafka.controller.kafka_controller import elect, maybe_resign, resign
+from kwalk.model.kafka.domains import AUTH_FAILURES, EXPIRATIONS, TOPICS, Broker
+from kwalk.model.kafka.state import Cluster, SessionState
+from kwalk.model.kafka.versions import AUTH_REINIT_GUARD, SESSION_BOUND, SESSIONS
+from kwalk.model.language import action, require
+
+
+def remove_watches(cluster: Cluster, broker: int) -> None:
+    """Remove the watches of a session that has ended."""
+    watches = cluster.zookeeper.watches[broker]
+    watches.controller = watches.broker_ids = watches.topics = watches.delete_topics = False
+    for topic in TOPICS:
+        watches.topic[topic] = False
+
+
+@action(by=FAULT, says="the ZooKeeper session of broker {broker} expires", source="ZooKeeper: SessionTracker")
+def expire_session(cluster: Cluster, broker: Broker) -> None:
+    """Ephemeral znodes and watches vanish; the process does not know. What its controller has begun fails.
+
+    An event that would not read or write anything is not distinguished from those that fail.
+    """
+    require(SESSIONS and cluster.is_registered(broker) and cluster.expirations < EXPIRATIONS)
+    cluster.expirations += 1
+    cluster.brokers[broker].session = SessionState.EXPIRED
+    if SESSION_BOUND:
+        controller = cluster.controller_of(broker)
+        controller.events.clear()
+        controller.step, controller.new_topics = EventProgress.IDLE, frozenset()
+    remove_watches(cluster, broker)
+    remove_ephemerals(cluster, broker)
+
+
+@action(
+    by=CONTROLLER,
+    says="handles Expire: its session has ended, it resigns",
+    source="KafkaController.processExpire; StateChangeHandler.beforeInitializingSession",
+)
+def notice_expiry(cluster: Cluster, broker: Broker) -> None:
+    """The queue is cleared, and the new session waits until the event under way and Expire are done."""
+    state = cluster.brokers[broker]
+    require(state.session is SessionState.EXPIRED and state.controller.step is EventProgress.IDLE)
+    state.session = SessionState.RENEWED
+    state.controller.events.clear()
+    state.controller.notifications.clear()
+    resign(cluster, broker)
+    remove_watches(cluster, broker)
+
+
+@action(
+    by=CONTROLLER,
+    says="handles RegisterBrokerAndReelect: registers in its new session, becomes controller if there is none",
+    source="KafkaController.processRegisterBrokerAndReelect; KafkaZkClient.registerBroker",
+)
+def register_broker_and_reelect(cluster: Cluster, broker: Broker) -> None:
+    """It is the first event of the new session: the queue is empty."""
+    state = cluster.brokers[broker]
+    require(state.session is SessionState.RENEWED)
+    register(cluster, broker)
+    state.session = SessionState.LIVE
+    maybe_resign(cluster, broker)
+    elect(cluster, broker)
+
+
+@action(
+    by=FAULT,
+    says="the ZooKeeper client of broker {broker} fails to authenticate, though its session lives",
+    source="ZooKeeperClient.reinitialize; KafkaController.processExpire, processRegisterBrokerAndReelect",
+)
+def auth_failure_reinitializes(cluster: Cluster, broker: Broker) -> None:
+    """Expire and RegisterBrokerAndReelect are handled, but no znode has vanished: /controller may name this broker."""
+    controller = cluster.controller_of(broker)
+    require(SESSIONS and cluster.is_registered(broker) and cluster.auth_failures < AUTH_FAILURES)
+    require(controller.step is EventProgress.IDLE)
+    cluster.auth_failures += 1
+    if not AUTH_REINIT_GUARD:
+        controller.events.clear()
+        resign(cluster, broker)
+        maybe_resign(cluster, broker)
+        elect(cluster, broker)

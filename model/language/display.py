@@ -1,0 +1,39 @@
+"""How a notebook and `print` show the results of kwalk.
+
+The text and the HTML come from whatever package announces them as an entry point of the group `kwalk.display`; kwalk's
+own reports do. So a model and a verdict can be shown, and need not know the reports.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+GROUP = "kwalk.display"
+
+
+class Displayed:
+    """A mixin: an object that has a text for `print` and HTML for notebooks."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        """Return the text that a terminal shows."""
+        return rendered(self, "text") or repr(self)
+
+    def _repr_html_(self) -> str | None:
+        """Return the HTML that a notebook shows."""
+        return rendered(self, "html")
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Print the text, in IPython."""
+        printer.text(repr(self) if cycle else str(self))
+
+
+def rendered(shown: object, form: str) -> str | None:
+    """Return an object as `text` or `html`; None if no installed package can render it."""
+    from importlib.metadata import entry_points  # slow to import, and most commands never need it
+
+    for entry in entry_points(group=GROUP, name=form):
+        found: str | None = entry.load()(shown)
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,224 @@
+"""The searches behind assertions: what an assertion checks, the engines, and searches that several tests share."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from attrs import define, evolve, field, frozen
+
+from kwalk.model.language import Kind, Model, Property, PropertyInstance, Scenario, UsageError
+from kwalk.model.language.errors import unknown
+from kwalk.reports.assertion_options import AssertionOptions, active_options
+from kwalk.reports.scenario_reference import reference_to, scenario_at
+from kwalk.search.results.trace import Trace
+from kwalk.search.results.verdict import DEADLOCK, Answer, Verdict
+from kwalk.search.results.verdict_builder import answer_to
+
+SHRINK_SECONDS = 5.0
+"""The time limit for minimizing the trace of one failing test of a shared search."""
+
+
+@frozen
+class AssertionQuery:
+    """What one assertion checks.
+
+    Args:
+        model: The model, with the variant and the bounds of the test.
+        properties: The property instances to check.
+        reference: The reference that finds the scenario again.
+        subject: The checked property, or all of them, in words.
+    """
+
+    model: Model
+    properties: tuple[PropertyInstance, ...]
+    reference: str
+    subject: str
+
+    @property
+    def options(self) -> AssertionOptions:
+        """The options of the run."""
+        return active_options()
+
+
+def query(
+    scenario: Scenario | str, prop: Property | str | None, variant: str | None, bounds: Mapping[str, int] | None
+) -> AssertionQuery:
+    """Return what an assertion checks.
+
+    Args:
+        scenario: A scenario, or the name of one.
+        prop: The property, or its name, or "deadlock"; None for all of the scenario. A property that is named is
+            checked alone: a deadlock is then no error.
+        variant: The variant; None for that of the run, or the scenario's default.
+        bounds: Sizes that replace those of the scenario and of the run.
+
+    Raises:
+        UsageError: The scenario, the property, the variant or a bound does not exist.
+    """
+    found, options = scenario_at(scenario), active_options()
+    name = prop.name if isinstance(prop, Property) else prop
+    checked = found if name in (None, DEADLOCK) else evolve(found, deadlock_is_error=False)
+    sizes = {name: size for name, size in options.bounds.items() if name in found.bounds}
+    model = Model(checked, variant or options.variant, {**sizes, **(bounds or {})})
+    properties = () if name == DEADLOCK else model.properties if name is None else model.properties_of(name)
+    return AssertionQuery(model, properties, reference_to(found), name or f"the properties of {found.name}")
+
+
+def search(asked: AssertionQuery, engine: str, requested: dict[str, Any]) -> Verdict:
+    """Return the verdict of an engine.
+
+    Args:
+        asked: What to check.
+        engine: One of `ENGINES`.
+        requested: The engine's keywords; None for those of the run.
+
+    Raises:
+        UsageError: There is no such engine, or `seconds` is no time.
+        KeyboardInterrupt: Ctrl-C ended the engine.
+    """
+    if engine not in ENGINES:
+        raise unknown("engine", engine, ENGINES)
+    options = asked.options
+    time = requested.get("seconds", options.seconds)
+    if time is not None and not (isinstance(time, int | float) and time > 0):
+        raise UsageError(f"`seconds` must be a number above 0, or None for no limit (got {time!r}).")
+    limits = {"seconds": options.seconds, "seed": options.seed, "profile": options.profile}
+    accepted = {name: value for name, value in limits.items() if name in ENGINES[engine].accepts}
+    keywords = {**accepted, **{name: value for name, value in requested.items() if value is not None}}
+    verdict = ENGINES[engine].run(asked, {name: value for name, value in keywords.items() if value is not None})
+    if verdict.is_interrupted:
+        raise KeyboardInterrupt  # an engine returns what it has; a test run has to end
+    return verdict
+
+
+@frozen
+class AssertionEngine:
+    """How to run an engine, which options of the run it accepts, and which kinds of properties it can falsify."""
+
+    run: Callable[[AssertionQuery, dict[str, Any]], Verdict]
+    accepts: tuple[str, ...]
+    checks_liveness: bool = False
+
+    def can_falsify(self, prop: Property) -> bool:
+        """Return whether a counterexample to the property is something that the engine finds."""
+        return prop.kind is not Kind.REACHABLE and (self.checks_liveness or prop.kind is not Kind.EVENTUALLY)
+
+
+def _exhaust(asked: AssertionQuery, keywords: dict[str, Any]) -> Verdict:
+    from kwalk.search.exhaustive.search import exhaust
+
+    return exhaust(asked.model, properties=asked.properties, **keywords)
+
+
+def _walk(asked: AssertionQuery, keywords: dict[str, Any]) -> Verdict:
+    from kwalk.search.kernel.compile.compiler import kernel_for
+    from kwalk.search.simulation.walk import walk
+
+    return walk(asked.model, properties=asked.properties, kernel=kernel_for(asked.model), **keywords)
+
+
+def _hypothesis(asked: AssertionQuery, keywords: dict[str, Any]) -> Verdict:
+    from kwalk.search.analyses.hypothesis.search import hypothesis_search
+
+    return hypothesis_search(asked.model, properties=asked.properties, **keywords)
+
+
+def _prove(asked: AssertionQuery, keywords: dict[str, Any]) -> Verdict:
+    from kwalk.search.proof.prove import prove
+
+    return prove(asked.model, properties=asked.properties, **keywords)
+
+
+ENGINES = {
+    "exhaust": AssertionEngine(_exhaust, ("seconds",), checks_liveness=True),
+    "walk": AssertionEngine(_walk, ("seconds", "seed")),
+    "hypothesis": AssertionEngine(_hypothesis, ("seconds", "seed", "profile")),
+    "prove": AssertionEngine(_prove, ("seconds",)),
+}
+"""The engines by name. Each is imported when it is first used, because compilers and solvers are slow to load."""
+
+
+def minimized(asked: AssertionQuery, verdict: Verdict, seconds: float | None = None) -> Verdict:
+    """Return the verdict with locally minimal traces, the shortest first.
+
+    Args:
+        asked: What was checked.
+        verdict: The verdict of an engine.
+        seconds: The time limit for each trace; None for the usual one.
+    """
+    endless = tuple(
+        finding for finding in verdict.findings if finding.trace is not None and finding.trace.loop is not None
+    )
+    finite = tuple(finding for finding in verdict.findings if finding not in endless)
+    if all(finding.trace is None or finding.trace.shortest for finding in finite):
+        return verdict
+    from kwalk.search.minimize.shrink import minimize_findings
+
+    limit: dict[str, Any] = {} if seconds is None else {"seconds": seconds}
+    smaller = minimize_findings(asked.model, evolve(verdict, findings=finite), **limit).findings
+    return evolve(verdict, findings=(*sorted(smaller, key=lambda f: f.trace.length if f.trace else 0), *endless))
+
+
+# Searches that several tests share.
+
+
+@define
+class SharedSearches:
+    """Searches whose verdicts several tests read: one search of a scenario by an engine checks all its properties.
+
+    Args:
+        on_verdict: Is called with each new verdict, its model's reference, and the number of searches so far.
+    """
+
+    on_verdict: Callable[[Verdict, str, int], None] = lambda verdict, reference, number: None
+    _verdicts: dict[tuple[Any, ...], Verdict] = field(factory=dict, init=False)
+    _shapes: dict[Any, str] = field(factory=dict, init=False)
+
+    def verdict(self, asked: AssertionQuery, engine: str, requested: Mapping[str, Any]) -> Verdict:
+        """Return what a search for all properties of the scenario found about those of one test.
+
+        Where an exhaustive search with the same model has visited every state, random walks and Hypothesis can find
+        nothing else: their tests read its verdict. Where it has found a shortest counterexample, theirs are not
+        minimized.
+        """
+        model = asked.model
+        place = (asked.reference, model.variant, *sorted(model.binding.bounds.items()))
+        key, exhaustive = (*place, engine), self._verdicts.get((*place, "exhaust"))
+        if exhaustive is not None and exhaustive.stopped is None:
+            return minimized(asked, _about(exhaustive, asked.properties), SHRINK_SECONDS)
+        if key not in self._verdicts:
+            self._verdicts[key] = self._search(asked, engine, dict(requested))
+        verdict = _about(self._verdicts[key], asked.properties)
+        if exhaustive is not None and verdict.findings and (known := _about(exhaustive, asked.properties).findings):
+            return evolve(verdict, findings=known)
+        return minimized(asked, verdict, SHRINK_SECONDS)
+
+    def _search(self, asked: AssertionQuery, engine: str, requested: dict[str, Any]) -> Verdict:
+        checked = [p for p in asked.model.properties if ENGINES[engine].can_falsify(p.declaration)]
+        verdict = search(evolve(asked, properties=tuple(checked)), engine, {**requested, "keep_going": True})
+        self.on_verdict(verdict, asked.reference, len(self._verdicts) + 1)
+        return verdict
+
+    def shown_before(self, asked: AssertionQuery, trace: Trace, where: str) -> str | None:
+        """Return where a trace of the same shape was shown already; None if `where` is the first place."""
+        from kwalk.search.kernel.compile.compiler import kernel_for
+        from kwalk.search.minimize.shape import Shapes
+        from kwalk.search.minimize.shrink import Minimizer
+
+        if trace.loop is not None:
+            return None
+        shape = Shapes(Minimizer(asked.model, kernel_for(asked.model))).of_trace(trace)
+        first = self._shapes.setdefault((asked.reference, asked.model.variant, shape), where)
+        return None if first == where else first
+
+
+def _about(verdict: Verdict, properties: Iterable[PropertyInstance]) -> Verdict:
+    """Return the part of a verdict on all properties of a scenario that is about some of them."""
+    by_key = {prop.key: prop for prop in properties}
+    findings = tuple(finding for finding in verdict.findings if finding.prop in by_key)
+    answer = Answer.HOLDS if verdict.stopped is None else Answer.UNDECIDED
+    if findings:
+        answer = answer_to(by_key[findings[0].prop])
+    names = tuple(dict.fromkeys(prop.declaration.name for prop in by_key.values()))
+    premises = {key: count for key, count in verdict.premises.items() if key in by_key}
+    return evolve(verdict, answer=answer, findings=findings, properties=names, premises=premises)

@@ -1,0 +1,108 @@
+"""The command that explains snapshots of a real system: `kwalk explain`."""
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+from json import JSONDecodeError
+from pathlib import Path
+
+from attrs import evolve
+
+from kwalk.model.language import Model, Scenario, UsageError
+from kwalk.model.language.registry import announced, find_scenario
+from kwalk.model.language.series import Series
+from kwalk.reports.commands.output import LABELS, Written, print_ending, print_json
+from kwalk.reports.commands.target import command_line
+from kwalk.reports.escaping import visible
+from kwalk.reports.files import OutFolder, out_folder
+from kwalk.reports.pages.explanation import ReportedExplanation, explanation_object, print_explanation
+from kwalk.reports.progress import shown_on_stderr
+from kwalk.reports.terminal import console
+from kwalk.reports.traces.replay import stamped
+from kwalk.reports.traces.save import save
+from kwalk.reports.traces.trace_file import readable_text
+from kwalk.search.analyses.explain.explain import EVENTS, ExplainOptions
+
+SECONDS = 60.0
+"""The default of `--seconds`."""
+
+
+def run_explain(options: Namespace) -> int:
+    """Find a behaviour that passes through snapshots; 0 if there is one, 12 if none fits, 3 if that is undecided."""
+    reference, scenario = scenario_for(options.scenario)
+    series = series_of(scenario, options.snapshots)
+    model = model_of(scenario, series, options.variant)
+    with out_folder(options.out) as out:
+        return _deliver(_explained(model, series, options), reference, out, options)
+
+
+def scenario_for(name: str | None) -> tuple[str, Scenario]:
+    """Return the scenario of that name that reads series of snapshots, or the first installed one, with its name."""
+    if name:
+        found = find_scenario(name)
+        if found.read_series is None:
+            raise UsageError(
+                f"Scenario {name!r} does not read series of snapshots; name one that does, or leave out --scenario."
+            )
+        return name, found
+    for name, scenario in announced().items():
+        if scenario.read_series is not None:
+            return name, scenario
+    raise UsageError("No installed scenario reads series of snapshots. Name your own with --scenario.")
+
+
+def series_of(scenario: Scenario, paths: list[str]) -> Series:
+    """Read the snapshots; a file that is unreadable or too large is refused here."""
+    for path in paths:
+        readable_text(path, "snapshot")
+    try:
+        return scenario.read_series(paths)  # type: ignore[misc]  # _scenario has seen that there is one
+    except RecursionError as error:
+        raise UsageError("One of the snapshots is nested too deeply.") from error
+    except JSONDecodeError as error:
+        raise UsageError(f"One of the snapshots is not JSON ({visible(str(error))}).") from error
+
+
+def model_of(scenario: Scenario, series: Series, variant: str | None) -> Model:
+    """Return the model that begins where the series does; UsageError if the series needs a variant to be named."""
+    if not (variant or series.variant):
+        raise UsageError("No variant models the version of the snapshots. Name the nearest one with --variant.")
+    labels = {**scenario.labels, **series.labels}
+    begun = evolve(scenario, initial=series.initial, labels=labels)
+    other = {name: setting for name, setting in series.flags.items() if scenario.flags.get(name) != setting}
+    return Model(begun, variant or series.variant, series.bounds, other)
+
+
+def _explained(model: Model, series: Series, options: Namespace) -> ReportedExplanation:
+    """Return the explanation, with the time that compiling the model took."""
+    from kwalk.search.analyses.explain.explain import explain
+    from kwalk.search.kernel.compile.compiler import kernel_for
+
+    with shown_on_stderr() as report:
+        started = time.monotonic()
+        kernel = kernel_for(model)
+        compiling = time.monotonic() - started
+        seconds = options.seconds or SECONDS
+        events = EVENTS if options.events is None else options.events
+        search_options = ExplainOptions(events=events, seconds=seconds, report=report, command=_command(options))
+        return ReportedExplanation(
+            model, series, explain(model, kernel, series, search_options), compiling, _command(options)
+        )
+
+
+def _deliver(report: ReportedExplanation, reference: str, out: OutFolder, options: Namespace) -> int:
+    """Write the trace, print the answer; return its exit code."""
+    files: dict[str, Path] = {}
+    trace = report.explanation.trace
+    with Written() as written:
+        files = save(report.model, stamped(trace, report.model, reference), out) if trace else {}
+    if options.json:
+        print_json(explanation_object(report, files.get("trace")))
+    else:
+        print_explanation(report, console(), unfold=options.unfold)
+        print_ending({LABELS[kind]: str(path) for kind, path in files.items()}, report.command, console())
+    return written.checked(report.explanation.fit.exit_code)
+
+
+def _command(options: Namespace) -> str:
+    return command_line(options, options.snapshots, ("scenario", "variant", "events", "seconds"))

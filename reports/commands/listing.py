@@ -1,0 +1,202 @@
+"""The commands that list: `kwalk scenarios` with tables of variants, and `kwalk properties`.
+
+Words: scenarios are of one *family* if their variants have the same settings. A scenario's *own* flags are those that
+it sets for all of its variants; the first setting of a flag, off or the first named one, is its *plain* setting.
+"""
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from rich import box
+from rich.console import RenderableType
+from rich.table import Column, Table
+from rich.text import Text
+
+from kwalk.model.language import Property, Scenario
+from kwalk.model.language.registry import announced, find_scenario
+from kwalk.model.language.settings import allowed_settings, declared_flags, setting_text
+from kwalk.reports.escaping import visible
+from kwalk.reports.json_output import FORMAT
+from kwalk.reports.terminal import console, put
+
+
+def scenarios(options: Namespace) -> int:
+    """List all scenarios, or one; 0."""
+    found = {options.scenario: find_scenario(options.scenario)} if options.scenario else announced()
+    if options.json:
+        print(
+            json.dumps(
+                {"format": FORMAT, "scenarios": [_scenario_object(scenario) for scenario in found.values()]}, indent=2
+            )
+        )
+        return 0
+    for name, scenario in found.items():
+        _line(name, scenario.story, style="bold")
+        if options.variants:
+            for label, text in _details(scenario):
+                _line(f"  {label}", text)
+    if options.variants:
+        put(console(), *tables(found))
+    if not found:
+        _line("No installed package announces a scenario.", "Name your own as package.module:NAME.")
+    return 0
+
+
+def properties(options: Namespace) -> int:
+    """List the properties of one scenario or of all; 0."""
+    found = {options.scenario: find_scenario(options.scenario)} if options.scenario else announced()
+    if options.json:
+        listed = {name: [_property_object(each) for each in scenario.properties] for name, scenario in found.items()}
+        print(json.dumps({"format": FORMAT, "properties": listed}, indent=2))
+        return 0
+    for name, scenario in found.items():
+        _line(name, "", style="bold")
+        for declaration in scenario.properties:
+            _line(f"  {_signature(declaration)}", f"{declaration.kind.value}: {_sentence(declaration.about)}")
+            if declaration.symptom:
+                _line("", f"symptom: {declaration.symptom}", style="dim")
+            if declaration.log:
+                _line("", f"log line: {declaration.log}", style="dim")
+    return 0
+
+
+def _line(name: str, text: str, style: str = "") -> None:
+    """Print a name, and a text beside it or below it."""
+    out = console()
+    gap = f"{name:<24}" if len(name) < 24 else f"{name}\n{'':<24}"
+    out.print(Text(gap, style=style).append(text, style="" if style != "dim" else style), soft_wrap=True)
+
+
+def _details(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    yield "variants", ", ".join(variants_of(scenario))
+    if own_flags(scenario):
+        yield "flags", own_flags(scenario)
+    used = [f"{name} {size}" for name, size in scenario.bounds.items() if size]
+    unused = [name for name, size in scenario.bounds.items() if not size]
+    yield "bounds", ", ".join(used) + (f"; 0 by default: {', '.join(unused)}" if unused else "")
+    if scenario.read_snapshot is not None:
+        yield "snapshots", "kwalk hunt --from FILE starts from the state of a real system"
+    if scenario.source:
+        yield "source", scenario.source
+
+
+def _signature(declaration: Property) -> str:
+    return f"{declaration.name}({', '.join(parameter.name for parameter in declaration.parameters)})"
+
+
+def _sentence(about: str) -> str:
+    return " ".join(about.partition("\n\n")[0].split())
+
+
+def _scenario_object(scenario: Scenario) -> dict[str, Any]:
+    return {
+        "name": scenario.name,
+        "story": scenario.story,
+        "variants": variants_of(scenario),
+        "bounds": dict(scenario.bounds),
+        "flags": dict(scenario.flags),
+        "meanings": meanings(scenario),
+        "properties": [declaration.name for declaration in scenario.properties],
+        "reads_snapshots": scenario.read_snapshot is not None,
+        "source": scenario.source,
+    }
+
+
+def _property_object(declaration: Property) -> dict[str, Any]:
+    return {
+        "name": declaration.name,
+        "kind": declaration.kind.value,
+        "parameters": [parameter.name for parameter in declaration.parameters],
+        "about": declaration.about,
+        "symptom": declaration.symptom,
+        "log": declaration.log,
+    }
+
+
+SETTING = 9
+"""The width of a setting before it is wrapped."""
+
+
+def variants_of(scenario: Scenario) -> dict[str, dict[str, Any]]:
+    """Return the flags of each variant, by name; a scenario without variants has one, "default"."""
+    return {name: dict(flags) for name, flags in (scenario.variants or {"default": {}}).items()}
+
+
+def meanings(scenario: Scenario) -> dict[str, str]:
+    """Return the meaning of each flag of the scenario, as far as a module declares it."""
+    declared = declared_flags(scenario)
+    names = dict.fromkeys((*scenario.flags, *(name for flags in variants_of(scenario).values() for name in flags)))
+    return {name: declared[name].about if name in declared else "" for name in names}
+
+
+def own_flags(scenario: Scenario) -> str:
+    """Return the flags that the scenario sets to another than their plain setting, as text."""
+    chosen = {name: setting for name, setting in scenario.flags.items() if not _varies(scenario, name)}
+    return ", ".join(
+        f"{name} {setting_text(setting)}"
+        for name, setting in chosen.items()
+        if setting != allowed_settings(scenario, name)[0]
+    )
+
+
+def tables(scenarios: Mapping[str, Scenario]) -> Iterator[RenderableType]:
+    """Yield for each family a table of its variants, then one of the scenarios' own flags; nothing without flags."""
+    for names in _families(scenarios):
+        yield from _differences({name: scenarios[name] for name in names})
+    rows = dict(row for scenario in scenarios.values() for row in _own_rows(scenario))
+    if rows:
+        table = _table("Flags of single scenarios", "settings")
+        for name, (meaning, settings) in rows.items():
+            table.add_row(*_texts(name, meaning, settings))
+        yield table
+
+
+def _families(scenarios: Mapping[str, Scenario]) -> Iterable[list[str]]:
+    families: dict[str, list[str]] = {}
+    for name, scenario in scenarios.items():
+        families.setdefault(json.dumps(_settings(scenario), default=str), []).append(name)
+    return families.values()
+
+
+def _differences(family: Mapping[str, Scenario]) -> Iterator[RenderableType]:
+    """Yield a table with a row for each flag that the family's variants set."""
+    scenario = next(iter(family.values()))
+    variants, about = _settings(scenario), meanings(scenario)
+    rows = [name for name in about if _varies(scenario, name)]
+    if rows:
+        table = _table(f"Variants of {', '.join(map(visible, family))}", *map(visible, variants))
+        for name in rows:
+            settings = [setting_text(flags.get(name, "")) for flags in variants.values()]
+            table.add_row(*_texts(name, about[name], *settings))
+        yield table
+
+
+def _settings(scenario: Scenario) -> dict[str, dict[str, Any]]:
+    """Return each variant's setting of every flag that some variant sets."""
+    variants = variants_of(scenario)
+    shared = {name: setting for name, setting in scenario.flags.items() if _varies(scenario, name)}
+    return {name: {**shared, **flags} for name, flags in variants.items()}
+
+
+def _varies(scenario: Scenario, name: str) -> bool:
+    return any(name in flags for flags in variants_of(scenario).values())
+
+
+def _own_rows(scenario: Scenario) -> Iterator[tuple[str, tuple[str, str]]]:
+    about = meanings(scenario)
+    for name in scenario.flags:
+        if not _varies(scenario, name):
+            yield name, (about[name], ", ".join(map(setting_text, allowed_settings(scenario, name))))
+
+
+def _table(title: str, *columns: str) -> Table:
+    settings = [Column(name, overflow="fold", max_width=max(SETTING, len(name))) for name in columns]
+    first = [Column("flag", no_wrap=True), Column("meaning", overflow="fold")]
+    return Table(*first, *settings, title=Text(title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+
+
+def _texts(*cells: str) -> list[Text]:
+    return [Text(visible(cell)) for cell in cells]

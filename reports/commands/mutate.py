@@ -1,0 +1,183 @@
+"""The command that tries small mistakes in a model: `kwalk mutate`."""
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from attrs import evolve
+from rich.text import Text
+
+from kwalk.model.language import Trial, UsageError
+from kwalk.model.language.registry import find_scenario, find_trials
+from kwalk.model.language.settings import setting_from
+from kwalk.reports.commands.output import folder_of, print_ending, print_json
+from kwalk.reports.commands.target import command_line
+from kwalk.reports.document import CodeBlock, strong
+from kwalk.reports.document.markdown import markdown_document
+from kwalk.reports.document.text import print_blocks, print_story
+from kwalk.reports.escaping import visible
+from kwalk.reports.files import OutFolder, out_folder
+from kwalk.reports.pages.mutation import (
+    MutationFindings,
+    diff,
+    mutant_object,
+    mutant_story,
+    mutation_document,
+    mutation_object,
+    mutation_text,
+)
+from kwalk.reports.progress import shown_on_stderr
+from kwalk.reports.saved_outcomes import MUTANTS, explanations_in
+from kwalk.reports.terminal import console
+from kwalk.search.analyses.mutation.mutate import (
+    Baseline,
+    Mutant,
+    MutantResult,
+    MutantStatus,
+    MutationOptions,
+    baselines_of,
+    chosen_mutants,
+    mutants_on,
+    mutate,
+    sample,
+    stale_explanations,
+)
+from kwalk.search.base.progress import Report
+from kwalk.search.results.verdict import Answer
+
+OPTIONS = (
+    "variant", "property", "bound", "flag", "operator", "function", "sample", "seed", "seconds", "workers", "explained",
+    "show", "markdown",
+)  # fmt: skip
+
+
+def run_mutate(options: Namespace) -> int:
+    """Try mutants of the scenarios' models; 0 if all that survive are explained, 3 if some are undecided, else 12."""
+    trials = [trial for reference in options.scenarios for trial in _trials(reference, options)]
+    explained = explanations_in(options.explained) if options.explained else {}
+    with ExitStack() as stack:
+        out = stack.enter_context(out_folder(options.out))
+        beside = (
+            stack.enter_context(out_folder(folder_of(options.markdown, "--markdown"))) if options.markdown else None
+        )
+        report = stack.enter_context(shown_on_stderr())
+        baselines = baselines_of(trials, report)
+        all_mutants = mutants_on(baselines)
+        mutants = _chosen(all_mutants, options)
+        if options.list:
+            return _list(mutants, options)
+        results = _results(mutants, baselines, options, explained=explained, out=out, report=report)
+    if options.show is not None:
+        return _show(results[0], baselines, options)
+    seed = None if options.sample is None else options.seed
+    found = MutationFindings(
+        results, baselines, stale_explanations(explained, results, all_mutants), len(all_mutants), seed
+    )
+    return _deliver(found, options, beside)
+
+
+def _trials(reference: str, options: Namespace) -> Iterator[Trial]:
+    """Yield the trials that a reference names, or one trial of a scenario with the settings of the options."""
+    found = find_trials(reference)
+    if not (options.variant or options.bound or options.flag or options.property):
+        yield from found
+        return
+    if found[0].scenario_name != reference and not _names_scenario(reference):
+        raise UsageError(
+            f"{reference!r} names trials, which have their own variants, bounds, flags and properties. "
+            "Leave out --variant, --bound, --flag and --property, or name a scenario."
+        )
+    scenario = find_scenario(reference)
+    flags = {name: setting_from(scenario, name, text) for name, text in options.flag}
+    yield Trial(scenario, tuple(options.property), options.variant, dict(options.bound), flags)
+
+
+def _names_scenario(reference: str) -> bool:
+    try:
+        return bool(find_scenario(reference))
+    except UsageError:
+        return False
+
+
+def _chosen(all_mutants: Sequence[Mutant], options: Namespace) -> list[Mutant]:
+    """Return the mutants that the options select."""
+    if options.show is not None:
+        named = [mutant for mutant in all_mutants if options.show in (mutant.id, mutant.id.rpartition(":")[2])]
+        if len(named) != 1:
+            raise UsageError(f"{len(named)} mutants have the id {visible(options.show)!r}. `--list` prints all ids.")
+        return named
+    mutants = chosen_mutants(all_mutants, operators=options.operator, functions=options.function)
+    return mutants if options.sample is None else sample(mutants, options.sample, options.seed)
+
+
+def _results(
+    mutants: Sequence[Mutant], baselines: Sequence[Baseline], options: Namespace, *, explained: dict[str, str],
+    out: OutFolder, report: Report,
+) -> tuple[MutantResult, ...]:  # fmt: skip
+    """Return the mutants with their outcomes."""
+    chosen = MutationOptions(
+        workers=options.workers or 1, saved={} if options.fresh else MUTANTS.read(out.path),
+        save=lambda outcomes: MUTANTS.write(outcomes, out), explained=explained, report=report,
+    )  # fmt: skip
+    return mutate(mutants, baselines, chosen if options.seconds is None else evolve(chosen, seconds=options.seconds))
+
+
+def _list(mutants: Sequence[Mutant], options: Namespace) -> int:
+    """Print the mutants without trying any; 0."""
+    if options.json:
+        print_json({"mutants": [mutant_object(MutantResult(mutant, None)) for mutant in mutants]})
+        return 0
+    for mutant in mutants:
+        print_blocks((CodeBlock(([strong(mutant.id)],)), diff(mutant)), console())
+    console().print(Text(f"\n{len(mutants):,} mutants"))
+    return 0
+
+
+def _show(result: MutantResult, baselines: Sequence[Baseline], options: Namespace) -> int:
+    """Print one mutant, its outcome and the trace that decided it; return the exit code."""
+    out = console()
+    print_blocks((CodeBlock(([strong(result.mutant.id)],)), diff(result.mutant)), out)
+    if result.outcome is None:
+        return Answer.UNDECIDED.exit_code
+    print_blocks((CodeBlock(("", [strong(result.outcome.text)], "")),), out)
+    story = mutant_story(result.mutant, result.outcome, baselines)
+    if story is not None:
+        print_story(story, out, unfold=True)
+    out.print()
+    print_ending({}, _command(options), out)
+    return _code([result], ())
+
+
+def _deliver(found: MutationFindings, options: Namespace, beside: OutFolder | None) -> int:
+    """Print what became of the mutants, write the document; return the exit code."""
+    written = {}
+    if beside is not None:
+        name = Path(options.markdown).name
+        document = mutation_document(found, _command(Namespace(**{**vars(options), "workers": None})))
+        written["Markdown"] = str(beside.write({name: markdown_document(document)})[name])
+    code, command = _code(found.results, found.stale_explanations), _command(options)
+    if options.json:
+        print_json({**mutation_object(found), "exit_code": code, "command": command, "files": written})
+        return code
+    out = console()
+    print_blocks(mutation_text(found), out)
+    for name in found.stale_explanations:
+        text = f"{name} is explained in {options.explained}, but does not survive; remove the explanation."
+        out.print(Text(visible(text)), soft_wrap=True)
+    print_ending(written, command, out)
+    return code
+
+
+def _code(results: Sequence[MutantResult], outdated: Sequence[str]) -> int:
+    left = [result for result in results if result.is_unexplained]
+    if outdated or any(result.outcome and result.outcome.status is MutantStatus.SURVIVED for result in left):
+        return Answer.VIOLATED.exit_code
+    return Answer.UNDECIDED.exit_code if left or any(result.outcome is None for result in results) else 0
+
+
+def _command(options: Namespace) -> str:
+    """Return the command line that repeats the run; the seed matters only for a sample."""
+    seed = None if options.sample is None else options.seed
+    return command_line(Namespace(**{**vars(options), "seed": seed}), options.scenarios, OPTIONS)

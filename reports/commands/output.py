@@ -1,0 +1,147 @@
+"""What commands leave behind: files, and results on standard output, as text or as one JSON object."""
+from __future__ import annotations
+
+import json
+import shlex
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from attrs import evolve
+from rich.console import Console
+from rich.text import Text
+
+from kwalk.model.language import Reading
+from kwalk.reports.commands.target import Target
+from kwalk.reports.document.text import indented, print_story
+from kwalk.reports.escaping import visible
+from kwalk.reports.files import CannotWrite, OutFolder
+from kwalk.reports.json_output import verdict_object
+from kwalk.reports.pages.verdict import SHOWN, cluster_table, summary
+from kwalk.reports.terminal import console, put
+from kwalk.reports.traces.replay import stamped
+from kwalk.reports.traces.save import save
+from kwalk.reports.traces.story import story_of
+from kwalk.search.results.trace import Trace
+from kwalk.search.results.verdict import Finding, Verdict
+
+LABELS = {"trace": "Trace", "page": "Read", "markdown": "Markdown"}
+"""What the output calls each file of a trace, by its format."""
+
+
+class Written:
+    """The files that a `with` block writes; a CannotWrite there is raised after the results are printed."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+        self.failure: CannotWrite | None = None
+
+    def __enter__(self) -> Written:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
+        self.failure = error if isinstance(error, CannotWrite) else None
+        return self.failure is not None
+
+    def checked(self, code: int) -> int:
+        """Return the exit code; raise CannotWrite if a file could not be written."""
+        if self.failure is not None:
+            raise self.failure
+        return code
+
+
+def print_json(page: Mapping[str, Any]) -> None:
+    """Print one JSON object."""
+    print(json.dumps(page, indent=2))
+
+
+def print_ending(files: Mapping[str, str], command: str, out: Console) -> None:
+    """Print the files that were written, by what they are, and the command that repeats the run."""
+    for label, text in {**files, "Reproduce": command}.items():
+        out.print(Text(f"  {label}: {visible(text)}"), soft_wrap=True)
+
+
+def folder_of(file: str, option: str) -> Path:
+    """Return the folder of a document that an option names; CannotWrite if the name is that of a folder."""
+    path = Path(file)
+    if not path.name or path.is_dir():
+        raise CannotWrite(f"Cannot write to {visible(file)!r}: it is a folder. Name a file with {option}.")
+    return path.parent
+
+
+# Verdicts.
+
+
+def deliver(target: Target, verdict: Verdict, out: OutFolder, options: Namespace) -> int:
+    """Write the traces, print the verdict; return its exit code. CannotWrite is raised after the verdict is printed."""
+    findings = tuple(
+        f if f.trace is None else evolve(f, trace=_stamped(target, verdict, f.trace)) for f in verdict.findings
+    )
+    verdict = evolve(verdict, command=verdict.command or target.command, findings=findings)
+    files: dict[str, dict[str, Path]] = {}
+    shapes: list[Path] = []
+    with Written() as written:
+        files = {f.prop: save(target.model, f.trace, out) for f in verdict.findings if f.trace is not None}
+        traces = (_stamped(target, verdict, cluster.trace) for cluster in verdict.clusters[:SHOWN])
+        shapes = [save(target.model, trace, out)["trace"] for trace in traces]
+    if options.json:
+        named = {prop: paths["trace"] for prop, paths in files.items()}
+        facts = list(target.reading.facts) if target.reading else []
+        snapshot = {"facts": facts, "diagnosis": diagnosis(target, verdict)}
+        print_json({**verdict_object(verdict, named, shapes), **snapshot})
+    else:
+        _print(target, verdict, (files, shapes), unfold=options.unfold)
+    return written.checked(verdict.exit_code)
+
+
+def _stamped(target: Target, verdict: Verdict, trace: Trace) -> Trace:
+    full = stamped(trace, target.model, target.reference)
+    return evolve(full, command=trace.command or target.command, found_by=trace.found_by or verdict.engine)
+
+
+def diagnosis(target: Target, verdict: Verdict) -> list[str]:
+    """Return what the verdict means for the cluster of the snapshot; empty without a snapshot."""
+    if target.reading is None or target.reading.diagnose is None:
+        return []
+    trace = verdict.counterexample
+    if trace is None:
+        return list(target.reading.diagnose(None))
+    with target.model.active():
+        instances = [target.model.instance(key) for key in trace.actions]
+        return list(target.reading.diagnose([(instance.actor, instance.says) for instance in instances]))
+
+
+def _print(
+    target: Target, verdict: Verdict, written: tuple[dict[str, dict[str, Path]], list[Path]], *, unfold: bool
+) -> None:
+    out, (files, shapes) = console(), written
+    shown = next((f for f in verdict.findings if f.trace is not None), None)
+    if target.reading:
+        _print_reading(target.reading, diagnosis(target, verdict), out)
+    if shown and shown.trace:
+        print_story(story_of(target.model, shown.trace), out, unfold=unfold)
+        out.print()
+    put(out, *summary(verdict, target.model, shown), *cluster_table(target.model, verdict.clusters, shapes))
+    for ending in _ending(verdict, files, shown):
+        out.print(Text(f"  {visible(ending)}"), soft_wrap=True)
+
+
+def _print_reading(reading: Reading, diagnosis: list[str], out: Console) -> None:
+    """Print the diagnosis of a snapshot, its first sentence in bold, then the facts that were read."""
+    put(out, *(Text(visible(sentence), style="bold") for sentence in diagnosis[:1]), *map(indented, diagnosis[1:]))
+    put(out, *(indented(fact, "dim") for fact in reading.facts), Text())
+
+
+def _ending(verdict: Verdict, files: dict[str, dict[str, Path]], shown: Finding | None) -> Iterator[str]:
+    """Yield every file that was written, then the commands that reproduce what was found."""
+    for prop, paths in files.items():
+        first = shown is not None and prop == shown.prop
+        about = "" if first else f" of {prop}"
+        yield from (f"{LABELS[kind]}{about}: {path}" for kind, path in paths.items() if first or kind == "trace")
+    if shown and shown.prop in files:
+        yield f"Reproduce: kwalk replay {shlex.quote(str(files[shown.prop]['trace']))}"
+        yield f"Search again: {verdict.command}"
+    else:
+        yield f"Reproduce: {verdict.command}"

@@ -1,0 +1,170 @@
+"""The commands that search: `kwalk exhaust`, `walk`, `prove`, `check` and `hunt`."""
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kwalk.model.language import Model, UsageError
+from kwalk.reports.commands.output import deliver
+from kwalk.reports.commands.target import Target, target
+from kwalk.reports.files import out_folder
+from kwalk.reports.progress import shown_on_stderr
+from kwalk.search.results.verdict import Verdict
+
+Engine = Callable[..., Verdict]
+
+
+def exhaust(options: Namespace) -> int:
+    """Visit every state; return the exit code."""
+    if options.spark:
+        return _exhaust_on_spark(options)
+    for name in ("master", "partitions"):
+        if getattr(options, name) is not None:
+            raise UsageError(f"--{name} is for searches on Spark. Add --spark.")
+    from kwalk.search.exhaustive.search import exhaust as engine
+
+    memory = None if options.memory is None else int(options.memory * 2**30)
+    search = _clustering(engine) if _minimize(options) else engine
+    wanted = {
+        "memory_bytes": memory, "reduce": options.reduce,
+        "checkpoint": _checkpoint(options), "symmetry": options.symmetry,
+    }
+    return _search(options, search, keep_going=options.keep_going, **wanted)
+
+
+UNSUPPORTED = {
+    "symmetry": "does not support symmetry", "reduce": "does not support reduction",
+    "every": "saves a checkpoint at every level",
+}  # fmt: skip
+"""Options that a search on Spark does not have, and why."""
+
+
+def _exhaust_on_spark(options: Namespace) -> int:
+    """Visit every state on Spark, with states on disk; return the exit code."""
+    from kwalk.search.spark.exhaustive.search import exhaust_on_spark as engine
+
+    for name, why in UNSUPPORTED.items():
+        if getattr(options, name) not in (None, False):
+            raise UsageError(f"A search on Spark {why}. Leave out --{name}, or --spark.")
+    search = _clustering(engine) if _minimize(options) else engine
+    wanted = {
+        "folder": options.checkpoint or str(Path(options.out) / "states"), "resume": options.resume,
+        "memory_bytes": None if options.memory is None else int(options.memory * 2**30),
+        "master": options.master, "partitions": options.partitions,
+    }  # fmt: skip
+    return _search(options, search, keep_going=options.keep_going, **wanted)
+
+
+MINIMIZED = 100
+"""The default number of findings that are grouped by shape."""
+
+
+def _minimize(options: Namespace) -> int:
+    """Return the number of findings to group by shape."""
+    wanted = MINIMIZED if options.minimize is None else options.minimize
+    return wanted if options.keep_going else 0
+
+
+def _clustering(engine: Engine) -> Engine:
+    """Return the engine with its findings grouped by shape."""
+
+    def search(model: Model, **wanted: Any) -> Verdict:
+        from kwalk.search.kernel.compile.compiler import kernel_for
+        from kwalk.search.minimize.clusters import with_clusters
+
+        return with_clusters(model, kernel_for(model), engine(model, **wanted), wanted["report"])
+
+    return search
+
+
+def _checkpoint(options: Namespace) -> Any:
+    """Return where and when to save checkpoints, None without a folder; UsageError for options that need one."""
+    from kwalk.search.base.options import CHECKPOINT_INTERVAL, CheckpointOptions
+
+    if options.checkpoint is None:
+        if options.resume or options.every is not None:
+            name = "--resume" if options.resume else "--every"
+            raise UsageError(f"{name} needs a folder of checkpoints. Name it with --checkpoint DIR.")
+        return None
+    every = CHECKPOINT_INTERVAL if options.every is None else options.every
+    return CheckpointOptions(Path(options.checkpoint), every=every, resume=options.resume)
+
+
+SHRINK_SECONDS = 5.0
+"""The time budget for shrinking the first finding of walks."""
+
+
+def walk(options: Namespace) -> int:
+    """Take random walks, and minimize their first finding; return the exit code."""
+    from kwalk.search.simulation.walk import walk as engine
+
+    wanted = {"seed": options.seed, "walks": options.walks, "depth": options.depth, "minimize": _minimize(options)}
+    return _search(options, _shrinking(engine, _simulation(options)), keep_going=options.keep_going, **wanted)
+
+
+def _simulation(options: Namespace) -> Any:
+    """Return the options of the walks: which steps they take and prefer."""
+    from kwalk.search.simulation.options import SimulationOptions
+
+    only, without = tuple(options.only), tuple(options.without)
+    return SimulationOptions(only=only, without=without, swarm=not options.uniform, count_states=True)
+
+
+def _shrinking(engine: Engine, simulation: Any) -> Engine:
+    """The engine, with its first trace minimized."""
+
+    def search(model: Model, **wanted: Any) -> Verdict:
+        from kwalk.search.minimize.shrink import minimize_findings
+
+        return minimize_findings(model, engine(model, simulation, **wanted), seconds=SHRINK_SECONDS, most=1)
+
+    return search
+
+
+def prove(options: Namespace) -> int:
+    """Prove with Z3; return the exit code."""
+    from kwalk.search.minimize.shrink import minimize_findings
+    from kwalk.search.proof.prove import prove as attempt
+
+    def engine(model: Model, **wanted: Any) -> Verdict:
+        return minimize_findings(model, attempt(model, **wanted))
+
+    return _search(options, engine, depth=options.depth, induction=options.induction, support=not options.no_support)
+
+
+def check(options: Namespace) -> int:
+    """Run three engines and compare their verdicts; return the exit code."""
+    from kwalk.search.analyses.check import check as engine
+
+    return _search(options, engine, seed=options.seed)
+
+
+def hunt(options: Namespace) -> int:
+    """Search exhaustively, then with walks on Spark, then minimize; return the exit code."""
+    from kwalk.search.analyses.hunt import hunt as engine
+
+    wanted = {
+        "seed": options.seed,
+        "minimize": _minimize(options),
+        "out": options.out,
+        "simulation": _simulation(options),
+    }
+    return _search(options, engine, keep_going=options.keep_going, **wanted)
+
+
+def _search(options: Namespace, engine: Engine, **wanted: Any) -> int:
+    selected = target(options)
+    with out_folder(options.out) as out:
+        workers = getattr(options, "workers", None)
+        verdict = _run(selected, engine, {**wanted, "seconds": options.seconds, "workers": workers})
+        return deliver(selected, verdict, out, options)
+
+
+def _run(selected: Target, engine: Engine, wanted: dict[str, Any]) -> Verdict:
+    """Run an engine with the options that are set; the others have the engine's defaults."""
+    given = {name: value for name, value in wanted.items() if value is not None}
+    with shown_on_stderr() as report:
+        return engine(selected.model, properties=selected.properties, report=report, command=selected.command, **given)
+

@@ -1,0 +1,106 @@
+"""A document: headings, paragraphs, lists, tables and code, which text, Markdown and HTML renderers write.
+
+A page is a sequence of blocks. A renderer (`document.text`, `document.markdown`, `document.html`) decides on syntax
+only; it makes names from models and snapshots harmless. JSON objects (`--json`) are built from data, not from blocks.
+
+Words: a *span* is a piece of a line in one style; a *line* is a string or a sequence of spans. Styles are words
+separated by blanks: `strong`, `emphasis`, `code`, and the tones `good`, `bad`, `open` (undecided) and `faint`.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from attrs import frozen
+
+
+class Span(NamedTuple):
+    """A piece of a line in one style; with `href`, a link in HTML."""
+
+    text: str
+    style: str = ""
+    href: str = ""
+
+
+Line = str | Sequence[str | Span]
+
+
+@frozen
+class Heading:
+    """A heading; level 1 is the title of the document."""
+
+    level: int
+    line: Line
+
+
+@frozen
+class Paragraph:
+    """A paragraph; text output indents it by `indent` columns."""
+
+    line: Line
+    indent: int = 0
+
+
+@frozen
+class Bullets:
+    """A list without numbers."""
+
+    items: tuple[Line, ...]
+
+
+@frozen
+class DataTable:
+    """A table: the titles of the columns, and rows of as many cells. `numeric` columns are aligned to the right."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Line, ...], ...]
+    numeric: frozenset[int] = frozenset()
+
+
+@frozen
+class CodeBlock:
+    """Lines that are never wrapped, such as commands and file names; `indent` as of a paragraph."""
+
+    lines: tuple[Line, ...]
+    indent: int = 0
+
+
+@frozen
+class Card:
+    """Blocks that belong together under a title, with a tone in HTML; text output puts an empty line before it."""
+
+    title: Line
+    blocks: tuple[Paragraph | CodeBlock, ...]
+    tone: str = ""
+
+
+@frozen
+class Details:
+    """Cards that HTML shows on a click on the summary; text and Markdown show them without it."""
+
+    summary: str
+    blocks: tuple[Card, ...]
+
+
+Block = Heading | Paragraph | Bullets | DataTable | CodeBlock | Card | Details
+
+
+def spans(line: Line) -> list[Span]:
+    """Return the spans of a line; a plain string is one span without a style."""
+    pieces = [line] if isinstance(line, (str, Span)) else line
+    return [piece if isinstance(piece, Span) else Span(piece) for piece in pieces]
+
+
+def strong(text: str, tone: str = "") -> Span:
+    """Return a span of strong text."""
+    return Span(text, f"strong {tone}".strip())
+
+
+def code(text: str) -> Span:
+    """Return a span of code."""
+    return Span(text, "code")
+
+
+def listed_code(names: Sequence[str]) -> list[str | Span]:
+    """Return names as code, separated by commas."""
+    return [piece for number, name in enumerate(names) for piece in ([", "] if number else []) + [code(name)]]

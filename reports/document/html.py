@@ -1,0 +1,110 @@
+"""Documents and stories as self-contained HTML pages: no script, no external resource; readable on paper and phones."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from html import escape
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from kwalk.reports.document import Block, Bullets, Card, CodeBlock, DataTable, Heading, Line, Paragraph, Span, spans
+from kwalk.reports.document.text import shown_lines, why_sentences
+from kwalk.reports.escaping import visible
+from kwalk.reports.traces.story import Fold, LoopStart, Story
+
+HUES = 8
+"""The number of colours for the lanes of actors."""
+
+
+@cache
+def environment() -> Environment:
+    """Return the templates of all pages; values are escaped when they are printed."""
+    return Environment(
+        loader=PackageLoader("kwalk.reports", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+# Documents.
+
+
+def html_document(title: str, blocks: Iterable[Block]) -> str:
+    """Return a page of these blocks, which ends with a line break."""
+    return environment().get_template("document.html.j2").render(title=visible(title), body=html_blocks(blocks))
+
+
+def html_blocks(blocks: Iterable[Block]) -> str:
+    """Return blocks as HTML, every name escaped."""
+    return "\n".join(part for block in blocks for part in _block(block))
+
+
+def _block(block: Block) -> Iterator[str]:
+    if isinstance(block, Heading):
+        yield f"<h{block.level}>{_line(block.line)}</h{block.level}>"
+    elif isinstance(block, Paragraph):
+        yield f"<p>{_line(block.line)}</p>"
+    elif isinstance(block, Bullets):
+        yield from ('<ul class="plain">', *(f"<li>{_line(item)}</li>" for item in block.items), "</ul>")
+    elif isinstance(block, DataTable):
+        yield from _table(block)
+    elif isinstance(block, CodeBlock):
+        yield "<pre><code>" + "\n".join(map(_line, block.lines)) + "</code></pre>"
+    elif isinstance(block, Card):
+        yield f'<div class="card {block.tone}">\n<p>{_line(block.title)}</p>'
+        yield from (part for inner in block.blocks for part in _block(inner))
+        yield "</div>"
+    else:
+        yield f"<details><summary>{escape(block.summary)}</summary>\n{html_blocks(block.blocks)}\n</details>"
+
+
+def _table(block: DataTable) -> Iterator[str]:
+    counts = [' class="count"' if number in block.numeric else "" for number in range(len(block.columns))]
+    yield '<div class="wide"><table class="data"><thead>'
+    yield _row("th", counts, block.columns)
+    yield "</thead><tbody>"
+    yield from (_row("td", counts, row) for row in block.rows)
+    yield "</tbody></table></div>"
+
+
+def _row(tag: str, classes: Iterable[str], cells: Iterable[Line]) -> str:
+    pairs = zip(classes, cells, strict=True)
+    return "<tr>" + "".join(f"<{tag}{kind}>{_line(cell)}</{tag}>" for kind, cell in pairs) + "</tr>"
+
+
+def _line(line: Line) -> str:
+    return "".join(map(_span, spans(line)))
+
+
+def _span(span: Span) -> str:
+    text = escape(visible(span.text))
+    styles = span.style.split()
+    for style, tag in (("code", "code"), ("strong", "strong"), ("emphasis", "em")):
+        text = f"<{tag}>{text}</{tag}>" if style in styles else text
+    tones = " ".join(style for style in styles if style in ("good", "bad", "open", "faint"))
+    text = f'<span class="{tones}">{text}</span>' if tones else text
+    return f'<a href="{escape(span.href)}">{text}</a>' if span.href else text
+
+
+# Stories.
+
+
+def html_page(story: Story, *, unfold: bool = False) -> str:
+    """Return the whole page of a story. Names from a model or a snapshot are escaped by the template."""
+    return environment().get_template("trace.html.j2").render(
+        story=story,
+        chapters=list(story.chapters(unfold=unfold)),
+        lanes=lanes_of(story),
+        is_fold=lambda chapter: isinstance(chapter, Fold),
+        is_loop_start=lambda chapter: isinstance(chapter, LoopStart),
+        shown_lines=shown_lines,
+        why_sentences=why_sentences(story.why) if story.why else [],
+        unfold=unfold,
+    )
+
+
+def lanes_of(story: Story) -> dict[str, int]:
+    """Return the number of the colour of each actor."""
+    return {actor: number % HUES for number, actor in enumerate(story.actors)}

@@ -1,0 +1,183 @@
+"""Documents and stories as text: what the commands print."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich import box
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Column, Table
+from rich.text import Text
+
+from kwalk.reports.document import Block, Bullets, Card, CodeBlock, DataTable, Details, Heading, Line, Paragraph, spans
+from kwalk.reports.escaping import visible
+from kwalk.reports.terminal import put
+from kwalk.reports.traces.changes import Change, ChangeLine
+from kwalk.reports.traces.story import SHOWN, Fold, LoopStart, Story, StoryStep, Why
+
+TONES = {"strong": "bold", "good": "green", "bad": "red", "open": "yellow", "faint": "dim"}
+"""The styles of a terminal for those of a document; others are printed as plain text."""
+HEADLINES = {"REACHED": "bold green", "NOT VIOLATED": "bold green", "SAMPLE": "bold"}
+"""Styles of headlines that are no bad news; all others are red."""
+
+
+# Documents.
+
+
+def print_blocks(blocks: Iterable[Block], out: Console) -> None:
+    """Print blocks below each other; lines of code blocks are not wrapped."""
+    for block in blocks:
+        if isinstance(block, CodeBlock):
+            for line in block.lines:
+                out.print(Text(" " * block.indent).append_text(text_of(line)), soft_wrap=True)
+        elif isinstance(block, Card):
+            put(out, Text())
+            print_blocks((Paragraph(block.title, 2), *block.blocks), out)
+        elif isinstance(block, Details):
+            print_blocks(block.blocks, out)
+        else:
+            put(out, *_renderables(block))
+
+
+def _renderables(block: Heading | Paragraph | Bullets | DataTable) -> Iterator[RenderableType]:
+    if isinstance(block, Heading):
+        yield from (Text(), Text("").append_text(text_of(block.line)))
+    elif isinstance(block, Paragraph):
+        yield Padding(text_of(block.line), (0, 0, 0, block.indent))
+    elif isinstance(block, Bullets):
+        yield from (Padding(Text("• ").append_text(text_of(item)), (0, 0, 0, 2)) for item in block.items)
+    else:
+        yield _table(block)
+
+
+def text_of(line: Line) -> Text:
+    """Return a line with its styles, its names made visible."""
+    text = Text()
+    for span in spans(line):
+        text.append(visible(span.text), " ".join(TONES[word] for word in span.style.split() if word in TONES))
+    return text
+
+
+def _table(block: DataTable) -> Table:
+    columns = [
+        Column(title, justify="right" if number in block.numeric else "left", overflow="fold")
+        for number, title in enumerate(block.columns)
+    ]
+    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
+    for row in block.rows:
+        table.add_row(*map(text_of, row))
+    return table
+
+
+def indented(text: str, style: str = "") -> RenderableType:
+    """Return a sentence below a headline, with visible names; its further lines are indented as its first."""
+    return Padding(Text(visible(text), style=style), (0, 0, 0, 2))
+
+
+# Stories.
+
+
+def print_story(story: Story, console: Console, *, unfold: bool = False) -> None:
+    """Print a story, its routine steps folded unless asked."""
+    put(console, *_heading(story))
+    if story.steps or story.loop is not None:
+        put(console, Text(), steps_table(story, unfold=unfold))
+    if story.why:
+        put(console, Text(), *_why(story.why))
+
+
+def _heading(story: Story) -> Iterator[RenderableType]:
+    style = HEADLINES.get(story.headline, "bold red")
+    yield Text.assemble((story.headline, style), "  ", (story.prop, "bold"), f"  in {story.length_text}")
+    facts = {"symptom: ": (story.symptom, ""), "log line: ": (story.log, ""), "": (story.model_text, "dim")}
+    facts["found by "] = (story.origin, "dim")
+    for label, (text, tone) in facts.items():
+        if text:
+            yield Padding(Text(f"{label}{text}", style=tone), (0, 0, 0, 10))
+
+
+def steps_table(story: Story, *, unfold: bool) -> Table:
+    """Return the steps of a story, one below the other, with what each step changed."""
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
+    table.add_column("", justify="right", no_wrap=True, min_width=5)
+    table.add_column("actor", overflow="fold", max_width=22)
+    table.add_column("step", overflow="fold", max_width=48)
+    table.add_column("what changed", overflow="fold")
+    for chapter in story.chapters(unfold=unfold):
+        if isinstance(chapter, Fold):
+            table.add_row("…", "", Text(chapter.text, style="dim"), Text(chapter.summary, style="dim"))
+        elif isinstance(chapter, LoopStart):
+            table.add_row("↻", "", Text(chapter.text, style="bold"), "")
+        else:
+            _add_step(table, chapter, every=unfold)
+    return table
+
+
+def _add_step(table: Table, step: StoryStep, *, every: bool) -> None:
+    style = "dim" if step.routine else ("" if step.system else "cyan")
+    shown, more = shown_lines(step, every=every)
+    changed = [change_text(line) for line in shown]
+    if more:
+        changed.append(Text(f"and {more} more", style="dim"))
+    text = Text(step.text, style=style)
+    if step.source and not step.routine:
+        text.append(f"\n{step.source}", style="dim")
+    table.add_row(Text(str(step.number), style=style), Text(step.actor, style=style), text, Text("\n").join(changed))
+
+
+def shown_lines(step: StoryStep, *, every: bool = False) -> tuple[tuple[ChangeLine, ...], int]:
+    """Return the changed lines of a step that are shown, and the number of those that are not.
+
+    Lines that the property reads are always shown; lines about queues only if there are no others.
+    """
+    if every:
+        return step.changes, 0
+    besides_queues = sum(line.rank < 2 for line in step.changes) or 1
+    limit = 1 if step.routine else SHOWN
+    shown = besides_queues if besides_queues == limit + 1 else min(besides_queues, limit)
+    shown = max(shown, sum(line.matters for line in step.changes))
+    return step.changes[:shown], max(0, len(step.changes) - shown)
+
+
+def change_text(line: ChangeLine) -> Text:
+    """Return a changed line: removed values in red, new ones in green, bold where the property reads them."""
+    text = Text(f"{line.where} ", style="" if line.matters else "dim")
+    for index, (name, change) in enumerate(line.changes):
+        text.append(", " * (index > 0) + f"{name} " * bool(name))
+        text.append_text(_transition(change))
+    return text
+
+
+def _transition(change: Change) -> Text:
+    strong = "bold " if change.matters else ""
+    old, new = (change.old or "", f"{strong}red"), (change.new or "", f"{strong}green")
+    if change.old is None:
+        return Text.assemble("+ ", new)
+    return Text.assemble("− ", old) if change.new is None else Text.assemble(old, " → ", new)
+
+
+def _why(why: Why) -> Iterator[RenderableType]:
+    text = why.text or "the property has no description."
+    yield Padding(Text.assemble(("Why: ", "bold"), text), (0, 0, 0, 2))
+    yield from (Padding(Text(sentence), (0, 0, 0, 7)) for sentence in why_sentences(why))
+
+
+def why_sentences(why: Why) -> list[str]:
+    """Return sentences on what the property reads in the last state, decisive parts first."""
+    sentences = []
+    if why.decisive:
+        good = "what it awaits would be there" if why.endless else "the property would hold"
+        other = "another value" if len(why.decisive) == 1 else "another value of any one of them"
+        sentences.append(f"Decisive in the last state: {_listed(why.decisive)}. With {other}, {good}.")
+    if why.also:
+        more = f", and {why.more} more" if why.more else ""
+        sentences.append(f"The property {'also ' * bool(why.decisive)}reads: {_listed(why.also)}{more}.")
+    if why.stable:
+        sentences.append("No system action is enabled: the system does not recover by itself.")
+    elif why.endless:
+        sentences.append("The loop is fair: every system action that stays enabled in it is taken in it.")
+    return sentences
+
+
+def _listed(values: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f"{where} is {what}" for where, what in values)

@@ -1,0 +1,99 @@
+"""A verdict as one JSON object: what `--json` prints, for scripts to read. Where a field changes, FORMAT rises."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from attrs import asdict
+
+from kwalk.search.results.trace import Trace
+from kwalk.search.results.verdict import Finding, FindingCluster, Verdict
+
+Files = Mapping[str, Path]
+"""The trace file of each violated property, by its key ("" for a deadlock)."""
+FORMAT = 2
+"""To be raised when a key changes its name or its meaning."""
+
+def verdict_object(verdict: Verdict, files: Files, cluster_files: Sequence[Path] = ()) -> dict[str, Any]:
+    """The object; counts that the engine does not have are null. Files of clusters are those of the first ones."""
+    shown = next((f for f in verdict.findings if f.trace is not None), None)
+    return {
+        "verdict": verdict.answer.value,
+        "format": FORMAT,
+        "how": verdict.qualifier,
+        "strength": verdict.strength.value,
+        "stopped": None if verdict.stopped is None else verdict.stopped.value,
+        "exit_code": verdict.exit_code,
+        "engine": verdict.engine,
+        "scenario": verdict.scenario,
+        "variant": verdict.variant,
+        "flags": dict(verdict.flags),
+        "bounds": dict(verdict.bounds),
+        "property": (shown.prop or None) if shown else None,
+        "properties": list(verdict.properties),
+        "distinct_states": verdict.distinct_states,
+        "estimated_states": verdict.estimated_states,
+        "generated_states": verdict.generated_states,
+        "depth": verdict.depth,
+        "steps": verdict.steps,
+        "walks": verdict.walks,
+        "quiescent_states": verdict.quiescent_states,
+        "seconds": round(verdict.seconds, 3),
+        "seed": verdict.seed,
+        "bounds_hit": dict(verdict.bounds_hit),
+        "action_counts": {
+            key: {"enabled": count.enabled, "taken": count.taken, "changed": count.changed}
+            for key, count in verdict.action_counts.items()
+        },
+        "left_out": list(verdict.left_out),
+        "premises": dict(verdict.premises),
+        "findings": [_finding(finding, files) for finding in verdict.findings],
+        "counterexample": counterexample_object(shown.trace, files.get(shown.prop)) if shown and shown.trace else None,
+        "clusters": [_cluster(*each) for each in zip_longest(verdict.clusters, cluster_files)],
+        "notes": list(verdict.notes),
+        "proofs": [
+            {**asdict(proof), "outcome": proof.outcome.value, "support": list(proof.support)}
+            for proof in verdict.proofs
+        ],
+        "command": verdict.command,
+    }
+
+
+def _cluster(cluster: FindingCluster, file: Path | None) -> dict[str, Any]:
+    return {
+        "property": cluster.prop,
+        "steps": list(cluster.steps),
+        "count": cluster.count,
+        "properties": list(cluster.properties),
+        "seed": cluster.seed,
+        "walk": cluster.walk,
+        "length": cluster.trace.length,
+        "actions": list(cluster.trace.actions),
+        "trace_file": str(file) if file else None,
+    }
+
+
+def _finding(finding: Finding, files: Files) -> dict[str, Any]:
+    length = finding.trace.length if finding.trace else None
+    file = files.get(finding.prop)
+    return {
+        "property": finding.prop or None,
+        "count": finding.count,
+        "length": length,
+        "trace_file": str(file) if file else None,
+    }
+
+
+def counterexample_object(trace: Trace, file: str | Path | None) -> dict[str, Any]:
+    """What `--json` prints of a trace, and of the file that it is in."""
+    return {
+        "length": trace.length,
+        "property": trace.prop,
+        "actions": list(trace.actions),
+        "shortest": trace.shortest,
+        "found_by": trace.found_by,
+        "loop": trace.loop,
+        "trace_file": str(file) if file else None,
+    }

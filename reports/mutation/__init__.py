@@ -1,1 +1,0 @@
-"""What became of mutants, as people read it and as files keep it."""

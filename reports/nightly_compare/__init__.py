@@ -1,0 +1,1 @@
+"""The page of a nightly run, and its comparison with another run."""

@@ -1,0 +1,206 @@
+"""Two nightly runs compared: what is new in the later run, what is gone, and what it no longer covers.
+
+Words: a task of one run is *paired* with the task of the other run that has the same scenario, variant, bounds, flags
+and engine. A *loss* is a property instance that was tested, or an action that was taken, in the earlier run but never
+in the later one. It *may be chance* if the number of times that is *expected* for the later run's steps is small.
+"""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from attrs import frozen
+
+from kwalk.search.analyses.nightly.results import RunResult, TaskResult
+from kwalk.search.analyses.nightly.tables import FindingRow
+from kwalk.search.results.verdict import Answer
+
+BROKEN = frozenset({"violated", "bad stable state", "deadlock", "not reachable"})
+REACHABLE = "reachable"
+"""The kind of properties whose clusters are witnesses: no bad news."""
+CHANCE = 10.0
+"""Fewer expected events may be none by chance: of ten expected independent events, none occurs in 1 of 22,000 runs."""
+SLOWER = 0.25
+"""A smaller relative change of the rate is not reported."""
+LEAST_SECONDS = 1.0
+"""A rate that was measured in less time is not compared."""
+
+
+@frozen
+class Loss:
+    """A property instance or an action that the later run no longer covers; `before` is the earlier count."""
+
+    name: str
+    before: int
+    expected: float
+    may_be_chance: bool
+    is_gone: bool
+    """Whether the later model has no such property instance or action."""
+
+
+@frozen
+class Pair:
+    """A task in two runs."""
+
+    before: TaskResult
+    after: TaskResult
+
+    @property
+    def verdict_changed(self) -> bool:
+        """Whether the answers differ."""
+        return self.before.answer != self.after.answer
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the later answer is bad news that the earlier one was not."""
+        return self.verdict_changed and self.after.answer in BROKEN
+
+    @property
+    def is_undecided_now(self) -> bool:
+        """Whether the later run is undecided and the earlier one was not."""
+        return self.verdict_changed and self.after.answer == Answer.UNDECIDED.value
+
+    @property
+    def new(self) -> tuple[FindingRow, ...]:
+        """Clusters of the later run that the earlier one does not have."""
+        return _without(self.after, self.before)
+
+    @property
+    def gone(self) -> tuple[FindingRow, ...]:
+        """Clusters of the earlier run that the later one does not have."""
+        return _without(self.before, self.after)
+
+    @property
+    def shorter(self) -> tuple[tuple[FindingRow, FindingRow], ...]:
+        """Clusters of both runs that have a shorter trace now: the earlier and the later row of each."""
+        old = {cluster.cluster: cluster for cluster in self.before.clusters}
+        both = ((old[c.cluster], c) for c in self.after.clusters if c.cluster in old)
+        return tuple((was, now) for was, now in both if now.length < was.length)
+
+    @property
+    def untested(self) -> tuple[Loss, ...]:
+        """Property instances that are no longer tested."""
+        return self._losses(
+            {prop.property: prop.premise for prop in self.before.properties},
+            {prop.property: prop.premise for prop in self.after.properties},
+        )
+
+    @property
+    def stopped(self) -> tuple[Loss, ...]:
+        """Actions of which no instance is taken any longer."""
+        return self._losses(_taken(self.before), _taken(self.after))
+
+    @property
+    def bounds_newly_hit(self) -> Mapping[str, int]:
+        """Bounds that disable steps in the later run only, with their counts."""
+        old = self.before.bounds_hit
+        return {name: hits for name, hits in self.after.bounds_hit.items() if hits and not old.get(name)}
+
+    @property
+    def speed(self) -> float | None:
+        """The later rate divided by the earlier one, None if they differ little or one is not known well."""
+        if not self.before.rate or not self.after.rate:
+            return None
+        if min(self.before.spent, self.after.spent) < LEAST_SECONDS:
+            return None
+        ratio = self.after.rate / self.before.rate
+        return ratio if abs(ratio - 1) > SLOWER else None
+
+    def _losses(self, before: Mapping[str, int], after: Mapping[str, int]) -> tuple[Loss, ...]:
+        if not self.after.rounds:
+            return ()
+        share = self.after.steps / self.before.steps if self.before.steps else 1.0
+        same_work = self.after.steps == self.before.steps and self.after.walks == self.before.walks
+        return tuple(
+            Loss(name, n, n * share, n * share < CHANCE and not same_work and name in after, name not in after)
+            for name, n in before.items() if n and not after.get(name)
+        )
+
+
+@frozen
+class Comparison:
+    """All differences between two runs."""
+
+    before: RunResult
+    after: RunResult
+    pairs: tuple[Pair, ...]
+    only_before: tuple[TaskResult, ...]
+    only_after: tuple[TaskResult, ...]
+
+    @property
+    def new(self) -> Iterator[tuple[TaskResult, FindingRow]]:
+        """All new clusters with their tasks, also those of new tasks."""
+        yield from ((pair.after, cluster) for pair in self.pairs for cluster in pair.new)
+        yield from ((task, cluster) for task in self.only_after for cluster in task.clusters)
+
+    @property
+    def gone(self) -> Iterator[tuple[TaskResult, FindingRow]]:
+        """All clusters of the earlier run only, in tasks of both runs, with the earlier task."""
+        yield from ((pair.before, cluster) for pair in self.pairs for cluster in pair.gone)
+
+    @property
+    def known(self) -> int:
+        """The number of clusters that both runs have."""
+        return sum(len(pair.after.clusters) - len(pair.new) for pair in self.pairs)
+
+    @property
+    def losses(self) -> Iterator[tuple[TaskResult, Loss]]:
+        """All losses that chance does not explain."""
+        for pair in self.pairs:
+            yield from ((pair.after, loss) for loss in (*pair.untested, *pair.stopped) if not loss.may_be_chance)
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether something new is broken."""
+        broken = any(cluster.kind != REACHABLE for _, cluster in self.new)
+        return broken or any(pair.is_worse for pair in self.pairs) or any(t.answer in BROKEN for t in self.only_after)
+
+    @property
+    def has_lost(self) -> bool:
+        """Whether the later run knows less: coverage or a task is lost, or a task is undecided that was not."""
+        lost = bool(self.only_before) or next(self.losses, None) is not None
+        return lost or any(pair.is_undecided_now for pair in self.pairs)
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the clusters, the verdicts and the coverage are the same."""
+        other = bool(self.only_before or self.only_after) or any(pair.verdict_changed for pair in self.pairs)
+        return not other and not [*self.new, *self.gone, *self.losses]
+
+    @property
+    def exit_code(self) -> int:
+        """12 if something is newly broken, 3 if the later run knows less, else 0."""
+        if self.is_broken:
+            return Answer.VIOLATED.exit_code
+        return Answer.UNDECIDED.exit_code if self.has_lost else 0
+
+
+def compare(before: RunResult, after: RunResult) -> Comparison:
+    """Return the comparison of two runs, their tasks paired."""
+    old, new = dict(_named(before.tasks)), dict(_named(after.tasks))
+    return Comparison(
+        before, after, tuple(Pair(old[key], task) for key, task in new.items() if key in old),
+        tuple(task for key, task in old.items() if key not in new),
+        tuple(task for key, task in new.items() if key not in old),
+    )  # fmt: skip
+
+
+def _named(tasks: Iterable[TaskResult]) -> Iterator[tuple[tuple[object, ...], TaskResult]]:
+    """Yield each task with the key that pairs it; equal keys are numbered."""
+    counted: Counter[tuple[str, ...]] = Counter()
+    for task in tasks:
+        yield (*task.key, counted[task.key]), task
+        counted[task.key] += 1
+
+
+def _without(one: TaskResult, other: TaskResult) -> tuple[FindingRow, ...]:
+    known = {cluster.cluster for cluster in other.clusters}
+    return tuple(cluster for cluster in one.clusters if cluster.cluster not in known)
+
+
+def _taken(task: TaskResult) -> dict[str, int]:
+    """Return how often instances of each action were taken."""
+    taken: Counter[str] = Counter()
+    for instance in task.actions:
+        taken[instance.action] += instance.taken
+    return dict(taken)

@@ -1,0 +1,155 @@
+"""A comparison of two nightly runs: as blocks for text and HTML, and as the object that `--json` prints."""
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from attrs import asdict
+
+from kwalk.reports.document import Block, Card, CodeBlock, Details, Paragraph, Span, strong
+from kwalk.reports.json_output import FORMAT
+from kwalk.reports.nightly_compare.comparison import REACHABLE, Comparison, Loss, Pair
+from kwalk.reports.nightly_compare.environment import environment_notes, is_repeatable
+from kwalk.reports.nightly_compare.phrases import (
+    evidence,
+    headline,
+    pair_sentences,
+    shape_of,
+    tone_of_answer,
+    trace_file,
+)
+from kwalk.search.analyses.nightly.results import RunResult, TaskResult
+from kwalk.search.analyses.nightly.tables import FindingRow
+
+Link = Callable[[TaskResult, FindingRow], str | None]
+"""The address of a cluster's story on a page, None without one."""
+SUMMARIES = {0: ("NOTHING WORSE", "good"), 3: ("LESS IS KNOWN", "open"), 12: ("NEWLY BROKEN", "bad")}
+"""The first words of a comparison and their tone, by exit code."""
+OPEN = 10
+"""The number of new or gone clusters that a page shows without a click."""
+
+
+def comparison_text(comparison: Comparison) -> Iterator[Block]:
+    """Yield the summary, then all differences."""
+    word, tone = SUMMARIES[comparison.exit_code]
+    yield Paragraph([strong(word, tone), f"  {headline(comparison)}"])
+    yield Paragraph([Span(f"{comparison.before.path} → {comparison.after.path}", "faint")], 2)
+    yield from differences(comparison)
+
+
+def differences(comparison: Comparison, link: Link | None = None) -> Iterator[Block]:
+    """Yield what is new, then what else differs in each task, what is gone, and how the runs themselves differ.
+
+    With `link`, new clusters link to their stories; without, they have the command that shows their trace.
+    """
+    yield from _clusters(comparison, "NEW", comparison.new, link)
+    for pair in comparison.pairs:
+        yield from _card(pair.after.name, pair_sentences(pair), tone_of_answer(pair.after.answer))
+    for which, tasks in (("later", comparison.only_after), ("earlier", comparison.only_before)):
+        for task in tasks:
+            text = f"in the {which} run only: {task.answer} ({task.how})"
+            yield from _card(task.name, [text], tone_of_answer(task.answer))
+    yield from _clusters(comparison, "GONE", comparison.gone, link)
+    yield from _card("How the runs differ", environment_notes(comparison.before, comparison.after))
+
+
+def _card(title: str, sentences: Iterable[str], tone: str = "") -> Iterator[Block]:
+    paragraphs = tuple(Paragraph(sentence, 4) for sentence in sentences)
+    if paragraphs:
+        yield Card([strong(title)], paragraphs, tone)
+
+
+def _clusters(
+    comparison: Comparison, word: str, found: Iterable[tuple[TaskResult, FindingRow]], link: Link | None
+) -> Iterator[Block]:
+    cards = tuple(_cluster_card(comparison, word, *each, link) for each in found)
+    yield from cards[:OPEN]
+    if len(cards) > OPEN:
+        yield Details(f"{len(cards) - OPEN} more are {word.lower()}", cards[OPEN:])
+
+
+def _cluster_card(comparison: Comparison, word: str, task: TaskResult, cluster: FindingRow, link: Link | None) -> Card:
+    tone = "good" if cluster.kind == REACHABLE else "bad"
+    title = [strong(word, tone), strong(f"  {task.name}: {cluster.property}")]
+    blocks: list[Paragraph | CodeBlock] = [Paragraph(evidence(task, cluster), 7)]
+    if link is not None and word == "NEW" and (address := link(task, cluster)):
+        blocks.append(Paragraph([Span("its trace", href=address)]))
+    blocks.append(Paragraph([Span(shape_of(cluster), "faint")], 7))
+    trace = trace_file(comparison.after.path, task, cluster) if word == "NEW" and link is None else None
+    if trace is not None:
+        blocks.append(CodeBlock((f"kwalk show {shlex.quote(str(trace))}",), 7))
+    return Card(title, tuple(blocks), tone)
+
+
+# JSON.
+
+MANIFEST_FIELDS = ("state", "seed", "commit", "config_sha256", "kwalk", "started", "wall_seconds")
+"""Fields of a manifest that the object repeats."""
+
+
+def comparison_object(comparison: Comparison) -> dict[str, Any]:
+    """Return the object."""
+    before, after = comparison.before, comparison.after
+    return {
+        "format": FORMAT,
+        "before": _run(before),
+        "after": _run(after),
+        "repeatable": is_repeatable(before, after),
+        "notes": list(environment_notes(before, after)),
+        "new": [_cluster(after, *each) for each in comparison.new],
+        "gone": [_cluster(before, *each) for each in comparison.gone],
+        "known": comparison.known,
+        "tasks": [_pair(pair) for pair in comparison.pairs],
+        "only_before": [_task(task) for task in comparison.only_before],
+        "only_after": [_task(task) for task in comparison.only_after],
+        "exit_code": comparison.exit_code,
+    }
+
+
+def _run(run: RunResult) -> dict[str, Any]:
+    return {
+        "run": str(run.path),
+        **{name: run.manifest.get(name) for name in MANIFEST_FIELDS},
+        "missing": list(run.missing),
+    }
+
+
+def _task(task: TaskResult) -> dict[str, Any]:
+    return {
+        "task": task.number, "name": task.name, "scenario": task.scenario, "variant": task.variant,
+        "bounds": dict(task.bounds), "flags": dict(task.flags), "engine": task.engine, "verdict": task.answer,
+        "how": task.how,
+    }  # fmt: skip
+
+
+def _cluster(run: RunResult, task: TaskResult, cluster: FindingRow) -> dict[str, Any]:
+    trace = trace_file(run.path, task, cluster)
+    return {
+        "task": task.number, "name": task.name, "cluster": cluster.cluster, "kind": cluster.kind,
+        "property": cluster.property, "steps": list(cluster.steps), "count": cluster.count,
+        "properties": list(cluster.properties),
+        "first_walk": cluster.first_walk, "length": cluster.length, "actions": list(cluster.actions),
+        "trace_file": None if trace is None else str(trace),
+    }  # fmt: skip
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    before, after = pair.before, pair.after
+    return {
+        **_task(after),
+        "verdict_before": before.answer,
+        "how_before": before.how,
+        "new": [cluster.cluster for cluster in pair.new],
+        "gone": [cluster.cluster for cluster in pair.gone],
+        "shorter": [now.cluster for _, now in pair.shorter],
+        "untested": _losses(pair.untested),
+        "stopped": _losses(pair.stopped),
+        "bounds_newly_hit": dict(pair.bounds_newly_hit),
+        "rate_before": before.rate,
+        "rate": after.rate,
+    }
+
+
+def _losses(losses: Iterable[Loss]) -> list[dict[str, Any]]:
+    return [asdict(loss) for loss in losses]

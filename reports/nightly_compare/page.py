@@ -1,0 +1,127 @@
+"""A nightly run as one HTML page: what is new first, then findings, growth, coverage, bounds and cost.
+
+No script and no external resource; readable in dark mode, on paper and on phones. The page is `index.html` in the
+folder of the run, so that links to traces are short.
+"""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from jinja2 import Environment
+
+from kwalk.reports.document import Block, Bullets, Heading, Paragraph, code, strong
+from kwalk.reports.document.html import environment, html_blocks, html_document, lanes_of
+from kwalk.reports.document.text import shown_lines, why_sentences
+from kwalk.reports.escaping import visible
+from kwalk.reports.nightly_compare import phrases
+from kwalk.reports.nightly_compare.charts import HEIGHT, LEVELS, WIDTH, curve, heatmap_rows
+from kwalk.reports.nightly_compare.comparison import REACHABLE, Comparison, compare
+from kwalk.reports.nightly_compare.environment import brief
+from kwalk.reports.nightly_compare.output import SUMMARIES, differences
+from kwalk.reports.nightly_compare.stories import chapters
+from kwalk.reports.progress import duration
+from kwalk.reports.traces.story import Fold, LoopStart
+from kwalk.search.analyses.nightly.folder import PAGE
+from kwalk.search.analyses.nightly.results import RunResult, TaskResult, read_run
+from kwalk.search.analyses.nightly.tables import FindingRow
+from kwalk.search.base.atomic_files import save
+
+FACTS = {
+    "seed": "seed", "commit": "commit", "kwalk": "kwalk", "python": "Python", "spark": "Spark", "java": "Java",
+    "platform": "platform", "cpu": "CPU", "master": "master", "cores": "cores", "started": "started", "ended": "ended",
+    "config_sha256": "configuration",
+}  # fmt: skip
+"""Fields of the manifest that the page shows, with their labels."""
+UNCHANGED = "Nothing: the clusters, the verdicts and the coverage are the same."
+
+
+def write_page(run: Path, before: Path | None = None) -> Path:
+    """Write the page of a run, compared with an earlier one if given; return its path.
+
+    Raises:
+        UsageError: A folder is not that of a run.
+    """
+    path = run / PAGE
+    save(path, nightly_page(read_run(run), None if before is None else read_run(before)).encode())
+    return path
+
+
+def nightly_page(run: RunResult, before: RunResult | None = None) -> str:
+    """Return the page of a run. Names from a model or a folder are escaped by the template."""
+    comparison = None if before is None else compare(before, run)
+    earlier = {} if comparison is None else {pair.after.number: pair.before for pair in comparison.pairs}
+    news = [] if comparison is None else differences(comparison, lambda task, cluster: f"#{_anchor(task, cluster)}")
+    return _environment().get_template("nightly.html.j2").render(
+        run=run, comparison=comparison, chapters=list(chapters(run, comparison)), news=html_blocks(news),
+        curves=[drawn for task in run.tasks if (drawn := curve(task, earlier.get(task.number)))],
+        heatmap=heatmap_rows(run.tasks), levels=range(1, LEVELS + 1), width=WIDTH, height=HEIGHT, facts=FACTS,
+        most_seconds=max((task.spent for task in run.tasks), default=0.0) or 1.0, began=_began(run),
+        earlier_began="" if before is None else _began(before), at=lambda path: os.path.relpath(path, run.path),
+        phrases=phrases, brief=brief, summaries=SUMMARIES, tone=phrases.tone_of_answer, tone_of=_tone_of,
+        duration=duration, short=_short, lanes_of=lanes_of, shown_lines=shown_lines, why_sentences=why_sentences,
+        unfold=False, anchor=_anchor, unchanged=UNCHANGED, is_fold=lambda chapter: isinstance(chapter, Fold),
+        is_loop_start=lambda chapter: isinstance(chapter, LoopStart),
+    )  # fmt: skip
+
+
+def comparison_page(comparison: Comparison, folder: Path) -> str:
+    """Return the page of a comparison for this folder, linked to the page of the later run if there is one."""
+    return html_document("Two nightly runs compared", _comparison(comparison, folder))
+
+
+def _comparison(comparison: Comparison, folder: Path) -> Iterator[Block]:
+    before, after = comparison.before, comparison.after
+    yield Heading(1, "Two nightly runs compared")
+    yield Paragraph([strong(phrases.headline(comparison), SUMMARIES[comparison.exit_code][1])])
+    runs = (("earlier", before), ("later", after))
+    yield Bullets(tuple([f"{which}: {_began(run)}, ", code(str(run.path))] for which, run in runs))
+    yield Heading(2, "Differences")
+    yield from differences(comparison, lambda task, cluster: _page_link(comparison, folder, (task, cluster)))
+    if comparison.is_unchanged:
+        yield Paragraph(UNCHANGED)
+    yield Paragraph(["Compare again: ", code(f"kwalk compare {before.path} {after.path}")])
+
+
+def _page_link(comparison: Comparison, folder: Path, found: tuple[TaskResult, FindingRow]) -> str | None:
+    """Return the address of a cluster on the page of the later run, None if there is no such page."""
+    page = comparison.after.path / PAGE
+    return f"{os.path.relpath(page, folder)}#{_anchor(*found)}" if page.exists() else None
+
+
+def _environment() -> Environment:
+    """Return the templates, with printed texts made visible."""
+    return environment().overlay(finalize=lambda thing: visible(thing) if type(thing) is str else thing)
+
+
+def _tone_of(cluster: FindingRow) -> str:
+    return "good" if cluster.kind == REACHABLE else "bad"
+
+
+def _anchor(task: TaskResult, cluster: FindingRow) -> str:
+    """Return the anchor of a cluster in the page."""
+    return f"t{task.number}-{cluster.cluster}"
+
+
+def _began(run: RunResult) -> str:
+    """Return the start of a run as a date and time in words."""
+    started = run.text_of("started")
+    try:
+        return datetime.fromisoformat(started).strftime("%A %d %B %Y, %H:%M %Z").replace(" 0", " ")
+    except ValueError:
+        return started
+
+
+def _short(number: float | None) -> str:
+    """Return a number in few characters: 843, 12.3 k, 4.56 M."""
+    if number is None:
+        return "–"
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if abs(number) >= size:
+            scaled = number / min(size, 1e3 if letter == "k" else size)
+            return f"{scaled:.3g} {letter}"
+    return f"{number:,.0f}" if abs(number) >= 10 else f"{number:.3g}"
+
+

@@ -1,0 +1,158 @@
+"""Sentences about a run and about a comparison, for text and pages alike."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from kwalk.reports.nightly_compare.charts import Curve
+from kwalk.reports.nightly_compare.comparison import BROKEN, Comparison, Loss, Pair
+from kwalk.search.analyses.nightly.folder import TRACES
+from kwalk.search.analyses.nightly.results import RunResult, TaskResult
+from kwalk.search.analyses.nightly.tables import FindingRow
+
+NAMED = 6
+"""The number of names of a list that are printed; the others are counted."""
+
+
+def times(count: int, thing: str) -> str:
+    """Return a count with its noun."""
+    plural = f"{thing[:-1]}ies" if thing.endswith("ty") else f"{thing}s"
+    return f"{count:,} {thing if count == 1 else plural}"
+
+
+def headline(comparison: Comparison) -> str:
+    """Return what is new, in a line."""
+    new, gone = len(list(comparison.new)), len(list(comparison.gone))
+    worse = sum(pair.verdict_changed for pair in comparison.pairs)
+    lost = len(list(comparison.losses)) + len(comparison.only_before)
+    parts = [times(new, "new cluster") if new else "", times(worse, "changed verdict") if worse else ""]
+    parts += [f"{gone:,} gone" if gone else "", f"{lost:,} no longer covered" if lost else ""]
+    text = ", ".join(filter(None, parts)) or "nothing new"
+    return f"{text}; {times(comparison.known, 'known cluster')}"
+
+
+def shape_of(cluster: FindingRow) -> str:
+    """Return the steps of a cluster's shape in a line."""
+    return "; ".join(cluster.steps) or "an initial state"
+
+
+def evidence(task: TaskResult, cluster: FindingRow) -> str:
+    """Return the length of a cluster's trace, and the number of its findings."""
+    proved = ", the shortest" if cluster.shortest else ""
+    first = f", first in walk {cluster.first_walk:,}" if task.walks else ""
+    return f"{times(cluster.length, 'step')}{proved}; {times(cluster.count, 'minimized finding')}{first}"
+
+
+def tone_of_answer(answer: str) -> str:
+    """Return the tone of an answer: good, bad or open."""
+    return "bad" if answer in BROKEN else {"holds": "good"}.get(answer, "open")
+
+
+def trace_file(run: Path, task: TaskResult, cluster: FindingRow) -> Path | None:
+    """Return the saved trace of a cluster, None if there is none (yet)."""
+    path = run / TRACES / f"{task.number:04}-{cluster.cluster}.itf.json"
+    return path if path.exists() else None
+
+
+def pair_sentences(pair: Pair) -> Iterator[str]:
+    """Yield the differences of a task besides its clusters, the most serious first."""
+    before, after = pair.before, pair.after
+    if pair.verdict_changed:
+        yield f"{before.answer} ({before.how}) → {after.answer} ({after.how})"
+    for was, now in pair.shorter:
+        yield f"{now.property} is reached in {times(now.length, 'step')} instead of {was.length:,}"
+    yield from _losses("no longer tested", pair.untested)
+    yield from _losses("no longer taken", pair.stopped)
+    if pair.bounds_newly_hit:
+        hits = ", ".join(f"{name} ({count:,} times)" for name, count in pair.bounds_newly_hit.items())
+        yield f"newly reached bounds: {hits}"
+    if pair.speed is not None and before.rate and after.rate:
+        unit = "steps per CPU second" if after.walks else "successors a second"
+        change = f"{pair.speed - 1:+.0%}".replace("-", "−")
+        yield f"speed: {before.rate:,.0f} → {after.rate:,.0f} {unit} ({change})"
+
+
+def _losses(what: str, losses: Iterable[Loss]) -> Iterator[str]:
+    """Yield at most three sentences: losses that count, losses that may be chance, and what the later model lacks."""
+    lost = list(losses)
+    real = [f"{loss.name} ({loss.before:,} before)" for loss in lost if not loss.is_gone and not loss.may_be_chance]
+    rare = [f"{loss.name} ({loss.before:,} before)" for loss in lost if loss.may_be_chance]
+    gone = [loss.name for loss in lost if loss.is_gone]
+    if real:
+        yield f"{what}: {listed(real)}"
+    if rare:
+        yield f"{what}, possibly by chance, because it was rare: {listed(rare)}"
+    if gone:
+        yield f"not in the later model: {listed(gone)}"
+
+
+def listed(names: list[str]) -> str:
+    """Return the first names, and the number of the others."""
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
+def untested(task: TaskResult) -> list[str]:
+    """Return the property instances whose premise held in no state."""
+    return [prop.property for prop in task.properties if not prop.premise]
+
+
+def never_taken(task: TaskResult) -> list[str]:
+    """Return the actions of which no instance was taken, and the number of such instances of other actions."""
+    taken: dict[str, list[bool]] = {}
+    for instance in task.actions:
+        taken.setdefault(instance.action, []).append(instance.taken > 0)
+    whole = [name for name, each in taken.items() if not any(each)]
+    parts = ((name, each.count(False), len(each)) for name, each in taken.items() if any(each) and not all(each))
+    return [*whole, *(f"{name} ({less} of its {all_} instances)" for name, less, all_ in parts)]
+
+
+# Of one run.
+
+
+def summary(run: RunResult) -> str:
+    """Return what a run found, in a line."""
+    found = [task for task in run.tasks if task.clusters]
+    if not found:
+        return f"nothing found in {times(len(run.tasks), 'task')}"
+    clusters, met = sum(len(task.clusters) for task in found), sum(c.count for task in found for c in task.clusters)
+    where = f"{len(found):,} of {times(len(run.tasks), 'task')}"
+    return f"{times(clusters, 'cluster')} of {times(met, 'minimized finding')}, in {where}"
+
+
+def distinct(task: TaskResult, short: Callable[[float | None], str]) -> str:
+    """Return the number of distinct states of a task, with the error of an estimate."""
+    error = None if task.outcome is None else task.outcome.distinct_error
+    is_counted = bool(task.levels) or task.distinct is None
+    text = f"{'' if is_counted else '≈ '}{short(task.distinct)}"
+    return text if is_counted or not error else f"{text} ± {error:.1%}"
+
+
+def grown(drawn: Curve, short: Callable[[float | None], str]) -> str:
+    """Return the number of states of a growth curve, and the part of its last quarter."""
+    late = "" if drawn.late is None else f", {drawn.late:.0%} of them in the last quarter"
+    return f"{distinct(drawn.task, short)} states{late}"
+
+
+def hits(task: TaskResult) -> str:
+    """Return the bounds that a task reached."""
+    return ", ".join(f"{name} {times(count, 'time')}" for name, count in task.bounds_hit.items())
+
+
+def covered(run: RunResult) -> str:
+    """Return how many property instances were tested, and how many action instances were taken."""
+    properties = [prop for task in run.tasks for prop in task.properties]
+    instances = [instance for task in run.tasks for instance in task.actions]
+    tested, taken = sum(prop.premise > 0 for prop in properties), sum(instance.taken > 0 for instance in instances)
+    text = f"{tested:,} of {times(len(properties), 'property instance')} were tested"
+    return f"{text}, {taken:,} of {times(len(instances), 'action instance')} were taken."
+
+
+def cost(run: RunResult, short: Callable[[float | None], str], duration: Callable[[float], str]) -> Iterator[str]:
+    """Yield the time and steps of walks, then those of searches."""
+    for unit, tasks in (("steps", [task for task in run.tasks if task.walks]),
+                        ("successors", [task for task in run.tasks if not task.walks and task.steps])):
+        spent, steps = sum(task.spent for task in tasks), sum(task.steps for task in tasks)
+        if spent:
+            what = "CPU time of walks" if unit == "steps" else "searches"
+            yield f"{duration(spent)} of {what} for {short(steps)} {unit}: {short(steps / spent)} a second."

@@ -1,0 +1,105 @@
+"""The minimized traces of a run as stories: from their files or, if a task has not ended, from its tables."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from attrs import frozen
+
+from kwalk.model.language import KwalkError, Model, PropertyInstance
+from kwalk.model.language.registry import find_scenario
+from kwalk.reports.nightly_compare.comparison import Comparison
+from kwalk.reports.nightly_compare.phrases import trace_file
+from kwalk.reports.traces.replay import OpenedTrace, open_trace, replay
+from kwalk.reports.traces.story import Story, story_of
+from kwalk.reports.traces.trace_file import read_trace
+from kwalk.search.analyses.nightly.results import RunResult, TaskResult
+from kwalk.search.analyses.nightly.tables import FindingRow
+from kwalk.search.results.trace import Trace, is_violated_at_end, run
+from kwalk.search.results.verdict import DEADLOCK
+
+MOST_STORIES = 8
+"""The number of clusters of a task that are shown with their stories; the others are listed."""
+
+
+@frozen
+class ClusterStory:
+    """A cluster with its story, or with a warning why there is none."""
+
+    task: TaskResult
+    cluster: FindingRow
+    is_new: bool
+    file: Path | None
+    story: Story | None = None
+    warning: str = ""
+
+    @property
+    def is_only_listed(self) -> bool:
+        """Whether it is listed without a story, because there are many."""
+        return self.story is None and not self.warning
+
+
+@frozen
+class ClusterChapter:
+    """The clusters of a task that are new, or those that are known."""
+
+    task: TaskResult
+    is_new: bool
+    stories: tuple[ClusterStory, ...]
+
+    @property
+    def listed(self) -> tuple[ClusterStory, ...]:
+        """Those that are listed without a story."""
+        return tuple(one for one in self.stories if one.is_only_listed)
+
+
+def chapters(result: RunResult, comparison: Comparison | None) -> Iterator[ClusterChapter]:
+    """Yield all clusters of a run, new ones first, then in the order of the tasks; the first ones with stories."""
+    fresh = set() if comparison is None else {(task.number, cluster.cluster) for task, cluster in comparison.new}
+    for new in (True, False):
+        for task in result.tasks:
+            chosen = [c for c in task.clusters if ((task.number, c.cluster) in fresh) == new]
+            stories = [
+                _cluster_story(result, task, c, is_new=new, with_story=n < MOST_STORIES) for n, c in enumerate(chosen)
+            ]
+            if stories:
+                yield ClusterChapter(task, new, tuple(stories))
+
+
+def _cluster_story(
+    result: RunResult, task: TaskResult, cluster: FindingRow, *, is_new: bool, with_story: bool
+) -> ClusterStory:
+    file = trace_file(result.path, task, cluster)
+    if not with_story:
+        return ClusterStory(task, cluster, is_new, file)
+    try:
+        opened = _opened_row(task, cluster) if file is None else open_trace(read_trace(file))
+        fits = replay(opened.model, opened.trace)
+        if fits.mismatch:
+            return ClusterStory(
+                task, cluster, is_new, file, warning=f"The model has changed since the run: {fits.mismatch}."
+            )
+        return ClusterStory(
+            task, cluster, is_new, file, story_of(opened.model, opened.trace), " ".join(opened.warnings)
+        )
+    except KwalkError as error:
+        return ClusterStory(task, cluster, is_new, file, warning=f"This trace cannot be shown: {error}")
+
+
+def _opened_row(task: TaskResult, cluster: FindingRow) -> OpenedTrace:
+    """Return the trace of a cluster's row, executed again in plain Python; KwalkError if that fails."""
+    model = Model(find_scenario(task.scenario), task.variant, dict(task.bounds), dict(task.flags))
+    states = run(model, cluster.start, cluster.actions)
+    prop = next(
+        (c for key in cluster.properties if (c := _property(model, key)) and is_violated_at_end(model, c, states)), None
+    )
+    trace = Trace(
+        scenario=task.scenario, variant=task.variant, bounds=dict(task.bounds), states=states, actions=cluster.actions,
+        prop=None if prop is None else prop.key, flags=dict(task.flags), found_by=f"walk {cluster.first_walk}",
+        shortest=None,
+    )  # fmt: skip
+    return OpenedTrace(model, trace)
+
+
+def _property(model: Model, key: str) -> PropertyInstance | None:
+    return None if key == DEADLOCK else next((prop for prop in model.properties if prop.key == key), None)

@@ -1,0 +1,118 @@
+"""Verdicts, traces, models and state graphs as text, and as HTML for notebooks: both are one rendering by rich."""
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from kwalk.model.language import Model
+from kwalk.reports.document.text import print_story
+from kwalk.reports.pages.verdict import summary
+from kwalk.reports.traces.story import story_of
+from kwalk.search.analyses.state_graph import StateGraph, statistics_of
+from kwalk.search.results.trace import Trace
+from kwalk.search.results.verdict import Verdict
+
+WIDTH = 116
+"""Columns of a rendering: what fits into a notebook's cell."""
+MOST_STATES = 20
+"""A graph with more states is shown by its figures only."""
+FRAME = '<pre style="white-space:pre;overflow-x:auto;line-height:1.3;font-family:monospace">{code}</pre>'
+
+
+def text(shown: object) -> str | None:
+    """Return the text of an object, without colours; None if it is of another class."""
+    page = io.StringIO()
+    out = Console(file=page, width=WIDTH, color_system=None, markup=False, emoji=False, highlight=False)
+    if not _print(shown, out):
+        return None
+    return "\n".join(line.rstrip() for line in page.getvalue().rstrip().splitlines())
+
+
+def html(shown: object) -> str | None:
+    """Return an object as HTML, with every text escaped; None if it is of another class."""
+    out = Console(
+        file=io.StringIO(), record=True, force_terminal=True, color_system="truecolor", width=WIDTH, markup=False,
+        emoji=False, highlight=False,
+    )  # fmt: skip
+    return out.export_html(inline_styles=True, code_format=FRAME) if _print(shown, out) else None
+
+
+def _print(shown: object, out: Console) -> bool:
+    """Print an object; return whether there is a rendering for its class."""
+    match shown:
+        case Verdict():
+            _print_verdict(shown, out)
+        case Trace():
+            _print_trace(shown, out)
+        case Model():
+            out.print(_model(shown))
+        case StateGraph():
+            out.print(_graph(shown))
+        case _:
+            return False
+    return True
+
+
+def _print_verdict(verdict: Verdict, out: Console) -> None:
+    """Print the steps of the first counterexample, then the summary."""
+    found = next((finding for finding in verdict.findings if finding.trace is not None), None)
+    if verdict.model is None:
+        out.print(f"{verdict.answer.value}: {verdict.scenario} {verdict.variant}")
+        return
+    if found is not None and found.trace is not None:
+        _print_trace(found.trace, out)
+    for line in summary(verdict, verdict.model, found):
+        out.print(line)
+
+
+def _print_trace(trace: Trace, out: Console) -> None:
+    """Print the story of a trace; the names of its steps where its model is not at hand."""
+    if trace.model is None:
+        for number, step in enumerate(trace.actions, start=1):
+            out.print(f"{number:5}  {step}")
+        return
+    print_story(story_of(trace.model, trace), out)
+
+
+def _model(model: Model) -> Group:
+    sizes = ", ".join(f"{name} {size:,}" for name, size in model.binding.bounds.items())
+    table = Table(box=None, padding=(0, 2))
+    for column in ("", "name", "instances", "what it does"):
+        table.add_column(column, style="dim" if not column else "")
+    for action in model.scenario.actions:
+        count = sum(instance.action is action for instance in model.instances)
+        table.add_row("action", action.name, f"{count:,}", _sentence(action.function))
+    for declared in model.scenario.properties:
+        count = sum(instance.declaration is declared for instance in model.properties)
+        table.add_row(declared.kind.value, declared.name, f"{count:,}", _sentence(declared.function))
+    heading = Text.assemble(("MODEL", "bold"), f"  {model.scenario.name}, variant {model.variant}")
+    facts = Text(f"  bounds: {sizes or 'none'}; {len(model.leaves):,} fields of the state")
+    return Group(heading, facts, table)
+
+
+def _sentence(function: object) -> str:
+    """Return the first line of a docstring."""
+    return (getattr(function, "__doc__", None) or "").strip().split("\n")[0]
+
+
+def _graph(graph: StateGraph) -> Group:
+    figures = statistics_of(graph)
+    heading = Text.assemble(("STATE GRAPH", "bold"), f"  {graph.model.scenario.name}, variant {graph.model.variant}")
+    rest = f", {graph.left_out:,} more states are known" if graph.left_out else ", complete"
+    depth = max(each.depth for each in figures.depths)
+    facts = f"  {len(graph.nodes):,} states, {figures.steps:,} steps, depth {depth}{rest}"
+    return Group(heading, Text(facts), *(_nodes(graph) if len(graph.nodes) <= MOST_STATES else ()))
+
+
+def _nodes(graph: StateGraph) -> Iterator[RenderableType]:
+    table = Table(box=None, padding=(0, 2))
+    for column in ("state", "depth", "steps", "violated"):
+        table.add_column(column)
+    for node in graph.nodes:
+        steps = ", ".join(f"→ {edge.target}" for edge in node.edges)
+        table.add_row(str(node.number), str(node.depth), steps, ", ".join(prop.key for prop in node.violated))
+    yield table

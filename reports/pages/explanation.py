@@ -1,0 +1,270 @@
+"""An explanation of snapshots as text and as JSON: what happened between them, or which snapshot no behaviour reaches.
+
+Words: an *assumed* step is an event that no snapshot shows and that need not happen, such as a fault. All other steps
+are those of the system itself.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve, frozen
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from kwalk.model.language import Model
+from kwalk.model.language.series import Series, Waypoint
+from kwalk.model.language.settings import variant_text
+from kwalk.reports.document.text import indented, steps_table
+from kwalk.reports.escaping import visible
+from kwalk.reports.json_output import FORMAT
+from kwalk.reports.progress import duration
+from kwalk.reports.terminal import put
+from kwalk.reports.traces.story import Story, StoryStep, story_of
+from kwalk.search.analyses.explain.explain import BACKTRACKED_SEGMENTS, Explanation, FactMismatch, Fit, SegmentEffort
+from kwalk.search.analyses.explain.segment import EventTiming
+
+STYLES = {Fit.EXPLAINED: "bold green", Fit.REFUSED: "bold red", Fit.UNDECIDED: "bold yellow"}
+SHOWN = 8
+"""The number of facts of a snapshot that are shown; the others are counted."""
+WHEN = {
+    EventTiming.PATIENT: "in quiescent states",
+    EventTiming.CALM: "while the system only waits",
+    EventTiming.HASTY: "in any state",
+}
+
+
+@frozen
+class ReportedExplanation:
+    """An explanation with its model and its series of snapshots."""
+
+    model: Model
+    series: Series
+    explanation: Explanation
+    compiling: float
+    """Seconds that compiling the model took."""
+    command: str
+
+    @property
+    def story(self) -> Story | None:
+        """The behaviour up to the last snapshot that was reached; assumed steps are not routine."""
+        if self.explanation.trace is None:
+            return None
+        story = story_of(self.model, self.explanation.trace)
+        return evolve(story, steps=tuple(evolve(s, routine=not self.is_assumed(s.key)) for s in story.steps))
+
+    def is_assumed(self, key: str) -> bool:
+        """Return whether a step is an assumed one, by its key."""
+        action = self.model.instance(key).action
+        return not action.by.system or action.name in self.series.events
+
+    def legs(self) -> Iterator[tuple[Waypoint, tuple[StoryStep, ...]]]:
+        """Yield the snapshots that were reached, each with the steps that lead to it."""
+        story, begin = self.story, 0
+        for waypoint, end in zip(self.series.waypoints, self.explanation.arrivals, strict=False):
+            yield waypoint, story.steps[begin:end] if story else ()
+            begin = end
+
+
+# Text.
+
+
+def print_explanation(report: ReportedExplanation, out: Console, *, unfold: bool = False) -> None:
+    """Print the steps between the snapshots, then the answer."""
+    put(out, *_heading(report))
+    before: Waypoint | None = None
+    for number, (waypoint, steps) in enumerate(report.legs(), start=1):
+        put(out, Text(), *_chapter(report, number, (before, waypoint), steps, unfold=unfold))
+        before = waypoint
+    put(out, Text(), *_ending(report))
+
+
+def _heading(report: ReportedExplanation) -> Iterator[RenderableType]:
+    done, model = report.explanation, report.model
+    events = sum(report.is_assumed(step.key) for _, steps in report.legs() for step in steps)
+    length = done.trace.length if done.trace else 0
+    yield Text.assemble((done.fit.value.upper(), STYLES[done.fit]), f"  {headline(report)}")
+    yield indented(f"{model.scenario.name}, variant {variant_text(model.variant, model.asked_flags)}", "dim")
+    yield from (indented(fact, "dim") for fact in report.series.facts)
+    if done.fit is not Fit.EXPLAINED and length:
+        yield indented(f"Up to that snapshot, a behaviour of {length} steps with {events} assumed events:", "dim")
+
+
+def headline(report: ReportedExplanation) -> str:
+    """Return the answer in one line."""
+    done, count = report.explanation, len(report.series.waypoints)
+    if done.fit is Fit.EXPLAINED:
+        events = sum(report.is_assumed(step.key) for _, steps in report.legs() for step in steps)
+        return f"{count} snapshots, {events} assumed events, {done.trace.length if done.trace else 0} steps"
+    mismatch = done.mismatch
+    where = f"snapshot {mismatch.number + 1} of {count}, {visible(mismatch.waypoint)}" if mismatch else ""
+    if done.fit is Fit.REFUSED:
+        return f"at {where}: {_field(done.mismatch.differences) if done.mismatch else ''}"
+    return f"{visible(done.how)}, on the way to {where}"
+
+
+def _field(differences: Sequence[FactMismatch]) -> str:
+    """Return the first difference, and the number of the others."""
+    if not differences:
+        return "each fact alone is reachable, but not all of them together"
+    first = differences[0]
+    more = f", and {len(differences) - 1} more" if len(differences) > 1 else ""
+    return visible(f"{first.name} is {first.shown}, and the model has {first.closest}{more}")
+
+
+def _chapter(
+    report: ReportedExplanation,
+    number: int,
+    waypoints: tuple[Waypoint | None, Waypoint],
+    steps: tuple[StoryStep, ...],
+    *,
+    unfold: bool,
+) -> Iterator[RenderableType]:
+    before, waypoint = waypoints
+    count = f"{len(steps)} step{'s' * (len(steps) != 1)}" if steps else "no step is needed"
+    yield Text.assemble((f"{number:>3}  ", "dim"), (visible(waypoint.name), "bold"), f"  {count}")
+    assumed = [f"{step.actor} {step.text}" for step in steps if report.is_assumed(step.key)]
+    if assumed:
+        yield _inside(f"assumed: {'; '.join(assumed)}", "cyan")
+    story = report.story
+    if steps and story:
+        yield Padding(steps_table(evolve(story, steps=steps), unfold=unfold), (0, 0, 0, 5))
+    yield _inside(f"shows: {'; '.join(_news(before, waypoint))}", "dim")
+
+
+def _inside(text: str, style: str = "") -> RenderableType:
+    return Padding(Text(visible(text, 4000), style=style), (0, 0, 0, 5))
+
+
+def _news(before: Waypoint | None, waypoint: Waypoint) -> list[str]:
+    """Return the facts of a snapshot that differ from the one before."""
+    known = {fact.name: fact.shown for fact in before.facts} if before else {}
+    found = [f"{f.name} {f.shown}" for f in waypoint.facts if known.get(f.name) != f.shown]
+    if not found:
+        return ["the same facts as the one before"]
+    rest = len(found) - SHOWN
+    return [*found[:SHOWN], *([f"and {rest} more"] if rest > 0 else [])]
+
+
+def _ending(report: ReportedExplanation) -> Iterator[RenderableType]:
+    done = report.explanation
+    if done.mismatch and done.fit is not Fit.EXPLAINED:
+        yield Text(f"{visible(done.mismatch.waypoint)} is not reached. It differs from the nearest state of the model:")
+        yield _differences(done.mismatch.differences)
+        yield Text()
+    for sentence in sentences(report):
+        yield indented(sentence)
+
+
+def _differences(differences: Sequence[FactMismatch]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
+    for title in ("", "the snapshot", "the nearest state", "values in visited states"):
+        table.add_column(title, overflow="fold")
+    for difference in differences[:SHOWN]:
+        reached = ", ".join(difference.reached)
+        row = (difference.name, difference.shown, difference.closest, reached)
+        table.add_row(*(Text(visible(text)) for text in row))
+    if len(differences) > SHOWN:
+        table.add_row(Text(f"and {len(differences) - SHOWN} more", style="dim"))
+    return table
+
+
+def sentences(report: ReportedExplanation) -> list[str]:
+    """Return sentences on how sure the answer is, and on its cost."""
+    done = report.explanation
+    found = [
+        f"{done.states:,} states in {duration(done.seconds)}; compiling the model took {duration(report.compiling)}."
+    ]
+    if done.fit is Fit.EXPLAINED:
+        return ["Every step is confirmed in plain Python. Other behaviours may fit as well.", *found]
+    hits = ", ".join(f"{name} {count:,} times" for name, count in done.bounds_hit.items())
+    within = [f"Bounds that disabled steps: {hits}."] if hits else []
+    return [*scope(done), *within, *found]
+
+
+def scope(done: Explanation) -> list[str]:
+    """Return the assumptions within which the search was exhaustive."""
+    last = max((effort.number for effort in done.efforts), default=0)
+    sentences = []
+    for number in sorted({effort.number for effort in done.efforts}, reverse=True):
+        efforts = [effort for effort in done.efforts if effort.number == number]
+        counts = {timing: min(_complete(effort, timing) for effort in efforts) for timing in EventTiming}
+        known = [f"up to {n} {WHEN[timing]}" for timing, n in counts.items() if n >= 0]
+        starts = sum(effort.starts for effort in efforts)
+        if number < last - BACKTRACKED_SEGMENTS and number:
+            continue
+        from_ = f"from {starts:,} state{'s' * (starts != 1)}"
+        sentences.append(
+            f"Before {efforts[0].waypoint}, {from_}, complete: assumed events {', '.join(known) or 'none'}."
+        )
+    return [
+        *sentences,
+        "A fault counts as two events. A behaviour that differs earlier, or has more events, may still fit.",
+    ]
+
+
+def _complete(effort: SegmentEffort, timing: EventTiming) -> int:
+    """Return the number of events up to which the search is complete; -1 if it is not complete without any."""
+    count = effort.complete.get(timing)
+    return -1 if count is None else count
+
+
+# JSON.
+
+
+def explanation_object(report: ReportedExplanation, trace_file: Path | None) -> dict[str, Any]:
+    """Return the explanation as an object for scripts."""
+    done = report.explanation
+    return {
+        "verdict": done.fit.value,
+        "how": done.how,
+        "exit_code": done.fit.exit_code,
+        "format": FORMAT,
+        "engine": "explain",
+        "scenario": report.model.scenario.name,
+        "variant": report.model.variant,
+        "flags": dict(report.model.asked_flags),
+        "bounds": dict(report.model.binding.bounds),
+        "headline": headline(report),
+        "facts": list(report.series.facts),
+        "snapshots": [_snapshot(report, waypoint, steps) for waypoint, steps in report.legs()],
+        "mismatch": _mismatch(done),
+        "notes": sentences(report),
+        "efforts": [_effort(effort) for effort in done.efforts],
+        "distinct_states": done.states,
+        "bounds_hit": dict(done.bounds_hit),
+        "seconds": round(done.seconds, 3),
+        "compile_seconds": round(report.compiling, 3),
+        "trace_file": str(trace_file) if trace_file else None,
+        "command": report.command,
+    }
+
+
+def _snapshot(report: ReportedExplanation, waypoint: Waypoint, steps: tuple[StoryStep, ...]) -> dict[str, Any]:
+    return {
+        "name": waypoint.name,
+        "assumed": [step.key for step in steps if report.is_assumed(step.key)],
+        "actions": [step.key for step in steps],
+        "facts": {fact.name: fact.shown for fact in waypoint.facts},
+    }
+
+
+def _mismatch(done: Explanation) -> dict[str, Any] | None:
+    if done.mismatch is None or done.fit is Fit.EXPLAINED:
+        return None
+    return {
+        "snapshot": done.mismatch.number,
+        "name": done.mismatch.waypoint,
+        "differences": [
+            {"name": d.name, "shown": d.shown, "nearest": d.closest, "reached": list(d.reached), "never": d.never}
+            for d in done.mismatch.differences
+        ],
+    }
+
+
+def _effort(effort: SegmentEffort) -> dict[str, Any]:
+    complete = {timing.value: count for timing, count in effort.complete.items()}
+    return {"snapshot": effort.waypoint, "starts": effort.starts, "states": effort.states, "complete": complete}

@@ -1,0 +1,62 @@
+"""Saving a trace: an ITF file that replays it, an HTML page and a Markdown page, all of them or none."""
+from __future__ import annotations
+
+import hashlib
+import shlex
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed
+from pathlib import Path
+
+from attrs import evolve
+
+from kwalk.model.language import Model
+from kwalk.reports.document.html import html_page
+from kwalk.reports.document.markdown import markdown_page
+from kwalk.reports.escaping import file_stem, visible
+from kwalk.reports.files import OutFolder
+from kwalk.reports.traces.itf import itf_text
+from kwalk.reports.traces.story import story_of
+from kwalk.search.results.trace import Trace
+
+FORMATS = {"trace": ".itf.json", "page": ".html", "markdown": ".md"}
+
+
+def version() -> str:
+    """Return the installed version of kwalk."""
+    try:
+        return installed("kwalk")
+    except PackageNotFoundError:
+        return "from source"
+
+
+def save(model: Model, trace: Trace, out: OutFolder) -> dict[str, Path]:
+    """Write a trace in all formats; return its paths by format.
+
+    Args:
+        model: The model of the trace.
+        trace: A stamped trace (see `replay.stamped`).
+        out: The folder to write to.
+
+    Raises:
+        CannotWrite: A file cannot be written; then none is.
+    """
+    names = {kind: stem(model, trace) + ending for kind, ending in FORMATS.items()}
+    replay = f"kwalk replay {shlex.quote(visible(str(out.path / names['trace'])))}"
+    story = evolve(story_of(model, trace), reproduce=replay)
+    written = out.write(
+        {
+            names["trace"]: itf_text(model, trace, version()),
+            names["page"]: html_page(story),
+            names["markdown"]: markdown_page(story),
+        }
+    )
+    return {kind: written[name] for kind, name in names.items()}
+
+
+def stem(model: Model, trace: Trace) -> str:
+    """Return the name of a trace's files: scenario, variant, property, and a digest of the trace."""
+    bounds, flags = sorted(trace.bounds.items()), [sorted(trace.flags.items())] if trace.flags else []
+    more = [*flags, *([] if trace.loop is None else [trace.loop])]
+    same = (trace.scenario, trace.variant, bounds, trace.states[0], trace.actions, trace.prop, *more)
+    digits = hashlib.blake2b(repr(same).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    return f"{file_stem(model.scenario.name, trace.variant, trace.prop or 'no property', longest=80)}-{digits}"

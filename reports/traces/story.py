@@ -1,0 +1,295 @@
+"""A trace as a story: who took which step, what it changed, what is wrong in the last state, and why.
+
+Words: a step is *routine* if a system actor takes it and it changes nothing that the violated property reads in any
+state of the trace. A *fold* is a run of routine steps, shown as one line. In a lasso (a trace that repeats forever), a
+*loop start* stands before the steps of the loop, and none of these is folded. All texts of a story are visible ones
+(see `escaping`), so that renderers only add their own syntax.
+"""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+
+from attrs import evolve, field, frozen
+
+from kwalk.model.language import Kind, Model, PropertyInstance
+from kwalk.model.language.settings import variant_text
+from kwalk.reports.escaping import LONGEST, visible
+from kwalk.reports.traces.changes import Change, ChangeLine, Part, changes, lines, parts_of, path_text
+from kwalk.reports.traces.read_set import FinalStates, decisive, read_set
+from kwalk.search.results.fairness import is_counterexample
+from kwalk.search.results.trace import Trace
+
+SHOWN = 3
+"""The number of changed lines of a step that are shown; the others are counted."""
+NAMED = 3
+"""The number of different steps in a fold that are named."""
+READ_ALSO = 8
+"""The number of values that a property reads, with the decisive ones, that are shown; the others are counted."""
+
+
+@frozen
+class StoryStep:
+    """One line of a story."""
+
+    number: int
+    key: str
+    actor: str
+    system: bool
+    text: str
+    source: str
+    changes: tuple[ChangeLine, ...]
+    routine: bool = False
+
+
+@frozen
+class Fold:
+    """A run of routine steps, shown as one line."""
+
+    steps: tuple[StoryStep, ...]
+
+    @property
+    def actors(self) -> tuple[str, ...]:
+        """The actors of the steps, each once, in order."""
+        return tuple(dict.fromkeys(step.actor for step in self.steps))
+
+    @property
+    def text(self) -> str:
+        """The number of the steps and their actors."""
+        return f"{len(self.steps)} routine steps ({', '.join(self.actors)})"
+
+    @property
+    def summary(self) -> str:
+        """The steps, the most frequent first; the rarest are left out."""
+        times = Counter(step.text for step in self.steps).most_common()
+        named = [f"{text} ×{count}" if count > 1 else text for text, count in times[:NAMED]]
+        return "; ".join([*named, "…"] if len(times) > NAMED else named)
+
+
+@frozen
+class Why:
+    """The description of the violated property, and what it reads in the last state."""
+
+    text: str
+    decisive: tuple[tuple[str, str], ...] = ()
+    also: tuple[tuple[str, str], ...] = ()
+    more: int = 0
+    stable: bool = False
+    endless: bool = False
+    """Whether an `eventually` property is violated: what it awaits never holds."""
+
+
+@frozen
+class LoopStart:
+    """The place in a story from where it repeats forever; `steps` are those of the loop, perhaps none."""
+
+    steps: tuple[StoryStep, ...]
+
+    @property
+    def text(self) -> str:
+        """The numbers of the steps that repeat."""
+        if not self.steps:
+            return "from here on the state stays the same: no system action is enabled"
+        first, last = self.steps[0].number, self.steps[-1].number
+        return f"step {first} repeats forever" if first == last else f"steps {first} to {last} repeat forever"
+
+
+@frozen
+class Story:
+    """Everything that a report about one trace shows."""
+
+    headline: str
+    prop: str
+    symptom: str
+    log: str
+    scenario: str
+    about: str
+    variant: str
+    bounds: tuple[tuple[str, int], ...]
+    length: int
+    shortest: str | None
+    found_by: str
+    seed: int | None
+    command: str
+    start: tuple[tuple[str, str], ...]
+    steps: tuple[StoryStep, ...]
+    why: Why | None
+    reproduce: str = ""
+    files: Mapping[str, str] = field(factory=dict)
+    """Names of the other files of the same trace, by format."""
+    loop: int | None = None
+    """The number of steps before the loop, None without a loop."""
+
+    @property
+    def actors(self) -> tuple[str, ...]:
+        """The lanes of a diagram, in order of appearance."""
+        return tuple(dict.fromkeys(step.actor for step in self.steps))
+
+    @property
+    def length_text(self) -> str:
+        """The number of steps, and whether it is known that there is no shorter trace."""
+        steps = f"{self.length} step" + "s" * (self.length != 1)
+        if self.loop is not None:
+            rest = self.length - self.loop
+            return f"{steps}, the last {rest} repeated forever" if rest else f"{steps}, then the state stays the same"
+        return f"{steps}, the shortest ({self.shortest})" if self.shortest else f"{steps}, perhaps not the shortest"
+
+    @property
+    def model_text(self) -> str:
+        """The scenario, its variant and bounds."""
+        sizes = ", ".join(f"{name} {size}" for name, size in self.bounds)
+        return f"{self.scenario}, variant {self.variant}; {sizes or 'no bounds'}"
+
+    @property
+    def origin(self) -> str:
+        """The engine that found the trace, with its seed; empty if unknown."""
+        return self.found_by and self.found_by + ("" if self.seed is None else f" (seed {self.seed})")
+
+    def chapters(self, *, unfold: bool = False) -> Iterator[StoryStep | Fold | LoopStart]:
+        """Yield the steps in order, runs of two or more routine ones folded, with a loop start before a loop."""
+        yield from _folded(self.steps[: self.loop], unfold=unfold)
+        if self.loop is not None:
+            yield LoopStart(self.steps[self.loop :])
+            yield from self.steps[self.loop :]
+
+
+def _folded(steps: tuple[StoryStep, ...], *, unfold: bool) -> Iterator[StoryStep | Fold]:
+    for routine, run in groupby(steps, key=lambda step: step.routine and not unfold):
+        group = tuple(run)
+        if routine and len(group) > 1:
+            yield Fold(group)
+        else:
+            yield from group
+
+
+def story_of(model: Model, trace: Trace) -> Story:
+    """Return the story of a trace of this model."""
+    prop = next((c for c in model.properties if c.key == trace.prop), None)
+    parts = parts_of(model)
+    scenario = model.scenario
+    return Story(
+        headline=headline(model, trace, prop),
+        prop=_shown(_in_words(model, prop)),
+        symptom=_shown(prop.declaration.symptom if prop else ""),
+        log=_shown(prop.declaration.log if prop else ""),
+        scenario=_shown(trace.scenario),
+        about=_shown(scenario.story),
+        variant=_shown(variant_text(trace.variant, trace.flags)),
+        bounds=tuple((_shown(name), size) for name, size in trace.bounds.items()),
+        length=trace.length,
+        shortest=_shown(trace.shortest) if trace.shortest else None,
+        found_by=_shown(trace.found_by),
+        seed=trace.seed,
+        command=_shown(trace.command),
+        start=tuple(_values(model, _unlike_default(model, parts, trace), trace, at=0)),
+        steps=_steps(model, trace, prop, parts),
+        why=_why(model, trace, prop, parts) if prop else None,
+        loop=trace.loop,
+    )
+
+
+def _in_words(model: Model, prop: PropertyInstance | None) -> str:
+    with model.active():
+        return prop.says if prop else ""
+
+
+def headline(model: Model, trace: Trace, prop: PropertyInstance | None) -> str:
+    """Return what the trace shows, in one to three words; its last state is evaluated again."""
+    if prop is None:
+        stuck = next(iter(model.successors(trace.states[-1])), None) is None
+        return "DEADLOCK" if stuck else "SAMPLE"
+    if prop.kind is Kind.REACHABLE:
+        return "REACHED" if model.truth(prop, trace.states[-1]) else "NOT REACHED"
+    if not is_counterexample(model, prop, trace):
+        return "NOT VIOLATED"
+    return "BAD STABLE STATE" if prop.kind is Kind.WHEN_QUIESCENT else "VIOLATED"
+
+
+def _shown(text: str) -> str:
+    return visible(" ".join(text.split(" ")), 10 * LONGEST)
+
+
+# Steps.
+
+
+def _steps(
+    model: Model, trace: Trace, prop: PropertyInstance | None, parts: tuple[Part, ...]
+) -> tuple[StoryStep, ...]:
+    read = _ever_read(model, trace, prop)
+    steps = []
+    instances = {instance.key: instance for instance in model.instances}
+    for number, key in enumerate(trace.actions, start=1):
+        instance = instances[key]
+        changed = changes(model, parts, trace.states[number - 1], trace.states[number])
+        marked = [_marked(change, read) for change in changed]
+        with model.active():
+            actor, text = _shown(instance.actor), _shown(instance.says)
+        steps.append(
+            StoryStep(
+                number=number,
+                key=key,
+                actor=actor,
+                system=instance.action.by.system,
+                text=text,
+                source=_shown(instance.action.source),
+                changes=lines(marked),
+                routine=_is_routine(marked, number, trace) and instance.action.by.system,
+            )
+        )
+    return tuple(steps)
+
+
+def _ever_read(model: Model, trace: Trace, prop: PropertyInstance | None) -> frozenset[int]:
+    """Return the parts that the property reads in any state of the trace."""
+    found: set[int] = set()
+    if prop is not None:
+        double = prop.kind is Kind.STEP
+        for before, after in zip((None, *trace.states[:-1]), trace.states, strict=True):
+            if before is not None or not double:
+                found |= read_set(model, prop, after, before if double else None)
+    return frozenset(found)
+
+
+def _marked(change: Change, read: frozenset[int]) -> Change:
+    """Return the change with visible texts, marked if the property reads it."""
+    old, new = (None if text is None else visible(text, LONGEST) for text in (change.old, change.new))
+    return evolve(change, old=old, new=new, matters=change.start in read)
+
+
+def _is_routine(changed: Iterable[Change], number: int, trace: Trace) -> bool:
+    last = trace.length if trace.loop in (None, trace.length) else trace.loop + 1
+    return number < last and not any(change.matters for change in changed)
+
+
+# Beginning and end.
+
+
+def _unlike_default(model: Model, parts: tuple[Part, ...], trace: Trace) -> list[Part]:
+    """Return the parts in which the first state differs from the default state."""
+    with model.active():
+        fresh = model.vector(model.scenario.state())
+    return [part for part in parts if part.numbers(trace.states[0]) != part.numbers(fresh)]
+
+
+def _values(model: Model, parts: Iterable[Part], trace: Trace, *, at: int) -> list[tuple[str, str]]:
+    with model.active():
+        return [(visible(path_text(p.path), LONGEST), visible(p.value_text(trace.states[at]), LONGEST)) for p in parts]
+
+
+def _why(model: Model, trace: Trace, prop: PropertyInstance, parts: tuple[Part, ...]) -> Why:
+    end = FinalStates(trace.states[-1], trace.states[-2] if prop.kind is Kind.STEP and trace.length else None)
+    starts = read_set(model, prop, end.vector, end.before)
+    read = [part for part in parts if part.start in starts]
+    violated = prop.kind is not Kind.REACHABLE and is_counterexample(model, prop, trace)
+    cause = decisive(model, prop, end, read) if violated else []
+    rest = [part for part in read if part not in cause]
+    shown = rest[: max(0, READ_ALSO - len(cause))]
+    return Why(
+        text=_shown(" ".join(prop.declaration.about.split())),
+        decisive=tuple(_values(model, cause, trace, at=-1)),
+        also=tuple(_values(model, shown, trace, at=-1)),
+        more=len(rest) - len(shown),
+        stable=violated and (prop.kind is Kind.WHEN_QUIESCENT or trace.loop == trace.length),
+        endless=violated and prop.kind is Kind.EVENTUALLY,
+    )

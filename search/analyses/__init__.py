@@ -1,0 +1,1 @@
+"""Analyses that combine engines: hunt, check, audit, mutation, explain, Hypothesis, nightly runs, state graphs."""

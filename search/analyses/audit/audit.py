@@ -1,0 +1,197 @@
+"""An audit of fixes: search each trial of each fix with the fix off and with it on, and compare the two.
+
+Words: a *row* of the table is a trial of a fix, with a *cell* for each setting of its flag. Cells that would be the
+same search are searched once. A *saved* outcome of an earlier audit is reused if it is decided, or had as much time as
+there is now, and the model is the same.
+"""
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from attrs import define, evolve, field, frozen
+
+from kwalk.model.language import Fix, KwalkError, Scenario, Trial, UsageError
+from kwalk.model.language.errors import unknown
+from kwalk.model.language.registry import find_scenario
+from kwalk.search.analyses.audit.cells import (
+    AuditCell,
+    AuditOptions,
+    CellOutcome,
+    CellStatus,
+    Judgement,
+    SavedOutcomes,
+    examine,
+    judge,
+)
+from kwalk.search.base.progress import Progress, Report
+from kwalk.search.base.worker_processes import run_in_processes
+
+INTERRUPTED = CellOutcome(CellStatus.UNDECIDED, why="interrupted")
+"""The outcome of a cell that was not searched before Ctrl-C."""
+
+
+@frozen
+class AuditRow:
+    """A trial of a fix: its cells with the fix off and on, and their outcomes."""
+
+    off: AuditCell
+    on: AuditCell
+    without: CellOutcome
+    with_it: CellOutcome
+
+    @property
+    def fix(self) -> Fix:
+        """The fix."""
+        return self.on.fix
+
+    @property
+    def trial(self) -> Trial:
+        """The trial."""
+        return self.on.trial
+
+    @property
+    def judgement(self) -> Judgement:
+        """The result of the comparison."""
+        return judge(self.without, self.with_it)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether both cells are decided."""
+        return self.without.is_decided and self.with_it.is_decided
+
+    @property
+    def cells(self) -> tuple[tuple[AuditCell, CellOutcome], tuple[AuditCell, CellOutcome]]:
+        """Both cells with their outcomes, off before on."""
+        return (self.off, self.without), (self.on, self.with_it)
+
+
+def cells_of(fixes: Iterable[Fix], scenario: str | None = None) -> list[tuple[AuditCell, AuditCell]]:
+    """Return the cells (off, on) of each row; with `scenario`, only of the trials in the scenario of that name.
+
+    Raises:
+        UsageError: A trial names an unknown scenario or property, or no fix has a trial in `scenario`.
+    """
+    rows, names = [], []
+    for fix in fixes:
+        for trial in fix.trials:
+            names.append(trial.scenario_name)
+            if scenario in (None, trial.scenario_name):
+                rows.append(_cells(fix, trial))
+    if not rows:
+        raise unknown("scenario in which these fixes are tried", str(scenario), dict.fromkeys(names))
+    return rows
+
+
+def _cells(fix: Fix, trial: Trial) -> tuple[AuditCell, AuditCell]:
+    try:
+        found = trial.scenario if isinstance(trial.scenario, Scenario) else find_scenario(trial.scenario)
+        off, on = (AuditCell(fix, trial, found, setting) for setting in (fix.off, fix.on))
+        for cell in (off, on):
+            _ = cell.properties
+    except KwalkError as error:
+        raise UsageError(f"Fix {fix.name!r}, trial in {trial.scenario_name!r}: {error}") from error
+    return off, on
+
+
+def audit(
+    rows: Iterable[tuple[AuditCell, AuditCell]], options: AuditOptions | None = None, **others: Any
+) -> tuple[AuditRow, ...]:
+    """Search the cells; return the rows with their outcomes. After Ctrl-C the cells that are left are undecided.
+
+    Args:
+        rows: See `cells_of`.
+        options: The options.
+        **others: Fields of `AuditOptions`, as keywords.
+
+    Raises:
+        KwalkError: An action leaves its domain, or a process died; the message names the cell.
+        InternalError: Two engines contradict each other.
+    """
+    options, pairs = evolve(options or AuditOptions(), **others), list(rows)
+    keys = {id(cell): cell.key(options) for pair in pairs for cell in pair}
+    cells = {keys[id(cell)]: cell for pair in pairs for cell in pair}
+    run = _Audit(cells, evolve(options, share=options.share / options.workers), {**options.saved})
+    run.run()
+    outcomes = {key: run.outcomes.get(key, INTERRUPTED) for key in cells}
+    return tuple(AuditRow(off, on, outcomes[keys[id(off)]], outcomes[keys[id(on)]]) for off, on in pairs)
+
+
+@define(eq=False)
+class _Audit:
+    """A run of `audit`; cells, saved outcomes and outcomes are by key."""
+
+    cells: dict[str, AuditCell]
+    options: AuditOptions
+    saved: dict[str, CellOutcome]
+    outcomes: dict[str, CellOutcome] = field(factory=dict)
+    began: float = field(factory=time.monotonic)
+    examined: int = 0
+
+    def run(self) -> None:
+        """Reuse saved outcomes and search the other cells; Ctrl-C ends it."""
+        for key, cell in self.cells.items():
+            if self._is_reusable(cell, self.saved.get(key)):
+                self.outcomes[key] = self.saved[key]
+        left = {key: cell for key, cell in self.cells.items() if key not in self.outcomes}
+        try:
+            for key, outcome in self._examine_all(left):
+                self.outcomes[key] = self.saved[key] = outcome
+                self.examined += 1
+                self.options.save(self.saved)
+        except KeyboardInterrupt:
+            pass
+
+    def _is_reusable(self, cell: AuditCell, outcome: CellOutcome | None) -> bool:
+        if outcome is None or not (outcome.is_decided or (outcome.seconds or 0.0) >= self.options.seconds):
+            return False
+        return cell.confirms(outcome)
+
+    def _examine_all(self, left: dict[str, AuditCell]) -> Iterator[tuple[str, CellOutcome]]:
+        """Yield the outcomes by key as they arrive; with several workers, each cell has a process of its own."""
+        workers = min(self.options.workers, len(left))
+        if workers > 1:
+            yield from run_in_processes(
+                [[key] for key in left], lambda key: examine(left[key], self.options), workers=workers,
+                name=lambda key: left[key].name, report=lambda keys: self._report(_names(left[key] for key in keys)),
+            )  # fmt: skip
+            return
+        for key, cell in left.items():
+            self._report(cell.name)
+            try:
+                outcome = examine(cell, evolve(self.options, report=self._report_of(cell)))
+            except KwalkError as error:
+                raise KwalkError(f"{cell.name}: {error}") from error
+            yield key, outcome
+
+    def _report_of(self, cell: AuditCell) -> Report:
+        """Return the report function for the engine that searches a cell; its progress goes into the note."""
+
+        def report(inner: Progress) -> None:
+            self._report(f"{cell.name}: {inner.engine}, {inner.done:,} {inner.unit}")
+
+        return report
+
+    def _report(self, note: str) -> None:
+        elapsed, left = time.monotonic() - self.began, len(self.cells) - len(self.outcomes)
+        rest = left * elapsed / self.examined if self.examined else None
+        self.options.report(Progress("audit", len(self.outcomes), "cells", elapsed, len(self.cells), rest, note))
+
+
+def _names(cells: Iterable[AuditCell]) -> str:
+    return ", ".join(cell.name for cell in cells)
+
+
+__all__ = [
+    "AuditCell",
+    "AuditOptions",
+    "AuditRow",
+    "CellOutcome",
+    "CellStatus",
+    "Judgement",
+    "SavedOutcomes",
+    "audit",
+    "cells_of",
+    "judge",
+]

@@ -1,0 +1,117 @@
+"""A check: exhaustive search, random walks and proofs of the same properties, compared with each other.
+
+Each engine gets a third of the time. The strongest of the three verdicts is the result. A contradiction between them is
+an error of kwalk, and there is no verdict.
+"""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+from kwalk.model.language import Model, PropertyInstance
+from kwalk.search.base.progress import Report, silent
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.minimize.shrink import minimize_findings
+from kwalk.search.proof.prove import prove
+from kwalk.search.results.cross_check import check_agreement
+from kwalk.search.results.verdict import Answer, Verdict
+from kwalk.search.simulation.walk import walk
+
+SECONDS = 60.0
+"""The default time budget of a check."""
+WALK_DEPTH = 100
+Engine = Callable[..., Verdict]
+
+
+@frozen(kw_only=True)
+class CheckOptions:
+    """The options of `check`.
+
+    Args:
+        properties: The property instances to check; None for all of the model.
+        seed: The seed of the random walks.
+        seconds: The time budget of the whole check; None for SECONDS.
+        workers: The number of threads; None for the default of each engine.
+        report: Receives progress about twice a second.
+        command: The command line that reproduces the check.
+    """
+
+    properties: Iterable[PropertyInstance] | None = None
+    seed: int = 0
+    seconds: float | None = None
+    workers: int | None = None
+    report: Report = field(default=silent, repr=False)
+    command: str = ""
+
+
+def check(model: Model, options: CheckOptions | None = None, **others: Any) -> Verdict:
+    """Run three engines and compare their verdicts; return the strongest.
+
+    Traces of walks and of proofs are minimized. Ctrl-C ends the running engine, and the others are skipped.
+
+    Args:
+        model: The model.
+        options: The options.
+        **others: Fields of `CheckOptions`, as keywords.
+
+    Raises:
+        Contradiction: Two verdicts contradict each other.
+    """
+    options, began = evolve(options or CheckOptions(), **others), time.monotonic()
+    verdicts = list(_verdicts(model, options))
+    check_agreement(model, *verdicts)
+    return evolve(
+        min(verdicts, key=_weakness), engine="check", seed=options.seed, seconds=time.monotonic() - began,
+        command=options.command, notes=tuple(_notes(verdicts)),
+    )  # fmt: skip
+
+
+def _verdicts(model: Model, options: CheckOptions) -> Iterator[Verdict]:
+    """Run the engines one after another, until Ctrl-C."""
+    threads = {} if options.workers is None else {"workers": options.workers}
+    engines: list[tuple[Engine, dict[str, Any]]] = [
+        (exhaust, threads), (_walks, {"seed": options.seed, **threads}), (_proof, {})
+    ]  # fmt: skip
+    properties = tuple(model.properties if options.properties is None else options.properties)
+    share = (options.seconds or SECONDS) / len(engines)
+    for engine, own in engines:
+        verdict = engine(
+            model, properties=properties, seconds=share, report=options.report, command=options.command, **own
+        )
+        yield verdict
+        if verdict.is_interrupted:
+            return
+
+
+def _walks(model: Model, **options: Any) -> Verdict:
+    """Run random walks, and minimize their findings."""
+    return minimize_findings(model, walk(model, depth=WALK_DEPTH, kernel=kernel_for(model), **options))
+
+
+def _proof(model: Model, **options: Any) -> Verdict:
+    """Attempt proofs, and minimize the violations that are found."""
+    return minimize_findings(model, prove(model, **options))
+
+
+def _weakness(verdict: Verdict) -> tuple[int, float]:
+    """Return a sort key: violations by length, then conclusive answers, samples, undecided ones."""
+    trace = verdict.counterexample
+    if verdict.answer not in (Answer.HOLDS, Answer.UNDECIDED):
+        return 0, float("inf") if trace is None else trace.length + (not trace.shortest) / 2
+    if verdict.answer is Answer.UNDECIDED:
+        return 3, 0
+    return (1 if verdict.strength.is_conclusive else 2), 0
+
+
+def _notes(verdicts: Iterable[Verdict]) -> Iterator[str]:
+    """Yield the result of each engine, and that there is no contradiction."""
+    for verdict in verdicts:
+        trace = verdict.counterexample
+        found = "" if trace is None else f", {trace.prop or 'deadlock'} in {trace.length} steps"
+        yield f"{verdict.engine}: {verdict.answer.value}{found} ({verdict.qualifier}, {verdict.seconds:.1f} s)"
+        yield from (f"  {note}" for note in verdict.notes)
+    yield "The engines do not contradict each other."

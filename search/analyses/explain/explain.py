@@ -1,0 +1,408 @@
+"""Search for a behaviour of a model that passes through a series of snapshots.
+
+Words: a *segment* leads to a waypoint from the one before. An *assumed event* is a step that the snapshots do not show
+and that need not happen: of a client, an operator, a fault, or a system step that the series names. Segments are
+searched with 0, 1, 2 … assumed events, so that the first behaviour that is found assumes the fewest there. *Calm* and
+*hasty*: see `kwalk.search.analyses.explain.segment`. The *starts* of a segment are all states found that match the
+waypoint before it; if none of them leads on, the search backtracks one segment and assumes more there.
+
+If no behaviour fits, the last segment is searched once more, calmly and without limits, for a number of states. Of the
+states at rest, the *closest* is the one that differs from the snapshot least.
+"""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from enum import Enum
+
+import numpy as np
+from attrs import define, evolve, field, frozen
+
+from kwalk.model.language import Model, Vector
+from kwalk.model.language.series import Fact, Series, Waypoint
+from kwalk.search.analyses.explain.segment import (
+    BudgetSpent,
+    EventTiming,
+    Layers,
+    SegmentContext,
+    StepFailed,
+    compile_loops,
+    program_of,
+    truth,
+)
+from kwalk.search.base.progress import Progress, Report, silent
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.native.memory import DEFAULT_SHARE, available_memory
+from kwalk.search.results.confirmation import Origin, PackedPath, confirmed_trace, domain_error, path_along
+from kwalk.search.results.trace import Trace
+
+NEAR_STATES = 50_000
+"""The number of states in the search for the closest one."""
+NEAR_EVENTS = 3
+SHOWN = 4
+"""The most different values of a fact that are listed."""
+
+
+@frozen
+class FactMismatch:
+    """A fact of a snapshot, its value in the closest state, and its values in the other states."""
+
+    name: str
+    shown: str
+    closest: str
+    reached: tuple[str, ...]
+    never: bool
+    """Whether no visited state has the value of the snapshot."""
+
+
+@frozen
+class Mismatch:
+    """The first waypoint that was not reached, the closest state, and the facts in which it differs."""
+
+    number: int
+    waypoint: str
+    differences: tuple[FactMismatch, ...]
+    closest: Vector | None
+    states: int
+
+
+def find_mismatch(context: SegmentContext, waypoint: Waypoint, number: int, starts: np.ndarray) -> Mismatch:
+    """Return the closest state to a waypoint that was not reached from these starts, and its differences."""
+    layers = _near(context, waypoint, starts)
+    rest = np.flatnonzero(layers.at_rest())
+    packed = layers.packed(rest if len(rest) else np.arange(layers.size))
+    programs = [program_of(context.model, context.kernel, fact.clauses) for fact in waypoint.facts]
+    differs = np.logical_not(np.array([truth(program, packed) for program in programs]))
+    never = differs.all(axis=1)
+    best = int((np.array([fact.weight for fact in waypoint.facts]) @ differs).argmin())
+    vector = tuple(context.kernel.unpack(packed[best : best + 1])[0].tolist())
+    differing = sorted(np.flatnonzero(differs[:, best]).tolist(), key=lambda n: not never[n])
+    mismatches = tuple(_difference(context, waypoint.facts[n], packed, best, never=bool(never[n])) for n in differing)
+    return Mismatch(number, waypoint.name, mismatches, vector, len(packed))
+
+
+def _near(context: SegmentContext, waypoint: Waypoint, starts: np.ndarray) -> Layers:
+    """Search without limits, with few events and a budget of states."""
+    seen = 0
+
+    def tick(expanded: int) -> None:
+        nonlocal seen
+        seen += expanded
+        if seen >= NEAR_STATES:
+            raise BudgetSpent("enough")
+
+    layers = Layers(evolve(context, tick=tick), waypoint, starts, EventTiming.CALM, limited=False)
+    try:
+        for _ in range(NEAR_EVENTS + 1):
+            layers.advance()
+    except BudgetSpent:
+        pass
+    return layers
+
+
+def _difference(context: SegmentContext, fact: Fact, packed: np.ndarray, best: int, *, never: bool) -> FactMismatch:
+    paths = {path for clause in fact.clauses for path, _ in clause}
+    columns = [index for index, leaf in enumerate(context.model.leaves) if leaf.path in paths]
+    _, first = np.unique(context.kernel.unpack(packed)[:, columns], axis=0, return_index=True)
+    look = _text_of(context, fact, packed)
+    reached = dict.fromkeys(look(index) for index in first.tolist())
+    return FactMismatch(fact.name, fact.shown, look(best), tuple(reached)[:SHOWN], never)
+
+
+def _text_of(context: SegmentContext, fact: Fact, packed: np.ndarray) -> Callable[[int], str]:
+    def look(index: int) -> str:
+        vector = context.kernel.unpack(packed[index : index + 1])[0].tolist()
+        with context.model.active():
+            return fact.look(context.model.shape.rebuild(iter(vector)))
+
+    return look
+
+
+EVENTS = 8
+"""The default for the most assumed events of a segment."""
+SHARES = {EventTiming.PATIENT: 8, EventTiming.CALM: 4, EventTiming.HASTY: 2}
+"""The most assumed events with each timing."""
+MEMORY = 1 << 30
+"""The most bytes of states for one timing of one segment."""
+BACKTRACKED_SEGMENTS = 1
+"""How many segments before the furthest one are searched in haste, too."""
+
+Limits = Mapping[EventTiming, int]
+"""The most events of a segment with each timing; a missing timing is not searched."""
+
+
+class Fit(Enum):
+    """The answer; the value is what `--json` prints as `verdict`."""
+
+    EXPLAINED = "explained"
+    REFUSED = "no behaviour fits"
+    UNDECIDED = "undecided"
+
+    @property
+    def exit_code(self) -> int:
+        """The command's exit code."""
+        return {"explained": 0, "no behaviour fits": 12, "undecided": 3}[self.value]
+
+
+@frozen
+class ExplainOptions:
+    """The options of `explain`.
+
+    Args:
+        events: The most assumed events of a segment.
+        seconds: The time budget; None for no limit.
+        memory: The memory budget in bytes for one timing of one segment; None for a default.
+        report: Receives progress.
+        command: The command line that reproduces the search.
+    """
+
+    events: int = EVENTS
+    seconds: float | None = None
+    memory: int | None = None
+    report: Report = field(default=silent, repr=False)
+    command: str = ""
+
+    @property
+    def limits(self) -> Limits:
+        """The most events with each timing."""
+        return {timing: min(share, self.events) for timing, share in SHARES.items()}
+
+
+@frozen
+class SegmentEffort:
+    """The search of one segment: states stored, and the number of events up to which it was exhaustive, by timing.
+
+    None means that not even the layer without events was completed; a timing that was not searched is missing.
+    """
+
+    number: int
+    waypoint: str
+    starts: int
+    states: int
+    complete: Mapping[EventTiming, int | None]
+
+
+@frozen
+class Explanation:
+    """The answer. `arrivals` are the numbers of steps after which the trace matches each waypoint.
+
+    Unless the fit is EXPLAINED, the trace leads to the last waypoint that was reached, and `mismatch` is about the
+    next.
+    """
+
+    fit: Fit
+    how: str
+    trace: Trace | None
+    arrivals: tuple[int, ...]
+    efforts: tuple[SegmentEffort, ...]
+    seconds: float
+    mismatch: Mismatch | None = None
+    bounds_hit: dict[str, int] = field(factory=dict)
+
+    @property
+    def states(self) -> int:
+        """The number of stored states."""
+        return sum(effort.states for effort in self.efforts)
+
+
+@define(eq=False)
+class SegmentSearch:
+    """The search of one segment from some starts; each layer may find new states that match the waypoint."""
+
+    context: SegmentContext
+    number: int
+    starts: np.ndarray
+    before: tuple[SegmentSearch, Layers, np.ndarray] | None
+    """The search of the segment before, its layers that found the starts, and the indices of the starts in them."""
+    known: set[bytes]
+    """The matching states that any search of this segment has returned; they are not continued from again."""
+    tried: dict[EventTiming, Layers] = field(factory=dict)
+    _reported: dict[EventTiming, int] = field(factory=dict)
+
+    @property
+    def waypoint(self) -> Waypoint:
+        """The waypoint at the end of the segment."""
+        return self.context.series.waypoints[self.number]
+
+    def next(self, limits: Limits) -> tuple[Layers, np.ndarray] | None:
+        """Return the new matching states of the next layer that has some; None when the limits are reached."""
+        for timing, most in limits.items():
+            if timing not in self.tried:
+                self.tried[timing] = Layers(self.context, self.waypoint, self.starts, timing)
+            layers = self.tried[timing]
+            while layers.complete is None or layers.complete < most:
+                layers.advance()
+                new = self._new(layers)
+                if len(new):
+                    return layers, new
+        return None
+
+    def _new(self, layers: Layers) -> np.ndarray:
+        """Return the matching states that no search has returned before; tallies are not compared."""
+        found = layers.found[self._reported.get(layers.timing, 0) :]
+        self._reported[layers.timing] = len(layers.found)
+        new: list[int] = []
+        for index, row in zip(found.tolist(), layers.packed(found) & self.context.compared_bits, strict=True):
+            key = row.tobytes()
+            if key not in self.known:
+                self.known.add(key)
+                new.append(index)
+        return np.array(new, np.int64)
+
+    def effort(self) -> SegmentEffort:
+        """Return what was done so far."""
+        complete = {timing: layers.complete for timing, layers in self.tried.items()}
+        states = sum(layers.size for layers in self.tried.values())
+        return SegmentEffort(self.number, self.waypoint.name, len(self.starts), states, complete)
+
+
+def explain(model: Model, kernel: Kernel, series: Series, options: ExplainOptions | None = None) -> Explanation:
+    """Search for a behaviour of the model that passes through all waypoints of the series in order.
+
+    Args:
+        model: The model, with the bounds, flags and initial states of the series.
+        kernel: Its kernel.
+        series: The waypoints.
+        options: The options.
+
+    Raises:
+        DomainError: An action leaves its domain.
+    """
+    reconstruction = TraceReconstruction(model, kernel, series, options or ExplainOptions())
+    try:
+        return reconstruction.run()
+    finally:
+        reconstruction.searches.clear()  # Free the states now, not at the next garbage collection.
+
+
+class TraceReconstruction:
+    """The search through all segments."""
+
+    def __init__(self, model: Model, kernel: Kernel, series: Series, options: ExplainOptions) -> None:
+        self.options, self.started, self.expanded = options, time.monotonic(), 0
+        memory = min(MEMORY, int(DEFAULT_SHARE * available_memory())) if options.memory is None else options.memory
+        self.context = SegmentContext(model, kernel, series, memory, self._report)
+        self.searches: list[SegmentSearch] = []
+        self.known: dict[int, set[bytes]] = {}
+        self.origin = Origin("explain", command=options.command)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.started
+
+    def _report(self, expanded: int) -> None:
+        self.expanded += expanded
+        budget, segment = self.options.seconds, self.searches[-1].number if self.searches else 0
+        self.options.report(
+            Progress(
+                engine="explain", done=self.expanded, unit="states", seconds=self.seconds,
+                left=None if budget is None else max(0.0, budget - self.seconds),
+                note=f"searching for {self.context.series.waypoints[segment].name}",
+            )
+        )  # fmt: skip
+        if budget is not None and self.seconds >= budget:
+            raise BudgetSpent(f"time budget of {budget:g} s")
+
+    def run(self) -> Explanation:
+        """Search calmly; if that fails, in haste from the furthest segment and from the one before it."""
+        compile_loops(self.context)
+        self.started = time.monotonic()
+        calm: Limits = {timing: most for timing, most in self.options.limits.items() if timing is not EventTiming.HASTY}
+        try:
+            arrived = self._search(self._search_of(0, self._initial(), None), calm)
+            for back in range(BACKTRACKED_SEGMENTS + 1):
+                for search in self._searches_of(self._furthest() - back) if arrived is None else ():
+                    arrived = arrived or self._search(search, self.options.limits)
+        except BudgetSpent as stop:
+            return self._ended(Fit.UNDECIDED, str(stop))
+        except KeyboardInterrupt:
+            return self._ended(Fit.UNDECIDED, "interrupted")
+        except StepFailed as failure:
+            raise self._failure(failure) from None
+        if arrived is None:
+            return self._ended(Fit.REFUSED, "exhaustive")
+        return self._answer(Fit.EXPLAINED, "confirmed in plain Python", self._steps_to(*arrived))
+
+    def _initial(self) -> np.ndarray:
+        model = self.context.model
+        vectors = np.unique(np.array(model.initial, np.int64).reshape(len(model.initial), -1), axis=0)
+        return self.context.kernel.pack(vectors)
+
+    def _search_of(
+        self, number: int, starts: np.ndarray, before: tuple[SegmentSearch, Layers, np.ndarray] | None
+    ) -> SegmentSearch:
+        search = SegmentSearch(self.context, number, starts, before, self.known.setdefault(number, set()))
+        self.searches.append(search)
+        return search
+
+    def _search(self, first: SegmentSearch, limits: Limits) -> tuple[SegmentSearch, Layers, int] | None:
+        """Search depth first from a segment to the last waypoint; return where it is matched, or None."""
+        stack = [first]
+        while stack:
+            search = stack[-1]
+            found = search.next(limits)
+            if found is None:
+                stack.pop()
+            elif search.number + 1 == len(self.context.series.waypoints):
+                return search, found[0], int(found[1][0])
+            else:
+                starts = found[0].packed(found[1])
+                stack.append(self._search_of(search.number + 1, starts, (search, *found)))
+        return None
+
+    def _furthest(self) -> int:
+        """The number of the furthest segment that was reached."""
+        return max(search.number for search in self.searches)
+
+    def _searches_of(self, number: int) -> list[SegmentSearch]:
+        return [search for search in self.searches if search.number == number]
+
+    # The answer.
+
+    def _steps_to(self, search: SegmentSearch, layers: Layers, index: int) -> list[tuple[int, ...]]:
+        """Return the instances of each segment up to a state, preceded by the index of the initial state."""
+        parts: list[tuple[int, ...]] = []
+        while True:
+            start, instances = layers.steps_to(index)
+            parts.append(tuple(instances))
+            if search.before is None:
+                return [(start,), *parts[::-1]]
+            search, layers, numbers = search.before
+            index = int(numbers[start])
+
+    def _path(self, way: list[tuple[int, ...]]) -> PackedPath:
+        taken = [instance for part in way[1:] for instance in part]
+        return path_along(self.context.kernel, self._initial()[way[0][0]], taken)
+
+    def _trace(self, way: list[tuple[int, ...]]) -> Trace:
+        return confirmed_trace(self.context.model, self.context.kernel, self._path(way), prop=None, origin=self.origin)
+
+    def _answer(
+        self, fit: Fit, how: str, way: list[tuple[int, ...]] | None, mismatch: Mismatch | None = None
+    ) -> Explanation:
+        arrivals = np.cumsum([len(part) for part in (way or [()])[1:]]).tolist()
+        hits: dict[str, int] = {}
+        for search in self.searches:
+            for layers in search.tried.values():
+                for name, count in layers.bounds_hit().items():
+                    hits[name] = hits.get(name, 0) + count
+        return Explanation(
+            fit, how, self._trace(way) if way else None, tuple(arrivals), tuple(s.effort() for s in self.searches),
+            self.seconds, mismatch, hits,
+        )  # fmt: skip
+
+    def _ended(self, fit: Fit, how: str) -> Explanation:
+        """Return the answer of a search that did not reach the end, with the mismatch."""
+        furthest = self._searches_of(self._furthest())[0]
+        way = None
+        if furthest.before is not None:
+            search, layers, numbers = furthest.before
+            way = self._steps_to(search, layers, int(numbers[0]))
+        mismatch = find_mismatch(self.context, furthest.waypoint, furthest.number, furthest.starts)
+        return self._answer(fit, how, way, mismatch)
+
+    def _failure(self, failure: StepFailed) -> Exception:
+        search = next(s for s in self.searches if failure.layers in s.tried.values())
+        path = self._path(self._steps_to(search, failure.layers, failure.index))
+        return domain_error(self.context.model, self.context.kernel, path, self.origin)

@@ -1,0 +1,317 @@
+"""The search of one segment between two waypoints: its states, layer by layer, with one timing of events.
+
+Words: the *timing* states when assumed events happen. In a *calm* search they happen only at rest, when nothing but
+idle time is enabled; snapshots are taken at rest, and prompt steps at once. A *patient* search is calm, and events also
+wait for what happens in idle time. In a *hasty* one anything happens at any moment. What a calm search finds is a
+behaviour of the model; what it does not find may exist in haste.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+
+import numpy as np
+from attrs import evolve, field, frozen
+
+from kwalk.model.language import Action, Model, UsageError
+from kwalk.model.language.errors import unknown
+from kwalk.model.language.series import Clause, Series, Waypoint
+from kwalk.search.analyses.explain import segment_loops as loops
+from kwalk.search.analyses.explain.segment_loops import (
+    CURSOR_ASKED,
+    CURSOR_DONE,
+    CURSOR_FAILED_AT,
+    CURSOR_LIMIT,
+    CURSOR_MATCHES,
+    CURSOR_OTHERS,
+    CURSOR_SEEDS,
+    CURSOR_SEEDS_END,
+    CURSOR_STATES,
+    STATUS_COMPLETE,
+    STATUS_FAILED,
+    STATUS_FULL,
+    ClauseProgram,
+    Segment,
+    holding,
+)
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.native.memory import reserve
+from kwalk.search.visited.key_store import FIRST_REGION, KeyStore
+
+WIDEST = 16
+"""The most bits of a leaf in a clause: its numbers are looked up in a table."""
+
+
+def program_of(model: Model, kernel: Kernel, clauses: Iterable[Clause]) -> ClauseProgram:
+    """Return the program of a conjunction of clauses; UsageError for an unknown leaf."""
+    leaves = {leaf.path: index for index, leaf in enumerate(model.leaves)}
+    rows: list[tuple[int, int, int, int]] = []
+    ends: list[int] = []
+    allowed: list[np.ndarray] = []
+    for clause in dict.fromkeys(clauses):
+        for path, numbers in clause:
+            if path not in leaves:
+                raise unknown("leaf", path, leaves)
+            leaf = leaves[path]
+            offset, width, low = int(kernel.offsets[leaf]), int(kernel.widths[leaf]), int(kernel.lows[leaf])
+            rows.append((offset // 64, offset % 64, (1 << width) - 1, sum(map(len, allowed))))
+            allowed.append(_table(path, width, low, numbers))
+        ends.append(len(rows))
+    columns = np.array(rows, np.int64).reshape(-1, 4).T
+    return ClauseProgram(
+        words=columns[0].copy(), shifts=columns[1].astype(np.uint64), masks=columns[2].astype(np.uint64),
+        bases=columns[3].copy(), ends=np.array(ends, np.int64),
+        allowed=np.concatenate([*allowed, np.zeros(1, np.uint8)]),
+    )  # fmt: skip
+
+
+def _table(path: str, width: int, low: int, numbers: Iterable[int]) -> np.ndarray:
+    if width > WIDEST:
+        raise UsageError(f"The leaf {path!r} has {width} bits, too many for a clause. Allowed: {WIDEST}.")
+    table = np.zeros(1 << width, np.uint8)
+    for number in numbers:
+        if 0 <= number - low < len(table):
+            table[number - low] = 1
+    return table
+
+
+def truth(program: ClauseProgram, packed: np.ndarray) -> np.ndarray:
+    """Return for each packed state, uint64[n, words], whether the program holds, bool[n]."""
+    found, keys = np.zeros(len(packed), np.bool_), np.ascontiguousarray(packed, np.uint64)
+    holding(program, keys.ctypes.data, keys.shape[1], found)
+    return found
+
+
+PACE = 1 << 14
+"""The number of states between two checks of the budgets."""
+
+
+class EventTiming(Enum):
+    """When assumed events happen."""
+
+    PATIENT = "patient"
+    CALM = "calm"
+    HASTY = "hasty"
+
+    @property
+    def code(self) -> int:
+        """The constant of the loops."""
+        return {"patient": loops.TIMING_PATIENT, "calm": loops.TIMING_CALM, "hasty": loops.TIMING_HASTY}[self.value]
+
+
+class BudgetSpent(Exception):
+    """A budget is spent; the text names it."""
+
+
+class StepFailed(Exception):
+    """An action left its domain in a state."""
+
+    def __init__(self, layers: Layers, index: int) -> None:
+        super().__init__()
+        self.layers, self.index = layers, index
+
+
+@frozen(eq=False)
+class SegmentContext:
+    """What all segments of a search share."""
+
+    model: Model
+    kernel: Kernel
+    series: Series
+    memory: int
+    tick: Callable[[int], None]
+    """Called regularly with the number of newly expanded states; raises BudgetSpent when a budget is spent."""
+    compared_bits: np.ndarray = field(init=False, repr=False)
+    """Mask of the bits by which states are compared, uint64[words]: all but those of the series' tallies."""
+
+    def __attrs_post_init__(self) -> None:
+        bits = np.full(self.kernel.words, ~np.uint64(0), np.uint64)
+        for index, leaf in enumerate(self.model.leaves):
+            if leaf.path in self.series.tallies:
+                offset, width = int(self.kernel.offsets[index]), int(self.kernel.widths[index])
+                bits[offset // 64] &= ~np.uint64(((1 << width) - 1) << (offset % 64))
+        object.__setattr__(self, "compared_bits", bits)
+
+    def kinds(self, waypoint: Waypoint) -> np.ndarray:
+        """Return the kind of every action instance in the segment of a waypoint, uint8[instances]."""
+        found = np.zeros(max(1, len(self.model.instances)), np.uint8)
+        for instance in self.model.instances:
+            found[instance.index] = self._kind(instance.action, waypoint)
+        return found
+
+    def _kind(self, action: Action, waypoint: Waypoint) -> int:
+        name, names = action.name, {action.name, action.by.name}
+        if not waypoint.without.isdisjoint(names):
+            return loops.KIND_NEVER
+        if not action.by.system or name in self.series.events:
+            return loops.KIND_EVENT if names.isdisjoint(self.series.rare | waypoint.rare) else loops.KIND_RARE
+        if name in self.series.idle_time:
+            return loops.KIND_IDLE_TIME
+        return loops.KIND_PROMPT if name in self.series.prompt else loops.KIND_ROUTINE
+
+    def row(self, *kinds: int) -> np.ndarray:
+        """Return the bit row of the instances of some kinds, also of those that a segment leaves out."""
+        row = np.zeros(self.kernel.instance_words, np.uint64)
+        nowhere = Waypoint("", ())
+        for index, kind in enumerate(self.kinds(nowhere).tolist()):
+            if kind in kinds:
+                row[index // 64] |= np.uint64(1 << (index % 64))
+        return row
+
+
+class Layers:
+    """The states of a segment that are reached from its starts with 0, 1, 2 … events, with one timing.
+
+    A rare event counts as two. Limits may be left out.
+    """
+
+    def __init__(
+        self,
+        context: SegmentContext,
+        waypoint: Waypoint,
+        starts: np.ndarray,
+        timing: EventTiming,
+        *,
+        limited: bool = True,
+    ) -> None:
+        self.context, self.waypoint, self.timing = context, waypoint, timing
+        kernel = context.kernel
+        self.states = KeyStore(kernel.words, context.memory, widest_step=kernel.instances)
+        most = self.states.most
+        self.parents, self.steps = reserve(most, np.int64), reserve(most, np.uint16)
+        self.depths, self.order, self.matches = (reserve(most, np.int64) for _ in range(3))
+        self.room = np.zeros((kernel.instances + 1, kernel.words), np.uint64)
+        self.taken = np.zeros(kernel.instances + 1, np.uint16)
+        self.row, self.hits = np.zeros(kernel.instance_words, np.uint64), np.zeros(2 * len(kernel.bounds) + 2, np.int64)
+        self.kinds = context.kinds(waypoint)
+        self.busy_row = context.row(loops.KIND_ROUTINE, loops.KIND_PROMPT)
+        self.restless_row = context.row(loops.KIND_ROUTINE, loops.KIND_PROMPT, loops.KIND_IDLE_TIME)
+        self.limits = self._program(waypoint.limits if limited else ())
+        self.goal = self._program(tuple(clause for fact in waypoint.facts for clause in fact.clauses))
+        self.cursor = np.zeros(loops.CURSOR_SIZE, np.int64)
+        self.origins: list[int] = []
+        self.parts: list[tuple[int, int]] = []
+        """For each layer its begin and end in the order of expansion."""
+        self._begin(starts)
+
+    def _program(self, clauses: tuple[Clause, ...]) -> loops.ClauseProgram:
+        return program_of(self.context.model, self.context.kernel, clauses)
+
+    def _begin(self, starts: np.ndarray) -> None:
+        """Store the starts that are within the limits; `origins` has their indices."""
+        within = truth(self.limits, starts)
+        self.origins = np.flatnonzero(within).tolist()
+        size = 0
+        for first in range(0, len(self.origins), FIRST_REGION // 2):
+            block = starts[self.origins[first : first + FIRST_REGION // 2]]
+            while not self.states.has_room(len(block)):
+                self._grow(size)
+            size = self.states.add(block, size)
+        self.cursor[CURSOR_STATES] = self.cursor[CURSOR_SEEDS_END] = self.cursor[CURSOR_OTHERS] = size
+        self.parents[:size] = -1
+
+    def _grow(self, size: int) -> None:
+        if not self.states.grow(size):
+            raise BudgetSpent(f"memory budget of {self.context.memory / 2**30:.3g} GiB")
+
+    @property
+    def size(self) -> int:
+        """The number of states."""
+        return int(self.cursor[CURSOR_STATES])
+
+    @property
+    def found(self) -> np.ndarray:
+        """The states that match the waypoint, nearest first within each layer."""
+        return self.matches[: int(self.cursor[CURSOR_MATCHES])]
+
+    def packed(self, indices: np.ndarray) -> np.ndarray:
+        """Return the packed states of these indices, uint64[n, words]."""
+        return self.states.rows(indices.tolist())
+
+    def advance(self) -> None:
+        """Complete the next layer: all states that are reached with one more event."""
+        cost = 0 if self.complete is None else self.complete + 1
+        self.cursor[CURSOR_SEEDS] = self.size if cost else 0
+        self._add_events(cost - 1, loops.KIND_EVENT)
+        self._add_events(cost - 2, loops.KIND_RARE)
+        self.cursor[CURSOR_SEEDS_END] = self.cursor[CURSOR_OTHERS] = self.size
+        first = int(self.cursor[CURSOR_DONE])
+        self._close()
+        self.parts.append((first, int(self.cursor[CURSOR_DONE])))
+
+    @property
+    def complete(self) -> int | None:
+        """The greatest number of events for which all states are known; None before the first layer."""
+        return len(self.parts) - 1 if self.parts else None
+
+    def _add_events(self, layer: int, kind: int) -> None:
+        """Take the events of a kind in the states of an earlier layer."""
+        if layer < 0:
+            return
+        self.cursor[CURSOR_ASKED], end = self.parts[layer]
+        while self.cursor[CURSOR_ASKED] < end:
+            before = int(self.cursor[CURSOR_ASKED])
+            self.cursor[CURSOR_LIMIT] = min(end, before + PACE)
+            if loops.seed(self._segment(), self.cursor, kind) == STATUS_FULL:
+                self._grow(self.size)
+            self.context.tick(int(self.cursor[CURSOR_ASKED]) - before)
+
+    def _close(self) -> None:
+        """Expand everything that is reached without a further event."""
+        status = loops.STATUS_RUNNING
+        while status != STATUS_COMPLETE:
+            before = int(self.cursor[CURSOR_DONE])
+            self.cursor[CURSOR_LIMIT] = before + PACE
+            status = loops.close(self._segment(), self.cursor)
+            if status == STATUS_FULL:
+                self._grow(self.size)
+            elif status == STATUS_FAILED:
+                raise StepFailed(self, int(self.cursor[CURSOR_FAILED_AT]))
+            self.context.tick(int(self.cursor[CURSOR_DONE]) - before)
+
+    def _segment(self) -> Segment:
+        kernel = self.context.kernel
+        return Segment(
+            expand=kernel.expand, row_words=kernel.instance_words, instances=kernel.instances,
+            space=self.states.space, successors=self.room.ctypes.data, taken=self.taken.ctypes.data,
+            row=self.row.ctypes.data, hits=self.hits.ctypes.data, bounds=len(kernel.bounds), kinds=self.kinds,
+            busy_row=self.busy_row, restless_row=self.restless_row, limits=self.limits, goal=self.goal,
+            timing=self.timing.code, parents=self.parents, steps=self.steps, depths=self.depths, order=self.order,
+            matches=self.matches,
+        )  # fmt: skip
+
+    def at_rest(self) -> np.ndarray:
+        """Return for each state whether it is at rest, bool[states]."""
+        found = np.zeros(self.size, np.bool_)
+        loops.at_rest(self._segment(), found)
+        return found
+
+    def steps_to(self, index: int) -> tuple[int, list[int]]:
+        """Return the index of the start from which a state is reached, and the instances on the path."""
+        instances = []
+        while self.parents[index] >= 0:
+            instances.append(int(self.steps[index]))
+            index = int(self.parents[index])
+        return self.origins[index], instances[::-1]
+
+    def bounds_hit(self) -> dict[str, int]:
+        """Return the bounds that disabled steps, and how often."""
+        names = self.context.kernel.bounds
+        counted = self.hits[len(names) : 2 * len(names)].tolist()
+        return {name: count for name, count in zip(names, counted, strict=True) if count}
+
+
+def compile_loops(context: SegmentContext) -> None:
+    """Compile the loops, unless they are cached: their first call does it, and should not count as search time."""
+    starts = np.zeros((0, context.kernel.words), np.uint64)
+    small = evolve(context, memory=1 << 20, tick=_no_tick)
+    layers = Layers(small, Waypoint("", ()), starts, EventTiming.CALM)
+    layers.states.add(starts, 0)
+    layers.advance()
+    layers.cursor[CURSOR_LIMIT] = layers.cursor[CURSOR_ASKED]
+    loops.seed(layers._segment(), layers.cursor, loops.KIND_EVENT)
+    layers.at_rest()
+
+
+def _no_tick(expanded: int) -> None:
+    """Accept any progress."""

@@ -1,0 +1,154 @@
+"""A hunt: exhaustive search, then, if that does not finish in its share of the time, random walks on Spark.
+
+Counterexamples of exhaustive search are shortest; those of random walks are minimized to locally minimal traces.
+"""
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+from kwalk.model.language import DomainError, KwalkError, Model, PropertyInstance
+from kwalk.search.base.progress import Progress, Report, silent
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.minimize.clusters import with_clusters
+from kwalk.search.minimize.shrink import SHRINK_SECONDS, minimize_findings
+from kwalk.search.results.cross_check import check_agreement
+from kwalk.search.results.verdict import ActionCount, Answer, Finding, Verdict
+from kwalk.search.simulation.options import SWARM, SimulationOptions, allowed_instances
+from kwalk.search.simulation.walk import walk
+
+SECONDS = 60.0
+"""The default time budget of a hunt."""
+EXHAUSTIVE_SHARE = 0.4
+"""The share of the time that exhaustive search gets."""
+SPARK_START_SECONDS = 6.0
+"""The time that Spark takes to start."""
+LEAST_WALK_SECONDS = 20.0
+"""The least time budget of the walks: the first round on Spark takes several seconds in any case."""
+
+
+@frozen(kw_only=True)
+class HuntOptions:
+    """The options of `hunt`.
+
+    Args:
+        properties: The property instances to check; None for all of the model.
+        seed: The seed of the random walks.
+        seconds: The time budget of the whole hunt; None for SECONDS.
+        workers: The number of threads, and of Spark partitions; None for all cores.
+        keep_going: Whether to continue after a violation, and to count all of them.
+        minimize: How many violations to minimize and to group by shape.
+        simulation: How walks choose their steps; exhaustive search takes every step.
+        out: The folder in which walks save their tables; None for none.
+        report: Receives progress about twice a second.
+        command: The command line that reproduces the hunt.
+    """
+
+    properties: Iterable[PropertyInstance] | None = None
+    seed: int = 0
+    seconds: float | None = None
+    workers: int | None = None
+    keep_going: bool = False
+    minimize: int = 0
+    simulation: SimulationOptions = SWARM
+    out: str | Path | None = None
+    report: Report = field(default=silent, repr=False)
+    command: str = ""
+
+
+def hunt(model: Model, options: HuntOptions | None = None, **others: Any) -> Verdict:
+    """Search for a counterexample, and minimize it.
+
+    An interrupted hunt has a verdict too: what was found, or undecided.
+
+    Args:
+        model: The model.
+        options: The options.
+        **others: Fields of `HuntOptions`, as keywords.
+
+    Raises:
+        UsageError: An action or actor in `simulation` is unknown.
+        Contradiction: The two verdicts contradict each other.
+        DomainError: An action leaves its domain.
+    """
+    options, began = evolve(options or HuntOptions(), **others), time.monotonic()
+    budget, simulation = options.seconds or SECONDS, options.simulation
+    allowed_instances(model, simulation.only, simulation.without)  # refuses unknown names before anything starts
+    common: dict[str, Any] = {
+        "properties": tuple(model.properties if options.properties is None else options.properties),
+        "keep_going": options.keep_going, "report": options.report, "command": options.command,
+    }  # fmt: skip
+    first = exhaust(model, seconds=budget * EXHAUSTIVE_SHARE, **common, **_present(workers=options.workers))
+    if first.answer is not Answer.UNDECIDED or first.findings or first.is_interrupted:
+        first = with_clusters(model, kernel_for(model), first, options.report) if options.minimize else first
+        return evolve(first, seconds=time.monotonic() - began, seed=options.seed)
+    elapsed = time.monotonic() - began
+    options.report(Progress("spark", 0, "steps", elapsed, note="starting"))
+    left = max(LEAST_WALK_SECONDS, budget - elapsed - SHRINK_SECONDS - SPARK_START_SECONDS)
+    walks = minimize_findings(model, _walks(model, options, {**common, "seconds": left}))
+    check_agreement(model, first, walks)
+    seconds = time.monotonic() - began
+    return evolve(_combined(first, walks), seconds=seconds, seed=options.seed, command=options.command)
+
+
+def _walks(model: Model, options: HuntOptions, common: dict[str, Any]) -> Verdict:
+    """Walk on Spark; if Spark cannot run, in this process, with a note."""
+    wanted = {**common, "seed": options.seed, "minimize": options.minimize, "options": options.simulation}
+    try:
+        from kwalk.search.spark.walks import walk_on_spark
+
+        verdict = walk_on_spark(model, **wanted, **_present(partitions=options.workers, out=options.out))
+        if verdict.walks or verdict.is_interrupted:
+            return verdict
+        why = "Spark had no time for a walk"
+    except DomainError:
+        raise
+    except (KwalkError, ImportError) as error:
+        why = f"Spark could not run ({error})"
+    verdict = walk(model, **wanted, **_present(workers=options.workers))
+    return evolve(verdict, notes=(*verdict.notes, f"{why}; these walks ran without it."))
+
+
+def _present(**keywords: Any) -> dict[str, Any]:
+    """Return the keywords that are not None; the engine has its own defaults."""
+    return {name: value for name, value in keywords.items() if value is not None}
+
+
+def _combined(first: Verdict, walks: Verdict) -> Verdict:
+    """Return the verdict of the walks, shortest trace first, with the counts of the exhaustive search added."""
+    return evolve(
+        walks,
+        engine=f"{first.engine}, then {walks.engine}",
+        distinct_states=first.distinct_states,
+        generated_states=first.generated_states,
+        depth=first.depth,
+        quiescent_states=first.quiescent_states,
+        bounds_hit=_sum(first.bounds_hit, walks.bounds_hit),
+        estimated_states=None,
+        premises=_sum(first.premises, walks.premises),
+        action_counts=_sum_counts(first.action_counts, walks.action_counts),
+        findings=tuple(sorted(walks.findings, key=_length)),
+        notes=(f"Exhaustive search did not finish ({first.qualifier}) and found nothing so far.", *walks.notes),
+    )
+
+
+def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {key: one.get(key, 0) + other.get(key, 0) for key in dict.fromkeys((*one, *other))}
+
+
+def _sum_counts(one: Mapping[str, ActionCount], other: Mapping[str, ActionCount]) -> dict[str, ActionCount]:
+    none = ActionCount()
+    pairs = {key: (one.get(key, none), other.get(key, none)) for key in (*one, *other)}
+    return {
+        key: ActionCount(a.enabled + b.enabled, a.taken + b.taken, a.changed + b.changed)
+        for key, (a, b) in pairs.items()
+    }
+
+
+def _length(finding: Finding) -> float:
+    return finding.trace.length if finding.trace else float("inf")

@@ -1,0 +1,1 @@
+"""A search by Hypothesis, from settings to a verdict."""

@@ -1,0 +1,224 @@
+"""Mutation testing of a model: change its functions in small ways, and see whether a property notices.
+
+Words: a *mutant* is a copy of the model with one change, made by an *operator*. It is evaluated on *baselines*: models
+whose reachable states are all known. The result is its *status* (see `MutantStatus`). A mutant that survives, or is
+undecided, can be *explained*: a reason states why no property notices it. An explanation of any other mutant is
+*stale*.
+"""
+from __future__ import annotations
+
+import hashlib
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from attrs import define, evolve, field, frozen
+
+from kwalk.model.language import Trial
+from kwalk.search.analyses.mutation.baseline import Baseline, baseline_of
+from kwalk.search.analyses.mutation.evaluation import SECONDS, Evidence, MutantOutcome, MutantStatus, evaluate
+from kwalk.search.analyses.mutation.mutants import Mutant, chosen_mutants, mutants_of, name_of
+from kwalk.search.analyses.mutation.operators import OPERATORS
+from kwalk.search.base.progress import Progress, Report, silent
+from kwalk.search.base.worker_processes import run_in_processes
+from kwalk.search.kernel.compile.cache import cache_key
+
+MUTANTS_PER_PROCESS = 20
+"""How many mutants a worker process evaluates; its terms and machine code are freed when it ends."""
+SAVE_PERIOD = 5.0
+"""Seconds between two calls of `MutationOptions.save`."""
+SavedOutcomes = Mapping[str, MutantOutcome]
+"""Outcomes by the keys of their mutants."""
+
+
+def _discard(outcomes: SavedOutcomes) -> None:
+    """Save nothing."""
+
+
+@frozen(kw_only=True)
+class MutationOptions:
+    """The options of `mutate`.
+
+    Args:
+        seconds: The time budget of the exhaustive search of one mutant.
+        workers: The number of worker processes.
+        saved: Outcomes of an earlier run.
+        save: Called every few seconds, and at the end, with all outcomes so far.
+        explained: The reason why a mutant may survive, by the mutant's id.
+        report: Receives progress about twice a second.
+    """
+
+    seconds: float = SECONDS
+    workers: int = 1
+    saved: SavedOutcomes = field(factory=dict)
+    save: Callable[[SavedOutcomes], None] = _discard
+    explained: Mapping[str, str] = field(factory=dict)
+    report: Report = silent
+
+
+@frozen
+class MutantResult:
+    """A mutant, its outcome (None if it was not evaluated), and the reason why it may survive ("" for none)."""
+
+    mutant: Mutant
+    outcome: MutantOutcome | None
+    reason: str = ""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it survives, or is undecided."""
+        return self.outcome is not None and self.outcome.status in (MutantStatus.SURVIVED, MutantStatus.UNDECIDED)
+
+    @property
+    def is_unexplained(self) -> bool:
+        """Whether it is alive without a reason."""
+        return self.is_alive and not self.reason
+
+
+def baselines_of(trials: Iterable[Trial], report: Report = silent) -> tuple[Baseline, ...]:
+    """Search the models of the trials; return the one with the fewest terms first, as it is the cheapest to evaluate.
+
+    Raises:
+        UsageError: A model is too large, or one of its actions leaves its domain.
+        KeyboardInterrupt: Ctrl-C was pressed.
+    """
+    found = [baseline_of(trial, report) for trial in trials]
+    return tuple(sorted(found, key=lambda baseline: len(baseline.lifted.terms)))
+
+
+def mutants_on(baselines: Sequence[Baseline]) -> tuple[Mutant, ...]:
+    """Return all mutants of the functions that the actions of the baselines can call."""
+    actions = [action for baseline in baselines for action in baseline.lifted.actions]
+    functions = {function for action in actions for function in action.coverage.functions}
+    return mutants_of(functions, {use for action in actions for use in action.coverage.fields})
+
+
+def sample(mutants: Sequence[Mutant], size: int, seed: int) -> list[Mutant]:
+    """Return a random sample in the order of `mutants`; a larger sample of the same seed includes a smaller one."""
+    shuffled = list(range(len(mutants)))
+    random.Random(seed).shuffle(shuffled)
+    return [mutants[number] for number in sorted(shuffled[:size])]
+
+
+def stale_explanations(
+    explained: Mapping[str, str], results: Iterable[MutantResult], all_mutants: Iterable[Mutant]
+) -> tuple[str, ...]:
+    """Return the ids of the explained mutants that were evaluated and are not alive, or that no longer exist.
+
+    Of modules without any mutant in `all_mutants` nothing is known, and their explanations are not stale.
+    """
+    dead = {t.mutant.id for t in results if t.outcome is not None and not t.is_alive}
+    known = {mutant.id for mutant in all_mutants}
+    modules = {name.partition(".")[0] for name in known}
+    gone = {name for name in explained if name.partition(".")[0] in modules and name not in known}
+    return tuple(name for name in explained if name in dead or name in gone)
+
+
+def mutate(
+    mutants: Sequence[Mutant], baselines: Sequence[Baseline], options: MutationOptions | None = None, **others: Any
+) -> tuple[MutantResult, ...]:
+    """Evaluate mutants; return them with their outcomes. After Ctrl-C those that are left have no outcome.
+
+    Args:
+        mutants: See `mutants_on`.
+        baselines: See `baselines_of`.
+        options: The options.
+        **others: Fields of `MutationOptions`, as keywords.
+
+    Raises:
+        KwalkError: A worker process died; outcomes up to then are saved.
+    """
+    options = evolve(options or MutationOptions(), **others)
+    model_digest = _digest([cache_key(baseline.model) for baseline in baselines], baselines)
+    run = _Mutation(options, {mutant.id: _key(model_digest, mutant) for mutant in mutants}, {**options.saved})
+    run.run(mutants, baselines)
+    return tuple(MutantResult(m, run.outcomes.get(m.id), options.explained.get(m.id, "")) for m in mutants)
+
+
+def _digest(digests: Sequence[str], baselines: Sequence[Baseline]) -> str:
+    """Return a digest of everything but the mutant that an outcome depends on."""
+    inputs = [
+        (b.name, b.model.variant, sorted(b.model.binding.bounds.items()), sorted(b.model.binding.flags.items()),
+         [prop.key for prop in b.properties])
+        for b in baselines
+    ]  # fmt: skip
+    return hashlib.blake2b(repr((digests, inputs)).encode(), digest_size=16).hexdigest()
+
+
+def _key(model_digest: str, mutant: Mutant) -> str:
+    about = (model_digest, name_of(mutant.function), mutant.id)
+    return hashlib.blake2b(repr(about).encode(), digest_size=16).hexdigest()
+
+
+@define(eq=False)
+class _Mutation:
+    """A run of `mutate`: `keys` and `outcomes` are by the id of the mutant, `saved` is by key."""
+
+    options: MutationOptions
+    keys: Mapping[str, str]
+    saved: dict[str, MutantOutcome]
+    outcomes: dict[str, MutantOutcome] = field(factory=dict)
+    began: float = field(factory=time.monotonic)
+    saved_at: float = field(factory=time.monotonic)
+    evaluated: int = 0
+
+    def run(self, mutants: Sequence[Mutant], baselines: Sequence[Baseline]) -> None:
+        """Reuse saved outcomes and evaluate the other mutants; Ctrl-C ends it."""
+        for mutant in mutants:
+            known = self.saved.get(self.keys[mutant.id])
+            if known is not None and (known.seconds is None or known.seconds >= self.options.seconds):
+                self.outcomes[mutant.id] = known
+        left = [mutant for mutant in mutants if mutant.id not in self.outcomes]
+        try:
+            if left:
+                self._evaluate_all(left, baselines)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            if self.evaluated:
+                self.options.save(self.saved)
+
+    def _evaluate_all(self, left: Sequence[Mutant], baselines: Sequence[Baseline]) -> None:
+        workers = self.options.workers
+        size = max(1, min(MUTANTS_PER_PROCESS, -(-len(left) // workers)))
+        found = run_in_processes(
+            [left[first : first + size] for first in range(0, len(left), size)],
+            lambda mutant: evaluate(mutant, baselines, self.options.seconds),
+            workers=workers, name=_description, report=self._report,
+        )  # fmt: skip
+        for mutant, outcome in found:
+            self.outcomes[mutant.id] = self.saved[self.keys[mutant.id]] = outcome
+            self.evaluated += 1
+            if time.monotonic() - self.saved_at > SAVE_PERIOD:
+                self.saved_at = time.monotonic()
+                self.options.save(self.saved)
+
+    def _report(self, running: Sequence[Mutant]) -> None:
+        elapsed, total = time.monotonic() - self.began, len(self.keys)
+        rest = (total - len(self.outcomes)) * elapsed / self.evaluated if self.evaluated else None
+        note = ", ".join(mutant.id for mutant in running)
+        self.options.report(Progress("mutate", len(self.outcomes), "mutants", elapsed, total, rest, note))
+
+
+def _description(mutant: Mutant) -> str:
+    return f"{mutant.id} ({mutant.file}:{mutant.line}), {mutant.after}"
+
+
+__all__ = [
+    "OPERATORS",
+    "Baseline",
+    "Evidence",
+    "Mutant",
+    "MutantOutcome",
+    "MutantResult",
+    "MutantStatus",
+    "MutationOptions",
+    "SavedOutcomes",
+    "baselines_of",
+    "chosen_mutants",
+    "mutants_on",
+    "mutate",
+    "sample",
+    "stale_explanations",
+]  # fmt: skip

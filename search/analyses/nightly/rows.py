@@ -1,0 +1,164 @@
+"""Rows of tables from the counts and clusters of walks, and clusters and counts from rows.
+
+Rows of one cluster are merged: counts are added, and the first walk and the shortest trace remain; of traces of equal
+length that of the earliest round, as its walks came first.
+"""
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from attrs import frozen
+
+from kwalk.model.language import Model, PropertyInstance
+from kwalk.search.analyses.nightly.folder import DamagedPart
+from kwalk.search.analyses.nightly.tables import ActionRow, ChunkRow, CoverageRow, FindingRow
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.minimize.clusters import Clusters, FindingSample, ShapeGroup, merge
+from kwalk.search.minimize.shape import TraceShape
+from kwalk.search.results.confirmation import Origin
+from kwalk.search.results.verdict import DEADLOCK
+from kwalk.search.simulation.chunks import WalkCounts
+from kwalk.search.simulation.hyperloglog import distinct, merged
+from kwalk.search.spark.work import Chunk, chunks_of, row_of
+
+MORE = b"kwalk.more"
+"""The metadata key of the other counts in a stream."""
+
+
+@frozen
+class TaskTotals:
+    """The counts of all rounds of a task so far."""
+
+    walks: WalkCounts
+    seconds: float = 0.0
+    """Wall time of the rounds, in seconds."""
+    cpu: float = 0.0
+    """CPU seconds of the executors."""
+    minimized: int = 0
+    """The number of findings that were minimized."""
+
+    def pack(self) -> bytes:
+        """Return the counts as an Arrow stream."""
+        batch = row_of(Chunk(0, self.seconds, self.walks.with_findings(0), self.cpu))
+        batch = batch.replace_schema_metadata({MORE: json.dumps({"minimized": self.minimized}).encode()})
+        buffer = io.BytesIO()
+        with pa.ipc.new_stream(buffer, batch.schema) as stream:
+            stream.write_batch(batch)
+        return buffer.getvalue()
+
+
+def unpack_totals(content: bytes | None) -> TaskTotals:
+    """Return what `TaskTotals.pack` packed; DamagedPart if `content` is something else."""
+    try:
+        table = pa.ipc.open_stream(content or b"").read_all()
+        (chunk,) = chunks_of(table)
+        more: Mapping[str, Any] = json.loads(table.schema.metadata[MORE])
+        return TaskTotals(chunk.counts, chunk.seconds, chunk.cpu, int(more["minimized"]))
+    except (pa.ArrowException, OSError, LookupError, ValueError, TypeError) as error:
+        raise DamagedPart(f"the counts of a round cannot be read ({str(error).splitlines()[0][:120]})") from error
+
+
+def chunk_rows(chunks: Sequence[Chunk], place: tuple[int, int], sketch: np.ndarray, done: TaskTotals) -> list[ChunkRow]:
+    """Return the rows of a round.
+
+    Args:
+        chunks: The chunks of the round.
+        place: The task and the round.
+        sketch: The HyperLogLog registers of the rounds before, uint8[registers].
+        done: The totals after the round.
+    """
+    rows = []
+    for chunk in chunks:
+        counts = {name: getattr(chunk.counts, name) for name in ("walks", "steps", "visits", "dead_ends", "quiescent")}
+        sketch, last = merged(sketch, chunk.counts.sketch), chunk is chunks[-1]
+        rows.append(ChunkRow(
+            task=place[0], round=place[1], first=chunk.first, seconds=chunk.cpu, host=chunk.host,
+            distinct=distinct(sketch), sketch=done.walks.sketch.tobytes() if last else None,
+            merged=done.pack() if last else None, **counts,
+        ))  # fmt: skip
+    return rows
+
+
+def action_rows(model: Model, walks: WalkCounts, place: tuple[int, int]) -> list[ActionRow]:
+    """Return how often each action instance was enabled, taken, and changed the state in one round."""
+    counts = zip(walks.enabled.tolist(), walks.taken.tolist(), walks.changed.tolist(), strict=True)
+    with model.active():
+        return [
+            ActionRow(*place, instance.key, instance.action.name, instance.actor, *three)
+            for instance, three in zip(model.instances, counts, strict=True)
+        ]
+
+
+def coverage_rows(
+    model: Model, properties: Sequence[PropertyInstance], walks: WalkCounts, place: tuple[int, int]
+) -> list[CoverageRow]:
+    """Return how often each property instance was tested and violated in one round."""
+    rows = [
+        CoverageRow(*place, c.key, c.declaration.name, int(walks.premises[c.index]), int(walks.property_hits[c.index]))
+        for c in properties
+    ]
+    if model.scenario.deadlock_is_error:
+        rows.append(CoverageRow(*place, DEADLOCK, DEADLOCK, walks.visits, int(walks.property_hits[-1])))
+    return rows
+
+
+def cluster_id(prop: str, steps: Iterable[str]) -> str:
+    """Return the id of a cluster, a digest of its shape: the same in all runs."""
+    return hashlib.sha256(json.dumps([prop, *steps]).encode()).hexdigest()[:12]
+
+
+def rows_of_clusters(
+    model: Model, kernel: Kernel, clusters: Clusters, place: tuple[int, int]
+) -> list[FindingRow]:
+    """Return the rows of a round, those of fewest steps first; `place` is the task and the round."""
+    ordered = sorted(clusters.groups.items(), key=lambda pair: (len(pair[0].steps), pair[0]))
+    return [_row(model, kernel, (shape, group), place) for shape, group in ordered]
+
+
+def _row(model: Model, kernel: Kernel, cluster: tuple[TraceShape, ShapeGroup], place: tuple[int, int]) -> FindingRow:
+    shape, group = cluster
+    start = kernel.unpack(np.frombuffer(group.best.start, np.uint64).reshape(1, -1))[0]
+    numbers = sorted(group.properties, key=lambda prop: (prop != group.best.prop, -1 if prop is None else prop))
+    properties = tuple(DEADLOCK if number is None else model.properties[number].key for number in numbers)
+    return FindingRow(
+        task=place[0], round=place[1], cluster=cluster_id(shape.prop, shape.steps), kind=shape.kind,
+        property=shape.prop, steps=shape.steps, count=group.count, properties=properties,
+        first_walk=group.first.walk or 0,
+        start=tuple(int(number) for number in start),
+        actions=tuple(model.instances[step].key for step in group.best.steps), length=len(group.best.steps),
+        shortest=group.best.origin.shortest is not None,
+    )  # fmt: skip
+
+
+class ClusterReader:
+    """Makes clusters from the rows of one task."""
+
+    def __init__(self, model: Model, kernel: Kernel, seed: int) -> None:
+        self.model, self.kernel, self.seed = model, kernel, seed
+        self.numbers: Mapping[str, int | None] = {DEADLOCK: None} | {c.key: c.index for c in model.properties}
+
+    def clusters(self, rows: Iterable[FindingRow], minimized: int) -> Clusters:
+        """Return the clusters of the rows of a round."""
+        made = (Clusters({self._shape(row): self._group(row)}, row.count) for row in rows)
+        found = reduce(merge, made, Clusters())
+        return Clusters(found.groups, minimized)
+
+    @staticmethod
+    def _shape(row: FindingRow) -> TraceShape:
+        return TraceShape(row.kind, row.property, row.steps)
+
+    def _group(self, row: FindingRow) -> ShapeGroup:
+        properties = [self.numbers[key] for key in row.properties]
+        start = self.kernel.pack(np.array([row.start], np.int64)).tobytes()
+        steps = tuple(self.model.instance(key).index for key in row.actions)
+        proved = f"exhaustive to depth {max(0, row.length - 1)}" if row.shortest else None
+        origin = Origin("random walks; locally minimal", proved, self.seed)
+        best = FindingSample(properties[0], start, steps, origin, row.first_walk)
+        return ShapeGroup(row.count, frozenset(properties), best, best)

@@ -1,0 +1,159 @@
+"""Start or resume a run, and its result.
+
+Words: the *answer* of a run is the most serious one of its tasks.
+"""
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from attrs import evolve, frozen
+
+from kwalk.model.language import UsageError
+from kwalk.search.analyses.nightly.config import Config, config_from
+from kwalk.search.analyses.nightly.driver import Environment, NightlyRun, RunObserver, ahead_compiler
+from kwalk.search.analyses.nightly.folder import (
+    MANIFEST,
+    DamagedPart,
+    Manifest,
+    RunFolder,
+    new_manifest,
+    resumed_manifest,
+    set_environment,
+)
+from kwalk.search.analyses.nightly.plan import NightlyTask, tasks_of
+from kwalk.search.analyses.nightly.simulation_task import LAST
+from kwalk.search.analyses.nightly.tables import ChunkRow, RunRow
+from kwalk.search.base.signals import interrupts_noticed
+from kwalk.search.results.verdict import Answer
+from kwalk.search.spark.session import spark_session
+
+SERIOUS = (
+    Answer.VIOLATED,
+    Answer.BAD_STABLE_STATE,
+    Answer.DEADLOCK,
+    Answer.NOT_REACHABLE,
+    Answer.UNDECIDED,
+    Answer.HOLDS,
+)
+"""Answers, the most serious first."""
+
+
+@frozen
+class ExecutionTarget:
+    """Where a run executes: on `workers` cores of this machine (None for all), or on a Spark `master`."""
+
+    workers: int | None = None
+    master: str | None = None
+
+
+@frozen
+class NightlyResult:
+    """The result of a run."""
+
+    folder: Path
+    rows: tuple[RunRow, ...]
+    """The rows of the tasks that have ended or were cut short."""
+    tasks: int
+    state: str
+    internal: tuple[str, ...] = ()
+
+    @property
+    def answer(self) -> Answer:
+        """The most serious answer; a task without one is undecided."""
+        found = {Answer(row.answer) for row in self.rows}
+        if len(self.rows) < self.tasks:
+            found.add(Answer.UNDECIDED)
+        return next(answer for answer in SERIOUS if answer in found)
+
+
+def begin_run(config: Config, source: str, out: Path, target: ExecutionTarget, observer: RunObserver) -> NightlyResult:
+    """Start a new run in folder `out`; `source` names the configuration in errors.
+
+    Raises:
+        UsageError: The configuration has an error, or the folder already has a run. Nothing has started then.
+    """
+    tasks = tasks_of(config, source)
+    folder = RunFolder(out)
+    if (out / MANIFEST).exists():
+        again = f"Resume it with --resume {out}, or give another folder with --out."
+        raise UsageError(f"{str(out)!r} already has a run. {again}")
+    with folder.locked():
+        manifest = new_manifest(folder, config, tasks)
+        manifest.save()
+        observer.note(f"The run is in {out}")
+        return _done(manifest, tasks, target, observer)
+
+
+def resume_run(
+    out: Path, target: ExecutionTarget, observer: RunObserver, minutes: float | None = None
+) -> NightlyResult:
+    """Resume the run in a folder, to its end; `minutes` is a new time budget for all of it.
+
+    Raises:
+        UsageError: There is no run, or it cannot be resumed here.
+    """
+    folder = RunFolder(out)
+    content = folder.manifest()
+    config = config_from(_without_none(content["config"]), str(out / MANIFEST))
+    config = config if minutes is None else evolve(config, minutes=minutes)
+    tasks = tasks_of(config, str(out / MANIFEST))
+    with folder.locked():
+        manifest = resumed_manifest(folder, content, tasks)
+        manifest.save()
+        return _done(manifest, tasks, target, observer)
+
+
+def _without_none(config: dict[str, object]) -> dict[str, object]:
+    """Return a configuration without the settings that are None, as a file has it."""
+    tables = config["tasks"]
+    assert isinstance(tables, list)
+    entries = [{name: value for name, value in table.items() if value is not None} for table in tables]
+    return {name: value for name, value in config.items() if value is not None} | {"tasks": entries}
+
+
+def _done(
+    manifest: Manifest, tasks: Sequence[NightlyTask], target: ExecutionTarget, observer: RunObserver
+) -> NightlyResult:
+    """Run the tasks that are left."""
+    began, complete = time.monotonic(), _ended_before(manifest, tasks)
+    left = [task for task in tasks if task.number not in complete]
+    rows, internal, state = dict(complete), [], "complete"
+    if left:
+        with ahead_compiler(left) as kernels, interrupts_noticed(signal.SIGTERM) as interrupts:
+            with spark_session(target.workers, target.master) as session:
+                interrupts.arm()
+                context = session.sparkContext
+                java = context._jvm.java.lang.System.getProperty("java.version")
+                set_environment(manifest, context.master, context.defaultParallelism, java)
+                run = NightlyRun(
+                    manifest.folder, manifest, tasks, Environment(session, kernels, interrupts, observer), rows=rows
+                )
+                run.run()
+            state, internal = "interrupted" if interrupts.noticed else "complete", run.internal
+    manifest.end(state, time.monotonic() - began)
+    ended = tuple(rows[number] for number in sorted(rows))
+    return NightlyResult(manifest.folder.path, ended, len(tasks), state, tuple(internal))
+
+
+def _ended_before(manifest: Manifest, tasks: Sequence[NightlyTask]) -> dict[int, RunRow]:
+    """Return the rows of the complete tasks of which every part is intact."""
+    rows: dict[int, RunRow] = {}
+    for task in tasks:
+        if manifest.task(task.number)["state"] == "complete":
+            with suppress(DamagedPart):
+                rows[task.number] = _complete_row(manifest.folder, task)
+    return rows
+
+
+def _complete_row(folder: RunFolder, task: NightlyTask) -> RunRow:
+    """Return the row of a complete task; DamagedPart if something of it is missing."""
+    (row,) = folder.read(RunRow, task.number)
+    rounds, why = folder.complete_rounds(task.number, LAST)
+    walks = sum(chunk.walks for number in rounds for chunk in folder.read(ChunkRow, task.number, number))
+    if why or walks != row.walks:
+        raise DamagedPart(why or f"task {task.number} has {walks:,} walks in its rounds, and should have {row.walks:,}")
+    return row

@@ -1,0 +1,346 @@
+"""One task of random walks: its rounds, each saved when it is done, and its verdict.
+
+Words: walks are cut into blocks and generations by the configuration alone. A *generation* is a number of blocks that
+are walked by the same plan, twice as many as all before it. A *round* ends where a generation ends, at the latest; its
+length depends on the speed of the machines, and no finding depends on it. The *totals* of a task are the counts of all
+of its rounds, its *clusters* the minimized findings. Both are computed from what the folder holds.
+"""
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from statistics import median
+from typing import Any
+
+from attrs import evolve, frozen
+
+from kwalk.model.language import DomainError, Kind, PropertyInstance
+from kwalk.search.analyses.nightly.folder import DamagedPart, RunFolder
+from kwalk.search.analyses.nightly.plan import NightlyTask
+from kwalk.search.analyses.nightly.rows import (
+    ClusterReader,
+    TaskTotals,
+    action_rows,
+    chunk_rows,
+    coverage_rows,
+    rows_of_clusters,
+    unpack_totals,
+)
+from kwalk.search.analyses.nightly.tables import ChunkRow, FindingRow, RunRow
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.minimize.clusters import Clustering, Clusters, finding_clusters, merge
+from kwalk.search.results.fairness import safety_properties, without_liveness
+from kwalk.search.results.vacuity import listed, vacuity_notes
+from kwalk.search.results.verdict import DEADLOCK, Answer, Finding, FindingCluster, Verdict
+from kwalk.search.simulation.chunks import WalkCounts, next_generation, run_chunk
+from kwalk.search.simulation.hyperloglog import STANDARD_ERROR, distinct
+from kwalk.search.simulation.options import SimulationOptions
+from kwalk.search.simulation.run import SimulationRun, SimulationVerdict
+from kwalk.search.spark.work import Chunk, MinimizationChoice, Round, done_in_blocks
+
+BLOCK_STEPS = 1 << 20
+"""The most steps of a block: some tenths of a second, as long as minimizing one finding can take."""
+FIRST_BLOCKS = 1
+"""The number of blocks of the first generation."""
+SAMPLED_BLOCKS = 2
+"""In how many blocks of a generation findings of properties with known clusters are minimized too."""
+
+
+@frozen
+class Generation:
+    """The blocks `first` … `last` - 1."""
+
+    first: int
+    last: int
+
+    @property
+    def stride(self) -> int:
+        """In every block whose number this divides, findings of all properties are minimized."""
+        return max(1, (self.last - self.first) // SAMPLED_BLOCKS)
+
+
+def block_of(depth: int) -> int:
+    """Return the number of walks of a block, a power of two."""
+    return 1 << max(0, BLOCK_STEPS.bit_length() - depth.bit_length())
+
+
+def generation_of(block: int) -> Generation:
+    """Return the generation of a block."""
+    if block < FIRST_BLOCKS:
+        return Generation(0, FIRST_BLOCKS)
+    first = FIRST_BLOCKS << ((block // FIRST_BLOCKS).bit_length() - 1)
+    return Generation(first, 2 * first)
+
+
+LAST = "chunks"
+"""The table of the last part of a round."""
+ROUND_SECONDS = 20.0
+"""The most time of a round, in seconds."""
+LEAST_ROUNDS = 20
+"""The least number of rounds in a time budget."""
+LOCAL_SECONDS = 0.5
+"""The driver runs shorter rounds itself: starting a Spark job takes as long."""
+PER_PARTITION = 2
+"""Chunks per partition, for balance."""
+GROWTH = 8
+"""The most blocks of a round, relative to the round before."""
+
+
+class SimulationTask:
+    """The state of a task of walks."""
+
+    def __init__(self, task: NightlyTask, folder: RunFolder, kernel: Kernel) -> None:
+        self.task, self.folder, self.kernel = task, folder, kernel
+        model = task.model
+        self.properties = safety_properties(task.properties)
+        entry = task.entry
+        self.options = SimulationOptions(
+            properties=self.properties, seed=task.seed, depth=task.depth, walks=entry.walks, seconds=task.seconds,
+            keep_going=True, only=entry.only, without=entry.without, swarm=entry.swarm, count_states=True,
+        )  # fmt: skip
+        self.plan = self.options.plan(model, kernel)
+        self.block = block_of(task.depth)
+        self.reader = ClusterReader(model, kernel, task.seed)
+        self.totals, self.clusters, self.rounds = TaskTotals(run_chunk(kernel, self.plan, range(0))), Clusters(), 0
+        self.known: frozenset[int] = frozenset()
+        self.pace: float | None = None
+        """Seconds that one core takes for a block."""
+        self.last_blocks = 0
+        self._clustering: Clustering | None = None
+
+    # Where it stands.
+
+    @property
+    def fraction(self) -> float:
+        """The part of the task that is done, by its walks or its time, whichever is larger."""
+        task, done = self.task, [0.0]
+        if task.entry.walks:
+            done.append(self.totals.walks.walks / task.entry.walks)
+        if task.seconds:
+            done.append(self.totals.seconds / task.seconds)
+        return max(done)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the task is finished."""
+        return self.fraction >= 1 or self.totals.walks.failed is not None
+
+    @property
+    def generation(self) -> Generation:
+        """The generation of the next walk."""
+        return generation_of(self.totals.walks.walks // self.block)
+
+    # Rounds.
+
+    def next_round(self, partitions: int) -> Round:
+        """Return the next round, for that many cores."""
+        first, task = self.totals.walks.walks, self.task
+        blocks = self._blocks_wanted(partitions)
+        last = self.block * min(first // self.block + blocks, self.generation.last)
+        last = min([last, *(limit for limit in (task.entry.walks, self.plan.last) if limit is not None)])
+        blocks = -(-(last - first) // self.block)
+        size = self.block * -(-blocks // (partitions * PER_PARTITION))
+        choice = MinimizationChoice(self.block, self.generation.stride, self.known)
+        return Round(first, last, size, choice=choice, plan=self.plan.present)
+
+    def _blocks_wanted(self, partitions: int) -> int:
+        """Return how many blocks fill the time of a round, or of the task."""
+        if self.pace is None:
+            return 1
+        seconds = ROUND_SECONDS
+        if self.task.seconds is not None:
+            left = self.task.seconds - self.totals.seconds
+            seconds = min(seconds, left, max(1.0, self.task.seconds / LEAST_ROUNDS))
+        return max(1, min(int(seconds * partitions / self.pace), GROWTH * self.last_blocks))
+
+    def is_small(self, work: Round) -> bool:
+        """Return whether a round takes less time than a Spark job."""
+        return (self.pace or 0.0) * (work.last - work.first) / self.block < LOCAL_SECONDS
+
+    def run_locally(self, work: Round) -> list[Chunk]:
+        """Run a small round in this process."""
+        if self._clustering is None:
+            self._clustering = Clustering(self.task.model, self.kernel)
+        assert work.choice is not None
+        return [done_in_blocks((self.kernel, self.plan), range(work.first, work.last), work.choice, self._clustering)]
+
+    def save(self, chunks: Sequence[Chunk], seconds: float) -> None:
+        """Save a round that took `seconds`, and count it.
+
+        Raises:
+            CannotSave: The file cannot be written.
+        """
+        chunks = _until_failure(chunks)
+        round_walks = reduce(lambda a, b: a + b, (chunk.counts for chunk in chunks))
+        found: Iterable[Clusters] = (pickle.loads(chunk.clusters) for chunk in chunks if chunk.clusters)
+        clusters = reduce(merge, found, Clusters())
+        done = TaskTotals(
+            self.totals.walks + round_walks, self.totals.seconds + seconds,
+            self.totals.cpu + sum(chunk.cpu for chunk in chunks), self.totals.minimized + clusters.minimized,
+        )  # fmt: skip
+        place = (self.task.number, self.rounds)
+        rows = rows_of_clusters(self.task.model, self.kernel, clusters, place)
+        tables: dict[str, Sequence[Any]] = {
+            "findings": rows, "actions": action_rows(self.task.model, round_walks, place),
+            "coverage": coverage_rows(self.task.model, self.properties, round_walks, place),
+            LAST: chunk_rows(chunks, place, self.totals.walks.sketch, done),
+        }  # fmt: skip
+        self.folder.save_round(*place, tables, LAST)
+        self._set_pace(chunks)
+        self._count(done, rows)
+
+    def _set_pace(self, chunks: Sequence[Chunk]) -> None:
+        paces = [chunk.seconds * self.block / chunk.counts.walks for chunk in chunks if chunk.counts.walks]
+        self.pace = max(median(paces), 1e-6) if paces else self.pace
+        self.last_blocks = -(-sum(chunk.counts.walks for chunk in chunks) // self.block)
+
+    def _count(self, done: TaskTotals, rows: Sequence[FindingRow]) -> None:
+        """Count a round that is saved."""
+        before, minimized = self.generation, done.minimized - self.totals.minimized
+        self.totals, self.rounds = done, self.rounds + 1
+        self.clusters = merge(self.clusters, self.reader.clusters(rows, minimized))
+        if self.generation != before:
+            self.known = self._known()
+        if self.totals.walks.walks == self.plan.last and self.totals.walks.failed is None:
+            self.plan = next_generation(self.kernel, self.plan, self.totals.walks)
+
+    def _known(self) -> frozenset[int]:
+        """Return the indices of the properties with minimized findings; deadlock has the index after the last one."""
+        met = {prop for group in self.clusters.groups.values() for prop in group.properties}
+        invariants = {self.task.model.properties[prop].declaration for prop in met if prop is not None}
+        minimized = [prop.index for prop in self.properties if prop.declaration in invariants]
+        return frozenset([*minimized, *([self.kernel.properties] if None in met else [])])
+
+    def resume(self) -> str:
+        """Continue from the saved rounds that count; return why the next one does not, "" if there is none."""
+        number = self.task.number
+        whole, why = self.folder.complete_rounds(number, LAST)
+        for round in whole:
+            try:
+                self._count(self._totals_of(round), self.folder.read(FindingRow, number, round))
+            except DamagedPart as error:
+                why = str(error)
+                break
+        self.folder.remove_from(number, self.rounds)
+        return why
+
+    def _totals_of(self, round: int) -> TaskTotals:
+        chunks = self.folder.read(ChunkRow, self.task.number, round)
+        return unpack_totals(chunks[-1].merged if chunks else None)
+
+    # What came of it.
+
+    @property
+    def violations(self) -> int:
+        """The number of violations: pairs of a walk and a property instance that it violates."""
+        hits = self.totals.walks.property_hits
+        bad = [prop.index for prop in self.properties if prop.kind is not Kind.REACHABLE]
+        return int(hits[[*bad, self.kernel.properties]].sum())
+
+    @property
+    def untraced(self) -> tuple[str, ...]:
+        """The violated property instances without a minimized finding of the same property."""
+        hits, known = self.totals.walks.property_hits, self._known()
+        return tuple(
+            prop.key for prop in self.properties
+            if hits[prop.index] and prop.kind is not Kind.REACHABLE and prop.index not in known
+        )  # fmt: skip
+
+
+def _until_failure(chunks: Sequence[Chunk]) -> Sequence[Chunk]:
+    """Return the chunks up to the first one in which an action left its domain."""
+    failed = next((n for n, chunk in enumerate(chunks) if chunk.counts.failed is not None), len(chunks))
+    return chunks[: failed + 1]
+
+
+def _ended(simulation: SimulationTask, counts: WalkCounts, walks: int, *, interrupted: bool = False) -> SimulationRun:
+    """Return the run of a task that has ended; its command repeats that many walks."""
+    options = evolve(simulation.options, command=simulation.task.command(walks))
+    return SimulationRun(
+        simulation.task.model,
+        simulation.kernel,
+        options,
+        simulation.plan,
+        counts,
+        simulation.totals.seconds,
+        interrupted,
+    )
+
+
+class _CountedVerdict(SimulationVerdict):
+    """Builds a verdict whose findings have no traces: the clusters have them."""
+
+    def _finding(self, number: int, prop: PropertyInstance | None) -> Finding:
+        return Finding(DEADLOCK if prop is None else prop.key, int(self.run.counts.property_hits[number]))
+
+    def _clusters(self) -> tuple[tuple[FindingCluster, ...], tuple[str, ...]]:
+        return (), ()
+
+
+def task_verdict(simulation: SimulationTask, why: str) -> Verdict:
+    """Return the verdict of a task, with its clusters; `why` is the reason if it was cut short.
+
+    EngineDisagreement if plain execution does not show what is in a cluster.
+    """
+    task, total = simulation.task, simulation.totals.walks
+    run = _ended(simulation, evolve(total, failed=None), total.walks, interrupted=bool(why))
+    verdict = _CountedVerdict(run).verdict()
+    verdict = without_liveness(verdict, task.properties, "random walks")
+    clusters = finding_clusters(task.model, simulation.kernel, simulation.clusters)
+    verdict = evolve(verdict, clusters=clusters, notes=(*verdict.notes, *_notes(simulation)))
+    return evolve(verdict, notes=(*verdict.notes, *vacuity_notes(verdict, task.model)))
+
+
+def _notes(simulation: SimulationTask) -> Iterator[str]:
+    if simulation.violations:
+        yield f"{simulation.violations:,} findings in {simulation.totals.walks.walks:,} walks."
+        yield from simulation.clusters.notes
+    if simulation.untraced:
+        yield f"Violated, and not minimized so far: {listed(simulation.untraced)}."
+
+
+def error_of(simulation: SimulationTask) -> str:
+    """Return in which walk an action left its domain, and how; "" if none did."""
+    counts = simulation.totals.walks
+    if counts.failed is None:
+        return ""
+    try:
+        SimulationVerdict(_ended(simulation, counts, counts.failed + 1)).verdict()
+    except DomainError as error:
+        return str(error)
+    return ""
+
+
+def run_row(simulation: SimulationTask, verdict: Verdict, why: str) -> RunRow:
+    """Return the row of a task that has ended."""
+    task, walks = simulation.task, simulation.totals.walks
+    return RunRow(
+        task=task.number, name=task.name, scenario=task.reference, variant=task.model.variant,
+        bounds=json.dumps(dict(verdict.bounds)), flags=json.dumps(dict(verdict.flags)), engine=task.entry.engine,
+        seed=task.seed, answer=verdict.answer.value, how=verdict.qualifier, walks=walks.walks, steps=walks.steps,
+        visits=walks.visits, distinct=distinct(walks.sketch), distinct_exact=None, distinct_error=STANDARD_ERROR,
+        depth=None, seconds=simulation.totals.seconds, cpu_seconds=simulation.totals.cpu, why=why,
+        bounds_hit=json.dumps(dict(verdict.bounds_hit)), notes=verdict.notes, command=verdict.command,
+    )  # fmt: skip
+
+
+def with_error(row: RunRow, error: str) -> RunRow:
+    """Return the row of a task that an error ended: findings count, and "holds" becomes "undecided"."""
+    answer = Answer.UNDECIDED.value if row.answer == Answer.HOLDS.value else row.answer
+    return evolve(row, answer=answer, how="failed", why=error)
+
+
+def failed_row(task: NightlyTask, done: TaskTotals | None, why: str) -> RunRow:
+    """Return the row of a task that failed, with what it had done."""
+    walks = None if done is None else done.walks
+    return RunRow(
+        task=task.number, name=task.name, scenario=task.reference, variant=task.model.variant,
+        bounds=json.dumps(dict(task.model.binding.bounds)), flags=json.dumps(dict(task.model.asked_flags)),
+        engine=task.entry.engine, seed=task.seed, answer=Answer.UNDECIDED.value, how="failed",
+        walks=walks.walks if walks else 0, steps=walks.steps if walks else 0, visits=walks.visits if walks else 0,
+        distinct=None, distinct_exact=None, distinct_error=None, depth=None, seconds=done.seconds if done else 0.0,
+        cpu_seconds=done.cpu if done else 0.0, why=why, bounds_hit="{}", notes=(),
+        command=task.command(walks.walks if walks else None),
+    )  # fmt: skip

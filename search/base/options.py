@@ -1,0 +1,83 @@
+"""The options of an exhaustive search, and the reasons why a search stops."""
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+
+from attrs import field, frozen
+
+from kwalk.model.language import Kind, PropertyInstance
+from kwalk.search.base.progress import Report, silent
+
+CHECKPOINT_INTERVAL = 1800.0
+"""Seconds between two checkpoints; TLC's default."""
+
+
+class StopReason(Enum):
+    """Why a search stopped. Decisions are made on the members; the values are for people and for JSON."""
+
+    COMPLETE = "complete"
+    """Nothing is left to do: every state, or every walk that was requested."""
+    VIOLATION = "violation"
+    FAILURE = "failure"
+    """An action left its domain."""
+    TIME = "time budget"
+    MEMORY = "memory budget"
+    INTERRUPT = "interrupted"
+    DEPTH = "depth limit"
+    EFFORT = "solver limit"
+    """A proof engine gave up: its limits of effort are reached, or Z3 does not know."""
+    LIVENESS = "liveness not checked"
+    """Everything but `eventually` properties is settled, and the engine cannot check these."""
+    NO_STEP = "no step possible"
+    ERROR = "failed"
+
+    @property
+    def is_early(self) -> bool:
+        """Whether more time, more memory or another run could have given more."""
+        return self not in (StopReason.COMPLETE, StopReason.VIOLATION, StopReason.FAILURE)
+
+
+@frozen
+class CheckpointOptions:
+    """Where checkpoints are written, and how often.
+
+    Args:
+        folder: The folder of the checkpoint; it is created where it is missing.
+        every: Seconds between two checkpoints.
+        resume: Whether the search continues from the checkpoint in `folder`.
+    """
+
+    folder: Path
+    every: float = CHECKPOINT_INTERVAL
+    resume: bool = False
+
+
+@frozen
+class SearchOptions:
+    """The options of an exhaustive search.
+
+    Args:
+        properties: The property instances to check.
+        keep_going: Whether the search continues after a violation.
+        seconds: The time budget; None for no limit.
+        memory: The memory budget in bytes.
+        workers: The number of threads.
+        report: Receives progress about twice a second.
+        checkpoint: Where checkpoints are written; None for none.
+        reduce: Whether to use partial-order reduction (see `kwalk.search.partial_order`).
+    """
+
+    properties: tuple[PropertyInstance, ...]
+    keep_going: bool = False
+    seconds: float | None = None
+    memory: int = 1 << 30
+    workers: int = 1
+    report: Report = field(default=silent, repr=False)
+    checkpoint: CheckpointOptions | None = None
+    reduce: bool = False
+
+    @property
+    def checked(self) -> tuple[int, ...]:
+        """The indices of the properties that are checked on each state or step; `eventually` ones are not."""
+        return tuple(prop.index for prop in self.properties if prop.kind is not Kind.EVENTUALLY)

@@ -1,0 +1,1 @@
+"""Breadth-first search of all reachable states, with symmetry, liveness and checkpoints."""

@@ -1,0 +1,345 @@
+"""Breadth-first search over packed states, in batches that hide the latency of memory. Words: see `layout`."""
+from __future__ import annotations
+
+import numpy as np
+
+from kwalk.search.exhaustive.layout import (
+    BATCH,
+    CURSOR_ASLEEP,
+    CURSOR_DEADLOCKS,
+    CURSOR_DEPTH,
+    CURSOR_FAILURE,
+    CURSOR_FIRST_DEADLOCK,
+    CURSOR_GENERATED,
+    CURSOR_LEVEL_END,
+    CURSOR_LIMIT,
+    CURSOR_NEXT,
+    CURSOR_QUIESCENT,
+    CURSOR_STORED,
+    STATUS_DONE,
+    STATUS_FAILED,
+    STATUS_FULL,
+    STATUS_RUNNING,
+    STATUS_VIOLATION,
+    BatchLayout,
+    Counters,
+    SearchLayout,
+)
+from kwalk.search.exhaustive.symmetry.canonicalize import SymmetryLayout, canonicalize
+from kwalk.search.native.bit_sliced_counters import add_rows, bump
+from kwalk.search.native.intrinsics import (
+    ONE,
+    ZERO,
+    Word,
+    bit_count,
+    call,
+    call_void,
+    count_up,
+    integer,
+    loop,
+    lowest_bit,
+    part,
+    peek,
+    peek16,
+    poke,
+)
+from kwalk.search.partial_order.stubborn_sets import expand_stubborn_set
+from kwalk.search.visited.hash_table import ABSENT, find_or_add_from, first_slot, likely_slot, room_for_keys
+from kwalk.search.visited.key_store import STRIDE
+from kwalk.search.visited.keys import KeySpace, copy_words, hash_of, key_at, load_key, same_words
+from kwalk.search.visited.tree_compression import (
+    NO_NUMBER,
+    compress_state,
+    decompress_state,
+    find_likely_slots,
+    find_slots,
+    hash_leaves,
+    prefetch_parts,
+    room_for_values,
+)
+
+PREFETCH_DISTANCE = 2
+"""How many states ahead the parts of a compressed state are prefetched."""
+
+
+@part
+def load_state(search: SearchLayout, index: int, k: int) -> int:
+    """Load a stored state and return its address; write the numbers of its parts as those of state k of the batch."""
+    space, tree, batch = search.space, search.tree, search.batch
+    if tree.words == 0:
+        load_key(space, index, batch.state)
+    else:
+        decompress_state(tree, peek(key_at(space, index), 0), batch.state, batch.numbers + 16 * tree.leaves * k)
+        prefetch_parts(tree, peek(key_at(space, index + PREFETCH_DISTANCE), 0))
+    return batch.state
+
+
+@part
+def successor_keys(search: SearchLayout) -> int:
+    """Return the address of the keys of the successors in the batch."""
+    return search.batch.rows if search.tree.words == 0 else search.batch.roots
+
+
+@part
+def hash_successors(search: SearchLayout, begin: int, end: int) -> None:
+    """If states are compressed, hash the changed leaves of some successors of the loaded state."""
+    tree, batch = search.tree, search.batch
+    if tree.words != 0:
+        for j in range(begin, end):
+            hash_leaves(tree, batch.rows + 8 * tree.words * j, batch.state, batch.leaves + 16 * tree.leaves * j)
+
+
+@part
+def compress_successors(search: SearchLayout, parents: int) -> bool:
+    """If states are compressed, write the roots of the successors of `parents` states; False without room."""
+    tree, batch, j = search.tree, search.batch, integer(0)
+    if tree.words == 0:
+        return True
+    for first in range(0, parents, BATCH):
+        last = min(first + BATCH, parents)
+        _find_leaves(search, j, integer(peek(batch.ends, last - 1)))
+        for k in range(first, last):
+            known, end = batch.numbers + 16 * tree.leaves * k, integer(peek(batch.ends, k))
+            while j < end:
+                row, looks = batch.rows + 8 * tree.words * j, batch.leaves + 16 * tree.leaves * j
+                root = compress_state(tree, row, known, batch.in_work, looks)
+                if root == NO_NUMBER:
+                    return False
+                poke(batch.roots, j, root)
+                j += 1
+    return True
+
+
+@part
+def _find_leaves(search: SearchLayout, begin: int, end: int) -> None:
+    """Probe for the leaves of some successors in the batch, and prefetch their values."""
+    tree, leaves = search.tree, search.batch.leaves
+    for j in range(begin, end):
+        find_slots(tree, leaves + 16 * tree.leaves * j)
+    for j in range(begin, end):
+        find_likely_slots(tree, leaves + 16 * tree.leaves * j)
+
+
+@loop
+def explore(search: SearchLayout, cursor: np.ndarray) -> int:
+    """Expand stored states until about cursor[CURSOR_LIMIT] are expanded; return the status."""
+    while cursor[CURSOR_NEXT] < cursor[CURSOR_LIMIT]:
+        if cursor[CURSOR_NEXT] == cursor[CURSOR_LEVEL_END]:
+            if cursor[CURSOR_STORED] == cursor[CURSOR_LEVEL_END]:
+                return STATUS_DONE
+            cursor[CURSOR_LEVEL_END] = cursor[CURSOR_STORED]
+            cursor[CURSOR_DEPTH] += 1
+        count = _batch_size(search, cursor)
+        if count <= 0:
+            return STATUS_FULL
+        first = cursor[CURSOR_NEXT]
+        if first % STRIDE == 0:
+            poke(search.counters.marks, first // STRIDE, np.uint64(cursor[CURSOR_STORED]))
+        status = expand_states(search, cursor, count)
+        count_rows(search, cursor[CURSOR_NEXT] - first)
+        compress_successors(search, cursor[CURSOR_NEXT] - first)  # there is room: _batch_size has seen to it
+        prefetch_successors(search, cursor[CURSOR_NEXT] - first)
+        cursor[CURSOR_STORED] = insert_successors(search, (first, cursor[CURSOR_NEXT] - first), cursor[CURSOR_STORED])
+        if status != STATUS_RUNNING:
+            return status
+    return STATUS_RUNNING
+
+
+@part
+def _batch_size(search: SearchLayout, cursor: np.ndarray) -> int:
+    """Return how many states to expand at once: within one level and one block, with room for all successors."""
+    first = cursor[CURSOR_NEXT]
+    count = min(BATCH, STRIDE - first % STRIDE, cursor[CURSOR_LEVEL_END] - first)
+    tree, instances = search.tree, search.kernel.instances
+    if tree.words != 0:
+        count = min(count, room_for_values(tree) // instances)
+    return min(count, room_for_keys(search.space, cursor[CURSOR_STORED]) // instances)
+
+
+@part
+def expand_states(search: SearchLayout, cursor: np.ndarray, count: int) -> int:
+    """Write the successors of the next `count` states into the batch, and check these states."""
+    kernel, batch, total = search.kernel, search.batch, integer(0)
+    for k in range(count):
+        state, row = load_state(search, cursor[CURSOR_NEXT], k), batch.enabled + 8 * kernel.row_words * k
+        successors, instances = batch.rows + 8 * kernel.words * total, batch.instances + 2 * total
+        places = (state, row, successors, instances, search.counters.hits)
+        if kernel.stubborn.groups == 0:
+            made = call(kernel.expand, places)
+        else:
+            made, left_out = expand_stubborn_set(kernel.stubborn, kernel.expand, places, batch.choice)
+            cursor[CURSOR_ASLEEP] += left_out
+        if made < 0:
+            cursor[CURSOR_FAILURE] = made
+            return STATUS_FAILED
+        poke(batch.ends, k, np.uint64(total + made))
+        found = _check_expanded(search, cursor, k, total)
+        if kernel.symmetry != 0:
+            canonicalize(SymmetryLayout(kernel.symmetry, kernel.words), successors, made)
+        hash_successors(search, total, total + made)
+        total += made
+        cursor[CURSOR_NEXT] += 1
+        cursor[CURSOR_GENERATED] += made
+        if kernel.stop and found:
+            return STATUS_VIOLATION
+    return STATUS_RUNNING
+
+
+@part
+def _check_expanded(search: SearchLayout, cursor: np.ndarray, k: int, begin: int) -> bool:
+    """Count and check the state just expanded, whose successors start at `begin`; whether it has a violation."""
+    kernel, end = search.kernel, integer(peek(search.batch.ends, k))
+    enabled, quiescent = _count_enabled(search, k)
+    cursor[CURSOR_QUIESCENT] += quiescent
+    if enabled != end - begin:
+        _count_blocked(search, k, begin, end)
+    found = False
+    if enabled == 0:
+        cursor[CURSOR_FIRST_DEADLOCK] = (
+            cursor[CURSOR_NEXT] if cursor[CURSOR_DEADLOCKS] == 0 else cursor[CURSOR_FIRST_DEADLOCK]
+        )
+        cursor[CURSOR_DEADLOCKS] += 1
+        found = kernel.deadlock != 0
+    if kernel.checks_states:
+        found |= _check_state(search, cursor[CURSOR_NEXT], k, quiescent)
+    if kernel.checks_steps:
+        for j in range(begin, end):
+            found |= _check_step(search, cursor[CURSOR_NEXT], j)
+    return found
+
+
+@part
+def _count_enabled(search: SearchLayout, k: int) -> tuple[int, Word]:
+    """Return how many instances are enabled, and 1 if no system instance is."""
+    kernel, enabled, system = search.kernel, integer(0), ZERO
+    row = search.batch.enabled + 8 * kernel.row_words * k
+    for word in range(kernel.row_words):
+        enabled += bit_count(peek(row, word))
+        system |= peek(row, word) & peek(kernel.system_row, word)
+    return enabled, integer(system == ZERO)
+
+
+@part
+def _count_blocked(search: SearchLayout, k: int, begin: int, end: int) -> None:
+    """Count the enabled instances that a bound disabled: those without a successor."""
+    row = search.batch.enabled + 8 * search.kernel.row_words * k
+    for word in range(search.kernel.row_words):
+        blocked = peek(row, word)
+        for j in range(begin, end):
+            instance = integer(peek16(search.batch.instances, j))
+            if instance // 64 == word:
+                blocked &= ~(ONE << np.uint64(instance % 64))
+        bump(search.counters.blocked, word, blocked)
+
+
+@part
+def _check_state(search: SearchLayout, index: int, k: int, quiescent: int) -> bool:
+    """Evaluate the state properties; whether one that must hold is false."""
+    kernel, false, bad = search.kernel, search.batch.false, ZERO
+    premise = search.batch.premises + 8 * kernel.property_words * k
+    call_void(kernel.check, (search.batch.state, quiescent, false, premise))
+    for word in range(kernel.property_words):
+        row = peek(false, word) & peek(kernel.state_row, word)
+        if row != ZERO:
+            _record_violations(search.counters, word, row, (index, integer(0)))
+            bad |= row & ~peek(kernel.reachable_row, word)
+    return bad != ZERO
+
+
+@part
+def _check_step(search: SearchLayout, index: int, j: int) -> bool:
+    """Evaluate the step properties on the step to successor j of the batch; whether one is false."""
+    kernel, false, bad = search.kernel, search.batch.false, ZERO
+    premise = search.batch.step_premises + 8 * kernel.property_words * j
+    after = search.batch.rows + 8 * kernel.words * j
+    call_void(kernel.check_step, (search.batch.state, after, false, premise))
+    for word in range(kernel.property_words):
+        row = peek(false, word) & peek(kernel.step_row, word)
+        if row != ZERO:
+            _record_violations(search.counters, word, row, (index, integer(peek16(search.batch.instances, j))))
+            bad |= row
+    return bad != ZERO
+
+
+@part
+def _record_violations(counters: Counters, word: int, false: Word, where: tuple[int, int]) -> None:
+    """Count the properties that are false, and record the state and instance of each first violation."""
+    bump(counters.seen, word, false)
+    while false != ZERO:
+        prop = 64 * word + lowest_bit(false)
+        if peek(counters.first_state, prop) == ZERO:
+            poke(counters.first_state, prop, np.uint64(where[0] + 1))
+            poke(counters.first_instance, prop, np.uint64(where[1]))
+        false &= false - ONE
+
+
+@part
+def count_rows(search: SearchLayout, parents: int) -> None:
+    """Add the bit rows of the first `parents` states in the batch to the bit-sliced counters."""
+    kernel, batch, counters = search.kernel, search.batch, search.counters
+    add_rows(counters.enabled, batch.enabled, parents, kernel.row_words)
+    if kernel.checks_states:
+        add_rows(counters.premises, batch.premises, parents, kernel.property_words)
+    if kernel.checks_steps and parents > 0:
+        add_rows(counters.premises, batch.step_premises, integer(peek(batch.ends, parents - 1)), kernel.property_words)
+
+
+@part
+def prefetch_successors(search: SearchLayout, parents: int) -> None:
+    """Probe for the successors of the first `parents` states in the batch, and prefetch their keys."""
+    space, batch = search.space, search.batch
+    total = integer(peek(batch.ends, parents - 1)) if parents > 0 else integer(0)
+    _hash_keys(space, batch, successor_keys(search), total)
+    for j in range(total):
+        slot = likely_slot(space, peek(batch.hashes, j), integer(peek(batch.slots, j)))
+        poke(batch.slots, j, np.uint64(slot))
+
+
+@part
+def _hash_keys(space: KeySpace, batch: BatchLayout, keys: int, total: int) -> None:
+    """Hash all successors in the batch, and prefetch their first slots."""
+    for j in range(total):
+        hashed = hash_of(keys + 8 * space.words * j, space.words)
+        poke(batch.hashes, j, hashed)
+        poke(batch.slots, j, np.uint64(first_slot(space, hashed)))
+
+
+@part
+def insert_successors(search: SearchLayout, states: tuple[int, int], size: int) -> int:
+    """Store the new successors of states[1] states from states[0] on; return the number of stored states.
+
+    The successors are in the batch and have been prefetched; `size` states are stored already.
+    """
+    space, batch, keys, j = search.space, search.batch, successor_keys(search), integer(0)
+    for k in range(states[1]):
+        end = integer(peek(batch.ends, k))
+        while j < end:
+            start = peek(batch.hashes, j), integer(peek(batch.slots, j))
+            index = find_or_add_from(space, keys + 8 * space.words * j, start, size)
+            if index == ABSENT:
+                size += 1
+            elif index == states[0] + k:
+                count_up(search.counters.idle, integer(peek16(batch.instances, j)), 1)
+            j += 1
+    return size
+
+
+@loop
+def find_parent(search: SearchLayout, block: np.ndarray) -> int:
+    """Return the first of states block[0] … block[1] - 1 that has state block[2] as a successor, or ABSENT.
+
+    block[3] becomes the instance of the step.
+    """
+    batch, words = search.batch, search.kernel.words
+    target = batch.state + 8 * words
+    copy_words(target, load_state(search, block[2], 0), words)
+    for index in range(block[0], block[1]):
+        arguments = (load_state(search, index, 0), batch.enabled, batch.rows, batch.instances, search.counters.hits)
+        made = call(search.kernel.expand, arguments)
+        if search.kernel.symmetry != 0:
+            canonicalize(SymmetryLayout(search.kernel.symmetry, words), batch.rows, made)
+        for j in range(made):
+            if same_words(batch.rows + 8 * words * j, target, words):
+                block[3] = integer(peek16(batch.instances, j))
+                return index
+    return ABSENT

@@ -1,0 +1,327 @@
+"""A breadth-first search in progress: its arrays, its loop with budgets and progress, and the paths to its states.
+
+Words: a state is *stored* from its discovery on, and *expanded* when its properties are checked and its successors
+stored. *Depth* is the number of steps from an initial state; a depth is *complete* when all of its states are expanded.
+"""
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kwalk.model.language import Kind, Model, UsageError
+from kwalk.search.base import pacing
+from kwalk.search.base.options import SearchOptions, StopReason
+from kwalk.search.base.pacing import next_pace
+from kwalk.search.base.progress import Progress
+from kwalk.search.exhaustive import expansion as breadth
+from kwalk.search.exhaustive.checkpoint import CheckpointWriter
+from kwalk.search.exhaustive.layout import (
+    CURSOR_DEPTH,
+    CURSOR_LENGTH,
+    CURSOR_LEVEL_END,
+    CURSOR_LIMIT,
+    CURSOR_NEXT,
+    CURSOR_STORED,
+    STATUS_DONE,
+    STATUS_FAILED,
+    STATUS_FULL,
+    STATUS_VIOLATION,
+    BatchBuffers,
+    CounterBuffers,
+    KernelView,
+    RowBuffers,
+    SearchLayout,
+)
+from kwalk.search.exhaustive.parallel_expansion import WorkerPool, level_end
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.partial_order.tables import NO_REDUCTION
+from kwalk.search.results.confirmation import PackedPath, extended_path
+from kwalk.search.visited.hash_table import ABSENT
+from kwalk.search.visited.key_store import STRIDE
+from kwalk.search.visited.visited_set import VisitedSet
+
+if TYPE_CHECKING:
+    from kwalk.search.partial_order.reduction import Reduction
+
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from kwalk.search.partial_order.reduction import Reduction
+
+
+class CheckpointResult(Protocol):
+    """The checkpoints of a search."""
+
+    before: float
+    """Seconds that the search took before it was resumed."""
+
+    def notes(self, command: str, *, over: bool) -> Iterator[str]:
+        """Yield what is saved, and how to resume unless the search is `over`."""
+
+
+class StateStore(Protocol):
+    """The stored states."""
+
+    @property
+    def numbers_exhausted(self) -> bool:
+        """Whether 32-bit numbers were used up, not bytes."""
+
+
+class ExplorationResult(Protocol):
+    """A search that has ended. States are numbered from 0 in the order of their discovery."""
+
+    model: Model
+    kernel: Kernel
+    options: SearchOptions
+    counts: CounterBuffers
+    cursor: np.ndarray
+    """The cursor of the whole search, see `kwalk.search.exhaustive.layout`."""
+    states: StateStore
+    initial: int
+    """The number of initial states."""
+    reduction: Reduction | None
+    saving: CheckpointResult | None
+    stop_reason: StopReason
+    seconds: float
+    """Seconds since the search was started or resumed."""
+
+    @property
+    def stored(self) -> int:
+        """The number of distinct states."""
+        return int(self.cursor[CURSOR_STORED])
+
+    @property
+    def expanded(self) -> int:
+        """The number of expanded states."""
+        return int(self.cursor[CURSOR_NEXT])
+
+    @property
+    def total_seconds(self) -> float:
+        """Seconds of the whole search, with those before it was resumed."""
+        return self.seconds + (0 if self.saving is None else self.saving.before)
+
+    def notes(self) -> Iterator[str]:
+        """Yield notes for the verdict."""
+
+    def shortest_path(self, index: int) -> PackedPath:
+        """Return a shortest path to a state."""
+
+    def path_to(self, index: int, last_step: int | None = None) -> PackedPath:
+        """Return a shortest path to a state, extended by the instance `last_step` if it is given."""
+        path = self.shortest_path(index)
+        return path if last_step is None else extended_path(self.kernel, path, (last_step,))
+
+
+MIN_PACE, MAX_PACE = 64, 1 << 24
+"""Bounds of the number of states that are expanded in one slice."""
+
+
+class Explorer(ExplorationResult):
+    """A search over the states of a model. Call `run` once, then read `stop_reason`, `counts` and paths."""
+
+    states: VisitedSet
+    saving: CheckpointWriter | None
+
+    def __init__(self, model: Model, kernel: Kernel, options: SearchOptions) -> None:
+        self.model, self.kernel, self.options = model, kernel, options
+        self.reduction = self._reduction() if options.reduce else None
+        choice = 0 if self.reduction is None else self.reduction.workspace_words(kernel)
+        self.pool = WorkerPool(kernel, options.workers, choice) if options.workers > 1 else None
+        self.states = VisitedSet(kernel.words, kernel.bits, options.memory, widest_step=kernel.instances)
+        self.counts = CounterBuffers(kernel, self.states.most)
+        self.room, self.rows = BatchBuffers(kernel, choice_words=choice), RowBuffers(kernel, options.checked)
+        self.kernel_view = self._kernel_view()
+        self.cursor = np.zeros(CURSOR_LENGTH, np.int64)
+        self.saving = None if options.checkpoint is None else CheckpointWriter(self, options.checkpoint)
+        resumes = self.saving is not None and self.saving.found is not None
+        self.initial = self.saving.restore() if self.saving and resumes else self._store_initial()
+        self.stop_reason = StopReason.COMPLETE
+        self._warm_up()
+        self.started = time.monotonic()
+        self.seconds = 0.0
+
+    def _store_initial(self) -> int:
+        """Store the initial states; return how many there are."""
+        packed = self._initial_rows()
+        if len(packed) + self.kernel.instances > self.states.most or self.states.used_bytes(0) > self.options.memory:
+            raise UsageError(self._budget_error(len(packed)))
+        size = self.states.add(packed, 0)
+        if size is None:
+            raise UsageError(self._budget_error(len(packed)))
+        self.cursor[CURSOR_STORED] = self.cursor[CURSOR_LEVEL_END] = size
+        return size
+
+    def _initial_rows(self) -> np.ndarray:
+        """Return the packed initial states, uint64[n, words]."""
+        return self.kernel.pack(np.array(self.model.initial, np.int64).reshape(len(self.model.initial), -1))
+
+    def _budget_error(self, initial: int) -> str:
+        return (
+            f"A memory budget of {self.options.memory:,} bytes is too small to start: there are {initial:,} initial "
+            f"states, with up to {self.kernel.instances:,} successors each. Give at least one MiB."
+        )
+
+    def _kernel_view(self) -> KernelView:
+        deadlock = self.model.scenario.deadlock_is_error
+        stubborn = NO_REDUCTION if self.reduction is None else self.reduction.tables(self.kernel)
+        return self.rows.kernel_view(
+            self.kernel, stop=not self.options.keep_going, deadlock=deadlock, stubborn=stubborn
+        )
+
+    def _reduction(self) -> Reduction:
+        from kwalk.search.partial_order.reduction import Reduction
+
+        return Reduction(self.model, self.kernel, self.options.properties, self.options.report)
+
+    def _begin_depth(self) -> None:
+        """Between two depths, drop goals that were reached, and switch to the sleep sets of the next depth."""
+        tallies = [self.counts, *(worker.counts for worker in (self.pool.workers if self.pool else ()))]
+        found = [c.index for c in self.options.properties if any(counters.first_state[c.index] for counters in tallies)]
+        assert self.reduction is not None
+        self.reduction.close(found)
+        first, sleep_sets = int(self.cursor[CURSOR_NEXT]), self.reduction.sleep_sets
+        room = self.options.memory - self.states.used_bytes(self.stored) - sleep_sets.next.nbytes
+        sleep_sets.begin_depth(first, level_end(self.cursor) - first, room // 2)  # new states will need some
+
+    def _take_faster_kernel(self) -> None:
+        """Switch to a faster kernel. The time to compile it does not count as time of the search."""
+        began = time.monotonic()
+        assert self.kernel.faster is not None
+        self.options.report(self._progress("faster code is compiled"))
+        self.kernel = self.kernel.faster()
+        self.kernel_view = self._kernel_view()
+        self.started += time.monotonic() - began
+
+    def _warm_up(self) -> None:
+        """Compile the loops, or read them from Numba's cache, which does not count as time of the search."""
+        self.cursor[CURSOR_LIMIT] = self.cursor[CURSOR_NEXT]
+        breadth.explore(self.search, self.cursor)
+        if self.pool is not None:
+            self.pool.warm_up(self.kernel_view, self.states, self.counts, self.cursor)
+
+    @property
+    def search(self) -> SearchLayout:
+        """The argument of the loops."""
+        return SearchLayout(
+            self.kernel_view, self.states.space, self.states.tree, self.room.layout, self.counts.layout
+        )
+
+    def run(self) -> None:
+        """Search until there is a reason to stop. Ctrl-C is one."""
+        pace = MIN_PACE
+        try:
+            while (stop_reason := self._advance(pace)) is None:
+                spent = time.monotonic() - self.started - self.seconds
+                most = max(MIN_PACE, min(MAX_PACE, 2 * self.expanded))  # the first levels are small
+                pace = next_pace(pace, spent, least=MIN_PACE, most=most)
+                self.seconds += spent
+                if self.options.seconds is not None and self.seconds >= self.options.seconds:
+                    stop_reason = StopReason.TIME
+                    break
+                if self._sleep_sets_exceed_memory():
+                    stop_reason = StopReason.MEMORY
+                    break
+                if spent >= pacing.SLICE / 4:
+                    self.options.report(self._progress())
+                if self.saving is not None:
+                    self.saving.take_if_due()
+                if self.kernel.is_worth_replacing(self.seconds, self.options.seconds):
+                    self._take_faster_kernel()
+        except KeyboardInterrupt:
+            stop_reason = StopReason.INTERRUPT
+        if self.saving is not None and self._is_resumable(stop_reason):
+            self.options.report(self._progress("a checkpoint is saved"))
+            self.saving.take()
+        if self.pool is not None:
+            self.pool.finish(self.counts, self.cursor)
+        self.stop_reason = stop_reason
+        self.seconds = time.monotonic() - self.started
+
+    def _sleep_sets_exceed_memory(self) -> bool:
+        """Whether the states and their sleep sets exceed the memory budget."""
+        sleepers = 0 if self.reduction is None else self.reduction.sleep_sets.nbytes
+        return sleepers > 0 and self.states.used_bytes(self.stored) + sleepers > self.options.memory
+
+    def _is_resumable(self, stop_reason: StopReason) -> bool:
+        """Whether a search that stopped for this reason has work left."""
+        waits = any(prop.kind is Kind.EVENTUALLY for prop in self.options.properties)
+        return stop_reason in (StopReason.TIME, StopReason.MEMORY, StopReason.INTERRUPT) or (
+            waits and stop_reason is StopReason.COMPLETE
+        )
+
+    def snapshot(self) -> tuple[np.ndarray, dict[str, list[int]]]:
+        """Return the cursor and the counts of all workers so far."""
+        cursor, counts = self.cursor.copy(), CounterBuffers(self.kernel, 0)
+        counts.include(self.counts)
+        if self.pool is not None:
+            self.pool.add_to(counts, cursor)
+        return cursor, counts.saved()
+
+    def _advance(self, pace: int) -> StopReason | None:
+        """Expand up to `pace` states; return the reason to stop, None if there is none."""
+        pool, cursor = self.pool, self.cursor
+        cursor[CURSOR_LIMIT] = cursor[CURSOR_NEXT] + pace
+        if self.reduction is not None:
+            if cursor[CURSOR_NEXT] in (0, cursor[CURSOR_LEVEL_END]):
+                self._begin_depth()
+            cursor[CURSOR_LIMIT] = max(cursor[CURSOR_NEXT] + 1, min(cursor[CURSOR_LIMIT], level_end(cursor)))
+        if pool is not None and pool.is_worth_sharing(cursor):
+            while cursor[CURSOR_NEXT] < cursor[CURSOR_LIMIT] and pool.is_worth_sharing(cursor):
+                pool.advance(self.kernel_view, self.states, self.counts, cursor)
+            return None
+        if pool is not None and not pool.must_serialize:
+            cursor[CURSOR_LIMIT] = max(cursor[CURSOR_NEXT] + 1, min(cursor[CURSOR_LIMIT], level_end(cursor)))
+        status = breadth.explore(self.search, self.cursor)
+        if status == STATUS_FULL:
+            return None if self.states.grow(self.stored) else StopReason.MEMORY
+        return _STOP_REASONS.get(status)
+
+    def _progress(self, note: str = "") -> Progress:
+        budget = self.options.seconds
+        return Progress(
+            engine="exhaust", done=self.expanded, unit="states", seconds=self.seconds,
+            left=None if budget is None else max(0.0, budget - self.seconds),
+            note=note or f"depth {self.cursor[CURSOR_DEPTH]}, {self.stored - self.expanded:,} states in the frontier",
+        )  # fmt: skip
+
+    def notes(self) -> Iterator[str]:
+        """Yield nothing: a plain search has no special notes."""
+        yield from ()
+
+    def shortest_path(self, index: int) -> PackedPath:
+        """Return a shortest path to a stored state."""
+        indices: list[int] = [index]
+        instances: list[int] = []
+        while index >= self.initial:
+            index, instance = self._parent(index)
+            indices.append(index)
+            instances.append(instance)
+        return PackedPath(self.states.rows(indices[::-1]), tuple(instances[::-1]))
+
+    def _parent(self, index: int) -> tuple[int, int]:
+        """Return the state from which a state was discovered, and the instance of that step."""
+        marks = self.counts.marks[: -(-self.expanded // STRIDE)]
+        block = int(np.searchsorted(marks, index, side="right")) - 1
+        first, last = block * STRIDE, min((block + 1) * STRIDE, self.expanded)
+        wanted = np.array([first, last, index, 0], np.int64)
+        parent = breadth.find_parent(self._uncounted(), wanted)
+        if parent == ABSENT:
+            raise AssertionError(f"No state in {first} … {last - 1} leads to state {index}; the store is corrupt.")
+        return int(parent), int(wanted[3])
+
+    def _uncounted(self) -> SearchLayout:
+        """The argument of the loops, with bound hits counted in a copy that is discarded."""
+        self._discarded_hits = self.counts.hits.copy()
+        search = self.search
+        return search._replace(counters=search.counters._replace(hits=self._discarded_hits.ctypes.data))
+
+
+_STOP_REASONS = {
+    STATUS_DONE: StopReason.COMPLETE,
+    STATUS_VIOLATION: StopReason.VIOLATION,
+    STATUS_FAILED: StopReason.FAILURE,
+}

@@ -1,0 +1,1 @@
+"""Liveness after exhaustive search: whether every wait of an `eventually` property ends under weak fairness."""

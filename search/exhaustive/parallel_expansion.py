@@ -1,0 +1,406 @@
+"""Breadth-first search by several workers, with the numbering of one worker.
+
+Words: a *round* is the rest of a level, cut into *blocks* of STRIDE states. Workers draw blocks by *ticket*, expand
+them, and probe for their successors. A block is *committed*, its new successors stored, in its *turn*, when all blocks
+before it are; so states are numbered as by one worker. A block that must wait is *pending*, and its worker draws
+another one; a *snapshot* of the counters is taken before each block. All workers meet at a barrier before and after a
+round. They return together: when the limit is reached, or when a block cannot be committed because of its *fault*:
+there is no room, or a violation or an error. Nothing of it counts, nor of later blocks. After a violation or an error
+the search `must_serialize`: one worker continues from there state by state, so that it stops at the same place as a
+search with one worker.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kwalk.search.exhaustive.expansion import (
+    compress_successors,
+    count_rows,
+    expand_states,
+    insert_successors,
+    prefetch_successors,
+)
+from kwalk.search.exhaustive.layout import (
+    BATCH,
+    CURSOR_DEPTH,
+    CURSOR_LENGTH,
+    CURSOR_LEVEL_END,
+    CURSOR_LIMIT,
+    CURSOR_NEXT,
+    CURSOR_STORED,
+    STATUS_DONE,
+    STATUS_FULL,
+    STATUS_RUNNING,
+    BatchBuffers,
+    BatchLayout,
+    CounterBuffers,
+    KernelView,
+    SearchLayout,
+    add_cursor,
+    isolated_zeros,
+)
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.native.atomics import (
+    BARRIER_CLOSED,
+    BARRIER_SIZE,
+    address_of_yield,
+    atomic_add,
+    atomic_load,
+    atomic_store,
+    compare_and_swap,
+    take_ticket,
+    wait_at_barrier,
+)
+from kwalk.search.native.intrinsics import call, get, integer, loop, part, peek, put
+from kwalk.search.visited.hash_table import REFILL_WORDS, REGIONS, clear_table, refill_table, room_for_keys
+from kwalk.search.visited.key_store import STRIDE
+from kwalk.search.visited.keys import KeySpace, copy_words
+from kwalk.search.visited.visited_set import VisitedSet
+
+MIN_ROUND = 1024
+"""The smallest round that several workers share, in states."""
+MAX_PENDING = 4
+"""The largest number of pending blocks of a worker."""
+
+LARGE_PAGE = 1 << 21
+"""Bytes of a large page, which the system clears at the first write."""
+
+BOARD_ORDER, BOARD_FIRST, BOARD_END, BOARD_TOUCHED, BOARD_TICKET, BOARD_TURN, BOARD_FAULT = 0, 1, 2, 3, 8, 16, 17
+"""The words of the board: whether to do a round (RUNNING or DONE), its first state and the end of its states, the page
+of
+the store up to which pages are touched ahead, the next ticket, the turn, and the fault (or RUNNING). Words that change
+often are on cache lines of their own."""
+BOARD_LENGTH = 24
+
+PENDING_BLOCK, PENDING_STATUS = range(2)
+"""A pending block (int64): its number, and RUNNING or its fault."""
+PENDING_LENGTH = 2
+
+
+class Rounds(NamedTuple):
+    """What workers share: sizes and addresses."""
+
+    workers: int
+    yield_thread: int
+    """The address of `sched_yield`."""
+    cursor: int
+    """The cursor of the search, which moves whenever a block is committed."""
+    board: int
+    barrier: int
+    marks: int
+    """The marks of the search (see `layout`)."""
+
+
+class WorkerBuffers(NamedTuple):
+    """The buffers of one worker: its number, and addresses."""
+
+    number: int
+    counts: int
+    """Its counters; expanding changes the first `words` words of them."""
+    words: int
+    snapshots: int
+    """For each pending block: these words before the block."""
+    pending: int
+    """For each pending block: PENDING_LENGTH int64."""
+
+
+@loop
+def run_worker(search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, cursor: np.ndarray) -> int:
+    """Do rounds with the other workers; return DONE, or the fault that ended the last round."""
+    while True:
+        if worker.number == 0:
+            _begin_round(rounds)
+        if not wait_at_barrier(rounds.barrier, rounds.workers, rounds.yield_thread):
+            return STATUS_DONE
+        if get(rounds.board, BOARD_ORDER) != STATUS_RUNNING:
+            return STATUS_DONE
+        _do_blocks(search, rounds, worker, cursor)
+        wait_at_barrier(rounds.barrier, rounds.workers, rounds.yield_thread)
+        fault = get(rounds.board, BOARD_FAULT)
+        if fault != STATUS_RUNNING:
+            return fault
+
+
+@part
+def _begin_round(rounds: Rounds) -> None:
+    """Start the next round, or write to the board that there is none."""
+    cursor, board, first = rounds.cursor, rounds.board, get(rounds.cursor, CURSOR_NEXT)
+    over = first == get(cursor, CURSOR_LEVEL_END)
+    end = get(cursor, CURSOR_STORED) if over else get(cursor, CURSOR_LEVEL_END)
+    if end - first < MIN_ROUND or first >= get(cursor, CURSOR_LIMIT):
+        put(board, BOARD_ORDER, STATUS_DONE)
+        return
+    if over:
+        put(cursor, CURSOR_LEVEL_END, end)
+        put(cursor, CURSOR_DEPTH, get(cursor, CURSOR_DEPTH) + 1)
+    if end - get(cursor, CURSOR_LIMIT) >= MIN_ROUND:
+        end = get(cursor, CURSOR_LIMIT)
+    put(board, BOARD_FIRST, first)
+    put(board, BOARD_END, end)
+    put(board, BOARD_TICKET, first // STRIDE)
+    put(board, BOARD_TURN, first // STRIDE)
+    put(board, BOARD_ORDER, STATUS_RUNNING)
+
+
+@part
+def _do_blocks(search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, cursor: np.ndarray) -> None:
+    """Expand blocks and commit them in turn, until there are no more or one has a fault."""
+    oldest, newest, blocks = integer(0), integer(0), (get(rounds.board, BOARD_END) - 1) // STRIDE + 1
+    going = True
+    while going or oldest < newest:
+        if atomic_load(rounds.board, BOARD_FAULT) != np.uint64(STATUS_RUNNING):
+            _roll_back(worker, oldest, newest)
+            return
+        if oldest < newest and atomic_load(rounds.board, BOARD_TURN) == peek(_pending(worker, oldest), PENDING_BLOCK):
+            oldest += _commit_block(search, rounds, worker, oldest)
+        elif going and newest - oldest < MAX_PENDING:
+            if oldest == newest:
+                _touch_ahead(search.space, rounds)
+            block = take_ticket(rounds.board + 8 * BOARD_TICKET)
+            going = block < blocks and _expand_block(search, rounds, worker, (cursor, block, newest))
+            newest += integer(block < blocks)
+        else:
+            call(rounds.yield_thread, ())
+
+
+@part
+def _touch_ahead(space: KeySpace, rounds: Rounds) -> None:
+    """Write to the next page of the store, once, so that the system clears it outside of any worker's turn."""
+    touched, page = (
+        atomic_load(rounds.board, BOARD_TOUCHED),
+        get(rounds.cursor, CURSOR_STORED) * space.stride // LARGE_PAGE + 1,
+    )
+    wanted = integer(touched) < page and LARGE_PAGE * page < space.capacity * space.stride
+    if wanted and compare_and_swap(rounds.board, BOARD_TOUCHED, touched, np.uint64(page)):
+        atomic_add(space.store + LARGE_PAGE * page, integer(0), integer(0))
+
+
+@part
+def _roll_back(worker: WorkerBuffers, oldest: int, newest: int) -> None:
+    """Restore the counters from before the pending blocks."""
+    if oldest < newest:
+        copy_words(worker.counts, _snapshot(worker, oldest), worker.words)
+
+
+@part
+def _pending(worker: WorkerBuffers, number: int) -> int:
+    """Return the address of a pending block; `number` counts the blocks of the worker."""
+    return worker.pending + 8 * PENDING_LENGTH * (number % MAX_PENDING)
+
+
+@part
+def _snapshot(worker: WorkerBuffers, number: int) -> int:
+    """Return the address of the snapshot before a block of the worker."""
+    return worker.snapshots + 8 * worker.words * (number % MAX_PENDING)
+
+
+@part
+def _batch_of_block(search: SearchLayout, number: int, done: int) -> SearchLayout:
+    """Return the search with the batch buffers for a block of the worker of which `done` states are expanded."""
+    batch, at = search.batch, STRIDE * (number % MAX_PENDING) + done
+    found = at * search.kernel.instances
+    rows, roots, ends = batch.rows + 8 * search.kernel.words * found, batch.roots + 8 * found, batch.ends + 8 * at
+    instances, hashes, slots = batch.instances + 2 * found, batch.hashes + 8 * found, batch.slots + 8 * found
+    batch = BatchLayout(
+        batch.state, rows, roots, batch.leaves, batch.numbers, batch.in_work, instances, hashes, slots, ends,
+        batch.enabled, batch.false, batch.premises, batch.step_premises, batch.choice,
+    )  # fmt: skip
+    return SearchLayout(search.kernel, search.space, search.tree, batch, search.counters)
+
+
+@part
+def _states_of(rounds: Rounds, block: int) -> tuple[int, int]:
+    """Return the first state of a block in the round, and the end of its states."""
+    return max(get(rounds.board, BOARD_FIRST), STRIDE * block), min(get(rounds.board, BOARD_END), STRIDE * (block + 1))
+
+
+@part
+def _expand_block(
+    search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, what: tuple[np.ndarray, int, int]
+) -> bool:
+    """Expand the states of a block and probe for their successors; whether there is no fault."""
+    cursor, block, number = what
+    copy_words(_snapshot(worker, number), worker.counts, worker.words)
+    begin, end = _states_of(rounds, block)
+    status = integer(STATUS_RUNNING)
+    for first in range(begin, end, BATCH):
+        cursor[CURSOR_NEXT] = first
+        status = _expand_batch(_batch_of_block(search, number, first - begin), cursor, min(BATCH, end - first))
+        if status != STATUS_RUNNING:
+            break
+    put(_pending(worker, number), PENDING_BLOCK, block)
+    put(_pending(worker, number), PENDING_STATUS, status)
+    return status == STATUS_RUNNING
+
+
+@part
+def _expand_batch(search: SearchLayout, cursor: np.ndarray, states: int) -> int:
+    status = expand_states(search, cursor, states)
+    if status != STATUS_RUNNING:
+        return status
+    count_rows(search, states)
+    if not compress_successors(search, states):
+        return STATUS_FULL
+    prefetch_successors(search, states)
+    return STATUS_RUNNING
+
+
+@part
+def _commit_block(search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, number: int) -> int:
+    """Store the new successors of a block in its turn and return 1; or write its fault to the board, return 0."""
+    cursor, block, status = (
+        rounds.cursor,
+        get(_pending(worker, number), PENDING_BLOCK),
+        get(_pending(worker, number), PENDING_STATUS),
+    )
+    size, (begin, end) = get(cursor, CURSOR_STORED), _states_of(rounds, block)
+    if status == STATUS_RUNNING and room_for_keys(search.space, size) < _count_successors(search, number, end - begin):
+        status = integer(STATUS_FULL)
+    if status != STATUS_RUNNING:
+        atomic_store(rounds.board, BOARD_FAULT, np.uint64(status))
+        return 0
+    if begin % STRIDE == 0:
+        put(rounds.marks, block, size)
+    for first in range(begin, end, BATCH):
+        size = insert_successors(_batch_of_block(search, number, first - begin), (first, min(BATCH, end - first)), size)
+    put(cursor, CURSOR_STORED, size)
+    put(cursor, CURSOR_NEXT, end)
+    atomic_store(rounds.board, BOARD_TURN, np.uint64(block + 1))
+    return 1
+
+
+@part
+def _count_successors(search: SearchLayout, number: int, states: int) -> int:
+    """Count the successors of the first `states` states of a block of the worker."""
+    count = integer(0)
+    for first in range(0, states, BATCH):
+        count += get(_batch_of_block(search, number, first).batch.ends, min(BATCH, states - first) - 1)
+    return count
+
+
+class RoundArrays:
+    """The arrays that workers share."""
+
+    def __init__(self) -> None:
+        self.board, self.barrier = isolated_zeros(BOARD_LENGTH, np.int64), isolated_zeros(BARRIER_SIZE, np.int64)
+        self.yield_thread = address_of_yield()
+
+    def rounds(self, workers: int, cursor: np.ndarray, marks: np.ndarray) -> Rounds:
+        """Return the addresses for `workers` workers that move a cursor and write marks."""
+        return Rounds(
+            workers=workers, yield_thread=self.yield_thread, cursor=cursor.ctypes.data, marks=marks.ctypes.data,
+            board=self.board.ctypes.data, barrier=self.barrier.ctypes.data,
+        )  # fmt: skip
+
+    def release(self) -> None:
+        """Close the barrier: workers that wait there return."""
+        self.barrier[BARRIER_CLOSED] = 1
+
+    def warm_up(self) -> None:
+        """Open the barrier, and clear the board."""
+        self.barrier[:] = 0
+        self.board[BOARD_ORDER], self.board[BOARD_FAULT] = STATUS_DONE, STATUS_RUNNING
+
+
+class Worker:
+    """The arrays of one worker: counters, a cursor, bit rows and pending blocks."""
+
+    def __init__(self, number: int, kernel: Kernel, choice_words: int = 0) -> None:
+        self.counts = CounterBuffers(kernel, 0, more=CURSOR_LENGTH)
+        self.room = BatchBuffers(kernel, MAX_PENDING * STRIDE, choice_words)
+        self.cursor, self.scratch = self.counts.more, isolated_zeros(REFILL_WORDS)
+        words = len(self.counts.block) - len(self.counts.idle)  # idle steps are counted in a block's turn, once for all
+        self.snapshots, self.pending = (
+            isolated_zeros(MAX_PENDING * words, np.int64),
+            isolated_zeros(MAX_PENDING * PENDING_LENGTH, np.int64),
+        )
+        self.worker = WorkerBuffers(
+            number=number, counts=self.counts.block.ctypes.data, words=words, snapshots=self.snapshots.ctypes.data,
+            pending=self.pending.ctypes.data,
+        )  # fmt: skip
+
+
+def level_end(cursor: np.ndarray) -> int:
+    """Return the end of the present level, or of the next one if the present one is finished."""
+    return int(cursor[CURSOR_LEVEL_END] if cursor[CURSOR_NEXT] < cursor[CURSOR_LEVEL_END] else cursor[CURSOR_STORED])
+
+
+class WorkerPool:
+    """The threads of a search, with their arrays."""
+
+    def __init__(self, kernel: Kernel, workers: int, choice_words: int = 0) -> None:
+        self.arrays, self.must_serialize = RoundArrays(), False
+        self.workers = [Worker(number, kernel, choice_words) for number in range(workers)]
+        self.threads = ThreadPoolExecutor(workers - 1)
+
+    def is_worth_sharing(self, cursor: np.ndarray) -> bool:
+        """Whether the rest of the present level (or the next one) is large enough to share."""
+        return not self.must_serialize and level_end(cursor) - cursor[CURSOR_NEXT] >= MIN_ROUND
+
+    def warm_up(self, kernel: KernelView, states: VisitedSet, counts: CounterBuffers, cursor: np.ndarray) -> None:
+        """Compile all loops and start all threads, without a round: the limit of the cursor is reached already."""
+        self._run_workers(kernel, states, self._rounds(counts, cursor))
+        clear_table(states.space, 0, 0)
+        refill_table(states.space, self.workers[0].scratch.ctypes.data, (0, 0), 1)
+
+    def advance(self, kernel: KernelView, states: VisitedSet, counts: CounterBuffers, cursor: np.ndarray) -> None:
+        """Do rounds until the limit of the cursor is reached, or the search must serialize or grow."""
+        self._run_workers(kernel, states, self._rounds(counts, cursor))
+        fault = self.arrays.board[BOARD_FAULT]
+        if fault != STATUS_RUNNING:
+            self.must_serialize = fault != STATUS_FULL or not states.grow(int(cursor[CURSOR_STORED]), self._fill)
+
+    def _rounds(self, counts: CounterBuffers, cursor: np.ndarray) -> Rounds:
+        return self.arrays.rounds(len(self.workers), cursor, counts.marks)
+
+    def _run_workers(self, kernel: KernelView, states: VisitedSet, rounds: Rounds) -> None:
+        """Let all workers do rounds. At an exception, no round has started or all workers have returned."""
+        self.arrays.warm_up()
+        space, tree = states.space, states.tree
+        tasks = [(SearchLayout(kernel, space, tree, w.room.layout, w.counts.layout), rounds, w.worker, w.cursor)
+                 for w in self.workers]  # fmt: skip
+        self._run_all(run_worker, tasks, self.arrays.release)
+
+    def _fill(self, space: KeySpace, size: int) -> None:
+        """Fill a new table with all workers."""
+        self._run_all(clear_table, [(space, *share) for share in self._shares(REGIONS)])
+        rooms, count = [worker.scratch.ctypes.data for worker in self.workers], len(self.workers)
+        shares = zip(rooms, self._shares(size), strict=True)
+        self._run_all(refill_table, [(space, room, share, count) for room, share in shares])
+
+    def _shares(self, count: int) -> Iterator[tuple[int, int]]:
+        """Return the range of each worker, of `count` things."""
+        return pairwise(count * number // len(self.workers) for number in range(len(self.workers) + 1))
+
+    def _run_all(
+        self, work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], release: Callable[[], None] = lambda: None
+    ) -> None:
+        """Run a task in each worker; this thread is the first. `release` releases the others at an exception."""
+        mine, *others = tasks
+        futures = []
+        try:
+            futures += [self.threads.submit(work, *task) for task in others]
+            work(*mine)
+        except BaseException:
+            release()
+            raise
+        finally:
+            wait(futures)
+        for future in futures:
+            future.result()
+
+    def finish(self, counts: CounterBuffers, cursor: np.ndarray) -> None:
+        """Add the counts of the workers to those of the search, and end the threads."""
+        self.threads.shutdown()
+        self.add_to(counts, cursor)
+
+    def add_to(self, counts: CounterBuffers, cursor: np.ndarray) -> None:
+        """Add the counts of the workers so far to counts and a cursor, which may be copies."""
+        for worker in self.workers:
+            counts.include(worker.counts)
+            add_cursor(cursor, worker.cursor)

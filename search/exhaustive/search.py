@@ -1,0 +1,278 @@
+"""Exhaustive search: every reachable state, breadth first, exact, with shortest traces.
+
+Words: a *budget* (time or memory) stops a search before it is finished. A *witness* is a state in which a `reachable`
+property is true.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import frozen
+
+from kwalk.model.language import Kind, Model, PropertyInstance, UsageError
+from kwalk.search.base.options import CheckpointOptions, SearchOptions, StopReason
+from kwalk.search.base.progress import Report, silent
+from kwalk.search.exhaustive.explorer import ExplorationResult, Explorer
+from kwalk.search.exhaustive.layout import (
+    CURSOR_ASLEEP,
+    CURSOR_DEADLOCKS,
+    CURSOR_DEPTH,
+    CURSOR_FIRST_DEADLOCK,
+    CURSOR_GENERATED,
+    CURSOR_NEXT,
+    CURSOR_QUIESCENT,
+    CURSOR_STORED,
+)
+from kwalk.search.exhaustive.liveness.search import LivenessResult, check_liveness, liveness_notes
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.native.memory import DEFAULT_SHARE, available_memory
+from kwalk.search.results.confirmation import EngineDisagreement, Origin, confirmed_trace, domain_error
+from kwalk.search.results.fairness import is_fair_counterexample, safety_properties, without_liveness
+from kwalk.search.results.trace import Trace
+from kwalk.search.results.verdict import ActionCount, Answer, Finding, Strength, Verdict
+from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to
+
+
+def exhaust(
+    model: Model,
+    *,
+    properties: tuple[PropertyInstance, ...] | None = None,
+    keep_going: bool = False,
+    seconds: float | None = None,
+    memory_bytes: int | None = None,
+    workers: int = 1,
+    report: Report = silent,
+    kernel: Kernel | None = None,
+    checkpoint: CheckpointOptions | None = None,
+    symmetry: str | None = None,
+    command: str = "",
+    reduce: bool = False,
+) -> Verdict:
+    """Visit every reachable state, breadth first, and check the properties there.
+
+    Args:
+        model: The model to search.
+        properties: The property instances to check; by default all of the model.
+        keep_going: Whether the search continues after a violation.
+        seconds: The time budget; None for no limit.
+        memory_bytes: The memory budget; by default DEFAULT_SHARE of the available memory.
+        workers: The number of threads. The verdict does not depend on it.
+        report: Receives progress about twice a second.
+        kernel: The compiled model; by default it is compiled, or read from the cache.
+        checkpoint: Where checkpoints are written; None for none.
+        symmetry: A domain with interchangeable members: states that differ only by their names count as one.
+        command: The command that repeats the search, for notes and traces.
+        reduce: Whether to use partial-order reduction. It keeps the answers and the lengths of the shortest traces,
+            and checks no `eventually` properties.
+
+    Returns:
+        The verdict, with confirmed shortest traces. A spent budget or Ctrl-C gives UNDECIDED.
+
+    Raises:
+        DomainError: An action leaves its domain.
+        UsageError: The options do not fit each other or the model.
+    """
+    checked = model.properties if properties is None else properties
+    options = SearchOptions(
+        safety_properties(checked) if reduce else checked, keep_going=keep_going, seconds=seconds, workers=workers,
+        memory=int(DEFAULT_SHARE * available_memory()) if memory_bytes is None else memory_bytes, report=report,
+        checkpoint=checkpoint, reduce=reduce,
+    )  # fmt: skip
+    explorer = _explorer(model, kernel or _compiled(model), options, symmetry)
+    verdict = _search(explorer, command)
+    return without_liveness(verdict, checked, "a search with --reduce") if reduce else verdict
+
+
+def _explorer(model: Model, kernel: Kernel, options: SearchOptions, symmetry: str | None) -> Explorer:
+    if symmetry is None:
+        return Explorer(model, kernel, options)
+    from kwalk.search.exhaustive.symmetry.explorer import SymmetricExplorer
+
+    if options.reduce:
+        raise UsageError("Partial-order reduction and symmetry cannot be combined. Leave out --symmetry or --reduce.")
+    return SymmetricExplorer(model, kernel, options, symmetry)
+
+
+def _search(explorer: Explorer, command: str) -> Verdict:
+    explorer.run()
+    conclusion = ExhaustiveVerdict(explorer, check_liveness(explorer), command)
+    verdict = conclusion.verdict()
+    if explorer.saving is not None:
+        explorer.saving.end(keep=not conclusion.is_over)
+    return verdict
+
+
+def _compiled(model: Model) -> Kernel:
+    from kwalk.search.kernel.compile.compiler import kernel_for
+
+    return kernel_for(model)
+
+
+@frozen
+class PropertyHit:
+    """The first violation or witness of a property (None: a deadlock): a state, or a step from it."""
+
+    state: int
+    step: int | None
+    prop: PropertyInstance | None
+    count: int
+
+
+class ExhaustiveVerdict:
+    """Makes the verdict of an exploration that has ended."""
+
+    def __init__(self, exploration: ExplorationResult, liveness: tuple[LivenessResult, ...], command: str) -> None:
+        self.done, self.liveness, self.command = exploration, liveness, command
+        self.model, self.kernel, self.counts = exploration.model, exploration.kernel, exploration.counts
+        self.builder = VerdictBuilder(self.model, exploration.options.properties, "exhaust", command)
+        self.origin = Origin("exhaust", shortest="exhaust", command=command)
+
+    def verdict(self) -> Verdict:
+        """Return the verdict, with confirmed traces; DomainError if an action left its domain."""
+        done, cursor = self.done, self.done.cursor
+        if done.stop_reason is StopReason.FAILURE:
+            path = done.path_to(int(cursor[CURSOR_NEXT]))
+            raise domain_error(self.model, self.kernel, path, self.origin)
+        hits = sorted(self._violations(), key=lambda hit: (hit.state, hit.step is not None))
+        missing = self._never_witnessed()
+        return self.builder.verdict(
+            self._answer(hits, missing), self._strength(),
+            stopped=self._stop_reason() if self._stop_reason().is_early else None, detail=self._limit(),
+            distinct_states=int(cursor[CURSOR_STORED]), generated_states=done.initial + int(cursor[CURSOR_GENERATED]),
+            depth=int(cursor[CURSOR_DEPTH]), quiescent_states=self._quiescent_states(), seconds=done.total_seconds,
+            bounds_hit=self.builder.bounds_hit(self.kernel.bounds, self.counts.hits),
+            action_counts=self._action_counts(), premises=self._premises(),
+            findings=(*map(self._finding, hits), *self._lassos(), *(Finding(prop.key, 0) for prop in missing)),
+            notes=(*self._notes(missing), *liveness_notes(self.liveness), *done.notes(), *self._saving()),
+        )  # fmt: skip
+
+    # What was found.
+
+    def _hit(self, prop: PropertyInstance) -> PropertyHit | None:
+        state, instance = int(self.counts.first_state[prop.index]), int(self.counts.first_instance[prop.index])
+        if state == 0:
+            return None
+        step = instance if prop.kind is Kind.STEP else None
+        return PropertyHit(state - 1, step, prop, int(self.counts.seen[prop.index]))
+
+    def _violations(self) -> Iterator[PropertyHit]:
+        cursor = self.done.cursor
+        for prop in self.done.options.properties:
+            hit = self._hit(prop)
+            if hit is not None and prop.kind is not Kind.REACHABLE:
+                yield hit
+        if self.model.scenario.deadlock_is_error and cursor[CURSOR_DEADLOCKS]:
+            yield PropertyHit(int(cursor[CURSOR_FIRST_DEADLOCK]), None, None, int(cursor[CURSOR_DEADLOCKS]))
+
+    def _never_witnessed(self) -> list[PropertyInstance]:
+        """Return the `reachable` properties that a complete search has shown to be unreachable."""
+        if self.done.stop_reason is not StopReason.COMPLETE:
+            return []
+        return [prop for prop in self._reachable() if self._hit(prop) is None]
+
+    def _reachable(self) -> list[PropertyInstance]:
+        return [prop for prop in self.done.options.properties if prop.kind is Kind.REACHABLE]
+
+    def _trace(self, hit: PropertyHit) -> Trace:
+        path = self.done.path_to(hit.state, hit.step)
+        return confirmed_trace(self.model, self.kernel, path, prop=hit.prop, origin=self.origin)
+
+    def _finding(self, hit: PropertyHit) -> Finding:
+        return self.builder.finding(hit.prop, hit.count, self._trace(hit))
+
+    def _lassos(self) -> Iterator[Finding]:
+        """Yield the waits that never end, each with a lasso that plain Python confirms."""
+        for result in self.liveness:
+            if result.lasso is not None:
+                path, loop = result.path(self.done)
+                origin = Origin("exhaust", command=self.command)
+                trace = confirmed_trace(self.model, self.kernel, path, prop=result.prop, origin=origin, loop=loop)
+                if not is_fair_counterexample(self.model, result.prop, trace):
+                    raise EngineDisagreement(
+                        f"Plain Python does not confirm the lasso for {result.prop.key}: {trace.actions}."
+                    )
+                yield Finding(result.prop.key, result.starts, trace)
+
+    # What it means.
+
+    def _answer(self, hits: list[PropertyHit], missing: list[PropertyInstance]) -> Answer:
+        if hits:
+            return answer_to(hits[0].prop)
+        if any(result.lasso is not None for result in self.liveness):
+            return Answer.VIOLATED
+        if missing:
+            return Answer.NOT_REACHABLE
+        return Answer.HOLDS if self._stop_reason() is StopReason.COMPLETE else Answer.UNDECIDED
+
+    def _stop_reason(self) -> StopReason:
+        """Return why the search stopped: the exploration, or the liveness search after it."""
+        reasons = (result.stop_reason for result in self.liveness if result.stop_reason is not StopReason.VIOLATION)
+        return next(filter(None, reasons), self.done.stop_reason)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the search is finished, so that there is nothing to resume."""
+        return self._stop_reason() in (StopReason.COMPLETE, StopReason.VIOLATION)
+
+    def _strength(self) -> Strength:
+        return Strength.PARTIAL if self._stop_reason().is_early else Strength.EXHAUSTIVE
+
+    def _limit(self) -> str:
+        """Return what stopped the search early, with its amount; "" if nothing did."""
+        stop_reason, options = self._stop_reason(), self.done.options
+        if stop_reason is StopReason.TIME:
+            return f"{stop_reason.value} of {options.seconds:g} s"
+        if stop_reason is StopReason.MEMORY and self.done.states.numbers_exhausted:
+            return "32-bit numbers for parts of states"
+        if stop_reason is StopReason.MEMORY:
+            return f"{stop_reason.value} of {options.memory / 2**30:.3g} GiB"
+        return stop_reason.value if stop_reason.is_early else ""
+
+    def _notes(self, missing: list[PropertyInstance]) -> Iterator[str]:
+        done = self.done
+        if done.stop_reason.is_early:
+            depth = int(done.cursor[CURSOR_DEPTH])
+            complete = f"depth {depth - 1} complete" if depth else "no depth complete"
+            why = "Interrupted" if done.stop_reason is StopReason.INTERRUPT else f"Ran out of the {self._limit()}"
+            yield f"{why} at {done.stored:,} states, depth {depth}: {done.expanded:,} of them are checked, {complete}."
+        if done.saving is not None:
+            yield from done.saving.notes(self.command, over=self.is_over)
+        for prop in missing:
+            yield f"{prop.key} should be reachable, but it is true in none of the {done.stored:,} reachable states."
+        for prop in self._reachable():
+            hit = self._hit(prop)
+            if hit is not None:
+                yield f"{prop.key} is reachable, first in {self._trace(hit).length} steps."
+            elif done.stop_reason is not StopReason.COMPLETE:
+                yield f"{prop.key} was not reached so far."
+
+    # What was counted.
+
+    def _quiescent_states(self) -> int | None:
+        reduction = self.done.reduction
+        known = reduction is None or reduction.finds_quiescent
+        return int(self.done.cursor[CURSOR_QUIESCENT]) if known else None
+
+    def _saving(self) -> Iterator[str]:
+        """Yield what a reduced search has saved, and does not count."""
+        if self.done.reduction is not None:
+            asleep = int(self.done.cursor[CURSOR_ASLEEP])
+            yield from self.done.reduction.notes(self.counts.enabled_totals, self.counts.blocked, asleep)
+
+    def _action_counts(self) -> dict[str, ActionCount]:
+        """Return the counts of instances; none for a reduced search, which leaves out states where they may fire."""
+        if self.done.reduction is not None:
+            return {}
+        taken = self.counts.enabled_totals - self.counts.blocked
+        return self.builder.action_counts(self.counts.enabled_totals, taken, taken - self.counts.idle)
+
+    def _premises(self) -> dict[str, int]:
+        """Return the counts by key, without the `eventually` properties that were not checked to the end."""
+        if self.done.reduction is not None:
+            return {}
+        held, results = self.counts.premise_totals.tolist(), {result.prop: result for result in self.liveness}
+        return {
+            prop.key: results[prop].premises if prop in results else held[prop.index]
+            for prop in self.done.options.properties
+            if prop not in results or results[prop].stop_reason is None or results[prop].premises
+        }

@@ -1,0 +1,1 @@
+"""A model as machine code behind one interface, its compiler, and plain Python to compare it with."""

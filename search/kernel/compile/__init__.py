@@ -1,0 +1,1 @@
+"""Compiling models: terms → LLVM → object code, cached on disk by content and CPU."""

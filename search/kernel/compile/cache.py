@@ -1,0 +1,122 @@
+"""The cache of compiled kernels: one zip file per cache key.
+
+The key is a digest of everything that the code of a kernel depends on: the sources of the model, of the language and of
+the compiler, the bounds, the flags and the CPU. Deleting the cache costs one compilation per model. A file that cannot
+be read counts as absent. If the folder cannot be written, kernels are compiled again each time.
+"""
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import sys
+import sysconfig
+import zipfile
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+from attrs import frozen
+
+import kwalk.model.language
+from kwalk.model.language import Model
+from kwalk.model.language.action import Parametric
+from kwalk.search.base.atomic_files import cache_path, write_cache
+
+COMPILER = Path(__file__).parent
+LANGUAGE = Path(kwalk.model.language.__file__).parent
+IGNORED = ("attr", "attrs")
+"""Packages that are no part of a model, wherever they are installed."""
+
+
+def cache_key(model: Model, cpu: str = "") -> str:
+    """Return 32 hexadecimal digits that differ whenever the behaviour of the model, or its machine code, can differ."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted({*_sources(model), *COMPILER.glob("*.py"), *LANGUAGE.rglob("*.py")}):
+        digest.update(str(path.name).encode() + b"\0" + _content(path))
+    what = [model.scenario.name, model.variant, dict(model.binding.bounds), dict(model.binding.flags), cpu]
+    order = [[i.key for i in model.instances], [c.key for c in model.properties]]
+    digest.update(json.dumps([what, order], sort_keys=True, default=str).encode())
+    return digest.hexdigest()
+
+
+@cache
+def _content(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+def _sources(model: Model) -> set[Path]:
+    """Return the files of all modules that a model's functions can reach through the names in their modules."""
+    scenario = model.scenario
+    functions = [*(a.function for a in scenario.actions), *(i.function for i in scenario.properties)]
+    waiting = {scenario.state.__module__, *(f.__module__ for f in functions)}
+    seen: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        seen.add(name)
+        waiting |= _neighbours(sys.modules.get(name)) - seen
+    return {Path(file) for name in seen if (file := getattr(sys.modules.get(name), "__file__", None))}
+
+
+def _neighbours(module: ModuleType | None) -> set[str]:
+    if module is None:
+        return set()
+    # What Python and pytest add to a module (`__loader__`, `@pytest_ar`) is no part of the model.
+    things = [thing for name, thing in vars(module).items() if not name.startswith(("@", "__"))]
+    names = {t.__name__ if isinstance(t, ModuleType) else getattr(t, "__module__", None) for t in things}
+    names |= {t.function.__module__ for t in things if isinstance(t, Parametric)}
+    return {name for name in names if isinstance(name, str) and _is_model_code(name)}
+
+
+@cache
+def _is_model_code(name: str) -> bool:
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if not file or name.split(".")[0] in IGNORED:
+        return False
+    path, standard = Path(file), Path(sysconfig.get_paths()["stdlib"])
+    return "site-packages" in path.parts or standard not in path.parents
+
+
+@frozen
+class Compiled:
+    """The object code of a kernel, and the names of the bounds and errors whose numbers its functions return."""
+
+    objects: tuple[bytes, ...]
+    bounds: tuple[str, ...]
+    errors: tuple[str, ...]
+    unoptimized: bool = False
+    """Whether LLVM skipped its optimizations: the code is ready in half the time and runs at half the speed."""
+
+    def pack(self) -> bytes:
+        """Return the bytes of a zip file with all of it."""
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("names.json", json.dumps([self.bounds, self.errors, self.unoptimized]))
+            for number, content in enumerate(self.objects):
+                archive.writestr(f"{number}.o", content)
+        return buffer.getvalue()
+
+
+def unpack(content: bytes) -> Compiled:
+    """Return what `Compiled.pack` packed; an exception of any kind if the content is broken."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        bounds, errors, unoptimized = json.loads(archive.read("names.json"))
+        objects = [archive.read(f"{number}.o") for number in range(len(archive.namelist()) - 1)]
+    return Compiled(tuple(objects), tuple(bounds), tuple(errors), unoptimized)
+
+
+def load(key: str) -> Compiled | None:
+    """Return the kernel with that cache key, or None."""
+    try:
+        return unpack(_file(key).read_bytes())
+    except Exception:  # no folder, no file, or a broken one: the model is compiled again
+        return None
+
+
+def save(key: str, code: Compiled) -> None:
+    """Save a kernel; a folder that cannot be written is no error."""
+    write_cache(_file(key), code.pack())
+
+
+def _file(key: str) -> Path:
+    return cache_path("kernels", f"{key}.zip")

@@ -1,0 +1,100 @@
+"""The compiler of models: terms → LLVM → object code, cached on disk by content and CPU.
+
+Engines call `kernel_for(model)`. A second start with the same model, bounds, variant and CPU lifts and compiles
+nothing.
+"""
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from attrs import evolve
+
+from kwalk.model.language import Kind, Model
+from kwalk.model.language.lift import Lifted, lift
+from kwalk.search.kernel.compile.cache import Compiled, cache_key, load, save
+from kwalk.search.kernel.compile.functions import units_of
+from kwalk.search.kernel.compile.layout import WORD, layout_of
+from kwalk.search.kernel.compile.machine_code import LoadedCode, cpu, object_code
+from kwalk.search.kernel.interface import Kernel, bit_row
+
+
+def kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
+    """Return a kernel of a model soon: from the cache, or compiled without optimization.
+
+    A kernel without optimization has a function `faster` that compiles an optimized one, for searches that take longer
+    than that.
+
+    Args:
+        model: The model.
+        lifted: The lifted model, if it is there already.
+
+    Raises:
+        LiftError: The model cannot be lifted.
+    """
+    code = compiled_model(model, lifted, unoptimized=True)
+    kernel = kernel_of(model, code)
+    return evolve(kernel, faster=partial(fast_kernel_for, model)) if code.unoptimized else kernel
+
+
+def fast_kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
+    """Return the optimized kernel of a model, from the cache or compiled; LiftError if the model cannot be lifted."""
+    return kernel_of(model, compiled_model(model, lifted))
+
+
+def compiled_model(
+    model: Model, lifted: Lifted | None = None, *, unoptimized: bool = False, target: str = ""
+) -> Compiled:
+    """Return the object code of a model, from the cache or compiled.
+
+    Args:
+        model: The model.
+        lifted: The lifted model, if it is there already.
+        unoptimized: Whether code without optimization is accepted; it is compiled if the cache has no code at all.
+        target: The machine to compile for, as `cpu()` describes it; "" for this machine.
+    """
+    key = cache_key(model, target or cpu())
+    found = load(key) or (load(f"{key}-unoptimized") if unoptimized else None)
+    if found is None:
+        found = compile_model(model, lifted, unoptimized=unoptimized, target=target)
+        save(f"{key}-unoptimized" if found.unoptimized else key, found)
+    return found
+
+
+def compile_model(
+    model: Model, lifted: Lifted | None = None, *, unoptimized: bool = False, target: str = ""
+) -> Compiled:
+    """Lift and compile a model, without the cache; see `compiled_model`. A small model is always optimized."""
+    lifted = lifted or lift(model)
+    texts = [unit.text for unit in units_of(lifted, layout_of(model.leaves))]
+    unoptimized = unoptimized and len(texts) > 1
+    return Compiled(
+        tuple(object_code(texts, unoptimized=unoptimized, target=target)), lifted.bounds, lifted.errors, unoptimized
+    )
+
+
+def kernel_of(model: Model, code: Compiled) -> Kernel:
+    """Return the kernel of object code that was compiled for this model, here or on a machine with the same CPU."""
+    layout = layout_of(model.leaves)
+    offsets, widths, lows = layout.arrays
+    loaded = LoadedCode(code.objects)
+    addresses: dict[str, Any] = loaded.addresses
+    properties = max(1, -(-len(model.properties) // WORD))
+    return Kernel(
+        words=layout.words,
+        instances=len(model.instances),
+        properties=len(model.properties),
+        bounds=code.bounds,
+        errors=code.errors,
+        **addresses,
+        system_row=bit_row((i.index for i in model.instances if i.action.by.system), -(-len(model.instances) // WORD)),
+        reachable_row=bit_row((c.index for c in model.properties if c.kind is Kind.REACHABLE), properties),
+        step_row=bit_row((c.index for c in model.properties if c.kind is Kind.STEP), properties),
+        offsets=offsets,
+        widths=widths,
+        lows=lows,
+        keep_alive=loaded,
+    )
+
+
+__all__ = ["Compiled", "compile_model", "compiled_model", "fast_kernel_for", "kernel_for", "kernel_of"]

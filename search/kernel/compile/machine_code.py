@@ -1,0 +1,107 @@
+"""From LLVM text to machine code: optimize, emit object code, and load it."""
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from kwalk.model.language import KwalkError
+
+FUNCTIONS = ("guards", "apply", "advance", "expand", "check", "check_step")
+"""The functions that a kernel exports."""
+
+
+@cache
+def _ready() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+@cache
+def cpu() -> str:
+    """Return this machine's triple, CPU and LLVM as one line. Object code is valid only where the lines are equal."""
+    _ready()
+    features = llvm.get_host_cpu_features().flatten()
+    return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features} llvmlite {llvmlite.__version__}"
+
+
+def _target(level: int, *, apart: bool = False, target: str = "") -> llvm.TargetMachine:
+    """Return LLVM's target machine, by default this one, for an optimization level from 0 to 3.
+
+    With `apart`, units of code may lie anywhere in memory.
+    """
+    _ready()
+    triple, name, features, *_ = (target or cpu()).split(" ")
+    return _kind(triple).create_target_machine(
+        cpu=name,
+        features=features,
+        opt=level,
+        reloc="pic",
+        codemodel="large" if apart else "small",
+    )
+
+
+def _kind(triple: str) -> llvm.Target:
+    """Return LLVM's target of a triple; KwalkError if this LLVM does not compile for it."""
+    if triple != llvm.get_process_triple():
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+    try:
+        return llvm.Target.from_triple(triple)
+    except RuntimeError as error:
+        raise KwalkError(f"This machine cannot compile code for {triple!r}: {error}") from error
+
+
+def object_code(
+    texts: Sequence[str], *, unoptimized: bool = False, large: bool = False, apart: bool = False, target: str = ""
+) -> list[bytes]:
+    """Return the object code of several units of LLVM text, compiled in parallel.
+
+    A single unit is compiled with -O2, as it is a small model. The units of a large model were simplified as terms:
+    LLVM's optimization passes would double the time to compile, and their gain was not measurable.
+
+    Args:
+        texts: The units.
+        unoptimized: Whether the code generator is to be fast rather than its code.
+        large: Whether a single unit is a large one.
+        apart: Whether the units may be loaded more than 2 GiB from each other; otherwise a call from one of them to
+            another may fail to reach it.
+        target: The machine to compile for, as `cpu()` describes it; "" for this machine.
+    """
+    if len(texts) == 1 and not large:
+        return [_optimized(texts[0], target)]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        level = 0 if unoptimized else 1
+        machines = [_target(level, apart=apart, target=target) for _ in texts]
+        return list(pool.map(lambda machine, text: machine.emit_object(_parsed(text, target)), machines, texts))
+
+
+def _parsed(text: str, target: str) -> llvm.ModuleRef:
+    triple = (target or cpu()).partition(" ")[0]
+    return llvm.parse_assembly(f'target triple = "{triple}"\n{text}', context=llvm.create_context())
+
+
+def _optimized(text: str, target: str) -> bytes:
+    machine, module = _target(2, target=target), _parsed(text, target)
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+    builder.getModulePassManager().run(module, builder)
+    return machine.emit_object(module)
+
+
+class LoadedCode:
+    """Machine code in memory, and the addresses of its functions, which are valid as long as this object exists."""
+
+    def __init__(self, objects: Sequence[bytes], functions: Sequence[str] = FUNCTIONS) -> None:
+        _ready()
+        self._jit = llvm.create_lljit_compiler(_target(1))
+        library = llvm.JITLibraryBuilder()
+        for image in objects:
+            library = library.add_object_img(image)
+        for name in functions:
+            library = library.export_symbol(name)
+        self._library = library.link(self._jit, "kernel")
+        self.addresses = {name: int(self._library[name]) for name in functions}

@@ -1,0 +1,268 @@
+"""Differential testing of the four executions of a model: plain Python, lifted terms, kernel and Z3.
+
+They are compared on the same states: guards, successors, bounds, and the truth of properties. A disagreement is the
+gravest bug that kwalk can have, as it makes the verdicts of all engines worthless.
+"""
+from __future__ import annotations
+
+import ctypes
+import random
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import z3
+from attrs import frozen
+
+from kwalk.model.language import DomainError, Kind, Model, StepResult, Vector
+from kwalk.model.language.lift import ConditionKind, Lifted, LiftedAction, LiftedProperty, Term, in_order, lift
+from kwalk.model.language.lift.solver import Solver, model_where, number_in
+from kwalk.model.language.lift.terms import evaluate_terms, values_of
+from kwalk.search.kernel.interface import Kernel
+
+EngineResult = Vector | str | bool | None
+"""Of an action instance the next vector, "disabled", "bound NAME" or "error"; of a property its truth."""
+
+
+@frozen
+class Disagreement:
+    """An action instance or property (by its key), a state, and the results of the executions, which differ."""
+
+    key: str
+    state: Vector
+    results: dict[str, EngineResult]
+
+
+def random_states(model: Model, count: int, seed: int) -> list[Vector]:
+    """Return arbitrary states of the domain, reachable or not."""
+    rng = random.Random(seed)
+    return [model.canonical([rng.randint(leaf.low, leaf.high) for leaf in model.leaves]) for _ in range(count)]
+
+
+def reachable_states(model: Model, count: int, seed: int) -> list[Vector]:
+    """Return the states of random walks in plain Python."""
+    rng = random.Random(seed)
+    found: list[Vector] = []
+    state = rng.choice(model.initial)
+    while len(found) < count:
+        found.append(state)
+        following = _any_successor(model, state, rng)
+        state = rng.choice(model.initial) if following is None else following
+    return found
+
+
+def _any_successor(model: Model, state: Vector, rng: random.Random) -> Vector | None:
+    for instance in rng.sample(model.instances, len(model.instances)):
+        after = model.attempt(instance, state).after
+        if after is not None:
+            return after
+    return None
+
+
+def disagreements(
+    model: Model,
+    states: Sequence[Vector],
+    *,
+    kernel: Kernel | None = None,
+    with_z3: bool = False,
+    lifted: Lifted | None = None,
+) -> Iterator[Disagreement]:
+    """Yield the disagreements on every action instance and property in every state.
+
+    Step properties are evaluated on the pair of the first state and each state.
+
+    Args:
+        model: The model.
+        states: The states to compare in.
+        kernel: A kernel of the model; None to leave it out.
+        with_z3: Whether Z3 is compared as well.
+        lifted: The lifted model, if it is there already.
+    """
+    lifted = lifted or lift(model)
+    executions: list[_Interpreter | _Terms | _KernelExecution] = [_Interpreter(model), _Terms(lifted)]
+    if kernel is not None:
+        executions.append(_KernelExecution(model, kernel))
+    if with_z3:
+        executions.append(_Z3(lifted))
+    for state in states:
+        for action in lifted.actions:
+            yield from _compare(action.instance.key, state, {m.name: m.action(action, state) for m in executions})
+        for prop in lifted.properties:
+            before = None if prop.prop.kind is not Kind.STEP else states[0]
+            results = {m.name: m.prop(prop, state, before) for m in executions}
+            yield from _compare(prop.prop.key, state, results)
+
+
+def _compare(key: str, state: Vector, results: dict[str, EngineResult]) -> Iterator[Disagreement]:
+    first = next(iter(results.values()))
+    if any(other != first or type(other) is not type(first) for other in results.values()):
+        yield Disagreement(key, state, results)
+
+
+class _Interpreter:
+    """Plain Python: the functions of the model."""
+
+    name = "plain Python"
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def action(self, action: LiftedAction, state: Vector) -> EngineResult:
+        try:
+            outcome = self.model.attempt(action.instance, state)
+        except DomainError:
+            return "error"
+        if outcome.result is StepResult.BOUND:
+            return f"bound {outcome.bound}"
+        return "disabled" if outcome.after is None else outcome.after
+
+    def prop(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
+        try:
+            if prop.prop.kind is Kind.EVENTUALLY:
+                return _awaited(*self.model.awaited(prop.prop, state))
+            return self.model.truth(prop.prop, state, before)
+        except DomainError:
+            return "error"
+
+
+class _Terms:
+    """The lifted terms, evaluated one by one."""
+
+    name = "terms"
+
+    def __init__(self, lifted: Lifted) -> None:
+        roots = [root for action in lifted.actions for root in action.roots]
+        roots += [root for c in lifted.properties if c.prop.kind is not Kind.STEP for root in c.roots]
+        self._order = list(in_order(roots))
+        self._numbers: Vector = ()
+        self._known: dict[int, int] = {}
+        self._leaves = len(lifted.model.leaves)
+
+    def _values(self, roots: Sequence[Term], numbers: Vector) -> list[int]:
+        """Return the values of terms. All terms of a state are evaluated at once, as they share most of their parts."""
+        if numbers != self._numbers:
+            self._known = values_of(self._order, numbers) if len(numbers) == self._leaves else {}
+            self._numbers = numbers
+        if all(root.id in self._known for root in roots):
+            return [self._known[root.id] for root in roots]
+        return evaluate_terms(roots, numbers)
+
+    def action(self, action: LiftedAction, state: Vector) -> EngineResult:
+        guard, *rest = self._values(action.roots, state)
+        if not guard:
+            return "disabled"
+        for obligation, true in zip(action.side_conditions, rest, strict=False):
+            if true:
+                return f"bound {obligation.name}" if obligation.kind is ConditionKind.BOUND else "error"
+        after = list(state)
+        for leaf, number in zip(action.updates, rest[len(action.side_conditions) :], strict=True):
+            after[leaf] = number
+        return tuple(after)
+
+    def prop(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
+        premise, truth, *errors = self._values(prop.roots, state if before is None else (*before, *state))
+        if prop.prop.kind is Kind.EVENTUALLY:
+            return "error" if any(errors) else _awaited(bool(premise), bool(truth))
+        if not premise:
+            return None
+        return "error" if any(errors) else bool(truth)
+
+
+class _Z3(_Terms):
+    """The lifted terms, evaluated by Z3."""
+
+    name = "Z3"
+
+    def __init__(self, lifted: Lifted) -> None:
+        super().__init__(lifted)
+        roots = [root for action in lifted.actions for root in action.roots]
+        roots += [root for prop in lifted.properties for root in prop.roots]
+        self.solver = Solver(Solver.width_for(roots))
+        for root in roots:
+            self.solver.expression(root)
+        self._model: z3.ModelRef | None = None
+
+    def _values(self, roots: Sequence[Term], numbers: Vector) -> list[int]:
+        if self._model is None or numbers != self._numbers:
+            self._numbers, self._model = numbers, model_where(self.solver, numbers)
+        return [number_in(self._model, self.solver.expression(root)) for root in roots]
+
+
+class _KernelExecution:
+    """Machine code. It has one bit for a false property and an error in it; plain Python tells the two apart."""
+
+    name = "kernel"
+
+    def __init__(self, model: Model, kernel: Kernel) -> None:
+        self.model, self.kernel = model, kernel
+        pointer, number = ctypes.c_void_p, ctypes.c_int64
+        self._guards = ctypes.CFUNCTYPE(None, pointer, pointer)(kernel.guards)
+        self._apply = ctypes.CFUNCTYPE(number, number, pointer, pointer)(kernel.apply)
+        self._advance = ctypes.CFUNCTYPE(number, number, pointer, pointer, pointer)(kernel.advance)
+        self._check = ctypes.CFUNCTYPE(None, pointer, number, pointer, pointer)(kernel.check)
+        self._state: Vector = ()
+        self._check_step = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, pointer)(kernel.check_step)
+
+    def _row(self, words: int) -> np.ndarray:
+        return np.zeros(max(1, words), np.uint64)
+
+    def _guards_of(self, packed: np.ndarray) -> np.ndarray:
+        row = self._row(self.kernel.instance_words)
+        self._guards(packed.ctypes.data, row.ctypes.data)
+        return row
+
+    def _packed(self, state: Vector) -> tuple[np.ndarray, np.ndarray]:
+        """Return a packed state and a copy of its row of guards."""
+        if state != self._state:
+            self._state, self._before = state, self.kernel.pack(np.array([state], np.int64))
+            self._row_before = self._guards_of(self._before)
+        return self._before, self._row_before.copy()
+
+    def action(self, action: LiftedAction, state: Vector) -> EngineResult:
+        index, kernel = action.instance.index, self.kernel
+        before, row = self._packed(state)
+        after = np.zeros((1, kernel.words), np.uint64)
+        if not _bit(row, index):
+            return "disabled"
+        code = self._apply(index, before.ctypes.data, after.ctypes.data)
+        if code:
+            return f"bound {kernel.bounds[code - 1]}" if code > 0 else "error"
+        again = np.zeros((1, kernel.words), np.uint64)
+        self._advance(index, before.ctypes.data, again.ctypes.data, row.ctypes.data)
+        if (again != after).any() or (row != self._guards_of(after)).any():
+            return "advance differs from apply and guards"
+        return tuple(int(n) for n in kernel.unpack(after)[0])
+
+    def prop(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
+        kernel, index = self.kernel, prop.prop.index
+        false, premise = self._row(kernel.property_words), self._row(kernel.property_words)
+        after = kernel.pack(np.array([state], np.int64))
+        if before is None:
+            self._check(after.ctypes.data, 1, false.ctypes.data, premise.ctypes.data)
+        else:
+            start = kernel.pack(np.array([before], np.int64))
+            self._check_step(start.ctypes.data, after.ctypes.data, false.ctypes.data, premise.ctypes.data)
+        if prop.prop.kind is Kind.EVENTUALLY:
+            return self._both(prop, state, premise=_bit(premise, index), false=_bit(false, index))
+        if not _bit(premise, index):
+            return None
+        if not _bit(false, index):
+            return prop.prop.kind is not Kind.REACHABLE
+        return self._why_false(prop, state, before)
+
+    def _both(self, prop: LiftedProperty, state: Vector, *, premise: bool, false: bool) -> EngineResult:
+        failed = false and _Interpreter(self.model).prop(prop, state, None) == "error"
+        return "error" if failed else _awaited(premise, not false)
+
+    def _why_false(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
+        """Return False, or "error" if the property raises an error in plain Python: the kernel has one bit for both."""
+        result = _Interpreter(self.model).prop(prop, state, before)
+        return "error" if result == "error" else prop.prop.kind is Kind.REACHABLE
+
+
+def _awaited(premise: bool, satisfied: bool) -> str:
+    """Return the result for an `eventually` property, which has two parts."""
+    return f"premise {premise}, satisfied {satisfied}"
+
+
+def _bit(row: np.ndarray, index: int) -> bool:
+    return bool(int(row[index // 64]) >> (index % 64) & 1)

@@ -1,0 +1,124 @@
+"""The interface between compiled models and searches.
+
+Words: a *packed* state is a row of 64-bit words. Action instances and property instances are numbered as in the Model.
+A *bit row* for n things has ceil(n / 64) words; thing i is bit i % 64 of word i // 64.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from attrs import field, frozen
+
+REPLACEMENT_SECONDS = 6.0
+"""Seconds after which a search replaces its kernel by a faster one; compiling that takes about as long."""
+
+
+@frozen(eq=False)
+class Kernel:
+    """Addresses of the machine code of one model, and what a search must know to call it.
+
+    All addresses are C functions. `u64*` arguments point to packed states or bit rows.
+
+    * `guards(state, row)` writes the row of the instances whose guard is true.
+    * `apply(instance: i64, before, after) -> i64` returns 0 when `after` was written; k > 0 when bound k - 1 is reached
+      and the instance is disabled; k < 0 when an effect would leave its domain (error -k - 1).
+    * `advance(instance: i64, before, after, row) -> i64` is `apply` which, when `after` was written, also updates `row`
+      from the guards of the state before to those of the state after. It evaluates only guards whose inputs the
+      instance can change.
+    * `expand(state, row, successors, instances: u16*, hits: i64*) -> i64` writes the row of guards, and every successor
+      (`words` words each) with its instance, in the order of the instances. It adds 1 to `hits[bound]` for each
+      instance that a bound disables, and returns the number of successors, or k < 0 as `apply`.
+    * `check(state, quiescent: i64, false_row, premise_row)` writes the row of the state properties that are false, and
+      the row of those whose premise is true. `when_quiescent` properties count only if `quiescent` is not 0 (otherwise
+      both bits are 0). For `reachable` properties the false row means "satisfied here". For `eventually` properties it
+      means "the expected state is not here", whether or not the premise is true. Bits of `step` properties are 0.
+    * `check_step(before, after, false_row, premise_row)` does the same for `step` properties only.
+
+    Args:
+        words: Words of a packed state.
+        instances: The number of action instances.
+        properties: The number of property instances.
+        bounds: The names of the bounds by their numbers.
+        errors: The texts of the domain errors by their numbers.
+        system_row: Bit row of the instances of system actors; a state is quiescent if none of them is enabled.
+        reachable_row: Bit row of the properties of kind `reachable`.
+        step_row: Bit row of the properties of kind `step`.
+        offsets: int64[leaves], the bit offset of each leaf in the packed state; no leaf straddles two words.
+        widths: int64[leaves], the width of each leaf in bits, 0 to 63; a leaf of width 0 always has the value `lows`.
+        lows: int64[leaves], the least value of each leaf; a packed field holds the value minus this.
+        keep_alive: Owns the machine code.
+        faster: Compiles a faster kernel of the same model, which takes seconds; None if there is none.
+    """
+
+    words: int
+    instances: int
+    properties: int
+    bounds: tuple[str, ...]
+    errors: tuple[str, ...]
+    guards: int
+    apply: int
+    advance: int
+    expand: int
+    check: int
+    check_step: int
+    system_row: np.ndarray
+    reachable_row: np.ndarray
+    step_row: np.ndarray
+    offsets: np.ndarray
+    widths: np.ndarray
+    lows: np.ndarray
+    keep_alive: object = field(default=None, repr=False)
+    faster: Callable[[], Kernel] | None = field(default=None, repr=False)
+
+    @property
+    def bits(self) -> int:
+        """Return the number of bits of a packed state."""
+        return max((int(offset + width) for offset, width in zip(self.offsets, self.widths, strict=True)), default=0)
+
+    @property
+    def instance_words(self) -> int:
+        """Return the words of a bit row of instances."""
+        return -(-self.instances // 64)
+
+    @property
+    def property_words(self) -> int:
+        """Return the words of a bit row of properties, at least 1."""
+        return max(1, -(-self.properties // 64))
+
+    def pack(self, vectors: np.ndarray) -> np.ndarray:
+        """Return the packed states, uint64[n, words], of vectors, int64[n, leaves]."""
+        packed = np.zeros((len(vectors), self.words), np.uint64)
+        for leaf, (offset, low) in enumerate(zip(self.offsets, self.lows, strict=True)):
+            number = (vectors[:, leaf] - low).astype(np.uint64)
+            packed[:, offset // 64] |= number << np.uint64(offset % 64)
+        return packed
+
+    def unpack(self, packed: np.ndarray) -> np.ndarray:
+        """Return the vectors, int64[n, leaves], of packed states, uint64[n, words]."""
+        vectors = np.empty((len(packed), len(self.offsets)), np.int64)
+        for leaf, (offset, width, low) in enumerate(zip(self.offsets, self.widths, self.lows, strict=True)):
+            mask = np.uint64((1 << int(width)) - 1)
+            field_bits = (packed[:, offset // 64] >> np.uint64(offset % 64)) & mask
+            vectors[:, leaf] = field_bits.astype(np.int64) + low
+        return vectors
+
+    def is_worth_replacing(self, spent: float, budget: float | None) -> bool:
+        """Return whether a search gains by a faster kernel after `spent` seconds of a `budget` (None: no limit)."""
+        left = None if budget is None else budget - spent
+        return (
+            self.faster is not None and spent >= REPLACEMENT_SECONDS and (left is None or left >= REPLACEMENT_SECONDS)
+        )
+
+
+def bit_row(numbers: Iterable[int], words: int) -> np.ndarray:
+    """Return a bit row, uint64[words], with these bits set."""
+    row = np.zeros(words, np.uint64)
+    for number in numbers:
+        row[number // 64] |= np.uint64(1 << (number % 64))
+    return row
+
+
+def bit_numbers(row: np.ndarray) -> list[int]:
+    """Return the numbers of the set bits of a bit row."""
+    return [number for number in range(64 * len(row)) if int(row[number // 64]) >> (number % 64) & 1]

@@ -1,0 +1,118 @@
+"""Atomic operations on arrays that several threads share, and a barrier.
+
+Words: *address* and *word* as in `intrinsics`. All functions but `address_of_yield` work inside compiled loops only.
+"""
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from kwalk.search.native.intrinsics import ONE, WORD, ZERO, call, integer, item_at, part
+
+BARRIER_ARRIVED, BARRIER_TURN, BARRIER_CLOSED = 0, 8, 9
+"""The words of a barrier (int64): the workers that have arrived in this turn, the number of turns, and whether it is
+closed. The first word is on a cache line of its own, because workers poll the others."""
+BARRIER_SIZE = 16
+
+
+@intrinsic
+def atomic_add(typing: Any, base: Any, index: Any, amount: Any) -> Any:
+    """Add to item `index` of an array of int64 atomically; return the previous number."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        return builder.atomic_rmw("add", item_at(builder, values, 64), values[2], "acq_rel")
+
+    return types.int64(types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def atomic_or(typing: Any, base: Any, index: Any, word: Any) -> Any:
+    """Set bits in word `index` of an array atomically."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        builder.atomic_rmw("or", item_at(builder, values, 64), values[2], "acq_rel")
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64, types.uint64), generate
+
+
+@part
+def take_ticket(address: int) -> int:
+    """Add 1 to the word at an address atomically; return the previous number."""
+    return atomic_add(address, integer(0), integer(1))
+
+
+def _reader(bits: int, about: str) -> Any:
+    def read(typing: Any, base: Any, index: Any) -> Any:
+        def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+            item = builder.load_atomic(item_at(builder, values, bits), "acquire", bits // 8)
+            return item if bits == 64 else builder.zext(item, WORD)
+
+        return types.uint64(types.int64, types.int64), generate
+
+    read.__doc__ = about
+    return intrinsic(read)
+
+
+def _writer(bits: int, about: str) -> Any:
+    def write(typing: Any, base: Any, index: Any, word: Any) -> Any:
+        def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+            item = values[2] if bits == 64 else builder.trunc(values[2], ir.IntType(bits))
+            builder.store_atomic(item, item_at(builder, values, bits), "release", bits // 8)
+            return context.get_dummy_value()
+
+        return types.none(types.int64, types.int64, types.uint64), generate
+
+    write.__doc__ = about
+    return intrinsic(write)
+
+
+def _replacer(bits: int, about: str) -> Any:
+    def compare_and_swap(typing: Any, base: Any, index: Any, before: Any, after: Any) -> Any:
+        def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+            items = values[2:] if bits == 64 else [builder.trunc(value, ir.IntType(bits)) for value in values[2:]]
+            found = builder.cmpxchg(item_at(builder, values, bits), *items, "acq_rel", "acquire")
+            return builder.extract_value(found, 1)
+
+        return types.boolean(types.int64, types.int64, types.uint64, types.uint64), generate
+
+    compare_and_swap.__doc__ = about
+    return intrinsic(compare_and_swap)
+
+
+atomic_load = _reader(64, "Word `index` of an array that other threads write, and all that they wrote before it.")
+atomic_load32 = _reader(32, "The same for an array of uint32.")
+atomic_store = _writer(64, "Set word `index` of an array that other threads read, after all that was written before.")
+atomic_store32 = _writer(32, "The same for an array of uint32.")
+compare_and_swap = _replacer(
+    64, "Set word `index` of an array if it is as before, at once for all threads; whether it was."
+)
+compare_and_swap32 = _replacer(32, "The same for an array of uint32.")
+
+
+@part
+def wait_at_barrier(barrier: int, workers: int, give_way: int) -> bool:
+    """Wait until `workers` workers have arrived; False if the barrier is closed.
+
+    `yield_thread` is the result of `address_of_yield`: there may be more workers than cores, so waiting workers yield.
+    """
+    turn = atomic_load(barrier, BARRIER_TURN)
+    if take_ticket(barrier + 8 * BARRIER_ARRIVED) == workers - 1:
+        atomic_store(barrier, BARRIER_ARRIVED, ZERO)
+        atomic_store(barrier, BARRIER_TURN, turn + ONE)
+    while atomic_load(barrier, BARRIER_TURN) == turn:
+        if atomic_load(barrier, BARRIER_CLOSED) != ZERO:
+            return False
+        call(give_way, ())
+    return True
+
+
+def address_of_yield() -> int:
+    """Return the address of the system's `sched_yield`."""
+    address = ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value
+    assert address is not None
+    return address

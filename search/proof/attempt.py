@@ -1,0 +1,307 @@
+"""One attempt to prove properties: the order of the methods, and their time.
+
+Depths near the beginning are checked first, as no proof exists for a property that fails there. Then each property is
+tried by induction, by k-induction and with supporting invariants. What is still open is checked as deep as requested.
+"""
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+from attrs import define, evolve, field, frozen
+
+from kwalk.model.language import DomainError, Kind, Model, PropertyInstance, Vector
+from kwalk.model.language.lift import Lifted, LiftedProperty
+from kwalk.search.base.options import StopReason
+from kwalk.search.base.progress import Progress, Report
+from kwalk.search.proof.bounded import BoundedCheck, BoundedCounterexample
+from kwalk.search.proof.context import ProofContext, Supported
+from kwalk.search.proof.cti import cannot_fail, find_cti, trace_back
+from kwalk.search.proof.cubes import fact_text
+from kwalk.search.proof.induction import DomainViolation, domain_violations, least_k
+from kwalk.search.proof.pdr import Counterexample
+from kwalk.search.proof.proof_graph import GoalReached, domain_goals
+from kwalk.search.proof.transition_relation import SPENT, OutOfEffort, SolverEffort
+from kwalk.search.results.trace import run
+from kwalk.search.results.verdict import ProofOutcome, ProofResult
+
+DEFAULT_DEPTH = 20
+"""Depth of bounded checking."""
+DEFAULT_INDUCTION = 3
+"""Largest k of k-induction."""
+NEAR_DEPTH = 6
+"""Depth of bounded checking before any proof, and for an action that leaves its domain if nothing else is open."""
+CANNOT_FAIL = "inductive, and was never put to the test: no state of the domains violates it, reachable or not"
+PROGRESS_SECONDS = 0.5
+"""Seconds between two reports of progress during queries."""
+INDUCTION_CPU_SECONDS = 10.0
+"""CPU time for induction, and for k-induction, of one property."""
+CTI_QUESTIONS = 2_000
+"""Queries to Z3 for whether a counterexample to induction is reachable."""
+
+
+@frozen
+class ProofOptions:
+    """The options of an attempt.
+
+    Args:
+        properties: The property instances to prove.
+        depth: The depth of bounded checking.
+        induction: The largest k of k-induction; 0 for no induction.
+        support: Whether supporting invariants are searched for.
+        seconds: The time budget; None for no limit.
+    """
+
+    properties: tuple[PropertyInstance, ...]
+    depth: int = DEFAULT_DEPTH
+    induction: int = DEFAULT_INDUCTION
+    support: bool = True
+    seconds: float | None = None
+
+
+@define(eq=False)
+class ProofAttempt:
+    """An attempt: `run` once, then read what is known."""
+
+    model: Model
+    lifted: Lifted
+    options: ProofOptions
+    report: Report
+    began: float = field(factory=time.monotonic)
+    domain_violations: list[DomainViolation] | None = None
+    """The actions that could leave their domain, as far as Z3 can tell; None if it cannot."""
+    cleared: dict[str, tuple[str, ...]] = field(factory=dict)
+    """The actions that cannot leave their domain where supporting invariants hold, and these."""
+    proofs: dict[int, ProofResult] = field(factory=dict)
+    """By the number of the property."""
+    refuted: int = 0
+    """Depths 0 to `refuted` - 1 have no violation."""
+    stopped: StopReason | None = None
+    limit: str = ""
+    """What stopped the attempt, as a phrase."""
+    found: BoundedCounterexample | None = None
+    found_refuted: int = 0
+    """Depths 0 to `found_refuted` - 1 have no violation of the property that was found violated."""
+    ended: bool = False
+    """Every behaviour ends within the depths that were checked."""
+    _context: ProofContext = field(init=False)
+    _check: BoundedCheck | None = None
+    _reported: float = 0.0
+    _note: str = ""
+
+    def __attrs_post_init__(self) -> None:
+        self._context = ProofContext(self.model, self.lifted, self.deadline, self._report_queries)
+
+    @property
+    def deadline(self) -> float | None:
+        """When the time budget ends."""
+        return None if self.options.seconds is None else self.began + self.options.seconds
+
+    @property
+    def properties(self) -> list[LiftedProperty]:
+        """The properties to prove, in the model's order."""
+        return [prop for prop in self.lifted.properties if prop.prop in self.options.properties]
+
+    @property
+    def open(self) -> list[LiftedProperty]:
+        """The properties of which nothing is known yet."""
+        known = {index for index, proof in self.proofs.items() if proof.outcome is not ProofOutcome.UNKNOWN}
+        return [prop for prop in self.properties if prop.prop.index not in known]
+
+    def run(self) -> None:
+        """Check the first depths, prove what can be proved, then check the rest as deep as requested.
+
+        Raises:
+            DomainError: An action leaves its domain.
+        """
+        self._report(0, "properties", "domains")
+        with suppress(TimeoutError):
+            self.domain_violations = list(domain_violations(self.lifted))
+        if self.options.support and self.domain_violations:
+            self._clear(self.domain_violations)
+        self._bounded(min(NEAR_DEPTH, self.options.depth))
+        proves = self.options.induction or self.options.support
+        pending = self.open if proves and self.found is None else []
+        while pending and not self._is_spent() and not self.ended and self.found is None:
+            self._context.deadline = self._share(len(pending))
+            self._prove(pending.pop(0))
+        if self.found is None and self.open:
+            self._bounded(self.options.depth)
+
+    def _clear(self, violations: list[DomainViolation]) -> None:
+        """Search for facts that exclude the states from which actions leave their domain."""
+        self._context.deadline = self._share(len(self.properties) + 1)
+        actions, effort = {violation.action for violation in violations}, self._context.graph_effort()
+        for goal in domain_goals(self.lifted):
+            if goal.action in actions:
+                self._report(len(self.cleared), "actions", f"domains: {goal.action}: supporting invariants")
+                outcome = self._context.graph_facts(goal, effort)
+                if isinstance(outcome, GoalReached):
+                    raise self._domain_error(self._start_of(outcome.start), outcome.instances)
+                if isinstance(outcome, Supported):
+                    self.cleared[goal.action] = tuple(fact_text(self.model, cube) for cube in outcome.facts)
+        self.domain_violations = [v for v in violations if v.action not in self.cleared]
+
+    def _start_of(self, state: Vector) -> int:
+        """Return the number of an initial state."""
+        return self.model.initial.index(state)
+
+    # Bounded checking.
+
+    def _bounded(self, limit: int) -> None:
+        """Check open properties, and domains that may not be closed, up to a depth."""
+        if self._check is None:
+            self._check = BoundedCheck(self.model, self.lifted, self.open, domains=bool(self.domain_violations))
+        check, self._check.properties = self._check, self.open
+        while self.found is None and not self.stopped and not self.ended and self.refuted <= limit:
+            if not (self.open or (self.domain_violations and self.refuted <= NEAR_DEPTH)):
+                return
+            self._report(self.refuted, "depths", f"bounded checking of {len(self.open)} properties")
+            check.progress.found = None
+            check.advance(self.deadline)
+            self._record_depth(check)
+            if self._is_spent():
+                self.stopped, self.limit = StopReason.TIME, SPENT
+
+    def _record_depth(self, check: BoundedCheck) -> None:
+        """Record what a depth shows. A witness settles its `reachable` property; a violation ends the attempt."""
+        progress = check.progress
+        if progress.domain_error is not None:
+            raise self._domain_error(*progress.domain_error)
+        self.refuted, self.limit, self.ended = progress.refuted, progress.stopped, progress.ended
+        self.stopped = StopReason.EFFORT if progress.stopped else None
+        if progress.found is None:
+            return
+        prop, steps = progress.found.prop.prop, len(progress.found.instances)
+        if prop.kind is Kind.REACHABLE:
+            witnessed = ProofResult(prop.key, ProofOutcome.WITNESSED, f"after {steps} steps", refuted=steps)
+            self.proofs[prop.index] = witnessed
+            check.properties = self.open
+        else:
+            self.found, self.found_refuted = progress.found, self.refuted
+
+    def _domain_error(self, start: int, instances: tuple[int, ...]) -> DomainError:
+        """Return the error that plain Python raises at the end of a path that Z3 found."""
+        actions = tuple(self.model.instances[number].key for number in instances)
+        state = run(self.model, self.model.initial[start], actions)[-1]
+        after = f"after {len(actions)} steps: {', '.join(actions)}" if actions else "in an initial state"
+        for instance in self.model.instances:
+            try:
+                self.model.attempt(instance, state)
+            except DomainError as error:
+                return DomainError(f"{error} This happens {after}.")
+        raise AssertionError(f"Z3 finds an action that leaves its domain where plain Python finds none, {after}.")
+
+    # Proofs.
+
+    def _prove(self, prop: LiftedProperty) -> None:
+        """Try one property by k-induction, then with supporting invariants; trace a counterexample back."""
+        key, part = prop.prop.key, self._context.part([prop])
+        known = ProofResult(key, ProofOutcome.UNKNOWN, slice=part.description(), refuted=self.refuted)
+        self._report(len(self.proofs), "properties", f"{key}: induction")
+        known = self._by_induction(prop, known)
+        if known.outcome is ProofOutcome.UNKNOWN and self.options.support:
+            self._report(len(self.proofs), "properties", f"{key}: supporting invariants")
+            known = self._by_support(prop, known)
+        if known.outcome is ProofOutcome.UNKNOWN and prop.prop.kind is not Kind.REACHABLE:
+            self._report(len(self.proofs), "properties", f"{key}: a counterexample to induction")
+            known = self._with_counterexample(prop, known)
+        self.proofs[prop.prop.index] = known
+
+    def _by_induction(self, prop: LiftedProperty, known: ProofResult) -> ProofResult:
+        """Try induction and k-induction."""
+        max_k = min(self.options.induction, self.refuted)
+        if prop.prop.kind is Kind.REACHABLE or not max_k:
+            return known
+        try:
+            context = self._context.slice_context(prop)
+            context.relation.effort = self._induction_effort()
+            if find_cti(context.relation, prop.prop.index) is None:
+                method = CANNOT_FAIL if cannot_fail(context.relation, prop.prop.index) else "inductive"
+                return evolve(known, outcome=ProofOutcome.PROVED, k=1, method=method)
+            k = least_k(context.part, prop, max_k, self._induction_effort())
+        except OutOfEffort as end:
+            return evolve(known, method=f"induction: {end}")
+        if k is None:
+            return evolve(known, method=f"not inductive, looking back up to {max_k} steps")
+        return evolve(known, outcome=ProofOutcome.PROVED, k=k, method=f"{k}-inductive")
+
+    def _induction_effort(self) -> SolverEffort:
+        limit = time.process_time() + INDUCTION_CPU_SECONDS
+        return SolverEffort(deadline=self._context.deadline, cpu_deadline=limit)
+
+    def _by_support(self, prop: LiftedProperty, known: ProofResult) -> ProofResult:
+        """Try supporting invariants; a violation that is found on the way ends the attempt."""
+        outcome = self._context.support(prop)
+        if isinstance(outcome, GoalReached):
+            path = BoundedCounterexample(self._start_of(outcome.start), outcome.instances, prop)
+            return self._reached(prop, path, known)
+        if isinstance(outcome, Counterexample):
+            return self._reached(prop, self._path_of(outcome, prop), known)
+        if isinstance(outcome, Supported):
+            texts = tuple(fact_text(self.model, cube) for cube in outcome.facts)
+            known = evolve(known, k=1, support=texts)
+            if prop.prop.kind is Kind.REACHABLE:
+                return evolve(known, outcome=ProofOutcome.VIOLATED, method="proved to be unreachable")
+            return evolve(known, outcome=ProofOutcome.PROVED, method="inductive with supporting invariants")
+        return evolve(known, method=outcome.reason, refuted=max(known.refuted, outcome.refuted))
+
+    def _path_of(self, outcome: Counterexample, prop: LiftedProperty) -> BoundedCounterexample:
+        start = next(n for n, state in enumerate(self.model.initial) if outcome.start.contains_state(state))
+        return BoundedCounterexample(start, outcome.instances, prop)
+
+    def _reached(self, prop: LiftedProperty, path: BoundedCounterexample, known: ProofResult) -> ProofResult:
+        """Record a behaviour to a violation or witness that was found going backwards, which may not be shortest."""
+        steps = len(path.instances)
+        if prop.prop.kind is Kind.REACHABLE:
+            return evolve(known, outcome=ProofOutcome.WITNESSED, method=f"after {steps} steps")
+        self.found, self.found_refuted = path, known.refuted
+        self._shorten(prop, steps)
+        return evolve(known, outcome=ProofOutcome.VIOLATED, method=f"after {len(self.found.instances)} steps")
+
+    def _shorten(self, prop: LiftedProperty, steps: int) -> None:
+        """Search for a shorter violation of a property than the one of `steps` steps."""
+        part = self._context.part([prop])
+        check = BoundedCheck(self.model, part.lifted, [prop], stuttering=part.stuttering)
+        limit = min(steps, self.options.depth + 1)
+        while check.progress.found is None and check.progress.refuted < limit and not check.progress.stopped:
+            self._report(check.progress.refuted, "depths", f"is there a shorter one than {steps} steps?")
+            check.advance(self.deadline)
+        self.found_refuted = max(self.found_refuted, check.progress.refuted)
+        self.found = check.progress.found or self.found
+
+    def _with_counterexample(self, prop: LiftedProperty, known: ProofResult) -> ProofResult:
+        """Add a counterexample to induction and whether it is reachable; a reachable one is a violation."""
+        context = self._context.slice_context(prop)
+        facts = context.facts or []
+        self._context.set_effort(context, CTI_QUESTIONS)
+        with suppress(OutOfEffort):
+            cti = find_cti(context.relation, prop.prop.index, facts)
+            if cti is not None:
+                outcome = trace_back(context.relation, cti, context.rows, facts)
+                known = evolve(known, counterexample=f"{cti.text(self.model)}: {outcome.text()}")
+                if outcome.path is not None:
+                    path = self._path_of(outcome.path.then(cti.step.instance), prop)
+                    return self._reached(prop, path, known)
+        return known
+
+    # Time and progress.
+
+    def _share(self, properties: int) -> float | None:
+        """Return when the share of the next of `properties` properties ends; one more share is for what follows."""
+        now = time.monotonic()
+        return None if self.deadline is None else now + (self.deadline - now) / (properties + 1)
+
+    def _is_spent(self) -> bool:
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    def _report_queries(self, questions: int) -> None:
+        """Report how many queries there were for the current property, twice a second."""
+        if time.monotonic() - self._reported > PROGRESS_SECONDS:
+            self._report(questions, "questions", self._note)
+
+    def _report(self, done: int, unit: str, note: str) -> None:
+        self._reported, self._note = time.monotonic(), note
+        elapsed = self._reported - self.began
+        left = None if self.options.seconds is None else max(0.0, self.options.seconds - elapsed)
+        self.report(Progress("prove", done, unit, elapsed, left=left, note=note))

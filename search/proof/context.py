@@ -1,0 +1,193 @@
+"""What the proofs of several properties share: slices, sampled states, transition relations, and facts found so far."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cached_property
+
+from attrs import define, field, frozen
+
+from kwalk.model.language import Kind, Model
+from kwalk.model.language.lift import Lifted, LiftedProperty, in_order
+from kwalk.search.proof.certificate import needed_facts, supports
+from kwalk.search.proof.cubes import Cube, KnownStates
+from kwalk.search.proof.houdini import Houdini, single_leaf_candidates, two_leaf_candidates
+from kwalk.search.proof.pdr import BadStates, Counterexample, Pdr, Proved
+from kwalk.search.proof.proof_graph import GoalReached, ProofGoal, ProofGraph, property_goal
+from kwalk.search.proof.sampling import PackedStepper, ReachableSample, sample_states
+from kwalk.search.proof.slicing import Slice, slice_of
+from kwalk.search.proof.transition_relation import OutOfEffort, SolverEffort, TransitionRelation
+
+TEMPLATE_QUESTIONS = 400
+"""Queries to Z3 for facts from each template, for each slice."""
+PDR_QUESTIONS = 20_000
+"""Queries to Z3 for facts by property-directed reachability, for each property."""
+MINIMIZING_QUESTIONS = 3_000
+"""Queries to Z3 for leaving out the facts that a proof does not need."""
+GRAPH_CPU_SECONDS = 60.0
+"""CPU time for the lemmas of one property, or of all domains, if there is no time budget."""
+LARGE_MODEL_TERMS = 1_000
+"""Models with more terms get proof graphs: a query about the whole transition relation takes too long there."""
+
+
+@frozen
+class Supported:
+    """The facts that a property needs to be inductive; an independent check has confirmed them."""
+
+    facts: tuple[Cube, ...]
+
+
+@frozen
+class Unsupported:
+    """Why no facts were found, and how many depths have no violation all the same."""
+
+    reason: str
+    refuted: int
+
+
+@define(eq=False, slots=False)
+class SliceContext:
+    """One slice: its transition relation, the sampled states projected to it, and its facts."""
+
+    part: Slice
+    relation: TransitionRelation
+    sampled: Callable[[], ReachableSample]
+    facts: list[Cube] | None = None
+    """The inductive facts from the templates; None: not searched for yet."""
+
+    @cached_property
+    def rows(self) -> KnownStates:
+        """The sampled states."""
+        return self.sampled().rows(self.part)
+
+
+@define(eq=False, slots=False)
+class ProofContext:
+    """The slices of a model, and what they share; each part is made when it is used first.
+
+    Args:
+        model: The model.
+        lifted: The model as terms.
+        deadline: A time of `time.monotonic`; None: no limit. May be changed between two proofs.
+        on_query: Called with the number of queries for the current goal before each.
+    """
+
+    model: Model
+    lifted: Lifted
+    deadline: float | None = None
+    on_query: Callable[[int], None] | None = None
+    _slices: dict[object, SliceContext] = field(factory=dict)
+
+    @cached_property
+    def stepper(self) -> PackedStepper:
+        """The steps of the model's kernel."""
+        return PackedStepper(self.model)
+
+    @cached_property
+    def sample(self) -> ReachableSample:
+        """Reachable states."""
+        return sample_states(self.stepper)
+
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether proof graphs are used."""
+        terms = in_order([root for action in self.lifted.actions for root in action.roots])
+        return sum(1 for _ in terms) > LARGE_MODEL_TERMS
+
+    @cached_property
+    def graph(self) -> ProofGraph:
+        """The proof graph of the whole model."""
+        return ProofGraph(self.lifted, self.stepper, self.sample)
+
+    def part(self, properties: Sequence[LiftedProperty]) -> Slice:
+        """Return the slice of some properties."""
+        return slice_of(self.lifted, properties)
+
+    def slice_context(self, prop: LiftedProperty) -> SliceContext:
+        """Return the context of a property's slice; properties with the same slice share it."""
+        is_quiescent = prop.prop.kind is Kind.WHEN_QUIESCENT
+        key = (*self._slice_key(prop), is_quiescent)
+        if key not in self._slices:
+            same = [
+                other for other in self.lifted.properties
+                if other.prop.kind is not Kind.EVENTUALLY
+                and (other.prop.kind is Kind.WHEN_QUIESCENT) == is_quiescent
+                and (other is prop or self._slice_key(other) == key[:2])
+            ]  # fmt: skip
+            part = slice_of(self.lifted, same)
+            self._slices[key] = SliceContext(part, TransitionRelation(part), lambda: self.sample)
+        return self._slices[key]
+
+    def _slice_key(self, prop: LiftedProperty) -> tuple[object, ...]:
+        part = self.part([prop])
+        return part.leaves, part.stuttering
+
+    def set_effort(self, context: SliceContext, questions: int) -> None:
+        """Allow a slice this many queries to Z3 from now on."""
+        context.relation.effort = SolverEffort(questions, self.deadline, on_query=self.on_query)
+
+    def template_facts(self, context: SliceContext) -> list[Cube]:
+        """Return the inductive facts of one and two leaves, as far as the effort suffices to find them."""
+        if context.facts is None:
+            context.facts = []
+            for template in (single_leaf_candidates, two_leaf_candidates):
+                self.set_effort(context, TEMPLATE_QUESTIONS)
+                candidates = template(context.relation, context.rows)
+                houdini = Houdini(context.relation, candidates, self.stepper, context.facts)
+                with suppress(OutOfEffort):
+                    context.facts = [*context.facts, *houdini.run()]
+        return context.facts
+
+    def support(self, prop: LiftedProperty) -> Supported | Counterexample | GoalReached | Unsupported:
+        """Return facts that support a property, a behaviour that violates it, or the reason why neither was found."""
+        if prop.prop.kind is Kind.REACHABLE or not self.is_large:
+            return self._support_by_pdr(prop)
+        return self.graph_facts(property_goal(self.lifted, prop), self.graph_effort())
+
+    def _support_by_pdr(self, prop: LiftedProperty) -> Supported | Counterexample | Unsupported:
+        """Find facts from the templates, then by property-directed reachability, about the property's slice."""
+        context = self.slice_context(prop)
+        background = self.template_facts(context)
+        self.set_effort(context, PDR_QUESTIONS)
+        bad = BadStates.of_property(context.relation, prop.prop.index)
+        pdr = Pdr(context.relation, bad, context.rows, background)
+        try:
+            outcome = pdr.run()
+        except OutOfEffort as end:
+            return Unsupported(str(end), pdr.refuted)
+        if isinstance(outcome, Counterexample):
+            return outcome
+        return self._certified(context, prop, outcome)
+
+    def _certified(self, context: SliceContext, prop: LiftedProperty, proof: Proved) -> Supported | Unsupported:
+        self.set_effort(context, MINIMIZING_QUESTIONS)
+        facts = needed_facts(context.relation, prop.prop.index, proof.facts)
+        return _checked(prop.prop.key, facts, lambda: supports(context.part, prop, facts))
+
+    def graph_effort(self) -> SolverEffort:
+        """Return the effort for a goal of the proof graph, from now on."""
+        limit = time.process_time() + GRAPH_CPU_SECONDS if self.deadline is None else None
+        return SolverEffort(deadline=self.deadline, cpu_deadline=limit, on_query=self.on_query)
+
+    def graph_facts(self, goal: ProofGoal, effort: SolverEffort) -> Supported | GoalReached | Unsupported:
+        """Return the facts that prove a goal of the proof graph; the goal must hold initially."""
+        self.graph.effort = effort
+        try:
+            outcome = self.graph.prove(goal)
+        except OutOfEffort as end:
+            return Unsupported(f"{end} ({len(self.graph.lemmas):,} lemmas, {self.graph.wrong:,} were wrong)", 0)
+        if isinstance(outcome, GoalReached):
+            return outcome
+        facts = sorted(outcome, key=lambda cube: (len(cube), tuple(cube.items())))
+        return _checked(goal.name, facts, lambda: self.graph.is_certificate(goal, outcome))
+
+
+def _checked(name: str, facts: Sequence[Cube], check: Callable[[], bool]) -> Supported | Unsupported:
+    """Return the facts if an independent check confirms them."""
+    try:
+        if not check():
+            raise AssertionError(f"{name}: the independent check refutes a proof.")
+    except TimeoutError as end:
+        return Unsupported(f"a proof was found, and Z3 could not check it again ({end})", 0)
+    return Supported(tuple(facts))

@@ -1,0 +1,158 @@
+"""The term basis of proofs: variables of an arbitrary state, substitution, violations, and states that satisfy a term.
+
+Words: a *leaf* is one number of the flat state vector. The *roots* of a lifted property are its premise, its truth and
+its errors, as terms over the leaves.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import z3
+
+from kwalk.model.language import Kind, Model, Vector
+from kwalk.model.language.lift import Lifted, LiftedAction, LiftedProperty, Term, Terms, in_order
+from kwalk.model.language.lift.solver import Solver, number_in
+
+
+def substitute(terms: Terms, roots: Sequence[Term], numbers: Sequence[Term]) -> list[Term]:
+    """Return the terms with variable n replaced by `numbers[n]`, simplified."""
+    new: dict[int, Term] = {}
+    for term in in_order(roots):
+        new[term.id] = rebuild(terms, term, [new[a.id] for a in term.args], numbers)
+    return [new[root.id] for root in roots]
+
+
+def rebuild(terms: Terms, term: Term, args: list[Term], numbers: Sequence[Term]) -> Term:
+    """Return the term with other arguments, simplified; a variable n becomes `numbers[n]`."""
+    if term.op in ("bool", "int"):
+        return term
+    if term.op in ("boolvar", "intvar"):
+        return numbers[term.payload]
+    return _REBUILD[term.op](terms, term, args)
+
+
+_REBUILD: dict[str, Callable[[Terms, Term, list[Term]], Term]] = {
+    "not": lambda terms, _, args: terms.negation(args[0]),
+    "and": lambda terms, _, args: terms.conjunction(args),
+    "or": lambda terms, _, args: terms.disjunction(args),
+    "ite": lambda terms, _, args: terms.choose(*args),
+    "eq": lambda terms, _, args: terms.equal(*args),
+    "lt": lambda terms, _, args: terms.less(*args),
+    "add": lambda terms, _, args: terms.add(*args),
+    "sub": lambda terms, _, args: terms.subtract(*args),
+    "mul": lambda terms, _, args: terms.times(args[0], args[1].payload),
+    "div": lambda terms, _, args: terms.quotient(args[0], args[1].payload),
+    "mod": lambda terms, _, args: terms.remainder(args[0], args[1].payload),
+    "within": lambda terms, term, args: terms.within(args[0], term.low, term.high),
+}
+
+
+def state_variables(lifted: Lifted, first: int = 0) -> list[Term]:
+    """Return one variable per leaf, which together are an arbitrary state; leaf n is variable `first` + n."""
+    t = lifted.terms
+    return [
+        t.bool_variable(first + n) if leaf.is_truth_value else t.int_variable(first + n, leaf.low, leaf.high)
+        for n, leaf in enumerate(lifted.model.leaves)
+    ]
+
+
+def state_after(action: LiftedAction, before: Sequence[Term]) -> list[Term]:
+    """Return the leaves after an action instance, as terms over the state before it."""
+    return [action.updates.get(n, term) for n, term in enumerate(before)]
+
+
+def one_of_states(lifted: Lifted, states: Sequence[Vector], leaves: Sequence[int]) -> Term:
+    """Return the condition that some leaves have the numbers of one of the states.
+
+    Args:
+        lifted: The model as terms.
+        states: For each state, the numbers of `leaves`, in that order. Common prefixes are encoded once.
+        leaves: The numbers of the leaves.
+    """
+    known: dict[tuple[int, frozenset[Vector]], Term] = {}
+    variables, t = state_variables(lifted), lifted.terms
+    chosen = [variables[n] for n in leaves]
+
+    def suffixes(rest: frozenset[Vector], first: int) -> Term:
+        if first == len(chosen):
+            return t.true
+        if (first, rest) not in known:
+            tails: dict[int, set[Vector]] = {}
+            for state in rest:
+                tails.setdefault(state[0], set()).add(state[1:])
+            options = [(has_number(t, chosen[first], n), frozenset(tail)) for n, tail in tails.items()]
+            conjunctions = (t.conjunction((here, suffixes(tail, first + 1))) for here, tail in options)
+            known[first, rest] = t.disjunction(conjunctions)
+        return known[first, rest]
+
+    return suffixes(frozenset(states), 0)
+
+
+def has_number(terms: Terms, leaf: Term, number: int) -> Term:
+    """Return the condition that a leaf has a number."""
+    if leaf.is_bool:
+        return leaf if number else terms.negation(leaf)
+    return terms.equal(leaf, terms.integer(number))
+
+
+def can_be_taken(terms: Terms, action: LiftedAction) -> Term:
+    """Return the condition that an instance is enabled, meets no bound, and leaves no domain."""
+    return terms.conjunction((action.guard, *(terms.negation(o.condition) for o in action.side_conditions)))
+
+
+def violation(terms: Terms, roots: Sequence[Term]) -> Term:
+    """Return the condition that a property with these roots fails: its premise holds, and it is false or an error."""
+    premise, truth, *errors = roots
+    return terms.conjunction((premise, terms.disjunction((terms.negation(truth), *errors))))
+
+
+def step_violation(lifted: Lifted, prop: LiftedProperty, before: Sequence[Term], after: Sequence[Term]) -> Term:
+    """Return the condition that the step between two states, given as terms, violates a `step` property."""
+    return violation(lifted.terms, substitute(lifted.terms, prop.roots, [*before, *after]))
+
+
+def bad_state(lifted: Lifted, prop: LiftedProperty) -> Term:
+    """Return what a proof shows to be impossible in a state: a violation, or a witness of a `reachable` property.
+
+    Not for `step` properties; see `step_violation`.
+    """
+    terms = lifted.terms
+    if prop.prop.kind is Kind.REACHABLE:
+        premise, truth, *errors = prop.roots
+        return terms.conjunction((premise, terms.disjunction((truth, *errors))))
+    if prop.prop.kind is Kind.WHEN_QUIESCENT:
+        return terms.conjunction((violation(terms, prop.roots), quiescent(lifted)))
+    return violation(terms, prop.roots)
+
+
+def quiescent(lifted: Lifted) -> Term:
+    """Return the condition that no system action is enabled."""
+    return lifted.terms.conjunction(
+        lifted.terms.negation(action.guard) for action in lifted.actions if action.instance.action.by.system
+    )
+
+
+def satisfying_state(model: Model, condition: Term, milliseconds: int) -> Vector | None:
+    """Return a state within the domains in which a condition is true, or None if there is none.
+
+    Raises:
+        TimeoutError: Z3 has no answer within the time.
+    """
+    solver = Solver(Solver.width_for([condition]))
+    expression = solver.expression(condition)
+    check = z3.SolverFor("QF_BV")
+    check.set("timeout", milliseconds)
+    check.add(expression, *solver.domain())
+    result = check.check()
+    if result == z3.unsat:
+        return None
+    if result == z3.unknown:
+        raise TimeoutError(check.reason_unknown())
+    found = {number: number_in(check.model(), name) for number, (_, name) in solver.variables.items()}
+    defaults = model.vector(_default_state(model))
+    return tuple(found.get(n, defaults[n]) for n in range(len(model.leaves)))
+
+
+def _default_state(model: Model) -> object:
+    with model.active():
+        return model.scenario.state()

@@ -1,0 +1,91 @@
+"""What a verdict without a violation may hide: action instances that never fired, properties that were never tested."""
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+
+from kwalk.model.language import ActionInstance, Kind, Model, PropertyInstance, StepResult, Vector
+from kwalk.search.results.verdict import Verdict
+
+LISTED = 6
+"""The number of names in a list; the others are counted."""
+ATTEMPTS = 2_000
+"""The number of steps that a look for quiescent states may try in plain Python."""
+
+
+def vacuity_notes(verdict: Verdict, model: Model) -> Iterator[str]:
+    """Yield notes on action instances that never fired or had no effect, and on properties that were never tested."""
+    if verdict.action_counts:
+        fired = {key for key, count in verdict.action_counts.items() if count.taken}
+        groups = [(i.action.name, i.key) for i in model.instances if i.key not in verdict.left_out]
+        idle = {key for _, key in groups} - fired
+        if idle:
+            yield f"action instances that never fired: {listed(_whole(idle, groups))}"
+        else:
+            yield f"all {len(groups):,} action instances fired"
+        still = [key for key, count in verdict.action_counts.items() if count.taken and not count.changed]
+        if still:
+            yield f"action instances that fired and never changed the state: {listed(still)}"
+    untested = {key for key, count in verdict.premises.items() if not count}
+    if untested:
+        yield f"never tested (the premise was never true): {listed(whole_names(untested, model.properties))}"
+        yield from _never_quiescent(model, untested)
+
+
+def _never_quiescent(model: Model, untested: set[str]) -> Iterator[str]:
+    """Yield a note on the system actions that keep a model from ever being quiescent without changing anything.
+
+    A few states are tried in plain Python; the note is given if none of them is quiescent.
+
+    Args:
+        model: the model.
+        untested: the keys of the properties that were never tested.
+    """
+    waiting = [prop for prop in model.properties if prop.kind is Kind.WHEN_QUIESCENT]
+    if not waiting or any(prop.key not in untested for prop in waiting):
+        return
+    idle: Counter[str] = Counter()
+    for vector in _first_states(model):
+        enabled = [i for i in model.instances if i.action.by.system and _is_enabled(model, i, vector)]
+        if not enabled:
+            return
+        idle.update(i.key for i in enabled if model.attempt(i, vector).after == vector)
+    if idle:
+        yield (
+            "no quiescent state: system actions are enabled without changing the state: "
+            f"{listed(key for key, _ in idle.most_common())}. So nothing that must hold when_quiescent is tested; add "
+            "guards, or declare their actor with system=False"
+        )
+
+
+def _is_enabled(model: Model, instance: ActionInstance, vector: Vector) -> bool:
+    return model.attempt(instance, vector).result is not StepResult.DISABLED
+
+
+def _first_states(model: Model) -> Iterator[Vector]:
+    """Yield the first states in breadth-first order, as many as `ATTEMPTS` steps in plain Python allow, at least 3."""
+    states, reached = deque(model.initial), set(model.initial)
+    for _ in range(max(3, ATTEMPTS // max(1, len(model.instances)))):
+        if not states:
+            return
+        yield (vector := states.popleft())
+        new = {after for _, after in model.successors(vector)} - reached
+        reached |= new
+        states.extend(sorted(new))
+
+
+def whole_names(keys: Iterable[str], properties: Iterable[PropertyInstance]) -> list[str]:
+    """Return the keys in the order of `properties`; the name of a property if all of its instances are among them."""
+    return _whole(set(keys), [(prop.declaration.name, prop.key) for prop in properties])
+
+
+def _whole(keys: set[str], groups: Sequence[tuple[str, str]]) -> list[str]:
+    incomplete = {name for name, key in groups if key not in keys}
+    return list(dict.fromkeys(key if name in incomplete else name for name, key in groups if key in keys))
+
+
+def listed(names: Iterable[str], most: int = LISTED) -> str:
+    """Return the first names as one text, and the number of the others."""
+    names = list(names)
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -1,0 +1,195 @@
+"""Verdicts: the answer of an engine, its strength, and what it leaves open.
+
+"Holds" never stands alone: the `strength` states whether it is proved, exhaustive within the bounds, or only sampled,
+and the counts show which action instances never fired, which properties were never tested, and which bounds were hit.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from attrs import field, frozen
+
+from kwalk.model.language import Model
+from kwalk.model.language.display import Displayed
+from kwalk.search.base.options import StopReason
+from kwalk.search.results.trace import Trace
+
+DEADLOCK = "deadlock"
+"""The name of a finding about a state in which nothing is enabled."""
+
+
+class Answer(Enum):
+    """What was found; the value is what `--json` prints as `verdict`."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    BAD_STABLE_STATE = "bad stable state"
+    DEADLOCK = "deadlock"
+    NOT_REACHABLE = "not reachable"
+    """Nothing is violated, but no state within the bounds satisfies some `reachable` property."""
+    UNDECIDED = "undecided"
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a command with this answer: 0, 3, 11, 12, 13 or 14 (2 is for wrong usage)."""
+        return EXIT_CODES[self]
+
+
+EXIT_CODES = {
+    Answer.HOLDS: 0, Answer.UNDECIDED: 3, Answer.DEADLOCK: 11, Answer.VIOLATED: 12, Answer.BAD_STABLE_STATE: 13,
+    Answer.NOT_REACHABLE: 14,
+}  # fmt: skip
+
+
+class Strength(Enum):
+    """How sure an answer is; the value is what `--json` prints."""
+
+    PROVED = "proved"
+    """By induction or by bounded checking of every depth: for behaviours of any length, within the bounds."""
+    EXHAUSTIVE = "exhaustive"
+    """Every reachable state within the bounds was visited, or those up to the first violation."""
+    SAMPLED = "sampled"
+    """Some behaviours were executed."""
+    PARTIAL = "partial"
+    """The engine stopped early: only a part of the states or depths was checked."""
+    REPLAYED = "replayed"
+    """One trace was executed."""
+
+    @property
+    def is_conclusive(self) -> bool:
+        """Whether a "holds" of this strength is about every behaviour within the bounds."""
+        return self in (Strength.PROVED, Strength.EXHAUSTIVE)
+
+
+class ProofOutcome(Enum):
+    """What a proof engine knows of a property; the value is what `--json` prints."""
+
+    PROVED = "proved"
+    WITNESSED = "witnessed"
+    """A `reachable` property, with a behaviour that reaches it."""
+    VIOLATED = "violated"
+    """Also: a `reachable` property that is proved to be unreachable."""
+    UNKNOWN = "unknown"
+
+
+@frozen
+class ActionCount:
+    """How often an action instance was enabled, taken, and changed the state."""
+
+    enabled: int = 0
+    taken: int = 0
+    changed: int = 0
+
+
+@frozen
+class Finding:
+    """A violated property: its key, in how many states or walks it was violated, and a trace that shows it."""
+
+    prop: str
+    count: int
+    trace: Trace | None = None
+
+
+@frozen
+class ProofResult:
+    """What a proof engine knows of one property instance."""
+
+    prop: str
+    outcome: ProofOutcome
+    method: str = ""
+    """The method that decided it; for UNKNOWN, the reason why none did."""
+    k: int | None = None
+    """The number of steps that the induction looks back."""
+    support: tuple[str, ...] = ()
+    """The supporting invariants that the proof needs, as text over the model's variables."""
+    slice: str = ""
+    """The part of the model that can influence the property."""
+    refuted: int = 0
+    """The depths 0 … refuted - 1 are known to have no violation."""
+    counterexample: str = ""
+    """A counterexample to plain induction, if there is one, and whether it is reachable."""
+
+
+@frozen
+class FindingCluster:
+    """Findings of one shape: equal up to the names of parameters and the order of independent steps.
+
+    `prop` and `steps` are those of the shape, with parameters renamed. `count` is the number of findings, `properties`
+    the keys of the property instances that they violate; `walk` of `seed` is the first one, `trace` the shortest.
+    """
+
+    prop: str
+    steps: tuple[str, ...]
+    count: int
+    properties: tuple[str, ...]
+    trace: Trace
+    seed: int | None = None
+    walk: int | None = None
+
+
+@frozen
+class Verdict(Displayed):
+    """The result of one run of an engine. Counts that the engine does not have are None."""
+
+    answer: Answer
+    strength: Strength
+    engine: str
+    scenario: str
+    variant: str
+    bounds: Mapping[str, int]
+    properties: tuple[str, ...]
+    """The names of the properties that were checked."""
+    stopped: StopReason | None = None
+    """Why the engine stopped before it was finished; None if it was not."""
+    detail: str = ""
+    """More about the strength or the stop, such as "time budget of 5 s"; "" if their names are enough."""
+    distinct_states: int | None = None
+    generated_states: int | None = None
+    depth: int | None = None
+    steps: int | None = None
+    walks: int | None = None
+    quiescent_states: int | None = None
+    estimated_states: int | None = None
+    """An estimate of how many distinct states were visited; a note says how far it may be off."""
+    seconds: float = 0.0
+    seed: int | None = None
+    bounds_hit: Mapping[str, int] = field(factory=dict)
+    action_counts: Mapping[str, ActionCount] = field(factory=dict)
+    """By the key of the action instance."""
+    left_out: tuple[str, ...] = ()
+    """The keys of the action instances that the engine was not allowed to take."""
+    premises: Mapping[str, int] = field(factory=dict)
+    """By the key of the property instance: how often its premise was true; 0 means that it was never tested."""
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    proofs: tuple[ProofResult, ...] = ()
+    """What a proof engine knows of each property instance."""
+    command: str = ""
+    """The command line that reproduces this run."""
+    flags: Mapping[str, bool | str] = field(factory=dict)
+    """The flags that differ from the variant's own."""
+    model: Model | None = field(default=None, eq=False, repr=False)
+    """The model, where an engine of `kwalk.engines` returned the verdict."""
+    clusters: tuple[FindingCluster, ...] = ()
+    """The findings grouped by shape, if that was requested."""
+
+    @property
+    def qualifier(self) -> str:
+        """The strength in a few words, or what stopped the engine; for people."""
+        return self.detail or (self.strength if self.stopped is None else self.stopped).value
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C ended the engine."""
+        return self.stopped is StopReason.INTERRUPT
+
+    @property
+    def counterexample(self) -> Trace | None:
+        """The trace of the first finding that has one; the shortest if the engine finds shortest traces."""
+        return next((f.trace for f in self.findings if f.trace is not None), None)
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a command that ends with this verdict."""
+        return self.answer.exit_code

@@ -1,0 +1,1 @@
+"""Random walks: long behaviours, every step checked, tens of millions of steps a second."""

@@ -1,0 +1,354 @@
+"""Chunks of random walks: what consecutive walks counted and found, independent of how they are cut into chunks.
+
+Words: walks are *numbered*; what happens in one depends on the seed, its number, the depth and the plan only. A
+*finding* is (walk, step, property): the first step of a walk at which the property is violated; property number
+`kernel.properties` is deadlock freedom.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import define, evolve, field, frozen
+
+from kwalk.search.exhaustive.layout import RowBuffers
+from kwalk.search.kernel.interface import Kernel, bit_numbers, bit_row
+from kwalk.search.native.bit_sliced_counters import PLANES, totals
+from kwalk.search.results.confirmation import PackedPath, path_along
+from kwalk.search.simulation import walk_loops as loops
+from kwalk.search.simulation.hyperloglog import REGISTERS, merged
+from kwalk.search.simulation.swarm import Restart, Swarm, SwarmPlan, WalkBias, rarest_visits
+from kwalk.search.simulation.walk_loops import MAX_LEVEL, RING, ROW_COLUMNS, ROW_COUNT, ROW_PLACES, WalkView
+
+
+@frozen(eq=False)
+class WalkCounts:
+    """What some walks counted; `a + b` is what both together did, if b's walks come after a's."""
+
+    walks: int
+    steps: int
+    visits: int
+    """Visits to states, the first state of each walk included."""
+    dead_ends: int
+    cuts: int
+    """Walks that ended because nothing that they may take was enabled."""
+    quiescent: int
+    """Visits to quiescent states."""
+    enabled: np.ndarray
+    """int64[instances]: the visits at which each was enabled."""
+    taken: np.ndarray
+    """int64[instances]."""
+    changed: np.ndarray
+    """int64[instances]: steps that changed the state."""
+    bound_hits: np.ndarray
+    """int64[bounds]: steps that each bound disabled."""
+    premises: np.ndarray
+    """int64[properties]: the visits (step properties: the steps) at which the premise held."""
+    property_hits: np.ndarray
+    """int64[properties + 1], the last one for deadlock: walks that violated it (kind `reachable`: witnessed it)."""
+    first_walk: np.ndarray
+    """int64[properties + 1]: the first such walk; -1 for none."""
+    first_step: np.ndarray
+    findings: np.ndarray
+    """int64[n, 3]; empty if findings were not collected."""
+    sketch: np.ndarray
+    """int8[REGISTERS], see `hyperloglog`; empty if states are not counted."""
+    row_visits: np.ndarray
+    """int64[ROW_PLACES, ROW_COLUMNS], see `walk_loops`; empty without a swarm."""
+    stopped: bool = False
+    """Whether the last walk was cut off at a violation."""
+    failed: int | None = None
+    """The walk after the last one that is counted, if an action left its domain there."""
+
+    def __add__(self, later: WalkCounts) -> WalkCounts:
+        keep = self.first_walk >= 0
+        added: dict[str, Any] = {name: getattr(self, name) + getattr(later, name) for name in _SUMS}
+        return WalkCounts(
+            **added,
+            first_walk=np.where(keep, self.first_walk, later.first_walk),
+            first_step=np.where(keep, self.first_step, later.first_step),
+            findings=np.concatenate([self.findings, later.findings]),
+            sketch=merged(self.sketch, later.sketch),
+            row_visits=_merged_visits(self.row_visits, later.row_visits),
+            stopped=later.stopped,
+            failed=later.failed,
+        )
+
+    def with_findings(self, most: int) -> WalkCounts:
+        """Return the same counts with the first `most` findings only."""
+        return self if len(self.findings) <= most else evolve(self, findings=self.findings[:most].copy())
+
+
+def _merged_visits(one: np.ndarray, later: np.ndarray) -> np.ndarray:
+    """Add the counts of row visits; the later one of two latest visits stays."""
+    if not len(one) or not len(later):
+        return one if len(one) else later
+    both = np.where(later[:, ROW_COUNT, None] > 0, later, one)
+    both[:, ROW_COUNT] = one[:, ROW_COUNT] + later[:, ROW_COUNT]
+    return both
+
+
+_SUMS = (
+    "walks", "steps", "visits", "dead_ends", "cuts", "quiescent", "enabled", "taken", "changed", "bound_hits",
+    "premises", "property_hits",
+)  # fmt: skip
+
+
+@frozen(eq=False)
+class SimulationPlan:
+    """What walks do, without the model, so that it can be pickled and sent."""
+
+    starts: np.ndarray
+    """uint64[n, words]: packed initial states."""
+    properties: tuple[int, ...]
+    """The numbers of the properties to check."""
+    seed: int = 0
+    depth: int = 100
+    stop: bool = False
+    """Whether to stop at the first violation."""
+    deadlock: bool = False
+    """Whether a state without enabled instances is a violation."""
+    allowed: tuple[int, ...] | None = None
+    """The instances that walks may take; None for all. Quiescence and deadlocks do not depend on it."""
+    swarm: Swarm | None = None
+    """How walks differ; None: all enabled instances are equally likely at each step."""
+    count_states: bool = False
+    """Whether to keep a sketch of the distinct states."""
+
+    @property
+    def last(self) -> int | None:
+        """The number of the first walk that has no plan yet; None without a swarm."""
+        return None if self.swarm is None else self.swarm.last
+
+    @property
+    def present(self) -> SimulationPlan | None:
+        """The plan with the last generation only, small enough to be sent; None without a swarm."""
+        if self.swarm is None:
+            return None
+        return evolve(self, swarm=evolve(self.swarm, generations=self.swarm.generations[-1:]))
+
+    def generation_of(self, number: int) -> SwarmPlan | None:
+        """Return the plan of the generation of a walk; None without a swarm."""
+        return None if self.swarm is None else self.swarm.generation_of(number)
+
+    def buffers(self, kernel: Kernel, number: int) -> WalkBuffers:
+        """Return buffers for a walk and those of its generation."""
+        swarm = self.swarm
+        bias = None if swarm is None else swarm.bias(swarm.generation_of(number), kernel.words)
+        return WalkBuffers(
+            kernel, self.starts, self.properties, self.depth, self.allowed, bias=bias, count_states=self.count_states
+        )
+
+
+def next_generation(kernel: Kernel, plan: SimulationPlan, counts: WalkCounts) -> SimulationPlan:
+    """Return the plan with one more generation, given the counts of all walks before it."""
+    swarm = plan.swarm
+    assert swarm is not None and counts.walks == swarm.last
+    enabled = counts.enabled
+    if plan.allowed is not None:
+        enabled = np.zeros_like(counts.enabled)
+        enabled[list(plan.allowed)] = counts.enabled[list(plan.allowed)]
+    visits = rarest_visits(counts.row_visits, plan.depth) if swarm.restarting else ()
+    restarts = paths_to(kernel, plan, visits)
+    return evolve(plan, swarm=swarm.next_generation(counts.taken, enabled, restarts))
+
+
+_ADDRESSES = (
+    "starts", "start_rows", "start_steps", "states", "row", "false", "ring_rows", "ring_premises", "masks",
+    "grouping_ends", "group_rows", "group_thresholds", "track", "enabled", "premises", "taken", "stuttered",
+    "bound_hits", "property_hits", "first_walk", "first_step", "findings",
+)  # fmt: skip
+"""The buffers whose addresses are fields of a `WalkView`."""
+
+
+@define(eq=False, slots=False)
+class WalkBuffers:
+    """The arrays that one thread needs to walk; a `WalkView` has their addresses, and is valid as long as they live."""
+
+    kernel: Kernel
+    initial: np.ndarray
+    """uint64[n, words]: packed initial states."""
+    properties: Iterable[int]
+    depth: int
+    allowed: Sequence[int] | None = None
+    bias: WalkBias | None = None
+    count_states: bool = field(default=False, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        self.rows = RowBuffers(self.kernel, self.properties)
+        self._make_starts()
+        self._make_preferences()
+        self._make_workspace()
+        self._make_counts()
+
+    def _make_starts(self) -> None:
+        kernel, bias = self.kernel, self.bias
+        initial = np.ascontiguousarray(self.initial, np.uint64)
+        self.start_count = len(initial)
+        self.starts = initial if bias is None else np.concatenate([initial, bias.restarts])
+        self.start_steps = np.zeros(len(self.starts), np.int64)
+        if bias is not None:
+            self.start_steps[len(initial) :] = bias.restart_steps
+        self.start_rows = np.zeros((len(self.starts), kernel.instance_words), np.uint64)
+        for state, row in zip(self.starts, self.start_rows, strict=True):
+            loops.evaluate_guards(kernel.guards, state.ctypes.data, row.ctypes.data)
+
+    def _make_preferences(self) -> None:
+        words, bias = self.kernel.instance_words, self.bias
+        allowed = range(self.kernel.instances) if self.allowed is None else self.allowed
+        self.masks = np.zeros((1 + MAX_LEVEL, words), np.uint64)
+        self.masks[0] = bit_row(allowed, words)
+        none = np.zeros(1, np.uint64)
+        self.grouping_ends = none if bias is None else np.ascontiguousarray(bias.grouping_ends, np.int64)
+        self.group_rows = none if bias is None else bias.group_rows & self.masks[0]
+        self.group_thresholds = none if bias is None else np.ascontiguousarray(bias.group_thresholds, np.uint64)
+
+    def _make_workspace(self) -> None:
+        kernel = self.kernel
+        self.states = np.zeros(2 * kernel.words, np.uint64)
+        self.row = np.zeros(2 * kernel.instance_words, np.uint64)
+        self.false = np.zeros(3 * kernel.property_words, np.uint64)
+        self.ring_rows = np.zeros(RING * kernel.instance_words, np.uint64)
+        self.ring_premises = np.zeros(RING * kernel.property_words, np.uint64)
+        self.track = np.zeros(max(1, self.depth), np.int64)
+        self.findings = np.zeros((max(4096, 2 * kernel.properties + 2), 3), np.int64)
+        self.cursor = np.zeros(loops.CURSOR_SIZE, np.int64)
+
+    def _make_counts(self) -> None:
+        kernel = self.kernel
+        self.enabled = np.zeros((kernel.instance_words, PLANES), np.uint64)
+        self.premises = np.zeros((kernel.property_words, PLANES), np.uint64)
+        self.taken = np.zeros(kernel.instances, np.int64)
+        self.stuttered = np.zeros(kernel.instances, np.int64)
+        self.bound_hits = np.zeros(max(1, len(kernel.bounds)), np.int64)
+        self.property_hits = np.zeros(kernel.properties + 1, np.int64)
+        self.first_walk = np.zeros(kernel.properties + 1, np.int64)
+        self.first_step = np.zeros(kernel.properties + 1, np.int64)
+        self.sketch = np.zeros(REGISTERS if self.count_states else 0, np.int8)
+        self.row_visits = np.zeros((ROW_PLACES if self.bias is not None else 0, ROW_COLUMNS), np.int64)
+
+    def view(self, seed: int, **flags: bool) -> WalkView:
+        """Return the argument of the loops; `flags` are `stop` and `deadlock`."""
+        kernel, rows, bias = self.kernel, self.rows, self.bias
+        addresses: dict[str, Any] = {name: getattr(self, name).ctypes.data for name in _ADDRESSES}
+        return WalkView(
+            words=kernel.words, row_words=kernel.instance_words, property_words=kernel.property_words,
+            properties=kernel.properties,
+            advance=kernel.advance, check=kernel.check, check_step=kernel.check_step,
+            system_row=rows.system_row.ctypes.data, state_row=rows.state_row.ctypes.data,
+            step_row=rows.step_row.ctypes.data, reachable_row=rows.reachable_row.ctypes.data,
+            checks_states=int(rows.state_row.any()), checks_steps=int(rows.step_row.any()),
+            depth=self.depth, seed=mixed_seed(seed), max_findings=len(self.findings),
+            start_count=self.start_count, restart_count=len(self.starts) - self.start_count,
+            restart_chance=bias.restart_chance if bias else 0, groupings=len(bias.grouping_ends) - 1 if bias else 0,
+            sketch=self.sketch.ctypes.data if len(self.sketch) else 0,
+            row_visits=self.row_visits.ctypes.data if len(self.row_visits) else 0,
+            **addresses, **{name: int(flag) for name, flag in flags.items()},
+        )  # fmt: skip
+
+    def counts(self) -> dict[str, Any]:
+        """Return the fields of `WalkCounts` that the loops have counted."""
+        cursor, kernel = self.cursor, self.kernel
+        return {
+            "steps": int(cursor[loops.CURSOR_STEPS]), "visits": int(cursor[loops.CURSOR_VISITS]),
+            "dead_ends": int(cursor[loops.CURSOR_DEAD_ENDS]), "cuts": int(cursor[loops.CURSOR_CUTS]),
+            "quiescent": int(cursor[loops.CURSOR_QUIESCENT]),
+            "taken": self.taken, "changed": self.taken - self.stuttered,
+            "enabled": totals(self.enabled)[: kernel.instances], "premises": totals(self.premises)[: kernel.properties],
+            "bound_hits": self.bound_hits, "property_hits": self.property_hits, "first_walk": self.first_walk - 1,
+            "first_step": self.first_step, "sketch": self.sketch, "row_visits": self.row_visits,
+        }  # fmt: skip
+
+
+def mixed_seed(seed: int) -> int:
+    """Return the seed of a run as the loops need it: spread over 64 bits, and signed."""
+    spread = int(loops.mixed_word(np.uint64(seed % 2**64)))
+    return spread - 2**64 if spread >= 2**63 else spread
+
+
+def run_walks(
+    kernel: Kernel,
+    starts: np.ndarray,
+    properties_row: np.ndarray,
+    *,
+    seed: int,
+    first_walk: int,
+    count: int,
+    depth: int,
+    keep_going: bool = True,
+    deadlock: bool = False,
+) -> WalkCounts:
+    """Run consecutive walks and collect all findings, for a caller without the model.
+
+    The sum of chunks does not depend on how they are cut, as long as none of them stopped early.
+
+    Args:
+        kernel: the compiled model.
+        starts: uint64[n, words], packed initial states.
+        properties_row: the bit row of the properties to check.
+        seed: the seed of the run.
+        first_walk: the number of the first walk.
+        count: the number of walks.
+        depth: the number of steps after which a walk ends.
+        keep_going: whether to continue after a violation.
+        deadlock: whether a deadlock is a violation.
+    """
+    properties = tuple(bit_numbers(properties_row))
+    plan = SimulationPlan(starts, properties, seed, depth, stop=not keep_going, deadlock=deadlock)
+    return run_chunk(kernel, plan, range(first_walk, first_walk + count), collect=True)
+
+
+def run_chunk(kernel: Kernel, plan: SimulationPlan, numbers: range, *, collect: bool = False) -> WalkCounts:
+    """Run the walks of consecutive numbers, all of one generation.
+
+    `collect` keeps every finding, not only the first one of each property.
+    """
+    buffers = plan.buffers(kernel, numbers.start)
+    view = buffers.view(plan.seed, stop=plan.stop, deadlock=plan.deadlock)
+    cursor, findings = buffers.cursor, []
+    cursor[loops.CURSOR_WALK], cursor[loops.CURSOR_LAST] = numbers.start, numbers.stop
+    status = loops.WALK_FULL
+    while status == loops.WALK_FULL:
+        cursor[loops.CURSOR_FINDINGS] = 0
+        status = loops.run_walks_of(view, cursor.ctypes.data)
+        if collect:
+            findings.append(buffers.findings[: cursor[loops.CURSOR_FINDINGS]].copy())
+    end = int(cursor[loops.CURSOR_WALK])
+    return WalkCounts(
+        walks=end - numbers.start, findings=np.concatenate(findings) if findings else buffers.findings[:0],
+        stopped=status == loops.WALK_VIOLATION, failed=end if status == loops.WALK_FAILED else None, **buffers.counts(),
+    )  # fmt: skip
+
+
+def path_of(kernel: Kernel, plan: SimulationPlan, number: int, steps: int | None = None) -> PackedPath:
+    """Repeat a walk, and return its path from an initial state: the first `steps` steps, or all."""
+    (path,) = paths_to(kernel, plan, [(number, plan.depth if steps is None else steps)])
+    return path_along(kernel, plan.starts[path.start], path.track)
+
+
+def paths_to(kernel: Kernel, plan: SimulationPlan, visits: Iterable[tuple[int, int]]) -> Iterator[Restart]:
+    """Repeat walks, and yield the paths to their visits (walk, step), or to where they end before."""
+    prepared: dict[int, tuple[WalkBuffers, WalkView]] = {}
+    for number, steps in visits:
+        generation = plan.generation_of(number)
+        first = generation.first if generation else 0
+        if first not in prepared:
+            buffers = plan.buffers(kernel, number)
+            prepared[first] = buffers, buffers.view(plan.seed, stop=False, deadlock=plan.deadlock)
+        buffers, view = prepared[first]
+        yield _path_to(buffers, view._replace(depth=steps), generation, number)
+
+
+def _path_to(buffers: WalkBuffers, view: WalkView, generation: SwarmPlan | None, number: int) -> Restart:
+    cursor = buffers.cursor
+    cursor[:] = 0
+    cursor[loops.CURSOR_WALK], cursor[loops.CURSOR_LAST] = number, number + 1
+    loops.run_walks_of(view, cursor.ctypes.data)
+    start, end = int(cursor[loops.CURSOR_START]), int(cursor[loops.CURSOR_STEP])
+    restarted = generation is not None and start >= buffers.start_count
+    begun = generation.restarts[start - buffers.start_count] if generation and restarted else Restart(start)
+    taken = tuple(buffers.track[len(begun.track) : end].tolist())
+    words = buffers.kernel.words
+    state = buffers.states[words * (len(taken) % 2) :][:words].copy()
+    return Restart(begun.start, (*begun.track, *taken), state)

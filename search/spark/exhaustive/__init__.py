@@ -1,0 +1,1 @@
+"""Exhaustive search on Spark, level by level, with states on disk instead of in memory."""

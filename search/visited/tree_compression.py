@@ -1,0 +1,440 @@
+"""Tree compression: long states as trees of shared parts, so that a state takes hardly more memory than its root.
+
+Words: a *part* of a state is a *leaf*, a run of its words, or a *pair*, the numbers of two parts with 32 bits each. A
+state has 2, 4, 8 … leaves; pair k joins parts 2k and 2k + 1 (leaves come first), until two parts are left. A *node
+table* stores each value of a part once, under its *number*; its hash table finds the number of a value. A state is
+*compressed* to its *root*, the pair of the last two parts, which is stored as its key, and *decompressed* from there.
+Roots are equal if and only if states are. Where several workers insert values at once, the numbers depend on their
+order; no count depends on the numbers. A successor takes over the numbers of its parent for leaves that the step did
+not change.
+
+Source: Laarman, van de Pol, Weber, "Parallel recursive state compression for free" (SPIN 2011).
+"""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kwalk.search.native.atomics import atomic_load32, atomic_store32, compare_and_swap32, take_ticket
+from kwalk.search.native.intrinsics import (
+    ONE,
+    ZERO,
+    Word,
+    integer,
+    loop,
+    part,
+    peek,
+    peek32,
+    poke,
+    poke32,
+    prefetch,
+    scale,
+)
+from kwalk.search.native.memory import reserve
+from kwalk.search.visited.keys import copy_words, hash_of, same_words
+
+NO_NUMBER = np.uint64(0xFFFFFFFFFFFFFFFF)
+"""The number, or root, where no room is left for another value."""
+BUSY = np.uint64(0xFFFFFFFF)
+"""The entry of a value that a worker is writing."""
+
+NODES_COUNT, NODES_LIMIT, NODES_WORDS, NODES_FIRST, NODES_VALUES, NODES_TABLE, NODES_SLOTS, NODES_NUMBER_BITS = range(8)
+"""A node table as a row of int64: its values, the limit of their number (workers that insert at once may exceed it a
+little), the words of a value, the first of them in a state, the addresses of the values and of the hash table (uint32
+per slot: 0 if it is free, else the number plus 1, below a tag), the slots, and the bits of the number in an entry."""
+NODES_LENGTH = 8
+
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+class Tree(NamedTuple):
+    """The compression of states: sizes, and the address of the node tables, one for each part."""
+
+    words: int
+    """Words of a state; 0 if states are not compressed."""
+    leaves: int
+    node_tables: int
+
+
+@part
+def _node_table(tree: Tree, place: int) -> int:
+    """Return the address of the node table of a part."""
+    return tree.node_tables + 8 * NODES_LENGTH * place
+
+
+@part
+def room_for_values(tree: Tree) -> int:
+    """Return how many values can be added to each part for sure."""
+    least = integer(peek(tree.node_tables, NODES_LIMIT)) - integer(peek(tree.node_tables, NODES_COUNT))
+    for place in range(1, 2 * tree.leaves - 2):
+        nodes = _node_table(tree, place)
+        least = min(least, integer(peek(nodes, NODES_LIMIT)) - integer(peek(nodes, NODES_COUNT)))
+    return least
+
+
+@part
+def _value_at(nodes: int, number: int) -> int:
+    """Return the address of a value."""
+    return integer(peek(nodes, NODES_VALUES)) + 8 * integer(peek(nodes, NODES_WORDS)) * number
+
+
+@part
+def _hash_of_value(value: int, words: int) -> Word:
+    """Return the hash of a value; it is never 0."""
+    return hash_of(value, words) | ONE
+
+
+@part
+def _slot(nodes: int, hashed: Word) -> int:
+    """Return the first slot of a hash."""
+    return integer(scale(hashed, peek(nodes, NODES_SLOTS)))
+
+
+@part
+def _tag(nodes: int, hashed: Word) -> Word:
+    """Return the tag of a hash, in its place in an entry."""
+    return (hashed << peek(nodes, NODES_NUMBER_BITS)) & _LOW
+
+
+@part
+def _number_of(nodes: int, value: int, start: tuple[Word, int]) -> Word:
+    """Return the number of the value at an address, and insert it if it is new; NO_NUMBER if there is no room.
+
+    `start` is its hash, and a slot to probe from. Any number of workers may call this at once.
+    """
+    table, bits, words = (
+        integer(peek(nodes, NODES_TABLE)),
+        peek(nodes, NODES_NUMBER_BITS),
+        integer(peek(nodes, NODES_WORDS)),
+    )
+    hashed, slot = start
+    tag = _tag(nodes, hashed)
+    while True:
+        entry = atomic_load32(table, slot)
+        if entry == ZERO:
+            if peek(nodes, NODES_COUNT) >= peek(nodes, NODES_LIMIT):
+                return NO_NUMBER
+            if compare_and_swap32(table, slot, ZERO, BUSY):
+                number = take_ticket(nodes + 8 * NODES_COUNT)
+                copy_words(_value_at(nodes, number), value, words)
+                atomic_store32(table, slot, tag | np.uint64(number + 1))
+                return np.uint64(number)
+        elif entry != BUSY:
+            if (entry ^ tag) >> bits == ZERO:
+                number = integer(entry ^ tag) - 1
+                if same_words(_value_at(nodes, number), value, words):
+                    return np.uint64(number)
+            slot = _next_slot(nodes, slot)
+
+
+@part
+def _next_slot(nodes: int, slot: int) -> int:
+    """Return the slot that probing visits next."""
+    return slot + 1 if slot + 1 < integer(peek(nodes, NODES_SLOTS)) else integer(0)
+
+
+@part
+def hash_leaves(tree: Tree, key: int, before: int, probes: int) -> None:
+    """Write the hashes of the leaves of the state at `key` that differ from the state at `before`; 0 for the others.
+
+    `probes` has two words for each leaf: its hash, and the slot to probe from.
+    """
+    for place in range(tree.leaves):
+        nodes, hashed = _node_table(tree, place), ZERO
+        first, words = 8 * integer(peek(nodes, NODES_FIRST)), integer(peek(nodes, NODES_WORDS))
+        if not same_words(key + first, before + first, words):
+            hashed = _hash_of_value(key + first, words)
+        poke(probes, 2 * place, hashed)
+
+
+@part
+def find_slots(tree: Tree, probes: int) -> None:
+    """Write the first slots of leaves, and prefetch them."""
+    for place in range(tree.leaves):
+        hashed, nodes = peek(probes, 2 * place), _node_table(tree, place)
+        if hashed != ZERO:
+            slot = _slot(nodes, hashed)
+            poke(probes, 2 * place + 1, np.uint64(slot))
+            prefetch(integer(peek(nodes, NODES_TABLE)) + 4 * slot)
+
+
+@part
+def find_likely_slots(tree: Tree, probes: int) -> None:
+    """Probe to the first entries with the tags of leaves, or to empty ones; prefetch the values of these entries."""
+    for place in range(tree.leaves):
+        hashed, nodes = peek(probes, 2 * place), _node_table(tree, place)
+        if hashed != ZERO:
+            table, bits, tag = integer(peek(nodes, NODES_TABLE)), peek(nodes, NODES_NUMBER_BITS), _tag(nodes, hashed)
+            slot = integer(peek(probes, 2 * place + 1))
+            entry = atomic_load32(table, slot)
+            while entry != ZERO and entry != BUSY and (entry ^ tag) >> bits != ZERO:
+                slot = _next_slot(nodes, slot)
+                entry = atomic_load32(table, slot)
+            if entry != ZERO and entry != BUSY:
+                prefetch(_value_at(nodes, integer(entry ^ tag) - 1))
+            poke(probes, 2 * place + 1, np.uint64(slot))
+
+
+@part
+def compress_state(tree: Tree, key: int, known: int, numbers: int, probes: int) -> Word:
+    """Return the root of the state at `key`; NO_NUMBER if there is no room for its parts.
+
+    Args:
+        tree: The compression.
+        key: The address of the state.
+        known: The address of the numbers of another state's parts; equal parts have equal numbers.
+        numbers: The address where the numbers of this state's parts are written, with one more word of scratch memory.
+        probes: The address of what `hash_leaves` and `find_slots` wrote.
+    """
+    leaves, parts = tree.leaves, 2 * tree.leaves - 2
+    for place in range(leaves):
+        number, hashed = peek(known, place), peek(probes, 2 * place)
+        if hashed != ZERO:
+            nodes, start = _node_table(tree, place), (hashed, integer(peek(probes, 2 * place + 1)))
+            number = _number_of(nodes, key + 8 * integer(peek(nodes, NODES_FIRST)), start)
+            if number == NO_NUMBER:
+                return NO_NUMBER
+        poke(numbers, place, number)
+    for place in range(leaves, parts):
+        number, left, nodes = peek(known, place), 2 * (place - leaves), _node_table(tree, place)
+        if not same_words(numbers + 8 * left, known + 8 * left, 2):
+            value = numbers + 8 * parts
+            poke(value, 0, peek(numbers, left) << _HALF | peek(numbers, left + 1))
+            hashed = _hash_of_value(value, 1)
+            number = _number_of(nodes, value, (hashed, _slot(nodes, hashed)))
+            if number == NO_NUMBER:
+                return NO_NUMBER
+        poke(numbers, place, number)
+    return peek(numbers, parts - 2) << _HALF | peek(numbers, parts - 1)
+
+
+@part
+def decompress_state(tree: Tree, root: Word, target: int, numbers: int) -> None:
+    """Write the state of a root to `target`, and the numbers of its parts to `numbers`."""
+    leaves, parts = tree.leaves, 2 * tree.leaves - 2
+    poke(numbers, parts - 2, root >> _HALF)
+    poke(numbers, parts - 1, root & _LOW)
+    for place in range(parts - 1, leaves - 1, -1):
+        value, left = peek(_value_at(_node_table(tree, place), integer(peek(numbers, place))), 0), 2 * (place - leaves)
+        poke(numbers, left, value >> _HALF)
+        poke(numbers, left + 1, value & _LOW)
+    for place in range(leaves):
+        nodes = _node_table(tree, place)
+        value = _value_at(nodes, integer(peek(numbers, place)))
+        copy_words(target + 8 * integer(peek(nodes, NODES_FIRST)), value, integer(peek(nodes, NODES_WORDS)))
+
+
+@part
+def prefetch_parts(tree: Tree, root: Word) -> None:
+    """Prefetch the values that decompressing a root reads first."""
+    parts = 2 * tree.leaves - 2
+    prefetch(_value_at(_node_table(tree, parts - 2), integer(root >> _HALF)))
+    prefetch(_value_at(_node_table(tree, parts - 1), integer(root & _LOW)))
+
+
+@loop
+def compress_rows(tree: Tree, rows: int, count: int, room: tuple[int, int]) -> int:
+    """Compress `count` consecutive states; return how many, which is fewer if there is no room.
+
+    The roots are written to room[0]; room[1] has scratch memory for a state and 6 more words for each leaf.
+    """
+    roots, before = room
+    known = before + 8 * tree.words
+    numbers, probes = known + 16 * tree.leaves, known + 32 * tree.leaves
+    for number in range(count):
+        row = rows + 8 * tree.words * number
+        for word in range(tree.words):
+            poke(before, word, ~peek(row, word))
+        for place in range(2 * tree.leaves - 2):
+            poke(known, place, NO_NUMBER)
+        hash_leaves(tree, row, before, probes)
+        find_slots(tree, probes)
+        root = compress_state(tree, row, known, numbers, probes)
+        if root == NO_NUMBER:
+            return number
+        poke(roots, number, root)
+    return count
+
+
+@loop
+def decompress_roots(tree: Tree, roots: int, count: int, room: tuple[int, int]) -> None:
+    """Decompress `count` consecutive roots to states at room[0]; room[1] has 2 words for each leaf."""
+    for number in range(count):
+        decompress_state(tree, peek(roots, number), room[0] + 8 * tree.words * number, room[1])
+
+
+@loop
+def refill_node_table(nodes: int) -> None:
+    """Insert all values of a node table into its hash table, which is empty."""
+    table = integer(peek(nodes, NODES_TABLE))
+    for number in range(integer(peek(nodes, NODES_COUNT))):
+        hashed = _hash_of_value(_value_at(nodes, number), integer(peek(nodes, NODES_WORDS)))
+        slot = _slot(nodes, hashed)
+        while peek32(table, slot) != ZERO:
+            slot = _next_slot(nodes, slot)
+        poke32(table, slot, _tag(nodes, hashed) | np.uint64(number + 1))
+
+
+LEAST_WORDS = 3
+"""Words of the shortest states that are compressed."""
+MOST_LEAF_WORDS = 5
+"""Leaves are at most so long: with few long leaves a search is faster, with many short ones it needs less memory."""
+FIRST_SLOTS = 1 << 11
+LOAD, FULL_LOAD = 0.75, 0.9
+"""The load factor of a table: usually, and when the budget allows no larger one."""
+GROWTH = 2
+WORKERS = 1 << 12
+"""So many workers may insert at once when there is room for one more value."""
+MOST_VALUES = int(BUSY) - 1 - WORKERS
+"""A number plus 1 must stay below BUSY."""
+SLOT_BYTES = 4
+
+NO_TREE = Tree(words=0, leaves=0, node_tables=0)
+
+
+def leaves_of(words: int) -> int:
+    """Return the number of leaves of a state of `words` words: 0, or a power of two."""
+    if words < LEAST_WORDS:
+        return 0
+    leaves = 2
+    while words > MOST_LEAF_WORDS * leaves:
+        leaves *= 2
+    return leaves
+
+
+class NodeTable:
+    """The values of one part, and their hash table.
+
+    Args:
+        row: The table as the loops see it, int64[NODES_LENGTH].
+        words: Words of a value.
+        budget: The bytes that values and table may use.
+        widest_step: The number of values that must fit at once.
+        most: The largest number of values.
+    """
+
+    def __init__(self, row: np.ndarray, words: int, budget: int, *, widest_step: int, most: int) -> None:
+        self.row, self.words, self.widest_step = row, words, widest_step
+        self.most = min(most, MOST_VALUES)
+        self.values = reserve(words * (min(self.most, int(budget / (8 * words + SLOT_BYTES / FULL_LOAD))) + WORKERS))
+        row[NODES_WORDS], row[NODES_VALUES] = words, self.values.ctypes.data
+        self.table = reserve(0, np.uint32)
+        self._make_table(max(FIRST_SLOTS, int(2 * widest_step / LOAD)), LOAD)
+
+    def _make_table(self, slots: int, load: float) -> None:
+        row, limit = self.row, min(int(slots * load), self.most)
+        del self.table
+        self.table = reserve(slots, np.uint32)
+        row[NODES_TABLE], row[NODES_SLOTS], row[NODES_LIMIT] = self.table.ctypes.data, slots, limit
+        row[NODES_NUMBER_BITS] = (limit + WORKERS + 1).bit_length()
+        refill_node_table(row.ctypes.data)
+
+    @property
+    def size(self) -> int:
+        """The number of values."""
+        return int(self.row[NODES_COUNT])
+
+    @property
+    def has_room(self) -> bool:
+        """Whether `widest_step` more values fit."""
+        return self.size + self.widest_step <= int(self.row[NODES_LIMIT])
+
+    @property
+    def needed(self) -> float:
+        """The bytes of the values with a table of the usual load factor, or the present one if that is larger."""
+        return max(self.used_bytes, self.size * (8 * self.words + SLOT_BYTES / FULL_LOAD))
+
+    @property
+    def used_bytes(self) -> int:
+        """The bytes that values and table use."""
+        return 8 * self.words * self.size + self.table.nbytes
+
+    @property
+    def full_bytes(self) -> int:
+        """The bytes that are used when the table reaches its load factor."""
+        return 8 * self.words * int(self.row[NODES_LIMIT]) + self.table.nbytes
+
+    def stored_bytes(self, count: int) -> np.ndarray:
+        """Return the bytes of the first `count` values."""
+        return self.values[: self.words * count].view(np.uint8)
+
+    def resume(self, count: int) -> None:
+        """Fill the table for `count` values that were read into `stored_bytes`."""
+        self.row[NODES_COUNT] = count
+        self._make_table(max(int(self.row[NODES_SLOTS]), int(1.2 * (count + self.widest_step) / LOAD)), LOAD)
+
+    def has_space(self, count: int) -> bool:
+        """Whether `count` values and `widest_step` more fit at all."""
+        return self.words * (count + self.widest_step) <= len(self.values)
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the 32-bit numbers are used up, so that more memory would not help."""
+        return self.size + self.widest_step > self.most
+
+    def grow(self, more: int) -> bool:
+        """Enlarge the table by at most `more` bytes; False if that gains nothing."""
+        before = int(self.row[NODES_LIMIT])
+        slots, load = int(GROWTH * int(self.row[NODES_SLOTS])), LOAD
+        largest = int((self.full_bytes + more) / (8 * self.words * FULL_LOAD + SLOT_BYTES))
+        if largest < slots:
+            slots, load = largest, FULL_LOAD
+        if min(int(slots * load), self.most) <= 1.02 * before:
+            return False
+        self._make_table(slots, load)
+        return True
+
+
+class TreeTables:
+    """The node tables of states of `words` words, with at most `most` values each; `widest_step` must fit at once."""
+
+    def __init__(self, words: int, budget: int, *, widest_step: int, most: int = MOST_VALUES) -> None:
+        self.words, self.leaves = words, leaves_of(words)
+        parts = 2 * self.leaves - 2
+        self.rows = np.zeros((parts, NODES_LENGTH), np.int64)
+        cuts = [words * leaf // self.leaves for leaf in range(self.leaves + 1)]
+        self.rows[: self.leaves, NODES_FIRST] = cuts[:-1]
+        lengths = [*np.diff(cuts).tolist(), *[1] * (parts - self.leaves)]
+        self.node_tables = [
+            NodeTable(row, length, budget, widest_step=widest_step, most=most)
+            for row, length in zip(self.rows, lengths, strict=True)
+        ]
+        self.tree = Tree(words=words, leaves=self.leaves, node_tables=self.rows.ctypes.data)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether the successors of any state fit."""
+        return all(nodes.has_room for nodes in self.node_tables)
+
+    @property
+    def needed(self) -> float:
+        """The bytes of all values with tables of the usual load factor."""
+        return sum(nodes.needed for nodes in self.node_tables)
+
+    @property
+    def used_bytes(self) -> int:
+        """The bytes that all values and tables use."""
+        return sum(nodes.used_bytes for nodes in self.node_tables)
+
+    @property
+    def full_bytes(self) -> int:
+        """The bytes that are used when all tables reach their load factors."""
+        return sum(nodes.full_bytes for nodes in self.node_tables)
+
+    def grow(self, budget: int) -> bool:
+        """Enlarge the tables that have no room, within a budget in bytes; False if that gains nothing."""
+        return all(nodes.grow(budget - self.full_bytes) for nodes in self.node_tables if not nodes.has_room)
+
+    def compress(self, rows: np.ndarray, roots: np.ndarray) -> int:
+        """Write the roots of packed states, uint64[n, words]; return how many: fewer than n if there is no room."""
+        hand = np.zeros(self.words + 6 * self.leaves, np.uint64)
+        return int(compress_rows(self.tree, rows.ctypes.data, len(rows), (roots.ctypes.data, hand.ctypes.data)))
+
+    def decompress(self, roots: np.ndarray) -> np.ndarray:
+        """Return the packed states of roots, uint64[n, words]."""
+        rows, roots = np.zeros((len(roots), self.words), np.uint64), np.ascontiguousarray(roots)
+        hand = np.zeros(2 * self.leaves, np.uint64)
+        decompress_roots(self.tree, roots.ctypes.data, len(roots), (rows.ctypes.data, hand.ctypes.data))
+        return rows

@@ -1,0 +1,127 @@
+"""The set of visited states within a memory budget: how states become keys, and where both are stored.
+
+Words: states of one or two words are keys themselves, in as few bytes as their bits need. Longer ones are compressed
+(see `tree_compression`); their keys are roots of one word. The *budget* covers keys, tables, parts and marks.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kwalk.model.language import UsageError
+from kwalk.search.visited.key_store import FIRST_REGION, Fill, KeyStore
+from kwalk.search.visited.keys import KeySpace
+from kwalk.search.visited.tree_compression import LEAST_WORDS, NO_TREE, Tree, TreeTables
+
+
+def key_words(words: int) -> int:
+    """Return the words of the key of a state of `words` words."""
+    return 1 if words >= LEAST_WORDS else words
+
+
+class VisitedSet:
+    """A set of packed states of `words` words and `bits` bits that stays within `budget` bytes; see `KeyStore`."""
+
+    def __init__(self, words: int, bits: int, budget: int, *, widest_step: int) -> None:
+        self.words, self.budget = words, budget
+        self.tree_tables = TreeTables(words, budget, widest_step=widest_step) if words >= LEAST_WORDS else None
+        stride = 8 if self.tree_tables is not None else max(1, 8 * (words - 1) + 1, -(-bits // 8))
+        left = budget - (0 if self.tree_tables is None else self.tree_tables.full_bytes)
+        self.states = KeyStore(key_words(words), max(0, left), widest_step=widest_step, stride=stride)
+
+    @property
+    def space(self) -> KeySpace:
+        """The keys, as the loops see them."""
+        return self.states.space
+
+    @property
+    def tree(self) -> Tree:
+        """The compression of states to keys, as the loops see it."""
+        return NO_TREE if self.tree_tables is None else self.tree_tables.tree
+
+    @property
+    def most(self) -> int:
+        """The largest number of states."""
+        return self.states.most
+
+    def add(self, rows: np.ndarray, size: int) -> int | None:
+        """Add packed states, uint64[n, words], to the `size` stored ones; return the new size, None without room."""
+        for first in range(0, len(rows), FIRST_REGION // 2):
+            keys = self._keys(np.ascontiguousarray(rows[first : first + FIRST_REGION // 2]))
+            if keys is None:
+                return None
+            while not self.states.has_room(len(keys)):
+                if not self.states.grow(size):
+                    return None
+            size = self.states.add(keys, size)
+        return size
+
+    def _keys(self, rows: np.ndarray) -> np.ndarray | None:
+        """Return the keys of packed states; None if there is no room for their parts."""
+        if self.tree_tables is None:
+            return rows
+        roots, done = np.zeros(len(rows), np.uint64), 0
+        while (done := done + self.tree_tables.compress(rows[done:], roots[done:])) < len(rows):
+            if not self._grow_node_tables():
+                return None
+        return roots
+
+    def grow(self, size: int, fill: Fill | None = None) -> bool:
+        """Make room for parts or keys when `size` states are stored; False if the budget is used up."""
+        if self.tree_tables is not None:
+            if not self.tree_tables.has_room:
+                return self._grow_node_tables()
+            self.states.set_budget(self.budget, self.tree_tables.needed / max(1, size))
+        return self.states.grow(size, fill)
+
+    def _grow_node_tables(self) -> bool:
+        assert self.tree_tables is not None
+        return self.tree_tables.grow(self.budget - self.states.full_bytes)
+
+    @property
+    def parts(self) -> list[int]:
+        """The number of values of each part."""
+        return [] if self.tree_tables is None else [nodes.size for nodes in self.tree_tables.node_tables]
+
+    def stored_bytes(self, size: int, parts: list[int] | None = None) -> dict[str, np.ndarray]:
+        """Return the bytes of `size` states by name: keys, and parts with `parts` values each (by default all)."""
+        node_tables = [] if self.tree_tables is None else self.tree_tables.node_tables
+        counts = zip(node_tables, self.parts if parts is None else parts, strict=True)
+        found = {f"part-{number}": nodes.stored_bytes(count) for number, (nodes, count) in enumerate(counts)}
+        return {"keys": self.states.stored_bytes(size), **found}
+
+    def resume(self, size: int, parts: list[int], read: Callable[[str, np.ndarray], None]) -> None:
+        """Read `size` states with `read(name, target)` and fill the tables; UsageError if memory is lacking."""
+        node_tables = [] if self.tree_tables is None else self.tree_tables.node_tables
+        fits = all(nodes.has_space(count) for nodes, count in zip(node_tables, parts, strict=True))
+        if not fits or size >= self.most:
+            raise self._too_small(size)
+        for name, target in self.stored_bytes(size, parts).items():
+            read(name, target)
+        for nodes, count in zip(node_tables, parts, strict=True):
+            nodes.resume(count)
+        if self.tree_tables is not None:
+            self.states.set_budget(self.budget, self.tree_tables.needed / max(1, size))
+        if not self.states.resume(size) or self.used_bytes(size) > self.budget:
+            raise self._too_small(size)
+
+    def _too_small(self, size: int) -> UsageError:
+        return UsageError(
+            f"A memory budget of {self.budget / 2**30:.3g} GiB is too small to resume from {size:,} states. Give "
+            "more with --memory."
+        )
+
+    def used_bytes(self, size: int) -> int:
+        """Return the bytes that `size` states use."""
+        return self.states.used_bytes(size) + (0 if self.tree_tables is None else self.tree_tables.used_bytes)
+
+    @property
+    def numbers_exhausted(self) -> bool:
+        """Whether a part has used up its 32-bit numbers, so that more memory would not help."""
+        return self.tree_tables is not None and any(nodes.is_exhausted for nodes in self.tree_tables.node_tables)
+
+    def rows(self, indices: list[int]) -> np.ndarray:
+        """Return the packed states with these indices, uint64[n, words]."""
+        keys = self.states.rows(indices)
+        return keys if self.tree_tables is None else self.tree_tables.decompress(keys[:, 0])

@@ -1,0 +1,149 @@
+"""An installed kwalk beside projects whose modules have the names of kwalk's own folders."""
+from __future__ import annotations
+
+import json
+import zipfile
+
+import pytest
+
+from kwalk.reports.command_line import COMMANDS
+from tests.package.installation import Environment, build_wheel, install
+from tests.package.projects import project_with_a_module, project_with_packages
+from tests.structure.rooms import ROOMS, ROOT
+
+VIOLATED, HOLDS = 12, 0
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
+def environment(wheel, tmp_path_factory) -> Environment:
+    return install(wheel, tmp_path_factory.mktemp("environment") / "venv")
+
+
+@pytest.fixture(scope="session", params=[project_with_packages, project_with_a_module], ids=lambda make: make.__name__)
+def project(request, environment, tmp_path_factory):
+    """A project's folder, the reference of its scenario, and the environment."""
+    folder = tmp_path_factory.mktemp("project")
+    return folder, request.param(folder), environment
+
+
+def commands(reference):
+    """For every command of kwalk: what to run, the exit code, and words of its output."""
+    snapshots = ("one.json", "two.json")
+    return {
+        "scenarios": ((reference,), HOLDS, "lights"),
+        "invariants": ((reference,), HOLDS, "not_too_many"),
+        "exhaust": ((reference,), VIOLATED, "not_too_many()  in 4 steps"),
+        "walk": ((reference, "--seed", "1"), VIOLATED, "not_too_many()"),
+        "prove": ((reference,), VIOLATED, "not_too_many()"),
+        "check": ((reference, "--variant", "fuse", "--seconds", "20"), HOLDS, "HOLDS"),
+        "hunt": ((reference,), VIOLATED, "not_too_many()  in 4 steps"),
+        "audit": ((reference.replace(":LIGHTS", ":FUSE_FIX"),), HOLDS, "closes"),
+        "mutate": ((reference, "--variant", "fuse"), None, "killed"),
+        "explain": ((*snapshots, "--scenario", reference), HOLDS, ""),
+        "graph": ((reference,), HOLDS, "GRAPH"),
+        "replay": (("TRACE",), VIOLATED, "not_too_many()"),
+        "shrink": (("TRACE", "--seconds", "5"), VIOLATED, "not_too_many()"),
+        "show": (("TRACE",), HOLDS, "not_too_many()"),
+        "illustrate": (("page.md",), HOLDS, ""),
+    }
+
+
+NEEDS_SPARK = {"nightly", "compare", "page"}
+"""They have tests of their own in `test_a_night_in_the_project`."""
+ALIASES = {"properties"}
+
+
+def test_every_command_is_tried():
+    assert {*commands("x"), *NEEDS_SPARK} == set(COMMANDS) - ALIASES
+
+
+@pytest.mark.parametrize("command", commands("x"))
+def test_a_command_works_on_a_scenario_of_the_project(project, command):
+    folder, reference, environment = project
+    words, code, shown = commands(reference)[command]
+    for number, name in enumerate(("one.json", "two.json")):
+        (folder / name).write_text(json.dumps({"on": number}))
+    (folder / "page.md").write_text("# A page without diagrams\n")
+    if "TRACE" in words:
+        environment.run(folder, "kwalk", "exhaust", reference, "--out", "traces")
+        trace = next((folder / "traces").glob("*.itf.json"))
+        words = [str(trace) if word == "TRACE" else word for word in words]
+    ran = environment.run(folder, "kwalk", command, *words)
+    assert "Traceback" not in ran.stderr
+    assert ran.returncode == code or (code is None and ran.returncode in (0, 3, 12)), ran.stderr
+    assert shown in ran.stdout
+
+
+def test_a_night_in_the_project(project, spark):
+    folder, _, environment = project
+    for out in ("night-1", "night-2"):
+        ran = environment.run(folder, "kwalk", "nightly", "night.toml", "--out", out)
+        assert ran.returncode == VIOLATED, ran.stderr
+    assert environment.run(folder, "kwalk", "compare", "night-1", "night-2").returncode in (HOLDS, VIOLATED)
+    assert environment.run(folder, "kwalk", "page", "night-2").returncode == HOLDS
+
+
+@pytest.mark.parametrize("words", [("pytest",), ("python", "-m", "pytest")], ids=" ".join)
+def test_the_tests_of_the_project_pass(project, words):
+    folder, _, environment = project
+    ran = environment.run(folder, *words, "-q", "-p", "no:cacheprovider")
+    assert "3 passed" in ran.stdout, ran.stdout + ran.stderr
+
+
+def test_a_script_of_the_project_imports_its_scenario(project):
+    folder, _, environment = project
+    ran = environment.run(folder, "python", "script.py")
+    assert ran.stdout == "violated 4\n", ran.stderr
+
+
+def test_a_project_that_does_not_use_kwalk_loads_nothing_heavy(environment, tmp_path):
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "__init__.py").write_text("")
+    (tmp_path / "test_nothing.py").write_text(
+        "import sys\n\n\ndef test_nothing():\n"
+        "    heavy = {'attr', 'numpy', 'numba', 'z3', 'hypothesis.strategies', 'pyspark', 'pandas', 'rich', 'jinja2'}\n"
+        "    assert not heavy & set(sys.modules)\n"
+        "    assert sum(name.startswith('kwalk') for name in sys.modules) <= 7\n"
+    )
+    ran = environment.run(tmp_path, "python", "-m", "pytest", "-q", "-p", "no:hypothesispytest")
+    assert "1 passed" in ran.stdout, ran.stdout
+
+
+# What the wheel consists of.
+
+
+def test_every_source_file_and_template_is_in_the_wheel(wheel):
+    written = {
+        f"kwalk/{path.relative_to(ROOT).as_posix()}"
+        for room in ROOMS
+        for path in (ROOT / room).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".pyc"
+    }
+    packed = set(zipfile.ZipFile(wheel).namelist())
+    assert written - packed == set()
+    assert {"kwalk/__init__.py", "kwalk/engines.py", "kwalk/py.typed"} <= packed
+    assert any("templates" in name for name in written)
+
+
+def test_nothing_but_one_package_is_in_the_wheel(wheel):
+    packed = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in packed if ".dist-info/" not in name} == {"kwalk"}
+
+
+def test_the_command_the_scenarios_and_the_pytest_plugin_are_announced(wheel):
+    archive = zipfile.ZipFile(wheel)
+    announced = archive.read(next(n for n in archive.namelist() if n.endswith("entry_points.txt"))).decode()
+    assert "kwalk = kwalk.reports.command_line:start" in announced
+    for group in ("[kwalk.scenarios]", "[kwalk.display]", "[pytest11]"):
+        assert group in announced
+
+
+def test_the_licence_is_in_the_wheel(wheel):
+    archive = zipfile.ZipFile(wheel)
+    (name,) = (name for name in archive.namelist() if name.endswith("/LICENSE"))
+    assert b"Apache License" in archive.read(name)

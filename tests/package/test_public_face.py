@@ -1,0 +1,113 @@
+"""`import kwalk`: what it exports, what it costs, and what a notebook sees."""
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import kwalk
+from kwalk import Answer, Model, UsageError
+from kwalk.model.examples.die_hard import DIE_HARD, not_solved
+
+HEAVY = ("numpy", "numba", "llvmlite", "z3", "hypothesis", "pyspark", "pyarrow", "pandas", "rich", "jinja2", "attrs")
+
+
+def test_every_exported_name_can_be_imported():
+    assert [name for name in kwalk.__all__ if getattr(kwalk, name, None) is None] == []
+    assert set(kwalk.__all__) == set(kwalk._MODULE_OF)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'kwalk' has no attribute 'exhast'"):
+        kwalk.exhast  # noqa: B018
+
+
+def test_the_package_itself_loads_nothing_heavy():
+    code = f"import sys, kwalk; print([name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("asked", ["die-hard", "kwalk.model.examples.die_hard:DIE_HARD", DIE_HARD, Model(DIE_HARD)])
+def test_a_scenario_is_given_by_name_by_reference_as_itself_or_as_a_model(asked):
+    verdict = kwalk.exhaust(asked, not_solved)
+    assert (verdict.answer, verdict.counterexample.length) == (Answer.VIOLATED, 6)
+
+
+@pytest.mark.parametrize("engine", [kwalk.exhaust, kwalk.walk, kwalk.prove, kwalk.check, kwalk.hunt])
+def test_every_engine_returns_a_verdict_with_its_model(engine):
+    verdict = engine("die-hard", "not_solved", seconds=20)
+    assert verdict.answer is Answer.VIOLATED
+    assert verdict.model is not None and verdict.counterexample.model is verdict.model
+
+
+def test_a_model_takes_no_second_variant():
+    with pytest.raises(UsageError, match="has its variant, bounds and flags already"):
+        kwalk.exhaust(Model(DIE_HARD), variant="default")
+
+
+def test_a_property_that_does_not_exist_is_refused():
+    with pytest.raises(UsageError, match="Did you mean 'not_solved'"):
+        kwalk.exhaust("die-hard", "not_solve")
+
+
+def test_a_trace_gives_its_states_as_objects_and_as_a_table():
+    trace = kwalk.exhaust("die-hard", "not_solved").counterexample
+    assert (trace.state(0).big, trace.state().big) == (0, 4)
+    table = trace.to_pandas(numbers=True)
+    assert list(table.columns) == ["action", "small", "big"] and table.index.name == "step"
+    assert table["big"].tolist() == [0, 5, 2, 2, 0, 5, 4]
+    assert table["action"].tolist() == [None, *trace.actions]
+
+
+def test_a_trace_without_its_model_says_how_to_get_one():
+    from attrs import evolve
+
+    trace = evolve(kwalk.exhaust("die-hard", "not_solved").counterexample, model=None)
+    with pytest.raises(UsageError, match=r"kwalk\.open_trace"):
+        trace.to_pandas()
+
+
+def test_a_saved_trace_is_opened_and_shrunk(tmp_path):
+    from kwalk.reports.command_line import main
+
+    main(["walk", "die-hard", "--seed", "3", "--walks", "2000", "--out", str(tmp_path)])
+    (path,) = tmp_path.glob("*.itf.json")
+    trace = kwalk.open_trace(path)
+    assert trace.model.scenario is DIE_HARD
+    assert kwalk.shrink(trace).length <= trace.length
+
+
+def test_notebooks_and_print_show_the_same():
+    verdict = kwalk.exhaust("die-hard", "not_solved")
+    shown = {
+        "fills the big jug": (verdict, verdict.counterexample),
+        "small_to_big": (verdict.model,),
+        "16 states": (kwalk.graph("die-hard"),),
+    }
+    for words, things in shown.items():
+        for thing in things:
+            assert words in str(thing)
+            assert words in thing._repr_html_()
+
+
+def test_what_a_name_holds_is_escaped_in_a_notebook(monkeypatch):
+    verdict = kwalk.exhaust("die-hard", "not_solved")
+    monkeypatch.setattr(DIE_HARD.actions[0].function, "__doc__", "<script>alert(1)</script>")
+    assert "<script>" not in verdict.model._repr_html_()
+
+
+def test_a_model_is_mutated_and_a_fix_is_audited():
+    from tests.search.leases import CHECK_FIX
+
+    results = kwalk.mutate("die-hard", sample=5, seed=1)
+    assert len(results) == 5 and all(result.outcome is not None for result in results)
+    (row, *_) = kwalk.audit(CHECK_FIX)
+    assert row.is_decided
+
+
+def test_snapshots_are_explained():
+    captures = [f"tests/captures/scenario-01-0{name}.json" for name in ("3-produce-consume", "4-old-alter")]
+    explained = kwalk.explain(captures, variant="2.8.2", seconds=30)
+    assert explained.trace is None or explained.trace.model is not None

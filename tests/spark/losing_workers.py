@@ -1,0 +1,58 @@
+"""Walks, then a search, on a cluster that loses a worker in each: `python -m tests.spark.losing_workers FOLDER`.
+
+It prints whether a worker was killed while there were walks left, what the walks found, whether another one was killed
+while there were states left, and what the search found. States go to the folder.
+"""
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
+from kwalk.model.language import Model
+from kwalk.search.spark.exhaustive.search import exhaust_on_spark
+from kwalk.search.spark.session import spark_session
+from kwalk.search.spark.walks import walk_on_spark
+from tests.distributed.compared import everything
+from tests.spark.cluster import Cluster, cluster
+from tests.spark.facts import facts
+
+ASKED = {"seed": 7, "walks": 50_000, "depth": 40, "keep_going": True, "minimize": 5}
+SEARCH = {"keep_going": True, "partitions": 2}
+
+
+class WorkerKiller:
+    """Kills a worker at the n-th report of progress, and keeps that report."""
+
+    def __init__(self, made: Cluster, worker: int, times: int) -> None:
+        self.made, self.worker, self.left, self.last_report = made, worker, times, None
+
+    def __call__(self, moment: object) -> None:
+        self.left -= 1
+        if self.left == 0:
+            self.made.kill_worker(self.worker)
+            self.last_report = moment
+
+
+def main() -> None:
+    with cluster(workers=3) as made, spark_session(master=made.master) as session:
+        walkers = WorkerKiller(made, worker=0, times=1)
+        walked = walk_on_spark(Model(REFERENCE), session=session, partitions=4, report=walkers, **ASKED)
+        searchers = WorkerKiller(made, worker=1, times=3)
+        searched = exhaust_on_spark(
+            Model(TWO_PHASE_COMMIT),
+            folder=Path(sys.argv[1]),
+            session=session,
+            local_level=0,
+            on_level=searchers,
+            **SEARCH,
+        )
+    print(walkers.last_report.done < walked.steps)
+    print(repr(facts(walked)))
+    print(searchers.last_report.total < searched.distinct_states)
+    print(everything(searched))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,27 @@
+"""The documentation builds without a warning, and its generated pages are current."""
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.structure.rooms import ROOT
+
+
+@pytest.mark.slow
+def test_the_documentation_builds_without_a_warning(tmp_path):
+    command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going", "-b", "html", "docs"]
+    built = subprocess.run([*command, tmp_path / "docs"], cwd=ROOT, capture_output=True, text=True)
+    assert (built.returncode, built.stderr) == (0, "")
+    reference = (tmp_path / "docs" / "reference" / "api.html").read_text(encoding="utf-8")
+    assert "kwalk.exhaust" in reference and "memory_bytes" in reference
+
+
+def test_the_index_of_log_lines_is_current():
+    sys.path.insert(0, str(ROOT / "docs"))
+    try:
+        import log_lines
+    finally:
+        sys.path.remove(str(ROOT / "docs"))
+    assert log_lines.PAGE.read_text(encoding="utf-8") == log_lines.page()

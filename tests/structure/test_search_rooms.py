@@ -1,0 +1,75 @@
+"""The rooms of `search/`: at most twelve, arrows in one direction, no import circle, one class for one name."""
+from __future__ import annotations
+
+import ast
+import graphlib
+from collections import defaultdict
+from pathlib import Path
+
+from tests.structure.rooms import ROOMS, ROOT, arrows, modules
+
+ORDER = (
+    "base", "native", "kernel", "visited", "results", "proof", "partial_order", "exhaustive", "minimize", "simulation",
+    "spark", "analyses",
+)  # fmt: skip
+"""A room of `search/` may import those before it."""
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(ROOT / "search").parts[0]
+
+
+def imported_rooms(path: Path) -> set[str]:
+    names = (name.split(".") for name in arrows(path) if name.startswith("kwalk.search."))
+    return {parts[2] for parts in names}
+
+
+def test_the_rooms_of_search_are_those_of_the_map():
+    found = {path.name for path in (ROOT / "search").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert found == set(ORDER)
+
+
+def test_no_arrow_between_rooms_of_search_runs_back():
+    back = {
+        f"{path.relative_to(ROOT)} -> {room}"
+        for path in modules("search")
+        if len(path.relative_to(ROOT / "search").parts) > 1
+        for room in imported_rooms(path)
+        if ORDER.index(room) > ORDER.index(room_of(path))
+    }
+    assert back == set()
+
+
+def top_level_imports(path: Path) -> set[str]:
+    """The modules that are imported when this one is, without those for type checkers only."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = set()
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("kwalk."):
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return found
+
+
+def test_no_modules_import_each_other():
+    name_of = {}
+    for path in modules(*ROOMS):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        name_of[".".join(("kwalk", *parts)).removesuffix(".__init__")] = path
+    graph = {name: (top_level_imports(path) & set(name_of)) - {name} for name, path in name_of.items()}
+    packages = {name for name, path in name_of.items() if path.name == "__init__.py"}
+    for name in graph:  # a package that gathers its modules is imported with each of them: that is no circle
+        graph[name] -= {package for package in packages if name.startswith(f"{package}.")}
+    tuple(graphlib.TopologicalSorter(graph).static_order())  # CycleError names the modules
+
+
+def test_no_public_class_is_defined_twice():
+    places = defaultdict(list)
+    for path in modules(*ROOMS):
+        if "examples" in path.parts:
+            continue
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(str(path.relative_to(ROOT)))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
