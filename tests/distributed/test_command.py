@@ -6,11 +6,10 @@ import shlex
 import pytest
 
 
-def test_a_search_that_was_cut_short_names_the_command_that_goes_on_and_it_does(kwalk, tmp_path):
+def test_a_search_that_was_cut_short_names_the_command_that_resumes_it_and_that_command_completes_it(kwalk, tmp_path):
     cut = kwalk("exhaust", "synod", "--spark", "--seconds", "0.000001")
     assert cut.code == 3 and (tmp_path / "kwalk-out" / "states" / "level-00000").is_dir()
-    told = " ".join(cut.out.split())
-    again = told.partition("go on with: ")[2].partition(" --resume")[0]
+    again = " ".join(cut.out.split()).partition("resume with: ")[2].partition(" --resume")[0]
     assert again == "kwalk exhaust synod --seconds 1e-06 --spark --checkpoint kwalk-out/states"
     done = kwalk(*shlex.split(again)[1:3], "--spark", "--resume", "--json")
     assert done.code == 0 and not (tmp_path / "kwalk-out" / "states").exists()
@@ -21,9 +20,9 @@ def test_a_search_that_was_cut_short_names_the_command_that_goes_on_and_it_does(
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--spark", "--reduce"), "it does not reduce"),
-        (("--spark", "--symmetry", "jugs"), "it does not use symmetry"),
-        (("--spark", "--every", "5"), "is saved at every level"),
+        (("--spark", "--reduce"), "A search on Spark does not support reduction. Leave out --reduce, or --spark."),
+        (("--spark", "--symmetry", "jugs"), "does not support symmetry. Leave out --symmetry, or --spark."),
+        (("--spark", "--every", "5"), "saves a checkpoint at every level. Leave out --every, or --spark."),
         (("--partitions", "4"), "--partitions is for searches on Spark. Add --spark."),
         (("--master", "spark://host:7077"), "--master is for searches on Spark. Add --spark."),
     ],
