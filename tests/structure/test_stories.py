@@ -6,7 +6,7 @@ import re
 import pytest
 
 from kwalk.invariants.scenarios import SCENARIOS
-from tests.structure.documents import documents, links
+from tests.structure.documents import FENCE, documents, links
 from tests.structure.rooms import ROOT
 
 STORIES = ROOT / "docs" / "stories"
@@ -30,6 +30,18 @@ def test_every_page_of_a_story_is_in_the_index():
     index = STORIES / "README.md"
     pages = {page.name for page in STORIES.glob("*.md")} - {index.name}
     assert pages <= set(links(index))
+
+
+@pytest.mark.parametrize("page", sorted(STORIES.glob("[a-z]*.md")), ids=lambda page: page.stem)
+def test_a_page_says_once_which_versions_are_affected_and_what_to_do(page):
+    headings = re.findall(r"^## (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [headings.count(section) for section in ("Affected versions", "Remedy")] == [1, 1]
+
+
+@pytest.mark.parametrize("page", documents(), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_heading_stands_on_a_line_of_its_own(page):
+    prose = FENCE.sub("", page.read_text(encoding="utf-8"))
+    assert not re.findall(r"^.*\S #{1,4} [A-Z].*$", prose, re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", documents(), ids=lambda page: page.relative_to(ROOT).as_posix())
