@@ -240,7 +240,7 @@ def _broken_pin(asked: AssertionQuery, path: Path, length: int) -> Iterator[str]
     trace = opened.trace
     wanted = {prop.key for prop in asked.properties}
     bounds = {name: size for name, size in asked.model.binding.bounds.items() if name in trace.bounds}
-    mine = asked.model.variant, bounds, asked.model.asked_flags
+    mine = asked.model.variant, bounds, asked.model.flag_overrides
     if (trace.variant, dict(trace.bounds), dict(trace.flags)) != mine:
         yield f"{path} was pinned in variant {trace.variant} with bounds {dict(trace.bounds)}, and the test has others."
     if replayed.mismatch:

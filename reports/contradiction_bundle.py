@@ -55,7 +55,7 @@ def _json(thing: object) -> str:
 def _about(model: Model) -> dict[str, object]:
     return {
         "scenario": reference_to(model.scenario), "variant": model.variant, "bounds": dict(model.binding.bounds),
-        "flags": dict(model.asked_flags), "fingerprint": model_digest(model), "versions": dict(_versions()),
+        "flags": dict(model.flag_overrides), "fingerprint": model_digest(model), "versions": dict(_versions()),
     }  # fmt: skip
 
 

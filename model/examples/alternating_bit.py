@@ -108,7 +108,7 @@ def lose(channel: Fifo[Element], lost: int) -> None:
                 channel.push(element)
 
 
-@action(by=SENDER, says="sends the new value {datum}")
+@action(by=SENDER, description="sends the new value {datum}")
 def send_new(line: Line, datum: Datum) -> None:
     """The last value was acknowledged, so the bit alternates."""
     require(line.sender.acknowledged == line.sender.bit)
@@ -117,14 +117,14 @@ def send_new(line: Line, datum: Datum) -> None:
     line.packets.push(Packet(bit=line.sender.bit, datum=datum))
 
 
-@action(by=SENDER, says="sends again")
+@action(by=SENDER, description="sends again")
 def send_again(line: Line) -> None:
     """Until it is acknowledged."""
     require(line.sender.acknowledged != line.sender.bit)
     line.packets.push(Packet(bit=line.sender.bit, datum=line.sender.datum))
 
 
-@action(by=RECEIVER, says="receives a packet")
+@action(by=RECEIVER, description="receives a packet")
 def receive_packet(line: Line) -> None:
     """A new value is kept, a duplicate ignored."""
     require(not line.packets.is_empty)
@@ -135,27 +135,27 @@ def receive_packet(line: Line) -> None:
         pass
 
 
-@action(by=RECEIVER, says="acknowledges")
+@action(by=RECEIVER, description="acknowledges")
 def send_ack(line: Line) -> None:
     """The receiver sends the bit that it has, any number of times."""
     line.acks.push(line.receiver.bit)
 
 
-@action(by=SENDER, says="receives an acknowledgement")
+@action(by=SENDER, description="receives an acknowledgement")
 def receive_ack(line: Line) -> None:
     """The sender learns which bit the receiver has."""
     require(not line.acks.is_empty)
     line.sender.acknowledged = line.acks.pop()
 
 
-@action(by=NETWORK, says="loses packet {slot}")
+@action(by=NETWORK, description="loses packet {slot}")
 def lose_packet(line: Line, slot: Slot) -> None:
     """Any packet can be lost."""
     require(slot < len(line.packets))
     lose(line.packets, slot)
 
 
-@action(by=NETWORK, says="loses acknowledgement {slot}")
+@action(by=NETWORK, description="loses acknowledgement {slot}")
 def lose_ack(line: Line, slot: Slot) -> None:
     """Any acknowledgement can be lost."""
     require(slot < len(line.acks))

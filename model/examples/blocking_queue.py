@@ -85,14 +85,14 @@ def can_move(queue: Queue, thread: int) -> bool:
     return not queue.is_full if is_producer(thread) else not queue.buffer.is_empty
 
 
-@action(by=THREAD, says="puts or gets, and wakes no thread")
+@action(by=THREAD, description="puts or gets, and wakes no thread")
 def move(queue: Queue, thread: Thread) -> None:
     """There is no thread that could be woken."""
     require(can_move(queue, thread) and nobody_to_wake(queue, thread))
     move_element(queue, thread)
 
 
-@action(by=THREAD, says="puts or gets, and wakes thread {sleeper}")
+@action(by=THREAD, description="puts or gets, and wakes thread {sleeper}")
 def move_and_wake(queue: Queue, thread: Thread, sleeper: Thread) -> None:
     """The scheduler chooses which of the waiting threads is notified."""
     require(can_move(queue, thread) and sleeper in queue.waiting and may_wake(thread, sleeper))
@@ -100,7 +100,7 @@ def move_and_wake(queue: Queue, thread: Thread, sleeper: Thread) -> None:
     queue.waiting = queue.waiting - {sleeper}
 
 
-@action(by=THREAD, says="waits")
+@action(by=THREAD, description="waits")
 def wait(queue: Queue, thread: Thread) -> None:
     """A producer before a full buffer, or a consumer before an empty one."""
     require(thread not in queue.waiting and not can_move(queue, thread))

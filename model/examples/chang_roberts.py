@@ -94,7 +94,7 @@ def compete(member: Member, own: int, number: int) -> None:
     member.role = Role.LOST
 
 
-@action(by=NODE, says="starts")
+@action(by=NODE, description="starts")
 def start(ring: Ring, node: Node) -> None:
     """An initiator sends its number; the others are merely ready."""
     member = ring.member[node]
@@ -104,7 +104,7 @@ def start(ring: Ring, node: Node) -> None:
         send_on(ring, node, node)
 
 
-@action(by=NODE, says="receives the number {number}")
+@action(by=NODE, description="receives the number {number}")
 def receive(ring: Ring, node: Node, number: Node) -> None:
     """A candidate compares the number with its own; a node that has lost passes it on."""
     member = ring.member[node]

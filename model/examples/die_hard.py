@@ -24,31 +24,31 @@ class Jugs:
     big: int = number(0, BIG)
 
 
-@action(by=HERO, says="fills the small jug")
+@action(by=HERO, description="fills the small jug")
 def fill_small(jugs: Jugs) -> None:
     """From the tap, to the brim."""
     jugs.small = SMALL
 
 
-@action(by=HERO, says="fills the big jug")
+@action(by=HERO, description="fills the big jug")
 def fill_big(jugs: Jugs) -> None:
     """From the tap, to the brim."""
     jugs.big = BIG
 
 
-@action(by=HERO, says="empties the small jug")
+@action(by=HERO, description="empties the small jug")
 def empty_small(jugs: Jugs) -> None:
     """Onto the ground."""
     jugs.small = 0
 
 
-@action(by=HERO, says="empties the big jug")
+@action(by=HERO, description="empties the big jug")
 def empty_big(jugs: Jugs) -> None:
     """Onto the ground."""
     jugs.big = 0
 
 
-@action(by=HERO, says="pours the small jug into the big one")
+@action(by=HERO, description="pours the small jug into the big one")
 def small_to_big(jugs: Jugs) -> None:
     """Until one is empty or the other full."""
     poured = min(jugs.small, BIG - jugs.big)
@@ -56,7 +56,7 @@ def small_to_big(jugs: Jugs) -> None:
     jugs.big += poured
 
 
-@action(by=HERO, says="pours the big jug into the small one")
+@action(by=HERO, description="pours the big jug into the small one")
 def big_to_small(jugs: Jugs) -> None:
     """Until one is empty or the other full."""
     poured = min(jugs.big, SMALL - jugs.small)

@@ -51,14 +51,14 @@ def tokens(ring: Ring) -> int:
     return sum(has_token(ring, node) for node in NODES)
 
 
-@action(by=NODE, says="makes a new value")
+@action(by=NODE, description="makes a new value")
 def create_token(ring: Ring) -> None:
     """Node 0 starts another round."""
     require(has_token(ring, 0))
     ring.counter[0] = (ring.counter[0] + 1) % len(COUNTERS)
 
 
-@action(by=NODE, says="copies its predecessor")
+@action(by=NODE, description="copies its predecessor")
 def pass_token(ring: Ring, node: Node) -> None:
     """Any other node takes its predecessor's value, and the token moves on."""
     require(node != 0 and has_token(ring, node))

@@ -100,7 +100,7 @@ def detected(ring: Ring) -> bool:
     return token == Token(at=0, color=Color.WHITE) and first.color is Color.WHITE and not first.active
 
 
-@action(by=DETECTION, says="starts a round")
+@action(by=DETECTION, description="starts a round")
 def initiate_probe(ring: Ring) -> None:
     """Node 0 sends a white token round when the last round proved nothing."""
     require(ring.token.at == 0 and Color.BLACK in (ring.token.color, ring.process[0].color))
@@ -108,7 +108,7 @@ def initiate_probe(ring: Ring) -> None:
     ring.process[0].color = Color.WHITE
 
 
-@action(by=DETECTION, says="passes the token on")
+@action(by=DETECTION, description="passes the token on")
 def pass_token(ring: Ring, node: Node) -> None:
     """An idle node passes the token on; so does any node once the round can prove nothing."""
     process = ring.process[node]
@@ -120,7 +120,7 @@ def pass_token(ring: Ring, node: Node) -> None:
     process.color = Color.WHITE
 
 
-@action(by=COMPUTATION, says="sends a message to node {receiver}")
+@action(by=COMPUTATION, description="sends a message to node {receiver}")
 def send_message(ring: Ring, node: Node, receiver: Node) -> None:
     """An active node activates another; against the token's direction it makes the sender black."""
     require(node != receiver and ring.process[node].active)
@@ -129,7 +129,7 @@ def send_message(ring: Ring, node: Node, receiver: Node) -> None:
         ring.process[node].color = Color.BLACK
 
 
-@action(by=COMPUTATION, says="becomes idle")
+@action(by=COMPUTATION, description="becomes idle")
 def deactivate(ring: Ring, node: Node) -> None:
     """A node's part of the computation ends."""
     require(ring.process[node].active)

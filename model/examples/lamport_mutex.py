@@ -93,7 +93,7 @@ def has(peer: Peer, sender: int, kind: Kind) -> bool:
     return not peer.inbox[sender].is_empty and peer.inbox[sender].head.kind is kind
 
 
-@action(by=PROCESS, says="requests the critical section")
+@action(by=PROCESS, description="requests the critical section")
 def request(network: Network, process: Process) -> None:
     """A process sends its request to all processes, itself included."""
     peer = network.peers[process]
@@ -103,7 +103,7 @@ def request(network: Network, process: Process) -> None:
     network.broadcast(process, Message(kind=Kind.REQUEST, clock=peer.clock))
 
 
-@action(by=PROCESS, says="acknowledges the request of process {sender}")
+@action(by=PROCESS, description="acknowledges the request of process {sender}")
 def receive_request(network: Network, process: Process, sender: Process) -> None:
     """The receiver's clock passes the request's."""
     peer = network.peers[process]
@@ -114,7 +114,7 @@ def receive_request(network: Network, process: Process, sender: Process) -> None
     network.peers[sender].inbox[process].push(Message(kind=Kind.ACK, clock=0))
 
 
-@action(by=PROCESS, says="receives the acknowledgement of process {sender}")
+@action(by=PROCESS, description="receives the acknowledgement of process {sender}")
 def receive_ack(network: Network, process: Process, sender: Process) -> None:
     """One more process knows of the request."""
     peer = network.peers[process]
@@ -123,7 +123,7 @@ def receive_ack(network: Network, process: Process, sender: Process) -> None:
     peer.acks = peer.acks | {sender}
 
 
-@action(by=PROCESS, says="enters the critical section")
+@action(by=PROCESS, description="enters the critical section")
 def enter(network: Network, process: Process) -> None:
     """All know of the request, and it beats all that the process knows of."""
     peer = network.peers[process]
@@ -132,7 +132,7 @@ def enter(network: Network, process: Process) -> None:
     network.critical = network.critical | {process}
 
 
-@action(by=PROCESS, says="leaves the critical section")
+@action(by=PROCESS, description="leaves the critical section")
 def leave(network: Network, process: Process) -> None:
     """The request has ended; all other processes are notified."""
     peer = network.peers[process]
@@ -143,7 +143,7 @@ def leave(network: Network, process: Process) -> None:
     network.broadcast(process, Message(kind=Kind.RELEASE, clock=0))
 
 
-@action(by=PROCESS, says="receives the release of process {sender}")
+@action(by=PROCESS, description="receives the release of process {sender}")
 def receive_release(network: Network, process: Process, sender: Process) -> None:
     """The other's request no longer counts."""
     peer = network.peers[process]

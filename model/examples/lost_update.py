@@ -65,7 +65,7 @@ def is_locked(memory: Memory) -> bool:
     return any(worker.next is Next.WRITE for worker in memory.workers)
 
 
-@action(by=THREAD, says="reads the counter")
+@action(by=THREAD, description="reads the counter")
 def read(memory: Memory, thread: Thread) -> None:
     """The first instruction of an increment."""
     worker = memory.workers[thread]
@@ -75,7 +75,7 @@ def read(memory: Memory, thread: Thread) -> None:
     worker.next = Next.WRITE
 
 
-@action(by=THREAD, says="writes its copy plus one")
+@action(by=THREAD, description="writes its copy plus one")
 def write(memory: Memory, thread: Thread) -> None:
     """The second instruction of an increment."""
     worker = memory.workers[thread]

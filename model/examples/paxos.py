@@ -127,7 +127,7 @@ def leader_of(ballot: int) -> int:
     return ballot % len(CLIENTS)
 
 
-@action(by=LEADER, says="receives a write request, and starts the ballot", source="Put")
+@action(by=LEADER, description="receives a write request, and starts the ballot", source="Put")
 def receive_put(register: Register, ballot: Ballot) -> None:
     """In the round after the newest that it knows; the leader promises first."""
     number = leader_of(ballot)
@@ -141,7 +141,7 @@ def receive_put(register: Register, ballot: Ballot) -> None:
         messages.prepare = other != number
 
 
-@action(by=SERVER, says="promises to ignore ballots before {ballot}", source="Prepare")
+@action(by=SERVER, description="promises to ignore ballots before {ballot}", source="Prepare")
 def receive_prepare(register: Register, server: ServerId, ballot: Ballot) -> None:
     """Only for a newer ballot than any so far."""
     follower, messages = register.servers[server], register.between[ballot][server]
@@ -150,7 +150,7 @@ def receive_prepare(register: Register, server: ServerId, ballot: Ballot) -> Non
     follower.ballot = follower.ballot if FORGETFUL else ballot
 
 
-@action(by=LEADER, says="receives the promise of server {server}", source="Prepared")
+@action(by=LEADER, description="receives the promise of server {server}", source="Prepared")
 def receive_promise(register: Register, ballot: Ballot, server: ServerId) -> None:
     """With a majority, the leader adopts the newest vote that was reported to it, and accepts it first."""
     leader, messages = register.servers[leader_of(ballot)], register.between[ballot][server]
@@ -166,7 +166,7 @@ def receive_promise(register: Register, ballot: Ballot, server: ServerId) -> Non
                 register.between[ballot][other].accept = leader.proposal
 
 
-@action(by=SERVER, says="accepts the value of ballot {ballot}", source="Accept")
+@action(by=SERVER, description="accepts the value of ballot {ballot}", source="Accept")
 def receive_accept(register: Register, server: ServerId, ballot: Ballot) -> None:
     """Unless it has promised a newer ballot."""
     follower, messages = register.servers[server], register.between[ballot][server]
@@ -185,7 +185,7 @@ def announce(register: Register, ballot: int, decided: int) -> None:
             register.between[ballot][other].decided = decided
 
 
-@action(by=LEADER, says="receives the acceptance of server {server}", source="Accepted")
+@action(by=LEADER, description="receives the acceptance of server {server}", source="Accepted")
 def receive_accepted(register: Register, ballot: Ballot, server: ServerId) -> None:
     """With a majority, the value is decided, and the leader announces it."""
     leader, messages = register.servers[leader_of(ballot)], register.between[ballot][server]
@@ -197,7 +197,7 @@ def receive_accepted(register: Register, ballot: Ballot, server: ServerId) -> No
         announce(register, ballot, leader.proposal)
 
 
-@action(by=SERVER, says="receives the decision of ballot {ballot}", source="Decided")
+@action(by=SERVER, description="receives the decision of ballot {ballot}", source="Decided")
 def receive_decided(register: Register, server: ServerId, ballot: Ballot) -> None:
     """The server has decided as well."""
     follower, messages = register.servers[server], register.between[ballot][server]
@@ -207,7 +207,7 @@ def receive_decided(register: Register, server: ServerId, ballot: Ballot) -> Non
     follower.accepted, messages.decided = Vote(ballot=ballot, value=messages.decided), None
 
 
-@action(by=CLIENT, says="receives the acknowledgement of server {server}, and sends a read request to another")
+@action(by=CLIENT, description="receives the acknowledgement of server {server}, and sends a read request to another")
 def receive_put_ok(register: Register, client: ClientId, server: ServerId) -> None:
     """Later acknowledgements of the same write are ignored."""
     writer = register.clients[client]
@@ -216,7 +216,7 @@ def receive_put_ok(register: Register, client: ClientId, server: ServerId) -> No
     call_read(register.clients, client)
 
 
-@action(by=SERVER, says="answers client {client} with the decision", source="Get")
+@action(by=SERVER, description="answers client {client} with the decision", source="Get")
 def receive_get(register: Register, server: ServerId, client: ClientId) -> None:
     """The read goes to the server after the one that the write went to; it waits there for a decision."""
     reader, answerer = register.clients[client], register.servers[server]
@@ -224,7 +224,7 @@ def receive_get(register: Register, server: ServerId, client: ClientId) -> None:
     reader.get, reader.get_ok = False, answerer.decision
 
 
-@action(by=CLIENT, says="reads")
+@action(by=CLIENT, description="reads")
 def receive_get_ok(register: Register, client: ClientId) -> None:
     """The client has written and read, and is done."""
     reader = register.clients[client]

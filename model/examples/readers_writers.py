@@ -65,7 +65,7 @@ class Resource:
     waiting: Fifo[Request] = fifo(Request, CAPACITY)
 
 
-@action(by=PROCESS, says="requests to {mode}")
+@action(by=PROCESS, description="requests to {mode}")
 def ask(resource: Resource, actor: Process, mode: Mode) -> None:
     """An actor joins the queue, even while it is at work."""
     request = Request(mode=mode, actor=actor)
@@ -73,7 +73,7 @@ def ask(resource: Resource, actor: Process, mode: Mode) -> None:
     resource.waiting.push(request)
 
 
-@action(by=LOCK, says="lets the first request in")
+@action(by=LOCK, description="lets the first request in")
 def serve(resource: Resource) -> None:
     """The head of the queue starts, if it may."""
     require(not resource.waiting.is_empty and not resource.writers)
@@ -85,7 +85,7 @@ def serve(resource: Resource) -> None:
         resource.writers = resource.writers | {request.actor}
 
 
-@action(by=PROCESS, says="ends its work")
+@action(by=PROCESS, description="ends its work")
 def stop(resource: Resource, actor: Process) -> None:
     """A reader or writer goes away."""
     require(actor in resource.readers | resource.writers)

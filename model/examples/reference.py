@@ -118,7 +118,7 @@ def forget_controller(cluster: Cluster) -> None:
     cluster.context_partitions = 0
 
 
-@action(by=OLD_CLIENT, says="adds a partition")
+@action(by=OLD_CLIENT, description="adds a partition")
 def expand(cluster: Cluster) -> None:
     """A client older than 2.8 writes the topic znode whole, without the field it does not know."""
     require(cluster.znode_partitions < len(PARTITIONS))
@@ -126,7 +126,7 @@ def expand(cluster: Cluster) -> None:
     cluster.znode_id = None
 
 
-@action(by=CONTROLLER, says="handles PartitionModifications")
+@action(by=CONTROLLER, description="handles PartitionModifications")
 def register_partition(cluster: Cluster) -> None:
     """The controller creates the next partition that it does not know. It never looks at the id."""
     require(cluster.controller is not None and cluster.context_partitions < cluster.znode_partitions)
@@ -138,7 +138,7 @@ def register_partition(cluster: Cluster) -> None:
     send_to_live_brokers(cluster, partition)
 
 
-@action(by=FAULT, says="the controller fails")
+@action(by=FAULT, description="the controller fails")
 def controller_fails(cluster: Cluster) -> None:
     """The controller's session ends; its broker keeps running."""
     require(cluster.controller is not None and cluster.failovers < FAILOVERS)
@@ -146,7 +146,7 @@ def controller_fails(cluster: Cluster) -> None:
     forget_controller(cluster)
 
 
-@action(by=CONTROLLER, says="broker {broker} becomes controller")
+@action(by=CONTROLLER, description="broker {broker} becomes controller")
 def elect(cluster: Cluster, broker: Broker) -> None:
     """A broker becomes controller, mints an id if the znode has none, and sends the whole metadata to all brokers."""
     require(cluster.controller is None and cluster.up[broker])
@@ -176,7 +176,7 @@ def elect_leader(cluster: Cluster, partition: int) -> None:
         znode.leader = None
 
 
-@action(by=BROKER, says="handles LeaderAndIsr for partition {partition}")
+@action(by=BROKER, description="handles LeaderAndIsr for partition {partition}")
 def deliver(cluster: Cluster, broker: Broker, partition: Partition) -> None:
     """A broker takes an id where it has none, agrees where ids are equal, and refuses the request otherwise."""
     replica, znode = cluster.replicas[broker][partition], cluster.partitions[partition]
@@ -194,7 +194,7 @@ def deliver(cluster: Cluster, broker: Broker, partition: Partition) -> None:
         znode.leader = None
 
 
-@action(by=FAULT, says="broker {broker} stops")
+@action(by=FAULT, description="broker {broker} stops")
 def stop(cluster: Cluster, broker: Broker) -> None:
     """A broker goes down: memory and requests are lost, the ISR shrinks unless it is the last member."""
     require(cluster.up[broker] and cluster.restarts < RESTARTS)
@@ -211,7 +211,7 @@ def stop(cluster: Cluster, broker: Broker) -> None:
         forget_controller(cluster)
 
 
-@action(by=BROKER, says="starts")
+@action(by=BROKER, description="starts")
 def start(cluster: Cluster, broker: Broker) -> None:
     """A broker comes up with the ids of its disk; a controller sends it everything."""
     require(not cluster.up[broker])

@@ -106,13 +106,13 @@ def is_chosen(synod: Synod, value: int) -> bool:
     )
 
 
-@action(by=LEADER, says="starts its ballot", source="Phase1a")
+@action(by=LEADER, description="starts its ballot", source="Phase1a")
 def start(synod: Synod, ballot: Ballot) -> None:
     """Any number of times."""
     synod.started = synod.started | {ballot}
 
 
-@action(by=ACCEPTOR, says="promises to take no part in ballots before {ballot}", source="Phase1b")
+@action(by=ACCEPTOR, description="promises to take no part in ballots before {ballot}", source="Phase1b")
 def promise(synod: Synod, acceptor: AcceptorId, ballot: Ballot) -> None:
     """Only for a newer ballot than any so far."""
     promiser = synod.acceptors[acceptor]
@@ -121,14 +121,14 @@ def promise(synod: Synod, acceptor: AcceptorId, ballot: Ballot) -> None:
     promiser.promised[ballot] = Promise(last=promiser.last)
 
 
-@action(by=LEADER, says="proposes {value}", source="Phase2a")
+@action(by=LEADER, description="proposes {value}", source="Phase2a")
 def propose(synod: Synod, ballot: Ballot, value: Value) -> None:
     """Once in a ballot, if a quorum allows it."""
     require(synod.proposed[ballot] is None and any(allows(synod, quorum, ballot, value) for quorum in ACCEPTORS))
     synod.proposed[ballot] = value
 
 
-@action(by=ACCEPTOR, says="accepts what is proposed in ballot {ballot}", source="Phase2b")
+@action(by=ACCEPTOR, description="accepts what is proposed in ballot {ballot}", source="Phase2b")
 def accept(synod: Synod, acceptor: AcceptorId, ballot: Ballot) -> None:
     """Unless it has promised a newer ballot; once more is as good as once."""
     accepter, proposed = synod.acceptors[acceptor], synod.proposed[ballot]

@@ -59,14 +59,14 @@ def play(board: Board, row: int, column: int, mark: Mark) -> None:
     board.square[row][column] = mark
 
 
-@action(by=X_PLAYER, says="plays row {row}, column {column}")
+@action(by=X_PLAYER, description="plays row {row}, column {column}")
 def x_plays(board: Board, row: Place, column: Place) -> None:
     """X plays when there are as many Os."""
     require(board.count(Mark.X) == board.count(Mark.O))
     play(board, row, column, Mark.X)
 
 
-@action(by=O_PLAYER, says="plays row {row}, column {column}")
+@action(by=O_PLAYER, description="plays row {row}, column {column}")
 def o_plays(board: Board, row: Place, column: Place) -> None:
     """O plays when there is one more X."""
     require(board.count(Mark.X) > board.count(Mark.O))

@@ -70,14 +70,14 @@ def waiting_before(lock: Lock, client: int) -> int:
     return sum(other.ticket is not None and mine is not None and other.ticket < mine for other in lock.visitors)
 
 
-@action(by=CLIENT, says="takes a ticket")
+@action(by=CLIENT, description="takes a ticket")
 def take(lock: Lock, client: Client) -> None:
     """One atomic fetch-and-add."""
     require(lock.visitors[client].ticket is None)
     lock.visitors[client].ticket = lock.machine.tickets.take()
 
 
-@action(by=CLIENT, says="enters")
+@action(by=CLIENT, description="enters")
 def enter(lock: Lock, client: Client) -> None:
     """The client's number is called."""
     visitor = lock.visitors[client]
@@ -85,7 +85,7 @@ def enter(lock: Lock, client: Client) -> None:
     visitor.inside = True
 
 
-@action(by=CLIENT, says="leaves")
+@action(by=CLIENT, description="leaves")
 def leave(lock: Lock, client: Client) -> None:
     """The client calls the next number."""
     visitor = lock.visitors[client]

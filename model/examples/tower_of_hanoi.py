@@ -37,7 +37,7 @@ def top(towers: Towers, peg: int) -> int:
     return len(DISKS)
 
 
-@action(by=PLAYER, says="moves a disk from {source} to {target}")
+@action(by=PLAYER, description="moves a disk from {source} to {target}")
 def move(towers: Towers, source: Peg, target: Peg) -> None:
     """The top disk goes onto a larger one."""
     disk = top(towers, source)

@@ -66,7 +66,7 @@ class Transaction:
     abort_sent: bool = flag()
 
 
-@action(by=RM, says="prepares")
+@action(by=RM, description="prepares")
 def prepare(transaction: Transaction, rm: Rm) -> None:
     """The RM promises to commit on request, and notifies the TM."""
     require(transaction.rm[rm] is RmState.WORKING)
@@ -74,21 +74,21 @@ def prepare(transaction: Transaction, rm: Rm) -> None:
     transaction.prepared_sent = transaction.prepared_sent | {rm}
 
 
-@action(by=RM, says="aborts on its own")
+@action(by=RM, description="aborts on its own")
 def choose_to_abort(transaction: Transaction, rm: Rm) -> None:
     """The RM aborts before it has promised; it notifies no other process."""
     require(transaction.rm[rm] is RmState.WORKING)
     transaction.rm[rm] = RmState.ABORTED
 
 
-@action(by=TM, says="receives the promise of resource manager {rm}")
+@action(by=TM, description="receives the promise of resource manager {rm}")
 def receive_prepared(transaction: Transaction, rm: Rm) -> None:
     """The TM records one RM's promise."""
     require(transaction.tm is TmState.UNDECIDED and rm in transaction.prepared_sent)
     transaction.tm_prepared = transaction.tm_prepared | {rm}
 
 
-@action(by=TM, says="commits")
+@action(by=TM, description="commits")
 def commit(transaction: Transaction) -> None:
     """With every RM's promise the TM decides to commit, and notifies all."""
     require(transaction.tm is TmState.UNDECIDED and transaction.tm_prepared == frozenset(RMS))
@@ -96,7 +96,7 @@ def commit(transaction: Transaction) -> None:
     transaction.commit_sent = True
 
 
-@action(by=TM, says="aborts")
+@action(by=TM, description="aborts")
 def abort(transaction: Transaction) -> None:
     """The TM may abort whenever it has not decided yet."""
     require(transaction.tm is TmState.UNDECIDED)
@@ -104,14 +104,14 @@ def abort(transaction: Transaction) -> None:
     transaction.abort_sent = True
 
 
-@action(by=RM, says="receives the order to commit")
+@action(by=RM, description="receives the order to commit")
 def receive_commit(transaction: Transaction, rm: Rm) -> None:
     """The RM obeys, in whatever state it is: only the invariant knows that this is safe."""
     require(transaction.commit_sent)
     transaction.rm[rm] = RmState.COMMITTED
 
 
-@action(by=RM, says="receives the order to abort")
+@action(by=RM, description="receives the order to abort")
 def receive_abort(transaction: Transaction, rm: Rm) -> None:
     """The RM obeys, in whatever state it is."""
     require(transaction.abort_sent)

@@ -96,14 +96,14 @@ def is_chosen(voting: Voting, value: int) -> bool:
     return any(is_quorum(sum(acceptor.votes[ballot] == value for acceptor in voting.acceptors)) for ballot in BALLOTS)
 
 
-@action(by=ACCEPTOR, says="leaves the ballots before {ballot}", source="IncreaseMaxBal")
+@action(by=ACCEPTOR, description="leaves the ballots before {ballot}", source="IncreaseMaxBal")
 def move_on(voting: Voting, acceptor: AcceptorId, ballot: Ballot) -> None:
     """An acceptor may do so at any time, without a vote."""
     require(not voting.acceptors[acceptor].knows(ballot))
     voting.acceptors[acceptor].known = ballot
 
 
-@action(by=ACCEPTOR, says="votes for {value} in ballot {ballot}", source="VoteFor")
+@action(by=ACCEPTOR, description="votes for {value} in ballot {ballot}", source="VoteFor")
 def vote(voting: Voting, acceptor: AcceptorId, ballot: Ballot, value: Value) -> None:
     """Once in a ballot, for what the others vote for there, if a quorum shows that it is safe."""
     voter = voting.acceptors[acceptor]

@@ -188,39 +188,42 @@ class Parametric:
 class Action(Parametric):
     """An action of the model. It can be called as the function that it is, or executed by a Model."""
 
-    def __init__(self, function: Callable[..., None], by: Actor, says: str, source: str, tags: tuple[str, ...]) -> None:
+    def __init__(
+        self, function: Callable[..., None], by: Actor, description: str, source: str, tags: tuple[str, ...]
+    ) -> None:
         super().__init__(function, states=1)
         self.by, self.source, self.tags = by, source, tags
-        self.says = says or self.name.replace("_", " ")
+        self.description = description or self.name.replace("_", " ")
         self._check_words()
 
     def _check_words(self) -> None:
-        """Raise UsageError if `says` names something that is no parameter."""
+        """Raise UsageError if `description` names something that is no parameter."""
         known = list(inspect.signature(self.function).parameters)[self.states :]
         try:
-            named = [name for _, name, _, _ in Formatter().parse(self.says) if name is not None]
+            named = [name for _, name, _, _ in Formatter().parse(self.description) if name is not None]
         except ValueError as error:
-            raise UsageError(f"`says` of {self.name}: {error}. Write {{{{ for a brace.") from error
+            raise UsageError(f"`description` of {self.name}: {error}. Write {{{{ for a brace.") from error
         for name in named:
             if name not in known:
-                raise UsageError(f"`says` of {self.name} names {{{name}}}, and that is no parameter. {one_of(known)}")
+                problem = f"`description` of {self.name} names {{{name}}}, and that is no parameter."
+                raise UsageError(f"{problem} {one_of(known)}")
 
     def __repr__(self) -> str:
         return f"<action {self.name}>"
 
 
 def action(
-    *, by: Actor, says: str = "", source: str = "", tags: tuple[str, ...] = ()
+    *, by: Actor, description: str = "", source: str = "", tags: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., None]], Action]:
     """Declare an action.
 
     Args:
         by: its actor.
-        says: what it does, for reports; `{parameter}` becomes the argument's label.
+        description: what it does, for reports; `{parameter}` becomes the argument's label.
         source: the function of the real system that it models.
         tags: names of groups that searches can select.
 
     Returns:
         A decorator for a function of the state and of parameters that are annotated with domains.
     """
-    return lambda function: Action(function, by, says, source, tags)
+    return lambda function: Action(function, by, description, source, tags)

@@ -55,9 +55,9 @@ class ActionInstance:
         return self.action.by.lane(self.action, self.args)
 
     @property
-    def says(self) -> str:
+    def description(self) -> str:
         """Return what it does, with the labels of its arguments."""
-        return self.action.says.format(**self.action.labels(self.args))
+        return self.action.description.format(**self.action.labels(self.args))
 
 
 @frozen
@@ -79,7 +79,7 @@ class PropertyInstance:
         return self.declaration.kind
 
     @property
-    def says(self) -> str:
+    def description(self) -> str:
         """Return its name with its arguments as reports print them."""
         labels = self.declaration.labels(self.args)
         return f"{self.declaration.name}({', '.join(f'{name} {label}' for name, label in labels.items())})"
@@ -129,9 +129,9 @@ class Model(Displayed):
     ) -> None:
         self.scenario = scenario
         self.variant = variant or scenario.default_variant
-        self.asked_bounds = dict(bounds or {})
-        self.asked_flags = dict(flags or {})
-        self.binding = scenario.binding(self.variant, self.asked_bounds, self.asked_flags)
+        self.bound_overrides = dict(bounds or {})
+        self.flag_overrides = dict(flags or {})
+        self.binding = scenario.binding(self.variant, self.bound_overrides, self.flag_overrides)
         check_sizes(scenario, self.binding)
         self.shape = RecordShape(scenario.state)
         with self.active():

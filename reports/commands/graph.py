@@ -109,7 +109,7 @@ def _object(drawing: Drawing, figures: Statistics) -> dict[str, Any]:
         "format": FORMAT,
         "scenario": model.scenario.name,
         "variant": model.variant,
-        "flags": dict(model.asked_flags),
+        "flags": dict(model.flag_overrides),
         "bounds": dict(model.binding.bounds),
         "states": len(explored.nodes),
         "left_out": explored.left_out,

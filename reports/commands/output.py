@@ -110,7 +110,7 @@ def diagnosis(target: Target, verdict: Verdict) -> list[str]:
         return list(target.reading.diagnose(None))
     with target.model.active():
         instances = [target.model.instance(key) for key in trace.actions]
-        return list(target.reading.diagnose([(instance.actor, instance.says) for instance in instances]))
+        return list(target.reading.diagnose([(instance.actor, instance.description) for instance in instances]))
 
 
 def _print(

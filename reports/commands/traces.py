@@ -49,7 +49,7 @@ def run_replay(options: Namespace) -> int:
         return code
     out = console()
     if result.answer is not None:
-        shown = evolve(opened.trace, variant=opened.model.variant, flags=opened.model.asked_flags)
+        shown = evolve(opened.trace, variant=opened.model.variant, flags=opened.model.flag_overrides)
         print_story(evolve(story_of(opened.model, shown), reproduce=""), out, unfold=options.unfold)
         out.print()
     out.print(Text(f"  {_outcome(opened, result)}", style="bold"), soft_wrap=True)
@@ -112,7 +112,7 @@ def _stops(opened: OpenedTrace, result: ReplayResult) -> str:
 
 
 def _outcome(opened: OpenedTrace, result: ReplayResult) -> str:
-    trace, variant = opened.trace, variant_text(opened.model.variant, opened.model.asked_flags)
+    trace, variant = opened.trace, variant_text(opened.model.variant, opened.model.flag_overrides)
     prop = visible(trace.prop or "deadlock")
     if result.answer is None:
         return (
@@ -138,7 +138,7 @@ def _replay_object(opened: OpenedTrace, result: ReplayResult, code: int, path: s
         "exit_code": code,
         "scenario": trace.scenario,
         "variant": opened.model.variant,
-        "flags": dict(opened.model.asked_flags),
+        "flags": dict(opened.model.flag_overrides),
         "bounds": dict(trace.bounds),
         "property": trace.prop,
         "steps": result.steps,

@@ -61,7 +61,7 @@ def command_of(cell: AuditCell, outcome: CellOutcome) -> str:
     words += ["--walks", str(WALKS), "--depth", str(WALK_DEPTH), "--uniform"] if engine == "walk" else []
     words += [word for name in cell.trial.properties for word in ("--property", name)]
     words += [word for name, size in cell.trial.bounds.items() for word in ("--bound", f"{name}={size}")]
-    flags = cell.model.asked_flags.items()
+    flags = cell.model.flag_overrides.items()
     words += [word for name, setting in flags for word in ("--flag", f"{name}={setting_text(setting)}")]
     return shlex.join(words)
 

@@ -87,7 +87,7 @@ def _heading(report: ReportedExplanation) -> Iterator[RenderableType]:
     events = sum(report.is_assumed(step.key) for _, steps in report.legs() for step in steps)
     length = done.trace.length if done.trace else 0
     yield Text.assemble((done.fit.value.upper(), STYLES[done.fit]), f"  {headline(report)}")
-    yield indented(f"{model.scenario.name}, variant {variant_text(model.variant, model.asked_flags)}", "dim")
+    yield indented(f"{model.scenario.name}, variant {variant_text(model.variant, model.flag_overrides)}", "dim")
     yield from (indented(fact, "dim") for fact in report.series.facts)
     if done.fit is not Fit.EXPLAINED and length:
         yield indented(f"Up to that snapshot, a behaviour of {length} steps with {events} assumed events:", "dim")
@@ -226,7 +226,7 @@ def explanation_object(report: ReportedExplanation, trace_file: Path | None) -> 
         "engine": "explain",
         "scenario": report.model.scenario.name,
         "variant": report.model.variant,
-        "flags": dict(report.model.asked_flags),
+        "flags": dict(report.model.flag_overrides),
         "bounds": dict(report.model.binding.bounds),
         "headline": headline(report),
         "facts": list(report.series.facts),

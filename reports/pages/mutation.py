@@ -108,7 +108,7 @@ def score_sentence(results: Sequence[MutantResult]) -> str:
 def baseline_text(baseline: Baseline) -> str:
     """Return a baseline in a line: scenario, variant, bounds that differ, and the number of its states."""
     bounds = "".join(f", {name} {size}" for name, size in baseline.trial.bounds.items())
-    variant = variant_text(baseline.model.variant, baseline.model.asked_flags)
+    variant = variant_text(baseline.model.variant, baseline.model.flag_overrides)
     states = f"{baseline.explorer.stored:,} states, {len(baseline.properties)} properties that hold"
     return f"{baseline.model.scenario.name}, {variant}{bounds}: {states}"
 
@@ -233,7 +233,7 @@ def _baseline(baseline: Baseline) -> dict[str, Any]:
     return {
         "scenario": baseline.name,
         "variant": baseline.model.variant,
-        "flags": {name: setting_text(value) for name, value in baseline.model.asked_flags.items()},
+        "flags": {name: setting_text(value) for name, value in baseline.model.flag_overrides.items()},
         "bounds": dict(baseline.model.binding.bounds),
         "distinct_states": baseline.explorer.stored,
         "properties": [prop.key for prop in baseline.properties],
@@ -273,7 +273,7 @@ def mutant_story(mutant: Mutant, outcome: MutantOutcome, baselines: Sequence[Bas
     prop = outcome.prop if outcome.status is MutantStatus.KILLED else None
     trace = Trace(
         model.scenario.name, model.variant, model.binding.bounds, states, outcome.actions, prop=prop,
-        loop=outcome.loop, labels=model.binding.labels, flags=model.asked_flags, found_by=outcome.evidence.value,
+        loop=outcome.loop, labels=model.binding.labels, flags=model.flag_overrides, found_by=outcome.evidence.value,
         shortest="exhaust" if outcome.evidence is Evidence.EXHAUSTIVE else None,
     )  # fmt: skip
     return story_of(model, trace)

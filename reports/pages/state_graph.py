@@ -82,7 +82,7 @@ def about(model: Model) -> str:
     bounds = model.binding.bounds
     sizes = ", ".join(f"{name} {size}" for name, size in bounds.items() if size)
     sizes += ", all others 0" if sizes and not all(bounds.values()) else ""
-    return f"{model.scenario.name}, variant {variant_text(model.variant, model.asked_flags)}; {sizes or 'no bounds'}"
+    return f"{model.scenario.name}, variant {variant_text(model.variant, model.flag_overrides)}; {sizes or 'no bounds'}"
 
 
 # States.

@@ -129,7 +129,7 @@ def _replayed(model: Model, prop: PropertyInstance, wanted: DocumentCounterexamp
 
 def _trace(model: Model, prop: PropertyInstance, states: tuple[tuple[int, ...], ...], steps: tuple[str, ...]) -> Trace:
     return Trace(
-        reference_of(model), model.variant, model.binding.bounds, states, steps, prop.key, flags=model.asked_flags
+        reference_of(model), model.variant, model.binding.bounds, states, steps, prop.key, flags=model.flag_overrides
     )
 
 

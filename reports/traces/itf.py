@@ -70,7 +70,7 @@ def _state(model: Model, index: int, step: ActionInstance | None, trace: Trace) 
     numbers = iter(trace.states[index])
     meta: dict[str, Any] = {"index": index}
     if step is not None:
-        meta |= {"action": step.key, "actor": step.actor, "says": step.says}
+        meta |= {"action": step.key, "actor": step.actor, "description": step.description}
     variables = {name: expression(shape, numbers) for name, shape in shapes_of(model.scenario.state)}
     return {"#meta": meta, **variables, ACTION: step.action.name if step else "init", PICKS: _picks(model, step)}
 

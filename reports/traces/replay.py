@@ -62,7 +62,7 @@ def open_trace(trace: Trace, variant: str | None = None, flags: Mapping[str, str
     changed = {name: setting_from(scenario, name, text) for name, text in (flags or {}).items()}
     model = Model(scenario, wanted, trace.bounds, {**trace.flags, **changed})
     now = trace_digest(model, trace.prop)
-    other = wanted != trace.variant or model.asked_flags != dict(trace.flags)
+    other = wanted != trace.variant or model.flag_overrides != dict(trace.flags)
     if not trace.fingerprint or not now or now == trace.fingerprint or other:
         return OpenedTrace(model, trace, is_other=other)
     was = visible(trace.fingerprint, 40)
@@ -158,7 +158,7 @@ def stamped(trace: Trace, model: Model, reference: str) -> Trace:
         trace,
         scenario=reference,
         labels=dict(model.binding.labels),
-        flags=dict(model.asked_flags),
+        flags=dict(model.flag_overrides),
         bounds=dict(model.binding.bounds),
         fingerprint=trace_digest(model, trace.prop),
     )

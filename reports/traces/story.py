@@ -191,7 +191,7 @@ def story_of(model: Model, trace: Trace) -> Story:
 
 def _in_words(model: Model, prop: PropertyInstance | None) -> str:
     with model.active():
-        return prop.says if prop else ""
+        return prop.description if prop else ""
 
 
 def headline(model: Model, trace: Trace, prop: PropertyInstance | None) -> str:
@@ -224,7 +224,7 @@ def _steps(
         changed = changes(model, parts, trace.states[number - 1], trace.states[number])
         marked = [_marked(change, read) for change in changed]
         with model.active():
-            actor, text = _shown(instance.actor), _shown(instance.says)
+            actor, text = _shown(instance.actor), _shown(instance.description)
         steps.append(
             StoryStep(
                 number=number,

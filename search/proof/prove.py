@@ -127,7 +127,8 @@ class _ProofVerdict:
         trace = Trace(
             scenario=reference_of(model), variant=model.variant, bounds=model.binding.bounds,
             states=states, actions=actions, prop=path.prop.prop.key, labels=model.binding.labels,
-            found_by="prove", shortest="prove" if is_shortest else None, command=self.command, flags=model.asked_flags,
+            found_by="prove", shortest="prove" if is_shortest else None, command=self.command,
+            flags=model.flag_overrides,
         )  # fmt: skip
         return Finding(path.prop.prop.key, 1, trace)
 

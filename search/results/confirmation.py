@@ -78,7 +78,7 @@ def confirmed_trace(
     return Trace(
         scenario=reference_of(model), variant=model.variant, bounds=model.binding.bounds, states=states,
         actions=actions, prop=None if prop is None else prop.key, labels=model.binding.labels, seed=origin.seed,
-        found_by=origin.found_by, shortest=origin.shortest, command=origin.command, flags=model.asked_flags,
+        found_by=origin.found_by, shortest=origin.shortest, command=origin.command, flags=model.flag_overrides,
         loop=loop,
     )  # fmt: skip
 

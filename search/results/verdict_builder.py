@@ -39,7 +39,7 @@ class VerdictBuilder:
         model = self.model
         return Verdict(
             answer=answer, strength=strength, engine=self.engine, scenario=model.scenario.name, variant=model.variant,
-            bounds=model.binding.bounds, flags=model.asked_flags, command=self.command,
+            bounds=model.binding.bounds, flags=model.flag_overrides, command=self.command,
             properties=tuple(dict.fromkeys(prop.declaration.name for prop in self.properties)), **fields,
         )  # fmt: skip
 

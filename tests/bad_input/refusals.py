@@ -17,12 +17,12 @@ DIE_HARD = "kwalk.model.examples.die_hard:DIE_HARD"
 LOST_UPDATE = "kwalk.model.examples.lost_update:LOST_UPDATE"
 
 
-def assert_refused(ran: Ran, *says: str, printed: bool = False) -> None:
+def assert_refused(ran: Ran, *expected: str, printed: bool = False) -> None:
     """One harmless message on standard error that says all this, exit code 2, and (unless `printed`) nothing else."""
     assert (ran.code, ran.out if not printed else "") == (2, ""), ran
     assert ran.err.startswith("kwalk: ") and ran.err.count("\n") == 1, ran.err
     assert ran.err.removesuffix("\n").isprintable() and len(ran.err) < 1000
-    for words in says:
+    for words in expected:
         assert words in ran.err
 
 

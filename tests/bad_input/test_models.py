@@ -83,8 +83,8 @@ def scenario(**changed: str) -> str:
     return model(f"S = Scenario({', '.join(f'{name}={value}' for name, value in fields.items())})")
 
 
-def action(body: str, parameters: str = "", says: str = "''") -> str:
-    head = f"@action(by=COOK, says={says})\ndef cook(pot: Pot{parameters}) -> None:\n    "
+def action(body: str, parameters: str = "", description: str = "''") -> str:
+    head = f"@action(by=COOK, description={description})\ndef cook(pot: Pot{parameters}) -> None:\n    "
     return model(f"{head}{body}\n\nS = Scenario('s', '', Pot, [cook], [low], bounds={{'pots': 2}})")
 
 
@@ -103,10 +103,10 @@ def explored(kwalk, tmp_path):
     return explore
 
 
-@pytest.mark.parametrize(("body", "line", "says"), ACTIONS.values(), ids=ACTIONS)
-def test_what_cannot_be_lifted_is_refused_with_its_line_and_what_to_write_instead(explored, body, line, says):
+@pytest.mark.parametrize(("body", "line", "expected"), ACTIONS.values(), ids=ACTIONS)
+def test_what_cannot_be_lifted_is_refused_with_its_line_and_what_to_write_instead(explored, body, line, expected):
     ran, file = explored(action(body))
-    assert_refused(ran, f"{file}:{FIRST + 2 + line}: cannot lift this: ", "Instead: ", says)
+    assert_refused(ran, f"{file}:{FIRST + 2 + line}: cannot lift this: ", "Instead: ", expected)
 
 
 def test_a_call_of_what_is_no_model_is_refused_with_the_action_that_makes_it(explored):
@@ -138,51 +138,51 @@ def test_an_invariant_that_changes_the_state_is_refused(explored):
 
 
 @pytest.mark.parametrize(
-    "body, says",
+    "body, expected",
     [
         ("    require(False)", "has no initial state within its bounds: begin is not"),
         ("    pot.level = 9", "begin() leaves its domain: Pot.level must be an int in 0 … 3 (got 9)"),
         ("    pot.level = [][0]", "IndexError: list index out of range. Correct the model there"),
     ],
 )
-def test_a_beginning_that_does_not_work_is_refused(explored, body, says):
+def test_a_beginning_that_does_not_work_is_refused(explored, body, expected):
     begin = f"def begin(pot: Pot) -> None:\n{body}\n\n"
     ran, _ = explored(model(f"{begin}S = Scenario('s', '', Pot, [fill], [low], initial=begin)"))
-    assert_refused(ran, says)
+    assert_refused(ran, expected)
 
 
 @pytest.mark.parametrize(
-    "parameters, says",
+    "parameters, expected",
     [
         (", much: int", "parameter 'much' of cook has no domain (its annotation is <class 'int'>). Annotate it with"),
         (", much", "parameter 'much' of cook has no domain"),
         (", much: 'Annotated[int, PANS]'", "an annotation of cook has no meaning: name 'PANS' is not defined"),
     ],
 )
-def test_a_parameter_without_a_domain_is_refused_with_the_line_of_its_action(explored, parameters, says):
+def test_a_parameter_without_a_domain_is_refused_with_the_line_of_its_action(explored, parameters, expected):
     ran, file = explored(action("pot.level = 1", parameters))
-    assert_refused(ran, f"{file}:{FIRST}: ", says)
+    assert_refused(ran, f"{file}:{FIRST}: ", expected)
 
 
 @pytest.mark.parametrize(
-    "source, line, says",
+    "source, line, expected",
     [
         (model("S = Scenario("), 0, "SyntaxError: '(' was never closed"),
         (model("import no_such_package"), 0, "ModuleNotFoundError: No module named 'no_such_package'"),
         (model("from kwalk.model.language import acton"), 0, "ImportError: cannot import name 'acton'"),
         (model("\n1 / 0"), 1, "ZeroDivisionError: division by zero"),
         (model("raise SystemExit(0)"), 0, "SystemExit: 0"),
-        (action("pot.level = 1", says="'adds {salt}'"), 0, "`says` of cook names {salt}, and that is no parameter"),
-        (action("pot.level = 1", says="'adds {'"), 0, "`says` of cook: "),
+        (action("pot.level = 1", description="'adds {salt}'"), 0, "`description` of cook names {salt}, "),
+        (action("pot.level = 1", description="'adds {'"), 0, "`description` of cook: "),
     ],
 )
-def test_a_module_that_cannot_be_imported_is_refused_with_the_line_that_fails(explored, source, line, says):
+def test_a_module_that_cannot_be_imported_is_refused_with_the_line_that_fails(explored, source, line, expected):
     ran, file = explored(source)
-    assert_refused(ran, "Cannot import 'bad_model_", f"{file}:{FIRST + line}: ", says)
+    assert_refused(ran, "Cannot import 'bad_model_", f"{file}:{FIRST + line}: ", expected)
 
 
 @pytest.mark.parametrize(
-    "changed, says",
+    "changed, expected",
     [
         ({"actions": "[fill, fill]"}, "lists the action 'fill' twice"),
         ({"properties": "[low, low]"}, "lists the property 'low' twice"),
@@ -198,9 +198,9 @@ def test_a_module_that_cannot_be_imported_is_refused_with_the_line_that_fails(ex
         ({"name": "3"}, "`name` must be a text that is not empty (got 3)"),
     ],
 )
-def test_a_scenario_with_a_field_of_the_wrong_kind_is_refused_where_it_is_declared(explored, changed, says):
+def test_a_scenario_with_a_field_of_the_wrong_kind_is_refused_where_it_is_declared(explored, changed, expected):
     ran, file = explored(scenario(**changed))
-    assert_refused(ran, f"{file}:{FIRST}: Scenario ", says)
+    assert_refused(ran, f"{file}:{FIRST}: Scenario ", expected)
 
 
 DECLARATIONS = {
@@ -218,9 +218,9 @@ DECLARATIONS = {
 
 @pytest.mark.parametrize("case", DECLARATIONS)
 def test_a_field_that_cannot_be_declared_is_refused_with_its_line_and_what_to_write(explored, case):
-    declared, *says = DECLARATIONS[case]
+    declared, *expected = DECLARATIONS[case]
     ran, file = explored(model(DECLARED.format(declared)))
-    assert_refused(ran, f"{file}:{FIRST + DECLARED[: DECLARED.index('{}')].count(chr(10))}: ", *says)
+    assert_refused(ran, f"{file}:{FIRST + DECLARED[: DECLARED.index('{}')].count(chr(10))}: ", *expected)
 
 
 USES = {
@@ -240,9 +240,9 @@ USES = {
 
 @pytest.mark.parametrize("case", USES)
 def test_what_containers_do_not_have_is_refused_with_what_they_have(explored, case):
-    used, says = USES[case]
+    used, expected = USES[case]
     ran, file = explored(model(USED.format(used)))
-    assert_refused(ran, f"{file}:{FIRST + USED[: USED.index('{}')].count(chr(10))}: cannot lift this: ", says)
+    assert_refused(ran, f"{file}:{FIRST + USED[: USED.index('{}')].count(chr(10))}: cannot lift this: ", expected)
 
 
 def test_two_actions_of_one_name_are_refused_with_the_places_of_both(explored):

@@ -36,9 +36,9 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize(("words", "says"), NAMES.values(), ids=NAMES)
-def test_an_unknown_name_is_refused_with_what_is_known(kwalk, tmp_path, words, says):
-    assert_refused(kwalk(*words), *says)
+@pytest.mark.parametrize(("words", "expected"), NAMES.values(), ids=NAMES)
+def test_an_unknown_name_is_refused_with_what_is_known(kwalk, tmp_path, words, expected):
+    assert_refused(kwalk(*words), *expected)
     assert left_in(tmp_path) == set()
 
 
@@ -56,9 +56,9 @@ SIZES = {
 }
 
 
-@pytest.mark.parametrize(("size", "says"), SIZES.items())
-def test_a_size_that_a_domain_cannot_have_is_refused(kwalk, size, says):
-    assert_refused(kwalk("exhaust", CORE, "--bound", size), says)
+@pytest.mark.parametrize(("size", "expected"), SIZES.items())
+def test_a_size_that_a_domain_cannot_have_is_refused(kwalk, size, expected):
+    assert_refused(kwalk("exhaust", CORE, "--bound", size), expected)
 
 
 def test_a_budget_of_faults_may_be_nought(kwalk):
@@ -68,7 +68,7 @@ def test_a_budget_of_faults_may_be_nought(kwalk):
 
 
 @pytest.mark.parametrize(
-    "option, values, says",
+    "option, values, expected",
     [
         ("--seconds", ["0", "-1", "nan", "inf", "1e400", "soon", ""], "is not a number of seconds above 0"),
         ("--workers", ["0", "-1", "1.5", "all", "1000000", ""], "is not a whole number in 1 … 256"),
@@ -78,9 +78,9 @@ def test_a_budget_of_faults_may_be_nought(kwalk):
         ("--out", [""], "the value is empty"),
     ],
 )
-def test_a_value_that_makes_no_sense_is_refused_with_what_would(kwalk, option, values, says):
+def test_a_value_that_makes_no_sense_is_refused_with_what_would(kwalk, option, values, expected):
     for value in values:
-        assert_refused(kwalk("walk", DIE_HARD, f"{option}={value}"), f"argument {option}", says, "--help")
+        assert_refused(kwalk("walk", DIE_HARD, f"{option}={value}"), f"argument {option}", expected, "--help")
 
 
 @pytest.mark.parametrize("memory", ["0", "-1", "lots", "1e30", "inf"])
@@ -103,7 +103,7 @@ def test_a_size_that_makes_no_sense_is_refused_in_a_call_too(size):
 
 
 @pytest.mark.parametrize(
-    "wrong, says",
+    "wrong, expected",
     [
         ({"scenario": "lost-updat"}, "Did you mean 'lost-update'"),
         ({"scenario": 3}, "A scenario is a Scenario, or the name of one"),
@@ -115,6 +115,6 @@ def test_a_size_that_makes_no_sense_is_refused_in_a_call_too(size):
         ({"seconds": "soon"}, "must be a number above 0"),
     ],
 )
-def test_an_assertion_about_nothing_is_an_error_and_no_failure(wrong, says):
-    with pytest.raises(UsageError, match=says):
+def test_an_assertion_about_nothing_is_an_error_and_no_failure(wrong, expected):
+    with pytest.raises(UsageError, match=expected):
         assert_holds(**({"scenario": SCENARIO} | wrong))

@@ -22,9 +22,9 @@ HOSTILE = "<script>alert(1)</script>\x1b[31m../x"
 def refused(kwalk, tmp_path) -> Callable[..., None]:
     """Hunt from a snapshot with this content; it must be refused and say this."""
 
-    def check(content: bytes, *says: str) -> None:
+    def check(content: bytes, *expected: str) -> None:
         (tmp_path / "cluster.json").write_bytes(content)
-        assert_refused(kwalk("hunt", "--from", "cluster.json"), *says)
+        assert_refused(kwalk("hunt", "--from", "cluster.json"), *expected)
         assert left_in(tmp_path) == {"cluster.json"}
 
     return check
@@ -39,7 +39,7 @@ def cut_partition_metadata(document: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "change, says",
+    "change, expected",
     [
         (replica_on_a_broker_that_is_not_there, ["names a broker that does not exist", "(got 9). Allowed: 1, 2, 3."]),
         (cut_partition_metadata, ["brokers.1.dirs.t-0.partition_metadata is truncated or garbled", "Allowed: "]),
@@ -49,12 +49,12 @@ def cut_partition_metadata(document: dict[str, Any]) -> None:
         (lambda document: document.update(version="9.9.9"), ["Kafka 9.9.9", "does not model", "3.4.1, 3.9.0"]),
     ],
 )
-def test_a_snapshot_with_something_missing_or_wrong_is_refused_with_its_place(refused, change, says):
-    refused(changed(change), *says)
+def test_a_snapshot_with_something_missing_or_wrong_is_refused_with_its_place(refused, change, expected):
+    refused(changed(change), *expected)
 
 
 @pytest.mark.parametrize(
-    "content, says",
+    "content, expected",
     [
         (b"", "is not JSON"),
         (b'{"brokers": ', "is not JSON"),
@@ -66,8 +66,8 @@ def test_a_snapshot_with_something_missing_or_wrong_is_refused_with_its_place(re
     ],
     ids=["empty", "cut short", "binary", "a list", "an empty object", "brackets", "braces"],
 )
-def test_what_is_no_snapshot_is_refused(refused, content, says):
-    refused(content, says)
+def test_what_is_no_snapshot_is_refused(refused, content, expected):
+    refused(content, expected)
 
 
 def test_the_command_itself_refuses_a_gigabyte_before_it_reads_it(process, tmp_path):

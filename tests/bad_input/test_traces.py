@@ -34,11 +34,11 @@ def meta(name: str) -> Any:
 def refused(kwalk, tmp_path) -> Callable[..., None]:
     """Show and replay a file with this content; both must refuse it, name it, and say this."""
 
-    def check(content: dict[str, Any] | bytes, *says: str) -> None:
+    def check(content: dict[str, Any] | bytes, *expected: str) -> None:
         file = tmp_path / "some.itf.json"
         file.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
         for command in ("show", "replay"):
-            assert_refused(kwalk(command, file.name), "'some.itf.json'", *says)
+            assert_refused(kwalk(command, file.name), "'some.itf.json'", *expected)
         assert left_in(tmp_path) == {file.name}
 
     return check
@@ -49,7 +49,7 @@ def test_the_trace_that_these_tests_change_is_sound(kwalk):
 
 
 @pytest.mark.parametrize(
-    "changed, says",
+    "changed, expected",
     [
         ({"scenario": "die-hard"}, "belongs to another model, or to another version of it. No variant named 'no-lock'"),
         ({"scenario": "lost-updates"}, "Did you mean 'lost-update'?"),
@@ -64,8 +64,8 @@ def test_the_trace_that_these_tests_change_is_sound(kwalk):
         ({"bounds": {"threads": 2**31 - 1}}, "Give smaller bounds"),
     ],
 )
-def test_a_trace_of_another_model_variant_or_bound_is_refused(refused, changed, says):
-    refused(page(**changed), says)
+def test_a_trace_of_another_model_variant_or_bound_is_refused(refused, changed, expected):
+    refused(page(**changed), expected)
 
 
 def test_a_trace_of_another_version_of_the_model_is_tried_with_a_warning(kwalk, tmp_path):
@@ -95,7 +95,7 @@ def edited(change: Callable[[list[str], list[str]], None]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "change, says",
+    "change, expected",
     [
         (lambda actions, _: actions.reverse(), "no step fits; step 1, write("),
         (lambda actions, _: actions.pop(), "it has 3 actions and 5 states; there must be one more state"),
@@ -109,12 +109,12 @@ def edited(change: Callable[[list[str], list[str]], None]) -> dict[str, Any]:
         (lambda _, vectors: vectors.__setitem__(2, "9" * 10**6), "vector 2 is not a list of small numbers"),
     ],
 )
-def test_a_trace_whose_steps_were_edited_is_refused_with_the_step(refused, change, says):
-    refused(edited(change), says)
+def test_a_trace_whose_steps_were_edited_is_refused_with_the_step(refused, change, expected):
+    refused(edited(change), expected)
 
 
 @pytest.mark.parametrize(
-    "content, says",
+    "content, expected",
     [
         (b"", "is not JSON"),
         (b"PK\x03\x04\xff", "it is not UTF-8 text"),
@@ -128,8 +128,8 @@ def test_a_trace_whose_steps_were_edited_is_refused_with_the_step(refused, chang
     ],
     ids=["empty", "binary", "cut short", "a list", "no meta", "no actions", "brackets", "braces", "a long line"],
 )
-def test_a_file_that_is_no_trace_is_refused(refused, content, says):
-    refused(content, says)
+def test_a_file_that_is_no_trace_is_refused(refused, content, expected):
+    refused(content, expected)
 
 
 def test_a_trace_of_a_gigabyte_is_refused_before_it_is_read(process, tmp_path):

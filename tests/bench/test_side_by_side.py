@@ -113,8 +113,8 @@ def test_plain_python_counts_what_the_size_has():
 
 
 def counting(distinct: int, tool: str = "mine", rate: int = 1000) -> Entry:
-    says = f"print('distinct={distinct} generated=8129 states/s={rate}')"
-    return Entry(tool, Work.ONE_CORE, (sys.executable, "-c", says), reading.search)
+    source = f"print('distinct={distinct} generated=8129 states/s={rate}')"
+    return Entry(tool, Work.ONE_CORE, (sys.executable, "-c", source), reading.search)
 
 
 def test_another_count_fails_the_bench(monkeypatch, capsys):

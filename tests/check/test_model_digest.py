@@ -14,7 +14,7 @@ from kwalk.search.kernel.model_digest import digests, model_digest, term_names, 
 
 CLOCK = '''"""A clock."""
 from kwalk.model.language import (
-    Actor, Bound, Fifo, Flag, Scenario, action, always, fifo, flag, number, require, state, when_quiet,
+    Actor, Bound, Fifo, Flag, Scenario, action, always, fifo, flag, number, require, state, when_quiescent,
 )
 
 HANDS = Bound("hands", "hands that it has")
@@ -26,7 +26,7 @@ class Clock:
     struck: bool = flag()
     chimes: Fifo[int] = fifo(number(0, 3), HANDS)
 
-@action(by=Actor("clock"), says="goes on")
+@action(by=Actor("clock"), description="goes on")
 def tick(clock: Clock) -> None:
     require(clock.hour < 2)
     clock.hour += 1
@@ -56,7 +56,11 @@ SAME = {
     "comments, docstrings and layout": [
         ("    require(clock.hour < 2)", '    """On."""\n\n    require(clock.hour < 2)  # until the end'),
     ],
-    "texts for people": [('says="goes on"', 'says="ticks"'), ('"it is late"', '"it is slow"'), ("It ticks.", "Tick.")],
+    "texts for people": [
+        ('description="goes on"', 'description="ticks"'),
+        ('"it is late"', '"it is slow"'),
+        ("It ticks.", "Tick."),
+    ],
     "a guard the other way round": [("require(clock.hour < 2)", "require(not 2 <= clock.hour)")],
     "a helper": [
         ("    clock.hour += 1\n", "    forward(clock)\n"),
@@ -71,7 +75,7 @@ OTHER = {
     "an effect": [("clock.hour, clock.struck = 0, False", "clock.hour, clock.struck = 0, True")],
     "a condition": [("LOUD and clock.hour == 2", "LOUD and clock.hour == 1")],
     "a property": [("return clock.hour <= 2", "return clock.hour <= 1")],
-    "the kind of a property": [('@always(symptom="it is late")', '@when_quiet(symptom="it is late")')],
+    "the kind of a property": [('@always(symptom="it is late")', '@when_quiescent(symptom="it is late")')],
     "the name of a property": [("in_time", "on_time")],
     "a step's name": [("tick", "tock")],
     "who acts": [('Actor("clock")', 'Actor("clock", system=False)')],

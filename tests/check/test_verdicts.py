@@ -21,7 +21,7 @@ class Counter:
     value: int = number(0, 9)
 
 
-@action(by=USER, says="the user counts")
+@action(by=USER, description="the user counts")
 def advance(counter: Counter) -> None:
     """Stop at 3."""
     require(counter.value < 3)

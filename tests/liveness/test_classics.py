@@ -38,7 +38,8 @@ def test_long_states_are_looked_through_as_well():
 
 def test_and_not_if_nobody_has_to_pass_the_token_on():
     lazy = Actor("detection", system=False)
-    idle = [Action(a.function, lazy, a.says, a.source, a.tags) for a in EWD840.actions if a.by is not COMPUTATION]
+    others = [action for action in EWD840.actions if action.by is not COMPUTATION]
+    idle = [Action(a.function, lazy, a.description, a.source, a.tags) for a in others]
     active = [a for a in EWD840.actions if a.by is COMPUTATION]
     scenario = evolve(EWD840, actions=(*idle, *active))
     verdict, endless = found(scenario)

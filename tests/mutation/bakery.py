@@ -58,14 +58,14 @@ def anything_left(bakery: Bakery) -> bool:
     return bakery.baked > bakery.sold
 
 
-@action(by=BAKER, says="heats oven {oven}")
+@action(by=BAKER, description="heats oven {oven}")
 def heat(bakery: Bakery, oven: Oven) -> None:
     """One oven at a time."""
     require(not any(bakery.hot) and bakery.baked < LOAVES)
     bakery.hot[oven] = True
 
 
-@action(by=BAKER, says="takes a loaf out of oven {oven}")
+@action(by=BAKER, description="takes a loaf out of oven {oven}")
 def bake(bakery: Bakery, oven: Oven) -> None:
     """The oven cools down."""
     require(bakery.hot[oven])
@@ -76,7 +76,7 @@ def bake(bakery: Bakery, oven: Oven) -> None:
         bakery.dusty = True
 
 
-@action(by=GUEST, says="buys a loaf")
+@action(by=GUEST, description="buys a loaf")
 def buy(bakery: Bakery) -> None:
     """If there is one."""
     require(anything_left(bakery))
@@ -86,21 +86,21 @@ def buy(bakery: Bakery) -> None:
         bakery.dusty = True
 
 
-@action(by=GUEST, says="leaves dust")
+@action(by=GUEST, description="leaves dust")
 def make_dust(bakery: Bakery) -> None:
     """Nobody minds."""
     require(not bakery.dusty or not bakery.clean)
     bakery.dusty = True
 
 
-@action(by=GUEST, says="looks into the oven that was used last")
+@action(by=GUEST, description="looks into the oven that was used last")
 def look(bakery: Bakery) -> None:
     """It is cold by then."""
     require(bakery.last is not None)
     bakery.hot[bakery.last] = bakery.hot[bakery.last] and bakery.sold <= bakery.baked
 
 
-@action(by=GUEST, says="sweeps")
+@action(by=GUEST, description="sweeps")
 def sweep(bakery: Bakery) -> None:
     """While there is bread, which is asked twice."""
     require(bakery.sold < bakery.baked)

@@ -26,13 +26,13 @@ def rise(pond: Pond) -> None:
     pond.level = min(pond.level + 1, 2)
 
 
-@action(by=SUN, says="melts snow")
+@action(by=SUN, description="melts snow")
 def melt(pond: Pond) -> None:
     """There is always more of it."""
     rise(pond)
 
 
-@action(by=SUN, says="shines on a full pond")
+@action(by=SUN, description="shines on a full pond")
 def shine(pond: Pond) -> None:
     """What would happen at 3 is never seen."""
     require(pond.level == 3)

@@ -43,16 +43,16 @@ def test_a_wrong_configuration_is_refused_before_anything_starts(kwalk, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "expected"),
     [
         ((), "Name either a configuration"), (("none.toml",), "Cannot read 'none.toml': no such file"),
         (("--resume", "none"), "is not a readable manifest"),
         (("--resume", "none", "--out", "other"), "leave out --out"),
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_is_refused(kwalk, words, says):
+def test_what_makes_no_sense_is_refused(kwalk, words, expected):
     ran = kwalk("nightly", *words)
-    assert (ran.code, ran.out) == (2, "") and says in ran.err
+    assert (ran.code, ran.out) == (2, "") and expected in ran.err
 
 
 def test_a_run_is_quiet_off_a_terminal_and_names_its_files(kwalk, tmp_path, monkeypatch):

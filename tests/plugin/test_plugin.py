@@ -62,7 +62,7 @@ def test_another_variant_of_the_whole_run_mends_the_failure(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "says"),
+    ("option", "value", "expected"),
     [
         ("--kwalk-seconds", "0", "'0' is not a number of seconds above 0"),
         ("--kwalk-seconds", "soon", "'soon' is not a number of seconds above 0"),
@@ -71,9 +71,9 @@ def test_another_variant_of_the_whole_run_mends_the_failure(tmp_path):
         ("--kwalk-profile", "weekly", "invalid choice: 'weekly'"),
     ],
 )
-def test_a_value_that_makes_no_sense_is_refused_before_any_test_runs(tmp_path, option, value, says):
+def test_a_value_that_makes_no_sense_is_refused_before_any_test_runs(tmp_path, option, value, expected):
     output = run_pytest(tmp_path, f"{option}={value}")
-    assert f"argument {option}: {says}" in output
+    assert f"argument {option}: {expected}" in output
     assert "passed" not in output
 
 

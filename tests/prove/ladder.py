@@ -17,21 +17,21 @@ class Ladder:
     clock: int = number(0, 3)
 
 
-@action(by=CLIMBER, says="climbs")
+@action(by=CLIMBER, description="climbs")
 def climb(ladder: Ladder) -> None:
     """One rung, or two where the ladder is steep."""
     require(ladder.rung < RUNGS - 1 or (not STEEP and ladder.rung < RUNGS))
     ladder.rung += 2 if STEEP else 1
 
 
-@action(by=CLIMBER, says="slips")
+@action(by=CLIMBER, description="slips")
 def slip(ladder: Ladder) -> None:
     """From an odd rung of a steep ladder, which the climber cannot reach."""
     require(STEEP and ladder.rung % 2 == 1)
     ladder.fell = True
 
 
-@action(by=CLIMBER, says="waits")
+@action(by=CLIMBER, description="waits")
 def wait(ladder: Ladder) -> None:
     """The clock moves on."""
     ladder.clock = (ladder.clock + 1) % 4

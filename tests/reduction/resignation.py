@@ -40,7 +40,7 @@ class Town:
     closed: bool = flag()
 
 
-@action(by=CARRIER, says="brings house {house} its letter")
+@action(by=CARRIER, description="brings house {house} its letter")
 def deliver(town: Town, house: House) -> None:
     """Each delivery touches its own house only; the last one sends an answer."""
     require(town.waits[house])
@@ -49,7 +49,7 @@ def deliver(town: Town, house: House) -> None:
         town.answer = True
 
 
-@action(by=OFFICE, says="gets the answer and closes")
+@action(by=OFFICE, description="gets the answer and closes")
 def close(town: Town) -> None:
     """What waits is thrown away."""
     require(town.answer)

@@ -36,7 +36,7 @@ class Plank:
     steps: Array[int] = array(WALKERS, number(0, 3))
 
 
-@action(by=LEGS, says="walker {walker} takes a step")
+@action(by=LEGS, description="walker {walker} takes a step")
 def walk(plank: Plank, walker: Walker) -> None:
     """The first of them does not see the end of the plank."""
     require(walker == 0 or plank.steps[walker] < 3)

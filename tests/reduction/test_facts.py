@@ -35,7 +35,7 @@ class Council:
     board: Array[int] = array(PLACES, number(0, 5))
 
 
-@action(by=COUNCILLOR, says="{member} is elected")
+@action(by=COUNCILLOR, description="{member} is elected")
 def elect(council: Council, member: Member) -> None:
     """Each election begins a term."""
     require(council.seats[member].term == 0 and council.term < 5)
@@ -43,14 +43,14 @@ def elect(council: Council, member: Member) -> None:
     council.seats[member].term = council.term
 
 
-@action(by=COUNCILLOR, says="{member} pins a note to {place}")
+@action(by=COUNCILLOR, description="{member} pins a note to {place}")
 def pin(council: Council, member: Member, place: Place) -> None:
     """Where there is none."""
     require(council.seats[member].term > 0 and council.board[place] == 0)
     council.board[place] = council.seats[member].term
 
 
-@action(by=COUNCILLOR, says="{member} resigns")
+@action(by=COUNCILLOR, description="{member} resigns")
 def resign(council: Council, member: Member) -> None:
     """And takes its notes along."""
     require(council.seats[member].term > 0)

@@ -30,14 +30,14 @@ class Shop:
     sold: bool = flag()
 
 
-@action(by=SHOP, says="closes")
+@action(by=SHOP, description="closes")
 def close(shop: Shop) -> None:
     """Comes first in order, and makes the other impossible."""
     require(not shop.closed)
     shop.closed = True
 
 
-@action(by=SHOP, says="sells")
+@action(by=SHOP, description="sells")
 def sell(shop: Shop) -> None:
     """Would do the same after closing, were it possible."""
     require(not shop.closed and not shop.sold)

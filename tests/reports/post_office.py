@@ -103,21 +103,21 @@ class Street:
     seals: Fresh = fresh(SEALS)
 
 
-@action(by=CUSTOMER, says="posts a letter to {house}, class {speed}")
+@action(by=CUSTOMER, description="posts a letter to {house}, class {speed}")
 def post(street: Street, house: House, speed: Class) -> None:
     """Every letter gets a seal of its own."""
     seal = street.seals.take()
     street.queue.push(Letter(house, speed, seal, None))
 
 
-@action(by=CUSTOMER, says="lets the dog out")
+@action(by=CUSTOMER, description="lets the dog out")
 def let_dog_out(street: Street, house: House) -> None:
     """The dog stays out."""
     require(not street.doors[house].dog_out)
     street.doors[house].dog_out = True
 
 
-@action(by=DRIVER, says="drives a mile", source="Van.drive")
+@action(by=DRIVER, description="drives a mile", source="Van.drive")
 def drive(street: Street) -> None:
     """The van drives while letters wait."""
     require(not street.queue.is_empty)
@@ -125,7 +125,7 @@ def drive(street: Street) -> None:
     street.van.parked = False
 
 
-@action(by=POSTMAN, says="delivers the oldest letter", source="Postman.deliver")
+@action(by=POSTMAN, description="delivers the oldest letter", source="Postman.deliver")
 def deliver(street: Street) -> None:
     """Into the box, or to the dog."""
     require(not street.queue.is_empty)

@@ -16,7 +16,7 @@ UNLOCKED, QUEUE = "kwalk.model.examples.lost_update:LOST_UPDATE", "kwalk.model.e
 
 def test_a_flag_set_otherwise_is_what_another_variant_has():
     assert Model(LOST_UPDATE, "no-lock", flags={"lock": True}).binding == Model(LOST_UPDATE, "lock").binding
-    assert Model(LOST_UPDATE, "no-lock").asked_flags == {}
+    assert Model(LOST_UPDATE, "no-lock").flag_overrides == {}
 
 
 def test_the_flags_of_a_scenario_are_found_where_its_modules_declare_them():

@@ -162,7 +162,7 @@ def test_other_bounds_go_to_another_file(kwalk, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "expected"),
     [
         (("die-hrd",), ["Did you mean 'die-hard'?"]),
         ((DIE_HARD, "--most", "0"), ["argument --most", "'0' is not a whole number in 1 … "]),
@@ -174,8 +174,8 @@ def test_other_bounds_go_to_another_file(kwalk, tmp_path):
         (("tests.search.post_office:BROKEN", "--most", "1000"), ["overflow() leaves its domain", "happens after"]),
     ],
 )
-def test_what_makes_no_sense_is_refused(kwalk, tmp_path, words, says):
-    assert_refused(kwalk("graph", *words), *says)
+def test_what_makes_no_sense_is_refused(kwalk, tmp_path, words, expected):
+    assert_refused(kwalk("graph", *words), *expected)
     assert left_in(tmp_path) == set()
 
 

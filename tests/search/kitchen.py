@@ -23,7 +23,7 @@ class Kitchen:
 GUEST, COOK, CAT = Actor("guest", system=False), Actor("cook"), Actor("cat", system=False)
 
 
-@action(by=GUEST, says="orders a soup")
+@action(by=GUEST, description="orders a soup")
 def order(kitchen: Kitchen) -> None:
     """One more."""
     require(kitchen.ordered < MOST)
@@ -31,14 +31,14 @@ def order(kitchen: Kitchen) -> None:
     kitchen.wanted += 1
 
 
-@action(by=GUEST, says="goes away hungry")
+@action(by=GUEST, description="goes away hungry")
 def leave(kitchen: Kitchen) -> None:
     """Only somebody who waits does."""
     require(kitchen.wanted > 0)
     kitchen.wanted -= 1
 
 
-@action(by=COOK, says="cooks a soup")
+@action(by=COOK, description="cooks a soup")
 def cook(kitchen: Kitchen) -> None:
     """On a stove that is on."""
     require(kitchen.wanted > 0 and not kitchen.stove_is_off)
@@ -46,7 +46,7 @@ def cook(kitchen: Kitchen) -> None:
     kitchen.cooked += 1
 
 
-@action(by=CAT, says="turns the stove off")
+@action(by=CAT, description="turns the stove off")
 def turn_off(kitchen: Kitchen) -> None:
     """Nobody notices."""
     require(not kitchen.stove_is_off)

@@ -50,7 +50,7 @@ class Service:
     written_under: int = number(0, LEASES)
 
 
-@action(by=WORKER, says="acquires a lease")
+@action(by=WORKER, description="acquires a lease")
 def acquire(service: Service, worker: Worker) -> None:
     """Leases are numbered."""
     require(service.holder is None and service.lease[worker] == 0)
@@ -59,14 +59,14 @@ def acquire(service: Service, worker: Worker) -> None:
     service.lease[worker] = service.granted
 
 
-@action(by=CLOCK, says="the lease expires")
+@action(by=CLOCK, description="the lease expires")
 def expire(service: Service) -> None:
     """Nobody tells the worker."""
     require(service.holder is not None)
     service.holder = None
 
 
-@action(by=WORKER, says="sees that its lease is good")
+@action(by=WORKER, description="sees that its lease is good")
 def check(service: Service, worker: Worker) -> None:
     """With the check only."""
     require(CHECK == "before" and service.lease[worker] > 0 and service.holder == worker)
@@ -74,7 +74,7 @@ def check(service: Service, worker: Worker) -> None:
     service.checked[worker] = True
 
 
-@action(by=WORKER, says="writes the file and releases its lease")
+@action(by=WORKER, description="writes the file and releases its lease")
 def write(service: Service, worker: Worker) -> None:
     """The storage may refuse."""
     require(service.lease[worker] > 0 and (CHECK == "never" or service.checked[worker]))
@@ -88,7 +88,7 @@ def write(service: Service, worker: Worker) -> None:
     service.written_under = lease
 
 
-@action(by=CLOCK, says="the storage restarts")
+@action(by=CLOCK, description="the storage restarts")
 def restart(service: Service) -> None:
     """It forgets the newest lease."""
     require(AMNESIA and service.fence > 0)

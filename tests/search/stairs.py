@@ -35,7 +35,7 @@ class House:
     cellar: int = number(0, 3)
 
 
-@action(by=WALKER, says="goes up or down")
+@action(by=WALKER, description="goes up or down")
 def go(house: House, walker: Annotated[int, WALKERS], up: bool) -> None:
     """One floor."""
     at = house.floor[walker]
@@ -43,14 +43,14 @@ def go(house: House, walker: Annotated[int, WALKERS], up: bool) -> None:
     house.floor[walker] = at + 1 if up else at - 1
 
 
-@action(by=Actor("child"), says="jumps into the cellar")
+@action(by=Actor("child"), description="jumps into the cellar")
 def jump(house: House) -> None:
     """The barrier is in the way, if it is locked."""
     require(not JUMP and house.cellar < 3)
     house.cellar += 1
 
 
-@action(by=Actor("child"), says="jumps and jumps")
+@action(by=Actor("child"), description="jumps and jumps")
 def leap(house: House) -> None:
     """Leaves its domain: four is more than the cellar has room for."""
     require(JUMP)

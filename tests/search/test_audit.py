@@ -56,7 +56,7 @@ def test_worker_processes_find_the_same():
 
 def test_a_traces_flags_are_those_that_differ_from_the_base_variant():
     (row,) = audit(cells_of([AMNESIA_FIX]), BUDGET)
-    assert row.off.model.asked_flags == {}
+    assert row.off.model.flag_overrides == {}
     assert (row.with_it.trace.variant, row.with_it.trace.flags) == ("fenced", {"amnesia": True})
 
 

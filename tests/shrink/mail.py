@@ -50,7 +50,7 @@ def the_first_dog_may_be_out(town: Town, dog_out: bool) -> None:
     town.dog_out[0] = dog_out
 
 
-@action(by=CUSTOMER, says="posts a letter")
+@action(by=CUSTOMER, description="posts a letter")
 def post(town: Town, house: House) -> None:
     """A letter to a house; past the last stamp the bound is reached."""
     require(not town.waiting[house])
@@ -58,19 +58,19 @@ def post(town: Town, house: House) -> None:
     town.waiting[house] = True
 
 
-@action(by=CUSTOMER, says="lets the dog out or takes it in")
+@action(by=CUSTOMER, description="lets the dog out or takes it in")
 def move_dog(town: Town, house: House) -> None:
     """The dog changes sides of the door."""
     town.dog_out[house] = not town.dog_out[house]
 
 
-@action(by=CUSTOMER, says="opens or shuts the office")
+@action(by=CUSTOMER, description="opens or shuts the office")
 def turn_key(town: Town) -> None:
     """The office opens if it was shut, and is shut if it was open."""
     town.shut = not town.shut
 
 
-@action(by=POSTMAN, says="delivers to house {house}")
+@action(by=POSTMAN, description="delivers to house {house}")
 def deliver(town: Town, house: House) -> None:
     """A waiting letter arrives, or is eaten."""
     require(town.waiting[house] and not town.shut)

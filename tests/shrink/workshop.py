@@ -23,7 +23,7 @@ class Workshop:
     broken: bool = flag()
 
 
-@action(by=WORKER, says="takes a tool")
+@action(by=WORKER, description="takes a tool")
 def take(workshop: Workshop, worker: Worker) -> None:
     """The first bug: it is not checked whether the worker holds one."""
     require(not workshop.shut)
@@ -31,7 +31,7 @@ def take(workshop: Workshop, worker: Worker) -> None:
     workshop.holds[worker] = True
 
 
-@action(by=WORKER, says="gives the tool back")
+@action(by=WORKER, description="gives the tool back")
 def give(workshop: Workshop, worker: Worker) -> None:
     """The second bug: it is not checked whether the cupboard is shut."""
     require(workshop.holds[worker])
@@ -39,13 +39,13 @@ def give(workshop: Workshop, worker: Worker) -> None:
     workshop.holds[worker] = False
 
 
-@action(by=WORKER, says="shuts the cupboard, or opens it")
+@action(by=WORKER, description="shuts the cupboard, or opens it")
 def turn(workshop: Workshop, worker: Worker) -> None:
     """Anybody can."""
     workshop.shut = not workshop.shut
 
 
-@action(by=WORKER, says="begins or ends a song")
+@action(by=WORKER, description="begins or ends a song")
 def sing(workshop: Workshop, worker: Worker) -> None:
     """What does not matter, and fills walks."""
     workshop.sings[worker] = not workshop.sings[worker]

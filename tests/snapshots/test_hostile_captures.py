@@ -109,16 +109,16 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("change, says", CHANGES.values(), ids=CHANGES)
-def test_a_wrong_piece_is_named_with_its_place_its_value_and_what_is_allowed(change, says) -> None:
+@pytest.mark.parametrize("change, expected", CHANGES.values(), ids=CHANGES)
+def test_a_wrong_piece_is_named_with_its_place_its_value_and_what_is_allowed(change, expected) -> None:
     message = refusal(changed(change))
-    assert says in message
+    assert expected in message
     assert "Allowed: " in message
     assert message.isprintable() and len(message) < 500
 
 
 @pytest.mark.parametrize(
-    "content, says",
+    "content, expected",
     [
         (b"", "is not JSON"),
         (b"\xff\xfe\x00", "is not JSON"),
@@ -136,9 +136,9 @@ def test_a_wrong_piece_is_named_with_its_place_its_value_and_what_is_allowed(cha
         "3 million brackets", "a million braces",
     ],
 )  # fmt: skip
-def test_what_is_no_capture_at_all_is_refused(content: bytes, says: str) -> None:
+def test_what_is_no_capture_at_all_is_refused(content: bytes, expected: str) -> None:
     message = refusal(content)
-    assert says in message
+    assert expected in message
     assert message.isprintable() and len(message) < 500
 
 

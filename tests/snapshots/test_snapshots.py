@@ -50,7 +50,7 @@ def test_the_state_says_what_the_capture_says_under_the_real_names() -> None:
     assert cluster.zookeeper.state_of(0, 0).isr == cluster.zookeeper.broker_ids == {1, 2}
     with model.active():
         action = next(i for i in model.instances if i.key == "flush_metadata(0, 0, 1)")
-        assert (action.actor, action.says) == ("broker 1", "writes partition.metadata of t-2")
+        assert (action.actor, action.description) == ("broker 1", "writes partition.metadata of t-2")
 
 
 def test_brokers_that_refuse_are_one_leader_epoch_behind_and_the_restarted_one_follows() -> None:

@@ -80,7 +80,7 @@ def register(cluster: Cluster, broker: int) -> None:
 
 @action(
     by=BROKER,
-    says="starts",
+    description="starts",
     source="KafkaServer.startup: LogManager.startup, registerBroker, KafkaController.startup",
 )
 def restart(cluster: Cluster, broker: Broker) -> None:
@@ -104,7 +104,7 @@ def join(cluster: Cluster, broker: int) -> None:
 
 @action(
     by=FAULT,
-    says="broker {broker} starts, and the disk with its logs has failed",
+    description="broker {broker} starts, and the disk with its logs has failed",
     source="LogManager: offlineLogDirs; Partition.createLogIfNotExists: KafkaStorageException; markPartitionOffline",
 )
 def start_with_offline_logs(cluster: Cluster, broker: Broker) -> None:

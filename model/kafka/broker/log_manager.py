@@ -47,7 +47,7 @@ def flush_metadata_file(replica: Replica) -> None:
 
 @action(
     by=BROKER,
-    says="writes partition.metadata of {topic}-{partition}",
+    description="writes partition.metadata of {topic}-{partition}",
     source="Log.maybeFlushMetadataFile, PartitionMetadataFile.maybeFlush",
 )
 def flush_metadata(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:

@@ -16,7 +16,7 @@ from kwalk.model.language import action, require
 
 @action(
     by=BROKER,
-    says="handles UpdateMetadata",
+    description="handles UpdateMetadata",
     source="KafkaApis.handleUpdateMetadataRequest, ReplicaManager.maybeUpdateMetadataCache, ZkMetadataCache",
 )
 def handle_update_metadata(cluster: Cluster, broker: Broker) -> None:

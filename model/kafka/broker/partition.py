@@ -94,7 +94,7 @@ def knows_leader_epoch(cluster: Cluster, controller: int, topic: int, partition:
 
 @action(
     by=BROKER,
-    says="shrinks the ISR of {topic}-{partition} to the replicas that fetch",
+    description="shrinks the ISR of {topic}-{partition} to the replicas that fetch",
     source="Partition.maybeShrinkIsr; KafkaController.processAlterIsr",
 )
 def shrink_isr(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
@@ -108,7 +108,7 @@ def shrink_isr(cluster: Cluster, broker: Broker, topic: Topic, partition: Partit
 
 @action(
     by=BROKER,
-    says="catches up on {topic}-{partition} and joins the ISR",
+    description="catches up on {topic}-{partition} and joins the ISR",
     source="Partition.updateFollowerFetchState, maybeExpandIsr; KafkaController.processAlterIsr",
 )
 def expand_isr(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
@@ -174,7 +174,7 @@ def alter_isr(cluster: Cluster, leader: int, topic: int, partition: int, isr: fr
 
 @action(
     by=PRODUCER,
-    says="produces a record to {topic}-{partition} at broker {broker}",
+    description="produces a record to {topic}-{partition} at broker {broker}",
     source="ReplicaManager.appendRecords, Partition.appendRecordsToLeader",
 )
 def produce(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:

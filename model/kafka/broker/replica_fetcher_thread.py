@@ -19,7 +19,7 @@ from kwalk.model.language import action, require
 
 @action(
     by=BROKER,
-    says="fetches {topic}-{partition} from its leader",
+    description="fetches {topic}-{partition} from its leader",
     source="AbstractFetcherThread.doWork; ReplicaManager.fetchMessages, Partition.updateFollowerFetchState",
 )
 def fetch(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:

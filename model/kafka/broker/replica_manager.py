@@ -27,7 +27,7 @@ from kwalk.model.language import action, require
 
 @action(
     by=BROKER,
-    says="handles LeaderAndIsr",
+    description="handles LeaderAndIsr",
     source="KafkaApis.handleLeaderAndIsrRequest, ReplicaManager.becomeLeaderOrFollower",
 )
 def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
@@ -138,7 +138,7 @@ def open_log(replica: Replica, topic_id: int | None, broker: int) -> None:
 
 @action(
     by=BROKER,
-    says="handles StopReplica",
+    description="handles StopReplica",
     source="KafkaApis.handleStopReplicaRequest, ReplicaManager.stopReplicas",
 )
 def handle_stop_replica(cluster: Cluster, broker: Broker) -> None:

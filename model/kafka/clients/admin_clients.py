@@ -44,7 +44,7 @@ from kwalk.model.language import action, require
 
 @action(
     by=OLD_CLIENT,
-    says="creates topic {topic} through ZooKeeper",
+    description="creates topic {topic} through ZooKeeper",
     source="kafka.admin.AdminUtils.createOrUpdateTopicPartitionAssignmentPathInZK (1.0.0)",
 )
 def old_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
@@ -55,7 +55,7 @@ def old_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
 
 @action(
     by=NEW_CLIENT,
-    says="creates topic {topic}",
+    description="creates topic {topic}",
     source="ZkAdminManager.createTopics; AdminZkClient.validateTopicCreate, createTopicWithAssignment",
 )
 def new_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
@@ -78,7 +78,7 @@ def may_create(cluster: Cluster, topic: int) -> bool:
 
 @action(
     by=NEW_CLIENT,
-    says="asks to delete topic {topic}",
+    description="asks to delete topic {topic}",
     source="ZkAdminManager.deleteTopics; AdminZkClient.deleteTopic",
 )
 def client_deletes_topic(cluster: Cluster, topic: Topic) -> None:
@@ -99,7 +99,7 @@ def creates_with_topic_id(cluster: Cluster) -> bool:
 
 @action(
     by=OLD_CLIENT,
-    says="adds partitions to {topic} through ZooKeeper: topic_id is gone",
+    description="adds partitions to {topic} through ZooKeeper: topic_id is gone",
     source="kafka.admin.AdminUtils.addPartitions, writeTopicPartitionAssignment (1.0.0)",
 )
 def old_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
@@ -117,7 +117,7 @@ def old_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
 
 @action(
     by=NEW_CLIENT,
-    says="adds partitions to {topic}",
+    description="adds partitions to {topic}",
     source="ZkAdminManager.createPartitions; AdminZkClient.createPartitionsWithAssignment",
 )
 def new_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
@@ -137,7 +137,7 @@ def old_client_may_write(znode: TopicZnode) -> bool:
 
 @action(
     by=ADMIN,
-    says="begins to add partitions to {topic}: reads its znode",
+    description="begins to add partitions to {topic}: reads its znode",
     source="kafka.admin.AdminUtils.addPartitions (1.0.0); AdminZkClient.addPartitions; CMAK",
 )
 def admin_reads_topic(cluster: Cluster, admin: Admin, topic: Topic) -> None:
@@ -151,7 +151,7 @@ def admin_reads_topic(cluster: Cluster, admin: Admin, topic: Topic) -> None:
 
 @action(
     by=ADMIN,
-    says="writes the topic's znode with partitions up to {last}",
+    description="writes the topic's znode with partitions up to {last}",
     source="kafka.admin.AdminUtils.writeTopicPartitionAssignment (1.0.0); AdminZkClient.writeTopicPartitionAssignment",
 )
 def admin_writes_topic(cluster: Cluster, admin: Admin, last: Partition) -> None:

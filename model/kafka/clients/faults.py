@@ -8,7 +8,7 @@ from kwalk.model.kafka.state import Cluster
 from kwalk.model.language import action, require
 
 
-@action(by=FAULT, says="broker {broker} crashes")
+@action(by=FAULT, description="broker {broker} crashes")
 def crash(cluster: Cluster, broker: Broker) -> None:
     """The process dies and its session expires before anything reacts; ids that were not flushed are lost."""
     require(cluster.is_up(broker) and cluster.stops < RESTARTS)
@@ -18,7 +18,7 @@ def crash(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=FAULT,
-    says="the controller's connection to broker {broker} breaks while a request is in flight",
+    description="the controller's connection to broker {broker} breaks while a request is in flight",
     source="RequestSendThread.doWork: the request is sent again until it is answered",
 )
 def break_connection(cluster: Cluster, broker: Broker) -> None:
@@ -34,7 +34,7 @@ def break_connection(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=BROKER,
-    says="receives a late copy of a request",
+    description="receives a late copy of a request",
     source="KAFKA-9539: a StopReplica request that is handled after a later LeaderAndIsr",
 )
 def receive_late_copy(cluster: Cluster, broker: Broker) -> None:

@@ -37,7 +37,7 @@ from kwalk.model.kafka.zookeeper.kafka_zk_client import (
 from kwalk.model.language import action, require
 
 
-@action(by=OPERATOR, says="deletes /controller")
+@action(by=OPERATOR, description="deletes /controller")
 def delete_controller(cluster: Cluster) -> None:
     """The owner's process and session continue; it does not know yet."""
     require(cluster.zookeeper.controller is not None and cluster.controller_deletions < FAILOVERS)
@@ -48,7 +48,7 @@ def delete_controller(cluster: Cluster) -> None:
 
 @action(
     by=OPERATOR,
-    says="stops broker {broker}; controller {controller} moves its leaders first",
+    description="stops broker {broker}; controller {controller} moves its leaders first",
     source="KafkaServer.shutdown, controlledShutdown; KafkaController.processControlledShutdown",
 )
 def stop(cluster: Cluster, broker: Broker, controller: Broker) -> None:
@@ -85,7 +85,7 @@ def stop_process(cluster: Cluster, broker: int, controller: int) -> None:
 
 @action(
     by=OPERATOR,
-    says="removes every partition.metadata of broker {broker}",
+    description="removes every partition.metadata of broker {broker}",
     source="the repair of an operator who met KAFKA-14190: find /data/kafka-data -name partition.metadata | xargs rm",
 )
 def remove_metadata_files(cluster: Cluster, broker: Broker) -> None:
@@ -107,7 +107,7 @@ def remove_metadata_files(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=OPERATOR,
-    says="writes topic id {topic_id} into the znode of {topic}",
+    description="writes topic id {topic_id} into the znode of {topic}",
     source="zookeeper-shell: set /brokers/topics/T, with the partitions as they are",
 )
 def write_topic_id(cluster: Cluster, topic: Topic, topic_id: TopicId) -> None:
@@ -142,7 +142,7 @@ def controlled_shutdown(cluster: Cluster, controller: int, topic: int, *, stoppi
 
 @action(
     by=OPERATOR,
-    says="removes the znodes of topic {topic} by hand",
+    description="removes the znodes of topic {topic} by hand",
     source="the runbook of operators whose deletion hangs: zkCli deleteall /brokers/topics/T",
 )
 def remove_topic_by_hand(cluster: Cluster, topic: Topic) -> None:
@@ -159,7 +159,7 @@ def remove_topic_by_hand(cluster: Cluster, topic: Topic) -> None:
 
 @action(
     by=OPERATOR,
-    says="begins to remove the znodes of topic {topic} by hand: those of its partitions are gone",
+    description="begins to remove the znodes of topic {topic} by hand: those of its partitions are gone",
     source="zkCli deleteall, ZKUtil.deleteRecursive: what is below goes first",
 )
 def remove_partition_states_by_hand(cluster: Cluster, topic: Topic) -> None:
@@ -173,7 +173,7 @@ def remove_partition_states_by_hand(cluster: Cluster, topic: Topic) -> None:
 
 @action(
     by=OPERATOR,
-    says="removes the delete_topics znode of {topic} by hand",
+    description="removes the delete_topics znode of {topic} by hand",
     source="the runbook of operators whose deletion hangs: zkCli delete /admin/delete_topics/T",
 )
 def remove_deletion_request_by_hand(cluster: Cluster, topic: Topic) -> None:
@@ -185,7 +185,7 @@ def remove_deletion_request_by_hand(cluster: Cluster, topic: Topic) -> None:
 
 @action(
     by=OPERATOR,
-    says="stops broker {broker} in turn; controller {controller} moves its leaders first",
+    description="stops broker {broker} in turn; controller {controller} moves its leaders first",
     source="KafkaServer.shutdown, controlledShutdown; KafkaController.processControlledShutdown",
 )
 def stop_in_turn(cluster: Cluster, broker: Broker, controller: Broker) -> None:

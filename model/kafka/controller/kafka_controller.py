@@ -77,7 +77,7 @@ from kwalk.model.language import action, require
 
 @action(
     by=CONTROLLER,
-    says="handles TopicChange: lists the topics and reads the new ones",
+    description="handles TopicChange: lists the topics and reads the new ones",
     source="KafkaController.processTopicChange: getAllTopicsInCluster, getReplicaAssignmentAndTopicIdForTopics",
 )
 def topic_change(cluster: Cluster, broker: Broker) -> None:
@@ -103,7 +103,7 @@ def topic_change(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
-    says="continues TopicChange: mints ids for new topics that have none, creates their partitions",
+    description="continues TopicChange: mints ids for new topics that have none, creates their partitions",
     source="KafkaController.processTopicIds, onNewPartitionCreation; KafkaZkClient.setTopicIds",
 )
 def topic_change_creates_partitions(cluster: Cluster, broker: Broker) -> None:
@@ -141,7 +141,7 @@ def remove_missing_topics(cluster: Cluster, broker: int) -> None:
 
 @action(
     by=CONTROLLER,
-    says="handles PartitionModifications of {topic}: creates partitions that its context lacks",
+    description="handles PartitionModifications of {topic}: creates partitions that its context lacks",
     source="KafkaController.processPartitionModifications, onNewPartitionCreation",
 )
 def partition_modifications(cluster: Cluster, broker: Broker, topic: Topic) -> None:
@@ -169,7 +169,7 @@ def partition_modifications(cluster: Cluster, broker: Broker, topic: Topic) -> N
 
 @action(
     by=CONTROLLER,
-    says="continues PartitionModifications: writes its topic id back, creates the partitions",
+    description="continues PartitionModifications: writes its topic id back, creates the partitions",
     source="apache/kafka PR 13111: KafkaController.processPartitionModifications",
 )
 def partition_modifications_restores_topic_id(cluster: Cluster, broker: Broker) -> None:
@@ -213,7 +213,7 @@ def lost_brokers(cluster: Cluster, broker: int) -> frozenset[int]:
 
 @action(
     by=CONTROLLER,
-    says="handles BrokerChange: new brokers get LeaderAndIsr for all their partitions",
+    description="handles BrokerChange: new brokers get LeaderAndIsr for all their partitions",
     source="KafkaController.processBrokerChange, onBrokerStartup",
 )
 def broker_startup(cluster: Cluster, broker: Broker) -> None:
@@ -245,7 +245,7 @@ def broker_startup(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
-    says="handles BrokerChange: lost brokers leave the ISR, their partitions get other leaders",
+    description="handles BrokerChange: lost brokers leave the ISR, their partitions get other leaders",
     source="KafkaController.processBrokerChange, onBrokerFailure",
 )
 def broker_failure(cluster: Cluster, broker: Broker) -> None:
@@ -279,7 +279,7 @@ def partitions_to_keep(context: TopicContext) -> frozenset[int]:
 
 @action(
     by=CONTROLLER,
-    says="moves leaders back to preferred replicas",
+    description="moves leaders back to preferred replicas",
     source="KafkaController.processAutoPreferredReplicaLeaderElection, checkAndTriggerAutoLeaderRebalance",
 )
 def auto_preferred_election(cluster: Cluster, broker: Broker) -> None:
@@ -313,7 +313,7 @@ def imbalanced(cluster: Cluster, broker: int, topic: int, partition: int) -> boo
 
 @action(
     by=CONTROLLER,
-    says="handles Reelect: becomes controller if there is none",
+    description="handles Reelect: becomes controller if there is none",
     source="KafkaController.processReelect, elect; KafkaZkClient.registerControllerAndIncrementControllerEpoch",
 )
 def reelect(cluster: Cluster, broker: Broker) -> None:
@@ -343,7 +343,7 @@ def elect(cluster: Cluster, broker: int) -> None:
 
 @action(
     by=CONTROLLER,
-    says="handles ControllerChange: resigns if it is no longer the controller",
+    description="handles ControllerChange: resigns if it is no longer the controller",
     source="KafkaController.processControllerChange",
 )
 def controller_change(cluster: Cluster, broker: Broker) -> None:
@@ -356,7 +356,7 @@ def controller_change(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
-    says="resigns, as a write showed that another controller was elected",
+    description="resigns, as a write showed that another controller was elected",
     source="KafkaController.process: case e: ControllerMovedException => maybeResign()",
 )
 def controller_moved(cluster: Cluster, broker: Broker) -> None:
@@ -399,7 +399,7 @@ def resign(cluster: Cluster, broker: int) -> None:
 
 @action(
     by=CONTROLLER,
-    says="fails over: lists brokers and topics and reads the topic znodes",
+    description="fails over: lists brokers and topics and reads the topic znodes",
     source="KafkaController.initializeControllerContext: getAllBrokerAndEpochsInCluster, getAllTopicsInCluster, "
     "getReplicaAssignmentAndTopicIdForTopics",
 )
@@ -423,7 +423,7 @@ def failover_reads_topics(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
-    says="fails over: mints an id for each topic that has none",
+    description="fails over: mints an id for each topic that has none",
     source="KafkaController.processTopicIds; KafkaZkClient.setTopicIds",
 )
 def failover_sets_topic_ids(cluster: Cluster, broker: Broker) -> None:
@@ -442,7 +442,7 @@ def failover_sets_topic_ids(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
-    says="fails over: reads the partition states",
+    description="fails over: reads the partition states",
     source="KafkaController.initializeControllerContext: updateLeaderAndIsrCache",
 )
 def failover_reads_states(cluster: Cluster, broker: Broker) -> None:
@@ -459,7 +459,7 @@ def failover_reads_states(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
-    says="fails over: sends LeaderAndIsr for everything, elects leaders for what has none",
+    description="fails over: sends LeaderAndIsr for everything, elects leaders for what has none",
     source="ReplicaStateMachine.startup, PartitionStateMachine.startup",
 )
 def failover_sends_requests(cluster: Cluster, broker: Broker) -> None:
@@ -556,7 +556,7 @@ def read_topic_again(cluster: Cluster, broker: int, topic: int) -> None:
 
 @action(
     by=CONTROLLER,
-    says="handles a response with KAFKA_STORAGE_ERROR: replicas are offline",
+    description="handles a response with KAFKA_STORAGE_ERROR: replicas are offline",
     source="KafkaController.processLeaderAndIsrResponseReceived, onReplicasBecomeOffline; "
     "processTopicDeletionStopReplicaResponseReceived, TopicDeletionManager.failReplicaDeletion",
 )

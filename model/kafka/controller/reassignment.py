@@ -51,7 +51,7 @@ def accepts_reassignment(controller: Controller, topic: int, partition: int) -> 
 
 @action(
     by=NEW_CLIENT,
-    says="asks controller {broker} to move the replica of {topic}-{partition} from broker {removed} to another",
+    description="asks controller {broker} to move the replica of {topic}-{partition} from broker {removed} to another",
     source="KafkaController.processApiPartitionReassignment; AlterPartitionReassignments",
 )
 def alter_partition_reassignments(
@@ -71,7 +71,7 @@ def alter_partition_reassignments(
 
 @action(
     by=NEW_CLIENT,
-    says="asks controller {broker} to cancel the reassignment of {topic}-{partition}",
+    description="asks controller {broker} to cancel the reassignment of {topic}-{partition}",
     source="KafkaController.processApiPartitionReassignment, maybeBuildReassignment without target replicas",
 )
 def cancel_partition_reassignment(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
@@ -87,7 +87,7 @@ def cancel_partition_reassignment(cluster: Cluster, broker: Broker, topic: Topic
 
 @action(
     by=CONTROLLER,
-    says="completes the reassignment of {topic}-{partition}",
+    description="completes the reassignment of {topic}-{partition}",
     source="KafkaController.processPartitionReassignmentIsrChange, before 2.7",
 )
 def complete_reassignment(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:

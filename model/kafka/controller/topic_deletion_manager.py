@@ -37,7 +37,7 @@ from kwalk.model.language import action, require
 
 @action(
     by=CONTROLLER,
-    says="handles TopicDeletion: reads /admin/delete_topics, queues the topics, resumes deletions",
+    description="handles TopicDeletion: reads /admin/delete_topics, queues the topics, resumes deletions",
     source="KafkaController.processTopicDeletion; TopicDeletionManager.enqueueTopicsForDeletion",
 )
 def topic_deletion(cluster: Cluster, broker: Broker) -> None:
@@ -63,7 +63,7 @@ def topic_deletion(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
-    says="handles a StopReplica response: replicas are deleted; resumes deletions",
+    description="handles a StopReplica response: replicas are deleted; resumes deletions",
     source="KafkaController.processTopicDeletionStopReplicaResponseReceived, "
     "TopicDeletionManager.completeReplicaDeletion",
 )
@@ -253,7 +253,7 @@ def read_delete_topics(cluster: Cluster, broker: int) -> None:
 
 @action(
     by=CONTROLLER,
-    says="completes a deletion: deletes the znodes of the topic's partitions",
+    description="completes a deletion: deletes the znodes of the topic's partitions",
     source="KafkaZkClient.deleteTopicZNode, deleteRecursive: children first, each under the controller epoch",
 )
 def complete_deletion_deletes_states(cluster: Cluster, broker: Broker) -> None:
@@ -272,7 +272,7 @@ def complete_deletion_deletes_states(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
-    says="completes a deletion: deletes the topic's znodes",
+    description="completes a deletion: deletes the topic's znodes",
     source="TopicDeletionManager.completeDeleteTopic; KafkaZkClient.deleteTopicZNode",
 )
 def complete_deletion_deletes_topic(cluster: Cluster, broker: Broker) -> None:
@@ -291,7 +291,7 @@ def complete_deletion_deletes_topic(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
-    says="completes a deletion: deletes the topic's configuration",
+    description="completes a deletion: deletes the topic's configuration",
     source="KafkaZkClient.deleteTopicConfigs",
 )
 def complete_deletion_deletes_config(cluster: Cluster, broker: Broker) -> None:
@@ -309,7 +309,8 @@ def complete_deletion_deletes_config(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
-    says="completes a deletion: deletes the delete_topics znode and the context's topic, resumes other deletions",
+    description="completes a deletion: deletes the delete_topics znode and the context's topic, "
+    "resumes other deletions",
     source="KafkaZkClient.deleteTopicDeletions; ControllerContext.removeTopic",
 )
 def complete_deletion_deletes_request(cluster: Cluster, broker: Broker) -> None:

@@ -34,7 +34,7 @@ def notify(cluster: Cluster, broker: int, event: ControllerEvent) -> None:
 
 @action(
     by=ZOOKEEPER,
-    says="notifies broker {broker} of a change",
+    description="notifies broker {broker} of a change",
     source="ZooKeeperClient.ZooKeeperClientWatcher.process",
 )
 def deliver_notification(cluster: Cluster, broker: Broker) -> None:

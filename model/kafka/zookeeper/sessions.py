@@ -25,7 +25,7 @@ def remove_watches(cluster: Cluster, broker: int) -> None:
         watches.topic[topic] = False
 
 
-@action(by=FAULT, says="the ZooKeeper session of broker {broker} expires", source="ZooKeeper: SessionTracker")
+@action(by=FAULT, description="the ZooKeeper session of broker {broker} expires", source="ZooKeeper: SessionTracker")
 def expire_session(cluster: Cluster, broker: Broker) -> None:
     """Ephemeral znodes and watches vanish; the process does not know. What its controller has begun fails.
 
@@ -44,7 +44,7 @@ def expire_session(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
-    says="handles Expire: its session has ended, it resigns",
+    description="handles Expire: its session has ended, it resigns",
     source="KafkaController.processExpire; StateChangeHandler.beforeInitializingSession",
 )
 def notice_expiry(cluster: Cluster, broker: Broker) -> None:
@@ -60,7 +60,7 @@ def notice_expiry(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
-    says="handles RegisterBrokerAndReelect: registers in its new session, becomes controller if there is none",
+    description="handles RegisterBrokerAndReelect: registers in its new session, becomes controller if there is none",
     source="KafkaController.processRegisterBrokerAndReelect; KafkaZkClient.registerBroker",
 )
 def register_broker_and_reelect(cluster: Cluster, broker: Broker) -> None:
@@ -75,7 +75,7 @@ def register_broker_and_reelect(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=FAULT,
-    says="the ZooKeeper client of broker {broker} fails to authenticate, though its session lives",
+    description="the ZooKeeper client of broker {broker} fails to authenticate, though its session lives",
     source="ZooKeeperClient.reinitialize; KafkaController.processExpire, processRegisterBrokerAndReelect",
 )
 def auth_failure_reinitializes(cluster: Cluster, broker: Broker) -> None:

@@ -30,7 +30,7 @@ def evaluate(m: SymbolicMachine, node: ast.expr) -> Any:
 USUAL = "one of the constructs that docs/reference/language.md lists"
 ADVICE: dict[type[ast.expr], str] = {
     ast.Lambda: "a named function at module level",
-    ast.JoinedStr: "no text at all: labels belong in `says=`",
+    ast.JoinedStr: "no text at all: labels belong in `description=`",
     ast.NamedExpr: "an assignment in a statement of its own",
     ast.Dict: "an Array over a domain, or a tuple",
     ast.DictComp: "an Array over a domain, or a list comprehension",

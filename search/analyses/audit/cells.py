@@ -205,7 +205,7 @@ class AuditCell:
     def key(self, options: AuditOptions) -> str:
         """Return a digest of everything that the outcome depends on, except the budgets of time and memory."""
         model, checked = self.model, [prop.key for prop in self.properties]
-        about = (self.scenario.name, model.variant, sorted(model.asked_flags.items()))
+        about = (self.scenario.name, model.variant, sorted(model.flag_overrides.items()))
         binding = (sorted(model.binding.bounds.items()), sorted(model.binding.flags.items()))
         deadlock = self.scenario.deadlock_is_error
         what = (model_digest(model), about, binding, model.initial, checked, deadlock, options.prove)
@@ -217,7 +217,7 @@ class AuditCell:
         if trace is None:
             return outcome.prop is None or any(prop.key == outcome.prop for prop in self.properties)
         model, about = self.model, (trace.variant, dict(trace.bounds), dict(trace.flags), trace.prop)
-        if about != (model.variant, dict(model.binding.bounds), model.asked_flags, outcome.prop or None):
+        if about != (model.variant, dict(model.binding.bounds), model.flag_overrides, outcome.prop or None):
             return False
         if not trace.states or trace.states[0] not in model.initial:
             return False

@@ -80,7 +80,7 @@ class Falsified(AssertionError):
     def __init__(self, machine: ModelMachine, prop: PropertyInstance | None) -> None:
         self.trace = machine.trace(prop)
         with machine.model.active():
-            what = "Deadlock: no action is enabled" if prop is None else f"{prop.says} is violated"
+            what = "Deadlock: no action is enabled" if prop is None else f"{prop.description} is violated"
         super().__init__("\n".join([f"{what}, after {self.trace.length} steps.", *machine.story()]))
 
 
@@ -169,13 +169,13 @@ class ModelMachine(RuleBasedStateMachine):
             prop=None if prop is None else prop.key,
             labels=self.model.binding.labels,
             found_by="hypothesis",
-            flags=self.model.asked_flags,
+            flags=self.model.flag_overrides,
         )
 
     def story(self) -> list[str]:
         """Return the steps so far as text, a line each."""
         with self.model.active():
-            lines = [f"  {n:3} {i.actor}: {i.says}   [{i.key}]" for n, i in enumerate(self.taken, start=1)]
+            lines = [f"  {n:3} {i.actor}: {i.description}   [{i.key}]" for n, i in enumerate(self.taken, start=1)]
         first = [f"      from initial state {self.start}"] if len(self.model.initial) > 1 else []
         return first + lines
 
@@ -189,7 +189,7 @@ class ModelMachine(RuleBasedStateMachine):
             return "state.rest()  # no action is enabled"
         instance = self.taken[-1]
         with self.model.active():
-            return f"state.take({instance.key!r})  # {instance.actor}: {instance.says}"
+            return f"state.take({instance.key!r})  # {instance.actor}: {instance.description}"
 
     def check_invariants(self, settings: Any, output: Any, runtimes: Any) -> None:
         """Check the invariants unless the last step was `rest`, without printing a line for each."""
@@ -312,5 +312,5 @@ def _class_name(model: Model) -> str:
 
 def _identity(model: Model, properties: tuple[PropertyInstance, ...]) -> str:
     parts = [model.scenario.name, model.variant, sorted(model.binding.bounds.items()), [c.key for c in properties]]
-    parts += [sorted(model.asked_flags.items())] if model.asked_flags else []
+    parts += [sorted(model.flag_overrides.items())] if model.flag_overrides else []
     return repr(parts)

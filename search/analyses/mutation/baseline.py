@@ -87,7 +87,7 @@ class Baseline:
     @property
     def name(self) -> str:
         """The scenario, and the bounds and flags that differ from its own; for progress and reports."""
-        flags = [f"{name} {setting_text(setting)}" for name, setting in self.model.asked_flags.items()]
+        flags = [f"{name} {setting_text(setting)}" for name, setting in self.model.flag_overrides.items()]
         other = [*(f"{name} {size}" for name, size in self.trial.bounds.items()), *flags]
         return f"{self.model.scenario.name} ({', '.join(other)})" if other else self.model.scenario.name
 

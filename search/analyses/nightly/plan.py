@@ -36,11 +36,11 @@ class NightlyTask:
     @property
     def name(self) -> str:
         """The task in a few words."""
-        details = [f"{name} {size}" for name, size in self.model.asked_bounds.items()]
+        details = [f"{name} {size}" for name, size in self.model.bound_overrides.items()]
         walks = self.entry.engine == "walk"
         details += [] if walks and self.entry.swarm else ["uniform"] if walks else ["exhaust"]
         details += [*(f"only {name}" for name in self.entry.only), *(f"without {name}" for name in self.entry.without)]
-        details += [f"{name} {setting_text(setting)}" for name, setting in self.model.asked_flags.items()]
+        details += [f"{name} {setting_text(setting)}" for name, setting in self.model.flag_overrides.items()]
         return " ".join([self.reference, self.model.variant, *([f"({', '.join(details)})"] if details else [])])
 
     @property
@@ -54,7 +54,7 @@ class NightlyTask:
         return {
             "task": self.number, "name": self.name, "scenario": self.reference, "variant": self.model.variant,
             "bounds": {name: int(size) for name, size in self.model.binding.bounds.items()},
-            "flags": dict(self.model.asked_flags), "engine": self.entry.engine, "fingerprint": cache_key(self.model),
+            "flags": dict(self.model.flag_overrides), "engine": self.entry.engine, "fingerprint": cache_key(self.model),
         }  # fmt: skip
 
     def command(self, walks: int | None) -> str:
@@ -66,8 +66,8 @@ class NightlyTask:
             words += [word for name in self.entry.only for word in ("--only", name)]
             words += [word for name in self.entry.without for word in ("--without", name)]
         words += [word for name in self.entry.properties for word in ("--invariant", name)]
-        words += [word for name, size in self.model.asked_bounds.items() for word in ("--bound", f"{name}={size}")]
-        flags = self.model.asked_flags.items()
+        words += [word for name, size in self.model.bound_overrides.items() for word in ("--bound", f"{name}={size}")]
+        flags = self.model.flag_overrides.items()
         words += [word for name, setting in flags for word in ("--flag", f"{name}={setting_text(setting)}")]
         return shlex.join([*words, "--keep-going"])
 

@@ -337,7 +337,7 @@ def failed_row(task: NightlyTask, done: TaskTotals | None, why: str) -> RunRow:
     walks = None if done is None else done.walks
     return RunRow(
         task=task.number, name=task.name, scenario=task.reference, variant=task.model.variant,
-        bounds=json.dumps(dict(task.model.binding.bounds)), flags=json.dumps(dict(task.model.asked_flags)),
+        bounds=json.dumps(dict(task.model.binding.bounds)), flags=json.dumps(dict(task.model.flag_overrides)),
         engine=task.entry.engine, seed=task.seed, answer=Answer.UNDECIDED.value, how="failed",
         walks=walks.walks if walks else 0, steps=walks.steps if walks else 0, visits=walks.visits if walks else 0,
         distinct=None, distinct_exact=None, distinct_error=None, depth=None, seconds=done.seconds if done else 0.0,
