@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kwalk.engines import *
     from kwalk.model.language import *
-    from kwalk.reports.assertions import *
-    from kwalk.search.analyses.state_graph import *
-    from kwalk.search.base.options import *
-    from kwalk.search.results.trace import *
-    from kwalk.search.results.verdict import *
+    from kwalk.reports.assertions import Fails, assert_finds, assert_holds
+    from kwalk.search.analyses.state_graph import StateGraph
+    from kwalk.search.base.options import StopReason
+    from kwalk.search.results.trace import Trace
+    from kwalk.search.results.verdict import Answer, Finding, Strength, Verdict
 
 _MODULES = (
     "kwalk.model.language", "kwalk.engines", "kwalk.search.results.trace", "kwalk.search.results.verdict",

@@ -20,28 +20,6 @@ from kwalk.model.language.errors import InternalError, KwalkError
 from kwalk.reports.commands.options import DEFAULT_OUT, parser
 from kwalk.reports.streams import discard, remark, settle_streams
 
-COMMANDS = {
-    "scenarios": ("kwalk.reports.commands.listing", "scenarios"),
-    "properties": ("kwalk.reports.commands.listing", "properties"),
-    "invariants": ("kwalk.reports.commands.listing", "properties"),
-    "exhaust": ("kwalk.reports.commands.search", "exhaust"),
-    "walk": ("kwalk.reports.commands.search", "walk"),
-    "prove": ("kwalk.reports.commands.search", "prove"),
-    "check": ("kwalk.reports.commands.search", "check"),
-    "hunt": ("kwalk.reports.commands.search", "hunt"),
-    "nightly": ("kwalk.reports.commands.nightly", "run_nightly"),
-    "audit": ("kwalk.reports.commands.audit", "run_audit"),
-    "mutate": ("kwalk.reports.commands.mutate", "run_mutate"),
-    "explain": ("kwalk.reports.commands.explain", "run_explain"),
-    "replay": ("kwalk.reports.commands.traces", "run_replay"),
-    "shrink": ("kwalk.reports.commands.traces", "run_shrink"),
-    "show": ("kwalk.reports.commands.traces", "show"),
-    "graph": ("kwalk.reports.commands.graph", "graph"),
-    "compare": ("kwalk.reports.commands.nightly", "run_compare"),
-    "page": ("kwalk.reports.commands.nightly", "run_page"),
-    "illustrate": ("kwalk.reports.commands.traces", "illustrate"),
-}
-"""The module and function behind each command."""
 USAGE, INTERNAL, INTERRUPTED, UNREAD = 2, 70, 130, 141
 """Exit codes besides those of verdicts; the last two are those of a process that SIGINT or SIGPIPE ends."""
 
@@ -100,9 +78,9 @@ def _run(argv: Sequence[str] | None) -> int:
     with suppress(OSError):  # the current folder may have been removed
         if os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())
-    module, function = COMMANDS[options.command]
+    module, _, function = options.entry_point.partition(":")
     try:
-        code: int = getattr(importlib.import_module(module), function)(options)
+        code: int = getattr(importlib.import_module(f"kwalk.reports.commands.{module}"), function)(options)
     except InternalError as error:
         _leave_bundle(error, getattr(options, "out", None) or DEFAULT_OUT)
         raise

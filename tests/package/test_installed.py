@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from kwalk.reports.command_line import COMMANDS
+from kwalk.reports.commands.options import COMMANDS
 from tests.package.installation import Environment, build_wheel, install
 from tests.package.projects import project_with_a_module, project_with_packages
 from tests.structure.rooms import ROOMS, ROOT
@@ -36,7 +36,7 @@ def commands(reference):
     snapshots = ("one.json", "two.json")
     return {
         "scenarios": ((reference,), HOLDS, "lights"),
-        "invariants": ((reference,), HOLDS, "not_too_many"),
+        "properties": ((reference,), HOLDS, "not_too_many"),
         "exhaust": ((reference,), VIOLATED, "not_too_many()  in 4 steps"),
         "walk": ((reference, "--seed", "1"), VIOLATED, "not_too_many()"),
         "prove": ((reference,), VIOLATED, "not_too_many()"),
@@ -55,11 +55,10 @@ def commands(reference):
 
 NEEDS_SPARK = {"nightly", "compare", "page"}
 """They have tests of their own in `test_a_night_in_the_project`."""
-ALIASES = {"properties"}
 
 
 def test_every_command_is_tried():
-    assert {*commands("x"), *NEEDS_SPARK} == set(COMMANDS) - ALIASES
+    assert {*commands("x"), *NEEDS_SPARK} == set(COMMANDS)
 
 
 @pytest.mark.parametrize("command", commands("x"))

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kwalk.reports.command_line import COMMANDS
-from kwalk.reports.commands.options import parser
+from kwalk.reports.commands.options import COMMANDS, parser
 from kwalk.reports.traces.itf import itf
 from tests.reports.traces import REFERENCE, model, trace
 
