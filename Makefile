@@ -77,7 +77,7 @@ docs: setup ## build the documentation in build/docs; every warning is an error
 bench: setup ## kwalk beside other model checkers, in ten minutes (ARGS="--works search --tools kwalk C" for less)
 	@$(BIN)/python -m bench $(ARGS)
 
-lock: setup ## resolve the dependencies anew and write the lock files
+lock: setup ## resolve the dependencies again and write the lock files
 	@$(PYTHON) -m venv build/lock && build/lock/bin/python -m pip install --quiet uv
 	@echo 'setuptools>=77' | $(RESOLVE) - --output-file requirements-build.lock
 	@$(RESOLVE) pyproject.toml --group dev --output-file requirements.lock

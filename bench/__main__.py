@@ -1,7 +1,7 @@
 """`python -m bench`: kwalk and other model checkers on the same reference model, side by side in one run.
 
 Every complete search must count the same states, or the bench fails. What this machine lacks is left out by name.
-With nothing asked it takes some ten minutes; `--works search --tools kwalk C Stateright SPIN` takes about one.
+Without options it takes some ten minutes; `--works search --tools kwalk C Stateright SPIN` takes about one.
 """
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from bench.tools import KWALK, TOOLS, entries_of
 
 def main(arguments: list[str] | None = None) -> int:
     """Build, measure, print the tables; 1 if a count is wrong or kwalk itself could not be measured."""
-    asked = _asked(arguments)
-    size = SIZES[asked.size]
-    heading = [f"# The reference model at {size.distinct:,} states, {asked.runs} interleaved runs", "",
-               f"{machine()}; searches on all cores use {asked.cores}; {datetime.date.today()}.", ""]  # fmt: skip
-    works = {work for name in asked.works for work in WORKS[name]}
-    entries, absent = entries_of(tuple(asked.tools), Plan(size, asked.cores))
-    contest = Contest(size, [Series(entry) for entry in entries if entry.work in works], asked.seconds, _tell)
+    options = _parsed(arguments)
+    size = SIZES[options.size]
+    heading = [f"# The reference model at {size.distinct:,} states, {options.runs} interleaved runs", "",
+               f"{machine()}; searches on all cores use {options.cores}; {datetime.date.today()}.", ""]  # fmt: skip
+    works = {work for name in options.works for work in WORKS[name]}
+    entries, absent = entries_of(tuple(options.tools), Plan(size, options.cores))
+    contest = Contest(size, [Series(entry) for entry in entries if entry.work in works], options.seconds, _report)
     try:
-        for number in range(asked.runs):
+        for number in range(options.runs):
             contest.round(number)
     except WrongCount as wrong:
         print(f"Wrong count: {wrong} Its speed means nothing; see bench/peers/README.md.", file=sys.stderr)
         return 1
     lines = [*heading, *document(contest, absent)]
     print("\n".join(lines))
-    if asked.out:
-        _write(asked.out, lines)
+    if options.out:
+        _write(options.out, lines)
     return int(any(series.entry.tool == KWALK and series.ended is not None for series in contest.series))
 
 
-def _asked(arguments: list[str] | None) -> argparse.Namespace:
+def _parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--size", choices=SIZES, default="0.8M", help="distinct states of the model, about (0.8M)")
     parser.add_argument("--runs", type=_positive, default=5, help="rounds in which each tool is run once (5)")
@@ -58,7 +58,7 @@ def _positive(text: str) -> int:
     return number
 
 
-def _tell(line: str) -> None:
+def _report(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
@@ -66,7 +66,7 @@ def _write(path: Path, lines: list[str]) -> None:
     written = path.with_name(f".{path.name}.new")
     written.write_text("\n".join([*lines, ""]), encoding="utf-8")
     written.replace(path)
-    _tell(f"Written: {path}")
+    _report(f"Written: {path}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Building the peers in build/bench, each by its own tools; what cannot be had is Missing, with the reason.
 
-A peer is built anew when its source is newer than what was built of it; cargo sees to that by itself.
+A peer is rebuilt when its source is newer than its program; cargo does that by itself.
 """
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def pan(bounds: Bounds, invariant: str | None = None) -> Path:
     """
     spin, compiler, generator = _program("spin"), _program("cc"), PEERS / "spin" / "gen.py"
     folder = BUILT / f"spin-{bounds}-{invariant or 'unchecked'}"
-    asked, search = ((invariant, "bfs"), ["-DBFS"]) if invariant else ((), [])
+    extra, search = ((invariant, "bfs"), ["-DBFS"]) if invariant else ((), [])
     verifier = folder / "pan"
     if _is_older(verifier, generator):
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "model.pml").write_text(_make([sys.executable, str(generator), *bounds.words, *asked], folder))
+        (folder / "model.pml").write_text(_make([sys.executable, str(generator), *bounds.words, *extra], folder))
         _make([spin, "-a", "model.pml"], folder)
         options = ["-O2", "-DSAFETY", "-DNOFAIR", "-DNOREDUCE", "-w", "-Wno-int-conversion", *search]
         _make([compiler, *options, "-o", "pan", "pan.c"], folder)

@@ -42,7 +42,7 @@ MODEL_HEAD = (
 
 
 def searched(bounds: Bounds, workers: int) -> dict[str, float]:
-    """A complete search with all claims checked, in this process."""
+    """A complete search with all properties checked, in this process."""
     from kwalk.model.language import Model
     from kwalk.model.language.registry import find_scenario
     from kwalk.search.exhaustive.search import exhaust
@@ -88,7 +88,7 @@ def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - began, result
 
 
-def _asked(*arguments: str) -> dict[str, float]:
+def _measure_in_process(*arguments: str) -> dict[str, float]:
     """What another process measured."""
     done = subprocess.run([sys.executable, "-m", "bench.growth", *arguments], stdout=subprocess.PIPE, check=True)
     answer: dict[str, float] = json.loads(done.stdout)
@@ -100,7 +100,7 @@ def page(spaces: Sequence[Bounds], partitions: Sequence[int], workers: int, fold
     yield from ("# How searches grow", "", f"Written by `python -m bench.growth` on {machine()}; {workers} workers; "
                 f"{datetime.date.today()}.", "", " ".join((__doc__ or "").split("\n\n")[1].split()), "")  # fmt: skip
     yield from ("## With the states", "")
-    found = [(bounds, _asked("--search", *bounds.words, "--workers", str(workers))) for bounds in spaces]
+    found = [(bounds, _measure_in_process("--search", *bounds.words, "--workers", str(workers))) for bounds in spaces]
     yield from aligned([SPACE_HEAD, *(_space_row(bounds, one, found[0][1]["peak"]) for bounds, one in found)])
     states = [(bounds, one) for bounds, one in found if one["seconds"] > 0.05]
     if len(states) > 1:
@@ -108,7 +108,7 @@ def page(spaces: Sequence[Bounds], partitions: Sequence[int], workers: int, fold
     if not partitions:
         return
     yield from ("", "## With the model", "")
-    models = [(count, _asked("--model", str(count))) for count in partitions]
+    models = [(count, _measure_in_process("--model", str(count))) for count in partitions]
     yield from aligned([MODEL_HEAD, *(_model_row(count, one) for count, one in models)])
     if len(models) > 1:
         yield from _picture_of_models(folder, [one for _, one in models])
@@ -138,7 +138,8 @@ def _pictures_of_spaces(folder: Path, found: Sequence[dict[str, float]], floor: 
         "", f"![time and memory against states]({folder.name}/states.svg)", "",
         f"Over the largest spaces time grows as the states to the power of {slope:.2f}: {at_million:.2f} s for a "
         f"million would be {at_million * 1000**slope:,.0f} s for a billion (10^9). A state takes {each:.1f} bytes at "
-        f"the largest, so that 24 GB end a search after some {24e9 / each / 1e9:.1f} billion states of this model.",
+        f"the largest, so that 24 GiB end a search after some {24 * 2**30 / each / 1e9:.1f} billion states of this "
+        "model.",
     )  # fmt: skip
 
 
@@ -181,18 +182,19 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="write the page there, as Markdown")
     parser.add_argument("--search", type=int, nargs=5, help=argparse.SUPPRESS)
     parser.add_argument("--model", type=int, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.search or asked.model:
-        print(json.dumps(searched(Bounds(*asked.search), asked.workers) if asked.search else tried(asked.model)))
+    options = parser.parse_args()
+    if options.search or options.model:
+        bounds = options.search and Bounds(*options.search)
+        print(json.dumps(searched(bounds, options.workers) if bounds else tried(options.model)))
         return 0
-    folder = asked.out.with_suffix("") if asked.out else Path("build") / "bench" / "growth"
+    folder = options.out.with_suffix("") if options.out else Path("build") / "bench" / "growth"
     lines = []
-    for line in page(SPACES[: asked.most], asked.partitions, asked.workers, folder):
+    for line in page(SPACES[: options.most], options.partitions, options.workers, folder):
         lines.append(line)
         print(line, flush=True)
-    if asked.out:
-        _write(asked.out, "\n".join(lines) + "\n")
-        print(f"Written: {asked.out}, {folder}")
+    if options.out:
+        _write(options.out, "\n".join(lines) + "\n")
+        print(f"Written: {options.out}, {folder}")
     return 0
 
 

@@ -1,9 +1,9 @@
 """`python -m bench.kernels`: how long scenarios take to lift and compile, and how fast their code then walks.
 
 For each scenario a process of its own begins with an empty cache: *first code* is what a search begins with, *best
-code* what it goes on with if it takes long, *from cache* is a second process that finds the best code there. Seconds
-are CPU seconds of all threads, so that other work on the machine counts little; steps a second are per core, all claims
-checked, in walks of at most 100 steps.
+code* what it continues with if it takes long, *from cache* is a second process that finds the best code there. Seconds
+are CPU seconds of all threads, so that other work on the machine counts little; steps a second are per core, all
+properties checked, in walks of at most 100 steps.
 """
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from typing import Any
 
 STEPS = 4_000_000
 DEPTH = 100
-HEAD = ("scenario", "bits", "instances", "claims", "first code, s", "best code, s", "from cache, s", "M steps/s")
+HEAD = ("scenario", "bits", "instances", "properties", "first code, s", "best code, s", "from cache, s", "M steps/s")
 
 
 def measured(name: str) -> dict[str, float]:
@@ -34,7 +34,7 @@ def measured(name: str) -> dict[str, float]:
     first, _ = _timed(lambda: kernel_for(model))
     best, kernel = _timed(lambda: fast_kernel_for(model))
     return {
-        "bits": int(kernel.widths.sum()), "instances": kernel.instances, "claims": kernel.properties,
+        "bits": int(kernel.widths.sum()), "instances": kernel.instances, "properties": kernel.properties,
         "first": first, "best": best, "rate": _rate(model, kernel),
     }  # fmt: skip
 
@@ -73,12 +73,12 @@ def rows(names: list[str]) -> Iterator[list[str]]:
     """A row of the table for each scenario."""
     for name in names:
         with tempfile.TemporaryDirectory() as cache:
-            cold, warm = (_asked(way, name, cache) for way in ("--cold", "--warm"))
-        sizes = [f"{cold[key]:.0f}" for key in ("bits", "instances", "claims")]
+            cold, warm = (_measure_in_process(way, name, cache) for way in ("--cold", "--warm"))
+        sizes = [f"{cold[key]:.0f}" for key in ("bits", "instances", "properties")]
         yield [name, *sizes, *(f"{s:.1f}" for s in (cold["first"], cold["best"])), f"{warm:.2f}", f"{cold['rate']:.2f}"]
 
 
-def _asked(way: str, name: str, cache: str) -> Any:
+def _measure_in_process(way: str, name: str, cache: str) -> Any:
     command = [sys.executable, "-m", "bench.kernels", way, name]
     done = subprocess.run(command, env={**os.environ, "XDG_CACHE_HOME": cache}, stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
@@ -91,23 +91,23 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="write the table there, as Markdown")
     for hidden in ("--cold", "--warm"):
         parser.add_argument(hidden, action="store_true", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.cold or asked.warm:
-        print(json.dumps((measured if asked.cold else from_cache)(asked.scenario[0])))
+    options = parser.parse_args()
+    if options.cold or options.warm:
+        print(json.dumps((measured if options.cold else from_cache)(options.scenario[0])))
         return 0
     from kwalk.model.language.registry import announced
 
     lines = [_line(HEAD), _line(["---", *["---:"] * (len(HEAD) - 1)])]
     print("\n".join(lines), flush=True)
-    for row in rows(asked.scenario or list(announced())):
+    for row in rows(options.scenario or list(announced())):
         lines.append(_line(row))
         print(lines[-1], flush=True)
-    if asked.out:
+    if options.out:
         where = f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
-        asked.out.write_text(f"# Kernels\n\nWritten by `python -m bench.kernels`, on {where}.\n\n" + "\n".join([
+        options.out.write_text(f"# Kernels\n\nWritten by `python -m bench.kernels`, on {where}.\n\n" + "\n".join([
             " ".join((__doc__ or "").split("\n\n")[1].split()), "", *lines, "",
         ]))  # fmt: skip
-        print(f"Written: {asked.out}")
+        print(f"Written: {options.out}")
     return 0
 
 

@@ -22,7 +22,7 @@ WARMING = 0.01
 
 
 def searched(model: Model, kernel: Kernel, workers: int) -> str:
-    """A complete search with all claims checked, as words."""
+    """A complete search with all properties checked, as words."""
     exhaust(model, kernel=kernel, keep_going=True, workers=workers, seconds=WARMING)
     verdict = exhaust(model, kernel=kernel, keep_going=True, workers=workers)
     if not verdict.seconds:
@@ -32,7 +32,7 @@ def searched(model: Model, kernel: Kernel, workers: int) -> str:
 
 
 def walked(model: Model, kernel: Kernel, seconds: int) -> str:
-    """Random walks with all claims checked at each step, as words."""
+    """Random walks with all properties checked at each step, as words."""
     walk(model, kernel=kernel, walks=10, depth=DEPTH, keep_going=True)
     verdict = walk(model, kernel=kernel, seconds=seconds, depth=DEPTH, keep_going=True)
     return f"steps={verdict.steps} steps/s={(verdict.steps or 0) / (verdict.seconds or seconds):.0f}"

@@ -98,7 +98,7 @@ def tlc_trace(run: Run) -> Reading:
 
 
 def kwalk_trace(run: Run) -> Reading:
-    """The trace that `kwalk exhaust --json` tells of."""
+    """The trace that `kwalk exhaust --json` prints."""
     try:
         (finding,) = json.loads(run.output)["findings"]
         return Reading(1, run.wall, steps=int(finding["length"]))

@@ -21,7 +21,7 @@ DEPTH = 100
 
 @frozen
 class Bounds:
-    """How large the reference model is, in the order in which the peers are told."""
+    """How large the reference model is, in the order of the peers' arguments."""
 
     brokers: int
     partitions: int
@@ -71,7 +71,7 @@ class Work(Enum):
 
     @property
     def is_time(self) -> bool:
-        """Whether readers are told seconds; otherwise units a second."""
+        """Whether the tables show seconds; otherwise units a second."""
         return self in (Work.TO_I1, Work.TO_I2)
 
 
@@ -105,9 +105,9 @@ class Reading:
 
 @frozen
 class Plan:
-    """What is asked of every tool."""
+    """What every tool is to do."""
 
     size: Size
     cores: int
     walking: int = field(default=1)
-    """Seconds that a run of walks is to take, where a tool can be told; whole ones, because some take no others."""
+    """Seconds that a run of walks is to take, where a tool has that option; whole ones, because some take no others."""

@@ -45,7 +45,7 @@ class Contest:
     size: Size
     series: list[Series]
     seconds: float
-    tell: Callable[[str], None] = lambda line: None
+    report: Callable[[str], None] = lambda line: None
 
     def round(self, number: int) -> None:
         """Run every entry that is still in once; forwards in even rounds, backwards in odd ones."""
@@ -60,7 +60,7 @@ class Contest:
             found = entry.read(done)
         except (NotFinished, Failed, Unreadable) as ended:
             series.ended = str(ended)
-            self.tell(f"round {number + 1}: {entry}: {ended}")
+            self.report(f"round {number + 1}: {entry}: {ended}")
             return
         self._count(entry, found)
         self._note(series, number, done, found)
@@ -79,7 +79,7 @@ class Contest:
     def _note(self, series: Series, number: int, done: Run, found: Reading) -> None:
         series.rates[number] = found.rate
         series.peak_bytes = max(series.peak_bytes, done.peak_bytes)
-        self.tell(f"round {number + 1}: {series.entry}: {found}")
+        self.report(f"round {number + 1}: {series.entry}: {found}")
 
     def of(self, work: Work) -> Iterator[Series]:
         """The series of a work, kwalk's first, then from fast to slow; those without a rate last."""

@@ -44,14 +44,14 @@ class WrongCount(Exception):
 
 
 def walks(model: Model, kernel: Kernel, steps: int) -> Callable[[], int]:
-    """Walk about so many steps, all claims checked at each."""
+    """Walk about so many steps, all properties checked at each."""
     pilot = walk(model, kernel=kernel, walks=1000, depth=DEPTH, keep_going=True)
     number = max(1, steps * 1000 // (pilot.steps or 1))
     return lambda: walk(model, kernel=kernel, walks=number, depth=DEPTH, keep_going=True).steps or 0
 
 
 def states(model: Model, kernel: Kernel, subject: Subject, workers: int) -> Callable[[], int]:
-    """Search exhaustively, all claims checked in each state, for ten seconds at most."""
+    """Search exhaustively, all properties checked in each state, for ten seconds at most."""
 
     def work() -> int:
         verdict = exhaust(model, kernel=kernel, keep_going=True, workers=workers, memory_bytes=MEMORY, seconds=10)
@@ -68,14 +68,14 @@ def measure(subject: Subject, runs: int, workers: int) -> None:
     model = Model(find_scenario(subject.scenario), bounds=subject.bounds)
     kernel = fast_kernel_for(model)
     bits = int(kernel.widths.sum())
-    print(f"{subject.scenario}: {bits} bits, {kernel.instances} instances, {kernel.properties} claims")
-    _tell("random walks, steps/s", sample(walks(model, kernel, subject.steps), runs))
+    print(f"{subject.scenario}: {bits} bits, {kernel.instances} instances, {kernel.properties} properties")
+    _print_rates("random walks, steps/s", sample(walks(model, kernel, subject.steps), runs))
     for number in sorted({1, workers}):
         label = "exhaustive, distinct states/s" + (f", {number} workers" if number > 1 else "")
-        _tell(label, sample(states(model, kernel, subject, number), runs))
+        _print_rates(label, sample(states(model, kernel, subject, number), runs))
 
 
-def _tell(label: str, rates: Sample) -> None:
+def _print_rates(label: str, rates: Sample) -> None:
     print(f"  {label:<42} {rates}", flush=True)
 
 
@@ -83,15 +83,16 @@ def main() -> int:
     """Measure, and say on what; 1 if a count is wrong."""
     parser = argparse.ArgumentParser(prog="python -m bench.scenarios", description=__doc__)
     parser.add_argument("scenario", nargs="*", help="only these scenarios")
-    parser.add_argument("--runs", type=int, default=5, help="runs of each work; the median is told, with the spread")
+    parser.add_argument("--runs", type=int, default=5, help="runs of each work; the median is printed, with the spread")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="also search with so many workers")
-    asked = parser.parse_args()
-    print(f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}; {asked.runs} runs of each")
+    options = parser.parse_args()
+    where = f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
+    print(f"{where}; {options.runs} runs of each")
     known = {subject.scenario: subject for subject in SUBJECTS}
-    subjects = [known.get(name, Subject(name, steps=1_000_000)) for name in asked.scenario] or SUBJECTS
+    subjects = [known.get(name, Subject(name, steps=1_000_000)) for name in options.scenario] or SUBJECTS
     try:
         for subject in subjects:
-            measure(subject, asked.runs, asked.workers)
+            measure(subject, options.runs, options.workers)
     except WrongCount as wrong:
         print(f"Wrong count: {wrong}", file=sys.stderr)
         return 1

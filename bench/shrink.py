@@ -1,8 +1,8 @@
 """`python -m bench.shrink [WALKS [FINDINGS]]`: how short random walks become, how long that takes, and how many shapes.
 
 The first table is of the first violating walks of 100 steps of a scenario and an invariant, each minimized by itself
-(the first ones only) or by a minimizer that remembers: how many come to the shortest length of their claim, which an
-exhaustive search finds, and the CPU time of one. The second one is of the first findings of all claims, by shape.
+(the first ones only) or by a minimizer with a cache: how many come to the shortest length of their property, which an
+exhaustive search finds, and the CPU time of one. The second one is of the first findings of all properties, by shape.
 """
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ALONE = 60
 
 def main(walks: int, findings: int) -> None:
     heading("scenario", "bounds", "invariant", "keeping", "at the shortest, each alone", "median", "mean",
-            "at the shortest, remembering", "median", "mean")  # fmt: skip
+            "at the shortest, with a cache", "median", "mean")  # fmt: skip
     for scenario, bounds, invariant in WORKS:
         model = Model(scenario, None, bounds)
         kernel, properties = kernel_for(model), model.properties_of(invariant)

@@ -55,10 +55,10 @@ def row(one: Series, all_of_the_work: Sequence[Series]) -> tuple[str, ...]:
     compared = ("", "")
     if ratios:
         compared = (_ratio(statistics.median(ratios)), f"{_ratio(min(ratios))} … {_ratio(max(ratios))}")
-    told = [1 / rate if one.entry.work.is_time else rate for rate in one.rates.values()]
-    spread = f"{in_words(min(told))} … {in_words(max(told))}"
+    shown = [1 / rate if one.entry.work.is_time else rate for rate in one.rates.values()]
+    spread = f"{in_words(min(shown))} … {in_words(max(shown))}"
     peak = f"{one.peak_bytes / (1 << 20):,.0f}"
-    return (one.entry.tool, in_words(statistics.median(told)), spread, str(len(told)), *compared, peak)
+    return (one.entry.tool, in_words(statistics.median(shown)), spread, str(len(shown)), *compared, peak)
 
 
 def _ratio(ratio: float) -> str:

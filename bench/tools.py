@@ -52,8 +52,8 @@ class Absent:
 
 def kwalk(plan: Plan) -> Iterator[Entry]:
     """Kwalk itself, with code compiled with care, which its cache has from the second time on."""
-    def command(*asked: str) -> tuple[str, ...]:
-        return (sys.executable, "-m", "bench.kwalk_once", *asked, *plan.size.bounds.words)
+    def command(*arguments: str) -> tuple[str, ...]:
+        return (sys.executable, "-m", "bench.kwalk_once", *arguments, *plan.size.bounds.words)
 
     yield Entry(KWALK, Work.WALKS, command("walk", str(plan.walking)), reading.walks)
     yield Entry(KWALK, Work.ONE_CORE, command("exhaust", "1"), reading.search)
@@ -110,9 +110,9 @@ def spin(plan: Plan) -> Iterator[Entry]:
 
 def tlc(plan: Plan) -> Iterator[Entry]:
     """TLC. With invariants it would stop at the first violation, or print a trace for each."""
-    def command(workers: int, *asked: str, invariant: str | None = None) -> tuple[str, ...]:
+    def command(workers: int, *arguments: str, invariant: str | None = None) -> tuple[str, ...]:
         start, specification = building.tlc(plan.size.bounds, invariant)
-        return (*start, "-workers", str(workers), *asked, str(specification))
+        return (*start, "-workers", str(workers), *arguments, str(specification))
 
     walks = ("-simulate", f"num={TLC_WALKS}", "-depth", str(DEPTH))
     yield Entry("TLC, unchecked", Work.WALKS, command(1, *walks), reading.tlc_walks)

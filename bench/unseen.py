@@ -16,7 +16,7 @@ from kwalk.search.simulation.options import SimulationOptions
 
 VISITS = 500_000
 NEXT = 0.1
-"""After so many visits estimates are made; so many of them more tell how many are of new states."""
+"""The visits before estimates are made, and the part of as many more that measures how many are of new states."""
 HEAD = ("model", "seen", "by the sketch", "error", "all states", "by Chao1", "new next, Good–Turing", "new next, true")
 
 

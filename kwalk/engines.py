@@ -255,7 +255,7 @@ def explain(
     Args:
         snapshots: The files, the earliest first.
         scenario: The name of a scenario that reads snapshots; None for the first installed one.
-        variant: The variant; None for the one that the snapshots tell.
+        variant: The variant; None for the one of the snapshots' release.
         seconds: The time budget.
         events: The most events that may be assumed between two snapshots; None for the usual number.
 

@@ -88,7 +88,7 @@ def assert_holds(
     if verdict.answer is Answer.HOLDS or (verdict.answer is Answer.UNDECIDED and undecided_ok):
         return verdict
     if verdict.answer is Answer.UNDECIDED:
-        raise Fails("\n".join([*_told(asked, verdict), "Give it more time, or smaller bounds."]), verdict)
+        raise Fails("\n".join([*_verdict_lines(asked, verdict), "Give it more time, or smaller bounds."]), verdict)
     raise Fails("\n".join(_known_failure(asked, verdict, shared) or _failure(asked, verdict)), verdict)
 
 
@@ -145,11 +145,11 @@ def _failure(asked: AssertionQuery, verdict: Verdict) -> Iterator[str]:
     """The minimal trace, what the search says of itself, and the file that replays it."""
     trace = verdict.counterexample
     if trace is None:
-        yield from _told(asked, verdict)
+        yield from _verdict_lines(asked, verdict)
         return
     yield from _story(asked, trace)
     yield ""
-    yield from _told(asked, verdict)
+    yield from _verdict_lines(asked, verdict)
     yield from _saved(asked, trace)
 
 
@@ -172,8 +172,8 @@ def _story(asked: AssertionQuery, trace: Trace) -> list[str]:
     return _lines(lambda out: print_story(story_of(asked.model, trace), out))
 
 
-def _told(asked: AssertionQuery, verdict: Verdict) -> list[str]:
-    """What the search says of itself, less the finding whose story is told."""
+def _verdict_lines(asked: AssertionQuery, verdict: Verdict) -> list[str]:
+    """The verdict's summary, without the finding whose story is printed."""
     shown = next((finding for finding in verdict.findings if finding.trace is not None), None)
     return _lines(lambda out: put(out, *summary(verdict, asked.model, shown)))
 
@@ -206,11 +206,11 @@ def _surprise(asked: AssertionQuery, verdict: Verdict, length: int, pinned: str 
     trace, where = verdict.counterexample, f" and delete {pinned}" if pinned else ""
     if trace is None and verdict.answer is Answer.UNDECIDED:
         yield f"Not found again: the search for {asked.subject} ended without an answer."
-        yield from _told(asked, verdict)
+        yield from _verdict_lines(asked, verdict)
     elif trace is None:
         yield f"Healed: {asked.subject} has no counterexample any more; one of {length} steps was known."
         yield f"If that is what a change was meant to do, assert_holds instead{where}."
-        yield from _told(asked, verdict)
+        yield from _verdict_lines(asked, verdict)
     elif trace.length != length:
         change = "Lengthened" if trace.length > length else "Shortened"
         yield f"{change}: a counterexample to {asked.subject} now takes {trace.length} steps, not {length}."
@@ -219,7 +219,7 @@ def _surprise(asked: AssertionQuery, verdict: Verdict, length: int, pinned: str 
 
 
 def _pin_again(pinned: str | Path | None) -> str:
-    return f" and save {pinned} anew with --kwalk-pin" if pinned else ""
+    return f" and save {pinned} again with --kwalk-pin" if pinned else ""
 
 
 def _pin(asked: AssertionQuery, trace: Trace, path: Path) -> None:
@@ -235,7 +235,7 @@ def _broken_pin(asked: AssertionQuery, path: Path, length: int) -> Iterator[str]
         opened = open_trace(read_trace(path))
         replayed = replay(opened.model, opened.trace)
     except UsageError as error:
-        yield f"The pinned trace cannot be replayed: {error} Save it anew with --kwalk-pin if it should be."
+        yield f"The pinned trace cannot be replayed: {error} Save it again with --kwalk-pin if it should be."
         return
     trace = opened.trace
     wanted = {prop.key for prop in asked.properties}

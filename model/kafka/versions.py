@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from kwalk.model.language import Flag
 
 RELEASES = ("2.8.2", "2.5.0", "2.8.0", "3.0", "3.4.1", "3.9.0")
-"""Those that have a variant; the first one is what a scenario takes when nobody names another."""
+"""Those that have a variant; the first one is the default of a scenario."""
 
 Setting = bool | str | None
 """None leaves the flag to the scenario."""
@@ -46,7 +46,7 @@ def _order(release: str) -> tuple[int, ...]:
 # What releases differ in.
 
 TOPICS_HAVE_IDS = version_flag(
-    "topic_ids", "KIP-516 (2.8.0): topics have ids; before, nobody mints, sends or checks one", {"2.8.0": True}
+    "topic_ids", "KIP-516 (2.8.0): topics have ids; before, none is minted, sent or checked", {"2.8.0": True}
 )
 KEEP_IDS_BELOW_IBP = version_flag(
     "keep_ids_below_ibp",
@@ -63,7 +63,7 @@ FIRST_LEADER_AND_ISR_ASSIGNS_ID = version_flag(
 ASYNC_METADATA_FLUSH = version_flag(
     "async_metadata_flush",
     "KAFKA-13092 (2.8.1): partition.metadata is written later, by the log's scheduler, in a step of its own; since "
-    "then the scenario says whether it tells that step apart",
+    "then the scenario chooses whether that is a step of its own",
     {"2.8.1": None},
 )
 
@@ -169,7 +169,7 @@ OLD_CLIENT_REFUSES = candidate(
     "Confluent 5.4 to 6.1: an old client refuses to write a topic's znode that has a field which it does not know",
 )
 CAS_TOPIC_WRITE = candidate(
-    "cas_topic_write", "whoever writes a topic's znode compares it with what was read; a controller then reads again"
+    "cas_topic_write", "every write of a topic's znode compares it with what was read; a controller then reads again"
 )
 
 CLEAR_SM_ON_REMOVE = candidate(
@@ -224,8 +224,8 @@ EPOCH_CHECKPOINT_REMOVAL = Flag(
 )
 METADATA_CACHES = Flag(
     "metadata_caches",
-    "controllers send UpdateMetadata as a request of its own, and brokers keep what they tell clients; it needs "
-    "`stop_replica`",
+    "controllers send UpdateMetadata as a request of its own, and brokers cache what they answer clients with; it "
+    "needs `stop_replica`",
 )
 UNCLEAN_ELECTION = Flag(
     "unclean_election", "unclean.leader.election.enable: without a live ISR member any live replica becomes leader"
@@ -277,6 +277,6 @@ COARSE = {
     "patient_creation": False,
     "preferred_election": False,
 }
-"""The grain for exhaustive search: quiet states are the same but for what a crash takes that was not flushed."""
+"""The grain for exhaustive search: quiescent states are the same but for unflushed data that a crash loses."""
 FINE = {**COARSE, "async_metadata_flush": True, "isr_changes": "any time", "preferred_election": True}
 """Everything that the model can tell apart and that real clusters do."""

@@ -188,7 +188,7 @@ class _Z3(_Terms):
 
 
 class _KernelExecution:
-    """Machine code. It has one bit for a false property and an error in it; plain Python tells the two apart."""
+    """Machine code. It has one bit for a false property and for an error in it; plain Python distinguishes the two."""
 
     name = "kernel"
 

@@ -69,7 +69,7 @@ class ProofAttempt:
     report: Report
     began: float = field(factory=time.monotonic)
     domain_violations: list[DomainViolation] | None = None
-    """The actions that could leave their domain, as far as Z3 can tell; None if it cannot."""
+    """The actions that could leave their domain, as far as Z3 can decide; None if it cannot."""
     cleared: dict[str, tuple[str, ...]] = field(factory=dict)
     """The actions that cannot leave their domain where supporting invariants hold, and these."""
     proofs: dict[int, ProofResult] = field(factory=dict)

@@ -2,8 +2,7 @@
 
 Words: `chunks` has a row per range of walks, `findings` a row per walk and violated property, `action_counts` a row per
 action instance. The folder gets its name when all three are complete, and replaces an older one of that name. The
-schema metadata have the number of the format: 2 since the columns `property` and `action_instance` exist (they were
-`claim` and, in `rules.parquet`, `action`).
+schema metadata contain the number of the format.
 """
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ TRACES = {
     "SPIN": (reading.pan_trace, "State-vector 44 byte, depth reached 9, errors: 1\n    37158 states, stored"),
     "TLC": (reading.tlc_trace, "State 1: <Initial predicate>\n/\\ up = {1}\n" + "".join(
         f"State {number}: <Deliver(1,0) line 58>\n" for number in range(2, 11))),
-    "kwalk": (reading.kwalk_trace, '{"findings": [{"claim": "leaders_when_settled()", "length": 9}]}'),
+    "kwalk": (reading.kwalk_trace, '{"findings": [{"property": "leaders_when_settled()", "length": 9}]}'),
 }  # fmt: skip
 
 
@@ -126,15 +126,15 @@ def test_another_count_fails_the_bench(monkeypatch, capsys):
     assert "Wrong count: mine" in capsys.readouterr().err
 
 
-def test_a_tool_past_its_time_is_left_out_by_name_and_the_others_go_on():
+def test_a_tool_past_its_time_is_left_out_by_name_and_the_others_continue():
     slow = Entry("slow", Work.ONE_CORE, (sys.executable, "-c", "import time; time.sleep(60)"), reading.search)
     contest = Contest(SIZES["3k"], [Series(counting(3_092, "kwalk", 3000)), Series(slow), Series(counting(3_092))], 2)
     for number in range(2):
         contest.round(number)
-    told = "\n".join(document(contest, []))
+    page = "\n".join(document(contest, []))
     assert [len(series.rates) for series in contest.series] == [2, 0, 2]
     assert contest.series[2].ratios(contest.series[0]) == pytest.approx([3, 3])
-    assert "- slow, exhaustive, one core, distinct states/s: not finished in 2 s" in told
+    assert "- slow, exhaustive, one core, distinct states/s: not finished in 2 s" in page
 
 
 def test_a_run_ends_with_its_time_or_with_the_error_of_its_tool():

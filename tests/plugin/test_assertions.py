@@ -147,7 +147,7 @@ class TestPinnedCounterexamples:
     def test_a_lengthened_one_fails_and_shows_the_new_trace(self):
         message = str(failure(assert_finds, REFERENCE, "disk_matches_znode", length=2, trace="old.itf.json"))
         assert message.startswith("Lengthened: a counterexample to disk_matches_znode now takes 3 steps, not 2.")
-        assert "set length=3 and save old.itf.json anew with --kwalk-pin" in message
+        assert "set length=3 and save old.itf.json again with --kwalk-pin" in message
         assert "old client  adds a partition" in message
 
     def test_a_shortened_one_fails_too(self):

@@ -87,6 +87,14 @@ def test_a_partition_that_vanished_from_the_znode_is_broken() -> None:
     assert lost.sentences[0].startswith("Broken: t-1 has a state in ZooKeeper, but")
 
 
+def test_a_partition_without_leader_and_isr_is_broken_because_its_isr_is_empty() -> None:
+    def empty_isr(capture: dict) -> None:
+        capture["topics"]["t"]["partition_state"]["0"] |= {"leader": -1, "isr": []}
+
+    broken = diagnose(read_capture(changed(empty_isr)))
+    assert broken.sentences[0].startswith("Broken: t-0 has no leader, and its ISR is empty")
+
+
 def test_a_controller_that_sends_another_id_than_zookeeper_has_is_latent_damage() -> None:
     def another_id(capture: dict) -> None:
         capture["topics"]["t"]["znode"]["topic_id"] = capture["topics"]["t"]["topic_id"] = "B" * 22

@@ -27,14 +27,14 @@ def handle_update_metadata(cluster: Cluster, broker: Broker) -> None:
     request = state.requests.headers.pop()
     is_stale = is_from_older_controller(state, request)
     for partition in PARTITIONS:
-        told = state.requests.partition_states[partition].pop()
+        partition_state = state.requests.partition_states[partition].pop()
         for topic in TOPICS:
-            if told is not None and request.topic == topic and not is_stale:
-                is_gone = told.epoch_kind is EpochKind.DURING_DELETE
+            if partition_state is not None and request.topic == topic and not is_stale:
+                is_gone = partition_state.epoch_kind is EpochKind.DURING_DELETE
                 cached = (
                     UpdateMetadataPartitionState()
                     if is_gone
-                    else UpdateMetadataPartitionState(told.leader, told.leader_epoch)
+                    else UpdateMetadataPartitionState(partition_state.leader, partition_state.leader_epoch)
                 )
                 state.metadata[topic][partition] = cached
 

@@ -34,15 +34,15 @@ def make_online(cluster: Cluster, broker: int, topic: int, partitions: frozenset
     """
     context = cluster.controller_of(broker).topics[topic]
     for replica in BROKERS:
-        told: frozenset[int] = frozenset()
+        to_send: frozenset[int] = frozenset()
         for partition in PARTITIONS:
             status = context.replica_states[partition][replica]
             if replica in on and partition in partitions and partition < context.partition_count:
                 is_asked = status is not ReplicaState.NEW and replica_may_become(status, ReplicaState.ONLINE)
                 if is_asked and context.leadership[partition].is_known:
-                    told = told | {partition}
+                    to_send = to_send | {partition}
                 context.move_replica(partition, replica, ReplicaState.ONLINE)
-        send_leader_and_isr(cluster, broker, topic, told, to=frozenset({replica}))
+        send_leader_and_isr(cluster, broker, topic, to_send, to=frozenset({replica}))
 
 
 def initialize_replica_states(cluster: Cluster, broker: int, topic: int) -> None:
@@ -75,17 +75,17 @@ def take_replicas_offline(
             if gone in on and partition in partitions and gone in replicas_of(cluster, broker, topic, partition):
                 remove_replica_from_isr(cluster, broker, topic, partition, replica=gone)
     if on:
-        told = frozenset(
+        to_send = frozenset(
             {p for p in PARTITIONS if p in partitions and bool(on & replicas_of(cluster, broker, topic, p))}
         )
-        send_leader_and_isr(cluster, broker, topic, told, to=controller.live_brokers - on)
+        send_leader_and_isr(cluster, broker, topic, to_send, to=controller.live_brokers - on)
 
 
 def make_offline(cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, on: frozenset[int]) -> None:
     """Take replicas offline, with their states; for a topic to be deleted send StopReplica to these replicas only."""
     controller = cluster.controller_of(broker)
-    told: frozenset[int]
-    context, told = controller.topics[topic], frozenset()
+    to_send: frozenset[int]
+    context, to_send = controller.topics[topic], frozenset()
     stopped = [
         frozenset({p for p in PARTITIONS if b in on and p in partitions and may_go_offline(context, p, b)})
         for b in BROKERS
@@ -96,14 +96,14 @@ def make_offline(cluster: Cluster, broker: int, topic: int, partitions: frozense
             if partition in stopped[replica] and is_led and state.exists:
                 remove_replica_from_isr(cluster, broker, topic, partition, replica=replica)
                 context.replica_states[partition][replica] = ReplicaState.OFFLINE
-                told = told | {partition}
+                to_send = to_send | {partition}
             elif bool(OFFLINE_WITHOUT_LEADERSHIP) and partition in stopped[replica] and not is_led:
                 context.replica_states[partition][replica] = ReplicaState.OFFLINE
     if context.to_be_deleted:
         for replica in BROKERS:
             send_stop_replica(cluster, broker, topic, stopped[replica], to=frozenset({replica}), delete=False)
     else:
-        send_leader_and_isr(cluster, broker, topic, told, to=controller.live_brokers - on)
+        send_leader_and_isr(cluster, broker, topic, to_send, to=controller.live_brokers - on)
 
 
 def may_go_offline(context: TopicContext, partition: int, replica: int) -> bool:

@@ -1,4 +1,4 @@
-"""Fixes by theme: what each claims to close, where it comes from, and the trials that show it."""
+"""Fixes by theme: what each is meant to close, where it comes from, and the trials that show it."""
 from __future__ import annotations
 
 from kwalk.model.kafka.fixes import deletion, reassignment, records, sessions, topic_ids

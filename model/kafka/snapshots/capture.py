@@ -126,7 +126,7 @@ class Topic:
     """The znode of a topic: its partitions' replicas, its topic id (None if it has none), and the states.
 
     `format` is the znode's own "version" field (3 where ids are known), `version` ZooKeeper's count of its changes, and
-    `created` its czxid, which tells a topic from an earlier one of the same name; None if the capture does not say.
+    `created` its czxid, which differs from that of an earlier topic of the same name; None if the capture lacks it.
     `moving` are the partitions whose replicas are being reassigned.
     """
 

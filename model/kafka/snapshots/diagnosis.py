@@ -80,7 +80,7 @@ class Symptoms:
     outside: Replicas = field(factory=dict)
     """Live replicas that are not in the ISR."""
     led: Mapping[int, bool | None] = field(factory=dict)
-    """Whether the leader took up the present leader epoch; None if the capture cannot tell."""
+    """Whether the leader took up the present leader epoch; None if the capture does not show it."""
     lost: frozenset[int] = frozenset()
     """Partitions that have a state in ZooKeeper but are no longer in the topic's znode."""
     without_file: Replicas = field(factory=dict)
@@ -282,7 +282,9 @@ def _why_broken(capture: Capture, topic: Topic, found: Symptoms, partition: int)
     outside = found.outside.get(partition, frozenset())
     tail = f"; {brokers(outside)} {each(outside, 'runs but stays', 'run but stay')} out of the ISR." if outside else "."
     if state.leader is None:
-        last = brokers(state.isr) if state.isr else "nobody"
+        if not state.isr:
+            return f"{name} has no leader, and its ISR is empty{tail}"
+        last = brokers(state.isr)
         down = all(not capture.brokers[b].alive for b in state.isr)
         return f"{name} has no leader: only {last} {each(state.isr, 'is', 'are')} in its ISR{', and down' * down}{tail}"
     if not capture.brokers[state.leader].alive:

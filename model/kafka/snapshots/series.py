@@ -119,14 +119,14 @@ def is_young(capture: Capture, topic: Topic) -> bool:
 
 
 def is_as_created(topic: Topic) -> bool:
-    """Whether nobody has written the topic's znode since its creation but the controller that minted its id."""
+    """Whether only the controller that minted its id has written the topic's znode since its creation."""
     return topic.version <= (topic.topic_id is not None)
 
 
 def created_partitions(topic: Topic) -> int:
     """Return how many partitions a topic was created with: those that one controller brought online, or some of all.
 
-    A capture cannot tell how many partitions a client has added while the first controller went on.
+    A capture does not show how many partitions a client has added while the first controller was active.
     """
     count = len(topic.partitions)
     if is_as_created(topic) or count == 1:

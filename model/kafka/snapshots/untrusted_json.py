@@ -137,7 +137,7 @@ def load(source: str | os.PathLike[str] | bytes) -> JsonNode:
 def _read(path: Path) -> bytes:
     shown = printable(str(path), 200)
     try:
-        # Opening without blocking keeps a named pipe that nobody writes to from hanging the command.
+        # Opening without blocking keeps a named pipe without a writer from blocking the command.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         try:
             return _content(descriptor, shown)

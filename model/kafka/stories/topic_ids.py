@@ -92,7 +92,7 @@ REPAIR_WITH_RECORDS = evolve(
         operator.remove_metadata_files,
     ),
     bounds={**REPAIR_BY_REMOVING_FILES.bounds, "records": 1},
-    source="the same operator's claim that the repair interrupts service, and that data are safe",
+    source="the same operator's statement that the repair interrupts service, and that data are safe",
 )
 
 REPAIR_BY_WRITING_THE_ID_BACK = evolve(
