@@ -21,7 +21,7 @@ import numpy as np
 
 from kwalk.model.language import UsageError
 from kwalk.search.base.options import CheckpointOptions
-from kwalk.search.exhaustive.layout import CURSOR_NEXT, CURSOR_STORED
+from kwalk.search.exhaustive.layout import Cursor
 from kwalk.search.visited.key_store import STRIDE
 
 if TYPE_CHECKING:
@@ -292,14 +292,14 @@ class CheckpointWriter:
         except BaseException:
             self.folder.close()
             raise
-        self.saved = 0 if self.found is None else int(self.found["cursor"][CURSOR_STORED])
+        self.saved = 0 if self.found is None else int(self.found["cursor"][Cursor.STORED])
         self.trouble = ""
         self.before = 0.0
         self.due = time.monotonic() + options.every
 
     def _agree(self) -> None:
         """Raise a UsageError if the folder does not fit the options."""
-        stored = None if self.found is None else int(self.found["cursor"][CURSOR_STORED])
+        stored = None if self.found is None else int(self.found["cursor"][Cursor.STORED])
         saved = None if self.found is None else self.found["identity"]
         check_compatible(self.options, saved, self.identity, stored)
 
@@ -323,7 +323,7 @@ class CheckpointWriter:
 
     def _marks(self) -> np.ndarray:
         """Return the bytes of the marks that are set."""
-        blocks = -(-int(self.exploration.cursor[CURSOR_NEXT]) // STRIDE)
+        blocks = -(-int(self.exploration.cursor[Cursor.NEXT]) // STRIDE)
         return self.exploration.counts.marks[:blocks].view(np.uint8)
 
     def take_if_due(self) -> None:
@@ -363,7 +363,7 @@ class CheckpointWriter:
         """Yield notes on the checkpoint; `command` started the search, which may be `over`."""
         place = str(self.options.folder)
         if self.found is not None:
-            yield resumed_note(place, int(self.found["cursor"][CURSOR_STORED]))
+            yield resumed_note(place, int(self.found["cursor"][Cursor.STORED]))
         if over:
             return
         if self.trouble and not self.saved:

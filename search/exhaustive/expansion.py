@@ -3,28 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kwalk.search.exhaustive.layout import (
-    BATCH,
-    CURSOR_ASLEEP,
-    CURSOR_DEADLOCKS,
-    CURSOR_DEPTH,
-    CURSOR_FAILURE,
-    CURSOR_FIRST_DEADLOCK,
-    CURSOR_GENERATED,
-    CURSOR_LEVEL_END,
-    CURSOR_LIMIT,
-    CURSOR_NEXT,
-    CURSOR_QUIESCENT,
-    CURSOR_STORED,
-    STATUS_DONE,
-    STATUS_FAILED,
-    STATUS_FULL,
-    STATUS_RUNNING,
-    STATUS_VIOLATION,
-    BatchLayout,
-    Counters,
-    SearchLayout,
-)
+from kwalk.search.exhaustive.layout import BATCH, BatchLayout, Counters, Cursor, SearchLayout, Status
 from kwalk.search.exhaustive.symmetry.canonicalize import SymmetryLayout, canonicalize
 from kwalk.search.native.bit_sliced_counters import add_rows, bump
 from kwalk.search.native.intrinsics import (
@@ -122,38 +101,38 @@ def _find_leaves(search: SearchLayout, begin: int, end: int) -> None:
 
 @loop
 def explore(search: SearchLayout, cursor: np.ndarray) -> int:
-    """Expand stored states until about cursor[CURSOR_LIMIT] are expanded; return the status."""
-    while cursor[CURSOR_NEXT] < cursor[CURSOR_LIMIT]:
-        if cursor[CURSOR_NEXT] == cursor[CURSOR_LEVEL_END]:
-            if cursor[CURSOR_STORED] == cursor[CURSOR_LEVEL_END]:
-                return STATUS_DONE
-            cursor[CURSOR_LEVEL_END] = cursor[CURSOR_STORED]
-            cursor[CURSOR_DEPTH] += 1
+    """Expand stored states until about cursor[Cursor.LIMIT] are expanded; return the status."""
+    while cursor[Cursor.NEXT] < cursor[Cursor.LIMIT]:
+        if cursor[Cursor.NEXT] == cursor[Cursor.LEVEL_END]:
+            if cursor[Cursor.STORED] == cursor[Cursor.LEVEL_END]:
+                return Status.DONE
+            cursor[Cursor.LEVEL_END] = cursor[Cursor.STORED]
+            cursor[Cursor.DEPTH] += 1
         count = _batch_size(search, cursor)
         if count <= 0:
-            return STATUS_FULL
-        first = cursor[CURSOR_NEXT]
+            return Status.FULL
+        first = cursor[Cursor.NEXT]
         if first % STRIDE == 0:
-            poke(search.counters.marks, first // STRIDE, np.uint64(cursor[CURSOR_STORED]))
+            poke(search.counters.marks, first // STRIDE, np.uint64(cursor[Cursor.STORED]))
         status = expand_states(search, cursor, count)
-        count_rows(search, cursor[CURSOR_NEXT] - first)
-        compress_successors(search, cursor[CURSOR_NEXT] - first)  # there is room: _batch_size has seen to it
-        prefetch_successors(search, cursor[CURSOR_NEXT] - first)
-        cursor[CURSOR_STORED] = insert_successors(search, (first, cursor[CURSOR_NEXT] - first), cursor[CURSOR_STORED])
-        if status != STATUS_RUNNING:
+        count_rows(search, cursor[Cursor.NEXT] - first)
+        compress_successors(search, cursor[Cursor.NEXT] - first)  # there is room: _batch_size has seen to it
+        prefetch_successors(search, cursor[Cursor.NEXT] - first)
+        cursor[Cursor.STORED] = insert_successors(search, (first, cursor[Cursor.NEXT] - first), cursor[Cursor.STORED])
+        if status != Status.RUNNING:
             return status
-    return STATUS_RUNNING
+    return Status.RUNNING
 
 
 @part
 def _batch_size(search: SearchLayout, cursor: np.ndarray) -> int:
     """Return how many states to expand at once: within one level and one block, with room for all successors."""
-    first = cursor[CURSOR_NEXT]
-    count = min(BATCH, STRIDE - first % STRIDE, cursor[CURSOR_LEVEL_END] - first)
+    first = cursor[Cursor.NEXT]
+    count = min(BATCH, STRIDE - first % STRIDE, cursor[Cursor.LEVEL_END] - first)
     tree, instances = search.tree, search.kernel.instances
     if tree.words != 0:
         count = min(count, room_for_values(tree) // instances)
-    return min(count, room_for_keys(search.space, cursor[CURSOR_STORED]) // instances)
+    return min(count, room_for_keys(search.space, cursor[Cursor.STORED]) // instances)
 
 
 @part
@@ -161,28 +140,28 @@ def expand_states(search: SearchLayout, cursor: np.ndarray, count: int) -> int:
     """Write the successors of the next `count` states into the batch, and check these states."""
     kernel, batch, total = search.kernel, search.batch, integer(0)
     for k in range(count):
-        state, row = load_state(search, cursor[CURSOR_NEXT], k), batch.enabled + 8 * kernel.row_words * k
+        state, row = load_state(search, cursor[Cursor.NEXT], k), batch.enabled + 8 * kernel.row_words * k
         successors, instances = batch.rows + 8 * kernel.words * total, batch.instances + 2 * total
         places = (state, row, successors, instances, search.counters.hits)
         if kernel.stubborn.groups == 0:
             made = call(kernel.expand, places)
         else:
             made, left_out = expand_stubborn_set(kernel.stubborn, kernel.expand, places, batch.choice)
-            cursor[CURSOR_ASLEEP] += left_out
+            cursor[Cursor.ASLEEP] += left_out
         if made < 0:
-            cursor[CURSOR_FAILURE] = made
-            return STATUS_FAILED
+            cursor[Cursor.FAILURE] = made
+            return Status.FAILED
         poke(batch.ends, k, np.uint64(total + made))
         found = _check_expanded(search, cursor, k, total)
         if kernel.symmetry != 0:
             canonicalize(SymmetryLayout(kernel.symmetry, kernel.words), successors, made)
         hash_successors(search, total, total + made)
         total += made
-        cursor[CURSOR_NEXT] += 1
-        cursor[CURSOR_GENERATED] += made
+        cursor[Cursor.NEXT] += 1
+        cursor[Cursor.GENERATED] += made
         if kernel.stop and found:
-            return STATUS_VIOLATION
-    return STATUS_RUNNING
+            return Status.VIOLATION
+    return Status.RUNNING
 
 
 @part
@@ -190,21 +169,21 @@ def _check_expanded(search: SearchLayout, cursor: np.ndarray, k: int, begin: int
     """Count and check the state just expanded, whose successors start at `begin`; whether it has a violation."""
     kernel, end = search.kernel, integer(peek(search.batch.ends, k))
     enabled, quiescent = _count_enabled(search, k)
-    cursor[CURSOR_QUIESCENT] += quiescent
+    cursor[Cursor.QUIESCENT] += quiescent
     if enabled != end - begin:
         _count_blocked(search, k, begin, end)
     found = False
     if enabled == 0:
-        cursor[CURSOR_FIRST_DEADLOCK] = (
-            cursor[CURSOR_NEXT] if cursor[CURSOR_DEADLOCKS] == 0 else cursor[CURSOR_FIRST_DEADLOCK]
+        cursor[Cursor.FIRST_DEADLOCK] = (
+            cursor[Cursor.NEXT] if cursor[Cursor.DEADLOCKS] == 0 else cursor[Cursor.FIRST_DEADLOCK]
         )
-        cursor[CURSOR_DEADLOCKS] += 1
+        cursor[Cursor.DEADLOCKS] += 1
         found = kernel.deadlock != 0
     if kernel.checks_states:
-        found |= _check_state(search, cursor[CURSOR_NEXT], k, quiescent)
+        found |= _check_state(search, cursor[Cursor.NEXT], k, quiescent)
     if kernel.checks_steps:
         for j in range(begin, end):
-            found |= _check_step(search, cursor[CURSOR_NEXT], j)
+            found |= _check_step(search, cursor[Cursor.NEXT], j)
     return found
 
 

@@ -19,21 +19,13 @@ from kwalk.search.base.progress import Progress
 from kwalk.search.exhaustive import expansion as breadth
 from kwalk.search.exhaustive.checkpoint import CheckpointWriter
 from kwalk.search.exhaustive.layout import (
-    CURSOR_DEPTH,
-    CURSOR_LENGTH,
-    CURSOR_LEVEL_END,
-    CURSOR_LIMIT,
-    CURSOR_NEXT,
-    CURSOR_STORED,
-    STATUS_DONE,
-    STATUS_FAILED,
-    STATUS_FULL,
-    STATUS_VIOLATION,
     BatchBuffers,
     CounterBuffers,
+    Cursor,
     KernelView,
     RowBuffers,
     SearchLayout,
+    Status,
 )
 from kwalk.search.exhaustive.parallel_expansion import WorkerPool, level_end
 from kwalk.search.kernel.interface import Kernel
@@ -92,12 +84,12 @@ class ExplorationResult(Protocol):
     @property
     def stored(self) -> int:
         """The number of distinct states."""
-        return int(self.cursor[CURSOR_STORED])
+        return int(self.cursor[Cursor.STORED])
 
     @property
     def expanded(self) -> int:
         """The number of expanded states."""
-        return int(self.cursor[CURSOR_NEXT])
+        return int(self.cursor[Cursor.NEXT])
 
     @property
     def total_seconds(self) -> float:
@@ -135,7 +127,7 @@ class Explorer(ExplorationResult):
         self.counts = CounterBuffers(kernel, self.states.most)
         self.room, self.rows = BatchBuffers(kernel, choice_words=choice), RowBuffers(kernel, options.checked)
         self.kernel_view = self._kernel_view()
-        self.cursor = np.zeros(CURSOR_LENGTH, np.int64)
+        self.cursor = np.zeros(len(Cursor), np.int64)
         self.saving = None if options.checkpoint is None else CheckpointWriter(self, options.checkpoint)
         resumes = self.saving is not None and self.saving.found is not None
         self.initial = self.saving.restore() if self.saving and resumes else self._store_initial()
@@ -152,7 +144,7 @@ class Explorer(ExplorationResult):
         size = self.states.add(packed, 0)
         if size is None:
             raise UsageError(self._budget_error(len(packed)))
-        self.cursor[CURSOR_STORED] = self.cursor[CURSOR_LEVEL_END] = size
+        self.cursor[Cursor.STORED] = self.cursor[Cursor.LEVEL_END] = size
         return size
 
     def _initial_rows(self) -> np.ndarray:
@@ -183,7 +175,7 @@ class Explorer(ExplorationResult):
         found = [c.index for c in self.options.properties if any(counters.first_state[c.index] for counters in tallies)]
         assert self.reduction is not None
         self.reduction.close(found)
-        first, sleep_sets = int(self.cursor[CURSOR_NEXT]), self.reduction.sleep_sets
+        first, sleep_sets = int(self.cursor[Cursor.NEXT]), self.reduction.sleep_sets
         room = self.options.memory - self.states.used_bytes(self.stored) - sleep_sets.next.nbytes
         sleep_sets.begin_depth(first, level_end(self.cursor) - first, room // 2)  # new states will need some
 
@@ -198,7 +190,7 @@ class Explorer(ExplorationResult):
 
     def _warm_up(self) -> None:
         """Compile the loops, or read them from Numba's cache, which does not count as time of the search."""
-        self.cursor[CURSOR_LIMIT] = self.cursor[CURSOR_NEXT]
+        self.cursor[Cursor.LIMIT] = self.cursor[Cursor.NEXT]
         breadth.explore(self.search, self.cursor)
         if self.pool is not None:
             self.pool.warm_up(self.kernel_view, self.states, self.counts, self.cursor)
@@ -264,19 +256,19 @@ class Explorer(ExplorationResult):
     def _advance(self, pace: int) -> StopReason | None:
         """Expand up to `pace` states; return the reason to stop, None if there is none."""
         pool, cursor = self.pool, self.cursor
-        cursor[CURSOR_LIMIT] = cursor[CURSOR_NEXT] + pace
+        cursor[Cursor.LIMIT] = cursor[Cursor.NEXT] + pace
         if self.reduction is not None:
-            if cursor[CURSOR_NEXT] in (0, cursor[CURSOR_LEVEL_END]):
+            if cursor[Cursor.NEXT] in (0, cursor[Cursor.LEVEL_END]):
                 self._begin_depth()
-            cursor[CURSOR_LIMIT] = max(cursor[CURSOR_NEXT] + 1, min(cursor[CURSOR_LIMIT], level_end(cursor)))
+            cursor[Cursor.LIMIT] = max(cursor[Cursor.NEXT] + 1, min(cursor[Cursor.LIMIT], level_end(cursor)))
         if pool is not None and pool.is_worth_sharing(cursor):
-            while cursor[CURSOR_NEXT] < cursor[CURSOR_LIMIT] and pool.is_worth_sharing(cursor):
+            while cursor[Cursor.NEXT] < cursor[Cursor.LIMIT] and pool.is_worth_sharing(cursor):
                 pool.advance(self.kernel_view, self.states, self.counts, cursor)
             return None
         if pool is not None and not pool.must_serialize:
-            cursor[CURSOR_LIMIT] = max(cursor[CURSOR_NEXT] + 1, min(cursor[CURSOR_LIMIT], level_end(cursor)))
+            cursor[Cursor.LIMIT] = max(cursor[Cursor.NEXT] + 1, min(cursor[Cursor.LIMIT], level_end(cursor)))
         status = breadth.explore(self.search, self.cursor)
-        if status == STATUS_FULL:
+        if status == Status.FULL:
             return None if self.states.grow(self.stored) else StopReason.MEMORY
         return _STOP_REASONS.get(status)
 
@@ -285,7 +277,7 @@ class Explorer(ExplorationResult):
         return Progress(
             engine="exhaust", done=self.expanded, unit="states", seconds=self.seconds,
             left=None if budget is None else max(0.0, budget - self.seconds),
-            note=note or f"depth {self.cursor[CURSOR_DEPTH]}, {self.stored - self.expanded:,} states in the frontier",
+            note=note or f"depth {self.cursor[Cursor.DEPTH]}, {self.stored - self.expanded:,} states in the frontier",
         )  # fmt: skip
 
     def notes(self) -> Iterator[str]:
@@ -321,7 +313,7 @@ class Explorer(ExplorationResult):
 
 
 _STOP_REASONS = {
-    STATUS_DONE: StopReason.COMPLETE,
-    STATUS_VIOLATION: StopReason.VIOLATION,
-    STATUS_FAILED: StopReason.FAILURE,
+    Status.DONE: StopReason.COMPLETE,
+    Status.VIOLATION: StopReason.VIOLATION,
+    Status.FAILED: StopReason.FAILURE,
 }

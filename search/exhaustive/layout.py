@@ -8,6 +8,7 @@ expanded; marks are all that is stored to find the parent of a state.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import IntEnum
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -23,27 +24,45 @@ from kwalk.search.visited.tree_compression import Tree, leaves_of
 
 BATCH = 32
 
-(
-    CURSOR_NEXT,
-    CURSOR_STORED,
-    CURSOR_LEVEL_END,
-    CURSOR_DEPTH,
-    CURSOR_GENERATED,
-    CURSOR_QUIESCENT,
-    CURSOR_DEADLOCKS,
-    CURSOR_FIRST_DEADLOCK,
-    CURSOR_FAILURE,
-    CURSOR_LIMIT,
-    CURSOR_ASLEEP,
-) = range(11)
-"""The cursor (int64): the next state to expand, the number of stored states, the end of the present level, its depth,
-the
-generated successors, the quiescent states, the deadlocks and the first of them, what `expand` returned when it failed,
-the number of expanded states at which to return, and how often a chosen instance was in the sleep set."""
-CURSOR_LENGTH = 11
+class Cursor(IntEnum):
+    """The fields of a cursor, int64[len(Cursor)]."""
 
-STATUS_RUNNING, STATUS_DONE, STATUS_FULL, STATUS_VIOLATION, STATUS_FAILED = range(5)
-"""Why a loop returned: its limit is reached, all states are expanded, there is no room, a violation, an error."""
+    NEXT = 0
+    """The next state to expand."""
+    STORED = 1
+    """The number of stored states."""
+    LEVEL_END = 2
+    """The end of the present level."""
+    DEPTH = 3
+    """The depth of the present level."""
+    GENERATED = 4
+    """The number of generated successors."""
+    QUIESCENT = 5
+    """The number of quiescent states."""
+    DEADLOCKS = 6
+    """The number of deadlocks."""
+    FIRST_DEADLOCK = 7
+    """The first of them."""
+    FAILURE = 8
+    """What `expand` returned when it failed."""
+    LIMIT = 9
+    """The number of expanded states at which to return."""
+    ASLEEP = 10
+    """How often a chosen instance was in the sleep set."""
+
+
+class Status(IntEnum):
+    """Why a loop returned."""
+
+    RUNNING = 0
+    """Its limit is reached."""
+    DONE = 1
+    """All states are expanded."""
+    FULL = 2
+    """There is no room."""
+    VIOLATION = 3
+    FAILED = 4
+    """An action left its domain."""
 
 
 class KernelView(NamedTuple):
@@ -220,10 +239,10 @@ class CounterBuffers:
 
 def add_cursor(cursor: np.ndarray, other: np.ndarray) -> None:
     """Add the counts in another cursor; the first deadlock is the earlier one."""
-    if other[CURSOR_DEADLOCKS]:
-        known = cursor[CURSOR_FIRST_DEADLOCK] if cursor[CURSOR_DEADLOCKS] else other[CURSOR_FIRST_DEADLOCK]
-        cursor[CURSOR_FIRST_DEADLOCK] = min(known, other[CURSOR_FIRST_DEADLOCK])
-    for item in (CURSOR_GENERATED, CURSOR_QUIESCENT, CURSOR_DEADLOCKS, CURSOR_ASLEEP):
+    if other[Cursor.DEADLOCKS]:
+        known = cursor[Cursor.FIRST_DEADLOCK] if cursor[Cursor.DEADLOCKS] else other[Cursor.FIRST_DEADLOCK]
+        cursor[Cursor.FIRST_DEADLOCK] = min(known, other[Cursor.FIRST_DEADLOCK])
+    for item in (Cursor.GENERATED, Cursor.QUIESCENT, Cursor.DEADLOCKS, Cursor.ASLEEP):
         cursor[item] += other[item]
 
 

@@ -27,20 +27,13 @@ from kwalk.search.exhaustive.expansion import (
 )
 from kwalk.search.exhaustive.layout import (
     BATCH,
-    CURSOR_DEPTH,
-    CURSOR_LENGTH,
-    CURSOR_LEVEL_END,
-    CURSOR_LIMIT,
-    CURSOR_NEXT,
-    CURSOR_STORED,
-    STATUS_DONE,
-    STATUS_FULL,
-    STATUS_RUNNING,
     BatchBuffers,
     BatchLayout,
     CounterBuffers,
+    Cursor,
     KernelView,
     SearchLayout,
+    Status,
     add_cursor,
     isolated_zeros,
 )
@@ -116,35 +109,35 @@ def run_worker(search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, curs
         if worker.number == 0:
             _begin_round(rounds)
         if not wait_at_barrier(rounds.barrier, rounds.workers, rounds.yield_thread):
-            return STATUS_DONE
-        if get(rounds.board, BOARD_ORDER) != STATUS_RUNNING:
-            return STATUS_DONE
+            return Status.DONE
+        if get(rounds.board, BOARD_ORDER) != Status.RUNNING:
+            return Status.DONE
         _do_blocks(search, rounds, worker, cursor)
         wait_at_barrier(rounds.barrier, rounds.workers, rounds.yield_thread)
         fault = get(rounds.board, BOARD_FAULT)
-        if fault != STATUS_RUNNING:
+        if fault != Status.RUNNING:
             return fault
 
 
 @part
 def _begin_round(rounds: Rounds) -> None:
     """Start the next round, or write to the board that there is none."""
-    cursor, board, first = rounds.cursor, rounds.board, get(rounds.cursor, CURSOR_NEXT)
-    over = first == get(cursor, CURSOR_LEVEL_END)
-    end = get(cursor, CURSOR_STORED) if over else get(cursor, CURSOR_LEVEL_END)
-    if end - first < MIN_ROUND or first >= get(cursor, CURSOR_LIMIT):
-        put(board, BOARD_ORDER, STATUS_DONE)
+    cursor, board, first = rounds.cursor, rounds.board, get(rounds.cursor, Cursor.NEXT)
+    over = first == get(cursor, Cursor.LEVEL_END)
+    end = get(cursor, Cursor.STORED) if over else get(cursor, Cursor.LEVEL_END)
+    if end - first < MIN_ROUND or first >= get(cursor, Cursor.LIMIT):
+        put(board, BOARD_ORDER, Status.DONE)
         return
     if over:
-        put(cursor, CURSOR_LEVEL_END, end)
-        put(cursor, CURSOR_DEPTH, get(cursor, CURSOR_DEPTH) + 1)
-    if end - get(cursor, CURSOR_LIMIT) >= MIN_ROUND:
-        end = get(cursor, CURSOR_LIMIT)
+        put(cursor, Cursor.LEVEL_END, end)
+        put(cursor, Cursor.DEPTH, get(cursor, Cursor.DEPTH) + 1)
+    if end - get(cursor, Cursor.LIMIT) >= MIN_ROUND:
+        end = get(cursor, Cursor.LIMIT)
     put(board, BOARD_FIRST, first)
     put(board, BOARD_END, end)
     put(board, BOARD_TICKET, first // STRIDE)
     put(board, BOARD_TURN, first // STRIDE)
-    put(board, BOARD_ORDER, STATUS_RUNNING)
+    put(board, BOARD_ORDER, Status.RUNNING)
 
 
 @part
@@ -153,7 +146,7 @@ def _do_blocks(search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, curs
     oldest, newest, blocks = integer(0), integer(0), (get(rounds.board, BOARD_END) - 1) // STRIDE + 1
     going = True
     while going or oldest < newest:
-        if atomic_load(rounds.board, BOARD_FAULT) != np.uint64(STATUS_RUNNING):
+        if atomic_load(rounds.board, BOARD_FAULT) != np.uint64(Status.RUNNING):
             _roll_back(worker, oldest, newest)
             return
         if oldest < newest and atomic_load(rounds.board, BOARD_TURN) == peek(_pending(worker, oldest), PENDING_BLOCK):
@@ -173,7 +166,7 @@ def _touch_ahead(space: KeySpace, rounds: Rounds) -> None:
     """Write to the next page of the store, once, so that the system clears it outside of any worker's turn."""
     touched, page = (
         atomic_load(rounds.board, BOARD_TOUCHED),
-        get(rounds.cursor, CURSOR_STORED) * space.stride // LARGE_PAGE + 1,
+        get(rounds.cursor, Cursor.STORED) * space.stride // LARGE_PAGE + 1,
     )
     wanted = integer(touched) < page and LARGE_PAGE * page < space.capacity * space.stride
     if wanted and compare_and_swap(rounds.board, BOARD_TOUCHED, touched, np.uint64(page)):
@@ -227,27 +220,27 @@ def _expand_block(
     cursor, block, number = what
     copy_words(_snapshot(worker, number), worker.counts, worker.words)
     begin, end = _states_of(rounds, block)
-    status = integer(STATUS_RUNNING)
+    status = integer(Status.RUNNING)
     for first in range(begin, end, BATCH):
-        cursor[CURSOR_NEXT] = first
+        cursor[Cursor.NEXT] = first
         status = _expand_batch(_batch_of_block(search, number, first - begin), cursor, min(BATCH, end - first))
-        if status != STATUS_RUNNING:
+        if status != Status.RUNNING:
             break
     put(_pending(worker, number), PENDING_BLOCK, block)
     put(_pending(worker, number), PENDING_STATUS, status)
-    return status == STATUS_RUNNING
+    return status == Status.RUNNING
 
 
 @part
 def _expand_batch(search: SearchLayout, cursor: np.ndarray, states: int) -> int:
     status = expand_states(search, cursor, states)
-    if status != STATUS_RUNNING:
+    if status != Status.RUNNING:
         return status
     count_rows(search, states)
     if not compress_successors(search, states):
-        return STATUS_FULL
+        return Status.FULL
     prefetch_successors(search, states)
-    return STATUS_RUNNING
+    return Status.RUNNING
 
 
 @part
@@ -258,18 +251,18 @@ def _commit_block(search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, n
         get(_pending(worker, number), PENDING_BLOCK),
         get(_pending(worker, number), PENDING_STATUS),
     )
-    size, (begin, end) = get(cursor, CURSOR_STORED), _states_of(rounds, block)
-    if status == STATUS_RUNNING and room_for_keys(search.space, size) < _count_successors(search, number, end - begin):
-        status = integer(STATUS_FULL)
-    if status != STATUS_RUNNING:
+    size, (begin, end) = get(cursor, Cursor.STORED), _states_of(rounds, block)
+    if status == Status.RUNNING and room_for_keys(search.space, size) < _count_successors(search, number, end - begin):
+        status = integer(Status.FULL)
+    if status != Status.RUNNING:
         atomic_store(rounds.board, BOARD_FAULT, np.uint64(status))
         return 0
     if begin % STRIDE == 0:
         put(rounds.marks, block, size)
     for first in range(begin, end, BATCH):
         size = insert_successors(_batch_of_block(search, number, first - begin), (first, min(BATCH, end - first)), size)
-    put(cursor, CURSOR_STORED, size)
-    put(cursor, CURSOR_NEXT, end)
+    put(cursor, Cursor.STORED, size)
+    put(cursor, Cursor.NEXT, end)
     atomic_store(rounds.board, BOARD_TURN, np.uint64(block + 1))
     return 1
 
@@ -304,14 +297,14 @@ class RoundArrays:
     def warm_up(self) -> None:
         """Open the barrier, and clear the board."""
         self.barrier[:] = 0
-        self.board[BOARD_ORDER], self.board[BOARD_FAULT] = STATUS_DONE, STATUS_RUNNING
+        self.board[BOARD_ORDER], self.board[BOARD_FAULT] = Status.DONE, Status.RUNNING
 
 
 class Worker:
     """The arrays of one worker: counters, a cursor, bit rows and pending blocks."""
 
     def __init__(self, number: int, kernel: Kernel, choice_words: int = 0) -> None:
-        self.counts = CounterBuffers(kernel, 0, more=CURSOR_LENGTH)
+        self.counts = CounterBuffers(kernel, 0, more=len(Cursor))
         self.room = BatchBuffers(kernel, MAX_PENDING * STRIDE, choice_words)
         self.cursor, self.scratch = self.counts.more, isolated_zeros(REFILL_WORDS)
         words = len(self.counts.block) - len(self.counts.idle)  # idle steps are counted in a block's turn, once for all
@@ -327,7 +320,7 @@ class Worker:
 
 def level_end(cursor: np.ndarray) -> int:
     """Return the end of the present level, or of the next one if the present one is finished."""
-    return int(cursor[CURSOR_LEVEL_END] if cursor[CURSOR_NEXT] < cursor[CURSOR_LEVEL_END] else cursor[CURSOR_STORED])
+    return int(cursor[Cursor.LEVEL_END] if cursor[Cursor.NEXT] < cursor[Cursor.LEVEL_END] else cursor[Cursor.STORED])
 
 
 class WorkerPool:
@@ -340,7 +333,7 @@ class WorkerPool:
 
     def is_worth_sharing(self, cursor: np.ndarray) -> bool:
         """Whether the rest of the present level (or the next one) is large enough to share."""
-        return not self.must_serialize and level_end(cursor) - cursor[CURSOR_NEXT] >= MIN_ROUND
+        return not self.must_serialize and level_end(cursor) - cursor[Cursor.NEXT] >= MIN_ROUND
 
     def warm_up(self, kernel: KernelView, states: VisitedSet, counts: CounterBuffers, cursor: np.ndarray) -> None:
         """Compile all loops and start all threads, without a round: the limit of the cursor is reached already."""
@@ -352,8 +345,8 @@ class WorkerPool:
         """Do rounds until the limit of the cursor is reached, or the search must serialize or grow."""
         self._run_workers(kernel, states, self._rounds(counts, cursor))
         fault = self.arrays.board[BOARD_FAULT]
-        if fault != STATUS_RUNNING:
-            self.must_serialize = fault != STATUS_FULL or not states.grow(int(cursor[CURSOR_STORED]), self._fill)
+        if fault != Status.RUNNING:
+            self.must_serialize = fault != Status.FULL or not states.grow(int(cursor[Cursor.STORED]), self._fill)
 
     def _rounds(self, counts: CounterBuffers, cursor: np.ndarray) -> Rounds:
         return self.arrays.rounds(len(self.workers), cursor, counts.marks)

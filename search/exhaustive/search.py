@@ -13,16 +13,7 @@ from kwalk.model.language import Kind, Model, PropertyInstance, UsageError
 from kwalk.search.base.options import CheckpointOptions, SearchOptions, StopReason
 from kwalk.search.base.progress import Report, silent
 from kwalk.search.exhaustive.explorer import ExplorationResult, Explorer
-from kwalk.search.exhaustive.layout import (
-    CURSOR_ASLEEP,
-    CURSOR_DEADLOCKS,
-    CURSOR_DEPTH,
-    CURSOR_FIRST_DEADLOCK,
-    CURSOR_GENERATED,
-    CURSOR_NEXT,
-    CURSOR_QUIESCENT,
-    CURSOR_STORED,
-)
+from kwalk.search.exhaustive.layout import Cursor
 from kwalk.search.exhaustive.liveness.search import LivenessResult, check_liveness, liveness_notes
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.native.memory import DEFAULT_SHARE, available_memory
@@ -131,15 +122,15 @@ class ExhaustiveVerdict:
         """Return the verdict, with confirmed traces; DomainError if an action left its domain."""
         done, cursor = self.done, self.done.cursor
         if done.stop_reason is StopReason.FAILURE:
-            path = done.path_to(int(cursor[CURSOR_NEXT]))
+            path = done.path_to(int(cursor[Cursor.NEXT]))
             raise domain_error(self.model, self.kernel, path, self.origin)
         hits = sorted(self._violations(), key=lambda hit: (hit.state, hit.step is not None))
         missing = self._never_witnessed()
         return self.builder.verdict(
             self._answer(hits, missing), self._strength(),
             stopped=self._stop_reason() if self._stop_reason().is_early else None, detail=self._limit(),
-            distinct_states=int(cursor[CURSOR_STORED]), generated_states=done.initial + int(cursor[CURSOR_GENERATED]),
-            depth=int(cursor[CURSOR_DEPTH]), quiescent_states=self._quiescent_states(), seconds=done.total_seconds,
+            distinct_states=int(cursor[Cursor.STORED]), generated_states=done.initial + int(cursor[Cursor.GENERATED]),
+            depth=int(cursor[Cursor.DEPTH]), quiescent_states=self._quiescent_states(), seconds=done.total_seconds,
             bounds_hit=self.builder.bounds_hit(self.kernel.bounds, self.counts.hits),
             action_counts=self._action_counts(), premises=self._premises(),
             findings=(*map(self._finding, hits), *self._lassos(), *(Finding(prop.key, 0) for prop in missing)),
@@ -161,8 +152,8 @@ class ExhaustiveVerdict:
             hit = self._hit(prop)
             if hit is not None and prop.kind is not Kind.REACHABLE:
                 yield hit
-        if self.model.scenario.deadlock_is_error and cursor[CURSOR_DEADLOCKS]:
-            yield PropertyHit(int(cursor[CURSOR_FIRST_DEADLOCK]), None, None, int(cursor[CURSOR_DEADLOCKS]))
+        if self.model.scenario.deadlock_is_error and cursor[Cursor.DEADLOCKS]:
+            yield PropertyHit(int(cursor[Cursor.FIRST_DEADLOCK]), None, None, int(cursor[Cursor.DEADLOCKS]))
 
     def _never_witnessed(self) -> list[PropertyInstance]:
         """Return the `reachable` properties that a complete search has shown to be unreachable."""
@@ -231,7 +222,7 @@ class ExhaustiveVerdict:
     def _notes(self, missing: list[PropertyInstance]) -> Iterator[str]:
         done = self.done
         if done.stop_reason.is_early:
-            depth = int(done.cursor[CURSOR_DEPTH])
+            depth = int(done.cursor[Cursor.DEPTH])
             complete = f"depth {depth - 1} complete" if depth else "no depth complete"
             why = "Interrupted" if done.stop_reason is StopReason.INTERRUPT else f"Ran out of the {self._limit()}"
             yield f"{why} at {done.stored:,} states, depth {depth}: {done.expanded:,} of them are checked, {complete}."
@@ -251,12 +242,12 @@ class ExhaustiveVerdict:
     def _quiescent_states(self) -> int | None:
         reduction = self.done.reduction
         known = reduction is None or reduction.finds_quiescent
-        return int(self.done.cursor[CURSOR_QUIESCENT]) if known else None
+        return int(self.done.cursor[Cursor.QUIESCENT]) if known else None
 
     def _saving(self) -> Iterator[str]:
         """Yield what a reduced search has saved, and does not count."""
         if self.done.reduction is not None:
-            asleep = int(self.done.cursor[CURSOR_ASLEEP])
+            asleep = int(self.done.cursor[Cursor.ASLEEP])
             yield from self.done.reduction.notes(self.counts.enabled_totals, self.counts.blocked, asleep)
 
     def _action_counts(self) -> dict[str, ActionCount]:

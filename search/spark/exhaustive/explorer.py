@@ -22,17 +22,7 @@ from kwalk.search.base.progress import Progress
 from kwalk.search.base.signals import Interrupts
 from kwalk.search.exhaustive.checkpoint import CheckpointFolder, check_compatible, identity, resumed_note, saved_note
 from kwalk.search.exhaustive.explorer import ExplorationResult
-from kwalk.search.exhaustive.layout import (
-    CURSOR_DEADLOCKS,
-    CURSOR_DEPTH,
-    CURSOR_GENERATED,
-    CURSOR_LENGTH,
-    CURSOR_LEVEL_END,
-    CURSOR_NEXT,
-    CURSOR_STORED,
-    CounterBuffers,
-    add_cursor,
-)
+from kwalk.search.exhaustive.layout import CounterBuffers, Cursor, add_cursor
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.results.confirmation import EngineDisagreement, PackedPath, apply_instance, enabled_row
 from kwalk.search.spark.exhaustive.jobs import LevelExecutors, LevelOutcome, run_locally
@@ -56,7 +46,7 @@ class DistributedCheckpoint:
                 self.found, damage = store.committed()
                 if damage:
                     self.troubles.append(f"{damage}: the search resumed from the level before, which is intact.")
-            stored = int(self.found[-1]["cursor"][CURSOR_STORED]) if self.found else 0
+            stored = int(self.found[-1]["cursor"][Cursor.STORED]) if self.found else 0
             check_compatible(options.checkpoint, None if manifest is None else manifest["identity"], wanted, stored)
             store.forget_from(len(self.found))
             self.folder.save({}, {"identity": wanted})
@@ -136,7 +126,7 @@ class DistributedExplorer(ExplorationResult):
         assert options.checkpoint is not None
         self.states = Store(options.checkpoint.folder.absolute(), kernel.words)
         self.saving = DistributedCheckpoint(self.states, options, model, kernel)
-        self.counts, self.cursor = CounterBuffers(kernel, 0), np.zeros(CURSOR_LENGTH, np.int64)
+        self.counts, self.cursor = CounterBuffers(kernel, 0), np.zeros(len(Cursor), np.int64)
         self.sizes: list[list[int]] = []
         self.seconds, self.stop_reason = 0.0, StopReason.COMPLETE
         try:
@@ -163,7 +153,7 @@ class DistributedExplorer(ExplorationResult):
             mine = rows[owners == bucket]
             sizes[bucket] = len(mine)
             size += self.states.write(0, bucket, mine, np.zeros(len(mine), np.uint64))
-        self.cursor[CURSOR_STORED] = self.cursor[CURSOR_LEVEL_END] = len(rows)
+        self.cursor[Cursor.STORED] = self.cursor[Cursor.LEVEL_END] = len(rows)
         self._add_level(sizes, LevelDone(0, len(rows), len(rows), len(rows), 0.0, size))
 
     def _restore(self, manifests: list[dict[str, Any]]) -> None:
@@ -206,7 +196,7 @@ class DistributedExplorer(ExplorationResult):
         self.stop_reason = stop_reason
         self.seconds = time.monotonic() - self.started
         if stop_reason is StopReason.VIOLATION:
-            self.cursor[CURSOR_DEPTH] = len(self.sizes) - 2  # the depth of the states that were expanded last
+            self.cursor[Cursor.DEPTH] = len(self.sizes) - 2  # the depth of the states that were expanded last
 
     def _stop_before_level(self) -> StopReason | None:
         """Return the reason to stop before the next level, None if there is none."""
@@ -228,7 +218,7 @@ class DistributedExplorer(ExplorationResult):
     def _violated(self) -> bool:
         """Whether a property that must hold was violated."""
         checked = [prop.index for prop in self.options.properties if prop.kind not in (Kind.REACHABLE, Kind.EVENTUALLY)]
-        dead = self.model.scenario.deadlock_is_error and self.cursor[CURSOR_DEADLOCKS] > 0
+        dead = self.model.scenario.deadlock_is_error and self.cursor[Cursor.DEADLOCKS] > 0
         return bool(dead or self.counts.first_state[checked].any())
 
     def _do_level(self) -> StopReason | None:
@@ -243,9 +233,9 @@ class DistributedExplorer(ExplorationResult):
             return self._early_stop() or StopReason.INTERRUPT
         if outcome.states is None:
             return StopReason.MEMORY
-        failed = [int(counts.cursor[CURSOR_NEXT]) for counts in outcome.counts if counts.failed]
+        failed = [int(counts.cursor[Cursor.NEXT]) for counts in outcome.counts if counts.failed]
         if failed:
-            self.cursor[CURSOR_NEXT] = min(failed)
+            self.cursor[Cursor.NEXT] = min(failed)
             return StopReason.FAILURE
         self._include(outcome, began)
         return None
@@ -262,23 +252,23 @@ class DistributedExplorer(ExplorationResult):
         over = self._early_stop()
         budget = self.options.seconds
         left = None if budget is None else max(0.0, budget - self.seconds)
-        note = f"depth {self.cursor[CURSOR_DEPTH]}, {self.stored - self.expanded:,} states in the frontier"
+        note = f"depth {self.cursor[Cursor.DEPTH]}, {self.stored - self.expanded:,} states in the frontier"
         self.options.report(Progress("spark", self.expanded, "states", self.seconds, left=left, note=note))
         return over is None
 
     def _include(self, outcome: LevelOutcome, began: float) -> None:
         """Add the counts of a level, and commit the next one."""
         assert outcome.states is not None
-        before = int(self.cursor[CURSOR_GENERATED])
+        before = int(self.cursor[Cursor.GENERATED])
         for bucket in outcome.counts:
             self.counts.include(bucket.counts)
             add_cursor(self.cursor, bucket.cursor)
         new = sum(outcome.states)
-        self.cursor[CURSOR_NEXT] = self.cursor[CURSOR_STORED]
-        self.cursor[CURSOR_STORED] += new
-        self.cursor[CURSOR_LEVEL_END] = self.cursor[CURSOR_STORED]
-        self.cursor[CURSOR_DEPTH] += new > 0
-        generated, seconds = int(self.cursor[CURSOR_GENERATED]) - before, time.monotonic() - began
+        self.cursor[Cursor.NEXT] = self.cursor[Cursor.STORED]
+        self.cursor[Cursor.STORED] += new
+        self.cursor[Cursor.LEVEL_END] = self.cursor[Cursor.STORED]
+        self.cursor[Cursor.DEPTH] += new > 0
+        generated, seconds = int(self.cursor[Cursor.GENERATED]) - before, time.monotonic() - began
         level = LevelDone(len(self.sizes), new, generated, self.stored, seconds, outcome.bytes)
         self._add_level(list(outcome.states), level)
 

@@ -14,18 +14,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from kwalk.search.exhaustive.layout import (
-    CURSOR_LENGTH,
-    CURSOR_LIMIT,
-    CURSOR_NEXT,
-    CURSOR_STORED,
-    STATUS_DONE,
-    STATUS_FAILED,
-    BatchBuffers,
-    CounterBuffers,
-    RowBuffers,
-    SearchLayout,
-)
+from kwalk.search.exhaustive.layout import BatchBuffers, CounterBuffers, Cursor, RowBuffers, SearchLayout, Status
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.native.memory import reserve
 from kwalk.search.spark.exhaustive import level_loops as levels
@@ -75,9 +64,9 @@ class BucketCounts:
     """The counts of the states of a bucket: the cursor and the counters of a search."""
 
     def __init__(self, kernel: Kernel, number: int) -> None:
-        self.cursor = np.zeros(CURSOR_LENGTH, np.int64)
+        self.cursor = np.zeros(len(Cursor), np.int64)
         self.counts = CounterBuffers(kernel, 0)
-        self.cursor[CURSOR_NEXT] = number
+        self.cursor[Cursor.NEXT] = number
         self.failed = False
 
     def packed(self) -> bytes:
@@ -119,14 +108,14 @@ class Expander:
 
     def _expanded(self, rows: np.ndarray) -> Iterator[Packet]:
         cursor = self.counts.cursor
-        search = self._search(rows, int(cursor[CURSOR_NEXT]))
-        cursor[CURSOR_LIMIT] = cursor[CURSOR_NEXT] + len(rows)
+        search = self._search(rows, int(cursor[Cursor.NEXT]))
+        cursor[Cursor.LIMIT] = cursor[Cursor.NEXT] + len(rows)
         found = levels.SuccessorRecords(self.records.ctypes.data, self.places.ctypes.data, self.most)
         status = None
-        while status not in (STATUS_DONE, STATUS_FAILED):
+        while status not in (Status.DONE, Status.FAILED):
             status = levels.expand_rows(search, cursor, found)
-            yield from self._sorted(found, int(cursor[CURSOR_STORED]))
-        self.counts.failed = status == STATUS_FAILED
+            yield from self._sorted(found, int(cursor[Cursor.STORED]))
+        self.counts.failed = status == Status.FAILED
 
     def _search(self, rows: np.ndarray, number: int) -> SearchLayout:
         """Return the argument of the loop: `rows` are the states from this number on."""

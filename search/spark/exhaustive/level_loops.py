@@ -12,16 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kwalk.search.exhaustive.expansion import count_rows, expand_states
-from kwalk.search.exhaustive.layout import (
-    BATCH,
-    CURSOR_LIMIT,
-    CURSOR_NEXT,
-    CURSOR_STORED,
-    STATUS_DONE,
-    STATUS_FULL,
-    STATUS_RUNNING,
-    SearchLayout,
-)
+from kwalk.search.exhaustive.layout import BATCH, Cursor, SearchLayout, Status
 from kwalk.search.native.intrinsics import Word, count_up, integer, loop, part, peek, peek16, poke, poke8
 from kwalk.search.visited.hash_table import ABSENT, find, find_or_add_from, first_slot, likely_slot, room_for_keys
 from kwalk.search.visited.keys import KeySpace, copy_words, hash_of, load_key, same_words
@@ -77,24 +68,24 @@ def places(rows: int, count: int, words: int, target: int) -> None:
 
 @loop
 def expand_rows(search: SearchLayout, cursor: np.ndarray, found: SuccessorRecords) -> int:
-    """Expand states up to number cursor[CURSOR_LIMIT]; cursor[CURSOR_STORED] becomes the number of records.
+    """Expand states up to number cursor[Cursor.LIMIT]; cursor[Cursor.STORED] becomes the number of records.
 
     Returns DONE when all are expanded, FULL when there may be no room for more records, FAILED at a state that cannot
     be expanded.
     """
     kernel = search.kernel
-    cursor[CURSOR_STORED] = 0
-    while cursor[CURSOR_NEXT] < cursor[CURSOR_LIMIT]:
-        first = cursor[CURSOR_NEXT]
-        count = min(BATCH, cursor[CURSOR_LIMIT] - first, (found.most - cursor[CURSOR_STORED]) // kernel.instances)
+    cursor[Cursor.STORED] = 0
+    while cursor[Cursor.NEXT] < cursor[Cursor.LIMIT]:
+        first = cursor[Cursor.NEXT]
+        count = min(BATCH, cursor[Cursor.LIMIT] - first, (found.most - cursor[Cursor.STORED]) // kernel.instances)
         if count <= 0:
-            return STATUS_FULL
+            return Status.FULL
         status = expand_states(search, cursor, count)
-        count_rows(search, cursor[CURSOR_NEXT] - first)
-        cursor[CURSOR_STORED] = _write_records(search, first, cursor[CURSOR_NEXT], (found, cursor[CURSOR_STORED]))
-        if status != STATUS_RUNNING:
+        count_rows(search, cursor[Cursor.NEXT] - first)
+        cursor[Cursor.STORED] = _write_records(search, first, cursor[Cursor.NEXT], (found, cursor[Cursor.STORED]))
+        if status != Status.RUNNING:
             return status
-    return STATUS_DONE
+    return Status.DONE
 
 
 @part
