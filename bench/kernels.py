@@ -80,7 +80,7 @@ def rows(names: list[str]) -> Iterator[list[str]]:
 
 def _measure_in_process(way: str, name: str, cache: str) -> Any:
     command = [sys.executable, "-m", "bench.kernels", way, name]
-    done = subprocess.run(command, env={**os.environ, "XDG_CACHE_HOME": cache}, stdout=subprocess.PIPE, check=True)
+    done = subprocess.run(command, env={**os.environ, "KWALK_CACHE": cache}, stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
 

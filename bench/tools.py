@@ -19,7 +19,7 @@ SEED = "1"
 TLC_WALKS = 20_000
 HYPOTHESIS_EXAMPLES = 100
 MOST_C_THREADS = 8
-IN_A_FRESH_CACHE = ("sh", "-c", 'XDG_CACHE_HOME="$PWD/cache" exec "$@"', "sh")
+IN_A_FRESH_CACHE = ("sh", "-c", 'KWALK_CACHE= XDG_CACHE_HOME="$PWD/cache" exec "$@"', "sh")
 """The start of a command that finds no compiled model: its cache is in the folder of the run, new each time."""
 VIOLATED = 12
 """The exit code of kwalk and of TLC where an invariant is violated."""

@@ -12,9 +12,10 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
-from typing import NoReturn
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
 
 from kwalk.model.language.errors import InternalError, KwalkError
 from kwalk.reports.commands.options import DEFAULT_OUT, parser
@@ -50,7 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code (see `kwalk --help`). Expected errors become one message."""
     settle_streams()
     try:
-        code = _run(argv)
+        with _warnings_as_remarks():
+            code = _run(argv)
         sys.stdout.flush()
     except KwalkError as error:
         return _refuse(str(error))
@@ -67,6 +69,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         discard(sys.stdout)
         return _refuse("no space is left for the output. Free some space, or redirect the output.")
     return code
+
+
+@contextmanager
+def _warnings_as_remarks() -> Iterator[None]:
+    """Show each warning that is meant for users (`UserWarning`) once, as one line without a source location."""
+    shown: set[str] = set()
+    with warnings.catch_warnings():
+        default = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if not issubclass(category, UserWarning):
+                default(message, category, *where, **more)
+            elif str(message) not in shown:
+                shown.add(str(message))
+                remark(f"kwalk: {message}")
+
+        warnings.showwarning = show
+        yield
 
 
 def _run(argv: Sequence[str] | None) -> int:

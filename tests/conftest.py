@@ -1,9 +1,13 @@
 """Fixtures that all tests share."""
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from tests.reports.commands import kwalk as kwalk
+
+os.environ.pop("KWALK_CACHE", None)  # tests give XDG_CACHE_HOME where they need a cache of their own
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,7 @@
 """Atomic writes: a file appears under its name when all of it is written, or not at all.
 
 Words: a file is written under a *temporary name* in the same folder, which begins with a dot, and then renamed. A
-*durable* write is on the disk when it returns (fsync of the file and of its folder). The *cache* is
-`$XDG_CACHE_HOME/kwalk` (by default `~/.cache/kwalk`), with a folder for each kind of file; it can be deleted at any
-time.
+*durable* write is on the disk when it returns (fsync of the file and of its folder).
 """
 from __future__ import annotations
 
@@ -79,20 +77,3 @@ def cannot_save(path: Path, error: OSError) -> CannotSave:
         f"Cannot write {str(path)!r}: {why}. Everything that was written before is intact: remove the cause, then "
         "resume the run."
     )
-
-
-def cache_path(folder: str, name: str) -> Path:
-    """Return the path of a file in the cache; for a user without a home, one that can be neither read nor written."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    try:
-        return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "kwalk" / folder / name
-    except RuntimeError:
-        return Path(os.devnull, name)
-
-
-def write_cache(path: Path, content: bytes) -> None:
-    """Write a file of the cache and create its folder; failures are ignored."""
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path, durable=False, shared=True) as file:
-            file.write(content)

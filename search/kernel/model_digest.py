@@ -26,7 +26,7 @@ from kwalk.model.language.lift import (
     in_order,
     lift,
 )
-from kwalk.search.base.atomic_files import cache_path, write_cache
+from kwalk.search.base.cache import cache_path, read_cache, write_cache
 from kwalk.search.kernel.compile.cache import cache_key
 
 UNORDERED = frozenset({"add", "and", "eq", "or"})
@@ -77,8 +77,8 @@ def _parts(model: Model) -> dict[str, str]:
 
 def _load(path: Path) -> dict[str, str] | None:
     try:
-        parts = json.loads(path.read_text("ascii"))
-    except (OSError, ValueError):
+        parts = json.loads(read_cache(path) or b"")
+    except ValueError:
         return None
     is_whole = isinstance(parts, dict) and TRANSITIONS in parts
     return parts if is_whole and all(isinstance(p, str) and HEX.fullmatch(p) for p in parts.values()) else None

@@ -18,7 +18,10 @@ import llvmlite.binding
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core.caching import NullCache
 from numba.extending import intrinsic
+
+from kwalk.search.base.cache import is_trusted
 
 IMPORT = re.compile(rb"^from (kwalk\.search\.[\w.]+) import", re.MULTILINE)
 """The imports of a module of loops that its cached code depends on."""
@@ -39,12 +42,16 @@ def loop(function: Callable[..., Any]) -> Any:
     """Compile a loop, with a cache on disk and without the GIL.
 
     The cache is invalid once the module, or one that it imports, changes. (Numba itself checks one file per function
-    and would miss a change in a callee.) Where no cache folder can be written, or a cache file is damaged, the loop is
-    compiled again.
+    and would miss a change in a callee.) Where no cache folder can be written, or one elsewhere than beside the module
+    is not trusted, or a cache file is damaged, the loop is compiled again.
     """
     compiled = njit(nogil=True, error_model="numpy")(function)
     with suppress(RuntimeError):  # numba finds no folder to write to
         compiled.enable_caching()
+    folder = compiled._cache.cache_path
+    # A folder beside the module is as safe as the module itself, and Python's own byte code is there too.
+    if folder and Path(folder).parent != Path(function.__code__.co_filename).parent and not is_trusted(Path(folder)):
+        compiled._cache = NullCache()
     cache_file = getattr(compiled._cache, "_cache_file", None)
     if cache_file is not None:
         cache_file._source_stamp = _sources(function.__module__)

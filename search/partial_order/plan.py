@@ -16,7 +16,7 @@ from attrs import astuple, define, field, fields, frozen
 from kwalk.model.language import Model
 from kwalk.model.language.lift import Lifted, Term, lift
 from kwalk.model.language.lift.solver import Solver
-from kwalk.search.base.atomic_files import cache_path, write_cache
+from kwalk.search.base.cache import cache_path, read_cache, write_cache
 from kwalk.search.base.progress import Progress, Report, silent
 from kwalk.search.kernel.compile.cache import cache_key
 from kwalk.search.kernel.compile.machine_code import cpu
@@ -231,13 +231,16 @@ def _sources() -> str:
 
 
 def _load(path: Path) -> ReductionPlan | None:
+    content = read_cache(path)
+    if content is None:
+        return None
     try:
-        with np.load(path, allow_pickle=False) as saved:
+        with np.load(io.BytesIO(content), allow_pickle=False) as saved:
             arrays = {name: saved[name] for name in ARRAYS}
             code = tuple(saved[f"code{n}"].tobytes() for n in range(int(saved["codes"])))
             pairs = PairCounts(*(int(count) for count in saved["pairs"]))
             return ReductionPlan(**arrays, code=code, pairs=pairs, seconds=float(saved["seconds"]))
-    except Exception:  # no file, or a broken one: in any case the plan is made again
+    except Exception:  # the content is broken: the plan is made again
         return None
 
 

@@ -20,7 +20,7 @@ from kwalk.search.base.signals import Interrupts
 from kwalk.search.kernel.compile.cache import Compiled
 from kwalk.search.kernel.compile.compiler import compile_model, compiled_model
 from kwalk.search.kernel.compile.machine_code import cpu
-from kwalk.search.spark.work import SCHEMA, Chunk, CpuMismatch, Round, TaskPayload, chunks_of, walker_of
+from kwalk.search.spark.work import SCHEMA, Chunk, CpuMismatch, Round, TaskPayload, chunks_of, send, walker_of
 
 JOB_GROUP = "kwalk walks"
 """The group of our jobs, by which they are cancelled."""
@@ -60,7 +60,7 @@ class ExecutorPool:
     ) -> None:
         self.session, self.partitions = session, partitions
         self.payload, self.code_for = payload, code_for
-        self.sent = session.sparkContext.broadcast(payload.pack())
+        self.sent = send(session, payload)
         self.thread = ThreadPoolExecutor(1)
 
     def __enter__(self) -> ExecutorPool:
@@ -73,7 +73,7 @@ class ExecutorPool:
     def _remove_payload(self) -> None:
         """Remove the payload from the executors; those that have ended are ignored."""
         with suppress(Py4JError):
-            self.sent.unpersist()
+            self.sent.broadcast.unpersist()
 
     def make_ready(self, interrupts: Interrupts) -> None:
         """Let executors load the kernel and the loops, compiled there if necessary, before the first round."""
@@ -113,7 +113,7 @@ class ExecutorPool:
         other_code = {**self.payload.other_code, cpu_name: self.code_for(cpu_name)}
         self.payload = evolve(self.payload, other_code=other_code)
         self._remove_payload()
-        self.sent = self.session.sparkContext.broadcast(self.payload.pack())
+        self.sent = send(self.session, self.payload)
 
     def _run(self, work: Round) -> list[Chunk]:
         self.session.sparkContext.setJobGroup(JOB_GROUP, "random walks", interruptOnCancel=True)

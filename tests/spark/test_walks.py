@@ -23,7 +23,7 @@ from kwalk.search.simulation.walk import walk
 from kwalk.search.spark import executors as engine
 from kwalk.search.spark.executors import SparkFailure
 from kwalk.search.spark.walks import walk_on_spark
-from kwalk.search.spark.work import CpuMismatch, Round, TaskPayload, unpacked, walker_of
+from kwalk.search.spark.work import CpuMismatch, Round, TaskPayload, send, unpacked, walker_of
 from tests.spark.facts import facts
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors cannot import this file
@@ -153,6 +153,16 @@ def test_machine_code_for_another_cpu_is_not_run(model):
     plan = SimulationPlan(np.zeros((1, kernel.words), np.uint64), ())
     with pytest.raises(CpuMismatch, match="Start the driver on a machine"):
         unpacked(TaskPayload(kernel, code, "another", plan, most=0).pack())
+
+
+def test_an_executor_does_not_load_machine_code_that_the_driver_did_not_send(spark, model, monkeypatch):
+    def exchanged(session, payload):
+        code = evolve(payload.code, objects=(b"code of somebody else",))
+        return evolve(send(session, payload), broadcast=send(session, evolve(payload, code=code)).broadcast)
+
+    monkeypatch.setattr(engine, "send", exchanged)
+    with pytest.raises(SparkFailure, match=r"machine code with the digest .* the driver sent .* is not loaded"):
+        walk_on_spark(model, session=spark, walks=10)
 
 
 def test_chunks_cover_the_walks_of_a_round_once():

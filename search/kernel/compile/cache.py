@@ -2,7 +2,8 @@
 
 The key is a digest of everything that the code of a kernel depends on: the sources of the model, of the language and of
 the compiler, the bounds, the flags and the CPU. Deleting the cache costs one compilation per model. A file that cannot
-be read counts as absent. If the folder cannot be written, kernels are compiled again each time.
+be read, that is damaged, or that another user could have written counts as absent (`kwalk.search.base.cache`). If the
+folder cannot be written, kernels are compiled again each time.
 """
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from attrs import frozen
 import kwalk.model.language
 from kwalk.model.language import Model
 from kwalk.model.language.action import Parametric
-from kwalk.search.base.atomic_files import cache_path, write_cache
+from kwalk.search.base.cache import cache_path, read_cache, write_cache
 
 COMPILER = Path(__file__).parent
 LANGUAGE = Path(kwalk.model.language.__file__).parent
@@ -107,9 +108,12 @@ def unpack(content: bytes) -> Compiled:
 
 def load(key: str) -> Compiled | None:
     """Return the kernel with that cache key, or None."""
+    content = read_cache(_file(key))
+    if content is None:
+        return None
     try:
-        return unpack(_file(key).read_bytes())
-    except Exception:  # no folder, no file, or a broken one: the model is compiled again
+        return unpack(content)
+    except Exception:  # the content is broken: the model is compiled again
         return None
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +21,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.spark.executors import POLL_SECONDS, SparkFailure, last_words
 from kwalk.search.spark.exhaustive.level import BucketCounts, Expander, Level, TooManyCandidates, deduplicate
-from kwalk.search.spark.work import TaskPayload, unpacked
+from kwalk.search.spark.work import SentPayload, TaskPayload, send, unpacked
 
 JOBS = "kwalk levels"
 """The name of the jobs, by which they are cancelled."""
@@ -69,13 +68,13 @@ class LevelExecutors:
         self.session, self.kernel = session.newSession(), kernel
         for name, value in SETTINGS.items():
             self.session.conf.set(name, value)
-        self.payload = session.sparkContext.broadcast(payload.pack())
+        self.payload = send(session, payload)
         self.thread = ThreadPoolExecutor(1)
 
     def close(self) -> None:
         """End the thread, and remove the kernel from the executors."""
         self.thread.shutdown()
-        self.payload.unpersist()
+        self.payload.broadcast.unpersist()
 
     def do(self, level: Level, report: Callable[[], bool]) -> LevelOutcome | None:
         """Do a level; None if it was cancelled because `report` returned False. SparkFailure if the job fails."""
@@ -115,11 +114,11 @@ def _outcome(kernel: Kernel, level: Level, done: pa.Table) -> LevelOutcome:
     return LevelOutcome(None if min(states) < 0 else tuple(states), size, tuple(counts))
 
 
-def first_half(payload: Any, level: Level) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow` from buckets to packets. `payload` is a broadcast of packed bytes."""
+def first_half(payload: SentPayload, level: Level) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return the function for `mapInArrow` from buckets to packets."""
 
     def expand(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        kernel, _ = unpacked(payload.value)
+        kernel, _ = unpacked(payload.received())
         for batch in batches:
             for bucket in batch.column(0).to_pylist():
                 expander = Expander(kernel, level, bucket)
