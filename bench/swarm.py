@@ -2,7 +2,7 @@
 
 Distinct states are estimated by the walks' sketch (standard error 0.8 %), and are per million steps, of walks of at
 most a hundred steps, over some seeds. *Uniform* walks take all steps equally likely; *weights* are what each walk
-prefers; *tuned* adds what later generations learn of rare rules, *restarts* what they learn of rare states, *all* is
+prefers; *tuned* adds what later generations learn of rare actions, *restarts* what they learn of rare states, *all* is
 both. Steps to a violation are the median over seeds; a run that ends without one counts with its steps.
 """
 from __future__ import annotations

@@ -75,12 +75,12 @@ def test_a_full_cache_disk_keeps_no_piece_of_a_kernel(solved, tiny_disk, monkeyp
 
 
 def test_a_user_without_a_home_is_served_too(solved, monkeypatch):
-    def nobody(number: int) -> None:
+    def without_entry(number: int) -> None:
         raise KeyError(number)
 
     for name in ("HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    monkeypatch.setattr(pwd, "getpwuid", without_entry)
     with pytest.raises(RuntimeError):
         Path.home()
     solved()

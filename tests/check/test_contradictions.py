@@ -143,7 +143,7 @@ def test_no_violation_within_a_depth_contradicts_a_trace_that_is_not_longer(hone
 
 
 def test_what_cannot_be_reached_is_not_reached_by_another():
-    from tests.shrink.mail import MAIL
+    from tests.minimize.mail import MAIL
 
     model = Model(MAIL)
     properties = model.properties_of("all_houses_wait")

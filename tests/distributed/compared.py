@@ -12,7 +12,7 @@ COUNTS = (
 
 
 def counts(verdict: Verdict) -> dict[str, Any]:
-    """All that is counted, with how often each claim fails and how soon; which of several shortest traces is free."""
+    """All counts, with how often each property fails and how soon; which of several shortest traces is free."""
     found = {f.prop: (f.count, f.trace.length if f.trace else None) for f in verdict.findings}
     return {name: getattr(verdict, name) for name in COUNTS} | {"found": found}
 

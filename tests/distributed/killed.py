@@ -1,6 +1,6 @@
 """A distributed search that is killed: `python -m tests.distributed.killed FOLDER`; it is searched on Spark throughout.
 
-It prints the depth of each level that counts, and lives until somebody ends it.
+It prints the depth of each level that counts, and runs until it is killed.
 """
 from __future__ import annotations
 

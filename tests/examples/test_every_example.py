@@ -1,4 +1,4 @@
-"""All examples are announced, documented and sound where they claim to be; together they use the whole language."""
+"""All examples are announced, documented and sound where their source says so; together they use the whole language."""
 from __future__ import annotations
 
 import ast

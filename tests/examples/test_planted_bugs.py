@@ -109,7 +109,7 @@ def test_the_topic_id_bug_shows_after_three_steps() -> None:
     assert len(way) == 3
 
 
-def test_servers_that_forget_their_promises_decide_twice_and_clients_can_tell() -> None:
+def test_servers_that_forget_their_promises_decide_twice_and_clients_notice() -> None:
     verdict = searched(PAXOS, "forgetful", servers=3, clients=2, ballots=4, majority=2)
     found = {finding.prop: (finding.count, finding.trace and finding.trace.length) for finding in verdict.findings}
     assert found == {"servers_agree()": (3_330, 10), "linearizable()": (180, 17)}

@@ -48,8 +48,8 @@ def project(tmp_path: Path) -> Path:
 
 def mypy(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run `mypy --strict` in a project; kwalk's own modules are read, and not checked."""
-    quiet = ["--follow-imports", "silent", "--cache-dir", str(project / "cache"), "--config-file", os.devnull]
-    command = [sys.executable, "-m", "mypy", "--strict", *quiet, *arguments]
+    options = ["--follow-imports", "silent", "--cache-dir", str(project / "cache"), "--config-file", os.devnull]
+    command = [sys.executable, "-m", "mypy", "--strict", *options, *arguments]
     return subprocess.run(
         command, cwd=project, capture_output=True, text=True, check=False,
         env=os.environ | {"MYPYPATH": os.pathsep.join((str(project), str(project / "types")))},
@@ -64,7 +64,7 @@ def test_mypy_strict_accepts_the_examples_and_the_tutorials_model_and_finds_a_wr
     assert [f"wrong.py:{line}:" in ran.stdout for line in (8, 9, 10, 13)] == [True] * 4, ran.stdout + ran.stderr
 
 
-def test_no_example_tells_a_type_checker_to_ignore_something() -> None:
+def test_no_example_has_a_comment_that_silences_a_type_checker() -> None:
     texts = [*(path.read_text(encoding="utf-8") for path in MODELS), TUTORIAL.read_text(encoding="utf-8")]
     assert not [text for text in texts if "type: ignore" in text or "pyright:" in text]
 

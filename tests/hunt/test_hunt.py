@@ -53,8 +53,8 @@ def test_counts_of_both_engines_are_added(monkeypatch, without_spark):
     first = exhaust(MODEL, properties=UNBROKEN)
     walked = walks_here(MODEL, properties=UNBROKEN, seed=1, options=SWARM)
     found = hunt(MODEL, properties=UNBROKEN, seed=1, seconds=60)
-    for key, rule in found.action_counts.items():
-        assert rule.taken == first.action_counts[key].taken + walked.action_counts[key].taken
+    for key, count in found.action_counts.items():
+        assert count.taken == first.action_counts[key].taken + walked.action_counts[key].taken
     assert found.distinct_states == first.distinct_states and found.steps == walked.steps
     for key, hits in found.bounds_hit.items():
         assert hits == first.bounds_hit.get(key, 0) + walked.bounds_hit.get(key, 0)

@@ -18,7 +18,7 @@ from kwalk.model.examples.lost_update import LOST_UPDATE
 from kwalk.model.examples.reference import REFERENCE
 from kwalk.model.language import Model, UsageError
 from kwalk.search.analyses.hypothesis.machine import Falsified, machine_for
-from tests.shrink.mail import MAIL, deliver, post
+from tests.minimize.mail import MAIL, deliver, post
 
 ROOT = Path(__file__).resolve().parents[2]
 PHASES = [hypothesis.Phase.reuse, hypothesis.Phase.generate, hypothesis.Phase.shrink]
@@ -65,7 +65,7 @@ def test_a_step_that_is_not_enabled_cannot_be_taken_by_name():
 
 
 def test_the_initial_state_is_drawn_where_there_are_several():
-    model = Model(evolve(MAIL, actions=(post, deliver)))  # nobody moves a dog: only one of the two ways to begin is bad
+    model = Model(evolve(MAIL, actions=(post, deliver)))  # no dog moves: only one of the two ways to begin is bad
     error = falsify(machine_for(model, model.properties_of("nothing_is_lost(0)")))
     assert error.trace.states[0] == model.initial[1]
     assert error.trace.actions == ("post(0)", "deliver(0)")

@@ -16,7 +16,7 @@ from kwalk.search.analyses.hypothesis.search import PROFILES, derived, hypothesi
 from kwalk.search.base.options import StopReason
 from kwalk.search.results.trace import run
 from kwalk.search.results.verdict import Answer, Strength
-from tests.shrink.mail import MAIL
+from tests.minimize.mail import MAIL
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_the_seeds_of_batches_are_the_same_everywhere():
     assert len({derived(seed, batch) for seed in range(10) for batch in range(10)}) == 100
 
 
-def test_what_should_be_possible_and_was_not_met_is_told(short):
+def test_what_should_be_possible_and_was_not_met_is_reported(short):
     model = Model(MAIL, bounds={"stamps": 1})
     verdict = hypothesis_search(model, properties=model.properties_of("all_houses_wait"), profile="ci")
     assert any("all_houses_wait()" in note for note in verdict.notes)

@@ -39,7 +39,7 @@ DOORS = Domain("doors")
 
 @state
 class House:
-    """A door, and whether somebody has rung."""
+    """A door, and whether it was rung."""
 
     rung: bool = flag()
 

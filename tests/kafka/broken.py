@@ -1,4 +1,4 @@
-"""What it takes to tell of a behaviour that breaks a claim."""
+"""Behaviours that violate a property, described for tests."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 @frozen
 class Broken:
-    """A behaviour whose last step or state violates a claim."""
+    """A behaviour whose last step or state violates a property."""
 
     prop: str
     story: str

@@ -22,7 +22,7 @@ from kwalk.model.kafka.zookeeper.kafka_zk_client import check_controller_epoch
 
 
 def takes_any_controller(state: BrokerState, request: ControlRequest) -> bool:
-    """The broker believes whoever spoke last."""
+    """The broker accepts the request that came last, whatever its controller epoch."""
     state.controller_epoch = request.controller_epoch
     return False
 
@@ -30,7 +30,7 @@ def takes_any_controller(state: BrokerState, request: ControlRequest) -> bool:
 def takes_any_leader_epoch(
     replica: Replica, topic_id: int | None, wanted: LeaderAndIsrPartitionState, broker: int
 ) -> None:
-    """The broker becomes what it is told, whatever the leader epoch."""
+    """The broker accepts every request, whatever the leader epoch."""
     open_log(replica, topic_id, broker)
     if wanted.leader is not None:
         replica.leader_epoch = wanted.leader_epoch
@@ -54,7 +54,7 @@ def keeps_in_isr(cluster: Cluster, broker: int, topic: int, partition: int, *, r
 
 
 def loses(cluster: Cluster, broker: int, event: ControllerEvent) -> None:
-    """A watch has fired, and nobody hears of it."""
+    """A watch has fired, and its notification is lost."""
 
 
 NOTIFY = kafka_zk_client.notify

@@ -90,7 +90,7 @@ class Schedule:
 
 
 def settled_from(model: Model, start: Vector) -> tuple[set[Vector], set[Vector]]:
-    """All states that can be reached from one, and the quiet ones among them."""
+    """All states that can be reached from one, and the quiescent ones among them."""
     seen, frontier = {start}, [start]
     while frontier:
         found = {after for vector in frontier for _, after in model.successors(vector)} - seen

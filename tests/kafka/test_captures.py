@@ -85,7 +85,7 @@ class Replay:
         self.ids: list[str] = []
 
     def number(self, broker: int) -> int | None:
-        """The model's number of a broker; -1 is nobody."""
+        """The model's number of a broker; -1 is none."""
         return None if broker == -1 else self.brokers.index(broker)
 
     def act(self, what: str, winner: int) -> None:

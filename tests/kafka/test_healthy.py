@@ -20,7 +20,7 @@ HOLDS = {
     "healthy-metadata": (57_877, 46),
     "rolling-restart": (520_665, 166),
 }
-"""Stories in which all holds: distinct and quiet states."""
+"""Stories in which all holds: distinct and quiescent states."""
 DEFECTS = [
     ("healthy-deletion", {}, "no_stray", 32),
     ("healthy-reassignment", {}, "no_stray", 20),
@@ -29,7 +29,7 @@ DEFECTS = [
 ]
 """What does not hold, by story and bounds, and the length of the shortest counterexample."""
 OWN_LIMITS = {"records"}
-"""Bounds that are meant to be reached: a log is full, and nobody produces to it any more."""
+"""Bounds that are meant to be reached: a log is full, and no client produces to it any more."""
 
 
 def violated(verdict: Verdict) -> dict[str, int | None]:

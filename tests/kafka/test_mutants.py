@@ -25,7 +25,7 @@ PAGE = (ROOT / "docs" / "reference" / "mutants.md").read_text(encoding="utf-8")
 EXPLAINED = explanations_in(str(ROOT / "invariants" / "mutants.toml"))
 SCORE = "**1,871 mutants; 1,265 of 1,458 that can be noticed are noticed; 191 of 191 that are alive are explained.**\n"
 FORESTALLED = {"deletion_eventually_ends"}
-"""A deletion that hangs in a quiet state breaks `deletion_terminates` first; tests/kafka/test_recovery.py breaks it."""
+"""A deletion that hangs in a quiescent state violates `deletion_terminates` first; see tests/kafka/test_recovery.py."""
 SMALL = "records-through-failover"
 AGAIN = {
     "controller_channel_manager.send_batch:dropped-effect:6a79c67b": (

@@ -1,4 +1,4 @@
-"""No invariant holds for nothing: each can be broken, its premise occurs, and an operator is told what to look for."""
+"""No invariant is vacuous: each can be violated, its premise occurs, and its symptom is what operators look for."""
 from __future__ import annotations
 
 import re

@@ -51,7 +51,7 @@ def test_what_each_fix_closes_and_where_it_has_a_hole():
     ],
 )
 def test_what_the_last_release_leaves_behind_while_the_only_replica_moves(scenario, found):
-    """A StopReplica that waits until the replica is wanted again deletes its log, which is filled anew: no data go."""
+    """A StopReplica that waits until the replica is assigned again deletes its log, which is refilled: no loss."""
     verdict = exhaust(Model(scenario, "3.9.0"), keep_going=True)
     assert (verdict.strength, verdict.bounds_hit) == (Strength.EXHAUSTIVE, {})
     lengths: dict[str, int] = {}

@@ -93,7 +93,7 @@ def test_without_truncation_replicas_would_differ(monkeypatch):
         ("3.9.0", 57_432, {"partition_servable": 17, "replicas_converge": 17}),
     ],
 )
-def test_records_of_a_removed_topic_come_back_where_no_id_tells_its_logs_apart(variant, states, found):
+def test_records_of_a_removed_topic_come_back_where_no_id_distinguishes_its_logs(variant, states, found):
     verdict = exhaust(Model(RECREATED_TOPIC_RECORDS, variant, {"restarts": 1}), keep_going=True)
     assert (verdict.strength, verdict.distinct_states, shortest(verdict)) == (Strength.EXHAUSTIVE, states, found)
 

@@ -17,7 +17,7 @@ ENDLESS = Answer.VIOLATED
 
 
 def found(scenario, variant=None, **bounds):
-    """The answer, and for each claim with a wait that never ends in how many states one begins."""
+    """The answer, and for each property with a wait that never ends in how many states one begins."""
     verdict = exhaust(Model(scenario, variant, bounds=bounds), keep_going=True)
     return verdict, {finding.prop: finding.count for finding in verdict.findings}
 

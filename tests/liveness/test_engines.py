@@ -1,4 +1,4 @@
-"""Engines that cannot tell what comes eventually say so, and budgets leave such claims undecided."""
+"""Engines that cannot decide what comes eventually answer so, and budgets leave such properties undecided."""
 from __future__ import annotations
 
 import pytest
@@ -28,7 +28,7 @@ def reduced(model: Model) -> Verdict:
 @pytest.mark.parametrize(
     "engine", [walk, prove, hypothesis_search, reduced], ids=["walk", "prove", "hypothesis", "reduced"]
 )
-def test_an_engine_that_cannot_tell_says_so_and_answers_nothing(engine):
+def test_an_engine_that_cannot_decide_says_so_and_answers_nothing(engine):
     verdict = engine(Model(LOSSY), seconds=5.0) if engine is prove else engine(Model(LOSSY))
     assert verdict.answer is Answer.UNDECIDED
     assert verdict.stopped is StopReason.LIVENESS

@@ -1,4 +1,4 @@
-"""A behaviour that never ends is saved, told and replayed as one, in every format."""
+"""A behaviour that never ends is saved, shown and replayed as one, in every format."""
 from __future__ import annotations
 
 import json
@@ -66,7 +66,7 @@ def test_an_edited_loop_is_refused_or_not_confirmed(searched, kwalk):
     assert kwalk("replay", path).code == 0  # it stays at the end for ever: the sender is neglected
 
 
-def test_json_tells_the_loop(kwalk):
+def test_json_has_the_loop(kwalk):
     assert kwalk("exhaust", REFERENCE, "--json").object["counterexample"]["loop"] == 1
 
 

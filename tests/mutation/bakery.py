@@ -1,4 +1,4 @@
-"""A bakery in which mutants come to every end: an oven, a shelf, a counter of loaves, and a room that nobody enters."""
+"""A bakery whose mutants have every status: an oven, a shelf, a counter of loaves, and a room that is never entered."""
 from __future__ import annotations
 
 from typing import Annotated
@@ -42,7 +42,7 @@ class Till:
 
 @state
 class Bakery:
-    """`baked` and `sold` count loaves; `hot` says which oven is in use, `last` was; nobody looks for `dusty`."""
+    """`baked` and `sold` count loaves; `hot` says which oven is in use, `last` was; no property reads `dusty`."""
 
     baked: int = number(0, LOAVES)
     sold: int = number(0, LOAVES)
@@ -54,7 +54,7 @@ class Bakery:
 
 
 def anything_left(bakery: Bakery) -> bool:
-    """Whether there is a loaf to sell; a claim asks this too."""
+    """Whether there is a loaf to sell; a property reads this too."""
     return bakery.baked > bakery.sold
 
 
@@ -120,9 +120,9 @@ def nothing_is_sold_that_is_not_there(bakery: Bakery) -> bool:
     return bakery.sold <= bakery.baked
 
 
-@always(symptom="none: this claim is violated by the bakery as it is")
+@always(symptom="none: this property is violated by the bakery as it is")
 def never_dusty(bakery: Bakery) -> bool:
-    """A claim that fails without any mistake, and so notices none."""
+    """A property that fails without any mistake, and so notices none."""
     return not bakery.dusty
 
 

@@ -119,11 +119,11 @@ def test_differences_are_those_of_plain_python_in_every_reachable_state(baseline
     for mutant in mutants_on([baseline])[::3]:
         with mutant.active():
             try:
-                anew = baseline.relift(baseline.affected_instances(mutant))
+                relifted = baseline.relift(baseline.affected_instances(mutant))
             except LiftError:
                 continue
         model = MutatedModel(baseline.model, mutant)
-        for number, action in anew.items():
+        for number, action in relifted.items():
             one = baseline.lifted.actions[number]
             difference = LiftedDifference(baseline.model, baseline.lifted.terms, one, action)
             said = [results(baseline.model, number, v) != results(model, number, v) for v in vectors]

@@ -66,10 +66,10 @@ def test_plain_python_and_lifting_see_the_mistake_and_nothing_is_left_of_it(base
         assert not anything_left(bakery)
         with pytest.raises(ZeroDivisionError), mutant.active():
             assert anything_left(bakery)
-            (anew,) = baseline.relift(affected_instances).values()
+            (relifted,) = baseline.relift(affected_instances).values()
             raise ZeroDivisionError
         assert not anything_left(bakery)
-    assert anew.guard is not affected_instances[0].guard
+    assert relifted.guard is not affected_instances[0].guard
     assert (anything_left.__code__, source_of(anything_left)) == (code, tree)
     (again,) = baseline.relift(affected_instances).values()
     assert again.guard is affected_instances[0].guard

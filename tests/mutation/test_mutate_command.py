@@ -74,15 +74,15 @@ def test_one_mutant_is_shown_with_the_way_to_what_kills_it(kwalk):
     assert ran.out.endswith(f"Reproduce: kwalk mutate ticket-lock --show {name}\n")
 
 
-def test_a_survivor_is_shown_with_the_way_to_the_first_state_that_tells_it_apart(kwalk):
+def test_a_survivor_is_shown_with_the_way_to_the_first_state_that_distinguishes_it(kwalk):
     ran = kwalk("mutate", "ticket-lock", "--show", ENTER.rpartition(":")[2])
     assert ran.code == 12
     assert "survived; it differs first after 2 steps of ticket-lock" in ran.out and "takes a ticket" in ran.out
 
 
 def test_a_mutant_that_does_not_exist_is_refused(kwalk):
-    ran = kwalk("mutate", "ticket-lock", "--show", "nobody")
-    assert ran.code == 2 and "'nobody'" in ran.err and "--list" in ran.err
+    ran = kwalk("mutate", "ticket-lock", "--show", "unknown")
+    assert ran.code == 2 and "'unknown'" in ran.err and "--list" in ran.err
 
 
 def test_a_stale_explanation_fails_the_command(kwalk, tmp_path):

@@ -112,8 +112,8 @@ def test_a_mutant_has_its_mistake_also_in_steps_that_only_its_own_states_enable(
 
 
 def test_statements_are_lifted_as_before_once_paths_are_not_noted_any_more():
-    rules = dict(STATEMENTS)
+    before = dict(STATEMENTS)
     with pytest.raises(ZeroDivisionError), recorded_paths() as runs:
-        assert STATEMENTS.keys() == rules.keys() and rules != STATEMENTS
+        assert STATEMENTS.keys() == before.keys() and before != STATEMENTS
         raise ZeroDivisionError
-    assert rules == STATEMENTS and not runs
+    assert before == STATEMENTS and not runs

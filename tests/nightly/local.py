@@ -33,7 +33,7 @@ CONFIG = {
 
 
 class Hearing:
-    """A watch that remembers what it is told."""
+    """A watch that records its calls."""
 
     def __init__(self, on_moment=lambda moment: None):
         self.moments, self.remarks, self.rows, self.on_moment = [], [], [], on_moment

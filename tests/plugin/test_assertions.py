@@ -17,7 +17,7 @@ from kwalk.reports.assertion_options import AssertionOptions
 from kwalk.reports.command_line import main
 from kwalk.reports.traces.trace_file import read_trace
 from kwalk.search.results.verdict import Answer, Strength
-from tests.shrink.mail import MAIL
+from tests.minimize.mail import MAIL
 
 SHALLOW = {"engine": "prove", "depth": 2, "induction": 0, "support": False}
 ENGINES = ("exhaust", "walk", "hypothesis", "prove")
@@ -100,10 +100,10 @@ def test_the_same_trace_is_told_once_for_the_end_of_the_run(options):
 def test_a_scenario_of_a_test_module_is_found_again_by_its_module_and_name(options):
     failure(assert_holds, MAIL, "nothing_is_lost(0)")
     trace = read_trace(next(options.out.glob("*.itf.json")))
-    assert trace.scenario == "tests.shrink.mail:MAIL"
+    assert trace.scenario == "tests.minimize.mail:MAIL"
 
 
-def test_where_nothing_can_be_written_the_trace_is_still_told(options, tmp_path):
+def test_where_nothing_can_be_written_the_trace_is_still_shown(options, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with replace(options, out=tmp_path / "file" / "out").active():
         message = str(failure(assert_holds, LOST_UPDATE, "counts_every_increment"))

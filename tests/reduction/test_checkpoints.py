@@ -11,7 +11,7 @@ from kwalk.model.language import Model, UsageError
 from kwalk.search.base import pacing
 from kwalk.search.base.options import CheckpointOptions, StopReason
 from kwalk.search.exhaustive.search import exhaust
-from tests.search.killed import BUDGET, KILLS, REDUCED, told
+from tests.search.killed import BUDGET, KILLS, REDUCED, outcome
 
 NAME = "reduced"
 MODEL = Model(REDUCED[NAME])
@@ -23,7 +23,7 @@ def searched(place=None, **more):
 
 @pytest.fixture(scope="module")
 def undisturbed():
-    return told(searched())
+    return outcome(searched())
 
 
 def test_a_reduced_search_that_is_killed_at_ten_random_moments_ends_as_if_it_were_not(undisturbed, tmp_path):
@@ -51,7 +51,7 @@ def test_stopped_in_the_middle_of_a_depth_it_resumes_with_the_same_open_goals(
     assert stopped.stopped is StopReason.INTERRUPT
     content = json.loads((tmp_path / "saved" / "manifest.json").read_text())["content"]
     assert set(content["goals"]) <= {0, 1} and len(content["goals"]) > 0
-    assert told(searched(CheckpointOptions(tmp_path / "saved", resume=True), workers=2)) == undisturbed
+    assert outcome(searched(CheckpointOptions(tmp_path / "saved", resume=True), workers=2)) == undisturbed
 
 
 def test_a_reduced_search_does_not_resume_as_a_full_one_nor_with_other_relations(monkeypatch, tmp_path):

@@ -12,7 +12,7 @@ from tests.reports.post_office import POST_OFFICE, Street
 
 
 def diagnose(steps: Steps | None) -> tuple[str, ...]:
-    """What the postman is told."""
+    """What the postman knows."""
     return ("Dogs are no danger.",) if steps is None else (f"In danger: {steps[0][1]}.", "Tie it up.")
 
 

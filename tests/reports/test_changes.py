@@ -1,4 +1,4 @@
-"""Changes are told by what differs, and by nothing else."""
+"""Changes name what differs, and nothing else."""
 from __future__ import annotations
 
 from kwalk.reports.traces.changes import changes, lines, parts_of
@@ -6,7 +6,7 @@ from kwalk.search.results.trace import run
 from tests.reports.traces import model
 
 
-def told(*actions: str) -> list[str]:
+def changes_after(*actions: str) -> list[str]:
     """The changed lines of the last of these steps."""
     street = model()
     states = run(street, street.initial[0], actions)
@@ -14,25 +14,25 @@ def told(*actions: str) -> list[str]:
 
 
 def test_a_push_onto_a_queue_reads_as_what_has_come():
-    assert told("post(1, SECOND)") == [
+    assert changes_after("post(1, SECOND)") == [
         "seals + A",
         "queue + Letter(to house No. 2, speed second, seal A, answers none)",
     ]
 
 
 def test_a_pop_reads_as_what_is_gone_and_a_set_as_one_change():
-    assert told("post(0, FIRST)", "post(1, FIRST)", "deliver()") == [
+    assert changes_after("post(0, FIRST)", "post(1, FIRST)", "deliver()") == [
         "doors[No. 1].box {} → {A}",
         "queue − Letter(to house No. 1, speed first, seal A, answers none)",
     ]
 
 
 def test_two_fields_of_one_record_read_as_one_line():
-    assert told("post(0, FIRST)", "drive()") == ["van miles 0 → 1, parked yes → no"]
+    assert changes_after("post(0, FIRST)", "drive()") == ["van miles 0 → 1, parked yes → no"]
 
 
 def test_a_record_with_its_own_words_is_printed_in_them():
-    assert "doors[No. 1].card none → a card for A" in told("post(0, FIRST)", "let_dog_out(0)", "deliver()")
+    assert "doors[No. 1].card none → a card for A" in changes_after("post(0, FIRST)", "let_dog_out(0)", "deliver()")
 
 
 def test_equal_changes_in_several_elements_of_an_array_read_as_one():
@@ -57,7 +57,7 @@ def test_the_parts_cover_every_leaf_once_and_in_order():
     assert covered == list(range(len(street.leaves)))
 
 
-def test_a_queue_that_is_emptied_and_filled_in_one_step_tells_both():
+def test_a_queue_that_is_emptied_and_filled_in_one_step_names_both():
     street = model()
     full = run(street, street.initial[0], ("post(0, FIRST)", "post(1, FIRST)"))[-1]
     state = street.state(full)

@@ -20,10 +20,10 @@ def commands():
 def test_following_the_page_saves_a_checkpoint_and_goes_on_from_it(kwalk, tmp_path):
     begin, go_on = commands()
     first = kwalk(*begin)
-    told = " ".join(first.out.split())
+    printed = " ".join(first.out.split())
     shown = next(block.code for block in blocks(PAGE, "text") if "Checkpoint saved" in block.code).strip()
     before, after = shown.split("…")
-    assert before in told and after in told
+    assert before in printed and after in printed
     assert (tmp_path / "saved" / "manifest.json").exists()
     last = kwalk(*go_on, "--workers", "2", "--json").object
     assert (last["distinct_states"], last["generated_states"], last["depth"]) == (805_904, 4_390_996, 20)

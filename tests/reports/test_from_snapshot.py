@@ -22,7 +22,7 @@ def survey(tmp_path):
     return save
 
 
-def test_the_answer_begins_with_the_diagnosis_and_then_tells_what_was_read(kwalk, survey):
+def test_the_answer_begins_with_the_diagnosis_and_then_names_what_was_read(kwalk, survey):
     ran = kwalk("hunt", SURVEYED, "--from", survey(), "--bound", "seals=1")
     assert ran.code == 13
     first, second, third, *_ = ran.out.splitlines()

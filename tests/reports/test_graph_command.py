@@ -90,7 +90,7 @@ def test_a_capped_graph_says_what_is_left_out(kwalk):
     assert ran.out.endswith(f"kwalk graph {REFERENCE} --most 20\n")
 
 
-def test_initial_states_that_are_left_out_are_told(kwalk):
+def test_initial_states_that_are_left_out_are_counted(kwalk):
     ran = kwalk("graph", "ewd840", "--most", 5)
     assert ran.out.splitlines()[0].endswith(" more left out, those initial or one step away")
     assert "one step away" in label(picture(ran).defaults["graph"])[1]
@@ -130,9 +130,9 @@ def test_initial_states_say_how_they_differ():
 
 def test_idle_steps_of_one_action_are_told_as_one(kwalk):
     drawn = picture(kwalk("graph", "two-phase-commit"))
-    told = {line for (one, other), edge in drawn.edges.items() if one == other for line in label(edge)}
+    labels = {line for (one, other), edge in drawn.edges.items() if one == other for line in label(edge)}
     one = {f"{name}({number}), idle" for name in RECEIVED for number in range(3)}
-    assert told == one | {f"{name} ×{times}, idle" for name in RECEIVED for times in (2, 3)}
+    assert labels == one | {f"{name} ×{times}, idle" for name in RECEIVED for times in (2, 3)}
 
 
 @pytest.mark.parametrize("labels", LABELS)

@@ -1,4 +1,4 @@
-"""Counterexamples in documents: found once, then replayed; stale ones are told from true ones."""
+"""Counterexamples in documents: found once, then replayed; stale ones are distinguished from true ones."""
 from __future__ import annotations
 
 import pytest
@@ -58,7 +58,7 @@ def test_what_is_no_counterexample_is_refused_with_what_to_do(old, new, said):
         illustrated(BLANK.replace(old, new))
 
 
-def test_the_command_writes_checks_and_tells_stale_pages(tmp_path, capsys):
+def test_the_command_writes_checks_and_names_stale_pages(tmp_path, capsys):
     page = tmp_path / "page.md"
     page.write_text(BLANK, encoding="utf-8")
     assert main(["illustrate", str(page), "--check"]) == 12

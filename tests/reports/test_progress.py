@@ -1,4 +1,4 @@
-"""Progress has a rate and an end, goes to standard error, and is quiet off a terminal."""
+"""Progress has a rate and an end, goes to standard error, and is silent off a terminal."""
 from __future__ import annotations
 
 import io

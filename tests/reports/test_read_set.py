@@ -1,4 +1,4 @@
-"""What a claim reads is what it looks at, and watching does not change what it says."""
+"""What a property reads is what it depends on, and recording it does not change the result."""
 from __future__ import annotations
 
 import pytest

@@ -124,18 +124,18 @@ def test_walks_are_a_swarm_unless_they_are_to_be_uniform(kwalk):
     assert uniform.out.rstrip().endswith("--uniform --keep-going")
 
 
-def test_rules_that_walks_may_not_take_are_told_and_repeated_in_the_command(kwalk):
+def test_actions_that_walks_may_not_take_are_named_and_repeated_in_the_command(kwalk):
     ran = kwalk("walk", TOPIC_ID_CORE, "--walks", 50, "--without", "stop", "--only", "controller", "--only", "fault")
     assert "Walks could not take " in ran.out and "cut where no other action instance was enabled" in ran.out
     assert "action instances that never fired: stop" not in ran.out and "stop" in ran.out
     assert "--only controller --only fault --without stop" in ran.out
-    told = kwalk("walk", TOPIC_ID_CORE, "--walks", 50, "--without", "stop", "--json").object
-    assert told["left_out"] and not set(told["left_out"]) & set(told["action_counts"])
+    result = kwalk("walk", TOPIC_ID_CORE, "--walks", 50, "--without", "stop", "--json").object
+    assert result["left_out"] and not set(result["left_out"]) & set(result["action_counts"])
     refused = kwalk("walk", TOPIC_ID_CORE, "--only", "controler")
     assert refused.code == 2 and "Did you mean 'controller'?" in refused.err
 
 
-def test_rules_that_never_fire_are_told(kwalk):
+def test_actions_that_are_never_taken_are_named(kwalk):
     ran = kwalk("exhaust", TOPIC_ID_CORE, "--bound", "failovers=0", "--bound", "restarts=0")
     assert "action instances that never fired: controller_fails, elect, stop, start" in ran.out
 

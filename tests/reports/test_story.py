@@ -7,8 +7,8 @@ from tests.reports.traces import LOST, model, trace
 
 
 def chapters(**how: bool) -> list[str]:
-    told = story_of(model(), trace())
-    return [c.text if isinstance(c, Fold) else f"{c.number} {c.actor} {c.text}" for c in told.chapters(**how)]
+    story = story_of(model(), trace())
+    return [c.text if isinstance(c, Fold) else f"{c.number} {c.actor} {c.text}" for c in story.chapters(**how)]
 
 
 def test_what_customers_do_and_the_last_step_stay_and_runs_of_routine_steps_fold():
@@ -27,8 +27,8 @@ def test_unfolded_a_story_has_every_step():
 
 def test_a_system_step_that_changes_what_the_claim_reads_is_never_routine():
     two = ("post(0, FIRST)", "post(0, FIRST)", "let_dog_out(0)", "deliver()", "drive()", "deliver()")
-    told = story_of(model(), trace(two, "nothing_is_lost(1)"))
-    assert [step.number for step in told.steps if step.routine] == [5]
+    story = story_of(model(), trace(two, "nothing_is_lost(1)"))
+    assert [step.number for step in story.steps if step.routine] == [5]
 
 
 def test_changes_that_the_claim_reads_come_first():
@@ -43,8 +43,8 @@ def test_why_names_the_claim_and_the_values_that_decide_it():
 
 
 def test_a_stable_bad_state_is_called_so():
-    told = story_of(model(), trace(("post(0, FIRST)", "let_dog_out(0)", "deliver()"), "no_card_stays(0)"))
-    assert (told.headline, told.why.stable) == ("BAD STABLE STATE", True)
+    story = story_of(model(), trace(("post(0, FIRST)", "let_dog_out(0)", "deliver()"), "no_card_stays(0)"))
+    assert (story.headline, story.why.stable) == ("BAD STABLE STATE", True)
 
 
 def test_a_trace_without_a_claim_is_a_sample_unless_nothing_can_follow():
@@ -52,8 +52,8 @@ def test_a_trace_without_a_claim_is_a_sample_unless_nothing_can_follow():
 
 
 def test_a_witness_of_what_must_be_possible_is_no_violation():
-    told = story_of(model(), trace(("post(0, FIRST)", "deliver()"), "a_box_can_fill(0)"))
-    assert told.headline == "REACHED"
+    story = story_of(model(), trace(("post(0, FIRST)", "deliver()"), "a_box_can_fill(0)"))
+    assert story.headline == "REACHED"
 
 
 def test_a_trace_of_no_steps_has_a_story_too():

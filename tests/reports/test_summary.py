@@ -50,7 +50,7 @@ def test_bounds_that_were_hit_are_counted_and_others_are_not_named():
     assert "miles" not in text(HOLDS)
 
 
-def test_what_was_never_put_to_the_test_is_told():
+def test_what_was_never_tested_is_named():
     shown = text(HOLDS)
     assert "action instances that never fired: post, let_dog_out" in shown
     assert "action instances that fired and never changed the state: drive()" in shown

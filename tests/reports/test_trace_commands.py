@@ -47,7 +47,7 @@ def test_a_replay_confirms_the_violation_and_ends_as_the_search_did(kwalk, saved
         (("post(0, FIRST)", "deliver()", "post(0, FIRST)", "deliver()"), "boxes_only_fill(0)", 12),
     ],
 )
-def test_the_exit_code_tells_what_the_end_shows(kwalk, saved, actions, prop, code):
+def test_the_exit_code_is_that_of_the_last_state(kwalk, saved, actions, prop, code):
     assert kwalk("replay", saved(trace(actions, prop))).code == code
 
 
@@ -153,7 +153,7 @@ def test_every_command_has_help_with_examples_and_exit_codes(kwalk, command):
     assert f"\n  kwalk {command}" in ran.out and "13 bad stable state" in ran.out
 
 
-def test_the_version_is_told(kwalk):
+def test_the_version_is_printed(kwalk):
     assert kwalk("--version").out.startswith("kwalk ")
 
 

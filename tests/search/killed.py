@@ -32,7 +32,7 @@ BUDGET = 100_000_000
 KILLS = 10
 
 
-def told(verdict):
+def outcome(verdict):
     """All of a verdict but its time and its notes, as text."""
     return repr(evolve(verdict, seconds=0.0, notes=()))
 
@@ -76,7 +76,7 @@ def main():
         if (folder / "manifest.json").exists():
             print(json.loads((folder / "manifest.json").read_text())["content"]["cursor"][1])
     print(met)
-    print(told(search(every=60.0)))
+    print(outcome(search(every=60.0)))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ MOST = 6
 
 @state
 class Kitchen:
-    """How much was ever ordered, is still wanted, and was cooked; whether the stove is on, which nobody sees."""
+    """How much was ever ordered, is still wanted, and was cooked; whether the stove is on, which no snapshot shows."""
 
     ordered: int = number(0, MOST)
     wanted: int = number(0, MOST)
@@ -33,7 +33,7 @@ def order(kitchen: Kitchen) -> None:
 
 @action(by=GUEST, description="goes away hungry")
 def leave(kitchen: Kitchen) -> None:
-    """Only somebody who waits does."""
+    """Only a guest who waits does."""
     require(kitchen.wanted > 0)
     kitchen.wanted -= 1
 

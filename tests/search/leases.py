@@ -61,7 +61,7 @@ def acquire(service: Service, worker: Worker) -> None:
 
 @action(by=CLOCK, description="the lease expires")
 def expire(service: Service) -> None:
-    """Nobody tells the worker."""
+    """The worker is not informed."""
     require(service.holder is not None)
     service.holder = None
 

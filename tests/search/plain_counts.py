@@ -22,7 +22,7 @@ class Expected:
     premises: Counter[str] = field(factory=Counter)
     violated: Counter[str] = field(factory=Counter)
     shortest: dict[str, int] = field(factory=dict)
-    """Steps to the first violation (or witness) of a claim."""
+    """Steps to the first violation (or witness) of a property."""
 
 
 def plain_counts(model: Model) -> Expected:

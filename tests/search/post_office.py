@@ -1,4 +1,4 @@
-"""A small model with everything that engines must count: bounds, idle steps, quiet states, all kinds of invariants."""
+"""A small model with all that engines must count: bounds, idle steps, quiescent states, all kinds of invariants."""
 from __future__ import annotations
 
 from enum import Enum
@@ -142,7 +142,7 @@ def letters_stay_written(before: Post, after: Post) -> bool:
 
 @step()
 def the_sun_stays(before: Post, after: Post) -> bool:
-    """Violated by nobody: it never begins to rain."""
+    """Never violated: it never begins to rain."""
     premise(before.weather == Weather.SUN)
     return after.weather == Weather.SUN
 

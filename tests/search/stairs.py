@@ -1,4 +1,4 @@
-"""A state space with many states and a rule that Z3 proves by induction: counters that only ever go up together."""
+"""Many states and an invariant that Z3 proves by induction: counters that only ever increase together."""
 from __future__ import annotations
 
 from typing import Annotated
@@ -23,7 +23,7 @@ from kwalk.model.language import (
 
 WALKERS = Domain("walkers", "people on the stairs")
 FLOORS = Bound("floors", "floors of the house")
-JUMP = Flag("jump", "whether the barrier is locked: nobody comes into the cellar")
+JUMP = Flag("jump", "whether the barrier is locked: the cellar stays empty")
 WALKER = Actor("walker", of=WALKERS)
 
 
@@ -57,7 +57,7 @@ def leap(house: House) -> None:
     house.cellar += 1
 
 
-@always(symptom="somebody is in the cellar")
+@always(symptom="the cellar is not empty")
 def cellar_is_empty(house: House) -> bool:
     """Nobody is down there."""
     return house.cellar == 0

@@ -82,17 +82,17 @@ def test_what_should_be_reachable_and_is_not_is_a_violation_without_a_trace():
 
 
 def test_cells_that_are_the_same_search_are_searched_once():
-    told = []
-    audit(cells_of([FENCING_FIX, CHECK_FIX]), BUDGET, save=lambda saved: told.append(len(saved)))
-    assert told == [1, 2, 3, 4, 5, 6, 7]  # eight cells, and two of them are the bare variant
+    saves = []
+    audit(cells_of([FENCING_FIX, CHECK_FIX]), BUDGET, save=lambda saved: saves.append(len(saved)))
+    assert saves == [1, 2, 3, 4, 5, 6, 7]  # eight cells, and two of them are the bare variant
 
 
 def test_progress_counts_cells_and_knows_the_end_once_a_cell_is_done():
-    told = []
-    audit(cells_of([CHECK_FIX]), BUDGET, report=told.append)
-    assert (told[0].done, told[0].total, told[0].left) == (0, 2, None)
-    assert told[0].note == "check never in fenced-leases"
-    assert told[-1].done == 1 and told[-1].left > 0
+    reports = []
+    audit(cells_of([CHECK_FIX]), BUDGET, report=reports.append)
+    assert (reports[0].done, reports[0].total, reports[0].left) == (0, 2, None)
+    assert reports[0].note == "check never in fenced-leases"
+    assert reports[-1].done == 1 and reports[-1].left > 0
 
 
 # Time that is not enough.
@@ -150,7 +150,7 @@ def test_two_outcomes_make_a_judgement(off, on, judgement):
 
 
 def interrupted_after(count):
-    """A `keep` that ends the audit with Ctrl-C after some cells; and what it was told."""
+    """A `keep` that ends the audit with Ctrl-C after some cells; and what it was given."""
     saved = {}
 
     def save(outcomes):
@@ -167,24 +167,24 @@ def test_an_interrupted_audit_goes_on_where_it_was(workers):
     first = audit(cells_of(FIXES), BUDGET, save=save, workers=workers)
     assert sum(not row.is_decided for row in first) >= 2
     assert CellOutcome(CellStatus.UNDECIDED, why="interrupted") in [row.with_it for row in first]
-    told = []
-    again = audit(cells_of(FIXES), BUDGET, saved=pickle.loads(pickle.dumps(saved)), save=told.append, workers=workers)
+    saves = []
+    again = audit(cells_of(FIXES), BUDGET, saved=pickle.loads(pickle.dumps(saved)), save=saves.append, workers=workers)
     assert table(again) == TABLE
-    assert len(told) == 9 - 3
+    assert len(saves) == 9 - 3
 
 
 def test_what_was_kept_of_another_model_or_with_less_time_is_not_taken_over(monkeypatch):
     monkeypatch.setattr(audit_cells, "WALKS", 20)
     saved = {}
     audit(cells_of([JUMP_FIX]), AuditOptions(seconds=0.01), save=saved.update)
-    told = []
-    audit(cells_of([JUMP_FIX]), AuditOptions(seconds=0.01), saved=saved, save=told.append)
-    assert told == []
-    audit(cells_of([JUMP_FIX]), AuditOptions(seconds=0.02), saved=saved, save=told.append)
-    assert len(told) == 1  # only the sampled cell has something to gain
+    saves = []
+    audit(cells_of([JUMP_FIX]), AuditOptions(seconds=0.01), saved=saved, save=saves.append)
+    assert saves == []
+    audit(cells_of([JUMP_FIX]), AuditOptions(seconds=0.02), saved=saved, save=saves.append)
+    assert len(saves) == 1  # only the sampled cell has something to gain
     larger = evolve(JUMP_FIX, trials=(evolve(JUMP_FIX.trials[0], bounds={"floors": 90}),))
-    audit(cells_of([larger]), AuditOptions(seconds=0.01), saved=saved, save=told.append)
-    assert len(told) == 3
+    audit(cells_of([larger]), AuditOptions(seconds=0.01), saved=saved, save=saves.append)
+    assert len(saves) == 3
 
 
 def test_a_kept_trace_that_plain_python_does_not_confirm_is_searched_anew():
@@ -192,9 +192,9 @@ def test_a_kept_trace_that_plain_python_does_not_confirm_is_searched_anew():
     audit(cells_of([CHECK_FIX]), BUDGET, save=saved.update)
     actions = {key: (*outcome.trace.actions[:-1], "expire()") for key, outcome in saved.items()}
     lying = {key: evolve(one, trace=evolve(one.trace, actions=actions[key])) for key, one in saved.items()}
-    told = []
-    rows = audit(cells_of([CHECK_FIX]), BUDGET, saved=lying, save=told.append)
-    assert len(told) == 2 and table(rows) == TABLE[3:4]
+    saves = []
+    rows = audit(cells_of([CHECK_FIX]), BUDGET, saved=lying, save=saves.append)
+    assert len(saves) == 2 and table(rows) == TABLE[3:4]
 
 
 def test_a_worker_that_dies_is_told_and_what_was_finished_is_kept(monkeypatch):

@@ -15,7 +15,7 @@ from kwalk.search.exhaustive.checkpoint import CheckpointFolder
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import fast_kernel_for
 from kwalk.search.results.verdict import Answer
-from tests.search.killed import BUDGET, KILLS, MODELS, told
+from tests.search.killed import BUDGET, KILLS, MODELS, outcome
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -28,7 +28,7 @@ def subject(request):
 @pytest.fixture(scope="module")
 def undisturbed(subject):
     _, model, kernel = subject
-    return told(exhaust(model, kernel=kernel, keep_going=True, memory_bytes=BUDGET))
+    return outcome(exhaust(model, kernel=kernel, keep_going=True, memory_bytes=BUDGET))
 
 
 def searched(subject, place, **more):
@@ -61,7 +61,7 @@ def test_a_spent_budget_saves_a_checkpoint_and_names_the_command_that_goes_on(su
     note = f"Checkpoint saved: {tmp_path}/a place, with {saved.distinct_states:,} states; resume with: {again}"
     assert note in saved.notes
     verdict = searched(subject, CheckpointOptions(tmp_path / "a place", resume=True), workers=workers)
-    assert told(verdict) == undisturbed
+    assert outcome(verdict) == undisturbed
     assert verdict.seconds > saved.seconds
     told_of = f"Resumed from the checkpoint in {tmp_path}/a place, which had {saved.distinct_states:,} states."
     assert told_of in verdict.notes
@@ -78,7 +78,7 @@ def test_a_search_that_ran_out_of_memory_goes_on_with_more(subject, undisturbed,
         searched(subject, resumed, memory_bytes=1_500_000)
     second = searched(subject, resumed, memory_bytes=7_000_000)
     assert second.distinct_states > first.distinct_states and second.qualifier == "memory budget of 0.00652 GiB"
-    assert told(searched(subject, resumed)) == undisturbed
+    assert outcome(searched(subject, resumed)) == undisturbed
 
 
 def test_ctrl_c_saves_a_checkpoint(subject, undisturbed, monkeypatch, tmp_path):
@@ -90,7 +90,7 @@ def test_ctrl_c_saves_a_checkpoint(subject, undisturbed, monkeypatch, tmp_path):
         often.setattr(pacing, "SLICE", 0.0)  # it reports as often as it can
         stopped = searched(subject, CheckpointOptions(tmp_path / "saved"), report=press, workers=2)
     assert stopped.stopped is StopReason.INTERRUPT and any("Checkpoint saved" in note for note in stopped.notes)
-    assert told(searched(subject, CheckpointOptions(tmp_path / "saved", resume=True))) == undisturbed
+    assert outcome(searched(subject, CheckpointOptions(tmp_path / "saved", resume=True))) == undisturbed
 
 
 def test_a_search_that_stops_at_a_violation_stops_at_the_same_one(tmp_path):
@@ -99,7 +99,7 @@ def test_a_search_that_stops_at_a_violation_stops_at_the_same_one(tmp_path):
     asked = {"properties": properties, "kernel": fast_kernel_for(model), "memory_bytes": BUDGET}
     exhaust(model, seconds=0.001, checkpoint=CheckpointOptions(tmp_path / "saved"), **asked)
     resumed = exhaust(model, checkpoint=CheckpointOptions(tmp_path / "saved", resume=True), **asked)
-    assert told(resumed) == told(exhaust(model, **asked)) and resumed.counterexample.length == 9
+    assert outcome(resumed) == outcome(exhaust(model, **asked)) and resumed.counterexample.length == 9
     assert not (tmp_path / "saved").exists()
 
 
@@ -192,10 +192,10 @@ def test_a_full_disk_leaves_the_checkpoint_before_and_the_search_goes_on(subject
     assert second.distinct_states > first.distinct_states and second.qualifier == "memory budget of 0.00559 GiB"
     trouble = f"could not be written (file too large); the previous one, in {tmp_path}/saved, is intact."
     assert f"The last checkpoint {trouble}" in second.notes
-    assert told(searched(subject, CheckpointOptions(tmp_path / "saved", resume=True))) == undisturbed
+    assert outcome(searched(subject, CheckpointOptions(tmp_path / "saved", resume=True))) == undisturbed
 
 
-def test_a_disk_that_is_full_from_the_beginning_is_told(subject, small_disk, tmp_path):
+def test_a_disk_that_is_full_from_the_beginning_is_reported(subject, small_disk, tmp_path):
     small_disk(1000)
     verdict = searched(subject, CheckpointOptions(tmp_path / "saved", every=0.0), seconds=0.02)
     small_disk(resource.RLIM_INFINITY)

@@ -37,7 +37,7 @@ SIDES = Domain("sides")
 
 @state
 class Walk:
-    """How far somebody came."""
+    """How many steps were climbed."""
 
     taken: int = number(0, STEPS)
 
@@ -77,8 +77,8 @@ def test_a_whole_graph_counts_what_an_exhaustive_search_counts(scenario):
     assert len(model.initial) + figures.steps == verdict.generated_states
     assert (max(graph.known), figures.quiescent) == (verdict.depth, verdict.quiescent_states)
     kinds = {prop.key: prop.kind for prop in model.properties}
-    told = {f.prop: f.count for f in verdict.findings if kinds.get(f.prop, Kind.REACHABLE) is not Kind.REACHABLE}
-    assert figures.violations == told
+    violations = {f.prop: f.count for f in verdict.findings if kinds.get(f.prop, Kind.REACHABLE) is not Kind.REACHABLE}
+    assert figures.violations == violations
 
 
 def test_a_whole_graph_counts_what_plain_python_counts(small, whole):

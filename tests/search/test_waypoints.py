@@ -52,7 +52,7 @@ def test_what_can_only_happen_in_haste_is_found_after_a_calm_search() -> None:
 
 
 def test_the_search_goes_back_where_a_way_with_more_events_is_needed_before() -> None:
-    quiescent = seen("quiet", without=("guest", "cat"), cooked=1, stove_is_off=1)
+    quiescent = seen("quiescent", without=("guest", "cat"), cooked=1, stove_is_off=1)
     done = explained(series(seen("one", cooked=1), quiescent))
     assert done.fit is Fit.EXPLAINED
     assert sorted(steps(done)[0]) == ["cook()", "order()", "turn_off()"]
@@ -63,8 +63,8 @@ def test_what_no_behaviour_shows_is_refused_with_waypoint_and_fact() -> None:
     done = explained(series(seen("clean", cooked=0), seen("less", ordered=1, cooked=2), seen("never", cooked=3)))
     assert (done.fit, done.how) == (Fit.REFUSED, "exhaustive")
     assert (done.mismatch.number, done.mismatch.waypoint) == (1, "less")
-    told = {difference.name: (difference.shown, difference.closest) for difference in done.mismatch.differences}
-    assert told in ({"ordered": ("1", "2")}, {"cooked": ("2", "1")})
+    differences = {difference.name: (difference.shown, difference.closest) for difference in done.mismatch.differences}
+    assert differences in ({"ordered": ("1", "2")}, {"cooked": ("2", "1")})
     assert all(set(effort.complete) >= {EventTiming.PATIENT, EventTiming.CALM} for effort in done.efforts)
 
 

@@ -1,4 +1,4 @@
-"""Captures that the model itself makes: a walk of the model, told as a real cluster's captures would tell it.
+"""Captures that the model itself makes: a walk of the model, written as captures of a real cluster are.
 
 Broker number n is broker n + 1, and the topic is t. What captures show and no state holds is kept on the way: how often
 the topic's znode was written, and in which leader epochs each replica has led.

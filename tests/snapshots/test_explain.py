@@ -52,7 +52,7 @@ def explained(sources: Sequence[Any], variant: str | None = None, names: Sequenc
 
 
 def events(keys: Sequence[str]) -> list[str]:
-    """The steps that nobody need have taken."""
+    """The steps that are not needed."""
     clients, faults = ("old_client", "new_client"), ("delete_controller", "stop", "crash", "restart")
     others = ("client", "alter", "remove", "auto", "write_topic")
     return [key for key in keys if key.startswith((*clients, *faults, *others)) and not key.startswith("stop_replica")]

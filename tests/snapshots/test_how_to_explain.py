@@ -26,9 +26,9 @@ def test_following_the_page_prints_what_it_shows(capsys, tmp_path, monkeypatch) 
 
 
 def test_every_verdict_is_told_with_its_exit_code() -> None:
-    told = PAGE.read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
     for fit in Fit:
-        line = next(line for line in told.splitlines() if line.startswith(f"| `{fit.value.upper()}` |"))
+        line = next(line for line in page.splitlines() if line.startswith(f"| `{fit.value.upper()}` |"))
         assert line.endswith(f"| {fit.exit_code} |")
 
 
@@ -39,6 +39,6 @@ def test_every_field_of_the_json_object_is_named(capsys, tmp_path, monkeypatch) 
     import json
 
     found = json.loads(capsys.readouterr().out)
-    told = REFERENCE.read_text(encoding="utf-8").split("The object of `kwalk explain`:")[1].split("The object of")[0]
+    page = REFERENCE.read_text(encoding="utf-8").split("The object of `kwalk explain`:")[1].split("The object of")[0]
     fields = {*found, *found["mismatch"], *found["mismatch"]["differences"][0], *found["efforts"][0]}
-    assert [field for field in fields if f"`{field}`" not in told] == []
+    assert [field for field in fields if f"`{field}`" not in page] == []

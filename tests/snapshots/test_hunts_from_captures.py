@@ -1,6 +1,6 @@
 """What the search finds from a capture agrees with the diagnosis of the capture alone.
 
-Consistent: no state within the bounds violates anything. Latent: somebody's doing leads to a partition that nobody
+Consistent: no state within the bounds violates anything. Latent: an operator's step leads to a partition that no client
 leads. Broken: without any outside action.
 """
 

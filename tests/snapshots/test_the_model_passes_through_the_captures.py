@@ -88,7 +88,7 @@ def model_from(name: str, **flags: object) -> Model:
 
 
 def after(model: Model, doings: tuple[str, ...]) -> Vector:
-    """The quiet state after some steps, which are taken in order; nobody stopped comes back unless asked."""
+    """The quiescent state after some steps, which are taken in order; no stopped broker starts again unless listed."""
     vector = model.initial[0]
     for key in doings:
         outcome = model.attempt(model.instance(key), vector)

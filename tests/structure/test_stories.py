@@ -1,4 +1,4 @@
-"""Every story about Kafka is told on a page, every page of a story is in the index, and links to sections find them."""
+"""Every story about Kafka has a page, every page of a story is in the index, and links to sections find them."""
 from __future__ import annotations
 
 import re

@@ -41,7 +41,7 @@ HOST, GUEST = Actor("host"), Actor("guest", system=False, of=GUESTS)
 
 @value
 class Letter:
-    """To somebody, with copies."""
+    """To one recipient, with copies."""
 
     to: int = member(GUESTS)
     urgent: bool = flag()
@@ -137,7 +137,7 @@ def likes_last(before: House, after: House, guest: Guest) -> bool:
 
 @reachable()
 def somebody_is_liked_back(house: House, guest: Guest, other: Guest) -> bool:
-    """Two like each other; nobody likes itself."""
+    """Two like each other; none likes itself."""
     return house.likes[guest] == other and (house.likes[other] == guest)
 
 

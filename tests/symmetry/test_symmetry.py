@@ -57,7 +57,7 @@ def lengths(verdict):
 
 
 def never_fired(verdict):
-    return {key for key, rule in verdict.action_counts.items() if not rule.taken}
+    return {key for key, count in verdict.action_counts.items() if not count.taken}
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """Known counterexamples, pinned: each is found again, is as long as ever, and its saved trace replays in plain Python.
 
 One that heals or lengthens fails, and says so: then a change did it, on purpose or not. After a change to a model that
-leaves the lengths alone, `pytest tests/traces --kwalk-pin` saves the traces anew.
+leaves the lengths alone, `pytest tests/traces --kwalk-pin` saves the traces again.
 """
 from __future__ import annotations
 

@@ -234,7 +234,7 @@ class InferredState:
 
 
 def infer(capture: Capture, focus: Focus) -> InferredState:
-    """Infer the rules of the capture's version, and the id that its controller sends."""
+    """Infer the flags of the capture's version, and the id that its controller sends."""
     checked = tuple(int(part) for part in capture.version.split(".")[:2]) >= (3, 0)
     return InferredState(capture, focus, context_id(capture, focus), checked)
 

@@ -45,7 +45,7 @@ def test_ctrl_c_leaves_a_usable_partial_verdict(reference):
     assert verdict.distinct_states > 1
 
 
-def test_progress_tells_states_depth_and_time_left(reference):
+def test_progress_has_states_depth_and_time_left(reference):
     heard = []
 
     def listen(progress):

@@ -30,10 +30,10 @@ def test_many_initial_states_are_all_stored_once(workers):
     assert verdict.generated_states == 2 * len(model.initial)  # the sun comes out where it shines
 
 
-def any_street(post: Post, at: Street, last: Street, delivered: Count, nobody: bool) -> None:
-    require(not nobody or last == 0)
+def any_street(post: Post, at: Street, last: Street, delivered: Count, is_empty: bool) -> None:
+    require(not is_empty or last == 0)
     post.at, post.delivered = at, delivered
-    post.last = None if nobody else last
+    post.last = None if is_empty else last
     post.weather = Weather.SUN
 
 
@@ -98,4 +98,4 @@ def test_several_workers_count_bounds_steps_and_idle_steps_alike():
     alone = exhaust(model, kernel=kernel, keep_going=True, memory_bytes=50_000_000)
     together = exhaust(model, kernel=kernel, keep_going=True, workers=2, memory_bytes=50_000_000)
     assert without_time(together) == without_time(alone)
-    assert alone.bounds_hit and any(rule.changed < rule.taken for rule in alone.action_counts.values())
+    assert alone.bounds_hit and any(count.changed < count.taken for count in alone.action_counts.values())

@@ -49,19 +49,19 @@ def large():
 def test_a_second_process_compiles_no_loop_and_reads_none_in_the_time_of_the_search():
     exhaust(post_office(), properties=(), memory_bytes=10_000_000)
     assert exhaust(large(), workers=2, keep_going=True).distinct_states == 258_865
-    told = subprocess.run([sys.executable, "-c", FIRST_CALLS], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "0 0 [(1, 0), (1, 0)]"
+    ran = subprocess.run([sys.executable, "-c", FIRST_CALLS], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "0 0 [(1, 0), (1, 0)]"
 
 
 def test_a_search_that_takes_long_goes_on_with_a_faster_kernel(monkeypatch):
-    model, told = post_office(), []
+    model, reports = post_office(), []
     swift = kernel_for(model)
     slow = evolve(swift, faster=lambda: swift)
     expected = exhaust(model, kernel=swift, keep_going=True, memory_bytes=10_000_000)
     monkeypatch.setattr("kwalk.search.kernel.interface.REPLACEMENT_SECONDS", 0)
     monkeypatch.setattr("kwalk.search.exhaustive.explorer.MIN_PACE", 8)
-    verdict = exhaust(model, kernel=slow, keep_going=True, memory_bytes=10_000_000, report=told.append)
-    assert any(progress.note == "faster code is compiled" for progress in told)
+    verdict = exhaust(model, kernel=slow, keep_going=True, memory_bytes=10_000_000, report=reports.append)
+    assert any(progress.note == "faster code is compiled" for progress in reports)
     assert without_time(verdict) == without_time(expected)
 
 

@@ -14,7 +14,7 @@ from kwalk.model.examples.reference import REFERENCE
 from kwalk.model.language import Model
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.minimize.shrink import MinimizationTarget, Minimizer
-from tests.shrink.walks import paths_by_kernel, violating_walks, walks_by_kernel
+from tests.minimize.walks import paths_by_kernel, violating_walks, walks_by_kernel
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The page of a night says what is new first and everything else after, whole, escaped, with no help from elsewhere."""
+"""The page of a nightly run shows what is new first, then everything else; it is whole, escaped and self-contained."""
 from __future__ import annotations
 
 import re
@@ -11,8 +11,8 @@ from kwalk.reports.nightly_compare import phrases, stories
 from kwalk.reports.nightly_compare.charts import curve, heatmap_rows
 from kwalk.reports.nightly_compare.page import nightly_page, write_page
 from kwalk.search.analyses.nightly.results import ActionTotal, GrowthCurve, TaskResult, read_run
-from tests.morning.nights import walked, write_night
 from tests.nightly.small_run import manifest, write_small_run
+from tests.nightly_compare.nightly_runs import walked, write_run
 from tests.reports.test_page import read
 
 
@@ -22,40 +22,40 @@ def works():
 
 
 @pytest.fixture(scope="module")
-def night(tmp_path_factory, works):
-    """A night with four clusters in two tasks."""
-    path = tmp_path_factory.mktemp("night") / "after"
-    write_night(path, works)
+def run(tmp_path_factory, works):
+    """A run with four clusters in two tasks."""
+    path = tmp_path_factory.mktemp("run") / "after"
+    write_run(path, works)
     return path
 
 
-def test_every_tag_is_closed_in_order_and_nothing_comes_from_elsewhere(night):
-    page = nightly_page(read_run(night))
+def test_every_tag_is_closed_in_order_and_nothing_comes_from_elsewhere(run):
+    page = nightly_page(read_run(run))
     read(page)
     links = re.findall(r'(?:src|href)="([^"]*)"', page)
     assert links and not [link for link in links if not link.startswith(("#", "traces/"))]
     assert "<script" not in page
 
 
-def test_every_link_leads_somewhere(night, tmp_path, works):
-    write_night(tmp_path / "before", works[:1])
-    page = write_page(night, tmp_path / "before").read_text(encoding="utf-8")
+def test_every_link_leads_somewhere(run, tmp_path, works):
+    write_run(tmp_path / "before", works[:1])
+    page = write_page(run, tmp_path / "before").read_text(encoding="utf-8")
     links, places = set(re.findall(r'href="([^"]*)"', page)), re.findall(r' id="([^"]*)"', page)
     assert len(places) == len(set(places))
     assert {link[1:] for link in links if link.startswith("#")} <= set(places)
-    assert all((night / link).exists() for link in links if not link.startswith("#"))
+    assert all((run / link).exists() for link in links if not link.startswith("#"))
 
 
-def test_each_cluster_is_told_with_its_routine_steps_folded(night):
-    page = read(nightly_page(read_run(night)))
+def test_each_cluster_is_shown_with_its_routine_steps_folded(run):
+    page = read(nightly_page(read_run(run)))
     text = " ".join(page.text.split())
     for said in ("nothing_is_lost", "DEADLOCK", "4 steps, the shortest", "kwalk replay", "routine steps"):
         assert said in text
 
 
 def test_what_is_new_comes_first_and_open(tmp_path, works):
-    write_night(tmp_path / "before", works[:1])
-    write_night(tmp_path / "after", works)
+    write_run(tmp_path / "before", works[:1])
+    write_run(tmp_path / "after", works)
     page = nightly_page(read_run(tmp_path / "after"), read_run(tmp_path / "before"))
     assert page.index("2 new clusters; 2 known clusters") < page.index('id="tasks"')
     assert page.count("<details class=\"cluster bad\" id=\"t1-") == 2
@@ -63,31 +63,31 @@ def test_what_is_new_comes_first_and_open(tmp_path, works):
     assert not re.search(r'<details class="cluster bad" id="t0-\w+" open>', page)
 
 
-def test_a_task_that_has_not_ended_is_told_from_its_tables(tmp_path, works):
-    going_on = evolve(works[0], state="running")
-    write_night(tmp_path, [going_on], state="running")
+def test_a_task_that_has_not_ended_is_shown_from_its_tables(tmp_path, works):
+    unfinished = evolve(works[0], state="running")
+    write_run(tmp_path, [unfinished], state="running")
     assert not (tmp_path / "traces").exists()
     text = " ".join(read(nightly_page(read_run(tmp_path))).text.split())
     assert "The run is running, or was killed" in text
     assert "nothing_is_lost() BAD STABLE STATE · 4 steps" in text
 
 
-def test_a_trace_of_another_model_is_not_told_and_says_so(tmp_path, works):
-    write_night(tmp_path, works[:1])
+def test_a_trace_of_another_model_is_not_shown_and_the_page_says_so(tmp_path, works):
+    write_run(tmp_path, works[:1])
     for path in (tmp_path / "traces").iterdir():
         path.write_text(path.read_text().replace("write(1)", "write(7)"))
     text = read(nightly_page(read_run(tmp_path))).text
     assert "The model has changed since the run: step" in text
 
 
-def test_a_trace_that_is_none_is_not_told_and_says_so(tmp_path):
+def test_a_trace_that_is_none_is_not_shown_and_the_page_says_so(tmp_path):
     write_small_run(tmp_path)  # its trace is an empty object
     assert "This trace cannot be shown: " in read(nightly_page(read_run(tmp_path))).text
 
 
-def test_of_many_clusters_the_first_are_told_and_the_rest_listed(tmp_path, works, monkeypatch):
+def test_of_many_clusters_the_first_are_shown_and_the_rest_listed(tmp_path, works, monkeypatch):
     monkeypatch.setattr(stories, "MOST_STORIES", 1)
-    write_night(tmp_path, works[:1])
+    write_run(tmp_path, works[:1])
     text = " ".join(read(nightly_page(read_run(tmp_path))).text.split())
     assert "1 more cluster " in text
     assert text.count(" steps, the shortest; 50 minimized findings") == 2
@@ -130,25 +130,25 @@ def test_an_earlier_curve_is_drawn_to_the_same_scale():
 
 
 def test_idle_actions_are_named_and_of_others_the_instances_that_are_idle_are_counted():
-    rules = [
+    actions = [
         ActionTotal("a(0)", "a", "x", 1, 1, 1),
         ActionTotal("a(1)", "a", "x", 1, 0, 0),
         ActionTotal("b()", "b", "x"),
     ]
-    assert phrases.never_taken(task(actions=tuple(rules))) == ["b", "a (1 of its 2 instances)"]
+    assert phrases.never_taken(task(actions=tuple(actions))) == ["b", "a (1 of its 2 instances)"]
 
 
 def test_nothing_counted_is_no_curve():
     assert curve(task(), None) is None
 
 
-def test_the_heat_goes_with_the_logarithm_and_what_never_happened_is_marked():
-    rules = [
+def test_the_shade_of_a_cell_follows_the_logarithm_and_what_never_happened_is_marked():
+    actions = [
         ActionTotal("a(0)", "a", "broker 0", 10, 600_000, 1), ActionTotal("a(1)", "a", "broker 1", 10, 400_000, 1),
         ActionTotal("b()", "b", "client", 10, 1000, 1), ActionTotal("c()", "c", "broker 1", 9, 0, 0),
         ActionTotal("d()", "d", "broker 1", 0, 0, 0), ActionTotal("e()", "e", "client", 5, 5, 0),
     ]  # fmt: skip
-    rows = heatmap_rows([task(actions=tuple(rules)), task()])
+    rows = heatmap_rows([task(actions=tuple(actions)), task()])
     assert [(row.actor, row.action, row.cells[0].mark, row.cells[0].kind) for row in rows] == [
         ("broker", "a", "1.0M", "level6"), ("broker", "c", "–", "skipped"), ("broker", "d", "∅", "never"),
         ("client", "b", "1.0k", "level1"), ("client", "e", "=", "unchanging"),

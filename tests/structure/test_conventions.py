@@ -1,4 +1,4 @@
-"""The rules of the house that a machine can check: small functions, booleans by name, every module introduced."""
+"""The conventions that a test can check: small functions, booleans by name, every module introduced."""
 from __future__ import annotations
 
 import ast

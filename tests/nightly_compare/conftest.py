@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the morning after."""
+"""Fixtures of the tests of comparing nightly runs."""
 from __future__ import annotations
 
 import pytest

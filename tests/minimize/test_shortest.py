@@ -13,7 +13,7 @@ from kwalk.search.minimize import shortest as module
 from kwalk.search.minimize.shortest import shortest
 from kwalk.search.results.cross_check import Contradiction
 from kwalk.search.results.verdict import Answer, Strength
-from tests.shrink.walks import violating_walks
+from tests.minimize.walks import violating_walks
 
 MODEL = Model(REFERENCE)
 

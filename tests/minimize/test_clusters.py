@@ -30,8 +30,8 @@ from kwalk.search.minimize.shrink import Minimizer
 from kwalk.search.results.confirmation import Origin
 from kwalk.search.results.trace import run
 from kwalk.search.simulation.walk import walk
-from tests.shrink.walks import trace_of, walks_by_kernel
-from tests.shrink.workshop import WORKSHOP
+from tests.minimize.walks import trace_of, walks_by_kernel
+from tests.minimize.workshop import WORKSHOP
 
 
 def shapes_and_counts(verdict):

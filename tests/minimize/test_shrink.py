@@ -19,8 +19,8 @@ from kwalk.search.minimize.replay import replay as run_replay
 from kwalk.search.minimize.shrink import Minimizer, minimize_findings, shrink
 from kwalk.search.results.trace import is_violated_at_end, run
 from kwalk.search.results.verdict import Finding
-from tests.shrink.mail import MAIL
-from tests.shrink.walks import trace_of, violating_walks
+from tests.minimize.mail import MAIL
+from tests.minimize.walks import trace_of, violating_walks
 
 shrinking = Shrinker.shrink
 DOG_IN, DOG_OUT = 0, 1

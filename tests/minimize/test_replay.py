@@ -14,8 +14,8 @@ from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.minimize.replay import Behaviour
 from kwalk.search.minimize.shrink import MinimizationTarget, Minimizer, shrink
 from kwalk.search.results.trace import ReplayError
-from tests.shrink.mail import MAIL
-from tests.shrink.walks import violating_walks
+from tests.minimize.mail import MAIL
+from tests.minimize.walks import violating_walks
 
 SHOWN = [
     (REFERENCE, "disk_matches_znode()"),

@@ -20,7 +20,7 @@ from kwalk.search.simulation.walk import walk
 from tests.nightly.small_run import manifest
 
 ROUNDS = 3
-"""Rounds of a task: its counts are told in so many parts."""
+"""Rounds of a task: its counts are divided among them."""
 
 
 @frozen
@@ -33,7 +33,7 @@ class Searched:
     state: str = "complete"
     why: str = ""
     properties: Sequence[str] = field(factory=list)
-    """Keys of claims that are listed, all of the model's if none is."""
+    """Keys of the listed properties; all of the model's if empty."""
 
 
 def walked(reference: str, variant: str | None = None, *, walks: int = 200, depth: int = 30, **other: Any) -> Searched:
@@ -45,11 +45,11 @@ def walked(reference: str, variant: str | None = None, *, walks: int = 200, dept
     return Searched(reference, model, verdict, **other)
 
 
-def write_night(path: Path, searched: Iterable[Searched], **manifested: Any) -> RunFolder:
+def write_run(path: Path, searched: Iterable[Searched], **manifested: Any) -> RunFolder:
     """Write a run of these tasks, its manifest with some of it otherwise; the folder."""
     folder, tasks = RunFolder(path), list(searched)
-    told = [_told(number, one) for number, one in enumerate(tasks)]
-    folder.save_manifest(manifest(tasks=told, **manifested))
+    manifests = [_task_manifest(number, one) for number, one in enumerate(tasks)]
+    folder.save_manifest(manifest(tasks=manifests, **manifested))
     for number, one in enumerate(tasks):
         for round in range(ROUNDS):
             last = "chunks" if one.verdict.walks is not None else "levels"
@@ -63,7 +63,7 @@ def write_night(path: Path, searched: Iterable[Searched], **manifested: Any) -> 
     return folder
 
 
-def _told(number: int, one: Searched) -> dict[str, Any]:
+def _task_manifest(number: int, one: Searched) -> dict[str, Any]:
     verdict = one.verdict
     return {
         "task": number, "name": f"{one.reference} {verdict.variant}", "scenario": one.reference,

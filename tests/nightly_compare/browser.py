@@ -58,9 +58,9 @@ class Browser:
         probe = self.folder / "probe.html"
         probe.write_text(PROBE % frames, encoding="utf-8")
         printed = self.run(probe, "--dump-dom", *[DARK] * dark)
-        told = re.search(r'<pre id="found">(.*?)</pre>', printed, re.DOTALL)
-        assert told is not None, printed[:2000]
-        return {int(width): measured for width, measured in json.loads(unescape(told[1])).items()}
+        found = re.search(r'<pre id="found">(.*?)</pre>', printed, re.DOTALL)
+        assert found is not None, printed[:2000]
+        return {int(width): measured for width, measured in json.loads(unescape(found[1])).items()}
 
     def picture(self, page: Path, width: int, height: int) -> list[list[tuple[int, ...]]]:
         """The top of a page in a frame of that width, at half of its size, as rows of pixels."""

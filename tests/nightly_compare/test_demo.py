@@ -1,4 +1,4 @@
-"""The night that `make nightly-demo` shows is one that can be had."""
+"""The run that `make nightly-demo` shows has tasks of several scenarios and takes a minute."""
 from __future__ import annotations
 
 from kwalk.search.analyses.nightly.config import read_config

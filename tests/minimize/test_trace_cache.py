@@ -17,9 +17,9 @@ from kwalk.search.minimize.model_signature import Renamings
 from kwalk.search.minimize.shrink import Minimizer
 from kwalk.search.minimize.trace_cache import SEARCHES_TO_TRUST
 from kwalk.search.results.trace import is_violated_at_end, run
-from tests.shrink.mail import MAIL
-from tests.shrink.walks import trace_of, violating_walks, walks_by_kernel
-from tests.shrink.workshop import WORKSHOP, Workshop
+from tests.minimize.mail import MAIL
+from tests.minimize.walks import trace_of, violating_walks, walks_by_kernel
+from tests.minimize.workshop import WORKSHOP, Workshop
 
 FAILOVER = ("expand()", "controller_fails()", "elect(1)")
 RESTART = ("stop(0)", "expand()", "elect(1)")

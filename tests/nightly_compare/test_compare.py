@@ -1,4 +1,4 @@
-"""Two runs are compared: what is new or worse is told first and decides the exit code; what is chance does not."""
+"""Two runs are compared: what is new or worse comes first and decides the exit code; what is chance does not."""
 from __future__ import annotations
 
 import json
@@ -39,7 +39,7 @@ def test_equal_runs_have_nothing_new(runs, kwalk_here):
     assert ran.out.endswith("Reproduce: kwalk compare before after\n")
 
 
-def test_a_new_cluster_is_broken_and_told_first(runs, kwalk_here):
+def test_a_new_cluster_is_broken_and_comes_first(runs, kwalk_here):
     again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="worse()")])
     assert [(task.number, cluster.property) for task, cluster in compared().new] == [(1, "worse()")]
     ran = kwalk_here("compare", "before", "after")
@@ -53,7 +53,7 @@ def test_a_new_witness_is_no_bad_news(runs):
     assert compared().exit_code == 0
 
 
-def test_a_cluster_that_is_gone_is_told_and_is_no_failure(runs, kwalk_here):
+def test_a_cluster_that_is_gone_is_reported_and_is_no_failure(runs, kwalk_here):
     for round in (0, 1):
         runs[1].save_round(0, round, {**tables_of(0, round), "findings": []}, "chunks")
     ran = kwalk_here("compare", "before", "after")
@@ -70,20 +70,20 @@ def test_a_task_that_is_undecided_now_says_less(runs):
     assert compared().exit_code == 3
 
 
-def test_a_claim_that_is_not_put_to_the_test_any_more_says_less(runs, kwalk_here):
+def test_a_property_that_is_no_longer_tested_is_a_loss(runs, kwalk_here):
     again(runs[1], 1, coverage=[CoverageRow(1, 0, "not_solved()", "not_solved", 0, 0)])
     assert compared().exit_code == 3
     assert "no longer tested: not_solved() (550 before)" in kwalk_here("compare", "before", "after").out
 
 
-def test_a_rule_that_stopped_firing_says_less(runs, kwalk_here):
+def test_an_action_that_is_no_longer_taken_is_a_loss(runs, kwalk_here):
     again(runs[1], 1, actions=[ActionRow(1, 0, "fill_big()", "fill_big", "player", 100, 0, 0)])
     assert compared().exit_code == 3
     out = kwalk_here("compare", "before", "after").out
     assert "no longer taken: fill_big (50 before)" in out
 
 
-def test_a_rare_rule_that_less_work_did_not_meet_may_be_chance(runs, kwalk_here):
+def test_a_rare_action_that_less_work_did_not_take_may_be_chance(runs, kwalk_here):
     often = [ActionRow(1, 0, "fill_big()", "fill_big", "player", 100, 50, 50)]
     again(runs[0], 1, actions=[*often, ActionRow(1, 0, "rare()", "rare", "player", 9, 9, 9)])
     again(runs[1], 1, actions=[*often, ActionRow(1, 0, "rare()", "rare", "player", 0, 0, 0)],
@@ -92,7 +92,7 @@ def test_a_rare_rule_that_less_work_did_not_meet_may_be_chance(runs, kwalk_here)
     assert "possibly by chance, because it was rare: rare (9 before)" in kwalk_here("compare", "before", "after").out
 
 
-def test_a_rare_rule_that_the_same_work_did_not_meet_is_a_loss(runs):
+def test_a_rare_action_that_the_same_work_did_not_take_is_a_loss(runs):
     again(runs[0], 1, actions=[ActionRow(1, 0, "rare()", "rare", "player", 9, 9, 9)])
     again(runs[1], 1, actions=[ActionRow(1, 0, "rare()", "rare", "player", 0, 0, 0)])
     assert compared().exit_code == 3
@@ -112,7 +112,7 @@ def test_a_speed_that_was_measured_in_no_time_is_not_compared(runs):
     assert [pair.speed for pair in compared().pairs] == [None, None]
 
 
-def test_tasks_of_one_run_only_are_told_and_a_lost_one_says_less(runs, kwalk_here):
+def test_tasks_of_one_run_only_are_reported_and_a_lost_one_is_a_loss(runs, kwalk_here):
     tasks = manifest()["tasks"]
     runs[1].save_manifest(manifest(tasks=tasks[:1]))
     assert compared().exit_code == 3
@@ -147,7 +147,7 @@ def test_what_else_differs_is_said_with_what_it_means(runs, kwalk_here, before, 
     assert said in " ".join(kwalk_here("compare", "before", "after").out.split())
 
 
-def test_a_budget_that_nobody_gave_is_no_time(runs, kwalk_here):
+def test_a_budget_that_was_not_given_is_no_time(runs, kwalk_here):
     config = {"minutes": None, "tasks": [{"walks": 5, "seconds": None}]}
     runs[0].save_manifest(manifest(config=config, commit="a"))
     runs[1].save_manifest(manifest(config=config, commit="b"))

@@ -19,7 +19,7 @@ def test_counts_of_rounds_add_up(small):
     first, second = read_run(small.path).tasks
     assert (first.rounds, first.walks, first.steps, first.spent) == (2, 200, 2000, 2.0)
     assert (second.rounds, second.walks, second.steps, second.spent) == (1, 100, 1000, 1.0)
-    assert [(rule.instance, rule.enabled, rule.taken) for rule in first.actions] == [
+    assert [(total.instance, total.enabled, total.taken) for total in first.actions] == [
         ("fill_big()", 200, 100), ("empty_big()", 200, 0),
     ]  # fmt: skip
     assert [(prop.property, prop.premise, prop.violated) for prop in first.properties] == [("not_solved()", 1100, 6)]
@@ -91,7 +91,7 @@ def test_a_folder_that_is_no_run_is_refused_with_what_to_name(tmp_path):
 
 
 @pytest.mark.parametrize("tasks", [None, [7], [{"task": 0}], [{"task": "0", "name": "x"}], {"0": {}}])
-def test_a_manifest_that_somebody_has_changed_is_refused(tmp_path, tasks):
+def test_a_manifest_that_was_edited_is_refused(tmp_path, tasks):
     (tmp_path / "manifest.json").write_text(json.dumps({**manifest(), "tasks": tasks}))
     with pytest.raises(UsageError, match="Give another run"):
         read_run(tmp_path)

@@ -1,4 +1,4 @@
-"""The page of a night in a real Chromium: on a phone, on a desk, in the dark and on paper."""
+"""The page of a nightly run in a real Chromium: on a phone, on a desk, in the dark and on paper."""
 from __future__ import annotations
 
 import re
@@ -6,11 +6,11 @@ import re
 import pytest
 
 from kwalk.reports.nightly_compare.page import write_page
-from tests.morning.browser import CHROMIUM, Browser
-from tests.morning.nights import walked, write_night
+from tests.nightly_compare.browser import CHROMIUM, Browser
+from tests.nightly_compare.nightly_runs import walked, write_run
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium to look at the page with")
-SECTIONS = ["new", "tasks", "found", "growth", "rules", "coverage", "bounds", "cost", "run"]
+SECTIONS = ["new", "tasks", "found", "growth", "actions", "coverage", "bounds", "cost", "run"]
 LONG = "-".join(["a-long-name"] * 12)
 
 
@@ -21,11 +21,11 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    """The page of a night with findings of several lengths, against an earlier one."""
-    folder = tmp_path_factory.mktemp("nights")
+    """The page of a run with findings of several lengths, against an earlier one."""
+    folder = tmp_path_factory.mktemp("runs")
     works = [walked("lost-update"), walked("blocking-queue"), walked("die-hard")]
-    write_night(folder / "before", works[:1], seed=2)
-    write_night(folder / "after", works, master=f"spark://{LONG}:7077")
+    write_run(folder / "before", works[:1], seed=2)
+    write_run(folder / "after", works, master=f"spark://{LONG}:7077")
     return write_page(folder / "after", folder / "before")
 
 
@@ -35,7 +35,7 @@ def measured(browser, page):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_sticks_out_and_nobody_has_to_scroll_sideways(measured, width):
+def test_nothing_sticks_out_and_the_page_does_not_scroll_sideways(measured, width):
     assert measured[width]["width"] == width
     assert measured[width]["scrolls"] <= width
     assert measured[width]["sticking"] == []
