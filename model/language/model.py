@@ -293,6 +293,15 @@ class Model(Displayed):
             raise unknown("property", name, (i.name for i in self.scenario.properties))
         return found
 
+    def properties_named(self, names: Iterable[str]) -> tuple[PropertyInstance, ...]:
+        """Return the instances of several properties in the order of the model; all if none is named.
+
+        Raises:
+            UsageError: one of them does not exist.
+        """
+        named = {prop.index for name in names for prop in self.properties_of(name)}
+        return tuple(c for c in self.properties if c.index in named) if named else self.properties
+
     def show(self, vector: Vector) -> dict[str, str]:
         """Return every leaf of a state as text, by path."""
         with self.active():

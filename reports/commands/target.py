@@ -44,7 +44,7 @@ def target(options: Namespace) -> Target:
     begun = scenario.starting_from(reading) if reading else scenario
     flags = {name: setting_from(begun, name, text) for name, text in options.flag}
     model = Model(begun, variant, dict(options.bound), flags)
-    return Target(reference, model, _properties(model, options.property), _command(options), reading)
+    return Target(reference, model, model.properties_named(options.property), _command(options), reading)
 
 
 def _scenario(options: Namespace) -> tuple[str, Scenario]:
@@ -74,14 +74,6 @@ def _reading(scenario: Scenario, options: Namespace) -> Reading | None:
         raise UsageError(f"The snapshot {visible(snapshot)!r} is nested too deeply.") from error
     except JSONDecodeError as error:
         raise UsageError(f"The snapshot {visible(snapshot)!r} is not JSON ({visible(str(error))}).") from error
-
-
-def _properties(model: Model, names: list[str]) -> tuple[PropertyInstance, ...]:
-    """Return the named property instances, each once and in the model's order; all of them if none is named."""
-    if not names:
-        return model.properties
-    wanted = {prop.index for name in names for prop in model.properties_of(name)}
-    return tuple(prop for prop in model.properties if prop.index in wanted)
 
 
 def _command(options: Namespace) -> str:

@@ -66,6 +66,8 @@ class SearchOptions:
         report: Receives progress about twice a second.
         checkpoint: Where checkpoints are written; None for none.
         reduce: Whether to use partial-order reduction (see `kwalk.search.partial_order`).
+        symmetry: A domain with interchangeable members: states that differ only by their names count as one.
+        command: The command that repeats the search, for notes and traces.
     """
 
     properties: tuple[PropertyInstance, ...]
@@ -76,6 +78,8 @@ class SearchOptions:
     report: Report = field(default=silent, repr=False)
     checkpoint: CheckpointOptions | None = None
     reduce: bool = False
+    symmetry: str | None = None
+    command: str = ""
 
     @property
     def checked(self) -> tuple[int, ...]:

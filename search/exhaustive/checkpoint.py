@@ -181,8 +181,8 @@ def _digest(content: dict[str, Any]) -> str:
 
 FORMAT = 4
 """To be raised when the layout of files, the identity, or the numbering or counting of states changes."""
-CHANGEABLE = ("seconds", "memory", "workers", "report", "checkpoint")
-"""The options that may differ in a resumed search: no count depends on them."""
+CHANGEABLE = ("seconds", "memory", "workers", "report", "checkpoint", "symmetry", "command")
+"""The options that may differ in a resumed search: no count depends on them (a search with symmetry saves nothing)."""
 
 
 def identity(model: Model, kernel: Kernel, options: Any) -> dict[str, Any]:

@@ -6,15 +6,16 @@ property is true.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from kwalk.model.language import Kind, Model, PropertyInstance, UsageError
-from kwalk.search.base.options import CheckpointOptions, SearchOptions, StopReason
-from kwalk.search.base.progress import Report, silent
+from kwalk.search.base.options import SearchOptions, StopReason
 from kwalk.search.exhaustive.explorer import ExplorationResult, Explorer
 from kwalk.search.exhaustive.layout import Cursor
 from kwalk.search.exhaustive.liveness.search import LivenessResult, check_liveness, liveness_notes
+from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.native.memory import DEFAULT_SHARE, available_memory
 from kwalk.search.results.confirmation import EngineDisagreement, Origin, confirmed_trace, domain_error
@@ -28,33 +29,19 @@ def exhaust(
     model: Model,
     *,
     properties: tuple[PropertyInstance, ...] | None = None,
-    keep_going: bool = False,
-    seconds: float | None = None,
     memory_bytes: int | None = None,
-    workers: int = 1,
-    report: Report = silent,
     kernel: Kernel | None = None,
-    checkpoint: CheckpointOptions | None = None,
-    symmetry: str | None = None,
-    command: str = "",
-    reduce: bool = False,
+    **options: Any,
 ) -> Verdict:
     """Visit every reachable state, breadth first, and check the properties there.
 
     Args:
         model: The model to search.
         properties: The property instances to check; by default all of the model.
-        keep_going: Whether the search continues after a violation.
-        seconds: The time budget; None for no limit.
         memory_bytes: The memory budget; by default DEFAULT_SHARE of the available memory.
-        workers: The number of threads. The verdict does not depend on it.
-        report: Receives progress about twice a second.
         kernel: The compiled model; by default it is compiled, or read from the cache.
-        checkpoint: Where checkpoints are written; None for none.
-        symmetry: A domain with interchangeable members: states that differ only by their names count as one.
-        command: The command that repeats the search, for notes and traces.
-        reduce: Whether to use partial-order reduction. It keeps the answers and the lengths of the shortest traces,
-            and checks no `eventually` properties.
+        **options: Other fields of `SearchOptions`, as keywords. The verdict does not depend on `workers`; `reduce`
+            keeps the answers and the lengths of the shortest traces, and checks no `eventually` properties.
 
     Returns:
         The verdict, with confirmed shortest traces. A spent budget or Ctrl-C gives UNDECIDED.
@@ -64,39 +51,31 @@ def exhaust(
         UsageError: The options do not fit each other or the model.
     """
     checked = model.properties if properties is None else properties
-    options = SearchOptions(
-        safety_properties(checked) if reduce else checked, keep_going=keep_going, seconds=seconds, workers=workers,
-        memory=int(DEFAULT_SHARE * available_memory()) if memory_bytes is None else memory_bytes, report=report,
-        checkpoint=checkpoint, reduce=reduce,
-    )  # fmt: skip
-    explorer = _explorer(model, kernel or _compiled(model), options, symmetry)
-    verdict = _search(explorer, command)
-    return without_liveness(verdict, checked, "a search with --reduce") if reduce else verdict
+    memory = int(DEFAULT_SHARE * available_memory()) if memory_bytes is None else memory_bytes
+    wanted = SearchOptions(checked, memory=memory, **options)
+    if wanted.reduce:
+        wanted = evolve(wanted, properties=safety_properties(checked))
+    verdict = _search(_explorer(model, kernel or kernel_for(model), wanted))
+    return without_liveness(verdict, checked, "a search with --reduce") if wanted.reduce else verdict
 
 
-def _explorer(model: Model, kernel: Kernel, options: SearchOptions, symmetry: str | None) -> Explorer:
-    if symmetry is None:
+def _explorer(model: Model, kernel: Kernel, options: SearchOptions) -> Explorer:
+    if options.symmetry is None:
         return Explorer(model, kernel, options)
     from kwalk.search.exhaustive.symmetry.explorer import SymmetricExplorer
 
     if options.reduce:
         raise UsageError("Partial-order reduction and symmetry cannot be combined. Leave out --symmetry or --reduce.")
-    return SymmetricExplorer(model, kernel, options, symmetry)
+    return SymmetricExplorer(model, kernel, options, options.symmetry)
 
 
-def _search(explorer: Explorer, command: str) -> Verdict:
+def _search(explorer: Explorer) -> Verdict:
     explorer.run()
-    conclusion = ExhaustiveVerdict(explorer, check_liveness(explorer), command)
+    conclusion = ExhaustiveVerdict(explorer, check_liveness(explorer))
     verdict = conclusion.verdict()
     if explorer.saving is not None:
         explorer.saving.end(keep=not conclusion.is_over)
     return verdict
-
-
-def _compiled(model: Model) -> Kernel:
-    from kwalk.search.kernel.compile.compiler import kernel_for
-
-    return kernel_for(model)
 
 
 @frozen
@@ -112,11 +91,11 @@ class PropertyHit:
 class ExhaustiveVerdict:
     """Makes the verdict of an exploration that has ended."""
 
-    def __init__(self, exploration: ExplorationResult, liveness: tuple[LivenessResult, ...], command: str) -> None:
-        self.done, self.liveness, self.command = exploration, liveness, command
+    def __init__(self, exploration: ExplorationResult, liveness: tuple[LivenessResult, ...] = ()) -> None:
+        self.done, self.liveness, self.command = exploration, liveness, exploration.options.command
         self.model, self.kernel, self.counts = exploration.model, exploration.kernel, exploration.counts
-        self.builder = VerdictBuilder(self.model, exploration.options.properties, "exhaust", command)
-        self.origin = Origin("exhaust", shortest="exhaust", command=command)
+        self.builder = VerdictBuilder(self.model, exploration.options.properties, "exhaust", self.command)
+        self.origin = Origin("exhaust", shortest="exhaust", command=self.command)
 
     def verdict(self) -> Verdict:
         """Return the verdict, with confirmed traces; DomainError if an action left its domain."""

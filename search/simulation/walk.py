@@ -15,6 +15,7 @@ from attrs import evolve
 
 from kwalk.model.language import Model
 from kwalk.search.base.pacing import next_pace
+from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.results.fairness import without_liveness
 from kwalk.search.results.verdict import Verdict
@@ -45,16 +46,10 @@ def walk(
         UsageError: an option names an unknown action or actor.
     """
     options = evolve(options, **changes)
-    run = SimulationRun.of(model, kernel or _compiled(model), options)
+    run = SimulationRun.of(model, kernel or kernel_for(model), options)
     _LocalWalks(run).run_all()
     properties = model.properties if options.properties is None else options.properties
     return without_liveness(SimulationVerdict(run).verdict(), properties, "random walks")
-
-
-def _compiled(model: Model) -> Kernel:
-    from kwalk.search.kernel.compile.compiler import kernel_for
-
-    return kernel_for(model)
 
 
 class _LocalWalks:

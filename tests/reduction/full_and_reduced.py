@@ -27,7 +27,7 @@ def explored(
 
 def lengths(exploration: Explorer) -> dict[str, int]:
     """The length of the trace for each property that is violated or witnessed, and for a deadlock."""
-    conclusion = ExhaustiveVerdict(exploration, (), "")
+    conclusion = ExhaustiveVerdict(exploration)
     sightings = [s for prop in exploration.options.properties if (s := conclusion._hit(prop)) is not None]
     found = {s.prop.key: conclusion._trace(s).length for s in sightings if s.prop is not None}
     deadlocks = [s for s in conclusion._violations() if s.prop is None]

@@ -105,7 +105,7 @@ class Baseline:
     def properties(self) -> tuple[PropertyInstance, ...]:
         """The requested property instances that hold."""
         violated = {finding.prop for finding in self.verdict.findings}
-        return tuple(c for c in _requested(self.model, self.trial) if c.key not in violated)
+        return tuple(c for c in self.model.properties_named(self.trial.properties) if c.key not in violated)
 
     def reaches(self, mutant: Mutant) -> bool:
         """Return whether the lifting of any action instance executes the changed line."""
@@ -155,7 +155,7 @@ def baseline_of(trial: Trial, report: Report = silent) -> Baseline:
     with recorded_paths() as paths:
         lifted = lift(model)
     compiler = IncrementalCompiler(model, lifted)
-    properties = _requested(model, trial)
+    properties = model.properties_named(trial.properties)
     options = SearchOptions(properties, keep_going=True, seconds=SECONDS, memory=MEMORY, report=report)
     explorer = Explorer(model, compiler.kernel(lifted), options)
     explorer.run()
@@ -168,16 +168,8 @@ def baseline_of(trial: Trial, report: Report = silent) -> Baseline:
             f"{MEMORY / 2**30:g} GiB, and there are more. Give smaller bounds with --bound."
         )
     states = explorer.states.rows(list(range(explorer.stored)))
-    return Baseline(trial, model, lifted, compiler, explorer, _verdict(explorer), states, paths)
-
-
-def _verdict(explorer: Explorer) -> Verdict:
-    return ExhaustiveVerdict(explorer, check_liveness(explorer), "").verdict()
-
-
-def _requested(model: Model, trial: Trial) -> tuple[PropertyInstance, ...]:
-    named = {prop.index for name in trial.properties for prop in model.properties_of(name)}
-    return tuple(c for c in model.properties if c.index in named) if named else model.properties
+    verdict = ExhaustiveVerdict(explorer, check_liveness(explorer)).verdict()
+    return Baseline(trial, model, lifted, compiler, explorer, verdict, states, paths)
 
 
 Path = tuple[tuple[Term, ...], int]

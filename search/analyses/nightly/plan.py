@@ -87,7 +87,7 @@ def tasks_of(config: Config, place: str) -> tuple[NightlyTask, ...]:
         granted = None if config.minutes is None else 60 * config.minutes * entry.share / shares
         try:
             model = _model(entry, reference, variant, bounds)
-            properties = _properties(model, entry.properties)
+            properties = model.properties_named(entry.properties)
             allowed_instances(model, entry.only, entry.without)
         except KwalkError as error:
             raise UsageError(f"{place}, task entry {line}: {error}") from error
@@ -108,9 +108,3 @@ def _model(entry: TaskTable, reference: str, variant: str | None, bounds: Mappin
     model = Model(scenario, variant, bounds, flags)
     model.initial  # noqa: B018 - a scenario that begins nowhere is refused now, not at night
     return model
-
-
-def _properties(model: Model, names: Iterable[str]) -> tuple[PropertyInstance, ...]:
-    """Return the named property instances in the order of the model; all if none is named."""
-    wanted = {prop.index for name in names for prop in model.properties_of(name)}
-    return tuple(prop for prop in model.properties if not names or prop.index in wanted)

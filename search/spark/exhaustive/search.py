@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from attrs import evolve, frozen
 from pyspark.sql import SparkSession
 
 from kwalk.model.language import Model, PropertyInstance
@@ -35,65 +37,79 @@ PER_CORE = 2
 """The least default number of partitions for each core, so that a slow one delays little."""
 
 
-def exhaust_on_spark(
-    model: Model,
-    *,
-    folder: str | Path,
-    properties: tuple[PropertyInstance, ...] | None = None,
-    partitions: int | None = None,
-    workers: int | None = None,
-    master: str | None = None,
-    session: SparkSession | None = None,
-    keep_going: bool = False,
-    seconds: float | None = None,
-    memory_bytes: int = TASK_MEMORY,
-    resume: bool = False,
-    report: Report = silent,
-    on_level: Callable[[LevelDone], None] = lambda level: None,
-    local_level: int = LOCAL_LEVEL,
-    command: str = "",
-) -> Verdict:
-    """Visit every reachable state as `exhaust` does, with the same counts, but on Spark and with states in `folder`.
+@frozen(kw_only=True)
+class DistributedOptions:
+    """The options of `exhaust_on_spark`.
 
-    All executors must see the folder. Options that `exhaust` has as well mean the same. `partitions` is rounded up to a
-    power of two, and a resumed search keeps its number; `memory_bytes` is the budget for the new states of one
-    partition. `workers` are the cores of a Spark on this machine; `master` names another Spark, and `session` is a
-    running one. Levels of at most `local_level` states are done in this process; `on_level` receives finished levels.
+    Args:
+        folder: The folder of the states; all executors must see it.
+        properties: The property instances to check; None for all of the model.
+        partitions: The number of partitions, rounded up to a power of two; a resumed search keeps its number.
+        workers: The cores of a Spark on this machine; None for all.
+        master: The URL of another Spark.
+        session: A running session.
+        memory_bytes: The memory budget for the new states of one partition.
+        resume: Whether the search continues from the states in `folder`.
+        on_level: Receives finished levels.
+        local_level: The largest level that is done in this process, in states.
+    """
+
+    folder: str | Path
+    properties: tuple[PropertyInstance, ...] | None = None
+    partitions: int | None = None
+    workers: int | None = None
+    master: str | None = None
+    session: SparkSession | None = None
+    keep_going: bool = False
+    seconds: float | None = None
+    memory_bytes: int = TASK_MEMORY
+    resume: bool = False
+    report: Report = silent
+    on_level: Callable[[LevelDone], None] = lambda level: None
+    local_level: int = LOCAL_LEVEL
+    command: str = ""
+
+
+def exhaust_on_spark(model: Model, options: DistributedOptions | None = None, **others: Any) -> Verdict:
+    """Visit every reachable state as `exhaust` does, with the same counts, but on Spark and with states in a folder.
 
     A level is finished also after a violation, so that the verdict does not depend on the order of tasks. `eventually`
     properties are not checked, and the verdict states this.
+
+    Args:
+        model: The model to search.
+        options: The options; those that `exhaust` has as well mean the same.
+        **others: Fields of `DistributedOptions`, as keywords.
 
     Raises:
         UsageError: Spark does not start, or the folder cannot be used.
         SparkFailure: A Spark job failed.
     """
-    checked = tuple(model.properties if properties is None else properties)
-    options = SearchOptions(
-        checked, keep_going=keep_going, seconds=seconds, memory=memory_bytes, report=report,
-        checkpoint=CheckpointOptions(Path(folder), resume=resume),
+    asked = DistributedOptions(**others) if options is None else evolve(options, **others)
+    checked = tuple(model.properties if asked.properties is None else asked.properties)
+    search = SearchOptions(
+        checked, keep_going=asked.keep_going, seconds=asked.seconds, memory=asked.memory_bytes, report=asked.report,
+        checkpoint=CheckpointOptions(Path(asked.folder), resume=asked.resume), command=asked.command,
     )  # fmt: skip
     with ExitStack() as stack:
-        executors = _Executors(stack, model, partial(_session, stack, session, workers, master))
+        session = cache(lambda: asked.session or stack.enter_context(spark_session(asked.workers, asked.master)))
+        executors = _Executors(stack, model, session)
+        partitions = asked.partitions
         if partitions is None:
-            partitions = PER_CORE * (executors.cores if session or master else workers or os.cpu_count() or 1)
-        environment = DistributedEnvironment(executors.executors, executors.interrupts, on_level, local_level)
+            cores = executors.cores if asked.session or asked.master else asked.workers or os.cpu_count() or 1
+            partitions = PER_CORE * cores
+        environment = DistributedEnvironment(
+            executors.executors, executors.interrupts, asked.on_level, asked.local_level
+        )
         buckets = 1 << (partitions - 1).bit_length()
-        explorer = DistributedExplorer(model, executors.kernel, options, buckets, environment)
+        explorer = DistributedExplorer(model, executors.kernel, search, buckets, environment)
         stack.callback(explorer.saving.close)
-        return without_liveness(_search(explorer, command), checked, "a search on Spark")
-
-
-def _search(explorer: DistributedExplorer, command: str) -> Verdict:
-    explorer.run()
-    conclusion = ExhaustiveVerdict(explorer, (), command)
-    verdict = conclusion.verdict()
-    if conclusion.is_over:
-        explorer.saving.discard()
-    return verdict
-
-
-def _session(stack: ExitStack, running: SparkSession | None, workers: int | None, master: str | None) -> SparkSession:
-    return running or stack.enter_context(spark_session(workers, master))
+        explorer.run()
+        conclusion = ExhaustiveVerdict(explorer)
+        verdict = conclusion.verdict()
+        if conclusion.is_over:
+            explorer.saving.discard()
+        return without_liveness(verdict, checked, "a search on Spark")
 
 
 class _Executors:
@@ -103,7 +119,7 @@ class _Executors:
         self.stack, self.interrupts = stack, stack.enter_context(interrupts_noticed())
         self.code = compiled_model(model)
         self.kernel = kernel_of(model, self.code)
-        self.session, self.executors = cache(session), cache(self._started)
+        self.session, self.executors = session, cache(self._started)
 
     @property
     def cores(self) -> int:
