@@ -6,11 +6,10 @@ there is now, and the model is the same.
 """
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve, frozen
 
 from kwalk.model.language import Fix, KwalkError, Scenario, Trial, UsageError
 from kwalk.model.language.errors import unknown
@@ -21,11 +20,11 @@ from kwalk.search.analyses.audit.cells import (
     CellOutcome,
     CellStatus,
     Judgement,
-    SavedOutcomes,
     examine,
     judge,
 )
-from kwalk.search.base.progress import Progress, Report
+from kwalk.search.analyses.saved_run import SavedRun
+from kwalk.search.base.progress import Report
 from kwalk.search.base.worker_processes import run_in_processes
 
 INTERRUPTED = CellOutcome(CellStatus.UNDECIDED, why="interrupted")
@@ -112,53 +111,33 @@ def audit(
     options, pairs = evolve(options or AuditOptions(), **others), list(rows)
     keys = {id(cell): cell.key(options) for pair in pairs for cell in pair}
     cells = {keys[id(cell)]: cell for pair in pairs for cell in pair}
-    run = _Audit(cells, evolve(options, share=options.share / options.workers), {**options.saved})
-    run.run()
-    outcomes = {key: run.outcomes.get(key, INTERRUPTED) for key in cells}
+    outcomes = dict.fromkeys(cells, INTERRUPTED)
+    outcomes |= _Audit(cells, evolve(options, share=options.share / options.workers)).run()
     return tuple(AuditRow(off, on, outcomes[keys[id(off)]], outcomes[keys[id(on)]]) for off, on in pairs)
 
 
-@define(eq=False)
-class _Audit:
-    """A run of `audit`; cells, saved outcomes and outcomes are by key."""
+class _Audit(SavedRun[AuditCell, CellOutcome]):
+    """A run of `audit`."""
 
-    cells: dict[str, AuditCell]
     options: AuditOptions
-    saved: dict[str, CellOutcome]
-    outcomes: dict[str, CellOutcome] = field(factory=dict)
-    began: float = field(factory=time.monotonic)
-    examined: int = 0
+    engine, unit = "audit", "cells"
 
-    def run(self) -> None:
-        """Reuse saved outcomes and search the other cells; Ctrl-C ends it."""
-        for key, cell in self.cells.items():
-            if self._is_reusable(cell, self.saved.get(key)):
-                self.outcomes[key] = self.saved[key]
-        left = {key: cell for key, cell in self.cells.items() if key not in self.outcomes}
-        try:
-            for key, outcome in self._examine_all(left):
-                self.outcomes[key] = self.saved[key] = outcome
-                self.examined += 1
-                self.options.save(self.saved)
-        except KeyboardInterrupt:
-            pass
+    def is_reusable(self, cell: AuditCell, outcome: CellOutcome) -> bool:
+        had_time = outcome.is_decided or (outcome.seconds or 0.0) >= self.options.seconds
+        return had_time and cell.confirms(outcome)
 
-    def _is_reusable(self, cell: AuditCell, outcome: CellOutcome | None) -> bool:
-        if outcome is None or not (outcome.is_decided or (outcome.seconds or 0.0) >= self.options.seconds):
-            return False
-        return cell.confirms(outcome)
-
-    def _examine_all(self, left: dict[str, AuditCell]) -> Iterator[tuple[str, CellOutcome]]:
+    def evaluate(self, left: Mapping[str, AuditCell]) -> Iterator[tuple[str, CellOutcome]]:
         """Yield the outcomes by key as they arrive; with several workers, each cell has a process of its own."""
         workers = min(self.options.workers, len(left))
         if workers > 1:
             yield from run_in_processes(
                 [[key] for key in left], lambda key: examine(left[key], self.options), workers=workers,
-                name=lambda key: left[key].name, report=lambda keys: self._report(_names(left[key] for key in keys)),
+                name=lambda key: left[key].name,
+                report=lambda keys: self.report(", ".join(left[key].name for key in keys)),
             )  # fmt: skip
             return
         for key, cell in left.items():
-            self._report(cell.name)
+            self.report(cell.name)
             try:
                 outcome = examine(cell, evolve(self.options, report=self._report_of(cell)))
             except KwalkError as error:
@@ -167,20 +146,7 @@ class _Audit:
 
     def _report_of(self, cell: AuditCell) -> Report:
         """Return the report function for the engine that searches a cell; its progress goes into the note."""
-
-        def report(inner: Progress) -> None:
-            self._report(f"{cell.name}: {inner.engine}, {inner.done:,} {inner.unit}")
-
-        return report
-
-    def _report(self, note: str) -> None:
-        elapsed, left = time.monotonic() - self.began, len(self.cells) - len(self.outcomes)
-        rest = left * elapsed / self.examined if self.examined else None
-        self.options.report(Progress("audit", len(self.outcomes), "cells", elapsed, len(self.cells), rest, note))
-
-
-def _names(cells: Iterable[AuditCell]) -> str:
-    return ", ".join(cell.name for cell in cells)
+        return lambda inner: self.report(f"{cell.name}: {inner.engine}, {inner.done:,} {inner.unit}")
 
 
 __all__ = [
@@ -190,7 +156,6 @@ __all__ = [
     "CellOutcome",
     "CellStatus",
     "Judgement",
-    "SavedOutcomes",
     "audit",
     "cells_of",
     "judge",

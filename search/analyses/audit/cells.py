@@ -9,17 +9,16 @@ random walks, whose first finding is minimized.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import cached_property
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from kwalk.model.language import Fix, Kind, Model, PropertyInstance, Scenario, Trial, UsageError
 from kwalk.model.language.lift import lift
 from kwalk.model.language.settings import Setting, setting_text
-from kwalk.search.base.progress import Report, silent
+from kwalk.search.analyses.saved_run import SavedRunOptions
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.model_digest import model_digest
@@ -143,35 +142,21 @@ PROVING = 10.0
 """The least time budget of a proof, in seconds."""
 SECONDS = 60.0
 """The default time budget of each search of a cell."""
-SavedOutcomes = Mapping[str, CellOutcome]
-"""Outcomes by the keys of their cells."""
-
-
-def _discard(outcomes: SavedOutcomes) -> None:
-    """Save nothing."""
 
 
 @frozen(kw_only=True)
-class AuditOptions:
-    """The options of `audit`.
+class AuditOptions(SavedRunOptions[CellOutcome]):
+    """The options of `audit`. `save` is called after each cell.
 
     Args:
         seconds: The time budget of each search of a cell.
         share: The share of the available memory that a search may use.
         prove: Whether to attempt a proof where exhaustive search does not finish.
-        workers: How many cells are searched at a time.
-        saved: Outcomes of an earlier audit; those of another model or other options are not reused.
-        save: Called after each cell with all outcomes so far.
-        report: Receives progress about twice a second.
     """
 
     seconds: float = SECONDS
     share: float = DEFAULT_SHARE
     prove: bool = False
-    workers: int = 1
-    saved: SavedOutcomes = field(factory=dict)
-    save: Callable[[SavedOutcomes], None] = _discard
-    report: Report = silent
 
 
 @frozen(eq=False)
@@ -199,8 +184,7 @@ class AuditCell:
     @cached_property
     def properties(self) -> tuple[PropertyInstance, ...]:
         """The property instances to check, in the order of the model."""
-        named = {prop.index for name in self.trial.properties for prop in self.model.properties_of(name)}
-        return tuple(c for c in self.model.properties if c.index in named) if named else self.model.properties
+        return self.model.properties_named(self.trial.properties)
 
     def key(self, options: AuditOptions) -> str:
         """Return a digest of everything that the outcome depends on, except the budgets of time and memory."""

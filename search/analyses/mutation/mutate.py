@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import random
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve, field, frozen
 
 from kwalk.model.language import Trial
 from kwalk.search.analyses.mutation.baseline import Baseline, baseline_of
 from kwalk.search.analyses.mutation.evaluation import SECONDS, Evidence, MutantOutcome, MutantStatus, evaluate
 from kwalk.search.analyses.mutation.mutants import Mutant, chosen_mutants, mutants_of, name_of
 from kwalk.search.analyses.mutation.operators import OPERATORS
-from kwalk.search.base.progress import Progress, Report, silent
+from kwalk.search.analyses.saved_run import SavedRun, SavedRunOptions
+from kwalk.search.base.progress import Report, silent
 from kwalk.search.base.worker_processes import run_in_processes
 from kwalk.search.kernel.compile.cache import cache_key
 
@@ -28,33 +28,19 @@ MUTANTS_PER_PROCESS = 20
 """How many mutants a worker process evaluates; its terms and machine code are freed when it ends."""
 SAVE_PERIOD = 5.0
 """Seconds between two calls of `MutationOptions.save`."""
-SavedOutcomes = Mapping[str, MutantOutcome]
-"""Outcomes by the keys of their mutants."""
-
-
-def _discard(outcomes: SavedOutcomes) -> None:
-    """Save nothing."""
 
 
 @frozen(kw_only=True)
-class MutationOptions:
-    """The options of `mutate`.
+class MutationOptions(SavedRunOptions[MutantOutcome]):
+    """The options of `mutate`. `save` is called every few seconds, and at the end.
 
     Args:
         seconds: The time budget of the exhaustive search of one mutant.
-        workers: The number of worker processes.
-        saved: Outcomes of an earlier run.
-        save: Called every few seconds, and at the end, with all outcomes so far.
         explained: The reason why a mutant may survive, by the mutant's id.
-        report: Receives progress about twice a second.
     """
 
     seconds: float = SECONDS
-    workers: int = 1
-    saved: SavedOutcomes = field(factory=dict)
-    save: Callable[[SavedOutcomes], None] = _discard
     explained: Mapping[str, str] = field(factory=dict)
-    report: Report = silent
 
 
 @frozen
@@ -131,9 +117,9 @@ def mutate(
     """
     options = evolve(options or MutationOptions(), **others)
     model_digest = _digest([cache_key(baseline.model) for baseline in baselines], baselines)
-    run = _Mutation(options, {mutant.id: _key(model_digest, mutant) for mutant in mutants}, {**options.saved})
-    run.run(mutants, baselines)
-    return tuple(MutantResult(m, run.outcomes.get(m.id), options.explained.get(m.id, "")) for m in mutants)
+    keys = {_key(model_digest, mutant): mutant for mutant in mutants}
+    outcomes = _Mutation(keys, baselines, options).run()
+    return tuple(MutantResult(m, outcomes.get(key), options.explained.get(m.id, "")) for key, m in keys.items())
 
 
 def _digest(digests: Sequence[str], baselines: Sequence[Baseline]) -> str:
@@ -151,54 +137,33 @@ def _key(model_digest: str, mutant: Mutant) -> str:
     return hashlib.blake2b(repr(about).encode(), digest_size=16).hexdigest()
 
 
-@define(eq=False)
-class _Mutation:
-    """A run of `mutate`: `keys` and `outcomes` are by the id of the mutant, `saved` is by key."""
+class _Mutation(SavedRun[Mutant, MutantOutcome]):
+    """A run of `mutate`."""
 
     options: MutationOptions
-    keys: Mapping[str, str]
-    saved: dict[str, MutantOutcome]
-    outcomes: dict[str, MutantOutcome] = field(factory=dict)
-    began: float = field(factory=time.monotonic)
-    saved_at: float = field(factory=time.monotonic)
-    evaluated: int = 0
+    engine, unit, save_period = "mutate", "mutants", SAVE_PERIOD
 
-    def run(self, mutants: Sequence[Mutant], baselines: Sequence[Baseline]) -> None:
-        """Reuse saved outcomes and evaluate the other mutants; Ctrl-C ends it."""
-        for mutant in mutants:
-            known = self.saved.get(self.keys[mutant.id])
-            if known is not None and (known.seconds is None or known.seconds >= self.options.seconds):
-                self.outcomes[mutant.id] = known
-        left = [mutant for mutant in mutants if mutant.id not in self.outcomes]
-        try:
-            if left:
-                self._evaluate_all(left, baselines)
-        except KeyboardInterrupt:
-            pass
-        finally:
-            if self.evaluated:
-                self.options.save(self.saved)
+    def __init__(
+        self, mutants: Mapping[str, Mutant], baselines: Sequence[Baseline], options: MutationOptions
+    ) -> None:
+        super().__init__(mutants, options)
+        self.baselines = baselines
 
-    def _evaluate_all(self, left: Sequence[Mutant], baselines: Sequence[Baseline]) -> None:
-        workers = self.options.workers
+    def is_reusable(self, mutant: Mutant, outcome: MutantOutcome) -> bool:
+        return outcome.seconds is None or outcome.seconds >= self.options.seconds
+
+    def evaluate(self, left: Mapping[str, Mutant]) -> Iterator[tuple[str, MutantOutcome]]:
+        """Yield the outcomes by key as they arrive; a worker process evaluates several mutants."""
+        if not left:
+            return iter(())
+        keys, workers = list(left), self.options.workers
         size = max(1, min(MUTANTS_PER_PROCESS, -(-len(left) // workers)))
-        found = run_in_processes(
-            [left[first : first + size] for first in range(0, len(left), size)],
-            lambda mutant: evaluate(mutant, baselines, self.options.seconds),
-            workers=workers, name=_description, report=self._report,
+        return run_in_processes(
+            [keys[first : first + size] for first in range(0, len(keys), size)],
+            lambda key: evaluate(left[key], self.baselines, self.options.seconds),
+            workers=workers, name=lambda key: _description(left[key]),
+            report=lambda running: self.report(", ".join(left[key].id for key in running)),
         )  # fmt: skip
-        for mutant, outcome in found:
-            self.outcomes[mutant.id] = self.saved[self.keys[mutant.id]] = outcome
-            self.evaluated += 1
-            if time.monotonic() - self.saved_at > SAVE_PERIOD:
-                self.saved_at = time.monotonic()
-                self.options.save(self.saved)
-
-    def _report(self, running: Sequence[Mutant]) -> None:
-        elapsed, total = time.monotonic() - self.began, len(self.keys)
-        rest = (total - len(self.outcomes)) * elapsed / self.evaluated if self.evaluated else None
-        note = ", ".join(mutant.id for mutant in running)
-        self.options.report(Progress("mutate", len(self.outcomes), "mutants", elapsed, total, rest, note))
 
 
 def _description(mutant: Mutant) -> str:
@@ -214,7 +179,6 @@ __all__ = [
     "MutantResult",
     "MutantStatus",
     "MutationOptions",
-    "SavedOutcomes",
     "baselines_of",
     "chosen_mutants",
     "mutants_on",
