@@ -13,7 +13,7 @@ import numpy as np
 from attrs import define, evolve, field, frozen
 
 from kwalk.search.exhaustive.layout import RowBuffers
-from kwalk.search.kernel.interface import Kernel, bit_numbers, bit_row
+from kwalk.search.kernel.interface import Kernel, bit_row
 from kwalk.search.native.bit_sliced_counters import PLANES, totals
 from kwalk.search.results.confirmation import PackedPath, path_along
 from kwalk.search.simulation import walk_loops as loops
@@ -267,42 +267,11 @@ def mixed_seed(seed: int) -> int:
     return spread - 2**64 if spread >= 2**63 else spread
 
 
-def run_walks(
-    kernel: Kernel,
-    starts: np.ndarray,
-    properties_row: np.ndarray,
-    *,
-    seed: int,
-    first_walk: int,
-    count: int,
-    depth: int,
-    keep_going: bool = True,
-    deadlock: bool = False,
-) -> WalkCounts:
-    """Run consecutive walks and collect all findings, for a caller without the model.
-
-    The sum of chunks does not depend on how they are cut, as long as none of them stopped early.
-
-    Args:
-        kernel: the compiled model.
-        starts: uint64[n, words], packed initial states.
-        properties_row: the bit row of the properties to check.
-        seed: the seed of the run.
-        first_walk: the number of the first walk.
-        count: the number of walks.
-        depth: the number of steps after which a walk ends.
-        keep_going: whether to continue after a violation.
-        deadlock: whether a deadlock is a violation.
-    """
-    properties = tuple(bit_numbers(properties_row))
-    plan = SimulationPlan(starts, properties, seed, depth, stop=not keep_going, deadlock=deadlock)
-    return run_chunk(kernel, plan, range(first_walk, first_walk + count), collect=True)
-
-
 def run_chunk(kernel: Kernel, plan: SimulationPlan, numbers: range, *, collect: bool = False) -> WalkCounts:
     """Run the walks of consecutive numbers, all of one generation.
 
-    `collect` keeps every finding, not only the first one of each property.
+    The sum of chunks does not depend on how they are cut, as long as none of them stopped early. `collect` keeps every
+    finding, not only the first one of each property.
     """
     buffers = plan.buffers(kernel, numbers.start)
     view = buffers.view(plan.seed, stop=plan.stop, deadlock=plan.deadlock)

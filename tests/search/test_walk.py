@@ -15,7 +15,7 @@ from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.results.confirmation import EngineDisagreement, unpacked
 from kwalk.search.results.trace import is_violated_at_end, run
 from kwalk.search.results.verdict import Answer, Strength
-from kwalk.search.simulation.chunks import SimulationPlan, path_of, run_walks
+from kwalk.search.simulation.chunks import SimulationPlan, path_of, run_chunk
 from kwalk.search.simulation.walk import walk
 from tests.search.plain_kernel import plain_kernel
 from tests.search.post_office import BROKEN, POST_OFFICE, STUCK, post_office
@@ -109,8 +109,8 @@ def test_where_a_bound_disables_a_step_another_one_is_taken_and_the_hit_is_count
 
 def test_counts_are_those_of_the_walks_told_one_by_one(model, kernel):
     plan = plan_of(model, kernel, seed=5, depth=12)
-    properties_row = np.array([2 ** kernel.properties - 1], np.uint64)
-    counted = run_walks(kernel, plan.starts, properties_row, seed=5, first_walk=0, count=80, depth=12)
+    every = tuple(range(kernel.properties))
+    counted = run_chunk(kernel, SimulationPlan(plan.starts, every, seed=5, depth=12), range(80), collect=True)
     found = paths(model, kernel, 80, seed=5, depth=12)
     visited = [state for states, _ in found for state in states]
     taken = [step for states, instances in found for step in zip(instances, states, states[1:], strict=False)]
@@ -130,8 +130,8 @@ def test_counts_are_those_of_the_walks_told_one_by_one(model, kernel):
 
 def test_findings_are_the_first_violating_step_of_each_claim_in_each_walk(model, kernel):
     plan = plan_of(model, kernel, seed=5, depth=12)
-    row = np.array([2 ** kernel.properties - 1], np.uint64)
-    found = run_walks(kernel, plan.starts, row, seed=5, first_walk=0, count=120, depth=12).findings
+    every = SimulationPlan(plan.starts, tuple(range(kernel.properties)), seed=5, depth=12)
+    found = run_chunk(kernel, every, range(120), collect=True).findings
     expected = []
     for number, (states, _) in enumerate(paths(model, kernel, 120, seed=5, depth=12)):
         for prop in model.properties:
@@ -148,13 +148,10 @@ def _violated(model, prop, states, step):
 
 def test_walks_cut_into_chunks_add_up_to_the_same(reference):
     kernel = kernel_for(reference)
-    starts, row = kernel.pack(np.array(reference.initial)), np.array([3], np.uint64)
-    whole = run_walks(kernel, starts, row, seed=9, first_walk=10, count=5000, depth=40)
+    plan = SimulationPlan(kernel.pack(np.array(reference.initial)), (0, 1), seed=9, depth=40)
+    whole = run_chunk(kernel, plan, range(10, 5010), collect=True)
     cuts = [10, 11, 500, 501, 3333, 5010]
-    parts = [
-        run_walks(kernel, starts, row, seed=9, first_walk=a, count=b - a, depth=40)
-        for a, b in pairwise(cuts)
-    ]
+    parts = [run_chunk(kernel, plan, range(a, b), collect=True) for a, b in pairwise(cuts)]
     assert len(whole.findings) > 4096  # more than the loop can keep at a time
     assert facts(sum(parts[1:], start=parts[0])) == facts(whole)
 
@@ -253,8 +250,8 @@ def test_more_than_64_instances_are_chosen_alike():
     model = Model(POST_OFFICE, bounds={"streets": 35, "letters": 1, "bag": 1})
     assert len(model.instances) > 64
     kernel = kernel_for(model)
-    starts, no_properties = kernel.pack(np.array(model.initial)), np.zeros(kernel.property_words, np.uint64)
-    walks = run_walks(kernel, starts, no_properties, seed=1, first_walk=0, count=40_000, depth=1)
+    plan = SimulationPlan(kernel.pack(np.array(model.initial)), (), seed=1, depth=1)
+    walks = run_chunk(kernel, plan, range(40_000), collect=True)
     writes = [walks.taken[i.index] for i in model.instances if i.action.name == "write"]
     fair = 40_000 / 36  # all writes and one `clear_up` are possible at first
     assert len(writes) == 35 and 0.8 * fair < min(writes) and max(writes) < 1.2 * fair
