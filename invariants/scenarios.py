@@ -16,8 +16,7 @@ from kwalk.invariants import (
 )
 from kwalk.model.kafka import fixes
 from kwalk.model.kafka import scenarios as stories
-from kwalk.model.kafka.snapshots.series import REAL_CLUSTER as OBSERVED
-from kwalk.model.kafka.snapshots.series import read_series
+from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
 from kwalk.model.kafka.snapshots.snapshot import read_snapshot
 from kwalk.model.kafka.stories import deletion as deletion_stories
 from kwalk.model.kafka.stories import healthy as healthy_stories
@@ -155,7 +154,6 @@ TOPIC_ID_STORIES = (
         ),
     ),
 )
-REAL_CLUSTER = evolve(OBSERVED, read_series=read_series)
 SESSIONS = (
     *EVERYWHERE,
     sessions.one_effective_controller,

@@ -5,7 +5,7 @@ imported when an engine is first called.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,12 +71,10 @@ def exhaust(
     """
     from kwalk.search.exhaustive.search import exhaust as run
 
-    model, checked = _asked(scenario, properties, variant, bounds, flags)
-    verdict = run(
-        model, properties=checked, seconds=seconds, memory_bytes=memory_bytes, workers=workers, keep_going=keep_going,
-        reduce=reduce, symmetry=symmetry,
+    return _verdict(
+        run, _asked(scenario, properties, variant, bounds, flags), seconds=seconds, memory_bytes=memory_bytes,
+        workers=workers, keep_going=keep_going, reduce=reduce, symmetry=symmetry,
     )  # fmt: skip
-    return with_model(verdict, model)
 
 
 def walk(
@@ -106,12 +104,10 @@ def walk(
     """
     from kwalk.search.simulation.walk import walk as run
 
-    model, checked = _asked(scenario, properties, variant, bounds, flags)
-    verdict = run(
-        model, properties=checked, walks=walks, depth=depth, seed=seed, seconds=seconds, workers=workers,
-        keep_going=keep_going, minimize=minimize,
+    return _verdict(
+        run, _asked(scenario, properties, variant, bounds, flags), walks=walks, depth=depth, seed=seed,
+        seconds=seconds, workers=workers, keep_going=keep_going, minimize=minimize,
     )  # fmt: skip
-    return with_model(verdict, model)
 
 
 def prove(
@@ -137,11 +133,8 @@ def prove(
     """
     from kwalk.search.proof.prove import prove as run
 
-    model, checked = _asked(scenario, properties, variant, bounds, flags)
-    verdict = run(
-        model, properties=checked, depth=depth, induction=induction, support=support, seconds=seconds
-    )
-    return with_model(verdict, model)
+    asked = _asked(scenario, properties, variant, bounds, flags)
+    return _verdict(run, asked, depth=depth, induction=induction, support=support, seconds=seconds)
 
 
 def check(
@@ -169,8 +162,8 @@ def check(
     """
     from kwalk.search.analyses.check import check as run
 
-    model, checked = _asked(scenario, properties, variant, bounds, flags)
-    return with_model(run(model, properties=checked, seed=seed, seconds=seconds, workers=workers), model)
+    asked = _asked(scenario, properties, variant, bounds, flags)
+    return _verdict(run, asked, seed=seed, seconds=seconds, workers=workers)
 
 
 def hunt(
@@ -199,12 +192,10 @@ def hunt(
     """
     from kwalk.search.analyses.hunt import hunt as run
 
-    model, checked = _asked(scenario, properties, variant, bounds, flags)
-    verdict = run(
-        model, properties=checked, seed=seed, seconds=seconds, workers=workers, keep_going=keep_going,
-        minimize=minimize, out=out,
+    return _verdict(
+        run, _asked(scenario, properties, variant, bounds, flags), seed=seed, seconds=seconds, workers=workers,
+        keep_going=keep_going, minimize=minimize, out=out,
     )  # fmt: skip
-    return with_model(verdict, model)
 
 
 def shrink(trace: Trace | str | Path, *, seconds: float | None = None) -> Trace:
@@ -350,8 +341,12 @@ def open_trace(path: str | Path) -> Trace:
     return evolve(found.trace, model=found.model)
 
 
-def with_model(verdict: Verdict, model: Model) -> Verdict:
-    """Return the verdict, and its traces, with the model that a notebook needs to show them."""
+def _verdict(
+    engine: Callable[..., Verdict], asked: tuple[Model, tuple[PropertyInstance, ...]], **options: Any
+) -> Verdict:
+    """Return the verdict of an engine; it and its traces have the model that a notebook needs to show them."""
+    model, properties = asked
+    verdict = engine(model, properties=properties, **options)
     findings = tuple(
         finding if finding.trace is None else evolve(finding, trace=evolve(finding.trace, model=model))
         for finding in verdict.findings

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from typing import Any
 
 from attrs import define, evolve, field, frozen
@@ -93,49 +94,31 @@ def search(asked: AssertionQuery, engine: str, requested: dict[str, Any]) -> Ver
 
 @frozen
 class AssertionEngine:
-    """How to run an engine, which options of the run it accepts, and which kinds of properties it can falsify."""
+    """An engine: its module (in `kwalk.search`) and function, the options of the run it accepts, what it falsifies."""
 
-    run: Callable[[AssertionQuery, dict[str, Any]], Verdict]
+    module: str
+    function: str
     accepts: tuple[str, ...]
     checks_liveness: bool = False
+
+    def run(self, asked: AssertionQuery, keywords: dict[str, Any]) -> Verdict:
+        """Import the engine, because compilers and solvers are slow to load, and return its verdict."""
+        engine = getattr(import_module(f"kwalk.search.{self.module}"), self.function)
+        verdict: Verdict = engine(asked.model, properties=asked.properties, **keywords)
+        return verdict
 
     def can_falsify(self, prop: Property) -> bool:
         """Return whether a counterexample to the property is something that the engine finds."""
         return prop.kind is not Kind.REACHABLE and (self.checks_liveness or prop.kind is not Kind.EVENTUALLY)
 
 
-def _exhaust(asked: AssertionQuery, keywords: dict[str, Any]) -> Verdict:
-    from kwalk.search.exhaustive.search import exhaust
-
-    return exhaust(asked.model, properties=asked.properties, **keywords)
-
-
-def _walk(asked: AssertionQuery, keywords: dict[str, Any]) -> Verdict:
-    from kwalk.search.kernel.compile.compiler import kernel_for
-    from kwalk.search.simulation.walk import walk
-
-    return walk(asked.model, properties=asked.properties, kernel=kernel_for(asked.model), **keywords)
-
-
-def _hypothesis(asked: AssertionQuery, keywords: dict[str, Any]) -> Verdict:
-    from kwalk.search.analyses.hypothesis.search import hypothesis_search
-
-    return hypothesis_search(asked.model, properties=asked.properties, **keywords)
-
-
-def _prove(asked: AssertionQuery, keywords: dict[str, Any]) -> Verdict:
-    from kwalk.search.proof.prove import prove
-
-    return prove(asked.model, properties=asked.properties, **keywords)
-
-
 ENGINES = {
-    "exhaust": AssertionEngine(_exhaust, ("seconds",), checks_liveness=True),
-    "walk": AssertionEngine(_walk, ("seconds", "seed")),
-    "hypothesis": AssertionEngine(_hypothesis, ("seconds", "seed", "profile")),
-    "prove": AssertionEngine(_prove, ("seconds",)),
+    "exhaust": AssertionEngine("exhaustive.search", "exhaust", ("seconds",), checks_liveness=True),
+    "walk": AssertionEngine("simulation.walk", "walk", ("seconds", "seed")),
+    "hypothesis": AssertionEngine("analyses.hypothesis.search", "hypothesis_search", ("seconds", "seed", "profile")),
+    "prove": AssertionEngine("proof.prove", "prove", ("seconds",)),
 }
-"""The engines by name. Each is imported when it is first used, because compilers and solvers are slow to load."""
+"""The engines by name."""
 
 
 def minimized(asked: AssertionQuery, verdict: Verdict, seconds: float | None = None) -> Verdict:

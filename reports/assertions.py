@@ -6,20 +6,17 @@ as a trace: it is *closed* when it is no longer found, and *longer* when the sho
 """
 from __future__ import annotations
 
-import io
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console
 
 from kwalk.model.language import Property, Scenario, UsageError
 from kwalk.reports.assertion_searches import AssertionQuery, SharedSearches, minimized, query, search
 from kwalk.reports.document.text import print_story
 from kwalk.reports.files import CannotWrite, out_folder
 from kwalk.reports.pages.verdict import summary
-from kwalk.reports.terminal import put
+from kwalk.reports.terminal import printed, put
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.replay import open_trace, replay, stamped
 from kwalk.reports.traces.save import save, version
@@ -169,20 +166,13 @@ def _known_failure(asked: AssertionQuery, verdict: Verdict, shared: SharedSearch
 
 
 def _story(asked: AssertionQuery, trace: Trace) -> list[str]:
-    return _lines(lambda out: print_story(story_of(asked.model, trace), out))
+    return printed(lambda out: print_story(story_of(asked.model, trace), out), WIDTH).splitlines()
 
 
 def _verdict_lines(asked: AssertionQuery, verdict: Verdict) -> list[str]:
     """The verdict's summary, without the finding whose story is printed."""
     shown = next((finding for finding in verdict.findings if finding.trace is not None), None)
-    return _lines(lambda out: put(out, *summary(verdict, asked.model, shown)))
-
-
-def _lines(print_to: Callable[[Console], None]) -> list[str]:
-    """What is printed on a plain console, line by line."""
-    page = io.StringIO()
-    print_to(Console(file=page, width=WIDTH, color_system=None, markup=False, emoji=False, highlight=False))
-    return [line.rstrip() for line in page.getvalue().rstrip().splitlines()]
+    return printed(lambda out: put(out, *summary(verdict, asked.model, shown)), WIDTH).splitlines()
 
 
 def _saved(asked: AssertionQuery, trace: Trace) -> Iterator[str]:

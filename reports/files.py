@@ -31,16 +31,13 @@ class OutFolder:
 
     def write(self, texts: Mapping[str, str]) -> dict[str, Path]:
         """Write files that belong together, by name: all of them, or none and CannotWrite."""
-        try:
+        with _refusal(self.path), ExitStack() as files:
             self.path.mkdir(parents=True, exist_ok=True)
-            with ExitStack() as files:
-                for name, text in texts.items():
-                    file = files.enter_context(replacing(self.path / name, durable=False, shared=True))
-                    file.write(text.encode())
-                    file.flush()
-                    os.fsync(file.fileno())
-        except OSError as error:
-            raise _refusal(self.path, error) from error
+            for name, text in texts.items():
+                file = files.enter_context(replacing(self.path / name, durable=False, shared=True))
+                file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())
         return {name: self.path / name for name in texts}
 
     def tidy(self) -> None:
@@ -54,17 +51,11 @@ class OutFolder:
 def out_folder(name: str | Path) -> Iterator[OutFolder]:
     """Yield the folder of that name, created if necessary; CannotWrite at once if no file can be written to it."""
     path = Path(name)
+    with _refusal(path):
+        folder = OutFolder(path, tuple(_make(path)))
     try:
-        made = tuple(_make(path))
-        folder = OutFolder(path, made)
-    except OSError as error:
-        raise _refusal(path, error) from error
-    try:
-        try:
-            with TemporaryFile(dir=path) as probe:
-                os.fsync(probe.fileno())
-        except OSError as error:
-            raise _refusal(path, error) from error
+        with _refusal(path), TemporaryFile(dir=path) as probe:
+            os.fsync(probe.fileno())
         yield folder
     finally:
         folder.tidy()
@@ -80,8 +71,13 @@ def _make(path: Path) -> Iterator[Path]:
         raise NotADirectoryError(20, "it is not a folder")
 
 
-def _refusal(path: Path, error: OSError) -> CannotWrite:
-    why = (error.strerror or str(error)).lower()
-    return CannotWrite(
-        f"Cannot write to {visible(str(path))!r}: {why}. No partial file was left; name another folder with --out."
-    )
+@contextmanager
+def _refusal(path: Path) -> Iterator[None]:
+    """Turn an error of the file system into CannotWrite."""
+    try:
+        yield
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise CannotWrite(
+            f"Cannot write to {visible(str(path))!r}: {why}. No partial file was left; name another folder with --out."
+        ) from error

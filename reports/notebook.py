@@ -11,6 +11,7 @@ from rich.text import Text
 from kwalk.model.language import Model
 from kwalk.reports.document.text import print_story
 from kwalk.reports.pages.verdict import summary
+from kwalk.reports.terminal import printed
 from kwalk.reports.traces.story import story_of
 from kwalk.search.analyses.state_graph import StateGraph, statistics_of
 from kwalk.search.results.trace import Trace
@@ -25,11 +26,7 @@ FRAME = '<pre style="white-space:pre;overflow-x:auto;line-height:1.3;font-family
 
 def text(shown: object) -> str | None:
     """Return the text of an object, without colours; None if it is of another class."""
-    page = io.StringIO()
-    out = Console(file=page, width=WIDTH, color_system=None, markup=False, emoji=False, highlight=False)
-    if not _print(shown, out):
-        return None
-    return "\n".join(line.rstrip() for line in page.getvalue().rstrip().splitlines())
+    return printed(lambda out: _print(shown, out), WIDTH) or None
 
 
 def html(shown: object) -> str | None:

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from kwalk.reports.escaping import visible
 from kwalk.reports.streams import remark
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
+T = TypeVar("T")
 LINE_SECONDS = 10.0
 """Seconds between two lines if standard error is not a terminal."""
 
@@ -41,26 +42,28 @@ def duration(seconds: float) -> str:
 def shown_on_stderr() -> Iterator[Report]:
     """Yield a report for engines to call; a terminal clears the bar at the end of the block."""
     if sys.stderr.isatty():
-        with _bar() as report:
-            yield report
+        with transient_bar() as (bar, task):
+            yield lambda progress: _update(bar, task, progress)
     else:
-        yield _lines()
+        yield at_intervals(LINE_SECONDS, line)
 
 
-def _lines() -> Report:
+def at_intervals(seconds: float, text: Callable[[T], str]) -> Callable[[T], None]:
+    """Return a function that prints the text of a progress report on standard error, at most once in `seconds`."""
     last = time.monotonic()
 
-    def report(progress: Progress) -> None:
+    def report(progress: T) -> None:
         nonlocal last
-        if time.monotonic() - last >= LINE_SECONDS:
+        if time.monotonic() - last >= seconds:
             last = time.monotonic()
-            remark(line(progress))
+            remark(text(progress))
 
     return report
 
 
 @contextmanager
-def _bar() -> Iterator[Report]:
+def transient_bar(description: str = "", total: float | None = None) -> Iterator[tuple[Bar, TaskID]]:
+    """Yield a progress bar on standard error and its task; it is cleared at the end of the block."""
     from rich.progress import BarColumn, SpinnerColumn, TextColumn
     from rich.progress import Progress as Bar
 
@@ -68,8 +71,7 @@ def _bar() -> Iterator[Report]:
 
     columns = (SpinnerColumn(), BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
     with Bar(*columns, console=console(sys.stderr), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda progress: _update(bar, task, progress)
+        yield bar, bar.add_task(description, total=total)
 
 
 def _update(bar: Bar, task: TaskID, progress: Progress) -> None:

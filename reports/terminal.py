@@ -1,8 +1,10 @@
 """The console: colours on a terminal, plain text elsewhere."""
 from __future__ import annotations
 
+import io
 import os
 import sys
+from collections.abc import Callable
 from typing import TextIO
 
 from rich.console import Console, RenderableType
@@ -33,6 +35,13 @@ def console(stream: TextIO | None = None) -> Console:
         highlight=False,
         legacy_windows=False,
     )
+
+
+def printed(print_to: Callable[[Console], object], width: int) -> str:
+    """Return what is printed on a console without colours, without trailing blanks and empty lines."""
+    page = io.StringIO()
+    print_to(Console(file=page, width=width, color_system=None, markup=False, emoji=False, highlight=False))
+    return "\n".join(line.rstrip() for line in page.getvalue().rstrip().splitlines())
 
 
 def put(out: Console, *things: RenderableType) -> None:

@@ -3,13 +3,12 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
 from attrs import evolve
 
 from kwalk.model.language.registry import find_fixes
-from kwalk.reports.commands.output import Written, folder_of, print_ending, print_json
+from kwalk.reports.commands.output import Written, document_folder, print_ending, print_json
 from kwalk.reports.commands.target import command_line
 from kwalk.reports.document.html import html_document
 from kwalk.reports.document.markdown import markdown_document
@@ -39,11 +38,7 @@ OPTIONS = ("scenario", "seconds", "prove", "markdown", "html")
 def run_audit(options: Namespace) -> int:
     """Search each trial of the fixes with the fix off and on; 0 if all of it was decided, else 3."""
     rows = cells_of(find_fixes(options.fixes).values(), options.scenario)
-    with ExitStack() as stack:
-        out = stack.enter_context(out_folder(options.out))
-        beside = (
-            stack.enter_context(out_folder(folder_of(options.markdown, "--markdown"))) if options.markdown else None
-        )
+    with out_folder(options.out) as out, document_folder(options.markdown, "--markdown") as beside:
         with shown_on_stderr() as report:
             chosen = AuditOptions(
                 prove=options.prove, workers=options.workers or 1,

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
 from attrs import evolve
@@ -12,7 +11,7 @@ from rich.text import Text
 from kwalk.model.language import Trial, UsageError
 from kwalk.model.language.registry import find_scenario, find_trials
 from kwalk.model.language.settings import setting_from
-from kwalk.reports.commands.output import folder_of, print_ending, print_json
+from kwalk.reports.commands.output import document_folder, print_ending, print_json
 from kwalk.reports.commands.target import command_line
 from kwalk.reports.document import CodeBlock, strong
 from kwalk.reports.document.markdown import markdown_document
@@ -57,12 +56,8 @@ def run_mutate(options: Namespace) -> int:
     """Try mutants of the scenarios' models; 0 if all that survive are explained, 3 if some are undecided, else 12."""
     trials = [trial for reference in options.scenarios for trial in _trials(reference, options)]
     explained = explanations_in(options.explained) if options.explained else {}
-    with ExitStack() as stack:
-        out = stack.enter_context(out_folder(options.out))
-        beside = (
-            stack.enter_context(out_folder(folder_of(options.markdown, "--markdown"))) if options.markdown else None
-        )
-        report = stack.enter_context(shown_on_stderr())
+    document = document_folder(options.markdown, "--markdown")
+    with out_folder(options.out) as out, document as beside, shown_on_stderr() as report:
         baselines = baselines_of(trials, report)
         all_mutants = mutants_on(baselines)
         mutants = _chosen(all_mutants, options)

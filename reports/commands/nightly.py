@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,11 +11,11 @@ from rich.text import Text
 
 from kwalk.model.language import KwalkError, UsageError
 from kwalk.reports.commands.options import DEFAULT_OUT
-from kwalk.reports.commands.output import folder_of, print_ending, print_json
+from kwalk.reports.commands.output import document_folder, print_ending, print_json
 from kwalk.reports.commands.target import command_line
 from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import visible
-from kwalk.reports.files import OutFolder, out_folder
+from kwalk.reports.files import OutFolder
 from kwalk.reports.nightly_compare.comparison import Comparison, compare
 from kwalk.reports.nightly_compare.output import comparison_object, comparison_text
 from kwalk.reports.streams import remark
@@ -96,8 +95,7 @@ def run_compare(options: Namespace) -> int:
     if before.resolve() == after.resolve():
         raise UsageError(f"{visible(options.before)!r} is named twice: name an earlier and a later run.")
     command = command_line(options, (options.before, options.after), ("html",))
-    with ExitStack() as stack:
-        folder = stack.enter_context(out_folder(folder_of(options.html, "--html"))) if options.html else None
+    with document_folder(options.html, "--html") as folder:
         comparison = compare(read_run(before), read_run(after))
         written = None if folder is None else _page(comparison, folder, options.html)
         if options.json:

@@ -5,6 +5,7 @@ import json
 import shlex
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,7 +18,7 @@ from kwalk.model.language import Reading
 from kwalk.reports.commands.target import Target
 from kwalk.reports.document.text import indented, print_story
 from kwalk.reports.escaping import visible
-from kwalk.reports.files import CannotWrite, OutFolder
+from kwalk.reports.files import CannotWrite, OutFolder, out_folder
 from kwalk.reports.json_output import verdict_object
 from kwalk.reports.pages.verdict import SHOWN, cluster_table, summary
 from kwalk.reports.terminal import console, put
@@ -63,12 +64,17 @@ def print_ending(files: Mapping[str, str], command: str, out: Console) -> None:
         out.print(Text(f"  {label}: {visible(text)}"), soft_wrap=True)
 
 
-def folder_of(file: str, option: str) -> Path:
-    """Return the folder of a document that an option names; CannotWrite if the name is that of a folder."""
+@contextmanager
+def document_folder(file: str | None, option: str) -> Iterator[OutFolder | None]:
+    """Yield the folder of a document that an option names, None without one; CannotWrite if it names a folder."""
+    if file is None:
+        yield None
+        return
     path = Path(file)
     if not path.name or path.is_dir():
         raise CannotWrite(f"Cannot write to {visible(file)!r}: it is a folder. Name a file with {option}.")
-    return path.parent
+    with out_folder(path.parent) as folder:
+        yield folder
 
 
 # Verdicts.

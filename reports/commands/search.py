@@ -8,7 +8,7 @@ from typing import Any
 
 from kwalk.model.language import Model, UsageError
 from kwalk.reports.commands.output import deliver
-from kwalk.reports.commands.target import Target, target
+from kwalk.reports.commands.target import target
 from kwalk.reports.files import out_folder
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.search.results.verdict import Verdict
@@ -25,13 +25,10 @@ def exhaust(options: Namespace) -> int:
             raise UsageError(f"--{name} is for searches on Spark. Add --spark.")
     from kwalk.search.exhaustive.search import exhaust as engine
 
-    memory = None if options.memory is None else int(options.memory * 2**30)
-    search = _clustering(engine) if _minimize(options) else engine
-    wanted = {
-        "memory_bytes": memory, "reduce": options.reduce,
-        "checkpoint": _checkpoint(options), "symmetry": options.symmetry,
-    }
-    return _search(options, search, keep_going=options.keep_going, **wanted)
+    return _search(
+        options, _clustering(engine, options), memory_bytes=_memory(options), reduce=options.reduce,
+        checkpoint=_checkpoint(options), symmetry=options.symmetry,
+    )  # fmt: skip
 
 
 UNSUPPORTED = {
@@ -48,13 +45,16 @@ def _exhaust_on_spark(options: Namespace) -> int:
     for name, why in UNSUPPORTED.items():
         if getattr(options, name) not in (None, False):
             raise UsageError(f"A search on Spark {why}. Leave out --{name}, or --spark.")
-    search = _clustering(engine) if _minimize(options) else engine
-    wanted = {
-        "folder": options.checkpoint or str(Path(options.out) / "states"), "resume": options.resume,
-        "memory_bytes": None if options.memory is None else int(options.memory * 2**30),
-        "master": options.master, "partitions": options.partitions,
-    }  # fmt: skip
-    return _search(options, search, keep_going=options.keep_going, **wanted)
+    folder = options.checkpoint or str(Path(options.out) / "states")
+    return _search(
+        options, _clustering(engine, options), memory_bytes=_memory(options), folder=folder, resume=options.resume,
+        master=options.master, partitions=options.partitions,
+    )  # fmt: skip
+
+
+def _memory(options: Namespace) -> int | None:
+    """Return the memory budget in bytes."""
+    return None if options.memory is None else int(options.memory * 2**30)
 
 
 MINIMIZED = 100
@@ -67,8 +67,10 @@ def _minimize(options: Namespace) -> int:
     return wanted if options.keep_going else 0
 
 
-def _clustering(engine: Engine) -> Engine:
-    """Return the engine with its findings grouped by shape."""
+def _clustering(engine: Engine, options: Namespace) -> Engine:
+    """Return the engine, with its findings grouped by shape if the options ask for it."""
+    if not _minimize(options):
+        return engine
 
     def search(model: Model, **wanted: Any) -> Verdict:
         from kwalk.search.kernel.compile.compiler import kernel_for
@@ -100,8 +102,10 @@ def walk(options: Namespace) -> int:
     """Take random walks, and minimize their first finding; return the exit code."""
     from kwalk.search.simulation.walk import walk as engine
 
-    wanted = {"seed": options.seed, "walks": options.walks, "depth": options.depth, "minimize": _minimize(options)}
-    return _search(options, _shrinking(engine, _simulation(options)), keep_going=options.keep_going, **wanted)
+    shrinking = _shrinking(engine, _simulation(options))
+    return _search(
+        options, shrinking, seed=options.seed, walks=options.walks, depth=options.depth, minimize=_minimize(options)
+    )
 
 
 def _simulation(options: Namespace) -> Any:
@@ -145,26 +149,21 @@ def hunt(options: Namespace) -> int:
     """Search exhaustively, then with walks on Spark, then minimize; return the exit code."""
     from kwalk.search.analyses.hunt import hunt as engine
 
-    wanted = {
-        "seed": options.seed,
-        "minimize": _minimize(options),
-        "out": options.out,
-        "simulation": _simulation(options),
-    }
-    return _search(options, engine, keep_going=options.keep_going, **wanted)
+    return _search(
+        options, engine, seed=options.seed, minimize=_minimize(options), out=options.out,
+        simulation=_simulation(options),
+    )  # fmt: skip
 
 
 def _search(options: Namespace, engine: Engine, **wanted: Any) -> int:
+    """Run an engine with the options that are set, the others have the engine's defaults; return the exit code."""
     selected = target(options)
-    with out_folder(options.out) as out:
-        workers = getattr(options, "workers", None)
-        verdict = _run(selected, engine, {**wanted, "seconds": options.seconds, "workers": workers})
-        return deliver(selected, verdict, out, options)
-
-
-def _run(selected: Target, engine: Engine, wanted: dict[str, Any]) -> Verdict:
-    """Run an engine with the options that are set; the others have the engine's defaults."""
+    wanted |= {name: getattr(options, name, None) for name in ("seconds", "workers", "keep_going")}
     given = {name: value for name, value in wanted.items() if value is not None}
-    with shown_on_stderr() as report:
-        return engine(selected.model, properties=selected.properties, report=report, command=selected.command, **given)
+    with out_folder(options.out) as out:
+        with shown_on_stderr() as report:
+            verdict = engine(
+                selected.model, properties=selected.properties, report=report, command=selected.command, **given
+            )
+        return deliver(selected, verdict, out, options)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,7 +19,7 @@ from kwalk.reports.document.text import indented
 from kwalk.reports.escaping import visible
 from kwalk.reports.json_output import FORMAT
 from kwalk.reports.pages.verdict import STYLES
-from kwalk.reports.progress import duration
+from kwalk.reports.progress import at_intervals, duration, transient_bar
 from kwalk.reports.streams import remark
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.replay import stamped
@@ -149,34 +148,10 @@ class Watcher:
 def watched() -> Iterator[Watcher]:
     """Report the progress of a run on standard error; a terminal clears it at the end of the run."""
     if sys.stderr.isatty():
-        with _bar() as watcher:
-            yield watcher
+        with transient_bar("starting", total=1.0) as (bar, task):
+            yield Watcher(
+                lambda event: bar.update(task, completed=event.done, description=progress_line(event)),
+                lambda text: bar.console.print(text, markup=False, highlight=False, soft_wrap=True),
+            )
     else:
-        yield Watcher(_lines())
-
-
-def _lines() -> Callable[[ProgressEvent], None]:
-    last = time.monotonic()
-
-    def show(event: ProgressEvent) -> None:
-        nonlocal last
-        if time.monotonic() - last >= LINE_SECONDS:
-            last = time.monotonic()
-            remark(progress_line(event))
-
-    return show
-
-
-@contextmanager
-def _bar() -> Iterator[Watcher]:
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
-
-    from kwalk.reports.terminal import console
-
-    columns = (SpinnerColumn(), BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=console(sys.stderr), transient=True) as bar:
-        task = bar.add_task("starting", total=1.0)
-        yield Watcher(
-            lambda event: bar.update(task, completed=event.done, description=progress_line(event)),
-            lambda text: bar.console.print(text, markup=False, highlight=False, soft_wrap=True),
-        )
+        yield Watcher(at_intervals(LINE_SECONDS, progress_line))

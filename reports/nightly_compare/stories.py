@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from kwalk.model.language import KwalkError, Model, PropertyInstance
 from kwalk.model.language.registry import find_scenario
@@ -70,20 +70,17 @@ def _cluster_story(
     result: RunResult, task: TaskResult, cluster: FindingRow, *, is_new: bool, with_story: bool
 ) -> ClusterStory:
     file = trace_file(result.path, task, cluster)
+    listed = ClusterStory(task, cluster, is_new, file)
     if not with_story:
-        return ClusterStory(task, cluster, is_new, file)
+        return listed
     try:
         opened = _opened_row(task, cluster) if file is None else open_trace(read_trace(file))
         fits = replay(opened.model, opened.trace)
         if fits.mismatch:
-            return ClusterStory(
-                task, cluster, is_new, file, warning=f"The model has changed since the run: {fits.mismatch}."
-            )
-        return ClusterStory(
-            task, cluster, is_new, file, story_of(opened.model, opened.trace), " ".join(opened.warnings)
-        )
+            return evolve(listed, warning=f"The model has changed since the run: {fits.mismatch}.")
+        return evolve(listed, story=story_of(opened.model, opened.trace), warning=" ".join(opened.warnings))
     except KwalkError as error:
-        return ClusterStory(task, cluster, is_new, file, warning=f"This trace cannot be shown: {error}")
+        return evolve(listed, warning=f"This trace cannot be shown: {error}")
 
 
 def _opened_row(task: TaskResult, cluster: FindingRow) -> OpenedTrace:

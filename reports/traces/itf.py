@@ -34,9 +34,7 @@ def itf(model: Model, trace: Trace, version: str) -> dict[str, Any]:
     steps = (None, *(model.instance(key) for key in trace.actions))
     with model.active():
         names = [name for name, _ in shapes_of(model.scenario.state)]
-        states = [
-            _state(model, index, step, trace) for index, step in enumerate(steps)
-        ]
+        states = [_state(model, index, step, trace) for index, step in enumerate(steps)]
     return {
         "#meta": _meta(trace, version),
         "vars": [*names, ACTION, PICKS],
@@ -78,13 +76,9 @@ def _state(model: Model, index: int, step: ActionInstance | None, trace: Trace) 
 def _picks(model: Model, step: ActionInstance | None) -> dict[str, Any]:
     """Return the arguments of a step by name; as in Quint, every name is in every state, as an option."""
     names = sorted({p.name for action in model.scenario.actions for p in action.parameters})
-    chosen = dict(zip((p.name for p in step.action.parameters), _arguments(step), strict=True)) if step else {}
+    pairs = zip(step.action.parameters, step.args, strict=True) if step else ()
+    chosen = {parameter.name: _argument(parameter, value) for parameter, value in pairs}
     return {name: {"tag": "Some", "value": chosen[name]} if name in chosen else NOTHING for name in names}
-
-
-def _arguments(step: ActionInstance) -> Iterator[Any]:
-    for parameter, value in zip(step.action.parameters, step.args, strict=True):
-        yield _argument(parameter, value)
 
 
 def _argument(parameter: Parameter, value: Any) -> Any:

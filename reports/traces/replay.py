@@ -104,19 +104,19 @@ def replay(model: Model, trace: Trace) -> ReplayResult:
     state = trace.states[0]
     before = None
     for number, key in enumerate(trace.actions, start=1):
-        if key not in instances:
-            return ReplayResult(
-                number - 1, f"step {number}, {visible(key, 80)}, is not an action instance of this model", None
-            )
-        outcome = model.attempt(instances[key], state)
-        if outcome.after is None:
-            why = f"the bound {outcome.bound} is reached" if outcome.bound else "it is not enabled"
-            return ReplayResult(number - 1, f"step {number}, {visible(key, 80)}, cannot be executed: {why}", None)
-        if outcome.after != trace.states[number]:
-            return ReplayResult(
-                number - 1, f"step {number}, {visible(key, 80)}, leads to another state than the saved one", None
-            )
-        before, state = state, outcome.after
+        instance = instances.get(key)
+        outcome = None if instance is None else model.attempt(instance, state)
+        if outcome is None:
+            why = "is not an action instance of this model"
+        elif outcome.after is None:
+            reason = f"the bound {outcome.bound} is reached" if outcome.bound else "it is not enabled"
+            why = f"cannot be executed: {reason}"
+        elif outcome.after != trace.states[number]:
+            why = "leads to another state than the saved one"
+        else:
+            before, state = state, outcome.after
+            continue
+        return ReplayResult(number - 1, f"step {number}, {visible(key, 80)}, {why}", None)
     return ReplayResult(trace.length, None, _ending(model, trace, (before, state)))
 
 

@@ -8,10 +8,10 @@ state of the trace. A *fold* is a run of routine steps, shown as one line. In a 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from kwalk.model.language import Kind, Model, PropertyInstance
 from kwalk.model.language.settings import variant_text
@@ -116,8 +116,6 @@ class Story:
     steps: tuple[StoryStep, ...]
     why: Why | None
     reproduce: str = ""
-    files: Mapping[str, str] = field(factory=dict)
-    """Names of the other files of the same trace, by format."""
     loop: int | None = None
     """The number of steps before the loop, None without a loop."""
 

@@ -26,9 +26,6 @@ NOBODY = "none"
 TOPIC = "zookeeper.topics[0]"
 
 
-Look = Callable[[Cluster], str]
-
-
 @frozen
 class Numbering:
     """The numbers that the model gives to what a series of captures names."""
@@ -60,10 +57,10 @@ class Numbering:
         """The real id of a broker."""
         return NOBODY if number is None else str(self.brokers[number])
 
-    def id_label(self, number: int | None) -> str:
-        """The real topic id; one that the series does not show is named by its number."""
+    def id_label(self, number: int | None, absent: str = NOBODY) -> str:
+        """The real topic id, or `absent` for None; one that the series does not show is named by its number."""
         if number is None:
-            return NOBODY
+            return absent
         return self.ids[number] if number < len(self.ids) else f"a new id (the model's number {number + 1})"
 
 
@@ -202,9 +199,15 @@ def partition_facts(capture: Capture, numbering: Numbering, partition: int) -> I
     )
     if state is not None:
         yield _leader(numbering, partition, state, name)
-        yield _isr(numbering, partition, state, name)
+        yield _broker_set(
+            numbering, f"ISR of {name}", f"{path}.isr", state.isr,
+            lambda cluster: cluster.zookeeper.state_of(0, partition).isr,
+        )  # fmt: skip
     if numbering.scope.reassignment and topic is not None and partition in topic.partitions:
-        yield _replica_set(numbering, partition, topic.partitions[partition], name)
+        yield _broker_set(
+            numbering, f"replicas of {name}", f"{TOPIC}.assignments[{partition}].replicas", topic.partitions[partition],
+            lambda cluster: cluster.zookeeper.topics[0].assignments[partition].replicas,
+        )  # fmt: skip
 
 
 def _leader(numbering: Numbering, partition: int, state: CapturedPartitionState, name: str) -> Fact:
@@ -216,26 +219,17 @@ def _leader(numbering: Numbering, partition: int, state: CapturedPartitionState,
     )
 
 
-def _isr(numbering: Numbering, partition: int, state: CapturedPartitionState, name: str) -> Fact:
-    path = f"{TOPIC}.states[{partition}].isr"
-    clauses = tuple(where(f"{path}{{{n}}}", int(real in state.isr)) for n, real in enumerate(numbering.brokers))
-    return Fact(f"ISR of {name}", _list(state.isr), clauses, lambda cluster: _isr_label(cluster, numbering, partition))
-
-
-def _replica_set(numbering: Numbering, partition: int, replicas: tuple[int, ...], name: str) -> Fact:
-    path = f"{TOPIC}.assignments[{partition}].replicas"
-    clauses = tuple(where(f"{path}{{{n}}}", int(real in replicas)) for n, real in enumerate(numbering.brokers))
+def _broker_set(
+    numbering: Numbering, name: str, path: str, shown: tuple[int, ...], held: Callable[[Cluster], frozenset[int]]
+) -> Fact:
+    """A set of brokers: the ones that a capture shows, and those that a state of the model holds at the path."""
+    clauses = tuple(where(f"{path}{{{n}}}", int(real in shown)) for n, real in enumerate(numbering.brokers))
 
     def look(cluster: Cluster) -> str:
-        assigned = cluster.zookeeper.topics[0].assignments[partition].replicas
-        return _list(real for number, real in enumerate(numbering.brokers) if number in assigned)
+        members = held(cluster)
+        return _list(real for n, real in enumerate(numbering.brokers) if n in members)
 
-    return Fact(f"replicas of {name}", _list(replicas), clauses, look)
-
-
-def _isr_label(cluster: Cluster, numbering: Numbering, partition: int) -> str:
-    isr = cluster.zookeeper.state_of(0, partition).isr
-    return _list(real for number, real in enumerate(numbering.brokers) if number in isr)
+    return Fact(name, _list(shown), clauses, look)
 
 
 # Replicas.
@@ -244,35 +238,28 @@ def _isr_label(cluster: Cluster, numbering: Numbering, partition: int) -> str:
 def replica_facts(capture: Capture, numbering: Numbering, partition: int, life: int) -> Iterator[Fact]:
     """Yield what the log directories of a partition show, in the life of that number."""
     for number, real in enumerate(numbering.brokers):
-        directory = capture.directory(real, numbering.topic, partition)
-        identity = numbering.identity(directory.topic_id if directory else None)
-        yield Fact(
-            f"partition.metadata of {numbering.name}-{partition} on broker {real}",
-            "no file" if identity == NONE else numbering.ids[identity],
-            (where(f"brokers[{number}].replicas[0][{partition}].file_topic_id", identity),),
-            _file(numbering, number, partition),
-        )
-        if numbering.scope.flags["stop_replica"]:
-            yield _directory(numbering, (number, real), partition, there=directory is not None)
+        yield from _directory(capture, numbering, partition, number, real)
     yield from _led(capture, numbering, partition, life)
 
 
-def _directory(numbering: Numbering, broker: tuple[int, int], partition: int, *, there: bool) -> Fact:
-    words, (number, real) = ("not there", "there"), broker
-    return Fact(
-        f"log directory of {numbering.name}-{partition} on broker {real}",
-        words[there],
-        (where(f"brokers[{number}].replicas[0][{partition}].on_disk", int(there)),),
-        lambda cluster: words[cluster.replica_of(number, 0, partition).on_disk],
+def _directory(capture: Capture, numbering: Numbering, partition: int, number: int, real: int) -> Iterator[Fact]:
+    directory = capture.directory(real, numbering.topic, partition)
+    name, path = f"{numbering.name}-{partition} on broker {real}", f"brokers[{number}].replicas[0][{partition}]"
+    identity = numbering.identity(directory.topic_id if directory else None)
+    yield Fact(
+        f"partition.metadata of {name}",
+        "no file" if identity == NONE else numbering.ids[identity],
+        (where(f"{path}.file_topic_id", identity),),
+        lambda cluster: numbering.id_label(cluster.replica_of(number, 0, partition).file_topic_id, "no file"),
     )
-
-
-def _file(numbering: Numbering, broker: int, partition: int) -> Look:
-    def look(cluster: Cluster) -> str:
-        found = cluster.replica_of(broker, 0, partition).file_topic_id
-        return "no file" if found is None else numbering.id_label(found)
-
-    return look
+    if numbering.scope.flags["stop_replica"]:
+        words, there = ("not there", "there"), directory is not None
+        yield Fact(
+            f"log directory of {name}",
+            words[there],
+            (where(f"{path}.on_disk", int(there)),),
+            lambda cluster: words[cluster.replica_of(number, 0, partition).on_disk],
+        )
 
 
 def _led(capture: Capture, numbering: Numbering, partition: int, life: int) -> Iterator[Fact]:

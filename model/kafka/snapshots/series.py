@@ -55,8 +55,7 @@ from kwalk.model.kafka.stories.sessions import SESSIONS
 from kwalk.model.kafka.versions import FINE, VARIANTS
 from kwalk.model.kafka.zookeeper import kafka_zk_client
 from kwalk.model.kafka.zookeeper.znodes import Assignment
-from kwalk.model.language import Scenario, UsageError
-from kwalk.model.language.errors import one_of
+from kwalk.model.language import UsageError
 from kwalk.model.language.series import Series, Waypoint
 
 
@@ -101,7 +100,7 @@ class InferredStart(InferredState):
 
     def _stuck(self, ids: InferredReplica, epoch: int) -> InferredReplica:
         """Return the replica at an older leader epoch; which one has no effect on the behaviours."""
-        return _at(ids, epoch - 1, leads=False) if epoch > 0 else _at(ids, epoch, leads=False)
+        return _at(ids, max(epoch - 1, 0), leads=False)
 
 
 def _at(ids: InferredReplica, epoch: int, leads: bool) -> InferredReplica:
@@ -487,12 +486,5 @@ REAL_CLUSTER = evolve(
         operator.write_topic_id, admin_clients.admin_reads_topic, admin_clients.admin_writes_topic,
         *DELETION, *BY_HAND, *REASSIGNMENT_ACTIONS, *SESSIONS,
     ),
-    flags=FLAGS,
+    flags=FLAGS, read_series=read_series,
 )  # fmt: skip
-
-
-def scenario_of(series: Series) -> Scenario:
-    """Return the scenario for a series; UsageError if the series' version is none of its variants."""
-    if series.variant is None:
-        raise UsageError(f"The snapshots are of a version that kwalk does not model. {one_of(VARIANTS)}")
-    return REAL_CLUSTER
