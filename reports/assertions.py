@@ -13,10 +13,10 @@ from typing import Any
 
 from kwalk.model.language import Property, Scenario, UsageError
 from kwalk.reports.assertion_searches import AssertionQuery, SharedSearches, minimized, query, search
-from kwalk.reports.document.text import print_story
+from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.files import CannotWrite, out_folder
 from kwalk.reports.pages.verdict import summary
-from kwalk.reports.terminal import printed, put
+from kwalk.reports.terminal import printed
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.replay import open_trace, replay, stamped
 from kwalk.reports.traces.save import save, version
@@ -172,7 +172,7 @@ def _story(asked: AssertionQuery, trace: Trace) -> list[str]:
 def _verdict_lines(asked: AssertionQuery, verdict: Verdict) -> list[str]:
     """The verdict's summary, without the finding whose story is printed."""
     shown = next((finding for finding in verdict.findings if finding.trace is not None), None)
-    return printed(lambda out: put(out, *summary(verdict, asked.model, shown)), WIDTH).splitlines()
+    return printed(lambda out: print_blocks(summary(verdict, asked.model, shown), out), WIDTH).splitlines()
 
 
 def _saved(asked: AssertionQuery, trace: Trace) -> Iterator[str]:

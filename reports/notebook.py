@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kwalk.model.language import Model
-from kwalk.reports.document.text import print_story
+from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.pages.verdict import summary
 from kwalk.reports.terminal import printed
 from kwalk.reports.traces.story import story_of
@@ -62,8 +62,7 @@ def _print_verdict(verdict: Verdict, out: Console) -> None:
         return
     if found is not None and found.trace is not None:
         _print_trace(found.trace, out)
-    for line in summary(verdict, verdict.model, found):
-        out.print(line)
+    print_blocks(summary(verdict, verdict.model, found), out)
 
 
 def _print_trace(trace: Trace, out: Console) -> None:

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from attrs import asdict
-from rich.text import Text
 
 from kwalk.reports.commands.output import Written, print_ending, print_json
 from kwalk.reports.commands.target import Target, target
-from kwalk.reports.document.text import indented
+from kwalk.reports.document import Paragraph, strong
+from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import file_stem
 from kwalk.reports.files import OutFolder, out_folder
 from kwalk.reports.json_output import FORMAT
 from kwalk.reports.pages.state_graph import LABELS, Drawing, about, dot_text, extent
 from kwalk.reports.progress import shown_on_stderr
-from kwalk.reports.terminal import console, put
+from kwalk.reports.terminal import console
 from kwalk.search.analyses.state_graph import MOST, Depth, StateGraph, Statistics, explore, statistics_of
 
 INTERRUPTED = 3
@@ -60,7 +60,8 @@ def _file_name(selected: Target, drawing: Drawing) -> str:
 
 def _print(drawing: Drawing, figures: Statistics, file: Path | None) -> None:
     explored, out = drawing.graph, console()
-    put(out, Text.assemble(("GRAPH", "bold"), f"  {extent(explored)}"), *map(indented, _facts(explored, figures)))
+    print_blocks([Paragraph([strong("GRAPH"), f"  {extent(explored)}"])], out)
+    print_blocks((Paragraph(fact, 2) for fact in _facts(explored, figures)), out)
     ending = {} if file is None else {"Graph": str(file), "Draw": f"dot -Tsvg -O {shlex.quote(str(file))}"}
     print_ending(ending, drawing.command, out)
 

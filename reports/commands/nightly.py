@@ -19,7 +19,7 @@ from kwalk.reports.files import OutFolder
 from kwalk.reports.nightly_compare.comparison import Comparison, compare
 from kwalk.reports.nightly_compare.output import comparison_object, comparison_text
 from kwalk.reports.streams import remark
-from kwalk.reports.terminal import console, put
+from kwalk.reports.terminal import console
 from kwalk.search.analyses.nightly.results import read_run
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def run_nightly(options: Namespace) -> int:
     """Start a run, or resume one; return the exit code."""
-    from kwalk.reports.nightly.result import exit_code, printed, result_object
+    from kwalk.reports.nightly.result import exit_code, result_object, result_text
     from kwalk.search.analyses.nightly.folder import RunFolder
 
     _check(options)
@@ -40,7 +40,7 @@ def run_nightly(options: Namespace) -> int:
     if options.json:
         print_json(result_object(result))
     else:
-        put(console(), *printed(result))
+        print_blocks(result_text(result), console())
     return exit_code(result)
 
 

@@ -16,12 +16,13 @@ from rich.text import Text
 
 from kwalk.model.language import Reading
 from kwalk.reports.commands.target import Target
-from kwalk.reports.document.text import indented, print_story
+from kwalk.reports.document import Block, Paragraph, Span, strong
+from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import CannotWrite, OutFolder, out_folder
 from kwalk.reports.json_output import verdict_object
 from kwalk.reports.pages.verdict import SHOWN, cluster_table, summary
-from kwalk.reports.terminal import console, put
+from kwalk.reports.terminal import console
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
 from kwalk.reports.traces.story import story_of
@@ -125,19 +126,22 @@ def _print(
     out, (files, shapes) = console(), written
     shown = next((f for f in verdict.findings if f.trace is not None), None)
     if target.reading:
-        _print_reading(target.reading, diagnosis(target, verdict), out)
+        print_blocks(_reading_blocks(target.reading, diagnosis(target, verdict)), out)
     if shown and shown.trace:
         print_story(story_of(target.model, shown.trace), out, unfold=unfold)
         out.print()
-    put(out, *summary(verdict, target.model, shown), *cluster_table(target.model, verdict.clusters, shapes))
+    print_blocks(summary(verdict, target.model, shown), out)
+    print_blocks(cluster_table(target.model, verdict.clusters, shapes), out)
     for ending in _ending(verdict, files, shown):
         out.print(Text(f"  {visible(ending)}"), soft_wrap=True)
 
 
-def _print_reading(reading: Reading, diagnosis: list[str], out: Console) -> None:
-    """Print the diagnosis of a snapshot, its first sentence in bold, then the facts that were read."""
-    put(out, *(Text(visible(sentence), style="bold") for sentence in diagnosis[:1]), *map(indented, diagnosis[1:]))
-    put(out, *(indented(fact, "dim") for fact in reading.facts), Text())
+def _reading_blocks(reading: Reading, diagnosis: list[str]) -> Iterator[Block]:
+    """Yield the diagnosis of a snapshot, its first sentence in bold, then the facts that were read."""
+    yield from (Paragraph([strong(sentence)]) for sentence in diagnosis[:1])
+    yield from (Paragraph(sentence, 2) for sentence in diagnosis[1:])
+    yield from (Paragraph([Span(fact, "faint")], 2) for fact in reading.facts)
+    yield Paragraph("")
 
 
 def _ending(verdict: Verdict, files: dict[str, dict[str, Path]], shown: Finding | None) -> Iterator[str]:

@@ -4,7 +4,8 @@ A page is a sequence of blocks. A renderer (`document.text`, `document.markdown`
 only; it makes names from models and snapshots harmless. JSON objects (`--json`) are built from data, not from blocks.
 
 Words: a *span* is a piece of a line in one style; a *line* is a string or a sequence of spans. Styles are words
-separated by blanks: `strong`, `emphasis`, `code`, and the tones `good`, `bad`, `open` (undecided) and `faint`.
+separated by blanks: `strong`, `emphasis`, `code`, and the tones `good`, `bad`, `open` (undecided), `notable` and
+`faint`.
 """
 from __future__ import annotations
 
@@ -50,11 +51,16 @@ class Bullets:
 
 @frozen
 class DataTable:
-    """A table: the titles of the columns, and rows of as many cells. `numeric` columns are aligned to the right."""
+    """A table: the titles of the columns, and rows of as many cells. `numeric` columns are aligned to the right.
+
+    In text output, the `wide` column takes the rest of the width, and the table is indented by `indent` columns.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Line, ...], ...]
     numeric: frozenset[int] = frozenset()
+    wide: int | None = None
+    indent: int = 0
 
 
 @frozen

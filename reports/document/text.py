@@ -15,7 +15,7 @@ from kwalk.reports.terminal import put
 from kwalk.reports.traces.changes import Change, ChangeLine
 from kwalk.reports.traces.story import SHOWN, Fold, LoopStart, Story, StoryStep, Why
 
-TONES = {"strong": "bold", "good": "green", "bad": "red", "open": "yellow", "faint": "dim"}
+TONES = {"strong": "bold", "good": "green", "bad": "red", "open": "yellow", "notable": "cyan", "faint": "dim"}
 """The styles of a terminal for those of a document; others are printed as plain text."""
 HEADLINES = {"REACHED": "bold green", "NOT VIOLATED": "bold green", "SAMPLE": "bold"}
 """Styles of headlines that are no bad news; all others are red."""
@@ -43,11 +43,16 @@ def _renderables(block: Heading | Paragraph | Bullets | DataTable) -> Iterator[R
     if isinstance(block, Heading):
         yield from (Text(), Text("").append_text(text_of(block.line)))
     elif isinstance(block, Paragraph):
-        yield Padding(text_of(block.line), (0, 0, 0, block.indent))
+        yield _indented(text_of(block.line), block.indent)
     elif isinstance(block, Bullets):
-        yield from (Padding(Text("• ").append_text(text_of(item)), (0, 0, 0, 2)) for item in block.items)
+        yield from (_indented(Text("• ").append_text(text_of(item)), 2) for item in block.items)
     else:
-        yield _table(block)
+        yield _indented(_table(block), block.indent)
+
+
+def _indented(shown: RenderableType, indent: int) -> RenderableType:
+    """Return text or a table with all of its lines indented."""
+    return Padding(shown, (0, 0, 0, indent)) if indent else shown
 
 
 def text_of(line: Line) -> Text:
@@ -60,18 +65,16 @@ def text_of(line: Line) -> Text:
 
 def _table(block: DataTable) -> Table:
     columns = [
-        Column(title, justify="right" if number in block.numeric else "left", overflow="fold")
+        Column(
+            title, justify="right" if number in block.numeric else "left", overflow="fold",
+            ratio=1 if number == block.wide else None,
+        )
         for number, title in enumerate(block.columns)
-    ]
-    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
+    ]  # fmt: skip
+    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False, expand=block.wide is not None)
     for row in block.rows:
         table.add_row(*map(text_of, row))
     return table
-
-
-def indented(text: str, style: str = "") -> RenderableType:
-    """Return a sentence below a headline, with visible names; its further lines are indented as its first."""
-    return Padding(Text(visible(text), style=style), (0, 0, 0, 2))
 
 
 # Stories.

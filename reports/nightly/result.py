@@ -9,16 +9,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from attrs import asdict
-from rich import box
-from rich.console import RenderableType
-from rich.table import Column, Table
-from rich.text import Text
 
 from kwalk.model.language import Model
-from kwalk.reports.document.text import indented
+from kwalk.reports.document import Block, DataTable, Paragraph, Span, strong
 from kwalk.reports.escaping import visible
 from kwalk.reports.json_output import FORMAT
-from kwalk.reports.pages.verdict import STYLES
+from kwalk.reports.pages.verdict import TONES
 from kwalk.reports.progress import at_intervals, duration, transient_bar
 from kwalk.reports.streams import remark
 from kwalk.reports.traces.itf import itf_text
@@ -40,31 +36,27 @@ def exit_code(result: NightlyResult) -> int:
     return INTERNAL if result.internal else result.answer.exit_code
 
 
-def printed(result: NightlyResult) -> Iterator[RenderableType]:
+def result_text(result: NightlyResult) -> Iterator[Block]:
     """Yield the result as text."""
-    style = STYLES.get(result.answer, "bold red")
     ended = f"{len(result.rows):,} of {result.tasks:,} tasks"
-    yield Text.assemble((result.answer.value.upper(), style), f"  {result.state}; {ended} have a verdict")
-    yield _table(result.rows)
-    for row in result.rows:
-        yield Text.assemble((visible(row.name), "bold"), f"  {visible(row.answer)}")
-        yield from (indented(note) for note in _facts(row))
-    yield from (Text(visible(text), style="bold red") for text in result.internal)
-    yield from (Text(f"  {visible(ending)}") for ending in endings(result))
-
-
-def _table(rows: tuple[RunRow, ...]) -> Table:
-    table = Table(
-        Column("task", ratio=1), "verdict", Column("walks", justify="right"), Column("steps", justify="right"),
-        Column("time", justify="right"), box=box.SIMPLE_HEAD, pad_edge=False, expand=True,
+    yield Paragraph([_answer(result.answer, result.answer.value.upper()), f"  {result.state}; {ended} have a verdict"])
+    rows = tuple(
+        (
+            row.name, [_answer(Answer(row.answer), row.answer)], f"{row.walks:,}" if row.walks else "–",
+            f"{row.steps:,}", duration(row.seconds),
+        )
+        for row in result.rows
     )  # fmt: skip
-    for row in rows:
-        style = STYLES.get(Answer(row.answer), "bold red")
-        table.add_row(
-            visible(row.name), Text(row.answer, style=style), f"{row.walks:,}" if row.walks else "–", f"{row.steps:,}",
-            duration(row.seconds),
-        )  # fmt: skip
-    return table
+    yield DataTable(("task", "verdict", "walks", "steps", "time"), rows, frozenset({2, 3, 4}), wide=0)
+    for row in result.rows:
+        yield Paragraph([strong(row.name), f"  {row.answer}"])
+        yield from (Paragraph(note, 2) for note in _facts(row))
+    yield from (Paragraph([strong(text, "bad")]) for text in result.internal)
+    yield from (Paragraph(f"  {ending}") for ending in endings(result))
+
+
+def _answer(answer: Answer, text: str) -> Span:
+    return strong(text, TONES.get(answer, "bad"))
 
 
 def _facts(row: RunRow) -> Iterator[str]:

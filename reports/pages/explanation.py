@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from attrs import evolve, frozen
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -18,7 +18,8 @@ from rich.text import Text
 from kwalk.model.language import Model
 from kwalk.model.language.series import Series, Waypoint
 from kwalk.model.language.settings import variant_text
-from kwalk.reports.document.text import indented, steps_table
+from kwalk.reports.document import Block, Paragraph, Span, strong
+from kwalk.reports.document.text import print_blocks, steps_table
 from kwalk.reports.escaping import visible
 from kwalk.reports.json_output import FORMAT
 from kwalk.reports.progress import duration
@@ -27,7 +28,7 @@ from kwalk.reports.traces.story import Story, StoryStep, story_of
 from kwalk.search.analyses.explain.explain import BACKTRACKED_SEGMENTS, Explanation, FactMismatch, Fit, SegmentEffort
 from kwalk.search.analyses.explain.segment import EventTiming
 
-STYLES = {Fit.EXPLAINED: "bold green", Fit.REFUSED: "bold red", Fit.UNDECIDED: "bold yellow"}
+TONES = {Fit.EXPLAINED: "good", Fit.REFUSED: "bad", Fit.UNDECIDED: "open"}
 SHOWN = 8
 """The number of facts of a snapshot that are shown; the others are counted."""
 WHEN = {
@@ -61,6 +62,11 @@ class ReportedExplanation:
         action = self.model.instance(key).action
         return not action.by.system or action.name in self.series.events
 
+    @property
+    def assumed_events(self) -> int:
+        """The number of assumed steps of the behaviour."""
+        return sum(self.is_assumed(step.key) for _, steps in self.legs() for step in steps)
+
     def legs(self) -> Iterator[tuple[Waypoint, tuple[StoryStep, ...]]]:
         """Yield the snapshots that were reached, each with the steps that lead to it."""
         story, begin = self.story, 0
@@ -74,31 +80,41 @@ class ReportedExplanation:
 
 def print_explanation(report: ReportedExplanation, out: Console, *, unfold: bool = False) -> None:
     """Print the steps between the snapshots, then the answer."""
-    put(out, *_heading(report))
+    print_blocks(_heading(report), out)
     before: Waypoint | None = None
     for number, (waypoint, steps) in enumerate(report.legs(), start=1):
-        put(out, Text(), *_chapter(report, number, (before, waypoint), steps, unfold=unfold))
+        print_blocks(_arrival(report, number, waypoint, steps), out)
+        if steps and report.story:
+            put(out, Padding(steps_table(evolve(report.story, steps=steps), unfold=unfold), (0, 0, 0, 5)))
+        print_blocks([_inside(f"shows: {'; '.join(_news(before, waypoint))}", "faint")], out)
         before = waypoint
-    put(out, Text(), *_ending(report))
+    done = report.explanation
+    put(out, Text())
+    if done.mismatch and done.fit is not Fit.EXPLAINED:
+        where = f"{done.mismatch.waypoint} is not reached. It differs from the nearest state of the model:"
+        print_blocks([Paragraph(where)], out)
+        put(out, _differences(done.mismatch.differences), Text())
+    print_blocks((Paragraph(sentence, 2) for sentence in sentences(report)), out)
 
 
-def _heading(report: ReportedExplanation) -> Iterator[RenderableType]:
+def _heading(report: ReportedExplanation) -> Iterator[Block]:
     done, model = report.explanation, report.model
-    events = sum(report.is_assumed(step.key) for _, steps in report.legs() for step in steps)
     length = done.trace.length if done.trace else 0
-    yield Text.assemble((done.fit.value.upper(), STYLES[done.fit]), f"  {headline(report)}")
-    yield indented(f"{model.scenario.name}, variant {variant_text(model.variant, model.flag_overrides)}", "dim")
-    yield from (indented(fact, "dim") for fact in report.series.facts)
+    yield Paragraph([strong(done.fit.value.upper(), TONES[done.fit]), f"  {headline(report)}"])
+    variant = variant_text(model.variant, model.flag_overrides)
+    facts = [f"{model.scenario.name}, variant {variant}", *report.series.facts]
     if done.fit is not Fit.EXPLAINED and length:
-        yield indented(f"Up to that snapshot, a behaviour of {length} steps with {events} assumed events:", "dim")
+        events = f"{report.assumed_events} assumed events"
+        facts.append(f"Up to that snapshot, a behaviour of {length} steps with {events}:")
+    yield from (Paragraph([Span(fact, "faint")], 2) for fact in facts)
 
 
 def headline(report: ReportedExplanation) -> str:
     """Return the answer in one line."""
     done, count = report.explanation, len(report.series.waypoints)
     if done.fit is Fit.EXPLAINED:
-        events = sum(report.is_assumed(step.key) for _, steps in report.legs() for step in steps)
-        return f"{count} snapshots, {events} assumed events, {done.trace.length if done.trace else 0} steps"
+        length = done.trace.length if done.trace else 0
+        return f"{count} snapshots, {report.assumed_events} assumed events, {length} steps"
     mismatch = done.mismatch
     where = f"snapshot {mismatch.number + 1} of {count}, {visible(mismatch.waypoint)}" if mismatch else ""
     if done.fit is Fit.REFUSED:
@@ -115,28 +131,20 @@ def _field(differences: Sequence[FactMismatch]) -> str:
     return visible(f"{first.name} is {first.shown}, and the model has {first.closest}{more}")
 
 
-def _chapter(
-    report: ReportedExplanation,
-    number: int,
-    waypoints: tuple[Waypoint | None, Waypoint],
-    steps: tuple[StoryStep, ...],
-    *,
-    unfold: bool,
-) -> Iterator[RenderableType]:
-    before, waypoint = waypoints
+def _arrival(
+    report: ReportedExplanation, number: int, waypoint: Waypoint, steps: tuple[StoryStep, ...]
+) -> Iterator[Block]:
+    """Yield how a snapshot is reached: its number and name, the number of steps, and the assumed ones."""
     count = f"{len(steps)} step{'s' * (len(steps) != 1)}" if steps else "no step is needed"
-    yield Text.assemble((f"{number:>3}  ", "dim"), (visible(waypoint.name), "bold"), f"  {count}")
+    yield Paragraph("")
+    yield Paragraph([Span(f"{number:>3}  ", "faint"), strong(waypoint.name), f"  {count}"])
     assumed = [f"{step.actor} {step.text}" for step in steps if report.is_assumed(step.key)]
     if assumed:
-        yield _inside(f"assumed: {'; '.join(assumed)}", "cyan")
-    story = report.story
-    if steps and story:
-        yield Padding(steps_table(evolve(story, steps=steps), unfold=unfold), (0, 0, 0, 5))
-    yield _inside(f"shows: {'; '.join(_news(before, waypoint))}", "dim")
+        yield _inside(f"assumed: {'; '.join(assumed)}", "notable")
 
 
-def _inside(text: str, style: str = "") -> RenderableType:
-    return Padding(Text(visible(text, 4000), style=style), (0, 0, 0, 5))
+def _inside(text: str, style: str) -> Paragraph:
+    return Paragraph([Span(visible(text, 4000), style)], 5)
 
 
 def _news(before: Waypoint | None, waypoint: Waypoint) -> list[str]:
@@ -147,16 +155,6 @@ def _news(before: Waypoint | None, waypoint: Waypoint) -> list[str]:
         return ["the same facts as the one before"]
     rest = len(found) - SHOWN
     return [*found[:SHOWN], *([f"and {rest} more"] if rest > 0 else [])]
-
-
-def _ending(report: ReportedExplanation) -> Iterator[RenderableType]:
-    done = report.explanation
-    if done.mismatch and done.fit is not Fit.EXPLAINED:
-        yield Text(f"{visible(done.mismatch.waypoint)} is not reached. It differs from the nearest state of the model:")
-        yield _differences(done.mismatch.differences)
-        yield Text()
-    for sentence in sentences(report):
-        yield indented(sentence)
 
 
 def _differences(differences: Sequence[FactMismatch]) -> Table:

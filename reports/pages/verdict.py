@@ -4,47 +4,38 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rich import box
-from rich.console import RenderableType
-from rich.padding import Padding
-from rich.table import Column, Table
-from rich.text import Text
-
 from kwalk.model.language import Kind, Model
 from kwalk.model.language.settings import variant_text
-from kwalk.reports.document.text import indented
-from kwalk.reports.escaping import visible
+from kwalk.reports.document import Block, DataTable, Paragraph, strong
 from kwalk.reports.progress import duration
 from kwalk.search.results.vacuity import vacuity_notes
 from kwalk.search.results.verdict import Answer, Finding, FindingCluster, Strength, Verdict
 
-STYLES = {Answer.HOLDS: "bold green", Answer.UNDECIDED: "bold yellow", Answer.NOT_REACHABLE: "bold yellow"}
-"""Styles of answers that are no bad news; all others are red."""
+TONES = {Answer.HOLDS: "good", Answer.UNDECIDED: "open", Answer.NOT_REACHABLE: "open"}
+"""The tones of answers that are not bad."""
 HOLDS = {Strength.EXHAUSTIVE: "exhaustively, within the bounds", Strength.SAMPLED: "sampled only: no proof"}
 """The words after "holds", by its strength."""
 SHOWN = 20
 """The number of clusters that are printed and whose traces are saved; all of them are in the JSON object."""
 
 
-def summary(verdict: Verdict, model: Model, shown: Finding | None = None) -> Iterator[RenderableType]:
+def summary(verdict: Verdict, model: Model, shown: Finding | None = None) -> Iterator[Block]:
     """Yield the answer and its facts, without those that the story of the finding `shown` has."""
     if shown is None:
-        style = STYLES.get(verdict.answer, "bold red")
-        yield Text.assemble((verdict.answer.value.upper(), style), f"  {_qualified(verdict)}")
+        tone = TONES.get(verdict.answer, "bad")
+        yield Paragraph([strong(verdict.answer.value.upper(), tone), f"  {_qualified(verdict)}"])
         sizes = ", ".join(f"{name} {size}" for name, size in verdict.bounds.items())
         variant = variant_text(verdict.variant, verdict.flags)
-        yield indented(f"{verdict.scenario}, variant {variant}; {sizes or 'no bounds'}")
-    for fact in facts(verdict, model, shown):
-        yield indented(fact)
+        yield Paragraph(f"{verdict.scenario}, variant {variant}; {sizes or 'no bounds'}", 2)
+    yield from (Paragraph(fact, 2) for fact in facts(verdict, model, shown))
 
 
 def _qualified(verdict: Verdict) -> str:
     """Return how the answer is known; "holds" never stands alone."""
     checked = f"{len(verdict.properties)} propert" + ("y" if len(verdict.properties) == 1 else "ies")
-    qualifier = visible(verdict.qualifier)
     if verdict.answer is Answer.HOLDS:
-        return f"{checked} ({HOLDS.get(verdict.strength, qualifier)})"
-    return f"{qualifier}; {checked} checked" if verdict.answer is Answer.UNDECIDED else qualifier
+        return f"{checked} ({HOLDS.get(verdict.strength, verdict.qualifier)})"
+    return f"{verdict.qualifier}; {checked} checked" if verdict.answer is Answer.UNDECIDED else verdict.qualifier
 
 
 def facts(verdict: Verdict, model: Model, shown: Finding | None = None) -> Iterator[str]:
@@ -83,26 +74,24 @@ def _finding(finding: Finding, model: Model) -> str:
     return f"{finding.prop or 'deadlock'} is {reached}{times}, first in {finding.trace.length} steps"
 
 
-def cluster_table(model: Model, clusters: Sequence[FindingCluster], files: Sequence[Path]) -> Iterator[RenderableType]:
+def cluster_table(model: Model, clusters: Sequence[FindingCluster], files: Sequence[Path]) -> Iterator[Block]:
     """Yield the headline, the table and the number of shapes that it leaves out; nothing without clusters."""
     if not clusters:
         return
     findings = sum(cluster.count for cluster in clusters)
-    yield Text.assemble(("SHAPES", "bold"), f"  {len(clusters):,} of {findings:,} minimized findings")
-    table = Table(
-        Column("findings", justify="right"), Column("properties", justify="right"), Column("steps", justify="right"),
-        Column("shape", ratio=1), "first in", box=box.SIMPLE_HEAD, pad_edge=False, expand=True,
+    yield Paragraph([strong("SHAPES"), f"  {len(clusters):,} of {findings:,} minimized findings"])
+    rows = tuple(
+        (
+            f"{cluster.count:,}", f"{len(cluster.properties):,}", f"{cluster.trace.length:,}", outline(model, cluster),
+            "" if cluster.walk is None else f"walk {cluster.walk}",
+        )
+        for cluster in clusters[:SHOWN]
     )  # fmt: skip
-    for cluster in clusters[:SHOWN]:
-        table.add_row(
-            f"{cluster.count:,}", f"{len(cluster.properties):,}", f"{cluster.trace.length:,}",
-            Text(visible(outline(model, cluster))), "" if cluster.walk is None else f"walk {cluster.walk}",
-        )  # fmt: skip
-    yield Padding(table, (0, 0, 0, 2))
+    yield DataTable(("findings", "properties", "steps", "shape", "first in"), rows, frozenset({0, 1, 2}), 3, 2)
     for number, file in enumerate(files, start=1):
-        yield Text(f"  Trace of shape {number}: {visible(str(file))}")
+        yield Paragraph(f"  Trace of shape {number}: {file}")
     if len(clusters) > SHOWN:
-        yield Text(f"  {len(clusters) - SHOWN:,} more shapes are in the JSON object (--json).")
+        yield Paragraph(f"  {len(clusters) - SHOWN:,} more shapes are in the JSON object (--json).")
 
 
 def outline(model: Model, cluster: FindingCluster) -> str:

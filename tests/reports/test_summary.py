@@ -6,9 +6,10 @@ import io
 import pytest
 from attrs import evolve
 
+from kwalk.reports.document.text import print_blocks
 from kwalk.reports.json_output import verdict_object
 from kwalk.reports.pages.verdict import summary
-from kwalk.reports.terminal import console, put
+from kwalk.reports.terminal import console
 from kwalk.search.base.options import StopReason
 from kwalk.search.results.verdict import ActionCount, Answer, Finding, Strength, Verdict
 from tests.reports.traces import model, trace
@@ -24,7 +25,7 @@ HOLDS = Verdict(
 
 def text(verdict: Verdict, shown: Finding | None = None) -> str:
     stream = io.StringIO()
-    put(console(stream), *summary(verdict, model(), shown))
+    print_blocks(summary(verdict, model(), shown), console(stream))
     return stream.getvalue()
 
 
