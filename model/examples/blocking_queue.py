@@ -79,7 +79,7 @@ def move_element(queue: Queue, thread: int) -> None:
 
 
 def can_move(queue: Queue, thread: int) -> bool:
-    """Whether the thread runs and the buffer lets it go on."""
+    """Whether the thread runs and the buffer lets it continue."""
     if thread in queue.waiting:
         return False
     return not queue.is_full if is_producer(thread) else not queue.buffer.is_empty

@@ -85,7 +85,7 @@ def send_on(ring: Ring, node: int, number: int) -> None:
 
 
 def compete(member: Member, own: int, number: int) -> None:
-    """What a candidate makes of a number; Swallowed unless it is to go on."""
+    """What a candidate makes of a number; Swallowed unless it is to be forwarded."""
     if number > own:
         raise Swallowed
     if number == own:

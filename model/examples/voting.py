@@ -114,7 +114,7 @@ def vote(voting: Voting, acceptor: AcceptorId, ballot: Ballot, value: Value) -> 
     voter.known, voter.votes[ballot] = ballot, value
 
 
-@always(symptom="two parts of the system go on with different values")
+@always(symptom="two parts of the system continue with different values")
 def one_value_chosen(voting: Voting) -> bool:
     """At most one value is ever chosen."""
     return sum(is_chosen(voting, value) for value in VALUES) <= 1

@@ -32,7 +32,7 @@ RESTARTS = Bound("restarts", "how often a broker stops or crashes")
 OLD_PROTOCOL_BROKERS = Bound(
     "old_protocol_brokers", "brokers, the last ones, whose inter-broker protocol is below 2.8"
 )
-EXPIRATIONS = Bound("expirations", "how often a broker's session expires while its process goes on")
+EXPIRATIONS = Bound("expirations", "how often a broker's session expires while its process runs")
 AUTH_FAILURES = Bound("auth_failures", "how often a broker's ZooKeeper client fails to authenticate")
 REPAIRS = Bound("repairs", "how often an operator repairs something by hand")
 REASSIGNMENTS = Bound("reassignments", "how often a client moves a replica of a partition to another broker")

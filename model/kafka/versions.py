@@ -231,7 +231,7 @@ UNCLEAN_ELECTION = Flag(
     "unclean_election", "unclean.leader.election.enable: without a live ISR member any live replica becomes leader"
 )
 SESSIONS = Flag(
-    "sessions", "a broker's session can end while its process goes on; history keeps writes of deposed controllers"
+    "sessions", "a broker's session can end while its process runs; history keeps writes of deposed controllers"
 )
 REASSIGNMENT = Flag(
     "reassignment",

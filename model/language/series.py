@@ -72,7 +72,7 @@ class Series:
         prompt: names of system actions that may be taken at once without losing many behaviours.
         idle_time: names of system actions that happen at any time, and for which nothing waits.
         rare: names of actions and actors whose events count as two.
-        tallies: paths of leaves that only count events, up to a bound.
+        event_counters: paths of leaves that only count events, up to a bound.
         facts: sentences on what was read, what was left out and what is assumed.
     """
 
@@ -86,5 +86,5 @@ class Series:
     prompt: frozenset[str] = frozenset()
     idle_time: frozenset[str] = frozenset()
     rare: frozenset[str] = frozenset()
-    tallies: frozenset[str] = frozenset()
+    event_counters: frozenset[str] = frozenset()
     facts: tuple[str, ...] = ()

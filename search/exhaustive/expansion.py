@@ -147,7 +147,7 @@ def expand_states(search: SearchLayout, cursor: np.ndarray, count: int) -> int:
             made = call(kernel.expand, places)
         else:
             made, left_out = expand_stubborn_set(kernel.stubborn, kernel.expand, places, batch.choice)
-            cursor[Cursor.ASLEEP] += left_out
+            cursor[Cursor.IN_SLEEP_SET] += left_out
         if made < 0:
             cursor[Cursor.FAILURE] = made
             return Status.FAILED

@@ -171,8 +171,8 @@ class Explorer(ExplorationResult):
 
     def _begin_depth(self) -> None:
         """Between two depths, drop goals that were reached, and switch to the sleep sets of the next depth."""
-        tallies = [self.counts, *(worker.counts for worker in (self.pool.workers if self.pool else ()))]
-        found = [c.index for c in self.options.properties if any(counters.first_state[c.index] for counters in tallies)]
+        all_counters = [self.counts, *(worker.counts for worker in (self.pool.workers if self.pool else ()))]
+        found = [c.index for c in self.options.properties if any(one.first_state[c.index] for one in all_counters)]
         assert self.reduction is not None
         self.reduction.close(found)
         first, sleep_sets = int(self.cursor[Cursor.NEXT]), self.reduction.sleep_sets

@@ -47,7 +47,7 @@ class Cursor(IntEnum):
     """What `expand` returned when it failed."""
     LIMIT = 9
     """The number of expanded states at which to return."""
-    ASLEEP = 10
+    IN_SLEEP_SET = 10
     """How often a chosen instance was in the sleep set."""
 
 
@@ -242,7 +242,7 @@ def add_cursor(cursor: np.ndarray, other: np.ndarray) -> None:
     if other[Cursor.DEADLOCKS]:
         known = cursor[Cursor.FIRST_DEADLOCK] if cursor[Cursor.DEADLOCKS] else other[Cursor.FIRST_DEADLOCK]
         cursor[Cursor.FIRST_DEADLOCK] = min(known, other[Cursor.FIRST_DEADLOCK])
-    for item in (Cursor.GENERATED, Cursor.QUIESCENT, Cursor.DEADLOCKS, Cursor.ASLEEP):
+    for item in (Cursor.GENERATED, Cursor.QUIESCENT, Cursor.DEADLOCKS, Cursor.IN_SLEEP_SET):
         cursor[item] += other[item]
 
 

@@ -226,8 +226,8 @@ class ExhaustiveVerdict:
     def _saving(self) -> Iterator[str]:
         """Yield what a reduced search has saved, and does not count."""
         if self.done.reduction is not None:
-            asleep = int(self.done.cursor[Cursor.ASLEEP])
-            yield from self.done.reduction.notes(self.counts.enabled_totals, self.counts.blocked, asleep)
+            in_sleep_set = int(self.done.cursor[Cursor.IN_SLEEP_SET])
+            yield from self.done.reduction.notes(self.counts.enabled_totals, self.counts.blocked, in_sleep_set)
 
     def _action_counts(self) -> dict[str, ActionCount]:
         """Return the counts of instances; none for a reduced search, which leaves out states where they may fire."""

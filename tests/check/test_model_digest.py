@@ -26,7 +26,7 @@ class Clock:
     struck: bool = flag()
     chimes: Fifo[int] = fifo(number(0, 3), HANDS)
 
-@action(by=Actor("clock"), description="goes on")
+@action(by=Actor("clock"), description="advances")
 def tick(clock: Clock) -> None:
     require(clock.hour < 2)
     clock.hour += 1
@@ -57,7 +57,7 @@ SAME = {
         ("    require(clock.hour < 2)", '    """On."""\n\n    require(clock.hour < 2)  # until the end'),
     ],
     "texts for people": [
-        ('description="goes on"', 'description="ticks"'),
+        ('description="advances"', 'description="ticks"'),
         ('"it is late"', '"it is slow"'),
         ("It ticks.", "Tick."),
     ],

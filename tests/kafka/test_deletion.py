@@ -113,7 +113,7 @@ STALE_RESPONSES = (
     "stop_replica_response(0)", "stop_replica_response(0)", "complete_deletion_deletes_topic(0)",
     "complete_deletion_deletes_config(0)", "complete_deletion_deletes_request(0)",
 )
-"""A controller deletes a topic, is elected again, and goes on with the answers to its first term's requests."""
+"""A controller deletes a topic, is elected again, and continues with the answers to its first term's requests."""
 
 
 def test_answers_to_an_earlier_term_of_the_controller_complete_a_deletion_whose_requests_are_still_on_their_way():

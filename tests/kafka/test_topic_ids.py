@@ -144,6 +144,6 @@ def test_the_first_id_written_back_and_a_failover_make_all_agree_again():
     assert len(schedule.violated("replica_id_matches_zookeeper")) == 3
     schedule.do("write_topic_id(0, 0)")
     assert not schedule.violated("replica_id_matches_zookeeper")
-    assert schedule.violated("context_agrees")  # the controller goes on sending the second id
+    assert schedule.violated("context_agrees")  # the controller keeps sending the second id
     schedule.do("delete_controller()", winner=1)
     assert healthy(schedule) and not schedule.violated("context_agrees")

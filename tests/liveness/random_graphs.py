@@ -1,4 +1,4 @@
-"""Many random graphs as one model, and by brute force whether a wait in each of them can go on for ever.
+"""Many random graphs as one model, and by brute force whether a wait in each of them can last infinitely.
 
 Words: a *world* is one graph: each of its nodes has, for each mover, a node to go to, or none, or a wall (a bound). It
 is chosen in the initial state. The *met* movers of a walk are those of the system that it took or found without a step.
@@ -161,7 +161,7 @@ class Brute:
         return self.reached({self.at}, set(range(100))) & self.starts & self.waiting
 
     def is_stuck(self) -> bool:
-        """Whether some wait goes on for ever only because of a wall."""
+        """Whether some wait lasts infinitely only because of a wall."""
         among = self.reached(self.beginnings(), self.waiting)
         return any(self.can_stay(n, lenient=True) and not self.can_stay(n, lenient=False) for n in among)
 

@@ -63,7 +63,7 @@ def test_an_edited_loop_is_refused_or_not_confirmed(searched, kwalk):
     assert refused.code == 2
     assert "`loop` must be the number of a state" in refused.err
     path.write_text(json.dumps({**page, "loop": 7}), "utf-8")
-    assert kwalk("replay", path).code == 0  # it stays at the end for ever: the sender is neglected
+    assert kwalk("replay", path).code == 0  # it stays at the end infinitely: the sender is starved
 
 
 def test_json_has_the_loop(kwalk):

@@ -35,12 +35,12 @@ CONFIG = {
 class Hearing:
     """A watch that records its calls."""
 
-    def __init__(self, on_moment=lambda moment: None):
-        self.moments, self.remarks, self.rows, self.on_moment = [], [], [], on_moment
+    def __init__(self, on_event=lambda event: None):
+        self.events, self.remarks, self.rows, self.on_event = [], [], [], on_event
 
     def progress(self, event):
-        self.moments.append(event)
-        self.on_moment(event)
+        self.events.append(event)
+        self.on_event(event)
 
     def note(self, text):
         self.remarks.append(text)

@@ -23,9 +23,10 @@ REFUSED = {
     'scenarios = ["lost-update"]\nwalks = 9\nflags = { look = true }': "Did you mean 'lock'?",
     'scenarios = ["lost-update"]\nwalks = 9\nproperties = ["nothing_is_lots"]': "Did you mean 'nothing_is_lost'?",
     'scenarios = ["lost-update"]\nwalks = 9\nonly = ["reed"]': "Did you mean 'read'?",
-    'scenarios = ["lost-update"]\nwalks = 9\nmemory = "2GB"': 'memory is for engine = "exhaust"',
+    'scenarios = ["lost-update"]\nwalks = 9\nmemory = "2GiB"': 'memory is for engine = "exhaust"',
     'scenarios = ["lost-update"]\nengine = "exhaust"\nwalks = 9': 'walks is for engine = "walk"',
     'scenarios = ["lost-update"]\nengine = "exhaust"\nmemory = "lots"': "is not an amount",
+    'scenarios = ["lost-update"]\nengine = "exhaust"\nmemory = "2GB"': "'2GB' is not an amount. Write it as",
     'scenarios = ["lost-update"]\nengine = "bfs"': "engine = 'bfs' is not known. Allowed: exhaust, walk.",
     'scenarios = []': "no scenarios. Name them",
     "scenarios = [": "is no TOML",
@@ -95,5 +96,5 @@ def test_a_task_of_each_engine(kwalk, tmp_path, spark):
     assert sum(row["states"] for row in levels) == 16 and levels[-1]["total"] == 16
     assert not (out / "states" / "0000").exists()
     said = [json.loads(line) for line in (out / "progress.jsonl").read_text().splitlines()]
-    assert [(moment["task"], moment["tasks_ended"]) for moment in said] == [(0, 1), (1, 2)]
+    assert [(event["task"], event["tasks_ended"]) for event in said] == [(0, 1), (1, 2)]
     assert "die-hard default (exhaust): violated (exhaustive), 16 distinct states in" in ran.err

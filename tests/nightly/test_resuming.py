@@ -1,4 +1,4 @@
-"""Whatever ends a run, it goes on, and finds what an undisturbed one finds."""
+"""Whatever ends a run, it can be resumed, and finds what an undisturbed one finds."""
 from __future__ import annotations
 
 import errno
@@ -88,7 +88,7 @@ def cut_short(tmp_path, monkeypatch):
 
 def interrupting(after, number=signal.SIGINT):
     """A watch that presses Ctrl-C after some rounds, or sends another signal."""
-    hearing = Hearing(lambda moment: os.kill(os.getpid(), number) if len(hearing.moments) == after else None)
+    hearing = Hearing(lambda event: os.kill(os.getpid(), number) if len(hearing.events) == after else None)
     return hearing
 
 

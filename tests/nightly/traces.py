@@ -3,4 +3,4 @@ from __future__ import annotations
 
 from kwalk.reports.nightly.result import Watcher
 
-trace_text = Watcher(lambda moment: None).trace_text
+trace_text = Watcher(lambda event: None).trace_text

@@ -66,14 +66,14 @@ def test_a_later_night_ends_with_what_is_new_in_it(night, compared):
     assert len(night.calls()) == 2
 
 
-def test_a_night_that_was_killed_goes_on(night):
+def test_a_run_that_was_killed_is_resumed(night):
     assert night(NIGHT="137") == 137
     assert not (night.folder / "runs" / "last").exists()
     assert night() == 0
     assert night.calls()[-1] == f"nightly --resume {tonight()}"
 
 
-def test_a_night_that_was_stopped_says_less_and_goes_on(night):
+def test_a_run_that_was_stopped_ends_with_3_and_is_resumed(night):
     assert night(NIGHT="3", STATE="interrupted") == 3
     assert night() == 0
     assert night.calls()[-1] == f"nightly --resume {tonight()}"

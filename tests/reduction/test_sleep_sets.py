@@ -152,7 +152,7 @@ def test_a_shortest_path_to_each_goal_has_no_right_instance_in_a_sleep_set(scena
 def test_two_steps_with_one_possible_order_are_in_no_sleep_set():
     model = Model(SHOPPING)
     done = explored(model, kernel_for(model), model.properties, reduce=True)
-    assert (done.stored, done.cursor[Cursor.ASLEEP]) == (4, 0)
+    assert (done.stored, done.cursor[Cursor.IN_SLEEP_SET]) == (4, 0)
     assert lengths(done) == {"a_good_day()": 2}
 
 
@@ -164,7 +164,7 @@ def test_a_depth_with_more_states_than_its_table_has_room_for_has_no_sleep_sets(
     monkeypatch.setattr(sleep_sets, "MIN_ENTRIES", 1 << 12)
     other = explored(model, kernel, model.properties, reduce=True, workers=2)
     assert (one.stored, other.stored) == (126, 137)
-    assert (one.cursor[Cursor.ASLEEP], other.cursor[Cursor.ASLEEP]) == (120, 0)
+    assert (one.cursor[Cursor.IN_SLEEP_SET], other.cursor[Cursor.IN_SLEEP_SET]) == (120, 0)
     assert lengths(one) == lengths(other)
 
 
@@ -175,7 +175,7 @@ def test_a_depth_whose_table_does_not_fit_into_memory_has_no_sleep_sets(monkeypa
     monkeypatch.setattr(sleep_sets, "MIN_ENTRIES", 1 << 30)
     other = explored(model, kernel, model.properties, reduce=True, workers=2)
     assert (one.stored, other.stored) == (126, 137)
-    assert (other.cursor[Cursor.ASLEEP], other.reduction.sleep_sets.depths_without) == (
+    assert (other.cursor[Cursor.IN_SLEEP_SET], other.reduction.sleep_sets.depths_without) == (
         0,
         other.cursor[Cursor.DEPTH] + 1,
     )
@@ -190,4 +190,4 @@ def test_any_number_of_workers_has_the_same_sleep_sets():
     for workers in (2, 3, 2):
         some = explored(model, kernel, model.properties, reduce=True, workers=workers)
         assert some.cursor.tolist() == one.cursor.tolist()
-    assert one.cursor[Cursor.ASLEEP] == 1_513_626
+    assert one.cursor[Cursor.IN_SLEEP_SET] == 1_513_626

@@ -25,8 +25,8 @@ def test_durations_are_said_as_people_say_them(seconds, said):
 
 
 def test_a_line_has_the_count_the_rate_and_what_is_left():
-    moment = Progress("walk", 1_000, "steps", 4.0, total=5_000, left=16.0, note="walk\x1b 7")
-    assert line(moment) == "walk: 1,000 of 5,000 steps in 4.0 s, 250 steps/s, 16 s left (walk\\x1b 7)"
+    report = Progress("walk", 1_000, "steps", 4.0, total=5_000, left=16.0, note="walk\x1b 7")
+    assert line(report) == "walk: 1,000 of 5,000 steps in 4.0 s, 250 steps/s, 16 s left (walk\\x1b 7)"
 
 
 def test_off_a_terminal_a_line_comes_only_now_and_then(monkeypatch, capsys):

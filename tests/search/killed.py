@@ -1,7 +1,7 @@
 """A search with checkpoints that is killed ten times: `python -m tests.search.killed MODEL WORKERS FOLDER`.
 
 It prints how many of the ten kills met a search that was under way, how many states each checkpoint had, and, last, the
-verdict of the search that went on to the end. Children are forked when all code is loaded, so that a kill costs little.
+verdict of the search that ran to the end. Children are forked when all code is loaded, so that a kill costs little.
 """
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_the_behaviour_is_one_in_plain_python() -> None:
 
 
 def test_what_can_only_happen_in_haste_is_found_after_a_calm_search() -> None:
-    """Whoever waits at rest waits for a stove that is off; and here the cook goes on."""
+    """A guest who waits at rest waits for a stove that is off; and here the cook continues."""
     done = explained(series(seen("left", ordered=1, cooked=0, stove_is_off=0, wanted=0), seen("later", cooked=1)))
     assert done.fit is Fit.EXPLAINED
     assert steps(done) == [["order()", "leave()"], ["order()", "cook()"]]

@@ -28,11 +28,11 @@ class WorkerKiller:
     def __init__(self, made: Cluster, worker: int, times: int) -> None:
         self.made, self.worker, self.left, self.last_report = made, worker, times, None
 
-    def __call__(self, moment: object) -> None:
+    def __call__(self, progress: object) -> None:
         self.left -= 1
         if self.left == 0:
             self.made.kill_worker(self.worker)
-            self.last_report = moment
+            self.last_report = progress
 
 
 def main() -> None:

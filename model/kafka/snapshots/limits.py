@@ -34,15 +34,15 @@ class CapturePoint:
         return self.capture.topics.get(numbering.topic) if self.capture else None
 
 
-def limits(before: CapturePoint, moment: CapturePoint, numbering: Numbering, *, known_ids: int) -> tuple[Clause, ...]:
+def limits(before: CapturePoint, after: CapturePoint, numbering: Numbering, *, known_ids: int) -> tuple[Clause, ...]:
     """Return what holds from one capture to the next; the series has shown `known_ids` ids so far."""
-    assert moment.capture is not None
+    assert after.capture is not None
     return (
-        *_controllers(moment.capture, numbering),
+        *_controllers(after.capture, numbering),
         _within("topic_ids#", range(known_ids + 1)),
-        *(clause for p in range(numbering.partitions) for clause in _partition(before, moment, numbering, p)),
-        *_files(before, moment, numbering),
-        *_lives(moment, numbering),
+        *(clause for p in range(numbering.partitions) for clause in _partition(before, after, numbering, p)),
+        *_files(before, after, numbering),
+        *_lives(after, numbering),
     )
 
 
@@ -59,13 +59,13 @@ def _controllers(capture: Capture, numbering: Numbering) -> Iterator[Clause]:
         yield (("zookeeper.controller_epoch", frozenset(range(epoch))), elected)
 
 
-def _partition(before: CapturePoint, moment: CapturePoint, numbering: Numbering, partition: int) -> Iterator[Clause]:
+def _partition(before: CapturePoint, after: CapturePoint, numbering: Numbering, partition: int) -> Iterator[Clause]:
     """A leader epoch rises with each change of the leader; under the last epoch the captured leader stays.
 
     This holds for one topic: the next topic of its name starts at leader epoch 0.
     """
-    path, topic = f"{TOPIC}.states[{partition}]", moment.topic(numbering)
-    if before.topic(numbering) is not None and (topic is None or before.life != moment.life):
+    path, topic = f"{TOPIC}.states[{partition}]", after.topic(numbering)
+    if before.topic(numbering) is not None and (topic is None or before.life != after.life):
         return
     state = topic.states.get(partition) if topic else None
     if state is None:
@@ -76,21 +76,21 @@ def _partition(before: CapturePoint, moment: CapturePoint, numbering: Numbering,
     yield (earlier, (f"{path}.leader", frozenset({numbering.broker(state.leader)})))
 
 
-def _lives(moment: CapturePoint, numbering: Numbering) -> Iterator[Clause]:
+def _lives(after: CapturePoint, numbering: Numbering) -> Iterator[Clause]:
     """The topic is not created more often than captures show."""
     if numbering.scope.deletion:
-        yield _within(f"{TOPIC}.incarnation", range(moment.life + 1))
+        yield _within(f"{TOPIC}.incarnation", range(after.life + 1))
 
 
-def _files(before: CapturePoint, moment: CapturePoint, numbering: Numbering) -> Iterator[Clause]:
+def _files(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> Iterator[Clause]:
     """A file is not overwritten: it is the earlier one, none, or the later one, unless the log is deleted.
 
     Only where operators may have removed files does a file vanish or appear in between.
     """
-    assert moment.capture is not None
-    deletes, visited = numbering.scope.flags["stop_replica"], set(_visited(before, moment, numbering))
-    for (number, partition), was, will in _kept(before.capture, moment.capture, numbering):
-        there = _has_directory(moment.capture, numbering, number, partition)
+    assert after.capture is not None
+    deletes, visited = numbering.scope.flags["stop_replica"], set(_visited(before, after, numbering))
+    for (number, partition), was, will in _kept(before.capture, after.capture, numbering):
+        there = _has_directory(after.capture, numbering, number, partition)
         if (deletes and not there) or (number in visited and there and will == NONE):
             continue
         stays = was == will and number not in visited and not deletes
@@ -98,11 +98,11 @@ def _files(before: CapturePoint, moment: CapturePoint, numbering: Numbering) -> 
         yield ((f"brokers[{number}].replicas[0][{partition}].file_topic_id", frozenset(numbers)),)
 
 
-def _visited(before: CapturePoint, moment: CapturePoint, numbering: Numbering) -> Iterator[int]:
+def _visited(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> Iterator[int]:
     """Yield the brokers where operators may have removed files: a log has none, or another one than before."""
-    assert moment.capture is not None
-    for place, was, will in _kept(before.capture, moment.capture, numbering) if moment.removals else ():
-        if (will == NONE or was not in (NONE, will)) and _has_directory(moment.capture, numbering, *place):
+    assert after.capture is not None
+    for place, was, will in _kept(before.capture, after.capture, numbering) if after.removals else ():
+        if (will == NONE or was not in (NONE, will)) and _has_directory(after.capture, numbering, *place):
             yield place[0]
 
 
@@ -125,36 +125,36 @@ def _file(capture: Capture | None, broker: int, numbering: Numbering, partition:
     return numbering.identity(directory.topic_id if directory else None)
 
 
-def file_is_gone(before: CapturePoint, moment: CapturePoint, numbering: Numbering) -> bool:
+def file_is_gone(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> bool:
     """Whether a capture lacks a file that the one before has, or has another one, while topic and log live on."""
-    assert moment.capture is not None
-    kept = _kept(before.capture, moment.capture, numbering) if before.life == moment.life else ()
+    assert after.capture is not None
+    kept = _kept(before.capture, after.capture, numbering) if before.life == after.life else ()
     return any(
-        was not in (NONE, will) and _has_directory(moment.capture, numbering, *place) for place, was, will in kept
+        was not in (NONE, will) and _has_directory(after.capture, numbering, *place) for place, was, will in kept
     )
 
 
-def not_between(before: CapturePoint, moment: CapturePoint, numbering: Numbering) -> frozenset[str]:
+def not_between(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> frozenset[str]:
     """Return the actions that are excluded between two captures."""
-    visited = set(_visited(before, moment, numbering))
+    visited = set(_visited(before, after, numbering))
     return (
-        _no_writers(before, moment, numbering)
+        _no_writers(before, after, numbering)
         | (frozenset() if visited else {REMOVAL})
         | (frozenset() if numbering.scope.deletion else REMOVALS)
     )
 
 
-def unlikely_between(before: CapturePoint, moment: CapturePoint, numbering: Numbering) -> frozenset[str]:
+def unlikely_between(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> frozenset[str]:
     """Return the actions that are rare between two captures: operators remove a file, and none is missing."""
-    return frozenset() if file_is_gone(before, moment, numbering) else frozenset({REMOVAL})
+    return frozenset() if file_is_gone(before, after, numbering) else frozenset({REMOVAL})
 
 
-def _no_writers(before: CapturePoint, moment: CapturePoint, numbering: Numbering) -> frozenset[str]:
+def _no_writers(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> frozenset[str]:
     """Return the writers that are excluded by ZooKeeper's count of changes to the topic's znode."""
-    was, topic = before.topic(numbering), moment.topic(numbering)
+    was, topic = before.topic(numbering), after.topic(numbering)
     if topic is None:
         return WRITERS if was is None else frozenset()
-    if was is not None and before.life == moment.life:
+    if was is not None and before.life == after.life:
         return WRITERS if was.version == topic.version else frozenset({OLD_CREATION, NEW_CREATION})
     # A new client writes a znode that has its id; an old one's is written again by the controller that mints one.
     if topic.version == 0 and topic.topic_id:

@@ -252,7 +252,7 @@ EVENTS = frozenset({"restart", "auto_preferred_election", "notice_expiry"})
 PROMPT = frozenset({"handle_leader_and_isr", "handle_stop_replica", "deliver_notification"})
 
 
-TALLIES = frozenset({"controller_deletions", "stops", "repairs", "expirations", "reassignments"})
+EVENT_COUNTERS = frozenset({"controller_deletions", "stops", "repairs", "expirations", "reassignments"})
 """Leaves that count actions of clients and operators; their bounds are ample."""
 
 
@@ -368,7 +368,7 @@ def _series(series: Captures) -> Series:
         prompt=PROMPT,
         idle_time=IDLE_TIME,
         rare=frozenset({FAULT.name}),
-        tallies=TALLIES,
+        event_counters=EVENT_COUNTERS,
         facts=(*_facts(series, scope, numbering, start), *ASSUMED),
     )
 
@@ -440,15 +440,15 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
         shown = shown_ids(capture, series.topic)
         known = max([known, *(numbering.identity(identity) + 1 for identity in shown)])
         seen = CapturePoint(capture, life)
-        moment = evolve(seen, removals=before.removals or file_is_gone(before, seen, numbering))
+        after = evolve(seen, removals=before.removals or file_is_gone(before, seen, numbering))
         yield Waypoint(
             name=name,
             facts=facts_of(capture, numbering, life),
-            limits=limits(before, moment, numbering, known_ids=known),
-            without=not_between(before, moment, numbering),
-            rare=unlikely_between(before, moment, numbering),
+            limits=limits(before, after, numbering, known_ids=known),
+            without=not_between(before, after, numbering),
+            rare=unlikely_between(before, after, numbering),
         )
-        before = moment
+        before = after
 
 
 # Facts.

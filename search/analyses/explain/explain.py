@@ -238,7 +238,7 @@ class SegmentSearch:
         return None
 
     def _new(self, layers: Layers) -> np.ndarray:
-        """Return the matching states that no search has returned before; tallies are not compared."""
+        """Return the matching states that no search has returned before; event counters are not compared."""
         found = layers.found[self._reported.get(layers.timing, 0) :]
         self._reported[layers.timing] = len(layers.found)
         new: list[int] = []

@@ -2,7 +2,7 @@
 
 Words: the *timing* states when assumed events happen. In a *calm* search they happen only at rest, when nothing but
 idle time is enabled; snapshots are taken at rest, and prompt steps at once. A *patient* search is calm, and events also
-wait for what happens in idle time. In a *hasty* one anything happens at any moment. What a calm search finds is a
+wait for what happens in idle time. In a *hasty* one anything happens at any time. What a calm search finds is a
 behaviour of the model; what it does not find may exist in haste.
 """
 from __future__ import annotations
@@ -122,12 +122,12 @@ class SegmentContext:
     tick: Callable[[int], None]
     """Called regularly with the number of newly expanded states; raises BudgetSpent when a budget is spent."""
     compared_bits: np.ndarray = field(init=False, repr=False)
-    """Mask of the bits by which states are compared, uint64[words]: all but those of the series' tallies."""
+    """Mask of the bits by which states are compared, uint64[words]: all but those of the series' event counters."""
 
     def __attrs_post_init__(self) -> None:
         bits = np.full(self.kernel.words, ~np.uint64(0), np.uint64)
         for index, leaf in enumerate(self.model.leaves):
-            if leaf.path in self.series.tallies:
+            if leaf.path in self.series.event_counters:
                 offset, width = int(self.kernel.offsets[index]), int(self.kernel.widths[index])
                 bits[offset // 64] &= ~np.uint64(((1 << width) - 1) << (offset % 64))
         object.__setattr__(self, "compared_bits", bits)

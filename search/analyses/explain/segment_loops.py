@@ -19,11 +19,11 @@ from kwalk.search.visited.keys import KeySpace, hash_of, key_at
 KIND_NEVER = 0
 """Never taken."""
 KIND_ROUTINE = 1
-"""Taken at any moment."""
+"""Taken at any time."""
 KIND_PROMPT = 2
-"""Taken at any moment; in a calm search at once, before all others."""
+"""Taken at any time; in a calm search at once, before all others."""
 KIND_IDLE_TIME = 3
-"""Taken at any moment; in a calm search only at rest."""
+"""Taken at any time; in a calm search only at rest."""
 KIND_EVENT = 4
 """An assumed event; in a calm search only at rest, in a patient one only in idle states."""
 KIND_RARE = 5

@@ -144,12 +144,12 @@ def _check_engine(entry: TaskTable, place: str) -> None:
 
 
 def memory_bytes(text: str, place: str) -> int:
-    """Return the bytes of a text such as "512MiB" or "2GiB"; "MB" and "GB" mean the same.
+    """Return the bytes of a text such as "512MiB" or "2GiB".
 
     Raises:
         UsageError: It is not such a text.
     """
-    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]+)?) ?([KMG])i?B", text)
+    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]+)?) ?([KMG])iB", text)
     if not found or float(found[1]) <= 0:
         raise UsageError(f"{place}: memory = {text!r} is not an amount. Write it as \"512MiB\" or \"2GiB\".")
     return int(float(found[1]) * UNITS[found[2]])

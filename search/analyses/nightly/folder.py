@@ -170,7 +170,7 @@ class RunFolder:
             )
         return found
 
-    def append_progress(self, moment: Mapping[str, Any]) -> None:
+    def append_progress(self, event: Mapping[str, Any]) -> None:
         """Append a line to the progress file.
 
         Raises:
@@ -178,7 +178,7 @@ class RunFolder:
         """
         try:
             with open(self.path / PROGRESS, "a", encoding="utf-8") as file:
-                file.write(json.dumps(moment) + "\n")
+                file.write(json.dumps(event) + "\n")
         except OSError as error:
             raise cannot_save(self.path / PROGRESS, error) from error
 

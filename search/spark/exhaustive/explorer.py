@@ -140,7 +140,7 @@ class DistributedExplorer(ExplorationResult):
         self.initial = sum(self.sizes[0])
         self.started = time.monotonic()
 
-    # Beginning, and going on.
+    # Begin, and continue.
 
     def _begin(self, buckets: int) -> None:
         """Write level 0, the initial states."""
