@@ -36,7 +36,7 @@ def kernel(solved, tmp_path, monkeypatch) -> Path:
     return next((tmp_path / "cache").rglob("*.zip"))
 
 
-def test_a_kernel_file_that_is_broken_is_compiled_anew_and_replaced(kernel, solved):
+def test_a_kernel_file_that_is_broken_is_compiled_again_and_replaced(kernel, solved):
     whole = kernel.read_bytes()
     halves = bytearray(whole)
     halves[200:400] = bytes(200)
@@ -47,7 +47,7 @@ def test_a_kernel_file_that_is_broken_is_compiled_anew_and_replaced(kernel, solv
 
 
 @pytest.mark.parametrize("names", ["", "[]", "{}", "[3, 4]", "[" * 10_000])
-def test_a_kernel_file_without_the_names_of_its_bounds_is_compiled_anew(kernel, solved, names):
+def test_a_kernel_file_without_the_names_of_its_bounds_is_compiled_again(kernel, solved, names):
     with zipfile.ZipFile(kernel, "w") as archive:
         archive.writestr("names.json", names)
     assert cache.load(kernel.stem) is None
@@ -120,7 +120,7 @@ def twice(tmp_path, monkeypatch) -> Callable[[], int]:
 
 @pytest.mark.parametrize("ending", [".nbi", ".nbc"])
 @pytest.mark.parametrize("content", [b"", b"garbage"])
-def test_a_compiled_loop_that_is_broken_is_compiled_anew_and_replaced(twice, tmp_path, ending, content):
+def test_a_compiled_loop_that_is_broken_is_compiled_again_and_replaced(twice, tmp_path, ending, content):
     assert (twice(), twice()) == (0, 1)
     broken = next((tmp_path / "__pycache__").glob(f"*{ending}"))
     broken.write_bytes(content)

@@ -75,7 +75,7 @@ def test_a_trace_of_another_version_of_the_model_is_tried_with_a_warning(kwalk, 
     assert ran.err.startswith("kwalk: 'old.itf.json': The model has changed since this trace was saved")
 
 
-def test_a_trace_whose_states_have_other_fields_is_taken_anew_or_refused(kwalk, refused, tmp_path):
+def test_a_trace_whose_states_have_other_fields_is_taken_again_or_refused(kwalk, refused, tmp_path):
     (tmp_path / "other.itf.json").write_text(json.dumps(page(bounds={"threads": 3})))
     ran = kwalk("replay", "other.itf.json")
     assert ran.code == 0 and "its steps are executed again" in ran.err and "NOT VIOLATED" in ran.out

@@ -96,7 +96,7 @@ def test_what_comes_eventually_is_not_looked_at_and_the_verdict_says_so(tmp_path
     assert (verdict.answer, verdict.stopped) == (Answer.UNDECIDED, StopReason.LIVENESS)
 
 
-def test_a_spent_budget_is_told_and_the_search_goes_on_to_the_same_end(tmp_path):
+def test_a_spent_budget_is_reported_and_the_search_continues_to_the_same_end(tmp_path):
     model = Model(SYNOD)
     expected = everything(levels(model, tmp_path, partitions=4))
     cut = levels(model, tmp_path, partitions=4, seconds=1e-9, command="kwalk exhaust synod --spark")

@@ -64,7 +64,7 @@ def test_lamports_mutex_has_the_published_states_with_the_steps_beyond_the_last_
     assert (verdict.generated_states or 0) + verdict.bounds_hit["last_clock"] == 2_729_079
 
 
-def test_no_claim_fails_where_voting_and_the_synod_have_the_published_states() -> None:
+def test_no_property_is_violated_where_voting_and_the_synod_have_the_published_states() -> None:
     voting = searched(VOTING, acceptors=3, values=2, ballots=3)
     synod = searched(SYNOD, "faithful", acceptors=3, values=2, ballots=2)
     assert (voting.distinct_states, voting.depth, voting.findings) == (6_752, 15, ())

@@ -90,7 +90,7 @@ def test_bounds_that_were_reached_are_counted_and_no_step_goes_past_them():
     assert not machine.counters.witnessed
 
 
-def test_a_stable_bad_state_is_found_only_when_the_system_is_quiet():
+def test_a_stable_bad_state_is_found_only_when_the_system_is_quiescent():
     model = Model(LOST_UPDATE)
     error = falsify(machine_for(model, model.properties_of("nothing_is_lost")))
     assert error.trace.length == 4

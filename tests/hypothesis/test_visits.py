@@ -60,7 +60,7 @@ def test_a_guard_after_an_effect_is_refused_with_the_name_of_the_action():
         Visit(model, model.initial[0]).attempt(model.instance("ring_then_wait(0)"))
 
 
-def test_a_state_that_was_forgotten_is_looked_at_anew():
+def test_a_state_that_was_forgotten_is_looked_at_again():
     model = Model(SCENARIOS[0])
     visits = VisitCache(model, capacity=1)
     first = visits.at(model.initial[0])

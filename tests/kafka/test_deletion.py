@@ -36,7 +36,7 @@ def test_a_deletion_leaves_nothing_of_the_topic():
     assert set(context.replica_states[0]) == {ReplicaState.NON_EXISTENT}
 
 
-def test_a_deletion_waits_for_a_dead_replica_and_goes_on_when_its_broker_starts():
+def test_a_deletion_waits_for_a_dead_replica_and_continues_when_its_broker_starts():
     schedule = by_hand()
     schedule.do("stop(1, 0)")
     schedule.do("client_deletes_topic(0)")

@@ -107,5 +107,5 @@ def test_all_properties_p1_to_p24_are_there():
 
 
 @pytest.mark.parametrize("name", PROPERTIES)
-def test_an_operator_is_told_what_to_look_for(name):
+def test_an_invariant_names_what_an_operator_looks_for(name):
     assert PROPERTIES[name].about and PROPERTIES[name].symptom and PROPERTIES[name].log

@@ -48,7 +48,7 @@ def test_the_only_isr_member_leads_no_more_when_its_disk_has_failed():
     assert leader_and_isr(schedule) == (None, {0})
 
 
-def test_a_deletion_hangs_while_a_disk_has_failed_and_goes_on_when_the_broker_has_its_logs_again():
+def test_a_deletion_hangs_while_a_disk_has_failed_and_continues_when_the_broker_has_its_logs_again():
     schedule = with_topic()
     schedule.do("stop(1, 0)")
     schedule.do("start_with_offline_logs(1)")

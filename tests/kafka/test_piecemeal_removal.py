@@ -45,7 +45,7 @@ def test_the_next_controller_completes_a_deletion_whose_states_are_gone():
     assert not schedule.violated("no_stray")
 
 
-def test_before_kafka_6650_nobody_can_complete_it():
+def test_before_kafka_6650_no_controller_can_complete_it():
     schedule = half_deleted(offline_without_leadership=False)
     schedule.restart(0)
     context = schedule.cluster.controller_of(1).topics[0]
@@ -73,7 +73,7 @@ def raised() -> Schedule:
     return schedule
 
 
-def test_nobody_notices_an_interrupted_removal_until_the_controller_moves_and_leader_epochs_begin_again():
+def test_an_interrupted_removal_shows_only_when_the_controller_moves_and_leader_epochs_begin_again():
     schedule = raised()
     schedule.do("remove_partition_states_by_hand(0)")
     assert schedule.cluster.replica_of(0, 0, 0).is_leader

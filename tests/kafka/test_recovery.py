@@ -39,13 +39,13 @@ def test_in_3_0_a_deletion_that_meets_a_stray_log_never_ends():
     assert stable.length == trace.length
 
 
-def test_before_offline_replicas_were_told_apart_a_deletion_hangs_as_well():
+def test_before_offline_replicas_were_distinguished_a_deletion_hangs_as_well():
     _, verdict, endless = recovery(TOPIC_DELETION, "2.8.2", offline_without_leadership=False)
     assert verdict.answer is Answer.VIOLATED
     assert "deletion_eventually_ends(0)" in endless
 
 
-def test_where_nobody_is_elected_a_failover_never_ends():
+def test_where_no_controller_is_elected_a_failover_never_ends():
     without = evolve(TOPIC_DELETION, actions=tuple(a for a in TOPIC_DELETION.actions if a is not reelect))
     _, verdict, endless = recovery(without, "2.8.2")
     assert endless["failover_eventually_ends()"] > 0
@@ -53,7 +53,7 @@ def test_where_nobody_is_elected_a_failover_never_ends():
     assert trace.loop == trace.length
 
 
-def test_where_nobody_handles_an_event_it_waits_for_ever():
+def test_an_event_that_no_controller_handles_waits_infinitely():
     (story,) = (scenario for scenario in HEALTHY if scenario.name == "healthy-cluster")
     small = evolve(story, bounds={**story.bounds, "partitions": 1, "new_expansions": 0})
     without = evolve(small, actions=tuple(a for a in small.actions if a is not broker_startup))

@@ -57,7 +57,7 @@ OPERATOR = (
 )  # fmt: skip
 
 
-def test_brokers_go_on_with_a_topic_whose_znode_is_removed():
+def test_brokers_keep_a_topic_whose_znode_is_removed():
     schedule = settled("runbook-remove-topic")
     schedule.do("runbook_removes_topic(0)")
     assert not schedule.cluster.zookeeper.topics[0].exists and is_finished_in(schedule)

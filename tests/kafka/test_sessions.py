@@ -39,7 +39,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("scenario", "variant", "flags", "states", "lengths"), CASES)
-def test_each_fix_closes_what_it_claims_within_the_same_bounds(scenario, variant, flags, states, lengths):
+def test_each_fix_closes_what_it_is_meant_to_within_the_same_bounds(scenario, variant, flags, states, lengths):
     verdict = searched(scenario, variant, **flags)
     assert (verdict.distinct_states, shortest(verdict)) == (states, lengths)
 

@@ -45,7 +45,7 @@ def test_no_controller_finishes_its_failover_while_two_topics_have_one_id():
         assert not schedule.cluster.controller_of(broker).is_active
 
 
-def test_they_do_again_when_somebody_has_written_another_id():
+def test_they_do_again_when_another_id_was_written():
     schedule = with_two_topics()
     schedule.do("write_topic_id(1, 0)")
     schedule.take("delete_controller()")

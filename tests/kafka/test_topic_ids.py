@@ -53,7 +53,7 @@ def test_a_version_flag_is_on_from_the_release_that_brought_it():
     assert "async_metadata_flush" not in VARIANTS["2.8.2"]
 
 
-def test_before_2_8_no_id_is_minted_and_nobody_overwrites_the_expansion():
+def test_before_2_8_no_id_is_minted_and_no_client_overwrites_the_expansion():
     model = Model(STORIES["old-client-expansion"], "2.5.0", {"brokers": 2, "restarts": 0})
     names = ("replica_id_matches_zookeeper", "topic_id_stable", "context_agrees", "no_partition_lost")
     verdict = exhaust(model, properties=tuple(prop for name in names for prop in model.properties_of(name)))

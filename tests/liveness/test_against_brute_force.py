@@ -23,7 +23,7 @@ def verdict(world):
     return exhaust(world[0], keep_going=True)
 
 
-def test_a_claim_is_violated_where_some_walk_waits_for_ever(world, verdict):
+def test_a_property_is_violated_where_some_walk_waits_infinitely(world, verdict):
     found = {finding.prop: finding.count for finding in verdict.findings}
     expected = {key: len(brute.endless_from()) for key, brute in world[1].items()}
     assert found == {key: count for key, count in expected.items() if count}
@@ -31,7 +31,7 @@ def test_a_claim_is_violated_where_some_walk_waits_for_ever(world, verdict):
     assert verdict.answer is Answer.VIOLATED
 
 
-def test_waits_that_only_a_bound_makes_endless_are_told_apart(world, verdict):
+def test_waits_that_only_a_bound_makes_infinite_are_distinguished(world, verdict):
     stuck = {note.partition(":")[0] for note in verdict.notes if "only because of a bound (height)" in note}
     assert stuck == {key for key, brute in world[1].items() if brute.is_stuck()}
     assert len(stuck) >= 3

@@ -36,7 +36,7 @@ def test_long_states_are_looked_through_as_well():
     assert (long.findings, long.notes, long.premises) == (short.findings, short.notes, short.premises)
 
 
-def test_and_not_if_nobody_has_to_pass_the_token_on():
+def test_and_not_if_no_process_has_to_pass_the_token_on():
     lazy = Actor("detection", system=False)
     others = [action for action in EWD840.actions if action.by is not COMPUTATION]
     idle = [Action(a.function, lazy, a.description, a.source, a.tags) for a in others]

@@ -36,13 +36,13 @@ def test_an_engine_that_cannot_decide_says_so_and_answers_nothing(engine):
     assert any("value_arrives" in note and "`kwalk exhaust` does" in note for note in verdict.notes)
 
 
-def test_walks_answer_for_the_other_claims_only():
+def test_walks_answer_for_the_other_properties_only():
     verdict = walk(Model(BOTH), walks=50)
     assert (verdict.answer, verdict.strength) == (Answer.HOLDS, Strength.SAMPLED)
     assert verdict.properties == tuple(invariant.name for invariant in ALTERNATING_BIT.properties)
 
 
-def test_a_proof_of_the_other_claims_is_no_proof_of_all():
+def test_a_proof_of_the_other_properties_is_no_proof_of_all():
     one = next(i for i in ALTERNATING_BIT.properties if i.name == "arrivals_alternate")
     model = Model(evolve(ALTERNATING_BIT, properties=(one, value_arrives)))
     assert prove(model, properties=model.properties_of("arrivals_alternate")).answer is Answer.HOLDS
@@ -59,7 +59,7 @@ def test_a_lasso_is_not_shrunk():
         shrink(Model(LOSSY), trace)
 
 
-def test_a_violated_safety_claim_ends_the_search_before_waits_are_looked_at():
+def test_a_violated_safety_property_ends_the_search_before_waits_are_looked_at():
     verdict = exhaust(Model(SLEEPERS, "one-wait-set"))
     assert verdict.answer is Answer.DEADLOCK
     assert "sleeper_wakes(0) is not settled: its waits were not searched (violation)." in verdict.notes

@@ -21,7 +21,7 @@ def searched(kwalk):
     return kwalk("exhaust", REFERENCE)
 
 
-def test_the_text_marks_where_it_goes_on_for_ever(searched):
+def test_the_text_marks_where_the_loop_begins(searched):
     assert searched.code == 12
     lines = searched.out.splitlines()
     assert lines[0] == "VIOLATED  value_arrives()  in 7 steps, the last 6 repeated forever"
@@ -79,6 +79,6 @@ def test_where_nothing_happens_any_more_the_story_says_so():
     assert story.why.stable
 
 
-def test_a_loop_of_one_step_is_told_as_one():
+def test_a_loop_of_one_step_is_shown_as_one():
     story = story_of(Model(LOSSY), exhaust(Model(LOSSY)).counterexample)
     assert LoopStart(story.steps[:1]).text == "step 1 repeats forever"

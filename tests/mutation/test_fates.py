@@ -96,12 +96,12 @@ def test_a_crash_happens_at_the_end_of_its_way(baseline, outcomes):
         model.attempt(model.instance("look()"), state)
 
 
-def test_a_claim_that_fails_without_any_mistake_kills_nothing(baseline, outcomes):
+def test_a_property_that_fails_without_any_mistake_kills_nothing(baseline, outcomes):
     assert [finding.prop for finding in baseline.verdict.findings] == ["never_dusty()"]
     assert "never_dusty()" not in {outcome.prop for outcome in outcomes.values()}
 
 
-def test_a_claim_means_the_same_in_a_mutant_although_it_calls_the_function_with_the_mistake(baseline):
+def test_a_property_means_the_same_in_a_mutant_although_it_calls_the_function_with_the_mistake(baseline):
     mutant = next(m for m in mutants_on([baseline]) if m.after == "return not bakery.baked > bakery.sold")
     model, start = MutatedModel(baseline.model, mutant), baseline.model.initial[0]
     buy, (sold_out,) = model.instance("buy()"), model.properties_of("sold_out")

@@ -46,7 +46,7 @@ def test_equal_lines_give_mutants_of_different_names(tmp_path):
     assert [m.occurrence for m in mutants if m.operator.name == "dropped-effect"] == [0, 1]
 
 
-def test_all_functions_that_actions_come_to_have_mutants_and_claims_have_none(baseline):
+def test_all_functions_that_actions_come_to_have_mutants_and_properties_have_none(baseline):
     names = {mutant.function.__name__ for mutant in mutants_on([baseline])}
     assert names == {"heat", "bake", "buy", "make_dust", "look", "sweep", "anything_left"}
 

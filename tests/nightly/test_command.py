@@ -56,7 +56,7 @@ def test_what_makes_no_sense_is_refused(kwalk, words, expected):
     assert (ran.code, ran.out) == (2, "") and expected in ran.err
 
 
-def test_a_run_is_quiet_off_a_terminal_and_names_its_files(kwalk, tmp_path, monkeypatch):
+def test_a_run_shows_no_progress_off_a_terminal_and_names_its_files(kwalk, tmp_path, monkeypatch):
     config, out = tmp_path / "night.toml", tmp_path / "run"
     config.write_text(LOST_UPDATE)
     with without_spark(monkeypatch):

@@ -100,7 +100,7 @@ def test_an_executor_of_another_cpu_gets_code_of_its_own(spark, small, tmp_path,
     assert part(facts(tmp_path / "run")) == part(undisturbed)
 
 
-def test_a_kernel_that_does_not_load_is_compiled_anew(spark, small, tmp_path, undisturbed, monkeypatch):
+def test_a_kernel_that_does_not_load_is_compiled_again(spark, small, tmp_path, undisturbed, monkeypatch):
     pack = TaskPayload.pack
 
     def harmed(payload):

@@ -99,7 +99,7 @@ def test_a_scheduler_that_ends_a_run_is_an_interrupt(tmp_path, monkeypatch):
     assert (result.state, len(result.rows), signal.getsignal(signal.SIGTERM)) == ("interrupted", 1, before)
 
 
-def test_an_interrupted_run_is_whole_and_goes_on(cut_short, undisturbed):
+def test_an_interrupted_run_is_whole_and_is_resumed(cut_short, undisturbed):
     before = RunFolder(cut_short).manifest()
     assert (before["state"], {task["state"] for task in before["tasks"]}) == ("interrupted", {"cut"})
     assert resume_run(cut_short).state == "complete"
@@ -145,7 +145,7 @@ def test_nothing_is_left_to_do_in_a_complete_run(tmp_path, monkeypatch, undistur
 
 
 @pytest.mark.parametrize("full_at", [9, 50])
-def test_a_full_disk_ends_a_run_which_goes_on_when_there_is_space(tmp_path, monkeypatch, undisturbed, full_at):
+def test_a_full_disk_ends_a_run_which_is_resumed_when_there_is_space(tmp_path, monkeypatch, undisturbed, full_at):
     out, synced, fsync = tmp_path / "run", [], os.fsync
 
     def full(handle):

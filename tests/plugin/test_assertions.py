@@ -92,7 +92,7 @@ def test_the_options_of_the_run_hold_where_a_test_says_nothing(options):
         assert "4 steps" in str(failure(assert_holds, LOST_UPDATE, variant="no-lock", bounds={"threads": 2}))
 
 
-def test_the_same_trace_is_told_once_for_the_end_of_the_run(options):
+def test_the_same_trace_is_listed_once_at_the_end_of_the_run(options):
     failure(assert_holds, LOST_UPDATE, "nothing_is_lost")
     assert [line.split(": ")[0] for line in options.saved] == ["nothing_is_lost, lost-update"]
 

@@ -186,7 +186,7 @@ def wait_for(happens):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_an_audit_that_is_killed_goes_on(tmp_path, workers):
+def test_an_audit_that_is_killed_is_resumed(tmp_path, workers):
     words = [
         sys.executable,
         "-m",

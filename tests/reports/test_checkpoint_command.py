@@ -17,7 +17,7 @@ def commands():
     return [shlex.split(line)[1:] for line in lines if "topic-id-core" in line][:2]
 
 
-def test_following_the_page_saves_a_checkpoint_and_goes_on_from_it(kwalk, tmp_path):
+def test_following_the_page_saves_a_checkpoint_and_resumes_it(kwalk, tmp_path):
     begin, go_on = commands()
     first = kwalk(*begin)
     printed = " ".join(first.out.split())
@@ -48,7 +48,7 @@ def test_options_of_checkpoints_need_a_folder_for_them(kwalk, words):
     assert ran.code == 2 and f"{words[0]} needs a folder of checkpoints" in ran.err
 
 
-def test_where_there_is_nothing_to_go_on_from_that_is_said(kwalk):
+def test_where_there_is_nothing_to_resume_the_message_says_so(kwalk):
     ran = kwalk("exhaust", "die-hard", "--checkpoint", "saved", "--resume")
     assert (
         ran.code == 2

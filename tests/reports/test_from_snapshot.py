@@ -41,7 +41,7 @@ def test_the_trace_replays_without_the_snapshot_and_with_its_names(kwalk, survey
         assert "The model has changed" not in kwalk(command, trace).err  # the snapshot checks fewer properties
 
 
-def test_a_snapshot_without_danger_is_told_to_be_so(kwalk, survey):
+def test_a_snapshot_without_danger_is_reported_as_such(kwalk, survey):
     found = kwalk("hunt", SURVEYED, "--from", survey(), *SAFE, "--json").object
     assert (found["verdict"], found["diagnosis"]) == ("holds", ["Dogs are no danger."])
     assert found["facts"] == ["A street with 2 houses."]

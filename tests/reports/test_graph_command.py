@@ -69,7 +69,7 @@ def test_what_is_special_about_a_state_shows_in_its_frame(kwalk):
     assert red == {name for name, state in drawn.items() if any(line.startswith("violates") for line in label(state))}
 
 
-def test_a_step_that_violates_a_claim_is_red(kwalk):
+def test_a_step_that_violates_a_property_is_red(kwalk):
     ran = kwalk("graph", REFERENCE, *SMALL, "--property", "boxes_only_fill", "--most", 1000)
     drawn = picture(ran)
     red = [name for name, edge in drawn.edges.items() if "color" in edge]
@@ -128,7 +128,7 @@ def test_initial_states_say_how_they_differ():
     assert initial == [["at 0", "weather sun"], ["at 1", "weather sun"], ["at 1", "weather rain"]]
 
 
-def test_idle_steps_of_one_action_are_told_as_one(kwalk):
+def test_idle_steps_of_one_action_are_drawn_as_one(kwalk):
     drawn = picture(kwalk("graph", "two-phase-commit"))
     labels = {line for (one, other), edge in drawn.edges.items() if one == other for line in label(edge)}
     one = {f"{name}({number}), idle" for name in RECEIVED for number in range(3)}

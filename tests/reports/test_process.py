@@ -38,7 +38,7 @@ def test_a_process_ends_with_its_code_when_all_is_printed_and_threads_and_regist
     assert (end.returncode, end.stdout, end.stderr) == (12, "main thread\nregistered\n", "")
 
 
-def test_an_exception_that_nobody_expected_is_shown():
+def test_an_unexpected_exception_is_shown():
     end = ended("raise ValueError('odd')")
     assert (end.returncode, end.stdout) == (1, "main thread\nregistered\n")
     assert end.stderr.startswith("Traceback") and end.stderr.endswith("ValueError: odd\n")

@@ -66,7 +66,7 @@ def test_json_of_what_holds_has_no_counterexample(kwalk):
     assert found["bounds"]["seals"] == 1 and found["bounds_hit"]["seals"] > 0
 
 
-def test_keep_going_counts_everything_and_saves_a_trace_of_each_violated_claim(kwalk, tmp_path):
+def test_keep_going_counts_everything_and_saves_a_trace_of_each_violated_property(kwalk, tmp_path):
     ran = kwalk("exhaust", REFERENCE, "--keep-going", "--property", "nothing_is_lost", "--json")
     properties = [finding["property"] for finding in ran.object["findings"]]
     assert sorted(properties) == ["nothing_is_lost(0)", "nothing_is_lost(1)", "nothing_is_lost(2)"]
@@ -87,7 +87,7 @@ def test_many_findings_are_read_as_a_few_shapes_each_with_its_trace(kwalk):
     assert found["clusters"][0]["steps"][:2] == ["expand()", "controller_fails()"]
 
 
-def test_nothing_is_grouped_where_nobody_wants_it(kwalk):
+def test_nothing_is_grouped_where_it_is_not_wanted(kwalk):
     assert kwalk("walk", TOPIC_ID_CORE, "--walks", 50, "--json").object["clusters"] == []
     assert "SHAPES" not in kwalk("walk", TOPIC_ID_CORE, "--walks", 50, "--keep-going", "--minimize", 0).out
 

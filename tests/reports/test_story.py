@@ -25,19 +25,19 @@ def test_unfolded_a_story_has_every_step():
     assert len(chapters(unfold=True)) == len(LOST)
 
 
-def test_a_system_step_that_changes_what_the_claim_reads_is_never_routine():
+def test_a_system_step_that_changes_what_the_property_reads_is_never_routine():
     two = ("post(0, FIRST)", "post(0, FIRST)", "let_dog_out(0)", "deliver()", "drive()", "deliver()")
     story = story_of(model(), trace(two, "nothing_is_lost(1)"))
     assert [step.number for step in story.steps if step.routine] == [5]
 
 
-def test_changes_that_the_claim_reads_come_first():
+def test_changes_that_the_property_reads_come_first():
     last = story_of(model(), trace()).steps[-1]
     assert str(last.changes[0]) == "lost {} → {A}"
     assert [line.matters for line in last.changes] == [True, False, False]
 
 
-def test_why_names_the_claim_and_the_values_that_decide_it():
+def test_why_names_the_property_and_the_values_that_decide_it():
     why = story_of(model(), trace()).why
     assert (why.text, why.decisive, why.stable) == ("No seal is ever lost.", (("lost", "{A}"),), False)
 
@@ -47,7 +47,7 @@ def test_a_stable_bad_state_is_called_so():
     assert (story.headline, story.why.stable) == ("BAD STABLE STATE", True)
 
 
-def test_a_trace_without_a_claim_is_a_sample_unless_nothing_can_follow():
+def test_a_trace_without_a_property_is_a_sample_unless_nothing_can_follow():
     assert story_of(model(), trace(("post(0, FIRST)",), None)).headline == "SAMPLE"
 
 

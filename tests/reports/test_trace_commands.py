@@ -51,7 +51,7 @@ def test_the_exit_code_is_that_of_the_last_state(kwalk, saved, actions, prop, co
     assert kwalk("replay", saved(trace(actions, prop))).code == code
 
 
-def test_a_trace_of_a_model_that_had_fewer_fields_is_taken_anew(kwalk, saved):
+def test_a_trace_of_a_model_that_had_fewer_fields_is_taken_again(kwalk, saved):
     vectors = [" ".join(map(str, state[1:])) for state in trace().states]
     ran = kwalk("replay", saved(vectors=vectors, fingerprint="older"))
     assert ran.code == 12 and "its steps are executed again from an initial state of the model" in ran.err
@@ -60,12 +60,12 @@ def test_a_trace_of_a_model_that_had_fewer_fields_is_taken_anew(kwalk, saved):
     assert lost.code == 2 and "executed again" not in lost.err
 
 
-def test_a_trace_whose_claim_holds_now_ends_with_0_and_says_so(kwalk, saved):
+def test_a_trace_whose_property_holds_now_ends_with_0_and_says_so(kwalk, saved):
     ran = kwalk("replay", saved(property="nothing_is_lost(2)"))
     assert ran.code == 0 and "it is no longer violated" in ran.out
 
 
-def test_a_healed_claim_is_not_headlined_as_violated(kwalk, saved):
+def test_a_healed_property_is_not_headlined_as_violated(kwalk, saved):
     assert kwalk("replay", saved(property="nothing_is_lost(2)")).out.startswith("NOT VIOLATED  ")
 
 

@@ -165,7 +165,7 @@ def test_a_vector_that_is_no_state_is_named(vector, why, tmp_path):
     assert why in replay(found.model, found.trace).mismatch
 
 
-def test_a_claim_that_does_not_exist_is_refused(tmp_path):
+def test_a_property_that_does_not_exist_is_refused(tmp_path):
     found = opened(tmp_path, property="nothing_burns(0)")
     with pytest.raises(UsageError, match="no such property"):
         replay(found.model, found.trace)

@@ -162,7 +162,7 @@ def interrupted_after(count):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_an_interrupted_audit_goes_on_where_it_was(workers):
+def test_an_interrupted_audit_continues_where_it_was(workers):
     save, saved = interrupted_after(3)
     first = audit(cells_of(FIXES), BUDGET, save=save, workers=workers)
     assert sum(not row.is_decided for row in first) >= 2
@@ -187,7 +187,7 @@ def test_what_was_kept_of_another_model_or_with_less_time_is_not_taken_over(monk
     assert len(saves) == 3
 
 
-def test_a_kept_trace_that_plain_python_does_not_confirm_is_searched_anew():
+def test_a_kept_trace_that_plain_python_does_not_confirm_is_searched_again():
     saved = {}
     audit(cells_of([CHECK_FIX]), BUDGET, save=saved.update)
     actions = {key: (*outcome.trace.actions[:-1], "expire()") for key, outcome in saved.items()}
@@ -197,7 +197,7 @@ def test_a_kept_trace_that_plain_python_does_not_confirm_is_searched_anew():
     assert len(saves) == 2 and table(rows) == TABLE[3:4]
 
 
-def test_a_worker_that_dies_is_told_and_what_was_finished_is_kept(monkeypatch):
+def test_a_worker_that_dies_is_reported_and_what_was_finished_is_kept(monkeypatch):
     def die(cell, options):
         os.kill(os.getpid(), signal.SIGKILL)
 

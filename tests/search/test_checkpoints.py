@@ -55,7 +55,7 @@ def test_a_search_that_is_killed_at_ten_random_moments_ends_as_if_it_were_not(su
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_spent_budget_saves_a_checkpoint_and_names_the_command_that_goes_on(subject, undisturbed, workers, tmp_path):
+def test_a_spent_budget_saves_a_checkpoint_and_names_the_command_to_resume(subject, undisturbed, workers, tmp_path):
     saved = begun(subject, tmp_path / "a place", workers=3 - workers, command="kwalk exhaust X")
     again = f"kwalk exhaust X --checkpoint '{tmp_path}/a place' --resume"
     note = f"Checkpoint saved: {tmp_path}/a place, with {saved.distinct_states:,} states; resume with: {again}"
@@ -68,7 +68,7 @@ def test_a_spent_budget_saves_a_checkpoint_and_names_the_command_that_goes_on(su
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_search_that_ran_out_of_memory_goes_on_with_more(subject, undisturbed, tmp_path):
+def test_a_search_that_ran_out_of_memory_continues_with_more(subject, undisturbed, tmp_path):
     first = searched(subject, CheckpointOptions(tmp_path / "saved"), memory_bytes=3_000_000)
     assert first.qualifier == "memory budget of 0.00279 GiB"
     start = f"Ran out of the memory budget of 0.00279 GiB at {first.distinct_states:,} states, depth {first.depth}: "
@@ -184,7 +184,7 @@ def small_disk():
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_a_full_disk_leaves_the_checkpoint_before_and_the_search_goes_on(subject, undisturbed, small_disk, tmp_path):
+def test_a_full_disk_leaves_the_checkpoint_before_and_the_search_continues(subject, undisturbed, small_disk, tmp_path):
     first = begun(subject, tmp_path / "saved", seconds=None, memory_bytes=3_000_000)
     small_disk((tmp_path / "saved" / "keys").stat().st_size)
     second = searched(subject, CheckpointOptions(tmp_path / "saved", every=0.0, resume=True), memory_bytes=6_000_000)

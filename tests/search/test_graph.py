@@ -167,7 +167,7 @@ def test_an_end_is_dead_or_blocked_by_a_bound_only():
     assert [dead] == found
 
 
-def test_only_the_claims_asked_for_are_looked_at(small):
+def test_only_the_properties_asked_for_are_looked_at(small):
     assert (
         statistics_of(explore(small, properties=small.properties_of("no_more_delivered_than_written"))).violations == {}
     )
@@ -184,7 +184,7 @@ def test_a_step_out_of_its_domain_says_how_to_come_there():
         explore(Model(BROKEN), most=ALL)
 
 
-def test_a_bug_of_the_model_is_told_with_the_action():
+def test_a_bug_of_the_model_is_reported_with_the_action():
     model = Model(evolve(WALK, actions=(ahead, trip), bounds={"steps": 3, "sides": 1}))
     with pytest.raises(DomainError, match=r"^trip\(0\) cannot be run.*This happens after 1 steps: ahead\(\)\.$"):
         explore(model)

@@ -73,7 +73,7 @@ def test_visited_states_of_any_length_are_kept_exactly_while_all_their_tables_gr
 
 
 @pytest.mark.parametrize("words", [2, 4, 5, 8, 9, 12])
-def test_visited_states_whose_hashes_collide_are_told_apart(words):
+def test_visited_states_whose_hashes_collide_are_distinguished(words):
     rows = np.zeros((2000, words), np.uint64)
     rows[:, 0] = FIRST_FACTOR
     rows[:, 1] = np.arange(2000) if words == 2 else FIRST_FACTOR
@@ -84,7 +84,7 @@ def test_visited_states_whose_hashes_collide_are_told_apart(words):
     assert visited.rows(list(range(2000))).tolist() == rows.tolist()
 
 
-def test_keys_that_differ_in_one_bit_only_are_told_apart():
+def test_keys_that_differ_in_one_bit_only_are_distinguished():
     known = states(2)
     keys = np.zeros((129, 2), np.uint64)
     for bit in range(128):

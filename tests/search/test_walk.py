@@ -107,7 +107,7 @@ def test_where_a_bound_disables_a_step_another_one_is_taken_and_the_hit_is_count
 # What a run counts.
 
 
-def test_counts_are_those_of_the_walks_told_one_by_one(model, kernel):
+def test_counts_are_those_of_the_walks_one_by_one(model, kernel):
     plan = plan_of(model, kernel, seed=5, depth=12)
     every = tuple(range(kernel.properties))
     counted = run_chunk(kernel, SimulationPlan(plan.starts, every, seed=5, depth=12), range(80), collect=True)
@@ -128,7 +128,7 @@ def test_counts_are_those_of_the_walks_told_one_by_one(model, kernel):
         assert counted.premises[prop.index] == sum(model.truth(prop, *w) is not None for w in where)
 
 
-def test_findings_are_the_first_violating_step_of_each_claim_in_each_walk(model, kernel):
+def test_findings_are_the_first_violating_step_of_each_property_in_each_walk(model, kernel):
     plan = plan_of(model, kernel, seed=5, depth=12)
     every = SimulationPlan(plan.starts, tuple(range(kernel.properties)), seed=5, depth=12)
     found = run_chunk(kernel, every, range(120), collect=True).findings
@@ -192,7 +192,7 @@ def test_without_a_violation_the_answer_is_sampled_only(model, kernel):
     assert (verdict.answer, verdict.strength, verdict.walks) == (Answer.HOLDS, Strength.SAMPLED, 50)
 
 
-def test_reachable_claims_are_told_and_never_violated(model, kernel):
+def test_reachable_properties_are_reported_and_never_violated(model, kernel):
     properties = (*model.properties_of("visits"), *model.properties_of("nine_delivered"))
     verdict = walk(model, kernel=kernel, properties=properties, walks=200, depth=30)
     assert verdict.answer is Answer.HOLDS
@@ -258,7 +258,7 @@ def test_more_than_64_instances_are_chosen_alike():
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_walks_that_take_long_go_on_with_a_faster_kernel(monkeypatch, workers):
+def test_walks_that_take_long_continue_with_a_faster_kernel(monkeypatch, workers):
     model, found = post_office(), []
     swift = kernel_for(model)
     slow = evolve(swift, faster=lambda: swift)

@@ -25,7 +25,7 @@ def test_following_the_page_prints_what_it_shows(capsys, tmp_path, monkeypatch) 
     assert len(list((tmp_path / "found").glob("*.itf.json"))) == 1
 
 
-def test_every_verdict_is_told_with_its_exit_code() -> None:
+def test_every_verdict_is_listed_with_its_exit_code() -> None:
     page = PAGE.read_text(encoding="utf-8")
     for fit in Fit:
         line = next(line for line in page.splitlines() if line.startswith(f"| `{fit.value.upper()}` |"))

@@ -34,7 +34,7 @@ def test_every_capture_is_an_initial_state_of_the_model(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [n for n in FILES if "stopped" not in n and not n.startswith("scenario-03-0")])
-def test_a_cluster_that_was_left_alone_is_quiet(name: str) -> None:
+def test_a_cluster_that_was_left_alone_is_quiescent(name: str) -> None:
     model, _ = only_state(read_snapshot(FILES[name]))
     assert model.is_quiescent(model.initial[0])
 
@@ -74,7 +74,7 @@ def test_the_controller_remembers_the_id_that_the_old_client_erased() -> None:
     assert controller.topics[0].topic_id == cluster.replica_of(0, 0, 0).topic_id == 0
 
 
-def test_removed_files_leave_two_initial_states_as_nobody_sees_what_a_running_broker_remembers() -> None:
+def test_removed_files_leave_two_initial_states_as_no_capture_shows_what_a_running_broker_remembers() -> None:
     reading = read_snapshot(FILES["scenario-03-01-files-removed-running"])
     model = model_of(reading)
     memories = {tuple(broker.replicas[0][0].topic_id for broker in model.state(v).brokers) for v in model.initial}

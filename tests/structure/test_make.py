@@ -76,7 +76,7 @@ def test_no_python_at_all_is_refused_with_what_to_do(clone):
     assert "kwalk needs Python 3.11 or newer" in ran.stderr
 
 
-def test_a_folder_that_was_moved_is_set_up_anew(clone):
+def test_a_folder_that_was_moved_is_set_up_again(clone):
     set_up(clone, 0)
     moved = clone.rename(clone.with_name("moved"))
     ran = make(moved, "setup", "PYTHON=")

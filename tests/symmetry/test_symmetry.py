@@ -74,7 +74,7 @@ def test_members_in_every_kind_of_field_are_renamed(party):
     assert (whole.distinct_states, fewer.distinct_states) == (451_376, 75_341)
 
 
-def test_a_claim_that_nothing_can_show_is_missed_in_both(party):
+def test_a_property_that_nothing_can_show_is_missed_in_both(party):
     _, whole, fewer = party
     missing = [{f.prop for f in verdict.findings if f.trace is None} for verdict in (whole, fewer)]
     assert missing[0] == missing[1] == {f"somebody_is_liked_back({n}, {n})" for n in range(3)}

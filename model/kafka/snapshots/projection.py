@@ -20,7 +20,7 @@ NONE = -1
 """How vectors write None."""
 
 
-NOBODY = "none"
+NONE_LABEL = "none"
 
 
 TOPIC = "zookeeper.topics[0]"
@@ -55,9 +55,9 @@ class Numbering:
 
     def broker_label(self, number: int | None) -> str:
         """The real id of a broker."""
-        return NOBODY if number is None else str(self.brokers[number])
+        return NONE_LABEL if number is None else str(self.brokers[number])
 
-    def id_label(self, number: int | None, absent: str = NOBODY) -> str:
+    def id_label(self, number: int | None, absent: str = NONE_LABEL) -> str:
         """The real topic id, or `absent` for None; one that the series does not show is named by its number."""
         if number is None:
             return absent
@@ -213,7 +213,7 @@ def partition_facts(capture: Capture, numbering: Numbering, partition: int) -> I
 def _leader(numbering: Numbering, partition: int, state: CapturedPartitionState, name: str) -> Fact:
     return Fact(
         f"leader of {name}",
-        NOBODY if state.leader is None else str(state.leader),
+        NONE_LABEL if state.leader is None else str(state.leader),
         (where(f"{TOPIC}.states[{partition}].leader", numbering.broker(state.leader)),),
         lambda cluster: numbering.broker_label(cluster.zookeeper.state_of(0, partition).leader),
     )
@@ -307,4 +307,4 @@ def _number(number: int | None) -> str:
 
 
 def _list(brokers: Iterator[int] | tuple[int, ...]) -> str:
-    return ", ".join(str(broker) for broker in sorted(brokers)) or NOBODY
+    return ", ".join(str(broker) for broker in sorted(brokers)) or NONE_LABEL

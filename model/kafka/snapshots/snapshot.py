@@ -58,7 +58,7 @@ AGREEMENT = (
     "replica_id_matches_zookeeper", "replicas_converge", "topic_id_stable", "zk_id_not_erased", "context_agrees",
 )  # fmt: skip
 """Properties that latent damage violates already."""
-NOBODY = {"old_creations": 0, "new_creations": 0, "expansions": 0, "new_expansions": 0, "topics": 1}
+NO_CLIENTS = {"old_creations": 0, "new_creations": 0, "expansions": 0, "new_expansions": 0, "topics": 1}
 """Bounds without new topics and expansions: the search is about the consequences of the present state."""
 
 
@@ -77,7 +77,7 @@ def read_snapshot(path: str | os.PathLike[str] | bytes) -> Reading:
 def _empty(capture: Capture, diagnosis: Diagnosis) -> Reading:
     brokers = tuple(capture.brokers)[:3]
     return Reading(
-        bounds={**NOBODY, "brokers": len(brokers), "partitions": 1, "topic_ids": 1, "failovers": 1, "restarts": 1},
+        bounds={**NO_CLIENTS, "brokers": len(brokers), "partitions": 1, "topic_ids": 1, "failovers": 1, "restarts": 1},
         labels={BROKERS.name: tuple(str(broker) for broker in brokers)},
         initial=_starting(partial(arrange_without_topics, capture=capture, brokers=brokers)),
         variant=capture.version,
@@ -98,7 +98,7 @@ def _reading(inferred: InferredState, diagnosis: Diagnosis) -> Reading:
     }
     certain = _starting(partial(arrange, inferred=inferred, memory=InferredMemory.NO_ID))
     return Reading(
-        bounds={**NOBODY, **bounds},
+        bounds={**NO_CLIENTS, **bounds},
         labels=_labels(focus, ids),
         initial=_either_memory(inferred) if memory_is_uncertain(inferred) else certain,
         variant=inferred.capture.version,

@@ -31,7 +31,7 @@ def everything(request, model):
     return exhaust(model, kernel=KERNELS[request.param](model), keep_going=True)
 
 
-def test_states_steps_depth_and_quiet_states_are_those_of_a_plain_search(everything, expected):
+def test_states_steps_depth_and_quiescent_states_are_those_of_a_plain_search(everything, expected):
     assert everything.distinct_states == len(expected.depths)
     assert everything.generated_states == expected.generated
     assert everything.depth == max(expected.depths.values())
@@ -53,7 +53,7 @@ def test_bounds_hit_are_counted_by_name(everything, expected):
     assert set(everything.bounds_hit) == {"bag", "letters"}
 
 
-def test_premises_and_violations_are_counted_for_every_claim(everything, expected, model):
+def test_premises_and_violations_are_counted_for_every_property(everything, expected, model):
     assert everything.premises == {prop.key: expected.premises[prop.key] for prop in model.properties}
     violated = {c.key: expected.violated[c.key] for c in model.properties if c.kind is not Kind.REACHABLE}
     counted = {finding.prop: finding.count for finding in everything.findings if finding.trace}
@@ -61,7 +61,7 @@ def test_premises_and_violations_are_counted_for_every_claim(everything, expecte
     assert {"never_three_delivered()", "nothing_is_lost()", "bag_grows_slowly()"} <= set(counted)
 
 
-def test_each_violated_claim_has_a_shortest_trace_that_plain_python_confirms(everything, expected, model):
+def test_each_violated_property_has_a_shortest_trace_that_plain_python_confirms(everything, expected, model):
     for finding in everything.findings:
         if finding.trace:
             trace, prop = finding.trace, properties_of(model, finding.prop)[0]
@@ -77,18 +77,18 @@ def test_a_reachable_property_that_no_state_satisfies_is_a_finding_without_a_tra
     assert any("nine_delivered()" in note and "reachable" in note for note in everything.notes)
 
 
-def test_a_reachable_claim_that_some_state_shows_is_told_with_its_distance(everything, expected):
+def test_a_reachable_property_that_some_state_shows_is_reported_with_its_distance(everything, expected):
     assert f"visits(2) is reachable, first in {expected.shortest['visits(2)']} steps." in everything.notes
 
 
-def test_only_the_claims_asked_for_are_looked_at(model, expected):
+def test_only_the_properties_asked_for_are_looked_at(model, expected):
     verdict = exhaust(model, properties=properties_of(model, "no_more_delivered_than_written"))
     assert verdict.answer is Answer.HOLDS and verdict.strength is Strength.EXHAUSTIVE
     assert verdict.properties == ("no_more_delivered_than_written",)
     assert verdict.premises == {"no_more_delivered_than_written()": len(expected.depths)}
 
 
-def test_a_search_without_claims_counts_states(model, expected):
+def test_a_search_without_properties_counts_states(model, expected):
     verdict = exhaust(model, properties=())
     assert verdict.answer is Answer.HOLDS and verdict.distinct_states == len(expected.depths)
 
@@ -104,7 +104,7 @@ def test_a_search_without_claims_counts_states(model, expected):
         ("the_sun_stays", Answer.HOLDS),
     ],
 )
-def test_the_answer_says_what_kind_of_claim_failed(model, name, answer):
+def test_the_answer_says_what_kind_of_property_failed(model, name, answer):
     assert exhaust(model, properties=properties_of(model, name)).answer is answer
 
 
@@ -142,7 +142,7 @@ def test_a_kernel_that_takes_a_step_elsewhere_is_found_out(model):
         exhaust(model, kernel=plain_kernel(model, lie=lie), properties=properties_of(model, "never_three_delivered"))
 
 
-def test_a_kernel_that_misjudges_a_claim_is_found_out(model):
+def test_a_kernel_that_misjudges_a_property_is_found_out(model):
     words = ctypes.POINTER(ctypes.c_uint64)
 
     def check(state, quiescent, false, premise):

@@ -53,7 +53,7 @@ def test_a_second_process_compiles_no_loop_and_reads_none_in_the_time_of_the_sea
     assert ran.stdout.strip() == "0 0 [(1, 0), (1, 0)]"
 
 
-def test_a_search_that_takes_long_goes_on_with_a_faster_kernel(monkeypatch):
+def test_a_search_that_takes_long_continues_with_a_faster_kernel(monkeypatch):
     model, reports = post_office(), []
     swift = kernel_for(model)
     slow = evolve(swift, faster=lambda: swift)
