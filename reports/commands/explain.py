@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
-from json import JSONDecodeError
 from pathlib import Path
 
 from attrs import evolve
@@ -12,8 +11,7 @@ from kwalk.model.language import Model, Scenario, UsageError
 from kwalk.model.language.registry import announced, find_scenario
 from kwalk.model.language.series import Series
 from kwalk.reports.commands.output import LABELS, Written, print_ending, print_json
-from kwalk.reports.commands.target import command_line
-from kwalk.reports.escaping import visible
+from kwalk.reports.commands.target import command_line, malformed_json
 from kwalk.reports.files import OutFolder, out_folder
 from kwalk.reports.pages.explanation import ReportedExplanation, explanation_object, print_explanation
 from kwalk.reports.progress import shown_on_stderr
@@ -55,12 +53,8 @@ def series_of(scenario: Scenario, paths: list[str]) -> Series:
     """Read the snapshots; a file that is unreadable or too large is refused here."""
     for path in paths:
         readable_text(path, "snapshot")
-    try:
+    with malformed_json("One of the snapshots"):
         return scenario.read_series(paths)  # type: ignore[misc]  # _scenario has seen that there is one
-    except RecursionError as error:
-        raise UsageError("One of the snapshots is nested too deeply.") from error
-    except JSONDecodeError as error:
-        raise UsageError(f"One of the snapshots is not JSON ({visible(str(error))}).") from error
 
 
 def model_of(scenario: Scenario, series: Series, variant: str | None) -> Model:

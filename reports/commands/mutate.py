@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from attrs import evolve
-from rich.text import Text
 
 from kwalk.model.language import Trial, UsageError
 from kwalk.model.language.registry import find_scenario, find_trials
@@ -124,9 +123,8 @@ def _list(mutants: Sequence[Mutant], options: Namespace) -> int:
     if options.json:
         print_json({"mutants": [mutant_object(MutantResult(mutant, None)) for mutant in mutants]})
         return 0
-    for mutant in mutants:
-        print_blocks((CodeBlock(([strong(mutant.id)],)), diff(mutant)), console())
-    console().print(Text(f"\n{len(mutants):,} mutants"))
+    listed = (block for mutant in mutants for block in (CodeBlock(([strong(mutant.id)],)), diff(mutant)))
+    print_blocks((*listed, CodeBlock(("", f"{len(mutants):,} mutants"))), console())
     return 0
 
 
@@ -158,9 +156,8 @@ def _deliver(found: MutationFindings, options: Namespace, beside: OutFolder | No
         return code
     out = console()
     print_blocks(mutation_text(found), out)
-    for name in found.stale_explanations:
-        text = f"{name} is explained in {options.explained}, but does not survive; remove the explanation."
-        out.print(Text(visible(text)), soft_wrap=True)
+    stale = f"is explained in {options.explained}, but does not survive; remove the explanation."
+    print_blocks([CodeBlock(tuple(f"{name} {stale}" for name in found.stale_explanations))], out)
     print_ending(written, command, out)
     return code
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attrs import evolve
-from rich.text import Text
 
 from kwalk.model.language import KwalkError, UsageError
 from kwalk.reports.commands.options import DEFAULT_OUT
 from kwalk.reports.commands.output import document_folder, print_ending, print_json
 from kwalk.reports.commands.target import command_line
+from kwalk.reports.document import CodeBlock
 from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import OutFolder
@@ -121,5 +121,5 @@ def run_page(options: Namespace) -> int:
     from kwalk.reports.nightly_compare.page import write_page
 
     path = write_page(Path(options.run), None if options.before is None else Path(options.before))
-    console().print(Text(f"Read: {visible(str(path))}"), soft_wrap=True)
+    print_blocks([CodeBlock((f"Read: {path}",))], console())
     return 0

@@ -12,11 +12,10 @@ from typing import Any
 
 from attrs import evolve
 from rich.console import Console
-from rich.text import Text
 
 from kwalk.model.language import Reading
 from kwalk.reports.commands.target import Target
-from kwalk.reports.document import Block, Paragraph, Span, strong
+from kwalk.reports.document import Block, CodeBlock, Paragraph, Span, strong
 from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import CannotWrite, OutFolder, out_folder
@@ -61,8 +60,8 @@ def print_json(page: Mapping[str, Any]) -> None:
 
 def print_ending(files: Mapping[str, str], command: str, out: Console) -> None:
     """Print the files that were written, by what they are, and the command that repeats the run."""
-    for label, text in {**files, "Reproduce": command}.items():
-        out.print(Text(f"  {label}: {visible(text)}"), soft_wrap=True)
+    lines = tuple(f"{label}: {text}" for label, text in {**files, "Reproduce": command}.items())
+    print_blocks([CodeBlock(lines, 2)], out)
 
 
 @contextmanager
@@ -132,8 +131,7 @@ def _print(
         out.print()
     print_blocks(summary(verdict, target.model, shown), out)
     print_blocks(cluster_table(target.model, verdict.clusters, shapes), out)
-    for ending in _ending(verdict, files, shown):
-        out.print(Text(f"  {visible(ending)}"), soft_wrap=True)
+    print_blocks([CodeBlock(tuple(_ending(verdict, files, shown)), 2)], out)
 
 
 def _reading_blocks(reading: Reading, diagnosis: list[str]) -> Iterator[Block]:

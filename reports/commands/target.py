@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import shlex
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from json import JSONDecodeError
 from typing import Any
 
@@ -68,12 +69,19 @@ def _reading(scenario: Scenario, options: Namespace) -> Reading | None:
             f"Scenario {scenario.name!r} does not read snapshots; name one that does, or leave out --from."
         )
     readable_text(snapshot, "snapshot")
-    try:
+    with malformed_json(f"The snapshot {visible(snapshot)!r}"):
         return scenario.read_snapshot(snapshot)
+
+
+@contextmanager
+def malformed_json(what: str) -> Iterator[None]:
+    """Turn the errors of a reader of JSON into UsageError."""
+    try:
+        yield
     except RecursionError as error:
-        raise UsageError(f"The snapshot {visible(snapshot)!r} is nested too deeply.") from error
+        raise UsageError(f"{what} is nested too deeply.") from error
     except JSONDecodeError as error:
-        raise UsageError(f"The snapshot {visible(snapshot)!r} is not JSON ({visible(str(error))}).") from error
+        raise UsageError(f"{what} is not JSON ({visible(str(error))}).") from error
 
 
 def _command(options: Namespace) -> str:

@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from attrs import evolve
-from rich.text import Text
 
 from kwalk.model.language import UsageError
 from kwalk.model.language.settings import variant_text
 from kwalk.reports.commands.output import deliver, print_ending, print_json
 from kwalk.reports.commands.target import Target, command_line
+from kwalk.reports.document import CodeBlock, strong
 from kwalk.reports.document.html import html_page
 from kwalk.reports.document.markdown import markdown_page
-from kwalk.reports.document.text import print_story
+from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import out_folder
 from kwalk.reports.json_output import FORMAT, counterexample_object
@@ -52,7 +52,7 @@ def run_replay(options: Namespace) -> int:
         shown = evolve(opened.trace, variant=opened.model.variant, flags=opened.model.flag_overrides)
         print_story(evolve(story_of(opened.model, shown), reproduce=""), out, unfold=options.unfold)
         out.print()
-    out.print(Text(f"  {_outcome(opened, result)}", style="bold"), soft_wrap=True)
+    print_blocks([CodeBlock(([strong(_outcome(opened, result))],), 2)], out)
     print_ending({}, command_line(options, [options.trace], ("variant", "flag")), out)
     return code
 
@@ -67,7 +67,7 @@ def show(options: Namespace) -> int:
         return _write(opened, story, options)
     if options.format == "text":
         print_story(story, console(), unfold=options.unfold)
-        console().print(Text(f"\n  Reproduce: {story.reproduce}"), soft_wrap=True)
+        print_blocks([CodeBlock(("", f"  Reproduce: {story.reproduce}"))], console())
     else:
         sys.stdout.write(_rendered(opened, story, options))
     return 0

@@ -27,9 +27,9 @@ def listed(words: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
-def partitions(topic: str, numbers: Iterable[int], last: str = "and") -> str:
+def partitions(topic: str, numbers: Iterable[int]) -> str:
     """Partitions: "t-0 and t-1"."""
-    return listed([f"{topic}-{number}" for number in sorted(numbers)], last)
+    return listed([f"{topic}-{number}" for number in sorted(numbers)])
 
 
 def brokers(numbers: Iterable[int], last: str = "and") -> str:
