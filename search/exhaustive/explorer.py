@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -34,12 +34,6 @@ from kwalk.search.results.confirmation import PackedPath, extended_path
 from kwalk.search.visited.hash_table import ABSENT
 from kwalk.search.visited.key_store import STRIDE
 from kwalk.search.visited.visited_set import VisitedSet
-
-if TYPE_CHECKING:
-    from kwalk.search.partial_order.reduction import Reduction
-
-
-from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from kwalk.search.partial_order.reduction import Reduction

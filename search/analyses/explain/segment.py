@@ -18,20 +18,11 @@ from kwalk.model.language.errors import unknown
 from kwalk.model.language.series import Clause, Series, Waypoint
 from kwalk.search.analyses.explain import segment_loops as loops
 from kwalk.search.analyses.explain.segment_loops import (
-    CURSOR_ASKED,
-    CURSOR_DONE,
-    CURSOR_FAILED_AT,
-    CURSOR_LIMIT,
-    CURSOR_MATCHES,
-    CURSOR_OTHERS,
-    CURSOR_SEEDS,
-    CURSOR_SEEDS_END,
-    CURSOR_STATES,
-    STATUS_COMPLETE,
-    STATUS_FAILED,
-    STATUS_FULL,
     ClauseProgram,
     Segment,
+    SegmentCursor,
+    SegmentStatus,
+    StepKind,
     holding,
 )
 from kwalk.search.kernel.interface import Kernel
@@ -142,12 +133,12 @@ class SegmentContext:
     def _kind(self, action: Action, waypoint: Waypoint) -> int:
         name, names = action.name, {action.name, action.by.name}
         if not waypoint.without.isdisjoint(names):
-            return loops.KIND_NEVER
+            return StepKind.NEVER
         if not action.by.system or name in self.series.events:
-            return loops.KIND_EVENT if names.isdisjoint(self.series.rare | waypoint.rare) else loops.KIND_RARE
+            return StepKind.EVENT if names.isdisjoint(self.series.rare | waypoint.rare) else StepKind.RARE
         if name in self.series.idle_time:
-            return loops.KIND_IDLE_TIME
-        return loops.KIND_PROMPT if name in self.series.prompt else loops.KIND_ROUTINE
+            return StepKind.IDLE_TIME
+        return StepKind.PROMPT if name in self.series.prompt else StepKind.ROUTINE
 
     def row(self, *kinds: int) -> np.ndarray:
         """Return the bit row of the instances of some kinds, also of those that a segment leaves out."""
@@ -184,11 +175,11 @@ class Layers:
         self.taken = np.zeros(kernel.instances + 1, np.uint16)
         self.row, self.hits = np.zeros(kernel.instance_words, np.uint64), np.zeros(2 * len(kernel.bounds) + 2, np.int64)
         self.kinds = context.kinds(waypoint)
-        self.busy_row = context.row(loops.KIND_ROUTINE, loops.KIND_PROMPT)
-        self.restless_row = context.row(loops.KIND_ROUTINE, loops.KIND_PROMPT, loops.KIND_IDLE_TIME)
+        self.busy_row = context.row(StepKind.ROUTINE, StepKind.PROMPT)
+        self.restless_row = context.row(StepKind.ROUTINE, StepKind.PROMPT, StepKind.IDLE_TIME)
         self.limits = self._program(waypoint.limits if limited else ())
         self.goal = self._program(tuple(clause for fact in waypoint.facts for clause in fact.clauses))
-        self.cursor = np.zeros(loops.CURSOR_SIZE, np.int64)
+        self.cursor = np.zeros(len(SegmentCursor), np.int64)
         self.origins: list[int] = []
         self.parts: list[tuple[int, int]] = []
         """For each layer its begin and end in the order of expansion."""
@@ -207,7 +198,7 @@ class Layers:
             while not self.states.has_room(len(block)):
                 self._grow(size)
             size = self.states.add(block, size)
-        self.cursor[CURSOR_STATES] = self.cursor[CURSOR_SEEDS_END] = self.cursor[CURSOR_OTHERS] = size
+        self.cursor[[SegmentCursor.STATES, SegmentCursor.SEEDS_END, SegmentCursor.OTHERS]] = size
         self.parents[:size] = -1
 
     def _grow(self, size: int) -> None:
@@ -217,12 +208,12 @@ class Layers:
     @property
     def size(self) -> int:
         """The number of states."""
-        return int(self.cursor[CURSOR_STATES])
+        return int(self.cursor[SegmentCursor.STATES])
 
     @property
     def found(self) -> np.ndarray:
         """The states that match the waypoint, nearest first within each layer."""
-        return self.matches[: int(self.cursor[CURSOR_MATCHES])]
+        return self.matches[: int(self.cursor[SegmentCursor.MATCHES])]
 
     def packed(self, indices: np.ndarray) -> np.ndarray:
         """Return the packed states of these indices, uint64[n, words]."""
@@ -231,13 +222,13 @@ class Layers:
     def advance(self) -> None:
         """Complete the next layer: all states that are reached with one more event."""
         cost = 0 if self.complete is None else self.complete + 1
-        self.cursor[CURSOR_SEEDS] = self.size if cost else 0
-        self._add_events(cost - 1, loops.KIND_EVENT)
-        self._add_events(cost - 2, loops.KIND_RARE)
-        self.cursor[CURSOR_SEEDS_END] = self.cursor[CURSOR_OTHERS] = self.size
-        first = int(self.cursor[CURSOR_DONE])
+        self.cursor[SegmentCursor.SEEDS] = self.size if cost else 0
+        self._add_events(cost - 1, StepKind.EVENT)
+        self._add_events(cost - 2, StepKind.RARE)
+        self.cursor[SegmentCursor.SEEDS_END] = self.cursor[SegmentCursor.OTHERS] = self.size
+        first = int(self.cursor[SegmentCursor.DONE])
         self._close()
-        self.parts.append((first, int(self.cursor[CURSOR_DONE])))
+        self.parts.append((first, int(self.cursor[SegmentCursor.DONE])))
 
     @property
     def complete(self) -> int | None:
@@ -248,26 +239,26 @@ class Layers:
         """Take the events of a kind in the states of an earlier layer."""
         if layer < 0:
             return
-        self.cursor[CURSOR_ASKED], end = self.parts[layer]
-        while self.cursor[CURSOR_ASKED] < end:
-            before = int(self.cursor[CURSOR_ASKED])
-            self.cursor[CURSOR_LIMIT] = min(end, before + PACE)
-            if loops.seed(self._segment(), self.cursor, kind) == STATUS_FULL:
+        self.cursor[SegmentCursor.ASKED], end = self.parts[layer]
+        while self.cursor[SegmentCursor.ASKED] < end:
+            before = int(self.cursor[SegmentCursor.ASKED])
+            self.cursor[SegmentCursor.LIMIT] = min(end, before + PACE)
+            if loops.seed(self._segment(), self.cursor, kind) == SegmentStatus.FULL:
                 self._grow(self.size)
-            self.context.tick(int(self.cursor[CURSOR_ASKED]) - before)
+            self.context.tick(int(self.cursor[SegmentCursor.ASKED]) - before)
 
     def _close(self) -> None:
         """Expand everything that is reached without a further event."""
-        status = loops.STATUS_RUNNING
-        while status != STATUS_COMPLETE:
-            before = int(self.cursor[CURSOR_DONE])
-            self.cursor[CURSOR_LIMIT] = before + PACE
+        status = SegmentStatus.RUNNING
+        while status != SegmentStatus.COMPLETE:
+            before = int(self.cursor[SegmentCursor.DONE])
+            self.cursor[SegmentCursor.LIMIT] = before + PACE
             status = loops.close(self._segment(), self.cursor)
-            if status == STATUS_FULL:
+            if status == SegmentStatus.FULL:
                 self._grow(self.size)
-            elif status == STATUS_FAILED:
-                raise StepFailed(self, int(self.cursor[CURSOR_FAILED_AT]))
-            self.context.tick(int(self.cursor[CURSOR_DONE]) - before)
+            elif status == SegmentStatus.FAILED:
+                raise StepFailed(self, int(self.cursor[SegmentCursor.FAILED_AT]))
+            self.context.tick(int(self.cursor[SegmentCursor.DONE]) - before)
 
     def _segment(self) -> Segment:
         kernel = self.context.kernel
@@ -308,8 +299,8 @@ def compile_loops(context: SegmentContext) -> None:
     layers = Layers(small, Waypoint("", ()), starts, EventTiming.CALM)
     layers.states.add(starts, 0)
     layers.advance()
-    layers.cursor[CURSOR_LIMIT] = layers.cursor[CURSOR_ASKED]
-    loops.seed(layers._segment(), layers.cursor, loops.KIND_EVENT)
+    layers.cursor[SegmentCursor.LIMIT] = layers.cursor[SegmentCursor.ASKED]
+    loops.seed(layers._segment(), layers.cursor, StepKind.EVENT)
     layers.at_rest()
 
 

@@ -8,6 +8,7 @@ states that are reached with the same number of assumed events. The *timing* of 
 """
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -16,56 +17,63 @@ from kwalk.search.native.intrinsics import ZERO, call, count_up, integer, loop, 
 from kwalk.search.visited.hash_table import ABSENT, find_or_add, room_for_keys
 from kwalk.search.visited.keys import KeySpace, hash_of, key_at
 
-KIND_NEVER = 0
-"""Never taken."""
-KIND_ROUTINE = 1
-"""Taken at any time."""
-KIND_PROMPT = 2
-"""Taken at any time; in a calm search at once, before all others."""
-KIND_IDLE_TIME = 3
-"""Taken at any time; in a calm search only at rest."""
-KIND_EVENT = 4
-"""An assumed event; in a calm search only at rest, in a patient one only in idle states."""
-KIND_RARE = 5
-"""An event that counts as two."""
+
+class StepKind(IntEnum):
+    """When an action instance is taken."""
+
+    NEVER = 0
+    ROUTINE = 1
+    """At any time."""
+    PROMPT = 2
+    """At any time; in a calm search at once, before all others."""
+    IDLE_TIME = 3
+    """At any time; in a calm search only at rest."""
+    EVENT = 4
+    """An assumed event; in a calm search only at rest, in a patient one only in idle states."""
+    RARE = 5
+    """An event that counts as two."""
+
 
 TIMING_HASTY = 0
 TIMING_CALM = 1
 TIMING_PATIENT = 2
 """When a search takes events and idle time."""
 
-CURSOR_SEEDS = 0
-"""Index in the cursor, int64[CURSOR_SIZE]: the next seed of the layer to expand."""
-CURSOR_OTHERS = 1
-"""The next other state of the layer."""
-CURSOR_SEEDS_END = 2
-"""Where the seeds end."""
-CURSOR_STATES = 3
-"""The number of states."""
-CURSOR_MATCHES = 4
-"""The number of matches."""
-CURSOR_GENERATED = 5
-"""The number of generated successors."""
-CURSOR_PRUNED = 6
-"""The number of successors outside of the limits."""
-CURSOR_FAILED_AT = 7
-"""The state in which an action left its domain."""
-CURSOR_LIMIT = 8
-"""The number of expanded states at which the loop returns."""
-CURSOR_DONE = 9
-"""The number of expanded states."""
-CURSOR_ASKED = 10
-"""The place, in the order of expansion, of the next state whose events are taken."""
-CURSOR_SIZE = 11
 
-STATUS_RUNNING = 0
-"""The limit is reached."""
-STATUS_COMPLETE = 1
-"""The layer is complete."""
-STATUS_FULL = 2
-"""There is no room for more states."""
-STATUS_FAILED = 3
-"""An action left its domain."""
+class SegmentCursor(IntEnum):
+    """The fields of the cursor, int64[len(SegmentCursor)]."""
+
+    SEEDS = 0
+    """The next seed of the layer to expand."""
+    OTHERS = 1
+    """The next other state of the layer."""
+    SEEDS_END = 2
+    """Where the seeds end."""
+    STATES = 3
+    """The number of states."""
+    MATCHES = 4
+    """The number of matches."""
+    FAILED_AT = 5
+    """The state in which an action left its domain."""
+    LIMIT = 6
+    """The number of expanded states at which the loop returns."""
+    DONE = 7
+    """The number of expanded states."""
+    ASKED = 8
+    """The place, in the order of expansion, of the next state whose events are taken."""
+
+
+class SegmentStatus(IntEnum):
+    """Why a loop returned."""
+
+    RUNNING = 0
+    """The limit is reached."""
+    COMPLETE = 1
+    """The layer is complete."""
+    FULL = 2
+    """There is no room for more states."""
+    FAILED = 3
+    """An action left its domain."""
 
 
 class ClauseProgram(NamedTuple):
@@ -150,39 +158,39 @@ def _expand(segment: Segment, index: int) -> int:
 @loop
 def close(segment: Segment, cursor: np.ndarray) -> int:
     """Expand states of the layer, nearest first, until the limit or a fixpoint; return a status."""
-    while cursor[CURSOR_DONE] < cursor[CURSOR_LIMIT]:
-        if room_for_keys(segment.space, cursor[CURSOR_STATES]) < segment.instances:
-            return STATUS_FULL
+    while cursor[SegmentCursor.DONE] < cursor[SegmentCursor.LIMIT]:
+        if room_for_keys(segment.space, cursor[SegmentCursor.STATES]) < segment.instances:
+            return SegmentStatus.FULL
         index = _next(segment, cursor)
         if index == ABSENT:
-            return STATUS_COMPLETE
+            return SegmentStatus.COMPLETE
         made = _expand(segment, index)
         if made < 0:
-            cursor[CURSOR_FAILED_AT] = index
-            return STATUS_FAILED
-        cursor[CURSOR_GENERATED] += made
+            cursor[SegmentCursor.FAILED_AT] = index
+            return SegmentStatus.FAILED
         rest = _is_off(segment, segment.busy_row)
         if (rest or segment.timing == TIMING_HASTY) and holds(segment.goal, key_at(segment.space, index)):
-            segment.matches[cursor[CURSOR_MATCHES]] = index
-            cursor[CURSOR_MATCHES] += 1
+            segment.matches[cursor[SegmentCursor.MATCHES]] = index
+            cursor[SegmentCursor.MATCHES] += 1
         _store_successors(segment, cursor, index, (made, integer(rest)))
-        segment.order[cursor[CURSOR_DONE]] = index
-        cursor[CURSOR_DONE] += 1
-    return STATUS_RUNNING
+        segment.order[cursor[SegmentCursor.DONE]] = index
+        cursor[SegmentCursor.DONE] += 1
+    return SegmentStatus.RUNNING
 
 
 @part
 def _next(segment: Segment, cursor: np.ndarray) -> int:
     """Take the nearest state that is not expanded, a seed or another; ABSENT if there is none."""
-    seeds, others = cursor[CURSOR_SEEDS] < cursor[CURSOR_SEEDS_END], cursor[CURSOR_OTHERS] < cursor[CURSOR_STATES]
+    seeds = cursor[SegmentCursor.SEEDS] < cursor[SegmentCursor.SEEDS_END]
+    others = cursor[SegmentCursor.OTHERS] < cursor[SegmentCursor.STATES]
     if seeds and others:
-        seeds = segment.depths[cursor[CURSOR_SEEDS]] <= segment.depths[cursor[CURSOR_OTHERS]]
+        seeds = segment.depths[cursor[SegmentCursor.SEEDS]] <= segment.depths[cursor[SegmentCursor.OTHERS]]
     if seeds:
-        cursor[CURSOR_SEEDS] += 1
-        return cursor[CURSOR_SEEDS] - 1
+        cursor[SegmentCursor.SEEDS] += 1
+        return cursor[SegmentCursor.SEEDS] - 1
     if others:
-        cursor[CURSOR_OTHERS] += 1
-        return cursor[CURSOR_OTHERS] - 1
+        cursor[SegmentCursor.OTHERS] += 1
+        return cursor[SegmentCursor.OTHERS] - 1
     return ABSENT
 
 
@@ -200,15 +208,15 @@ def _store_successors(segment: Segment, cursor: np.ndarray, index: int, made: tu
     """Store the free successors of a state; if a calm search has a prompt step, only the first of these."""
     if segment.timing != TIMING_HASTY:
         for j in range(made[0]):
-            if segment.kinds[integer(peek16(segment.taken, j))] == KIND_PROMPT:
+            if segment.kinds[integer(peek16(segment.taken, j))] == StepKind.PROMPT:
                 _store(segment, cursor, index, j)
                 _count_hits(segment, 0)
                 return
     _count_hits(segment, 1)
     for j in range(made[0]):
         kind = segment.kinds[integer(peek16(segment.taken, j))]
-        idle = kind == KIND_IDLE_TIME and (made[1] != 0 or segment.timing == TIMING_HASTY)
-        if idle or kind in (KIND_ROUTINE, KIND_PROMPT):
+        idle = kind == StepKind.IDLE_TIME and (made[1] != 0 or segment.timing == TIMING_HASTY)
+        if idle or kind in (StepKind.ROUTINE, StepKind.PROMPT):
             _store(segment, cursor, index, j)
 
 
@@ -225,23 +233,22 @@ def _store(segment: Segment, cursor: np.ndarray, index: int, j: int) -> None:
     """Store successor j of a state if it is within the limits and new."""
     key = segment.successors + 8 * segment.space.words * j
     if not holds(segment.limits, key):
-        cursor[CURSOR_PRUNED] += 1
         return
-    size = cursor[CURSOR_STATES]
+    size = cursor[SegmentCursor.STATES]
     if find_or_add(segment.space, key, hash_of(key, segment.space.words), size) == ABSENT:
         segment.parents[size] = index
         segment.steps[size] = integer(peek16(segment.taken, j))
         segment.depths[size] = segment.depths[index] + 1
-        cursor[CURSOR_STATES] = size + 1
+        cursor[SegmentCursor.STATES] = size + 1
 
 
 @loop
 def seed(segment: Segment, cursor: np.ndarray, kind: int) -> int:
     """Take the events of a kind in expanded states, in their order, until the limit; return a status."""
-    while cursor[CURSOR_ASKED] < cursor[CURSOR_LIMIT]:
-        if room_for_keys(segment.space, cursor[CURSOR_STATES]) < segment.instances:
-            return STATUS_FULL
-        index = segment.order[cursor[CURSOR_ASKED]]
+    while cursor[SegmentCursor.ASKED] < cursor[SegmentCursor.LIMIT]:
+        if room_for_keys(segment.space, cursor[SegmentCursor.STATES]) < segment.instances:
+            return SegmentStatus.FULL
+        index = segment.order[cursor[SegmentCursor.ASKED]]
         made = _expand(segment, index)
         row = segment.restless_row if segment.timing == TIMING_PATIENT else segment.busy_row
         if segment.timing == TIMING_HASTY or _is_off(segment, row):
@@ -249,8 +256,8 @@ def seed(segment: Segment, cursor: np.ndarray, kind: int) -> int:
                 if segment.kinds[integer(peek16(segment.taken, j))] == kind:
                     _store(segment, cursor, index, j)
         _count_hits(segment, 0)
-        cursor[CURSOR_ASKED] += 1
-    return STATUS_COMPLETE
+        cursor[SegmentCursor.ASKED] += 1
+    return SegmentStatus.COMPLETE
 
 
 @loop

@@ -12,6 +12,8 @@ Source: R. Tarjan, "Depth-first search and linear graph algorithms", SIAM Journa
 """
 from __future__ import annotations
 
+from enum import IntEnum
+
 import numpy as np
 
 from kwalk.search.exhaustive.liveness.waiting import (
@@ -29,26 +31,36 @@ from kwalk.search.native.intrinsics import ONE, ZERO, integer, loop, part, peek,
 
 MARK_FAIRLY_ENDS, MARK_CAN_STARVE, MARK_FAIR = COMPONENT_DONE, COMPONENT_DONE + 1, COMPONENT_DONE + 2
 
-(
-    SCC_ROOT,
-    SCC_PATH,
-    SCC_STACK,
-    SCC_VISITS,
-    SCC_EDGES,
-    SCC_FAIR,
-    SCC_STUCK,
-    SCC_FIRST_STUCK,
-    SCC_STARVING,
-    SCC_FIRST_STARVING,
-    SCC_LIMIT,
-    SCC_STOP,
-    SCC_STORED,
-) = range(13)
-"""The cursor (int64): the next stored state to start from, the length of the path, the states on the stack, the visited
-states, the edges in use, the fair components, the stuck ones, a state of the first stuck one plus 1, the starts that
-can starve, the first of them plus 1, the number of visits at which to return, whether to stop at the first such start,
-and the number of stored states."""
-SCC_CURSOR_LENGTH = 13
+class SccCursor(IntEnum):
+    """The fields of the cursor, int64[len(SccCursor)]."""
+
+    ROOT = 0
+    """The next stored state to start from."""
+    PATH = 1
+    """The length of the path."""
+    STACK = 2
+    """The states on the stack."""
+    VISITS = 3
+    """The visited states."""
+    EDGES = 4
+    """The edges in use."""
+    FAIR = 5
+    """The fair components."""
+    STUCK = 6
+    """The stuck ones."""
+    FIRST_STUCK = 7
+    """A state of the first stuck one, plus 1."""
+    STARVING = 8
+    """The starts that can starve."""
+    FIRST_STARVING = 9
+    """The first of them, plus 1."""
+    LIMIT = 10
+    """The number of visits at which to return."""
+    STOP = 11
+    """Whether to stop at the first start that can starve."""
+    STORED = 12
+    """The number of stored states."""
+
 
 SCC_RUNNING, SCC_DONE, SCC_FULL = range(3)
 """Why the loop returned: its limit is reached, all components are known, there is no room for edges."""
@@ -56,16 +68,16 @@ SCC_RUNNING, SCC_DONE, SCC_FULL = range(3)
 
 @loop
 def find_components(region: Region, stacks: SearchStacks, cursor: np.ndarray) -> int:
-    """Search depth first from all starts, in order, until cursor[SCC_LIMIT] visits; return the status."""
-    while cursor[SCC_VISITS] < cursor[SCC_LIMIT]:
-        if cursor[SCC_PATH] == 0:
+    """Search depth first from all starts, in order, until cursor[SccCursor.LIMIT] visits; return the status."""
+    while cursor[SccCursor.VISITS] < cursor[SccCursor.LIMIT]:
+        if cursor[SccCursor.PATH] == 0:
             if not _next_start(region, stacks, cursor):
                 return SCC_DONE
-            state = number_of(region.waiting, cursor[SCC_ROOT])
+            state = number_of(region.waiting, cursor[SccCursor.ROOT])
         else:
             state = _follow(region, stacks, cursor)
         if state >= 0:
-            if cursor[SCC_EDGES] + region.search.kernel.instances + 1 > region.graph.room:
+            if cursor[SccCursor.EDGES] + region.search.kernel.instances + 1 > region.graph.room:
                 return SCC_FULL
             _visit(region, stacks, cursor, state)
     return SCC_RUNNING
@@ -74,43 +86,43 @@ def find_components(region: Region, stacks: SearchStacks, cursor: np.ndarray) ->
 @part
 def _next_start(region: Region, stacks: SearchStacks, cursor: np.ndarray) -> bool:
     """Advance to the next start that is not visited, and count the starts that can starve."""
-    while cursor[SCC_ROOT] < cursor[SCC_STORED]:
-        if peek(region.waiting.starts, cursor[SCC_ROOT] // 64) == ZERO:
-            cursor[SCC_ROOT] = 64 * (cursor[SCC_ROOT] // 64 + 1)
+    while cursor[SccCursor.ROOT] < cursor[SccCursor.STORED]:
+        if peek(region.waiting.starts, cursor[SccCursor.ROOT] // 64) == ZERO:
+            cursor[SccCursor.ROOT] = 64 * (cursor[SccCursor.ROOT] // 64 + 1)
             continue
-        if has_bit(region.waiting.starts, cursor[SCC_ROOT]):
-            mark = integer(peek32(stacks.marks, number_of(region.waiting, cursor[SCC_ROOT])))
+        if has_bit(region.waiting.starts, cursor[SccCursor.ROOT]):
+            mark = integer(peek32(stacks.marks, number_of(region.waiting, cursor[SccCursor.ROOT])))
             if mark == 0:
                 return True
             if mark >= MARK_CAN_STARVE:
-                cursor[SCC_FIRST_STARVING] = (
-                    cursor[SCC_ROOT] + 1 if cursor[SCC_STARVING] == 0 else cursor[SCC_FIRST_STARVING]
+                cursor[SccCursor.FIRST_STARVING] = (
+                    cursor[SccCursor.ROOT] + 1 if cursor[SccCursor.STARVING] == 0 else cursor[SccCursor.FIRST_STARVING]
                 )
-                cursor[SCC_STARVING] += 1
-                if cursor[SCC_STOP] != 0:
+                cursor[SccCursor.STARVING] += 1
+                if cursor[SccCursor.STOP] != 0:
                     return False
-        cursor[SCC_ROOT] += 1
+        cursor[SccCursor.ROOT] += 1
     return False
 
 
 @part
 def _visit(region: Region, stacks: SearchStacks, cursor: np.ndarray, state: int) -> None:
-    cursor[SCC_VISITS] += 1
-    visit, length = np.uint64(cursor[SCC_VISITS]), cursor[SCC_PATH]
+    cursor[SccCursor.VISITS] += 1
+    visit, length = np.uint64(cursor[SccCursor.VISITS]), cursor[SccCursor.PATH]
     poke32(stacks.marks, state, visit)
     poke32(stacks.path, length, np.uint64(state))
     poke32(stacks.places, length, ZERO)
     poke32(stacks.visits, length, visit)
-    poke32(stacks.stack, cursor[SCC_STACK], np.uint64(state))
-    cursor[SCC_PATH] += 1
-    cursor[SCC_STACK] += 1
-    cursor[SCC_EDGES] = expand_waiting_state(region, state, cursor[SCC_EDGES])
+    poke32(stacks.stack, cursor[SccCursor.STACK], np.uint64(state))
+    cursor[SccCursor.PATH] += 1
+    cursor[SccCursor.STACK] += 1
+    cursor[SccCursor.EDGES] = expand_waiting_state(region, state, cursor[SccCursor.EDGES])
 
 
 @part
 def _follow(region: Region, stacks: SearchStacks, cursor: np.ndarray) -> int:
     """Return the next unvisited target of an edge of the last state on the path; if there is none, backtrack: -1."""
-    top = cursor[SCC_PATH] - 1
+    top = cursor[SccCursor.PATH] - 1
     state = integer(peek32(stacks.path, top))
     begin, end = edges_of(region.graph, state)
     place = begin + integer(peek32(stacks.places, top))
@@ -136,8 +148,8 @@ def _lower(stacks: SearchStacks, state: int, mark: int) -> None:
 
 @part
 def _backtrack(region: Region, stacks: SearchStacks, cursor: np.ndarray) -> None:
-    cursor[SCC_PATH] -= 1
-    top = cursor[SCC_PATH]
+    cursor[SccCursor.PATH] -= 1
+    top = cursor[SccCursor.PATH]
     state = integer(peek32(stacks.path, top))
     mark = integer(peek32(stacks.marks, state))
     if mark == integer(peek32(stacks.visits, top)):
@@ -149,28 +161,28 @@ def _backtrack(region: Region, stacks: SearchStacks, cursor: np.ndarray) -> None
 @part
 def _finish_component(region: Region, stacks: SearchStacks, cursor: np.ndarray, state: int) -> None:
     """Pop the component that ends with a state from the stack, and mark its states."""
-    bottom = cursor[SCC_STACK] - 1
+    bottom = cursor[SccCursor.STACK] - 1
     while integer(peek32(stacks.stack, bottom)) != state:
         bottom -= 1
-    starves = _can_starve(region, stacks, bottom, cursor[SCC_STACK])
+    starves = _can_starve(region, stacks, bottom, cursor[SccCursor.STACK])
     mark = integer(MARK_CAN_STARVE if starves else MARK_FAIRLY_ENDS)
-    if not (cursor[SCC_STACK] - bottom == 1 and _must_leave(region, state)):
+    if not (cursor[SccCursor.STACK] - bottom == 1 and _must_leave(region, state)):
         words = region.search.kernel.row_words
         for word in range(3 * words):
             poke(stacks.rows, word, ZERO)
-        for place in range(bottom, cursor[SCC_STACK]):
+        for place in range(bottom, cursor[SccCursor.STACK]):
             _add_state(region, stacks, integer(peek32(stacks.stack, place)))
         fair, stuck = _is_fair(region, stacks)
         if fair:
-            mark = MARK_FAIR + cursor[SCC_FAIR]
-            cursor[SCC_FAIR] += 1
+            mark = MARK_FAIR + cursor[SccCursor.FAIR]
+            cursor[SccCursor.FAIR] += 1
         elif stuck:
-            if cursor[SCC_STUCK] == 0:
-                cursor[SCC_FIRST_STUCK] = integer(peek32(region.waiting.stored, state)) + 1
-            cursor[SCC_STUCK] += 1
-    for place in range(bottom, cursor[SCC_STACK]):
+            if cursor[SccCursor.STUCK] == 0:
+                cursor[SccCursor.FIRST_STUCK] = integer(peek32(region.waiting.stored, state)) + 1
+            cursor[SccCursor.STUCK] += 1
+    for place in range(bottom, cursor[SccCursor.STACK]):
         poke32(stacks.marks, integer(peek32(stacks.stack, place)), np.uint64(mark))
-    cursor[SCC_STACK] = bottom
+    cursor[SccCursor.STACK] = bottom
 
 
 @part

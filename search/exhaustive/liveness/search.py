@@ -17,20 +17,7 @@ from kwalk.search.base.options import StopReason
 from kwalk.search.base.pacing import next_pace
 from kwalk.search.base.progress import Progress
 from kwalk.search.exhaustive.explorer import MAX_PACE, MIN_PACE, ExplorationResult, Explorer
-from kwalk.search.exhaustive.liveness.components import (
-    SCC_CURSOR_LENGTH,
-    SCC_DONE,
-    SCC_FIRST_STARVING,
-    SCC_FIRST_STUCK,
-    SCC_FULL,
-    SCC_LIMIT,
-    SCC_STARVING,
-    SCC_STOP,
-    SCC_STORED,
-    SCC_STUCK,
-    SCC_VISITS,
-    find_components,
-)
+from kwalk.search.exhaustive.liveness.components import SCC_DONE, SCC_FULL, SccCursor, find_components
 from kwalk.search.exhaustive.liveness.lassos import Lasso, LassoSearch
 from kwalk.search.exhaustive.liveness.waiting import OutOfMemory, WaitingStates
 from kwalk.search.results.confirmation import PackedPath, blocking_bounds, extended_path
@@ -88,8 +75,8 @@ class _LivenessSearch:
 
     def __init__(self, exploration: Explorer, result: LivenessResult) -> None:
         self.exploration, self.result = exploration, result
-        self.cursor = np.zeros(SCC_CURSOR_LENGTH, np.int64)
-        self.cursor[[SCC_STOP, SCC_STORED]] = not exploration.options.keep_going, exploration.stored
+        self.cursor = np.zeros(len(SccCursor), np.int64)
+        self.cursor[[SccCursor.STOP, SccCursor.STORED]] = not exploration.options.keep_going, exploration.stored
 
     def run(self) -> StopReason | None:
         """Fill in the result; return why the search stopped early, None if it did not."""
@@ -108,7 +95,7 @@ class _LivenessSearch:
         states.number_states()
 
         def advance(pace: int) -> bool:
-            self.cursor[SCC_LIMIT] = self.cursor[SCC_VISITS] + pace
+            self.cursor[SccCursor.LIMIT] = self.cursor[SccCursor.VISITS] + pace
             status = find_components(states.region, states.stacks, self.cursor)
             if status == SCC_FULL:
                 raise OutOfMemory
@@ -138,12 +125,12 @@ class _LivenessSearch:
 
     def _record(self, states: WaitingStates) -> None:
         cursor, result = self.cursor, self.result
-        result.starts, result.stuck = int(cursor[SCC_STARVING]), int(cursor[SCC_STUCK])
+        result.starts, result.stuck = int(cursor[SccCursor.STARVING]), int(cursor[SccCursor.STUCK])
         if result.stuck:
-            at = self.exploration.states.rows([int(cursor[SCC_FIRST_STUCK]) - 1])[0]
+            at = self.exploration.states.rows([int(cursor[SccCursor.FIRST_STUCK]) - 1])[0]
             result.bounds = blocking_bounds(self.exploration.kernel, at)
         if result.starts:
-            result.first = int(cursor[SCC_FIRST_STARVING]) - 1
+            result.first = int(cursor[SccCursor.FIRST_STARVING]) - 1
             result.lasso = LassoSearch(states).lasso_from(result.first)
 
 
