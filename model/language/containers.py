@@ -15,15 +15,33 @@ from kwalk.model.language.errors import BoundReached, DomainError
 from kwalk.model.language.shapes import Leaf, NumberShape, Shape
 
 T = TypeVar("T")
+S = TypeVar("S", bound=Shape)
 
 
-class Array(Generic[T]):
-    """One element per member of a domain. `a[i]` reads, `a[i] = x` writes; the size never changes."""
+class _Items(Generic[T, S]):
+    """The elements of a container, and its shape."""
 
     __slots__ = ("_items", "_shape")
 
-    def __init__(self, shape: ArrayShape, items: list[T]) -> None:
+    def __init__(self, shape: S, items: list[T]) -> None:
         self._shape, self._items = shape, items
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self._items == other._items
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self._items)
+
+
+class Array(_Items[T, "ArrayShape"]):
+    """One element per member of a domain. `a[i]` reads, `a[i] = x` writes; the size never changes."""
+
+    __slots__ = ()
 
     def __getitem__(self, index: int) -> T:
         return self._items[self._member(index)]
@@ -41,25 +59,11 @@ class Array(Generic[T]):
     def __iter__(self) -> Iterator[T]:
         return iter(self._items)
 
-    def __len__(self) -> int:
-        return len(self._items)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Array) and self._items == other._items
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(self._items)
-
-
-class Fifo(Generic[T]):
+class Fifo(_Items[T, "FifoShape"]):
     """A queue of at most `capacity` elements; a push onto a full one is a bound hit."""
 
-    __slots__ = ("_items", "_shape")
-
-    def __init__(self, shape: FifoShape, items: list[T]) -> None:
-        self._shape, self._items = shape, items
+    __slots__ = ()
 
     def push(self, value: T) -> None:
         """Append at the tail; on a full queue the step is a bound hit."""
@@ -108,17 +112,6 @@ class Fifo(Generic[T]):
 
     def __iter__(self) -> Iterator[T]:
         return iter(tuple(self._items))
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Fifo) and self._items == other._items
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(self._items)
 
 
 class Fresh:

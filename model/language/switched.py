@@ -44,43 +44,11 @@ class Fixed(Shape):
             yield evolve(leaf, low=number, high=number)
 
 
-class FixedFlagShape(Fixed, FlagShape):
-    """A flag that never changes."""
-
-
-class FixedNumberShape(Fixed, NumberShape):
-    """A number that never changes."""
-
-
-class FixedMemberShape(Fixed, MemberShape):
-    """A member that never changes."""
-
-
-class FixedChoiceShape(Fixed, ChoiceShape):
-    """A choice that never changes."""
-
-
-class FixedOptionalShape(Fixed, OptionalShape):
-    """Always None."""
-
-
-class FixedSubsetShape(Fixed, SubsetShape):
-    """A set that never changes."""
-
-
-class FixedValueShape(Fixed, ValueShape):
-    """A record that never changes."""
-
-
 FIXED: dict[type[Shape], type[Shape]] = {
-    FlagShape: FixedFlagShape,
-    NumberShape: FixedNumberShape,
-    MemberShape: FixedMemberShape,
-    ChoiceShape: FixedChoiceShape,
-    OptionalShape: FixedOptionalShape,
-    SubsetShape: FixedSubsetShape,
-    ValueShape: FixedValueShape,
+    cls: type(f"Fixed{cls.__name__}", (Fixed, cls), {"__doc__": f"A {cls.__name__} that holds only its default."})
+    for cls in (FlagShape, NumberShape, MemberShape, ChoiceShape, OptionalShape, SubsetShape, ValueShape)
 }
+"""By the class of a shape, the class for the same field while its flag is off."""
 
 
 @frozen
