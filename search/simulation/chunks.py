@@ -228,23 +228,19 @@ class WalkBuffers:
         self.sketch = np.zeros(REGISTERS if self.count_states else 0, np.int8)
         self.row_visits = np.zeros((ROW_PLACES if self.bias is not None else 0, ROW_COLUMNS), np.int64)
 
-    def view(self, seed: int, **flags: bool) -> WalkView:
-        """Return the argument of the loops; `flags` are `stop` and `deadlock`."""
-        kernel, rows, bias = self.kernel, self.rows, self.bias
+    def view(self, seed: int, *, stop: bool, deadlock: bool) -> WalkView:
+        """Return the argument of the loops; `stop` and `deadlock` as in `KernelView`."""
+        kernel, bias = self.kernel, self.bias
         addresses: dict[str, Any] = {name: getattr(self, name).ctypes.data for name in _ADDRESSES}
         return WalkView(
-            words=kernel.words, row_words=kernel.instance_words, property_words=kernel.property_words,
-            properties=kernel.properties,
-            advance=kernel.advance, check=kernel.check, check_step=kernel.check_step,
-            system_row=rows.system_row.ctypes.data, state_row=rows.state_row.ctypes.data,
-            step_row=rows.step_row.ctypes.data, reachable_row=rows.reachable_row.ctypes.data,
-            checks_states=int(rows.state_row.any()), checks_steps=int(rows.step_row.any()),
+            kernel=self.rows.kernel_view(kernel, stop=stop, deadlock=deadlock),
+            properties=kernel.properties, advance=kernel.advance,
             depth=self.depth, seed=mixed_seed(seed), max_findings=len(self.findings),
             start_count=self.start_count, restart_count=len(self.starts) - self.start_count,
             restart_chance=bias.restart_chance if bias else 0, groupings=len(bias.grouping_ends) - 1 if bias else 0,
             sketch=self.sketch.ctypes.data if len(self.sketch) else 0,
             row_visits=self.row_visits.ctypes.data if len(self.row_visits) else 0,
-            **addresses, **{name: int(flag) for name, flag in flags.items()},
+            **addresses,
         )  # fmt: skip
 
     def counts(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kwalk.search.exhaustive.layout import KernelView
 from kwalk.search.native.bit_sliced_counters import add_rows
 from kwalk.search.native.intrinsics import (
     ONE,
@@ -69,23 +70,10 @@ _ROW_SEED, _ROW_FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4
 class WalkView(NamedTuple):
     """What the loop works on: sizes, flags, and addresses of functions, bit rows, buffers and counts."""
 
-    words: int
-    row_words: int
-    property_words: int
+    kernel: KernelView
+    """A deadlock violates property number `properties`."""
     properties: int
     advance: int
-    check: int
-    check_step: int
-    system_row: int
-    state_row: int
-    step_row: int
-    reachable_row: int
-    checks_states: int
-    checks_steps: int
-    stop: int
-    """Whether to return at the first violation."""
-    deadlock: int
-    """Whether a state without enabled instances violates property number `properties`."""
     depth: int
     seed: int
     """Already mixed, as an int64."""
@@ -170,7 +158,7 @@ def run_walks_of(view: WalkView, cursor: int) -> int:
 def _walk(view: WalkView, cursor: int) -> int:
     """Run one walk; return its status."""
     random = mix(np.uint64(view.seed) + np.uint64(get(cursor, CURSOR_WALK)) * GOLDEN)
-    here, there = view.states, view.states + 8 * view.words
+    here, there = view.states, view.states + 8 * view.kernel.words
     random = _begin(view, cursor, random)
     status = _visit(view, cursor, here)
     while status == WALK_CONTINUES and get(cursor, CURSOR_STEP) < view.depth:
@@ -179,7 +167,7 @@ def _walk(view: WalkView, cursor: int) -> int:
         if instance < 0:
             return WALK_FAILED if get(cursor, CURSOR_FAILURE) < 0 else WALK_DONE
         here, there = there, here
-        if view.checks_steps:
+        if view.kernel.checks_steps:
             status = _check_step(view, cursor, there, here)
         if status == WALK_CONTINUES:
             status = _visit(view, cursor, here)
@@ -199,10 +187,10 @@ def _begin(view: WalkView, cursor: int, random: Word) -> Word:
     put(cursor, CURSOR_START, start)
     put(cursor, CURSOR_STEP, get(view.start_steps, start))
     put(cursor, CURSOR_FAILURE, 0)
-    copy_words(view.states, view.starts + 8 * view.words * start, view.words)
-    copy_words(view.row, view.start_rows + 8 * view.row_words * start, view.row_words)
-    for word in range(view.property_words):
-        poke(view.false, view.property_words + word, ZERO)
+    copy_words(view.states, view.starts + 8 * view.kernel.words * start, view.kernel.words)
+    copy_words(view.row, view.start_rows + 8 * view.kernel.row_words * start, view.kernel.row_words)
+    for word in range(view.kernel.property_words):
+        poke(view.false, view.kernel.property_words + word, ZERO)
     return random
 
 
@@ -215,7 +203,7 @@ def _draw_preferences(view: WalkView, random: Word) -> int:
     end = get(view.grouping_ends, grouping + 1)
     if group == end:
         return 0
-    for word in range(view.row_words, (1 + MAX_LEVEL) * view.row_words):
+    for word in range(view.kernel.row_words, (1 + MAX_LEVEL) * view.kernel.row_words):
         poke(view.masks, word, np.uint64(0))
     while group < end:
         random += GOLDEN
@@ -227,7 +215,7 @@ def _draw_preferences(view: WalkView, random: Word) -> int:
 @part
 def _add_group(view: WalkView, group: int, random: Word) -> None:
     """Add a group to the levels whose thresholds are above a random word."""
-    words = view.row_words
+    words = view.kernel.row_words
     level = 1
     while level <= MAX_LEVEL and random < peek(view.group_thresholds, group * MAX_LEVEL + level - 1):
         for word in range(words):
@@ -258,7 +246,7 @@ def _take(view: WalkView, cursor: int, places: tuple[int, int], random: Word) ->
     count_up(cursor, CURSOR_STEP, 1)
     count_up(cursor, CURSOR_STEPS, 1)
     count_up(view.taken, instance, 1)
-    if same_words(places[0], places[1], view.words):
+    if same_words(places[0], places[1], view.kernel.words):
         count_up(view.stuttered, instance, 1)
     return instance
 
@@ -266,7 +254,7 @@ def _take(view: WalkView, cursor: int, places: tuple[int, int], random: Word) ->
 @part
 def _choose(view: WalkView, row: int, levels: int, random: Word) -> int:
     """Choose a random instance of a row at a random level, or at a lower one; -1 if the walk may take none."""
-    words = view.row_words
+    words = view.kernel.row_words
     if levels == 0:
         return _choose_within(row, view.masks, words, random)
     level = integer(scale(random << np.uint64(32), np.uint64(levels + 1)))  # from the low bits of the word
@@ -300,9 +288,9 @@ def _choose_within(row: int, mask: int, words: int, random: Word) -> int:
 @part
 def _without(view: WalkView, row: int, instance: int) -> int:
     """Return a row without an instance that a bound disables; `view.row` stays as it is."""
-    other = view.row + 8 * view.row_words
+    other = view.row + 8 * view.kernel.row_words
     if row != other:
-        copy_words(other, row, view.row_words)
+        copy_words(other, row, view.kernel.row_words)
     bits = peek(other, instance // 64)
     poke(other, instance // 64, bits & ~(ONE << np.uint64(instance % 64)))
     return other
@@ -312,7 +300,7 @@ def _without(view: WalkView, row: int, instance: int) -> int:
 def _count_end(view: WalkView, cursor: int, row: int) -> None:
     """Count the end of a walk: cut if an instance is left that it may not take, else at a dead end."""
     left = ZERO
-    for word in range(view.row_words):
+    for word in range(view.kernel.row_words):
         left |= peek(row, word)
     count_up(cursor, CURSOR_DEAD_ENDS if left == ZERO else CURSOR_CUTS, 1)
 
@@ -320,25 +308,25 @@ def _count_end(view: WalkView, cursor: int, row: int) -> None:
 @part
 def _visit(view: WalkView, cursor: int, state: int) -> int:
     """Count the enabled instances of a state and check its properties; WALK_VIOLATION if that ends the run."""
-    buffered, words = get(cursor, CURSOR_BUFFERED), view.row_words
+    buffered, words = get(cursor, CURSOR_BUFFERED), view.kernel.row_words
     enabled = system = ZERO
     for word in range(words):
         row = peek(view.row, word)
         poke(view.ring_rows, buffered * words + word, row)
         enabled |= row
-        system |= row & peek(view.system_row, word)
+        system |= row & peek(view.kernel.system_row, word)
     quiescent = integer(system == ZERO)
     count_up(cursor, CURSOR_QUIESCENT, quiescent)
     if view.sketch != 0:
-        add_to_sketch(view.sketch, state, view.words)
+        add_to_sketch(view.sketch, state, view.kernel.words)
     if view.row_visits != 0:
         _count_row(view, get(cursor, CURSOR_WALK), get(cursor, CURSOR_STEP))
     status = WALK_CONTINUES
-    if view.checks_states:
-        premise = view.ring_premises + 8 * view.property_words * buffered
-        call_void(view.check, (state, quiescent, view.false, premise))
-        status = _note_violations(view, cursor, view.state_row)
-    if view.deadlock and enabled == ZERO:
+    if view.kernel.checks_states:
+        premise = view.ring_premises + 8 * view.kernel.property_words * buffered
+        call_void(view.kernel.check, (state, quiescent, view.false, premise))
+        status = _note_violations(view, cursor, view.kernel.state_row)
+    if view.kernel.deadlock and enabled == ZERO:
         _count_hit(view, cursor, view.properties)
         status = max(status, _add_finding(view, cursor, view.properties))
     put(cursor, CURSOR_BUFFERED, buffered + 1)
@@ -351,7 +339,7 @@ def _visit(view: WalkView, cursor: int, state: int) -> int:
 def _count_row(view: WalkView, walk: int, step: int) -> None:
     """Count a visit in the table of row visits, by the row of enabled instances."""
     word = _ROW_SEED
-    for number in range(view.row_words):
+    for number in range(view.kernel.row_words):
         word = folded_multiply(peek(view.row, number) ^ word, _ROW_FACTOR)
     place = view.row_visits + 8 * ROW_COLUMNS * np.int64(finalize_hash(word) >> np.uint64(64 - ROW_BITS))
     count_up(place, ROW_COUNT, 1)
@@ -362,18 +350,18 @@ def _count_row(view: WalkView, walk: int, step: int) -> None:
 @part
 def _check_step(view: WalkView, cursor: int, before: int, after: int) -> int:
     """Check the step properties; WALK_VIOLATION if that ends the run."""
-    premise = view.false + 16 * view.property_words
-    call_void(view.check_step, (before, after, view.false, premise))
-    add_rows(view.premises, premise, 1, view.property_words)
-    return _note_violations(view, cursor, view.step_row)
+    premise = view.false + 16 * view.kernel.property_words
+    call_void(view.kernel.check_step, (before, after, view.false, premise))
+    add_rows(view.premises, premise, 1, view.kernel.property_words)
+    return _note_violations(view, cursor, view.kernel.step_row)
 
 
 @part
 def _note_violations(view: WalkView, cursor: int, checked: int) -> int:
     """Note the checked properties that are false for the first time in this walk."""
     status = WALK_CONTINUES
-    for word in range(view.property_words):
-        known = view.property_words + word
+    for word in range(view.kernel.property_words):
+        known = view.kernel.property_words + word
         false = peek(view.false, word) & peek(checked, word) & ~peek(view.false, known)
         if false != ZERO:
             poke(view.false, known, peek(view.false, known) | false)
@@ -388,7 +376,7 @@ def _note_word(view: WalkView, cursor: int, word: int, false: Word) -> int:
     while false != ZERO:
         low = lowest_bit(false)
         _count_hit(view, cursor, 64 * word + low)
-        if (peek(view.reachable_row, word) >> np.uint64(low)) & ONE == ZERO:
+        if (peek(view.kernel.reachable_row, word) >> np.uint64(low)) & ONE == ZERO:
             status = max(status, _add_finding(view, cursor, 64 * word + low))
         false &= false - ONE
     return status
@@ -411,15 +399,15 @@ def _add_finding(view: WalkView, cursor: int, prop: int) -> int:
     poke(view.findings, place + 1, np.uint64(get(cursor, CURSOR_STEP)))
     poke(view.findings, place + 2, np.uint64(prop))
     count_up(cursor, CURSOR_FINDINGS, 1)
-    return WALK_VIOLATION if view.stop else WALK_CONTINUES
+    return WALK_VIOLATION if view.kernel.stop else WALK_CONTINUES
 
 
 @part
 def _flush_ring(view: WalkView, cursor: int) -> None:
     """Add the bit rows in the ring to the bit-sliced counters."""
-    add_rows(view.enabled, view.ring_rows, get(cursor, CURSOR_BUFFERED), view.row_words)
-    if view.checks_states:
-        add_rows(view.premises, view.ring_premises, get(cursor, CURSOR_BUFFERED), view.property_words)
+    add_rows(view.enabled, view.ring_rows, get(cursor, CURSOR_BUFFERED), view.kernel.row_words)
+    if view.kernel.checks_states:
+        add_rows(view.premises, view.ring_premises, get(cursor, CURSOR_BUFFERED), view.kernel.property_words)
     count_up(cursor, CURSOR_VISITS, get(cursor, CURSOR_BUFFERED))
     put(cursor, CURSOR_BUFFERED, 0)
 
