@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import asdict, field, frozen
+from attrs import asdict, field, fields, frozen
 
 from kwalk.model.language import UsageError
 from kwalk.model.language.errors import one_of, unknown
@@ -107,16 +107,10 @@ def config_from(content: Mapping[str, Any], place: str) -> Config:
     return config
 
 
-ENTRY = (
-    "scenarios", "variants", "bounds", "flags", "engine", "properties", "depth", "walks", "seconds", "share", "swarm",
-    "only", "without", "memory",
-)  # fmt: skip
-
-
 def _entry(content: Any, place: str) -> TaskTable:
     if not isinstance(content, Mapping):
         raise UsageError(f"{place}: {content!r} is no table. Write [[tasks]].")
-    table = _Table(content, place, ENTRY)
+    table = _Table(content, place, tuple(known.name for known in fields(TaskTable)))
     entry = TaskTable(
         scenarios=table.texts("scenarios"), variants=table.texts("variants"), bounds=table.bounds(),
         flags=table.flags(), engine=table.text("engine", "walk", ENGINES) or "walk",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, Protocol
 
-from attrs import asdict, define, evolve, field, frozen
+from attrs import asdict, define, field, frozen
 from pyspark.sql import SparkSession
 
 from kwalk.model.language import KwalkError, Model
@@ -274,14 +274,14 @@ class NightlyRun:
         self._save_traces(task, verdict)
         self._close(row, "complete" if not row.why else "cut", row.why)
         end = Progress("spark", row.steps, "successors", row.seconds)
-        self.folder.append_progress(evolve(self._event(task, end), clusters=len(verdict.clusters)).content)
+        self.folder.append_progress(self._search_event(task, end, len(verdict.clusters)).content)
 
     def _search_report(self, task: NightlyTask) -> Report:
         last = -BETWEEN
 
         def report(progress: Progress) -> None:
             nonlocal last
-            event = self._event(task, progress)
+            event = self._search_event(task, progress)
             if event.seconds - last >= BETWEEN:
                 last = event.seconds
                 self.folder.append_progress(event.content)
@@ -289,12 +289,18 @@ class NightlyRun:
 
         return report
 
-    def _event(self, task: NightlyTask, progress: Progress) -> ProgressEvent:
+    def _search_event(self, task: NightlyTask, progress: Progress, clusters: int = 0) -> ProgressEvent:
         """Return the progress of the run during or after a search."""
+        return self._event(
+            task, walks=0, steps=progress.done, findings=0, clusters=clusters, rate=progress.rate,
+            done=len(self.rows) / len(self.tasks), left=progress.left,
+        )  # fmt: skip
+
+    def _event(self, task: NightlyTask, **fields: Any) -> ProgressEvent:
+        """Return the progress of the run; `fields` are the fields of `ProgressEvent` that depend on the engine."""
         return ProgressEvent(
             time=now(), task=task.number, name=task.name, tasks_ended=len(self.rows), tasks=len(self.tasks),
-            walks=0, steps=progress.done, findings=0, clusters=0, rate=progress.rate,
-            done=len(self.rows) / len(self.tasks), left=progress.left, seconds=time.monotonic() - self.began,
+            seconds=time.monotonic() - self.began, **fields,
         )  # fmt: skip
 
     def _do_round(self, task_state: TaskState) -> None:
@@ -360,12 +366,11 @@ class NightlyRun:
         simulation = task_state.simulation
         walks = simulation.totals.walks
         fractions = [self._progress_of(task) for task in self.tasks if task.number not in self.rows]
-        event = ProgressEvent(
-            time=now(), task=simulation.task.number, name=simulation.task.name, tasks_ended=len(self.rows),
-            tasks=len(self.tasks), walks=walks.walks, steps=walks.steps, findings=simulation.violations,
+        event = self._event(
+            simulation.task, walks=walks.walks, steps=walks.steps, findings=simulation.violations,
             clusters=len(simulation.clusters.groups), rate=task_state.rate,
             done=(len(self.rows) + sum(min(1.0, done) for done, _, _ in fractions)) / len(self.tasks),
-            left=seconds_left(fractions), seconds=time.monotonic() - self.began,
+            left=seconds_left(fractions),
         )  # fmt: skip
         self.folder.append_progress(event.content)
         self.environment.observer.progress(event)

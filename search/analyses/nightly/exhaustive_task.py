@@ -4,18 +4,17 @@ The folder of states is the checkpoint of the search and is removed at its end; 
 """
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import asdict, evolve, frozen
 from pyspark.sql import SparkSession
 
 from kwalk.search.analyses.nightly.config import memory_bytes
 from kwalk.search.analyses.nightly.folder import MANIFEST, RunFolder
 from kwalk.search.analyses.nightly.plan import NightlyTask
-from kwalk.search.analyses.nightly.rows import cluster_id
+from kwalk.search.analyses.nightly.rows import cluster_id, row_of_run
 from kwalk.search.analyses.nightly.tables import ActionRow, CoverageRow, FindingRow, LevelRow, RunRow
 from kwalk.search.base.progress import Report
 from kwalk.search.kernel.compile.compiler import kernel_for
@@ -57,10 +56,7 @@ class ExhaustiveTask:
         return verdict, self._row(verdict, time.monotonic() - began, time.process_time() - cpu_began)
 
     def _save_level(self, done: LevelDone) -> None:
-        row = LevelRow(
-            task=self.task.number, round=done.depth, depth=done.depth, states=done.states, generated=done.generated,
-            total=done.total, seconds=done.seconds, bytes=done.bytes,
-        )  # fmt: skip
+        row = LevelRow(task=self.task.number, round=done.depth, **asdict(done))
         self.folder.save_round(self.task.number, done.depth, {LEVELS: [row]}, LEVELS)
 
     def _save_found(self, verdict: Verdict) -> None:
@@ -75,17 +71,12 @@ class ExhaustiveTask:
         self.folder.save_round(*place, tables, LEVELS)
 
     def _row(self, verdict: Verdict, seconds: float, cpu: float) -> RunRow:
-        task, states = self.task, verdict.distinct_states
-        is_exact = verdict.strength is Strength.EXHAUSTIVE
-        return RunRow(
-            task=task.number, name=task.name, scenario=task.reference, variant=task.model.variant,
-            bounds=json.dumps(dict(verdict.bounds)), flags=json.dumps(dict(verdict.flags)), engine=task.entry.engine,
-            seed=task.seed, answer=verdict.answer.value, how=verdict.qualifier, walks=0,
-            steps=verdict.generated_states or 0,
-            visits=states or 0, distinct=None if states is None else float(states),
-            distinct_exact=states if is_exact else None, distinct_error=0.0, depth=verdict.depth, seconds=seconds,
-            cpu_seconds=cpu, why="" if is_exact or verdict.findings else verdict.qualifier,
-            bounds_hit=json.dumps(dict(verdict.bounds_hit)), notes=verdict.notes, command=verdict.command,
+        states, is_exact = verdict.distinct_states, verdict.strength is Strength.EXHAUSTIVE
+        return row_of_run(
+            self.task, verdict, walks=0, steps=verdict.generated_states or 0, visits=states or 0,
+            distinct=None if states is None else float(states), distinct_exact=states if is_exact else None,
+            distinct_error=0.0, depth=verdict.depth, seconds=seconds, cpu_seconds=cpu,
+            why="" if is_exact or verdict.findings else verdict.qualifier,
         )  # fmt: skip
 
 

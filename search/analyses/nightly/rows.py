@@ -18,12 +18,13 @@ from attrs import frozen
 
 from kwalk.model.language import Model, PropertyInstance
 from kwalk.search.analyses.nightly.folder import DamagedPart
-from kwalk.search.analyses.nightly.tables import ActionRow, ChunkRow, CoverageRow, FindingRow
+from kwalk.search.analyses.nightly.plan import NightlyTask
+from kwalk.search.analyses.nightly.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, RunRow
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.minimize.clusters import Clusters, FindingSample, ShapeGroup, merge
 from kwalk.search.minimize.shape import TraceShape
 from kwalk.search.results.confirmation import Origin
-from kwalk.search.results.verdict import DEADLOCK
+from kwalk.search.results.verdict import DEADLOCK, Verdict
 from kwalk.search.simulation.chunks import WalkCounts
 from kwalk.search.simulation.hyperloglog import distinct, merged
 from kwalk.search.spark.work import Chunk, chunks_of, row_of
@@ -134,6 +135,16 @@ def _row(model: Model, kernel: Kernel, cluster: tuple[TraceShape, ShapeGroup], p
         start=tuple(int(number) for number in start),
         actions=tuple(model.instances[step].key for step in group.best.steps), length=len(group.best.steps),
         shortest=group.best.origin.shortest is not None,
+    )  # fmt: skip
+
+
+def row_of_run(task: NightlyTask, verdict: Verdict, **fields: Any) -> RunRow:
+    """Return the row of a task that has ended with a verdict; `fields` are the other fields of `RunRow`."""
+    return RunRow(
+        task=task.number, name=task.name, scenario=task.reference, variant=task.model.variant,
+        bounds=json.dumps(dict(verdict.bounds)), flags=json.dumps(dict(verdict.flags)), engine=task.entry.engine,
+        seed=task.seed, answer=verdict.answer.value, how=verdict.qualifier,
+        bounds_hit=json.dumps(dict(verdict.bounds_hit)), notes=verdict.notes, command=verdict.command, **fields,
     )  # fmt: skip
 
 

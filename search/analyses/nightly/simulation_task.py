@@ -7,7 +7,6 @@ of its rounds, its *clusters* the minimized findings. Both are computed from wha
 """
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
@@ -25,15 +24,18 @@ from kwalk.search.analyses.nightly.rows import (
     action_rows,
     chunk_rows,
     coverage_rows,
+    row_of_run,
     rows_of_clusters,
     unpack_totals,
 )
 from kwalk.search.analyses.nightly.tables import ChunkRow, FindingRow, RunRow
+from kwalk.search.base.options import StopReason
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.minimize.clusters import Clustering, Clusters, finding_clusters, merge
 from kwalk.search.results.fairness import safety_properties, without_liveness
 from kwalk.search.results.vacuity import listed, vacuity_notes
-from kwalk.search.results.verdict import DEADLOCK, Answer, Finding, FindingCluster, Verdict
+from kwalk.search.results.verdict import DEADLOCK, Answer, Finding, FindingCluster, Strength, Verdict
+from kwalk.search.results.verdict_builder import VerdictBuilder
 from kwalk.search.simulation.chunks import WalkCounts, next_generation, run_chunk
 from kwalk.search.simulation.hyperloglog import STANDARD_ERROR, distinct
 from kwalk.search.simulation.options import SimulationOptions
@@ -259,14 +261,9 @@ def _ended(simulation: SimulationTask, counts: WalkCounts, walks: int, *, interr
     """Return the run of a task that has ended; its command repeats that many walks."""
     options = evolve(simulation.options, command=simulation.task.command(walks))
     return SimulationRun(
-        simulation.task.model,
-        simulation.kernel,
-        options,
-        simulation.plan,
-        counts,
-        simulation.totals.seconds,
+        simulation.task.model, simulation.kernel, options, simulation.plan, counts, simulation.totals.seconds,
         interrupted,
-    )
+    )  # fmt: skip
 
 
 class _CountedVerdict(SimulationVerdict):
@@ -315,14 +312,11 @@ def error_of(simulation: SimulationTask) -> str:
 
 def run_row(simulation: SimulationTask, verdict: Verdict, why: str) -> RunRow:
     """Return the row of a task that has ended."""
-    task, walks = simulation.task, simulation.totals.walks
-    return RunRow(
-        task=task.number, name=task.name, scenario=task.reference, variant=task.model.variant,
-        bounds=json.dumps(dict(verdict.bounds)), flags=json.dumps(dict(verdict.flags)), engine=task.entry.engine,
-        seed=task.seed, answer=verdict.answer.value, how=verdict.qualifier, walks=walks.walks, steps=walks.steps,
-        visits=walks.visits, distinct=distinct(walks.sketch), distinct_exact=None, distinct_error=STANDARD_ERROR,
-        depth=None, seconds=simulation.totals.seconds, cpu_seconds=simulation.totals.cpu, why=why,
-        bounds_hit=json.dumps(dict(verdict.bounds_hit)), notes=verdict.notes, command=verdict.command,
+    totals, walks = simulation.totals, simulation.totals.walks
+    return row_of_run(
+        simulation.task, verdict, walks=walks.walks, steps=walks.steps, visits=walks.visits,
+        distinct=distinct(walks.sketch), distinct_exact=None, distinct_error=STANDARD_ERROR, depth=None,
+        seconds=totals.seconds, cpu_seconds=totals.cpu, why=why,
     )  # fmt: skip
 
 
@@ -335,12 +329,12 @@ def with_error(row: RunRow, error: str) -> RunRow:
 def failed_row(task: NightlyTask, done: TaskTotals | None, why: str) -> RunRow:
     """Return the row of a task that failed, with what it had done."""
     walks = None if done is None else done.walks
-    return RunRow(
-        task=task.number, name=task.name, scenario=task.reference, variant=task.model.variant,
-        bounds=json.dumps(dict(task.model.binding.bounds)), flags=json.dumps(dict(task.model.flag_overrides)),
-        engine=task.entry.engine, seed=task.seed, answer=Answer.UNDECIDED.value, how="failed",
-        walks=walks.walks if walks else 0, steps=walks.steps if walks else 0, visits=walks.visits if walks else 0,
-        distinct=None, distinct_exact=None, distinct_error=None, depth=None, seconds=done.seconds if done else 0.0,
-        cpu_seconds=done.cpu if done else 0.0, why=why, bounds_hit="{}", notes=(),
-        command=task.command(walks.walks if walks else None),
+    command = task.command(walks.walks if walks else None)
+    verdict = VerdictBuilder(task.model, task.properties, task.entry.engine, command).verdict(
+        Answer.UNDECIDED, Strength.SAMPLED, stopped=StopReason.ERROR
+    )
+    return row_of_run(
+        task, verdict, walks=walks.walks if walks else 0, steps=walks.steps if walks else 0,
+        visits=walks.visits if walks else 0, distinct=None, distinct_exact=None, distinct_error=None, depth=None,
+        seconds=done.seconds if done else 0.0, cpu_seconds=done.cpu if done else 0.0, why=why,
     )  # fmt: skip
