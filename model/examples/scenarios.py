@@ -4,9 +4,12 @@ from __future__ import annotations
 from kwalk.model.examples.alternating_bit import ALTERNATING_BIT
 from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
 from kwalk.model.examples.chang_roberts import CHANG_ROBERTS
+from kwalk.model.examples.checkpoint_lease import CHECKPOINT_LEASE
 from kwalk.model.examples.die_hard import DIE_HARD
+from kwalk.model.examples.disruptor import DISRUPTOR
 from kwalk.model.examples.ewd426 import EWD426
 from kwalk.model.examples.ewd840 import EWD840
+from kwalk.model.examples.ewd998 import EWD998
 from kwalk.model.examples.lamport_mutex import LAMPORT_MUTEX
 from kwalk.model.examples.lost_update import LOST_UPDATE
 from kwalk.model.examples.paxos import PAXOS
@@ -32,10 +35,13 @@ SCENARIOS: tuple[Scenario, ...] = (
     READERS_WRITERS,
     EWD426,
     EWD840,
+    EWD998,
+    DISRUPTOR,
     CHANG_ROBERTS,
     LAMPORT_MUTEX,
     VOTING,
     SYNOD,
     PAXOS,
+    CHECKPOINT_LEASE,
     REFERENCE,
 )

@@ -6,7 +6,10 @@ from functools import cache
 import pytest
 
 from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
+from kwalk.model.examples.checkpoint_lease import CHECKPOINT_LEASE
+from kwalk.model.examples.disruptor import DISRUPTOR
 from kwalk.model.examples.ewd426 import EWD426
+from kwalk.model.examples.ewd998 import EWD998
 from kwalk.model.examples.lamport_mutex import LAMPORT_MUTEX
 from kwalk.model.examples.paxos import PAXOS
 from kwalk.model.examples.readers_writers import READERS_WRITERS
@@ -55,6 +58,34 @@ def test_readers_and_writers_have_the_published_states() -> None:
 def test_the_token_ring_has_the_published_states_all_of_them_initial() -> None:
     verdict = searched(EWD426, nodes=6, counters=6, arrangements=6**6)
     assert (verdict.distinct_states, verdict.generated_states, verdict.depth) == (46_656, 248_832, 0)
+
+
+def test_safras_ring_has_the_states_that_tlc_finds() -> None:
+    verdict = searched(EWD998, nodes=3, patterns=2**3, messages=3, total=9)
+    assert (verdict.distinct_states, verdict.depth, verdict.findings) == (1_520_618, 58, ())
+    assert set(verdict.bounds_hit) == {"messages"}
+
+
+def test_the_disruptor_has_the_published_states_with_the_steps_beyond_the_last_event_counted_as_bound_hits() -> None:
+    verdict = searched(DISRUPTOR, writers=1, readers=3, slots=4, events=10, limit=10)
+    assert (verdict.distinct_states, verdict.depth, verdict.findings) == (8_496, 81, ())
+    assert (verdict.generated_states or 0) + verdict.bounds_hit["limit"] == 28_049
+
+
+def test_two_writers_make_a_data_race_in_the_disruptor() -> None:
+    model = Model(DISRUPTOR, bounds={"writers": 2})
+    verdict = exhaust(model, properties=model.properties_of("no_data_races"))
+    assert length_of(verdict, "no_data_races") == 2
+
+
+def test_leases_of_checkpoints_have_the_states_that_tlc_finds() -> None:
+    verdict = searched(CHECKPOINT_LEASE, "published", nodes=3, numbers=2, entries=1, majority=2)
+    assert (verdict.distinct_states, verdict.depth, verdict.findings) == (204_224, 19, ())
+
+
+def test_a_leader_that_replaces_its_own_lease_lets_two_replicas_checkpoint_after_as_many_steps_as_in_tlc() -> None:
+    verdict = exhaust(Model(CHECKPOINT_LEASE, "hasty", {"numbers": 3, "entries": 2}))
+    assert length_of(verdict, "one_checkpoint_at_a_time") == 11
 
 
 def test_lamports_mutex_has_the_published_states_with_the_steps_beyond_the_last_clock_counted_as_bound_hits() -> None:

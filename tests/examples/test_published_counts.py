@@ -14,8 +14,11 @@ from attrs import frozen
 from kwalk.model.examples.alternating_bit import ALTERNATING_BIT
 from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
 from kwalk.model.examples.chang_roberts import CHANG_ROBERTS
+from kwalk.model.examples.checkpoint_lease import CHECKPOINT_LEASE, connected
 from kwalk.model.examples.die_hard import DIE_HARD
+from kwalk.model.examples.disruptor import DISRUPTOR
 from kwalk.model.examples.ewd840 import EWD840, Color
+from kwalk.model.examples.ewd998 import EWD998
 from kwalk.model.examples.lost_update import LOST_UPDATE
 from kwalk.model.examples.paxos import PAXOS
 from kwalk.model.examples.reference import REFERENCE
@@ -25,7 +28,7 @@ from kwalk.model.examples.ticket_lock import TICKET_LOCK
 from kwalk.model.examples.tower_of_hanoi import TOWER_OF_HANOI
 from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
 from kwalk.model.examples.voting import VOTING
-from kwalk.model.language import Model, Scenario
+from kwalk.model.language import Model, Scenario, StepResult
 from tests.examples.plain_search import Space, space_of
 
 
@@ -75,6 +78,9 @@ PUBLISHED = [
     Published(ALTERNATING_BIT, {"data": 2, "slots": 2}, distinct=240, depth=9),
     Published(EWD840, {"nodes": 3, "patterns": 2**3}, distinct=302),
     Published(EWD840, {"nodes": 4, "patterns": 2**4}, distinct=1_566, depth=11),
+    Published(EWD998, {"nodes": 2, "patterns": 2**2}, distinct=6_876, depth=27),
+    Published(DISRUPTOR, {"readers": 2, "slots": 2, "events": 3, "limit": 3}, distinct=88, depth=19),
+    Published(CHECKPOINT_LEASE, {"nodes": 2, "numbers": 3, "entries": 2}, distinct=6_960, depth=22),
     Published(CHANG_ROBERTS, {"nodes": 3, "patterns": 2**3}, distinct=137, generated=227, depth=9),
     Published(SYNOD, {"acceptors": 1, "values": 1, "ballots": 2}, distinct=25, generated=82, depth=8),
     Published(SYNOD, {"acceptors": 3, "values": 2, "ballots": 2}, distinct=3_921, depth=16),
@@ -108,6 +114,42 @@ def test_tlc_generates_a_token_step_once_for_each_reason_that_allows_it(nodes: i
     assert space.generated + sum(_spare_reasons(space, vector) for vector in space.reached) == published
 
 
+def test_tlc_generates_the_start_of_a_round_once_for_each_reason_that_allows_it() -> None:
+    space = space_of(EWD998, nodes=2, patterns=2**2)
+    spare = sum(_spare_reasons_to_start(space.model.state(vector)) for vector in space.reached)
+    assert space.generated + space.bounds_hit.total() + spare == 33_664
+
+
+def _spare_reasons_to_start(ring: Any) -> int:
+    first, token = ring.process[0], ring.token
+    reasons = [token.color.value == "black", first.color.value == "black", first.counter + token.sum > 0]
+    return max(0, sum(reasons) - 1) if token.at == 0 else 0
+
+
+def test_what_tlc_drops_beyond_the_last_event_is_what_we_count_as_bound_hits() -> None:
+    space = space_of(DISRUPTOR, readers=2, slots=2, events=3, limit=3)
+    assert (space.generated + space.bounds_hit["limit"], set(space.bounds_hit)) == (185, {"limit"})
+
+
+def test_tlc_generates_an_expiry_once_for_each_replica_that_has_the_entry_and_a_lease_for_each_reason() -> None:
+    space = space_of(CHECKPOINT_LEASE, nodes=2, numbers=3, entries=2)
+    spare = sum(_spare_replicas(space.model.state(vector)) for vector in space.reached)
+    spare += _repetitions(space, "give_lease", _reasons_to_replace)
+    assert space.generated + space.bounds_hit["entries"] + spare == 88_663
+
+
+def _reasons_to_replace(cluster: Any, leader: int, prospect: int) -> int:
+    lease = cluster.nodes[leader].lease
+    if lease is None:
+        return 1
+    is_reported = connected(cluster, leader, lease.node) and lease.number < cluster.nodes[lease.node].voted
+    return (lease.number < cluster.expired) + is_reported
+
+
+def _spare_replicas(cluster: Any) -> int:
+    return max(0, sum(replica.log[cluster.expired] is not None for replica in cluster.nodes) - 1)
+
+
 def _spare_reasons(space: Space, vector: tuple[int, ...]) -> int:
     """How many of the cases by which EWD840.tla lets the token move are true here, beyond the first."""
     ring = space.model.state(vector)
@@ -125,7 +167,7 @@ def _repetitions(space: Space, action: str, reasons: Callable[..., int]) -> int:
         reasons(space.model.state(vector), *instance.args) - 1
         for vector in space.reached
         for instance in instances
-        if space.model.attempt(instance, vector).after is not None
+        if space.model.attempt(instance, vector).result is not StepResult.DISABLED
     )
 
 
