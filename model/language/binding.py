@@ -6,16 +6,23 @@ system, a fix). A *binding* gives values to all of them; it is active while a mo
 """
 from __future__ import annotations
 
+import builtins
+import operator
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import field, frozen
 
 from kwalk.model.language.errors import UsageError, one_of
 
 T = TypeVar("T")
+
+if TYPE_CHECKING:
+    _Number = int  # a type checker sees a Bound as the int that it behaves as
+else:
+    _Number = object
 
 
 @frozen
@@ -70,8 +77,69 @@ def active_binding() -> Binding:
         ) from None
 
 
-class Bound:
+class ScenarioConstant:
+    """A number or switch that the scenario fixes; operators, comparisons and conversions apply to its value."""
+
+    name: str
+
+    @property
+    def value(self) -> Any:
+        """Return its value in the active binding."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, (int, str, ScenarioConstant)) and bool(self.value == plain_value(other))
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+
+def plain_value(value: Any) -> Any:
+    """Return the number or truth value for which a Bound or Flag stands; any other object as it is."""
+    return value.value if isinstance(value, ScenarioConstant) else value
+
+
+def identity_of(constant: Any) -> Any:
+    """Return what tells two bounds or flags apart without reading their values: shapes are compared by it."""
+    if isinstance(constant, ScenarioConstant):
+        return (type(constant), constant.name, getattr(constant, "shift", 0))
+    return constant
+
+
+def _behave_as_values(cls: type) -> None:
+    """Give a class the operators of ints, each applied to the values of its objects."""
+
+    def unary(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda self: function(self.value)
+
+    def binary(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        return lambda self, other: function(self.value, plain_value(other))
+
+    def reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        return lambda self, other: function(plain_value(other), self.value)
+
+    for name in ("neg", "pos", "abs", "invert", "index"):
+        setattr(cls, f"__{name}__", unary(getattr(operator, name)))
+    for name in ("int", "bool"):
+        setattr(cls, f"__{name}__", unary(getattr(builtins, name)))
+    for name in ("lt", "le", "gt", "ge"):
+        setattr(cls, f"__{name}__", binary(getattr(operator, name)))
+    for name in ("add", "sub", "mul", "floordiv", "mod", "truediv", "pow", "lshift", "rshift", "and", "or", "xor"):
+        function = getattr(operator, f"{name}_" if name in ("and", "or") else name)
+        setattr(cls, f"__{name}__", binary(function))
+        setattr(cls, f"__r{name}__", reflected(function))
+
+
+_behave_as_values(ScenarioConstant)
+
+
+class Bound(ScenarioConstant, _Number):
     """A number that the scenario fixes; it behaves as that int wherever it is read.
+
+    In a declaration, where no scenario is active, `LIMIT + 1` and `LIMIT - 1` are bounds too: their values are found
+    from that of `LIMIT`, and a step that exceeds one is a hit of `LIMIT`.
 
     Args:
         name: its name in the scenario's `bounds`.
@@ -81,6 +149,7 @@ class Bound:
 
     def __init__(self, name: str, about: str = "", *, minimum: int = 0) -> None:
         self.name, self.about, self.minimum = name, about, minimum
+        self.shift = 0
 
     @property
     def value(self) -> int:
@@ -91,73 +160,40 @@ class Bound:
         """
         if _ACTIVE.get(None) is None:
             raise UsageError(
-                f"The bound {self.name!r} has no value here: a scenario gives it one, and no scenario is active. In a "
-                f"declaration, such as number(0, {self.name.upper()} + 1), name a Bound of its own, such as "
-                f"number(0, Bound({self.name + '_plus_1'!r})), and give it its value in the scenario's `bounds`. "
-                "Elsewhere, run the code through a Model, or inside `with model.active():`."
+                f"The bound {self.name!r} has no value here: a scenario gives it one, and no scenario is active. A "
+                f"declaration may name it, also as {self.name.upper()} + 1 or {self.name.upper()} - 1, such as "
+                f"number(0, {self.name.upper()} + 1). Elsewhere, run the code through a Model, or inside "
+                "`with model.active():`."
             )
         bounds = active_binding().bounds
         if self.name not in bounds:
             raise UsageError(f"The scenario gives no value to the bound {self.name!r}; add it to `bounds`.")
         if bounds[self.name] < self.minimum:
             raise UsageError(f"Bound {self.name!r} must be {self.minimum} or more (got {bounds[self.name]}).")
-        return bounds[self.name]
+        return bounds[self.name] + self.shift
 
-    def __index__(self) -> int:
-        return self.value
+    def _shifted(self, by: int) -> Bound:
+        made = Bound(self.name, self.about, minimum=self.minimum)
+        made.shift = self.shift + by
+        return made
 
-    def __int__(self) -> int:
-        return self.value
+    if not TYPE_CHECKING:
 
-    def __bool__(self) -> bool:
-        return self.value != 0
+        def __add__(self, other: int) -> int | Bound:
+            if type(other) is int and _ACTIVE.get(None) is None:
+                return self._shifted(other)
+            return self.value + plain_value(other)
 
-    def __hash__(self) -> int:
-        return hash((Bound, self.name))
+        __radd__ = __add__
 
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, int) and self.value == other)
-
-    def __lt__(self, other: int) -> bool:
-        return self.value < int(other)
-
-    def __le__(self, other: int) -> bool:
-        return self.value <= int(other)
-
-    def __gt__(self, other: int) -> bool:
-        return self.value > int(other)
-
-    def __ge__(self, other: int) -> bool:
-        return self.value >= int(other)
-
-    def __add__(self, other: int) -> int:
-        return self.value + int(other)
-
-    def __radd__(self, other: int) -> int:
-        return int(other) + self.value
-
-    def __sub__(self, other: int) -> int:
-        return self.value - int(other)
-
-    def __rsub__(self, other: int) -> int:
-        return int(other) - self.value
-
-    def __mul__(self, other: int) -> int:
-        return self.value * int(other)
-
-    __rmul__ = __mul__
-
-    def __mod__(self, other: int) -> int:
-        return self.value % int(other)
-
-    def __rmod__(self, other: int) -> int:
-        return int(other) % self.value
-
-    def __floordiv__(self, other: int) -> int:
-        return self.value // int(other)
+        def __sub__(self, other: int) -> int | Bound:
+            if type(other) is int and _ACTIVE.get(None) is None:
+                return self._shifted(-other)
+            return self.value - plain_value(other)
 
     def __repr__(self) -> str:
-        return f"Bound({self.name!r})"
+        shift = f" {'+' if self.shift > 0 else '-'} {abs(self.shift)}" if self.shift else ""
+        return f"Bound({self.name!r}){shift}"
 
 
 class Domain:
@@ -180,6 +216,7 @@ class Domain:
         return iter(range(len(self)))
 
     def __contains__(self, member: object) -> bool:
+        member = plain_value(member)
         return isinstance(member, int) and 0 <= member < len(self)
 
     def label(self, member: int) -> str:
@@ -191,10 +228,11 @@ class Domain:
         return f"Domain({self.name!r})"
 
 
-class Flag:
+class Flag(ScenarioConstant):
     """A switch of the variant: on or off, or one of several named settings; constant while a model is executed.
 
-    Use it as a condition (`if FENCING:`) or, with settings, compare it (`if FENCING == "strict":`).
+    Use it as a condition (`if FENCING:`) or, with settings, compare it (`if FENCING == "strict":`). A flag that is on
+    or off behaves as that truth value wherever it is read.
     """
 
     def __init__(self, name: str, about: str = "", *, settings: tuple[str, ...] = ()) -> None:
@@ -223,10 +261,9 @@ class Flag:
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str) and self.settings and other not in self.settings:
             raise UsageError(f"Flag {self.name!r} is never {other!r}. {one_of(self.settings)}")
-        return self is other or self.value == other
+        return super().__eq__(other)
 
-    def __hash__(self) -> int:
-        return hash((Flag, self.name))
+    __hash__ = ScenarioConstant.__hash__
 
     def __repr__(self) -> str:
         return f"Flag({self.name!r})"

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from attrs import frozen
+from attrs import field, frozen
 
-from kwalk.model.language.binding import Bound, Domain
+from kwalk.model.language.binding import Bound, Domain, ScenarioConstant, identity_of
 from kwalk.model.language.errors import BoundReached, DomainError
 from kwalk.model.language.shapes import Leaf, NumberShape, Shape
 
@@ -53,6 +53,8 @@ class Array(_Items[T, "ArrayShape"]):
     def _member(self, index: int) -> int:
         if type(index) is int and 0 <= index < len(self._items):
             return index
+        if isinstance(index, ScenarioConstant):
+            return self._member(index.value)
         name = self._shape.domain.name
         raise DomainError(f"An array over {name} has the indices 0 … {len(self._items) - 1} (got {index!r}).")
 
@@ -180,7 +182,7 @@ class FifoShape(Shape):
     """A bounded FIFO of scalars or frozen records; free slots hold the element's default."""
 
     element: Shape
-    capacity: Bound
+    capacity: Bound = field(eq=identity_of)
 
     def default(self) -> Fifo[Any]:
         return Fifo(self, [])

@@ -31,7 +31,7 @@ from kwalk.model.language.errors import (
 from kwalk.model.language.properties import Kind, Property
 from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
 from kwalk.model.language.scenario import Scenario
-from kwalk.model.language.shapes import Leaf, Shape
+from kwalk.model.language.shapes import LARGEST, Leaf, MemberShape, NumberShape, Shape
 
 Vector = tuple[int, ...]
 
@@ -336,7 +336,6 @@ __all__ = [
 ]
 
 
-LARGEST = 2**31
 MOST_LEAVES = 100_000
 MOST_INSTANCES = 200_000
 
@@ -354,6 +353,8 @@ def check_sizes(scenario: Scenario, binding: Binding) -> None:
         things = [*scenario.actions, *scenario.properties, Parametric(scenario.initial, states=1)]
         for domain in {*_domains_of(RecordShape(scenario.state)), *_parameter_domains(things)}:
             len(domain)  # reading the size of an empty domain is refused
+        for shape in _scalars_of(RecordShape(scenario.state)):
+            _refuse_if_empty(shape)
         leaves = sum(1 for _ in islice(RecordShape(scenario.state).leaves(""), MOST_LEAVES + 1))
         _refuse_if_larger(leaves, MOST_LEAVES, "state variables")
         _refuse_if_larger(sum(map(_instances, things)), MOST_INSTANCES, "instances of actions and properties")
@@ -372,14 +373,34 @@ def _parameter_domains(things: Iterable[Parametric]) -> Iterator[Domain]:
     yield from (p.domain for thing in things for p in thing.parameters if isinstance(p.domain, Domain))
 
 
-def _domains_of(shape: Shape) -> Iterator[Domain]:
-    """Yield all domains over which a shape, or a shape within it, ranges."""
+def _refuse_if_empty(shape: NumberShape | MemberShape) -> None:
+    """Refuse a range that does not contain its default under the active binding."""
+    if not shape.low() <= shape.default() <= shape.high():
+        raise UsageError(
+            f"These bounds make a field with the default {shape.default()} and the values {shape.low()} … "
+            f"{shape.high()}. Give another default, or bounds for which the range contains it."
+        )
+
+
+def _shapes_in(shape: Shape) -> Iterator[Shape]:
+    """Yield a shape and all shapes within it."""
+    yield shape
     for name in fields_dict(type(shape)):  # type: ignore[arg-type]
         inner = getattr(shape, name)
-        if isinstance(inner, Domain):
-            yield inner
-        elif isinstance(inner, Shape):
-            yield from _domains_of(inner)
+        if isinstance(inner, Shape):
+            yield from _shapes_in(inner)
     if isinstance(shape, (RecordShape, ValueShape)):
         for _, inner in shapes_of(shape.cls):
-            yield from _domains_of(inner)
+            yield from _shapes_in(inner)
+
+
+def _domains_of(shape: Shape) -> Iterator[Domain]:
+    """Yield all domains over which a shape, or a shape within it, ranges."""
+    for inner in _shapes_in(shape):
+        for name in fields_dict(type(inner)):  # type: ignore[arg-type]
+            if isinstance(getattr(inner, name), Domain):
+                yield getattr(inner, name)
+
+
+def _scalars_of(shape: Shape) -> Iterator[NumberShape | MemberShape]:
+    return (inner for inner in _shapes_in(shape) if isinstance(inner, (NumberShape, MemberShape)))

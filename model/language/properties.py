@@ -16,8 +16,9 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
-from kwalk.model.language.action import Parametric, premises_noted
-from kwalk.model.language.errors import PremiseFailed
+from kwalk.model.language.action import Parametric, place_of, premises_noted
+from kwalk.model.language.binding import plain_value
+from kwalk.model.language.errors import PremiseFailed, UsageError
 
 
 class Kind(Enum):
@@ -43,7 +44,7 @@ class Property(Parametric):
             premise, rest = self.awaited(*arguments)
             return rest if premise else None
         try:
-            return bool(self.function(*arguments))
+            return self._truth_value(self.function(*arguments))
         except PremiseFailed:
             return None
 
@@ -53,8 +54,17 @@ class Property(Parametric):
         Both are evaluated in every state, independently of each other.
         """
         with premises_noted() as failed:
-            rest = bool(self.function(*arguments))
+            rest = self._truth_value(self.function(*arguments))
         return not failed, rest
+
+    def _truth_value(self, result: Any) -> bool:
+        result = plain_value(result)
+        if isinstance(result, bool):
+            return result
+        raise UsageError(
+            f"{place_of(self.function)}: the property returned {result!r}; return True or False, such as `bool(…)` or "
+            "`… is not None`."
+        )
 
     def __repr__(self) -> str:
         return f"<property {self.name}>"

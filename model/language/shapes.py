@@ -14,11 +14,13 @@ from typing import Any
 
 from attrs import field, frozen
 
-from kwalk.model.language.binding import Bound, Domain, cached
+from kwalk.model.language.binding import Bound, Domain, ScenarioConstant, cached, identity_of, plain_value
 from kwalk.model.language.errors import BoundReached, DomainError
 
 NONE = -1
 """How a vector stores None."""
+LARGEST = 2**31
+"""The largest number and the largest bound that a model may have."""
 
 
 @frozen
@@ -141,6 +143,8 @@ class FlagShape(Scalar):
     def check(self, value: Any, where: str) -> bool:
         if isinstance(value, bool):
             return value
+        if isinstance(value, ScenarioConstant):
+            return self.check(value.value, where)
         raise DomainError(f"{where} must be True or False (got {value!r}).")
 
     def flatten(self, value: Any, into: list[int]) -> None:
@@ -158,8 +162,8 @@ class NumberShape(Scalar):
     """An int between two limits. Going above a limit that is a Bound is a bound hit, anything else an error."""
 
     least: int
-    most: int | Bound
-    start: int
+    most: int | Bound = field(eq=identity_of)
+    start: int | Bound = field(eq=identity_of)
 
     def default(self) -> int:
         return int(self.start)
@@ -175,6 +179,8 @@ class NumberShape(Scalar):
             return value
         if type(value) is int and value > self.high() and isinstance(self.most, Bound):
             raise BoundReached(self.most.name)
+        if isinstance(value, ScenarioConstant):
+            return self.check(value.value, where)
         raise DomainError(f"{where} must be an int in {self.low()} … {self.high()} (got {value!r}).")
 
 
@@ -194,6 +200,8 @@ class MemberShape(Scalar):
     def check(self, value: Any, where: str) -> int:
         if type(value) is int and value in self.domain:
             return value
+        if isinstance(value, ScenarioConstant):
+            return self.check(value.value, where)
         raise DomainError(f"{where} must be a member of {self.domain.name}, 0 … {self.high()} (got {value!r}).")
 
     def show(self, number: int) -> str:
@@ -279,8 +287,10 @@ class SubsetShape(Shape):
         return frozenset(self.domain) if self.full else frozenset()
 
     def check(self, value: Any, where: str) -> frozenset[int]:
-        if isinstance(value, (set, frozenset)) and all(type(m) is int and m in self.domain for m in value):
-            return frozenset(value)
+        if isinstance(value, (set, frozenset)):
+            members = frozenset(map(plain_value, value))
+            if all(type(m) is int and m in self.domain for m in members):
+                return members
         raise DomainError(f"{where} must be a set of members of {self.domain.name} (got {value!r}).")
 
     def leaves(self, path: str) -> Iterator[Leaf]:

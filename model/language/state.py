@@ -16,6 +16,7 @@ from kwalk.model.language.containers import Array, ArrayShape, Fifo, FifoShape, 
 from kwalk.model.language.errors import LiftError
 from kwalk.model.language.records import RecordShape, ValueShape
 from kwalk.model.language.shapes import (
+    LARGEST,
     ChoiceShape,
     FlagShape,
     MemberShape,
@@ -42,19 +43,29 @@ def flag(*, default: bool = False, when: When = None) -> bool:
     return shape_field(switched(FlagShape(default), when))
 
 
-def number(least: int, most: int | Bound, *, default: int | None = None, when: When = None) -> int:
+def number(least: int, most: int | Bound, *, default: int | Bound | None = None, when: When = None) -> int:
     """Declare an int.
 
     Args:
         least: the least value.
-        most: the greatest value. If it is a Bound, a greater value is a counted bound hit, and not an error.
-        default: the value at first; by default the least.
+        most: the greatest value. If it is a Bound, also one such as `LIMIT + 1`, a greater value is a counted bound
+            hit, and not an error.
+        default: the value at first; by default the least. It may be a Bound.
         when: the flag or bound without which the field always has its default.
+
+    Raises:
+        LiftError: a limit is no int, or too large for any engine, or the range does not contain the default.
     """
     start = least if default is None else default
-    for name, given in (("least", least), ("default", start), *([] if isinstance(most, Bound) else [("most", most)])):
+    for name, given in (("least", least), ("most", most), ("default", start)):
+        if isinstance(given, Bound) and name != "least":
+            continue
         if type(given) is not int:
-            raise LiftError(f"number(…): `{name}` must be an int (got {given!r}); only `most` may be a Bound.")
+            raise LiftError(f"number(…): `{name}` must be an int (got {given!r}); `most` and `default` may be a Bound.")
+        if abs(given) > LARGEST:
+            raise LiftError(f"number(…): `{name}` is {given:,}; numbers from -{LARGEST:,} to {LARGEST:,} are allowed.")
+    if not any(isinstance(given, Bound) for given in (most, start)) and not least <= start <= most:
+        raise LiftError(f"number({least}, {most}): the default {start} is not in the range; give another one.")
     return shape_field(switched(NumberShape(least, most, start), when))
 
 
@@ -233,7 +244,9 @@ def _checked(cls: type, fields: list[attrs.Attribute]) -> list[attrs.Attribute]:
 
 
 def _validate(instance: Any, attribute: Any, value: Any) -> None:
-    attribute.metadata["shape"].now().check(value, f"{type(instance).__name__}.{attribute.name}")
+    checked = attribute.metadata["shape"].now().check(value, f"{type(instance).__name__}.{attribute.name}")
+    if checked is not value:
+        object.__setattr__(instance, attribute.name, checked)
 
 
 def _declared(cls: C, kind: str) -> C:

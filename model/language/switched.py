@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from attrs import evolve, fields_dict, frozen
+from attrs import evolve, field, fields_dict, frozen
 
-from kwalk.model.language.binding import Bound, Flag
+from kwalk.model.language.binding import Bound, Flag, identity_of
 from kwalk.model.language.containers import ArrayShape
 from kwalk.model.language.errors import DomainError, LiftError
 from kwalk.model.language.records import ValueShape
@@ -57,7 +57,7 @@ class SwitchedShape(Shape):
 
     on: Shape
     off: Shape
-    when: Flag | Bound
+    when: Flag | Bound = field(eq=identity_of)
 
     def now(self) -> Shape:
         return self.on if self.when else self.off

@@ -19,7 +19,9 @@ from kwalk.model.language.lift import (
     statements,
 )
 from kwalk.model.language.lift.machine import ConditionKind, Unreachable
+from kwalk.model.language.lift.rules import Operation, apply
 from kwalk.model.language.lift.terms import Terms
+from kwalk.model.language.lift.truth import truth
 from kwalk.model.language.lift.values import Set, Values, bool_value, int_value
 from kwalk.search.kernel.differential import disagreements, random_states, reachable_states
 from tests.agreement.zoo import ZOO
@@ -37,7 +39,7 @@ def unmasked(m, cell, value, condition):
 
 
 def only_first(handler):
-    return lambda m, index, size: handler(m, index, size)[:1]
+    return lambda m, index, size, wraps: handler(m, index, size, wraps=wraps)[:1]
 
 
 def swapped_conditional(m, node):
@@ -52,7 +54,7 @@ def without_facts(m, node, value, rest):
     """Both operands always, each under no assumption: what a naive lifting of `and` does."""
     values = [value, *(expressions.evaluate(m, r) for r in rest)]
     join = m.terms.conjunction if isinstance(node.op, ast.And) else m.terms.disjunction
-    return bool_value(join(m.values.truth(v) for v in values))
+    return bool_value(join(truth(m, v) for v in values))
 
 
 def last_link(m, left, links):
@@ -73,8 +75,7 @@ def abort_undoes(m, node):
 
 
 def first_item_only(m, iterable):
-    return REAL["items_of"](m, iterable)[:1]
-
+    return REAL["rounds_of"](m, iterable)[:1]
 
 
 def shares_fields(self, condition, a, b, cls):
@@ -102,10 +103,14 @@ def the_other_way_round(m, iterable, reverse=False):
     return BUILTIN_SORTED(m, iterable, reverse=not reverse)
 
 
+def always_inside(m, operation, *operands, **more):
+    return m.terms.true if operation is Operation.CONTAINS else apply(m, operation, *operands, **more)
+
+
 ASCENDING = calls._ascending
 BUILTIN_LENGTH = BUILTINS[len]
 BUILTIN_SORTED = BUILTINS[sorted]
-REAL = {"items_of": comprehensions.items_of, "add_condition": machine.SymbolicMachine.add_condition}
+REAL = {"rounds_of": comprehensions.rounds_of, "add_condition": machine.SymbolicMachine.add_condition}
 
 
 def item(mapping, key, wrong):
@@ -133,15 +138,15 @@ PLANTED = {
     "an abort undoes what was done": item(statements.STATEMENTS, ast.Raise, abort_undoes),
     "an abort continues": item(statements.STATEMENTS, ast.Raise, no_jump),
     "except does not run": name(statements, "_handle", forgets_handler),
-    "a loop runs once": name(statements, "items_of", first_item_only),
-    "a comprehension has one item": name(comprehensions, "items_of", first_item_only),
+    "a loop runs once": name(statements, "rounds_of", first_item_only),
+    "a comprehension has one item": name(comprehensions, "rounds_of", first_item_only),
     "augmented assignment does nothing": item(statements.STATEMENTS, ast.AugAssign, no_jump),
     "the arms of if-else are swapped": item(expressions.EXPRESSIONS, ast.IfExp, swapped_conditional),
     "and/or stop after the first": item(expressions.EXPRESSIONS, ast.BoolOp, evaluates_nothing_more),
     "and/or evaluate all operands": name(expressions, "_and_or", without_facts),
     "a chain keeps its last link": name(expressions, "_chain", last_link),
     "not is dropped": name(Terms, "negation", lambda self, a: a),
-    "in is always true": name(operators, "contains", lambda m, c, i: m.terms.true),
+    "in is always true": name(operators, "apply", always_inside),
     "== is always false": name(Values, "_equal_scalars", lambda self, a, b: self.terms.false),
     "records are never equal": name(Values, "_equal_records", lambda self, a, b, cls: self.terms.false),
     "None is never met": name(Values, "is_none", lambda self, value: self.terms.false),

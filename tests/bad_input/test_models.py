@@ -109,9 +109,9 @@ def test_what_cannot_be_lifted_is_refused_with_its_line_and_what_to_write_instea
     assert_refused(ran, f"{file}:{FIRST + 2 + line}: cannot lift this: ", "Instead: ", expected)
 
 
-def test_a_call_of_what_is_no_model_is_refused_with_the_action_that_makes_it(explored):
+def test_a_call_of_what_is_no_model_is_refused_with_the_line_of_the_call(explored):
     ran, file = explored(action("pot.level = randint(0, 3)").replace("\nPOTS", "from random import randint\nPOTS"))
-    assert_refused(ran, "cannot lift this: ", f"(cook calls it: {file}:{FIRST})")
+    assert_refused(ran, f"{file}:{FIRST + 3}: cannot lift this: ", "of the class Random. Instead: ")
 
 
 @pytest.mark.parametrize("command", ["exhaust", "walk", "prove", "hunt"])
@@ -129,6 +129,12 @@ def test_an_invariant_that_fails_to_say_yes_or_no_is_refused_with_its_line(explo
     invariant = "@always()\ndef spicy(pot: Pot) -> bool:\n    return pot.spice + 1 > 0\n\n"
     ran, file = explored(model(f"{invariant}S = Scenario('s', '', Pot, [fill], [spicy])"))
     assert_refused(ran, f"spicy() cannot be run: {file}:{FIRST + 2}: TypeError: ")
+
+
+def test_an_invariant_that_returns_nothing_is_refused_with_its_line(explored):
+    invariant = "@always()\ndef spicy(pot: Pot) -> bool:\n    pot.level > 0\n\n"
+    ran, file = explored(model(f"{invariant}S = Scenario('s', '', Pot, [fill], [spicy])"))
+    assert_refused(ran, f"{file}:{FIRST}: ", "spicy: the property returns None. Instead: return True or False.")
 
 
 def test_an_invariant_that_changes_the_state_is_refused(explored):
@@ -211,7 +217,10 @@ DECLARATIONS = {
     "ids of an Enum": ("fresh(Message)", "fresh(…) takes a Domain (got Message)"),
     "a choice from a domain": ("choice(POTS)", "choice(…) takes an Enum class (got Domain('pots'))"),
     "a number up to a text": ("number(0, 'x')", "number(…): `most` must be an int (got 'x')"),
-    "a sum of a bound": ("number(0, LAST + 1)", "bound 'last' has no value here", "number(0, Bound('last_plus_1'))"),
+    "a product of a bound": ("number(0, LAST * 2)", "bound 'last' has no value here", "number(0, LAST + 1)"),
+    "a range without its default": ("number(0, 3, default=7)", "number(0, 3): the default 7 is not in the range"),
+    "an empty range": ("number(3, 1)", "number(3, 1): the default 3 is not in the range"),
+    "a number that is too large": ("number(0, 10**30)", "number(…): `most` is 1,000,000,000,000"),
     "a fifo of a fixed size": ("fifo(Message, 2)", "fifo(…, 2): the capacity is a Bound"),
 }
 
@@ -232,9 +241,9 @@ USES = {
     "a method of a constant set": ("pan.held = frozenset().union({0})", "attribute 'union' of a set. Instead: `s | t`"),
     "a loop over a set": ("for n in pan.held: pan.lid = True", "Instead: loop over `sorted(…)` of it"),
     "an element of a sorted set": ("pan.lid = sorted(pan.held)[0] > 0", "a sorted set cannot be indexed. Instead: "),
-    "a comparison of sorted sets": ("pan.lid = sorted(pan.held) == [0]", "a comparison of a sorted set. Instead: "),
+    "a comparison of sorted sets": ("pan.lid = sorted(pan.held) == [0]", "of a sorted set with a list. Instead: the sets"),
     "a key of an order": ("pan.lid = bool(sorted(pan.held, key=abs))", "sorted with these arguments. Instead: "),
-    "a set of an Enum's members": ("pan.lid = Fire.LOW in {pan.fire}", "a set that holds a number"),
+    "a set of an Enum's members": ("pan.lid = Fire.LOW in {pan.fire}", "a set that holds a Fire"),
 }
 
 

@@ -2,30 +2,32 @@
 from __future__ import annotations
 
 import types
-from enum import Enum
 from typing import Any
 
 from attrs import frozen
 
 from kwalk.model.language.binding import Bound
+from kwalk.model.language.containers import ArrayShape, FifoShape, FreshShape
+from kwalk.model.language.lift.kinds import ValueKind as K
+from kwalk.model.language.lift.kinds import kind_of, known
 from kwalk.model.language.lift.machine import ConditionKind, SymbolicMachine
 from kwalk.model.language.lift.objects import ArrayObject, FifoObject, FreshObject, LeafCell, Node, RecordObject
+from kwalk.model.language.lift.rules import MEMBERS, RECORDS, Operation, apply, rule
 from kwalk.model.language.lift.terms import Term
 from kwalk.model.language.lift.values import (
     Bool,
     Int,
-    Mixed,
+    Method,
     RecordValue,
     Reference,
     Refused,
     Set,
-    SortedItems,
     describe,
+    enum_of,
     int_value,
-    is_scalar,
     record_class,
 )
-from kwalk.model.language.records import ValueShape, shapes_of
+from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
 from kwalk.model.language.shapes import (
     ChoiceShape,
     FlagShape,
@@ -39,33 +41,52 @@ from kwalk.model.language.shapes import (
 
 def fit(m: SymbolicMachine, shape: Shape, value: Any, where: str) -> Any:
     """The value as a field of this shape stores it; notes the errors and bound hits that plain Python would raise."""
-    if isinstance(value, Mixed):
-        raise m.values.mixed()
+    fitting = apply(m, _store_operation(shape), value, shape=shape, where=where)
     if shape.fixed:
-        m.error(m.terms.negation(m.values.equal(value, shape.default())), f"{where} is always {shape.default()!r}")
+        m.error(m.terms.negation(m.values.equal(fitting, shape.default())), f"{where} is always {shape.default()!r}")
         return shape.default()
-    if isinstance(shape, FlagShape):
-        if not isinstance(value, (bool, Bool)):
-            instead = "give it True or False; write `x is not None` or `x != 0`"
-            raise Refused(f"{where} is given {describe(value)}", instead)
-        return value
-    if isinstance(shape, SubsetShape):
-        return _fit_set(m, shape, value, where)
+    return fitting
+
+
+def _store_operation(shape: Shape) -> Operation:
+    if isinstance(shape, OptionalShape):
+        return Operation.STORE_OPTIONAL_CHOICE if isinstance(shape.inner, ChoiceShape) else Operation.STORE_OPTIONAL
     if isinstance(shape, ValueShape):
-        return _fit_record(m, shape, value, where)
-    if isinstance(shape, (NumberShape, MemberShape, ChoiceShape, OptionalShape)):
-        return _fit_scalar(m, shape, value, where)
-    return _fit_object(shape, value, where)
+        return Operation.STORE_OPTIONAL_RECORD if shape.optional else Operation.STORE_RECORD
+    return next(STORES[cls] for cls in type(shape).__mro__ if cls in STORES)
 
 
-def _fit_scalar(m: SymbolicMachine, shape: Any, value: Any, where: str) -> Any:
+STORES: dict[type, Operation] = {
+    FlagShape: Operation.STORE_FLAG,
+    NumberShape: Operation.STORE_NUMBER,
+    MemberShape: Operation.STORE_NUMBER,
+    ChoiceShape: Operation.STORE_CHOICE,
+    SubsetShape: Operation.STORE_SUBSET,
+    RecordShape: Operation.STORE_OBJECT,
+    ArrayShape: Operation.STORE_ARRAY,
+    FifoShape: Operation.STORE_FIFO,
+    FreshShape: Operation.STORE_FRESH,
+}
+
+
+@rule(Operation.STORE_FLAG, (K.TRUTH,))
+def _fit_flag(m: SymbolicMachine, value: Any, *, shape: FlagShape, where: str) -> Any:
+    return value
+
+
+NUMBERS = (K.NONE, K.NUMBER, K.OPTIONAL_NUMBER)
+
+
+@rule(Operation.STORE_NUMBER, NUMBERS)
+@rule(Operation.STORE_OPTIONAL, NUMBERS)
+@rule(Operation.STORE_CHOICE, (K.NONE, *MEMBERS))
+@rule(Operation.STORE_OPTIONAL_CHOICE, (K.NONE, *MEMBERS))
+def _fit_scalar(m: SymbolicMachine, value: Any, *, shape: Any, where: str) -> Any:
     optional = isinstance(shape, OptionalShape)
     inner = shape.inner if optional else shape
     enum = inner.enum if isinstance(inner, ChoiceShape) else None
-    right_type = is_scalar(value) and not isinstance(value, (bool, Bool))
-    if not right_type or (value is not None and enum is not _enum(value)):
-        wanted = enum.__name__ if enum else "a number"
-        raise Refused(f"{where} is given {describe(value)}", f"give it {wanted}")
+    if value is not None and enum is not enum_of(value):
+        raise Refused(f"{where} is given {describe(value)}", f"give it {enum.__name__ if enum else 'a number'}")
     if not optional:
         m.error(m.values.is_none(value), f"{where} is given None")
         if value is None:
@@ -85,16 +106,8 @@ def _fit_scalar(m: SymbolicMachine, shape: Any, value: Any, where: str) -> Any:
     return int_value(m.terms.within(term, least, high), nullable=optional, enum=enum)
 
 
-def _enum(value: Any) -> type | None:
-    if isinstance(value, Int):
-        return value.enum
-    return type(value) if isinstance(value, Enum) else None
-
-
-def _fit_set(m: SymbolicMachine, shape: SubsetShape, value: Any, where: str) -> Set:
-    if not isinstance(value, (Set, frozenset, set)):
-        instead = "give it a set, such as frozenset({…}) or a set comprehension"
-        raise Refused(f"{where} is given {describe(value)}", instead)
+@rule(Operation.STORE_SUBSET, (K.SET,))
+def _fit_set(m: SymbolicMachine, value: Any, *, shape: SubsetShape, where: str) -> Set:
     members = m.values.as_set(value).members
     for member, condition in members.items():
         if member not in shape.domain:
@@ -102,7 +115,9 @@ def _fit_set(m: SymbolicMachine, shape: SubsetShape, value: Any, where: str) -> 
     return Set({member: members.get(member, m.terms.false) for member in shape.domain})
 
 
-def _fit_record(m: SymbolicMachine, shape: ValueShape, value: Any, where: str) -> RecordValue:
+@rule(Operation.STORE_RECORD, (K.NONE, *RECORDS))
+@rule(Operation.STORE_OPTIONAL_RECORD, (K.NONE, *RECORDS))
+def _fit_record(m: SymbolicMachine, value: Any, *, shape: ValueShape, where: str) -> RecordValue:
     if value is not None and record_class(value) is not shape.cls:
         raise Refused(f"{where} is given {describe(value)}", f"give it a {shape.cls.__name__}")
     record = m.values.as_record(value, shape.cls)
@@ -111,23 +126,20 @@ def _fit_record(m: SymbolicMachine, shape: ValueShape, value: Any, where: str) -
     return record
 
 
-def _fit_object(shape: Shape, value: Any, where: str) -> Reference:
-    cls = getattr(shape, "cls", None)
-    if isinstance(value, Reference):
-        sample = value.sample
-        if isinstance(sample, RecordObject) and sample.cls is cls:
-            return value
-        if isinstance(sample, (ArrayObject, FifoObject)) and sample.shape in (shape, None):
-            return value
+@rule(Operation.STORE_OBJECT, (K.OBJECT,))
+@rule(Operation.STORE_ARRAY, (K.ARRAY, K.LIST))
+@rule(Operation.STORE_FIFO, (K.FIFO,))
+def _fit_object(m: SymbolicMachine, value: Reference, *, shape: Any, where: str) -> Reference:
+    sample = value.sample
+    if isinstance(shape, RecordShape) and sample.cls is shape.cls:
+        return value
+    if isinstance(sample, ArrayObject) and sample.shape is None:
+        size = len(shape.domain)
+        m.error(m.terms.boolean(len(sample.items) != size), f"{where} is given {len(sample.items)} elements")
+        return value
+    if isinstance(sample, (ArrayObject, FifoObject)) and sample.shape == shape:
+        return value
     raise Refused(f"{where} is given {describe(value)}", "give it an object of the field's own kind")
-
-
-@frozen(eq=False)
-class Method:
-    """A function of a class with its `self`, or an operation of a container by name."""
-
-    function: Any
-    owner: Any
 
 
 CONTAINER_OPERATIONS = {
@@ -152,11 +164,6 @@ SET_METHODS = {
     "copy": "`s` itself, which never changes",
 }
 """What to write in place of a method of sets."""
-
-
-def constant(value: Any) -> Any:
-    """Return a concrete object as the machine stores it: bounds are their numbers."""
-    return value.value if isinstance(value, Bound) else value
 
 
 # Reading.
@@ -189,28 +196,41 @@ def refine(m: SymbolicMachine, value: Any) -> Any:
 
 def attribute(m: SymbolicMachine, owner: Any, name: str) -> Any:
     """Return `owner.name`."""
-    if isinstance(owner, Reference):
-        return _attribute_of_object(m, owner, name)
-    if isinstance(owner, RecordValue) or (isinstance(owner, Int) and owner.nullable):
-        m.error(m.values.is_none(owner), f"None has no attribute {name}")
-    if isinstance(owner, RecordValue):
-        if name in owner.fields:
-            m.uses(owner.cls, name)
-            return refine(m, owner.fields[name])
-        return _class_attribute(owner.cls, owner, name)
-    if isinstance(owner, (Set, frozenset, set)):
+    if kind_of(owner) is K.SET:
         raise Refused(f"attribute {name!r} of a set", SET_METHODS.get(name, "the operators |, &, - and ^"))
-    if isinstance(owner, (Bool, Int, Mixed, SortedItems)) or owner is None:
-        raise Refused(f"attribute {name!r} of {describe(owner)}", "compare the value itself")
-    if getattr(type(owner), "__kwalk__", "") == "value" and name not in dict(shapes_of(type(owner))):
+    return apply(m, Operation.ATTRIBUTE, owner, name=name)
+
+
+@rule(Operation.ATTRIBUTE, RECORDS)
+def _attribute_of_record(m: SymbolicMachine, owner: Any, *, name: str) -> Any:
+    if not isinstance(owner, RecordValue):
+        if name in dict(shapes_of(type(owner))):
+            return known(getattr(owner, name))
         return _class_attribute(type(owner), owner, name)
+    m.error(m.values.is_none(owner), f"None has no attribute {name}")
+    if name in owner.fields:
+        m.uses(owner.cls, name)
+        return refine(m, owner.fields[name])
+    return _class_attribute(owner.cls, owner, name)
+
+
+@rule(Operation.ATTRIBUTE, (K.MEMBER,))
+def _attribute_of_member(m: SymbolicMachine, owner: Any, *, name: str) -> Any:
+    if isinstance(owner, Int):
+        raise Refused(f"attribute {name!r} of a member that the state decides", "`if` and `is`, one member at a time")
+    return known(getattr(owner, name)) if name in ("name", "value") else _class_attribute(type(owner), owner, name)
+
+
+@rule(Operation.ATTRIBUTE, (K.CLASS, K.ENUM_CLASS, K.MODULE))
+def _attribute_of_constant(m: SymbolicMachine, owner: Any, *, name: str) -> Any:
     try:
-        return constant(getattr(owner, name))
+        return known(getattr(owner, name))
     except AttributeError:
-        raise Refused(f"{describe(owner)} has no attribute {name!r}", "check the spelling") from None
+        raise Refused(f"{owner.__name__} has no attribute {name!r}", "check the spelling") from None
 
 
-def _attribute_of_object(m: SymbolicMachine, owner: Reference, name: str) -> Any:
+@rule(Operation.ATTRIBUTE, (K.OBJECT, K.ARRAY, K.LIST, K.FIFO, K.FRESH))
+def _attribute_of_object(m: SymbolicMachine, owner: Reference, *, name: str) -> Any:
     sample = owner.sample
     if isinstance(sample, RecordObject):
         if name in sample.fields:
@@ -232,37 +252,35 @@ def _class_attribute(cls: type, owner: Any, name: str) -> Any:
                 return found.__func__
             if isinstance(found, (property, types.FunctionType)):
                 return Method(found, owner)
-            return constant(found)
+            return known(found)
     raise Refused(f"{cls.__name__} has no attribute {name!r}", "check the spelling, or declare it as a field")
 
 
 def element(m: SymbolicMachine, owner: Any, index: Any) -> Any:
     """Return `owner[index]`."""
-    if isinstance(owner, Reference) and isinstance(owner.sample, ArrayObject):
-        return _element_of_array(m, owner, index)
-    if isinstance(owner, (tuple, list, str)):
-        if isinstance(index, Int):
-            return _element_of_tuple(m, owner, index)
-        return constant(owner[index])
-    what = describe(owner)
-    raise Refused(f"{what} cannot be indexed", INSTEAD_OF_INDEX.get(what, "index an Array, a list or a tuple"))
+    return apply(m, Operation.INDEX, owner, index)
 
 
-INSTEAD_OF_INDEX = {
-    "a Fifo": "`head` for the oldest element, or a loop over the Fifo",
-    "a sorted set": "`min(…)` or `max(…)` of the set, or a loop",
-    "a set": "`x in s`, `min(s)`, or a loop over `sorted(s)`",
-}
+def positions(m: SymbolicMachine, index: Any, size: int, *, wraps: bool) -> list[tuple[Term, int]]:
+    """Return the positions that an index can have here, each with its condition; add the error of being outside.
 
-
-def positions(m: SymbolicMachine, index: Any, size: int) -> list[tuple[Term, int]]:
-    """Return the positions that an index can have here, each with its condition; add the error of being outside."""
-    if isinstance(index, (bool, Bool)) or not (isinstance(index, Int) or type(index) is int) or enum_like(index):
+    Args:
+        m: the machine.
+        index: a number, or None, which is an error.
+        size: the number of elements.
+        wraps: whether -1 is the last position, as in lists and tuples; in an Array it is an error.
+    """
+    if kind_of(index) not in NUMBERS:
         raise Refused(f"{describe(index)} is used as an index", "index with a number or a domain's member")
-    term = m.values.number(index)
-    zero, last = m.terms.integer(0), m.terms.integer(size - 1)
-    outside = m.terms.disjunction((m.terms.less(term, zero), m.terms.less(last, term)))
+    if wraps:
+        m.error(m.values.is_none(index), "None is used as an index")
+    term, t = m.values.number(index), m.terms
+    least = -size if wraps else 0
+    zero, last = t.integer(0), t.integer(size - 1)
+    outside = t.disjunction((t.less(term, t.integer(least)), t.less(last, term)))
     m.error(outside, f"an index is outside of 0 … {size - 1}")
+    if wraps and term.low < 0:
+        term = t.choose(t.less(term, zero), t.add(term, t.integer(size)), term)
     found = []
     for position in range(max(0, term.low), min(size - 1, term.high) + 1):
         condition = m.simplify(m.terms.equal(term, m.terms.integer(position)))
@@ -270,16 +288,14 @@ def positions(m: SymbolicMachine, index: Any, size: int) -> list[tuple[Term, int
             return [(condition, position)]
         if condition is not m.terms.false:
             found.append((condition, position))
+    if size == 0:
+        raise Refused("an index into something that is empty", "a test of its length first")
     return found or [(m.terms.true, 0)]
 
 
-def enum_like(value: Any) -> bool:
-    """Return whether a value is an Enum's member."""
-    return isinstance(value, Enum) or (isinstance(value, Int) and value.enum is not None)
-
-
+@rule(Operation.INDEX, (K.ARRAY, K.LIST), NUMBERS)
 def _element_of_array(m: SymbolicMachine, owner: Reference, index: Any) -> Any:
-    chosen = positions(m, index, len(owner.sample.items))
+    chosen = positions(m, index, len(owner.sample.items), wraps=owner.sample.shape is None)
     options: list[tuple[Term, Any]] = []
     for at, position in chosen:
         for condition, array in owner.options:
@@ -289,8 +305,9 @@ def _element_of_array(m: SymbolicMachine, owner: Reference, index: Any) -> Any:
     return read_node(m, Reference(tuple(options)), [node for _, node in options])
 
 
-def _element_of_tuple(m: SymbolicMachine, owner: Any, index: Int) -> Any:
-    chosen = positions(m, index, len(owner))
+@rule(Operation.INDEX, (K.TUPLE,), NUMBERS)
+def _element_of_tuple(m: SymbolicMachine, owner: tuple[Any, ...], index: Any) -> Any:
+    chosen = positions(m, index, len(owner), wraps=True)
     result = owner[chosen[-1][1]]
     for condition, position in reversed(chosen[:-1]):
         result = m.values.choose(condition, owner[position], result)
@@ -318,7 +335,7 @@ def write_element(m: SymbolicMachine, owner: Any, index: Any, value: Any) -> Non
     if not isinstance(owner, Reference) or not isinstance(owner.sample, ArrayObject):
         raise Refused(f"an element of {describe(owner)} is written", "write to an element of an Array or a local list")
     shape = owner.sample.shape
-    chosen = positions(m, index, len(owner.sample.items))
+    chosen = positions(m, index, len(owner.sample.items), wraps=shape is None)
     fitting = value if shape is None else fit(m, shape.element, value, f"an element over {shape.domain.name}")
     targets = [
         (m.terms.conjunction((at, condition)), array.items[position])
@@ -351,8 +368,17 @@ def write_cell(m: SymbolicMachine, cell: LeafCell, value: Any, condition: Term) 
     """Store a value in a cell where the condition is true."""
     m.writable(cell.key)
     state = m.now
+    m.writes += 1
     state.store[cell.key] = m.values.choose(condition, value, state.store[cell.key])
     state.is_written |= cell.key < m.state_cells
+
+
+@frozen(eq=False)
+class _Tree:
+    """The content of an object: of which kind it is, and the values or trees below it."""
+
+    node: Any
+    parts: list[Any]
 
 
 def _content(m: SymbolicMachine, reference: Reference) -> list[tuple[Term, Any]]:
@@ -361,14 +387,28 @@ def _content(m: SymbolicMachine, reference: Reference) -> list[tuple[Term, Any]]
 
 
 def _tree(m: SymbolicMachine, node: Node) -> Any:
-    return m.now.store[node.key] if isinstance(node, LeafCell) else [_tree(m, child) for child in children(node)]
+    if not isinstance(node, LeafCell):
+        return _Tree(node, [_tree(m, child) for child in children(node)])
+    value = m.now.store[node.key]
+    if isinstance(value, Reference):  # an element of a local list
+        if len(value.options) > 1:
+            raise Refused("a list that holds an object which the state decides", "the objects one at a time")
+        return _tree(m, value.sample)
+    return value
 
 
 def _write_tree(m: SymbolicMachine, node: Node, tree: Any, condition: Term) -> None:
     if isinstance(node, LeafCell):
+        if isinstance(tree, _Tree):
+            raise Refused(f"an element is given {tree.node.description}", "a value of the element's own kind")
         write_cell(m, node, tree if node.shape is None else fit(m, node.shape, tree, "an element"), condition)
         return
-    for child, branch in zip(children(node), tree, strict=True):
+    below = children(node)
+    source = tree.node if isinstance(tree, _Tree) else None
+    if type(source) is not type(node) or getattr(source, "cls", None) is not getattr(node, "cls", None):
+        raise Refused(f"{node.description} is given another value", "an object of its own kind")
+    m.error(m.terms.boolean(len(below) != len(tree.parts)), f"{node.description} is given another number of elements")
+    for child, branch in zip(below, tree.parts, strict=False):
         _write_tree(m, child, branch, condition)
 
 

@@ -4,24 +4,29 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import Any
 
 import attrs
 
 from kwalk.model.language.action import Parametric, premise, require
-from kwalk.model.language.binding import Domain
 from kwalk.model.language.errors import Abort
 from kwalk.model.language.lift import containers
-from kwalk.model.language.lift.access import Method, constant, enum_like, fit, write_attribute
-from kwalk.model.language.lift.comprehensions import Generated, items_of
+from kwalk.model.language.lift.access import fit, write_attribute
+from kwalk.model.language.lift.comprehensions import Round, items_of, rounds_of
+from kwalk.model.language.lift.kinds import ValueKind as K
+from kwalk.model.language.lift.kinds import kind_of, known
 from kwalk.model.language.lift.machine import DEPTH, ConditionKind, Frame, SymbolicMachine, Unreachable
-from kwalk.model.language.lift.objects import ArrayObject, FifoObject
+from kwalk.model.language.lift.objects import ArrayObject
+from kwalk.model.language.lift.rules import ARITHMETIC, MEMBERS, RECORDS, Operation, apply, rule
 from kwalk.model.language.lift.source import source_of
 from kwalk.model.language.lift.terms import Term
+from kwalk.model.language.lift.truth import truth
 from kwalk.model.language.lift.values import (
-    Bool,
     Int,
+    Method,
+    OnceItems,
     RecordValue,
     Reference,
     Refused,
@@ -29,6 +34,7 @@ from kwalk.model.language.lift.values import (
     SortedItems,
     bool_value,
     describe,
+    enum_of,
     int_value,
     record_class,
 )
@@ -40,8 +46,8 @@ MISSING = object()
 def _items(
     m: SymbolicMachine, iterable: Any, stop: Callable[[Term, Any], Term] | None = None
 ) -> list[tuple[Term, Any]]:
-    if isinstance(iterable, Generated):
-        return list(iterable.items(stop))
+    if isinstance(iterable, OnceItems):
+        return list(iterable.use().items(stop))
     return items_of(m, iterable)
 
 
@@ -49,17 +55,15 @@ def _members(
     m: SymbolicMachine, iterable: Any, stop: Callable[[Term, Any], Term] | None = None
 ) -> list[tuple[Term, Any]]:
     """The items for a builtin to which their order makes no difference: sets have items here too."""
-    if isinstance(iterable, (Set, frozenset, set)):
+    if kind_of(iterable) is K.SET:
         return _ascending(m, iterable)
     return _items(m, iterable, stop)
 
 
 def _ascending(m: SymbolicMachine, iterable: Any) -> list[tuple[Term, int]]:
     """The items in ascending order, each with its condition; they must be ints that do not depend on the state."""
-    if isinstance(iterable, Set):
-        found = [(condition, member) for member, condition in iterable.members.items()]
-    elif isinstance(iterable, (frozenset, set)):
-        found = [(m.terms.true, member) for member in iterable]
+    if kind_of(iterable) is K.SET:
+        found = [(condition, member) for member, condition in m.values.as_set(iterable).members.items()]
     else:
         found = _items(m, iterable)
     if not all(type(item) is int for _, item in found):
@@ -69,8 +73,6 @@ def _ascending(m: SymbolicMachine, iterable: Any) -> list[tuple[Term, int]]:
 
 
 def _sorted(m: SymbolicMachine, iterable: Any, *, reverse: bool = False) -> Any:
-
-
     if type(reverse) is not bool:
         raise Refused("an order that depends on the state", "reverse=True or reverse=False")
     found = _ascending(m, iterable)[:: -1 if reverse else 1]
@@ -80,57 +82,87 @@ def _sorted(m: SymbolicMachine, iterable: Any, *, reverse: bool = False) -> Any:
 
 
 def _require(m: SymbolicMachine, condition: Any) -> None:
+    if m.is_property:
+        raise Refused("`require` in a property", "`premise(…)`, which restricts a property to some states")
+    _guard(m, condition)
+
+
+def _guard(m: SymbolicMachine, condition: Any) -> None:
     if m.now.is_written:
         raise Refused("a guard after an effect", "every `require` before the first write to the state")
-    m.add_condition(ConditionKind.DISABLED, m.terms.negation(m.values.truth(condition)))
+    m.add_condition(ConditionKind.DISABLED, m.terms.negation(truth(m, condition)))
 
 
 def _premise(m: SymbolicMachine, condition: Any) -> None:
+    if not m.is_property:
+        raise Refused("`premise` in an action", "`require(…)`, which disables the action")
     if m.premises is None:
-        _require(m, condition)
+        _guard(m, condition)
     else:
-        holds = m.values.truth(condition)
+        holds = truth(m, condition)
         m.premises.append(m.terms.disjunction((m.terms.negation(m.terms.conjunction(m.now.path)), holds)))
 
 
 def _any(m: SymbolicMachine, iterable: Any) -> Any:
-    found = _members(m, iterable, stop=lambda _, value: m.values.truth(value))
-    return bool_value(m.terms.disjunction(m.terms.conjunction((c, m.values.truth(v))) for c, v in found))
+    found = _members(m, iterable, stop=lambda _, value: truth(m, value))
+    return bool_value(m.terms.disjunction(m.terms.conjunction((c, truth(m, v))) for c, v in found))
 
 
 def _all(m: SymbolicMachine, iterable: Any) -> Any:
     t = m.terms
-    found = _members(m, iterable, stop=lambda _, value: t.negation(m.values.truth(value)))
-    return bool_value(t.conjunction(t.disjunction((t.negation(c), m.values.truth(v))) for c, v in found))
+    found = _members(m, iterable, stop=lambda _, value: t.negation(truth(m, value)))
+    return bool_value(t.conjunction(t.disjunction((t.negation(c), truth(m, v))) for c, v in found))
 
 
 def _sum(m: SymbolicMachine, iterable: Any, start: Any = 0) -> Any:
-    total = m.values.number(start)
+    total = apply(m, Operation.SUM, start, condition=m.terms.true)
     for condition, value in _members(m, iterable):
-        m.error(m.terms.conjunction((condition, m.values.is_none(value))), "sum of None")
-        total = m.terms.add(total, m.terms.choose(condition, m.values.number(value), m.terms.integer(0)))
+        item = apply(m, Operation.SUM, value, condition=condition)
+        total = m.terms.add(total, m.terms.choose(condition, item, m.terms.integer(0)))
     return int_value(total)
 
 
+@rule(Operation.SUM, ARITHMETIC)
+def _summand(m: SymbolicMachine, value: Any, *, condition: Term) -> Term:
+    m.error(m.terms.conjunction((condition, m.values.is_none(value))), "sum of None")
+    return m.values.number(value)
+
+
 def _length(m: SymbolicMachine, thing: Any) -> Any:
-    if isinstance(thing, Reference) and isinstance(thing.sample, FifoObject):
-        return containers.length(m, thing)
-    if isinstance(thing, Reference) and isinstance(thing.sample, ArrayObject):
-        return len(thing.sample.items)
-    if isinstance(thing, Set):
-        return _sum(m, tuple(bool_value(c) for c in thing.members.values()))
-    if isinstance(thing, SortedItems):
-        return _sum(m, tuple(bool_value(c) for c, _ in thing.items))
-    if isinstance(thing, (Domain, range, tuple, frozenset, set, type)):
-        return len(thing)  # type: ignore[arg-type]
-    raise Refused(f"len of {describe(thing)}", "len of a set, Fifo, Array, Domain or tuple")
+    return apply(m, Operation.LENGTH, thing)
+
+
+@rule(Operation.LENGTH, (K.FIFO,))
+def _length_of_queue(m: SymbolicMachine, queue: Reference) -> Any:
+    return containers.length(m, queue)
+
+
+@rule(Operation.LENGTH, (K.ARRAY, K.LIST))
+def _length_of_array(m: SymbolicMachine, array: Reference) -> int:
+    return len(array.sample.items)
+
+
+@rule(Operation.LENGTH, (K.SET, K.SORTED))
+def _length_of_set(m: SymbolicMachine, thing: Any) -> Any:
+    if isinstance(thing, frozenset):
+        return len(thing)
+    conditions = thing.members.values() if isinstance(thing, Set) else [condition for condition, _ in thing.items]
+    return _sum(m, tuple(bool_value(condition) for condition in conditions))
+
+
+@rule(Operation.LENGTH, (K.CONSTANT_SET, K.TUPLE, K.RANGE, K.DOMAIN, K.ENUM_CLASS))
+def _length_of_constant(m: SymbolicMachine, thing: Any) -> int:
+    return len(thing)
 
 
 def _extreme(m: SymbolicMachine, args: tuple[Any, ...], default: Any, *, least: bool) -> Any:
+    if not args or (len(args) > 1 and default is not MISSING):
+        raise Refused("min or max with these arguments", "several numbers, or one iterable and perhaps a default")
     found = [(m.terms.true, a) for a in args] if len(args) > 1 else _members(m, args[0])
+    are_compared = sum(condition is m.terms.true for condition, _ in found) > 1
     best, exists = (None if default is MISSING else default), m.terms.false
     for condition, value in found:
-        m.error(m.terms.conjunction((condition, m.values.is_none(value))), "min or max of None")
+        apply(m, Operation.EXTREME, value, condition=condition, are_compared=are_compared)
         a, b = m.values.number(value), m.values.number(best)
         better = m.terms.less(a, b) if least else m.terms.less(b, a)
         wins = m.terms.conjunction((condition, m.terms.disjunction((m.terms.negation(exists), better))))
@@ -141,6 +173,14 @@ def _extreme(m: SymbolicMachine, args: tuple[Any, ...], default: Any, *, least: 
         if isinstance(best, Int) and best.nullable:
             best = int_value(m.terms.within(best.term, 0, best.term.high), enum=best.enum)
     return best
+
+
+@rule(Operation.EXTREME, ARITHMETIC)
+def _candidate(m: SymbolicMachine, value: Any, *, condition: Term, are_compared: bool) -> None:
+    is_none = m.simplify(m.terms.conjunction((condition, m.values.is_none(value))))
+    if is_none is not m.terms.false and not are_compared:
+        raise Refused("min or max of what may be a single None", "a test `is not None` for each item")
+    m.error(is_none, "min or max of None")
 
 
 def _min(m: SymbolicMachine, *args: Any, default: Any = MISSING) -> Any:
@@ -154,7 +194,7 @@ def _max(m: SymbolicMachine, *args: Any, default: Any = MISSING) -> Any:
 def _next(m: SymbolicMachine, iterable: Any, default: Any = MISSING) -> Any:
     if default is MISSING:
         raise Refused("next without a default", "next((…), None)")
-    if not isinstance(iterable, Generated):
+    if not isinstance(iterable, OnceItems):
         raise Refused(f"next of {describe(iterable)}, which is no iterator", "next((x for x in …), None)")
     result = default
     for condition, value in reversed(_items(m, iterable, stop=lambda *_: m.terms.true)):
@@ -163,34 +203,25 @@ def _next(m: SymbolicMachine, iterable: Any, default: Any = MISSING) -> Any:
 
 
 def _abs(m: SymbolicMachine, value: Any) -> Any:
-    term = m.values.number(value)
-    below = m.terms.less(term, m.terms.integer(0))
-    return int_value(m.terms.choose(below, m.terms.subtract(m.terms.integer(0), term), term))
+    return apply(m, Operation.ABS, value)
 
 
 def _int(m: SymbolicMachine, value: Any) -> Any:
-    if isinstance(value, (Bool, Int, bool, int)):
-        m.error(m.values.is_none(value), "int of None")
-        return int_value(m.values.number(value))
-    raise Refused(f"int of {describe(value)}", "int of a number or truth value")
+    return apply(m, Operation.INT, value)
 
 
 def _bool(m: SymbolicMachine, value: Any) -> Any:
-    return bool_value(m.values.truth(value))
+    return bool_value(truth(m, value))
 
 
 def _frozenset(m: SymbolicMachine, iterable: Any = ()) -> Any:
-
-
-    if isinstance(iterable, (Set, frozenset, set)):
+    if kind_of(iterable) in (K.SET, K.CONSTANT_SET):
         return iterable
     found = _items(m, iterable)
     return make_set(m, found) if found else frozenset()
 
 
 def _list(m: SymbolicMachine, iterable: Any = ()) -> Any:
-
-
     return make_list(m, list(_tuple(m, iterable)))
 
 
@@ -202,39 +233,97 @@ def _tuple(m: SymbolicMachine, iterable: Any = ()) -> tuple[Any, ...]:
 
 
 def _range(m: SymbolicMachine, *args: Any) -> range:
-    if all(type(a) is int for a in args):
-        return range(*args)
-    raise Refused("a range that depends on the state", "a loop over the whole domain with an `if` inside")
+    if not all(type(a) is int for a in args):
+        raise Refused("a range that depends on the state", "a loop over the whole domain with an `if` inside")
+    if not 1 <= len(args) <= 3 or (len(args) == 3 and args[2] == 0):
+        raise Refused("range with these arguments", "range(stop), range(start, stop) or range(start, stop, step)")
+    return range(*args)
 
 
-def _enumerate(m: SymbolicMachine, iterable: Any, start: int = 0) -> tuple[Any, ...]:
-    return tuple(enumerate(_tuple(m, iterable), start))
+def _fixed_rounds(m: SymbolicMachine, iterable: Any) -> list[Callable[[], Any]]:
+    """Return what returns each item of something whose length does not depend on the state."""
+    rounds = rounds_of(m, iterable)
+    if any(condition is not m.terms.true for condition, _ in rounds):
+        what = "enumerate, zip or reversed of something whose length depends on the state"
+        raise Refused(what, "a loop over it, with a counter")
+    return [item for _, item in rounds]
 
 
-def _zip(m: SymbolicMachine, *iterables: Any, strict: bool = False) -> tuple[Any, ...]:
-    return tuple(zip(*(_tuple(m, i) for i in iterables), strict=strict))
+def _iterator(m: SymbolicMachine, makers: list[Callable[[], Any]]) -> OnceItems:
+    rounds: list[Round] = [(m.terms.true, item) for item in makers]
+
+    def items(stop: Callable[[Term, Any], Term] | None = None) -> Iterator[tuple[Term, Any]]:
+        return ((condition, item()) for condition, item in rounds)
+
+    return OnceItems(items, rounds)
 
 
-def _reversed(m: SymbolicMachine, iterable: Any) -> tuple[Any, ...]:
-    return tuple(reversed(_tuple(m, iterable)))
+def _enumerate(m: SymbolicMachine, iterable: Any, start: Any = 0) -> OnceItems:
+    if type(start) is not int:
+        raise Refused("enumerate from a number that the state decides", "a constant as the start")
+
+    def pair(number: int, item: Callable[[], Any]) -> tuple[int, Any]:
+        return number, item()
+
+    makers = _fixed_rounds(m, iterable)
+    return _iterator(m, [partial(pair, number, item) for number, item in enumerate(makers, start)])
+
+
+def _zip(m: SymbolicMachine, *iterables: Any, strict: Any = False) -> OnceItems:
+    columns = [_fixed_rounds(m, one) for one in iterables]
+    if type(strict) is not bool:
+        raise Refused("zip with `strict` that depends on the state", "strict=True or strict=False")
+    if strict and len({len(column) for column in columns}) > 1:
+        m.error(m.terms.true, "zip(…, strict=True) of things that have unlike lengths")
+
+    def row(items: tuple[Callable[[], Any], ...]) -> tuple[Any, ...]:
+        return tuple(item() for item in items)
+
+    return _iterator(m, [partial(row, items) for items in zip(*columns, strict=False)])
+
+
+def _reversed(m: SymbolicMachine, iterable: Any) -> OnceItems:
+    rounds: OnceItems = apply(m, Operation.REVERSED, iterable)
+    return rounds
+
+
+@rule(Operation.REVERSED, (K.TUPLE, K.LIST, K.RANGE, K.ARRAY, K.ENUM_CLASS))
+def _backwards(m: SymbolicMachine, iterable: Any) -> OnceItems:
+    return _iterator(m, _fixed_rounds(m, iterable)[::-1])
 
 
 def _isinstance(m: SymbolicMachine, value: Any, cls: Any) -> Any:
-    if isinstance(value, RecordValue):
-        return bool_value(value.present) if value.cls is cls else False
-    if isinstance(value, (Bool, Int, Set, Reference)):
-        raise Refused(f"isinstance of {describe(value)}", "a choice field that says which kind it is")
-    return isinstance(value, cls)
+    return apply(m, Operation.ISINSTANCE, value, cls)
+
+
+@rule(Operation.ISINSTANCE, (K.NONE, *RECORDS), (K.CLASS,))
+def _is_record_of(m: SymbolicMachine, value: Any, cls: type) -> Any:
+    if getattr(cls, "__kwalk__", None) != "value":
+        raise Refused(f"isinstance of the class {cls.__name__}", "a @value class or an Enum")
+    of = record_class(value)
+    return bool_value(m.values.is_not_none(value)) if of is not None and issubclass(of, cls) else False
+
+
+@rule(Operation.ISINSTANCE, (K.NONE, *RECORDS, *MEMBERS), (K.ENUM_CLASS,))
+def _is_member_of(m: SymbolicMachine, value: Any, cls: type) -> Any:
+    return bool_value(m.values.is_not_none(value)) if enum_of(value) is cls else False
 
 
 def _evolve(m: SymbolicMachine, record: Any, **changes: Any) -> Any:
+    return apply(m, Operation.EVOLVE, record, changes=changes)
+
+
+@rule(Operation.EVOLVE, RECORDS)
+def _evolved(m: SymbolicMachine, record: Any, *, changes: dict[str, Any]) -> RecordValue:
     cls = record_class(record)
-    if cls is None:
-        raise Refused(f"evolve of {describe(record)}", "evolve of a @value record; write to fields of a @state object")
+    assert cls is not None
     source = m.values.as_record(record, cls)
     m.error(m.terms.negation(source.present), "evolve of None")
     shapes = dict(shapes_of(cls))
-    fitting = {name: fit(m, shapes[name], constant(value), f"{cls.__name__}.{name}") for name, value in changes.items()}
+    unknown = [name for name in changes if name not in shapes]
+    if unknown:
+        raise Refused(f"{cls.__name__} has no field {unknown[0]!r}", f"its fields: {', '.join(shapes)}")
+    fitting = {name: fit(m, shapes[name], value, f"{cls.__name__}.{name}") for name, value in changes.items()}
     return RecordValue(cls, {**source.fields, **fitting}, m.terms.true)
 
 
@@ -267,25 +356,25 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
 
 def call(m: SymbolicMachine, function: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
     """Return the result of a call."""
+    return apply(m, Operation.CALL, function, args=args, keywords=keywords)
+
+
+@rule(Operation.CALL, (K.FUNCTION, K.CLASS))
+def _call(m: SymbolicMachine, function: Any, *, args: list[Any], keywords: dict[str, Any]) -> Any:
     if isinstance(function, Method):
         return _call_method(m, function, args, keywords)
     if isinstance(function, types.MethodType):
-        return call_function(m, function.__func__, [function.__self__, *args], keywords)
+        return call_function(m, function.__func__, [known(function.__self__), *args], keywords)
     if isinstance(function, Parametric):
         return call_function(m, function.function, args, keywords)
-    known = BUILTINS.get(function) if _hashable(function) else None
-    if known is not None:
-        return _operate(m, known, function.__name__, args, keywords)
+    builtin = BUILTINS.get(function)
+    if builtin is not None:
+        return _operate(m, builtin, function.__name__, args, keywords)
     if isinstance(function, types.FunctionType):
         return call_function(m, function, args, keywords)
     if isinstance(function, type):
         return _construct(m, function, args, keywords)
-    instead = "a function of the model, or a builtin that docs/reference/language.md lists"
-    raise Refused(f"a call of {describe(function)}", instead)
-
-
-def _hashable(function: Any) -> bool:
-    return getattr(type(function), "__hash__", None) is not None
+    raise Refused(f"a call of {describe(function)}", Operation.CALL.value.instead)
 
 
 def property_value(m: SymbolicMachine, found: Any) -> Any:
@@ -302,21 +391,23 @@ def _operate(
 ) -> Any:
     """Call a builtin's or container's operation; arguments that it does not take are refused."""
     try:
-        return operation(m, *args, **keywords)
+        _signature(operation).bind(m, *args, **keywords)
     except TypeError:
-        parameters = inspect.signature(operation)
-        try:
-            parameters.bind(m, *args, **keywords)
-        except TypeError:
-            raise Refused(
-                f"{name} with these arguments", ARGUMENTS.get(name, "the arguments that the reference lists")
-            ) from None
-        raise
+        instead = ARGUMENTS.get(name, "the arguments that docs/reference/language.md lists")
+        raise Refused(f"{name} with these arguments", instead) from None
+    return operation(m, *args, **keywords)
+
+
+@cache
+def _signature(operation: Callable[..., Any]) -> inspect.Signature:
+    return inspect.signature(operation)
 
 
 ARGUMENTS = {
     "pop": "`pop()`, which takes the oldest element of a Fifo",
     "push": "`push(x)`, which appends one element",
+    "require": "`require(condition)`; join several with `and`",
+    "premise": "`premise(condition)`; join several with `and`",
     "sorted": "`sorted(x)` or `sorted(x, reverse=True)`, without a key",
 }
 """What to write in place of a call with arguments that an operation does not take."""
@@ -365,12 +456,13 @@ def _bind_arguments(
     names = [a.arg for a in (*declared.posonlyargs, *declared.args)]
     defaults = dict(zip(reversed(names), reversed(function.__defaults__ or ()), strict=False))
     defaults.update(function.__kwdefaults__ or {})
-    known = [*names, *(a.arg for a in declared.kwonlyargs)]
+    taken = [*names, *(a.arg for a in declared.kwonlyargs)]
     given = {**dict(zip(names, args, strict=False)), **keywords}
-    if len(args) > len(names) or not set(given) <= set(known):
+    if len(args) > len(names) or not set(given) <= set(taken):
         raise Refused(f"{function.__qualname__} is called with arguments it does not take", "its own parameters")
-    bound = {name: constant(value) for name, value in {**defaults, **given}.items()}
-    missing = [name for name in known if name not in bound]
+    bound = {name: known(value) for name, value in defaults.items()}
+    bound.update(given)
+    missing = [name for name in taken if name not in bound]
     if missing:
         raise Refused(f"{function.__qualname__} is called without {', '.join(missing)}", "all of its parameters")
     return bound
@@ -418,9 +510,12 @@ def make_set(m: SymbolicMachine, items: list[tuple[Term, Any]]) -> Set:
     """Return a set of items, each with its condition."""
     members: dict[int, Term] = {}
     for condition, item in items:
-        if isinstance(item, (bool, Bool)) or item is None or enum_like(item):
-            raise Refused(f"a set that holds {describe(item)}", "a set of a domain's members")
-        for number, is_it in m.values.possibilities(item):
+        for number, is_it in apply(m, Operation.SET_ITEM, item):
             both = m.terms.conjunction((condition, is_it))
             members[number] = m.terms.disjunction((members.get(number, m.terms.false), both))
     return Set(members)
+
+
+@rule(Operation.SET_ITEM, (K.NUMBER, K.OPTIONAL_NUMBER))
+def _possibilities(m: SymbolicMachine, item: Any) -> list[tuple[int, Term]]:
+    return m.values.possibilities(item)

@@ -2,28 +2,38 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
-from enum import Enum
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
-from kwalk.model.language.binding import Domain
 from kwalk.model.language.lift import containers
-from kwalk.model.language.lift.access import constant, element
-from kwalk.model.language.lift.machine import SymbolicMachine
-from kwalk.model.language.lift.objects import ArrayObject, FifoObject
+from kwalk.model.language.lift.access import element
+from kwalk.model.language.lift.kinds import ValueKind as K
+from kwalk.model.language.lift.machine import NOT_ASSIGNED, SymbolicMachine
+from kwalk.model.language.lift.rules import Operation, apply, rule
+from kwalk.model.language.lift.source import target_names
 from kwalk.model.language.lift.terms import Term
-from kwalk.model.language.lift.values import Reference, Refused, Set, SortedItems, describe
+from kwalk.model.language.lift.truth import truth
+from kwalk.model.language.lift.values import OnceItems, Reference, Refused, SortedItems, describe
 
 
-class Generated:
-    """A generator expression; the function that consumes it decides under which facts each item is evaluated."""
+def generator(m: SymbolicMachine, node: ast.GeneratorExp) -> OnceItems:
+    """Return a generator expression; what consumes it decides under which facts each item is evaluated.
 
-    def __init__(self, m: SymbolicMachine, node: ast.GeneratorExp) -> None:
-        self.m, self.node = m, node
+    Python evaluates its first iterable early and all else late, so it is refused where something changed in between.
+    """
+    writes, frame, local = m.writes, m.frames[-1], m.now.local
+    names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    before = {name: local.get(name) for name in names}
 
-    def items(self, stop: Callable[[Term, Any], Term] | None = None) -> Iterator[tuple[Term, Any]]:
-        """Yield each item with its condition. After an item for which `stop` is true, no item follows."""
-        return generate(self.m, self.node.generators, self.node.elt, stop)
+    def items(stop: Callable[[Term, Any], Term] | None = None) -> Iterator[tuple[Term, Any]]:
+        is_unchanged = m.writes == writes and all(m.now.local.get(name) is before[name] for name in names)
+        if m.frames[-1] is not frame or not is_unchanged:
+            what = "a generator expression that is used in another function, or after a change of what it reads"
+            raise Refused(what, "a list or set comprehension, or the expression in the place of its use")
+        return generate(m, node.generators, node.elt, stop)
+
+    return OnceItems(items, None)
 
 
 def generate(
@@ -33,7 +43,9 @@ def generate(
     over = m.terms.false
     found: list[tuple[Term, Any]] = []
     with m.assuming(m.terms.true):
-        for condition, bindings in _clauses(m, clauses, m.terms.true):
+        items = items_of(m, m.evaluate(m, clauses[0].iter))
+        m.now.local.update(dict.fromkeys(target_names([clause.target for clause in clauses]), NOT_ASSIGNED))
+        for condition, bindings in _clauses(m, clauses, m.terms.true, items):
             m.now.local.update(bindings)
             here = m.simplify(m.terms.conjunction((condition, m.terms.negation(over))))
             if here is m.terms.false:
@@ -47,13 +59,13 @@ def generate(
 
 
 def _clauses(
-    m: SymbolicMachine, clauses: list[ast.comprehension], so_far: Term
+    m: SymbolicMachine, clauses: list[ast.comprehension], so_far: Term, items: list[tuple[Term, Any]] | None = None
 ) -> Iterator[tuple[Term, dict[str, Any]]]:
     if not clauses:
         yield so_far, {}
         return
     clause, *rest = clauses
-    for present, value in items_of(m, m.evaluate(m, clause.iter)):
+    for present, value in items_of(m, m.evaluate(m, clause.iter)) if items is None else items:
         bindings = bind_target(clause.target, value, m)
         m.now.local.update(bindings)
         condition = m.simplify(m.terms.conjunction((so_far, present)))
@@ -61,31 +73,66 @@ def _clauses(
             if condition is m.terms.false:
                 break
             with m.assuming(condition):
-                truth = m.values.truth(m.evaluate(m, test))
-            condition = m.simplify(m.terms.conjunction((condition, truth)))
+                is_true = truth(m, m.evaluate(m, test))
+            condition = m.simplify(m.terms.conjunction((condition, is_true)))
         if condition is not m.terms.false:
             for inner, more in _clauses(m, rest, condition):
                 yield inner, {**bindings, **more}
 
 
+Round = tuple[Term, Callable[[], Any]]
+"""The condition of one round of a loop, and what returns the item at the beginning of the round."""
+
+
 def items_of(m: SymbolicMachine, iterable: Any) -> list[tuple[Term, Any]]:
-    """Return the items of a loop over a value, each with the condition under which it is present."""
-    true = m.terms.true
-    if isinstance(iterable, Generated):
-        return list(iterable.items())
-    if isinstance(iterable, (Domain, range, tuple, list)):
-        return [(true, constant(item)) for item in iterable]
-    if isinstance(iterable, type) and issubclass(iterable, Enum):
-        return [(true, member) for member in iterable]
-    if isinstance(iterable, Reference) and isinstance(iterable.sample, ArrayObject):
-        return [(true, element(m, iterable, index)) for index in range(len(iterable.sample.items))]
-    if isinstance(iterable, Reference) and isinstance(iterable.sample, FifoObject):
-        return containers.items(m, iterable)
-    if isinstance(iterable, SortedItems):
-        return list(iterable.items)
-    if isinstance(iterable, (Set, frozenset, set)):
-        raise Refused("a loop over a set, whose order Python does not fix", "loop over `sorted(…)` of it")
-    raise Refused(f"a loop over {describe(iterable)}", "a Domain, range, tuple, list, Array, Fifo or Enum")
+    """Return the items of a value, each with the condition under which it is present."""
+    if isinstance(iterable, OnceItems):
+        return list(iterable.use().items(None))
+    return [(condition, item()) for condition, item in rounds_of(m, iterable)]
+
+
+def rounds_of(m: SymbolicMachine, iterable: Any) -> list[Round]:
+    """Return the rounds of a loop over a value. An Array or list is read at the beginning of each round."""
+    found: list[Round] = apply(m, Operation.ITERATE, iterable)
+    return found
+
+
+def constant_rounds(m: SymbolicMachine, items: Iterable[Any]) -> list[Round]:
+    """Return the rounds of a loop over items that are there in any state and do not change."""
+    return [(m.terms.true, partial(_same, item)) for item in items]
+
+
+def _same(item: Any) -> Any:
+    return item
+
+
+@rule(Operation.ITERATE, (K.DOMAIN, K.RANGE, K.TUPLE, K.ENUM_CLASS))
+def _rounds_of_constants(m: SymbolicMachine, iterable: Any) -> list[Round]:
+    return constant_rounds(m, iterable)
+
+
+@rule(Operation.ITERATE, (K.ARRAY, K.LIST))
+def _rounds_of_array(m: SymbolicMachine, iterable: Reference) -> list[Round]:
+    return [(m.terms.true, partial(element, m, iterable, index)) for index in range(len(iterable.sample.items))]
+
+
+@rule(Operation.ITERATE, (K.FIFO,))
+def _rounds_of_queue(m: SymbolicMachine, iterable: Reference) -> list[Round]:
+    return [(condition, partial(_same, item)) for condition, item in containers.items(m, iterable)]
+
+
+@rule(Operation.ITERATE, (K.SORTED,))
+def _rounds_of_sorted(m: SymbolicMachine, iterable: SortedItems) -> list[Round]:
+    return [(condition, partial(_same, item)) for condition, item in iterable.items]
+
+
+@rule(Operation.ITERATE, (K.ITERATOR,))
+def _rounds_of_iterator(m: SymbolicMachine, iterable: OnceItems) -> list[Round]:
+    rounds = iterable.use().rounds
+    if rounds is None:
+        what = "a loop over a generator expression, which Python evaluates between the rounds"
+        raise Refused(what, "a list comprehension, or the loops and conditions of the generator as statements")
+    return rounds
 
 
 def bind_target(target: ast.expr, value: Any, m: SymbolicMachine) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 from kwalk.model.language.lift.access import fit, refine, write_cell
 from kwalk.model.language.lift.machine import ConditionKind, SymbolicMachine
 from kwalk.model.language.lift.objects import FifoObject, FreshObject
+from kwalk.model.language.lift.rules import Operation, apply
 from kwalk.model.language.lift.terms import Term
 from kwalk.model.language.lift.values import Reference, bool_value, int_value
 
@@ -105,7 +106,7 @@ def starts_with(m: SymbolicMachine, reference: Reference, value: Any) -> Any:
     """Return whether there is an oldest element, and it equals the value."""
     size = m.values.number(length(m, reference))
     empty = m.terms.equal(size, m.terms.integer(0))
-    same = m.values.equal(_slot(m, reference, 0), value)
+    same: Term = apply(m, Operation.EQUAL, _slot(m, reference, 0), value)
     return bool_value(m.simplify(m.terms.conjunction((m.terms.negation(empty), same))))
 
 

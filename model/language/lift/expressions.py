@@ -7,12 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from kwalk.model.language.lift import calls
-from kwalk.model.language.lift.access import attribute, constant, element, refine
-from kwalk.model.language.lift.comprehensions import Generated, generate
-from kwalk.model.language.lift.machine import SymbolicMachine, Unreachable
-from kwalk.model.language.lift.operators import arithmetic, binary, compare
+from kwalk.model.language.lift.access import attribute, element, refine
+from kwalk.model.language.lift.comprehensions import generate, generator
+from kwalk.model.language.lift.kinds import known
+from kwalk.model.language.lift.machine import Partial, SymbolicMachine, Unreachable, assigned_term
+from kwalk.model.language.lift.operators import binary, compare
+from kwalk.model.language.lift.rules import Operation, apply
+from kwalk.model.language.lift.source import local_names, source_of
 from kwalk.model.language.lift.terms import Term
-from kwalk.model.language.lift.values import Bool, Refused, bool_value
+from kwalk.model.language.lift.truth import truth
+from kwalk.model.language.lift.values import MIXED, Bool, Mixed, Refused, bool_value
 
 
 def evaluate(m: SymbolicMachine, node: ast.expr) -> Any:
@@ -41,22 +45,38 @@ ADVICE: dict[type[ast.expr], str] = {
 
 
 def _constant(m: SymbolicMachine, node: ast.Constant) -> Any:
-    return node.value
+    return known(node.value)
 
 
 def _name(m: SymbolicMachine, node: ast.Name) -> Any:
     local = m.now.local
     if node.id in local:
-        return refine(m, local[node.id])
+        return refine(m, _assigned(m, node.id, local[node.id]))
     function: Any = m.frames[-1].function
+    if node.id in local_names(source_of(function)):
+        raise Refused(f"the name {node.id!r} has no value here", "assign it on every path that leads here")
     if node.id in function.__code__.co_freevars:
         cell = (function.__closure__ or ())[function.__code__.co_freevars.index(node.id)]
-        return constant(cell.cell_contents)
+        try:
+            return known(cell.cell_contents)
+        except ValueError:
+            raise Refused(f"the name {node.id!r} has no value yet", "assign it before the function is used") from None
     if node.id in function.__globals__:
-        return constant(function.__globals__[node.id])
+        return known(function.__globals__[node.id])
     if hasattr(builtins, node.id):
-        return getattr(builtins, node.id)
+        return known(getattr(builtins, node.id))
     raise Refused(f"the name {node.id!r} has no value here", "assign it on every path that leads here")
+
+
+def _assigned(m: SymbolicMachine, name: str, value: Any) -> Any:
+    """Return the value of a local variable; where the path taken did not assign it, Python raises an error."""
+    if not isinstance(value, Partial):
+        return value
+    has_value = assigned_term(m.terms, value.assigned)
+    if m.simplify(has_value) is m.terms.false:
+        raise Refused(f"the name {name!r} has no value here", "assign it on every path that leads here")
+    m.error(m.terms.negation(has_value), f"the name {name!r} has no value, as no branch taken assigns it")
+    return value.value
 
 
 def _attribute(m: SymbolicMachine, node: ast.Attribute) -> Any:
@@ -76,7 +96,8 @@ def _slice(m: SymbolicMachine, node: ast.Subscript) -> Any:
     assert isinstance(node.slice, ast.Slice)
     parts = (node.slice.lower, node.slice.upper, node.slice.step)
     ends = [None if part is None else evaluate(m, part) for part in parts]
-    if isinstance(owner, tuple) and all(end is None or type(end) is int for end in ends):
+    are_constant = all(end is None or type(end) is int for end in ends)
+    if isinstance(owner, tuple) and are_constant and ends[2] != 0:
         return owner[slice(*ends)]
     raise Refused("a slice", "a tuple with constant ends, or a comprehension over indexes")
 
@@ -84,12 +105,15 @@ def _slice(m: SymbolicMachine, node: ast.Subscript) -> Any:
 # Operators.
 
 
-def _not(m: SymbolicMachine, node: ast.UnaryOp) -> Any:
+UNARY: dict[type[ast.unaryop], Operation] = {ast.USub: Operation.NEGATE, ast.UAdd: Operation.PLUS}
+
+
+def _unary(m: SymbolicMachine, node: ast.UnaryOp) -> Any:
     operand = evaluate(m, node.operand)
     if isinstance(node.op, ast.Not):
-        return bool_value(m.terms.negation(m.simplify(m.values.truth(operand))))
-    if isinstance(node.op, ast.USub):
-        return arithmetic(m, ast.Sub, 0, operand)
+        return bool_value(m.terms.negation(m.simplify(truth(m, operand))))
+    if type(node.op) in UNARY:
+        return apply(m, UNARY[type(node.op)], operand)
     raise Refused(f"the operator {type(node.op).__name__}", "not, -, +, *, // or %")
 
 
@@ -105,8 +129,8 @@ def _boolean(m: SymbolicMachine, node: ast.BoolOp) -> Any:
 def _and_or(m: SymbolicMachine, node: ast.BoolOp, value: Any, rest: list[ast.expr]) -> Any:
     if not rest:
         return value
-    truth = m.simplify(m.values.truth(value))
-    goes_on = truth if isinstance(node.op, ast.And) else m.terms.negation(truth)
+    is_true = m.simplify(truth(m, value))
+    goes_on = is_true if isinstance(node.op, ast.And) else m.terms.negation(is_true)
     if goes_on is m.terms.false:
         return value
     if goes_on is m.terms.true:
@@ -115,12 +139,23 @@ def _and_or(m: SymbolicMachine, node: ast.BoolOp, value: Any, rest: list[ast.exp
         other = _and_or(m, node, evaluate(m, rest[0]), rest[1:])
     if isinstance(value, (bool, Bool)) and isinstance(other, (bool, Bool)):
         both = m.terms.conjunction if isinstance(node.op, ast.And) else m.terms.disjunction
-        return bool_value(both((m.values.truth(value), m.values.truth(other))))
-    return m.values.choose(goes_on, other, value)
+        return bool_value(both((truth(m, value), truth(m, other))))
+    result = m.values.choose(goes_on, other, value)
+    if result is MIXED:
+        return Mixed(_truth_of_either(m, goes_on, other, value))
+    return result
+
+
+def _truth_of_either(m: SymbolicMachine, condition: Term, a: Any, b: Any) -> Term | None:
+    """Return the truth value of one of two values without a common type; None if one of them has none."""
+    try:
+        return m.terms.choose(condition, truth(m, a), truth(m, b))
+    except Refused:
+        return None
 
 
 def _conditional(m: SymbolicMachine, node: ast.IfExp) -> Any:
-    test = m.simplify(m.values.truth(evaluate(m, node.test)))
+    test = m.simplify(truth(m, evaluate(m, node.test)))
     if test.op == "bool":
         return evaluate(m, node.body if test.payload else node.orelse)
     with m.assuming(test):
@@ -178,7 +213,7 @@ def _set_comprehension(m: SymbolicMachine, node: ast.SetComp) -> Any:
 
 
 def _generator(m: SymbolicMachine, node: ast.GeneratorExp) -> Any:
-    return Generated(m, node)
+    return generator(m, node)
 
 
 def _call(m: SymbolicMachine, node: ast.Call) -> Any:
@@ -206,7 +241,7 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[SymbolicMachine, Any], Any]] = {
     ast.Name: _name,
     ast.Attribute: _attribute,
     ast.Subscript: _subscript,
-    ast.UnaryOp: _not,
+    ast.UnaryOp: _unary,
     ast.BoolOp: _boolean,
     ast.IfExp: _conditional,
     ast.Compare: _compare,

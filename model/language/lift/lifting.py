@@ -11,12 +11,15 @@ from typing import Any
 
 from attrs import field, frozen
 
+from kwalk.model.language.action import Parametric
 from kwalk.model.language.errors import LiftError
 from kwalk.model.language.lift import expressions, statements
 from kwalk.model.language.lift.calls import call_function
+from kwalk.model.language.lift.kinds import ValueKind, known
 from kwalk.model.language.lift.machine import ConditionKind, Coverage, SideCondition, SymbolicMachine, Unreachable
+from kwalk.model.language.lift.rules import Operation, apply, rule
 from kwalk.model.language.lift.terms import Term, Terms, in_order
-from kwalk.model.language.lift.values import Reference
+from kwalk.model.language.lift.values import Reference, Refused
 from kwalk.model.language.model import ActionInstance, Model, PropertyInstance
 from kwalk.model.language.properties import Kind
 
@@ -126,7 +129,7 @@ def lift_action(model: Model, terms: Terms, instance: ActionInstance) -> LiftedA
     """Lift one action instance to terms of a table; call it within the model's `active`."""
     machine, (root,) = _start(model, terms, 1)
     base = machine.now.fork()
-    _run(machine, instance.action.function, [root], instance.args)
+    _run(machine, instance.action, [root], instance.args)
     ends = [*machine.aborts, *([(machine.state, None)] if machine.state is not None else [])]
     for state, _ in ends:
         state.local = {}
@@ -143,13 +146,18 @@ def lift_action(model: Model, terms: Terms, instance: ActionInstance) -> LiftedA
     return LiftedAction(instance, guard, conditions, updates, coverage)
 
 
-def _run(machine: SymbolicMachine, function: Any, roots: list[Any], args: tuple[Any, ...]) -> Any:
+def _run(machine: SymbolicMachine, declaration: Parametric, roots: list[Any], args: tuple[Any, ...]) -> Any:
     references = [Reference(((machine.terms.true, root),)) for root in roots]
     try:
-        return call_function(machine, function, [*references, *args], {})
+        return call_function(machine, declaration.function, [*references, *map(known, args)], {})
     except Unreachable:
         machine.state = None
         return None
+    except Refused as problem:
+        raise _refused(declaration, problem) from None
+    except RecursionError:
+        too_deep = Refused("an expression or a block that is nested too deeply", "parts of it with names of their own")
+        raise _refused(declaration, too_deep) from None
 
 
 def _guard(terms: Terms, side_conditions: list[SideCondition]) -> tuple[Term, tuple[SideCondition, ...]]:
@@ -170,8 +178,12 @@ def _guard(terms: Terms, side_conditions: list[SideCondition]) -> tuple[Term, tu
 def _lift_property(model: Model, terms: Terms, prop: PropertyInstance) -> LiftedProperty:
     states = 2 if prop.kind is Kind.STEP else 1
     machine, roots = _start(model, terms, states)
+    machine.is_property = True
     machine.premises = [] if prop.kind is Kind.EVENTUALLY else None
-    value = _run(machine, prop.declaration.function, roots, prop.args)
+    value = _run(machine, prop.declaration, roots, prop.args)
+    if machine.aborts:
+        problem = Refused("an abort leaves the property", "`try … except`, and a result for that case")
+        raise _refused(prop.declaration, problem)
     if machine.state is not None and machine.state.is_written:
         code = prop.declaration.function.__code__
         raise LiftError(
@@ -180,5 +192,26 @@ def _lift_property(model: Model, terms: Terms, prop: PropertyInstance) -> Lifted
         )
     premise, errors = _guard(terms, machine.side_conditions)
     premise = terms.conjunction((premise, *(machine.premises or ())))
-    truth = terms.true if machine.state is None else machine.values.truth(value)
+    truth = terms.true if machine.state is None else _result(machine, prop, value)
     return LiftedProperty(prop, premise, truth, errors)
+
+
+@rule(Operation.RESULT, (ValueKind.TRUTH,))
+def _truth_of_result(machine: SymbolicMachine, value: Any) -> Term:
+    return machine.values.truth(value)
+
+
+def _result(machine: SymbolicMachine, prop: PropertyInstance, value: Any) -> Term:
+    """Return the truth of a property from what its function returns."""
+    try:
+        term: Term = apply(machine, Operation.RESULT, value)
+    except Refused as problem:
+        raise _refused(prop.declaration, problem) from None
+    return term
+
+
+def _refused(declaration: Parametric, problem: Refused) -> LiftError:
+    code = declaration.function.__code__
+    place = f"{code.co_filename}:{code.co_firstlineno}"
+    return LiftError(f"{place}: cannot lift this: {declaration.name}: {problem.what}. Instead: {problem.instead}.")
+

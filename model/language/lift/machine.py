@@ -25,6 +25,32 @@ from kwalk.model.language.lift.terms import Term, Terms
 from kwalk.model.language.lift.values import Refused, Values
 
 
+@frozen(eq=False)
+class Partial:
+    """A local variable that has a value on some of the paths that lead to a point.
+
+    Attributes:
+        value: its value there.
+        assigned: whether it has one: a constant, or a choice between two of these by a condition.
+    """
+
+    value: Any
+    assigned: Assigned
+
+
+Assigned = bool | tuple[Term, Any, Any]
+"""A constant, or a condition with what applies where it is true and where it is false. It becomes a term if needed."""
+NOT_ASSIGNED = Partial(None, False)
+
+
+def assigned_term(terms: Terms, assigned: Assigned) -> Term:
+    """Return the condition under which a local variable has a value."""
+    if isinstance(assigned, bool):
+        return terms.boolean(assigned)
+    condition, then, other = assigned
+    return terms.choose(condition, assigned_term(terms, then), assigned_term(terms, other))
+
+
 class SymbolicState:
     """What is known at a point of the execution. It is forked at a branch and joined after it."""
 
@@ -135,14 +161,26 @@ def _conditions_in_order(terms: Terms, base: SymbolicState, conditions: list[Ter
 
 
 def _choose_into(values: Values, condition: Term, state: SymbolicState, joined: SymbolicState) -> None:
-    """Where the condition holds, make the joined world's cells and names those of another world."""
-    pairs: list[tuple[dict[Any, Any], dict[Any, Any]]] = [(joined.store, state.store), (joined.local, state.local)]
-    for mine, theirs in pairs:
-        for key, value in theirs.items():
-            if key not in mine:
-                mine[key] = value
-            elif mine[key] is not value:
-                mine[key] = values.choose(condition, value, mine[key])
+    """Where the condition holds, make the joined state's cells and names those of another state."""
+    mine = joined.store
+    for key, value in state.store.items():
+        if key not in mine:
+            mine[key] = value
+        elif mine[key] is not value:
+            mine[key] = values.choose(condition, value, mine[key])
+    for name in {**state.local, **joined.local}:
+        theirs, ours = state.local.get(name, NOT_ASSIGNED), joined.local.get(name, NOT_ASSIGNED)
+        if theirs is not ours:
+            joined.local[name] = _choose_local(values, condition, theirs, ours)
+
+
+def _choose_local(values: Values, condition: Term, a: Any, b: Any) -> Any:
+    """Return the value of a name in the joined state; it may have none on some of the paths."""
+    if not isinstance(a, Partial) and not isinstance(b, Partial):
+        return values.choose(condition, a, b)
+    (x, has_x), (y, has_y) = ((v.value, v.assigned) if isinstance(v, Partial) else (v, True) for v in (a, b))
+    value = y if has_x is False else x if has_y is False else values.choose(condition, x, y)
+    return Partial(value, (condition, has_x, has_y))
 
 
 def _in_common(a: dict[int, Any], b: dict[int, Any]) -> dict[int, Any]:
@@ -222,6 +260,10 @@ class SymbolicMachine:
         self.aborts: list[tuple[SymbolicState, type]] = []
         self.frames: list[Frame] = []
         self.coverage = Coverage(set(), set(), set())
+        self.is_property = False
+        """Whether the function is a property, in which `premise` is allowed and `require` is not."""
+        self.writes = 0
+        """How many writes were executed so far."""
         self.state_cells = 0
         self.pure_below = 0
 

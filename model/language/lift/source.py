@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import CodeType
 from typing import Any
@@ -31,7 +31,32 @@ def source_of(function: Function) -> ast.FunctionDef:
     return _trees[function]
 
 
+def local_names(definition: ast.FunctionDef) -> frozenset[str]:
+    """Return the names that are local to a function because its body assigns them, apart from its parameters."""
+    known: frozenset[str] | None = getattr(definition, "_local_names", None)
+    if known is None:
+        known = frozenset(target_names(definition.body))
+        definition._local_names = known  # type: ignore[attr-defined]
+    return known
+
+
+def target_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the names that some nodes assign, without those of comprehensions and inner functions within them."""
+    inner = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.FunctionDef, ast.Lambda, ast.ClassDef)
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        if not isinstance(node, inner):
+            yield from target_names(ast.iter_child_nodes(node))
+
+
 def _parsed(function: Function) -> ast.FunctionDef:
+    code = function.__code__
+    if hasattr(function, "__wrapped__"):
+        raise LiftError(
+            f"{code.co_filename}:{code.co_firstlineno}: cannot lift this: {function.__qualname__} is wrapped by a "
+            "decorator. Instead: a function without a decorator that calls the other one."
+        )
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError) as error:
@@ -41,7 +66,6 @@ def _parsed(function: Function) -> ast.FunctionDef:
     ast.increment_lineno(tree, first - 1)
     definition = tree.body[0]
     if not isinstance(definition, ast.FunctionDef):
-        code = function.__code__
         raise LiftError(
             f"{code.co_filename}:{code.co_firstlineno}: cannot lift this: a lambda or async function. "
             "Instead: an ordinary `def`."

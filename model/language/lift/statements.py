@@ -7,11 +7,13 @@ from typing import Any
 
 from kwalk.model.language.errors import Abort
 from kwalk.model.language.lift.access import attribute, element, write_attribute, write_element
-from kwalk.model.language.lift.comprehensions import bind_target, items_of
+from kwalk.model.language.lift.comprehensions import bind_target, rounds_of
 from kwalk.model.language.lift.expressions import evaluate
+from kwalk.model.language.lift.kinds import ValueKind, kind_of
 from kwalk.model.language.lift.machine import SymbolicMachine, SymbolicState, Unreachable
 from kwalk.model.language.lift.operators import binary
 from kwalk.model.language.lift.terms import Term
+from kwalk.model.language.lift.truth import truth
 from kwalk.model.language.lift.values import Refused, describe
 
 
@@ -81,6 +83,9 @@ def _augmented(m: SymbolicMachine, node: ast.AugAssign) -> None:
     target, op = node.target, type(node.op)
     if isinstance(target, ast.Name):
         old = evaluate(m, ast.copy_location(ast.Name(target.id), target))
+        if kind_of(old) is ValueKind.SET:
+            what = f"a change in place of the set {target.id!r}, which other names may share"
+            raise Refused(what, f"`{target.id} = {target.id} …`, with the operator and its operand")
         m.now.local[target.id] = binary(m, op, old, evaluate(m, node.value))
     elif isinstance(target, ast.Attribute):
         owner = evaluate(m, target.value)
@@ -92,7 +97,7 @@ def _augmented(m: SymbolicMachine, node: ast.AugAssign) -> None:
 
 def _assert(m: SymbolicMachine, node: ast.Assert) -> None:
     """`assert condition`: an error of the model where the condition is false; afterwards it is known to be true."""
-    holds = m.values.truth(evaluate(m, node.test))
+    holds = truth(m, evaluate(m, node.test))
     m.error(m.terms.negation(holds), f"the assertion `{ast.unparse(node.test)[:80]}` is false")
 
 
@@ -100,7 +105,7 @@ def _assert(m: SymbolicMachine, node: ast.Assert) -> None:
 
 
 def _if(m: SymbolicMachine, node: ast.If) -> None:
-    branch(m, m.values.truth(evaluate(m, node.test)), node.body, node.orelse)
+    branch(m, truth(m, evaluate(m, node.test)), node.body, node.orelse)
 
 
 def branch(m: SymbolicMachine, condition: Term, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
@@ -123,10 +128,10 @@ def branch(m: SymbolicMachine, condition: Term, body: list[ast.stmt], orelse: li
 def _for(m: SymbolicMachine, node: ast.For) -> None:
     if node.orelse:
         raise Refused("`else` after a loop", "a flag that the loop sets")
-    items = items_of(m, evaluate(m, node.iter))
+    rounds = rounds_of(m, evaluate(m, node.iter))
     leaves = any(isinstance(inner, (ast.Break, ast.Continue)) for inner in ast.walk(node))
-    for_items = _loop_with_jumps if leaves else _plain_loop
-    for_items(m, [(present, [_Bind(node.target, value), *node.body]) for present, value in items])
+    for_rounds = _loop_with_jumps if leaves else _plain_loop
+    for_rounds(m, [(present, [_Bind(node.target, item), *node.body]) for present, item in rounds])
 
 
 def _plain_loop(m: SymbolicMachine, rounds: list[tuple[Term, list[ast.stmt]]]) -> None:
@@ -154,16 +159,16 @@ def _join_jumps(m: SymbolicMachine, base: SymbolicState, jumped: list[SymbolicSt
 
 
 class _Bind(ast.stmt):
-    """The assignment of a loop's item to its target."""
+    """The assignment of a loop's item, which is read at the beginning of the round, to its target."""
 
-    def __init__(self, target: ast.expr, value: Any) -> None:
+    def __init__(self, target: ast.expr, item: Callable[[], Any]) -> None:
         super().__init__()
-        self.target, self.value = target, value
+        self.target, self.item = target, item
         ast.copy_location(self, target)
 
 
 def _bind(m: SymbolicMachine, node: _Bind) -> None:
-    m.now.local.update(bind_target(node.target, node.value, m))
+    m.now.local.update(bind_target(node.target, node.item(), m))
 
 
 def _break(m: SymbolicMachine, node: ast.Break) -> None:

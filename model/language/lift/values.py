@@ -6,10 +6,11 @@ state are in `objects`. `Values` converts, chooses between and compares them ove
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Any
 
-from attrs import frozen
+from attrs import define, frozen
 
 from kwalk.model.language.lift.terms import Term, Terms
 from kwalk.model.language.records import shapes_of
@@ -47,6 +48,41 @@ class Set:
     members: dict[int, Term]
 
 
+@define(eq=False)
+class OnceItems:
+    """What can be looped over once: a generator expression, or `enumerate`, `zip` or `reversed` of something.
+
+    Attributes:
+        items: returns the items with their conditions; no item follows one for which its argument is true.
+        rounds: for a loop, the condition of each round and what returns its item at the beginning of the round; None
+            for a generator expression, which Python evaluates between the rounds.
+        is_used: whether its items have been taken.
+    """
+
+    items: Callable[[Callable[[Term, Any], Term] | None], Iterator[tuple[Term, Any]]]
+    rounds: list[tuple[Term, Callable[[], Any]]] | None
+    is_used: bool = False
+
+    def use(self) -> OnceItems:
+        """Return this object, for the first time.
+
+        Raises:
+            Refused: it has been used already, on this path or on another one.
+        """
+        if self.is_used:
+            raise Refused("an iterator that is used twice", "a tuple or list of its items")
+        self.is_used = True
+        return self
+
+
+@frozen(eq=False)
+class Method:
+    """A function of a class with its `self`, or an operation of a container by name."""
+
+    function: Any
+    owner: Any
+
+
 @frozen(eq=False)
 class SortedItems:
     """`sorted(…)` of a set or generator whose length depends on the state: ascending, each item with its condition."""
@@ -75,11 +111,22 @@ class Reference:
         return self.options[0][1]
 
 
+@frozen(eq=False)
 class Mixed:
-    """The value of a variable to which two branches give values without a common type; an error only if it is used."""
+    """The value of a variable to which two branches give values without a common type; an error only if it is used.
+
+    Attributes:
+        truth: its truth value, where it is the result of `and` or `or` and this is all that may be used.
+    """
+
+    truth: Term | None = None
 
 
 MIXED = Mixed()
+
+
+MOST = 2**62
+"""The largest number that a model may compute: machine code calculates with 64 bits."""
 
 
 def bool_value(term: Term) -> Bool | bool:
@@ -89,6 +136,8 @@ def bool_value(term: Term) -> Bool | bool:
 
 def int_value(term: Term, *, nullable: bool = False, enum: type[Enum] | None = None) -> Any:
     """Return a number, concrete if the term is a constant."""
+    if term.low < -MOST or term.high > MOST:
+        raise Refused(f"a number that can be beyond {MOST:,}", "fields and factors of smaller ranges")
     if term.op != "int":
         return Int(term, nullable and term.low <= NONE, enum)
     if term.payload == NONE and nullable:
@@ -119,13 +168,18 @@ def describe(value: Any) -> str:
     """Return the kind of a value, for messages."""
     kinds = {
         Bool: "a truth value", Int: "a number", Set: "a set", SortedItems: "a sorted set",
-        Mixed: "a variable of mixed types",
+        Mixed: "a variable of mixed types", bool: "a truth value", int: "a number", type(None): "None",
+        tuple: "a tuple", frozenset: "a set", range: "a range", str: "a text", OnceItems: "an iterator",
+        Method: "a method",
     }  # fmt: skip
     if isinstance(value, RecordValue):
         return f"a {value.cls.__name__}"
     if isinstance(value, Reference):
         return value.sample.description
-    return kinds.get(type(value), f"{value!r}")
+    enum = enum_of(value)
+    if enum is not None:
+        return f"a {enum.__name__}"
+    return kinds.get(type(value), repr(value)[:80])
 
 
 class Values:
@@ -146,12 +200,12 @@ class Values:
             return self.terms.integer(NONE)
         if isinstance(value, Enum):
             return self.terms.integer(list(type(value)).index(value))
-        if isinstance(value, int):
+        if type(value) in (bool, int):
             return self.terms.integer(int(value))
         raise Refused(f"{describe(value)} is used as a number", "use a number, flag, member or Enum")
 
     def truth(self, value: Any) -> Term:
-        """Return the term of the truth that Python gives to the value."""
+        """Return the term of the truth that Python gives to a scalar, record or set; see `truth.truth` for others."""
         if isinstance(value, Bool):
             return value.term
         if isinstance(value, Int):
@@ -165,9 +219,11 @@ class Values:
             return value.present
         if isinstance(value, SortedItems):
             return self.terms.disjunction(condition for condition, _ in value.items)
-        if isinstance(value, Mixed):
-            raise self.mixed()
-        return self.terms.boolean(bool(value))
+        if value is None or type(value) in (bool, int, frozenset):
+            return self.terms.boolean(value)
+        if isinstance(value, Enum) or record_class(value) is not None:
+            return self.terms.true
+        raise Refused(f"{describe(value)} as a truth value", "a comparison")
 
     def is_none(self, value: Any) -> Term:
         """Return the term of `value is None`."""
@@ -182,14 +238,6 @@ class Values:
         """Return the term of `value is not None`."""
         return self.terms.negation(self.is_none(value))
 
-    @staticmethod
-    def mixed() -> Refused:
-        """Return the error for using a variable to which two branches give values of different types."""
-        return Refused(
-            "this variable holds values of different types, depending on the branch taken",
-            "give it values of one type on all branches",
-        )
-
     # Lifting concrete things to the symbolic type that a merge needs.
 
     def as_set(self, value: Any) -> Set:
@@ -198,6 +246,8 @@ class Values:
             return value
         members: dict[int, Term] = {}
         for item in value:
+            if type(item) is not int:
+                raise Refused("a set of Enum members that depends on the state", "one flag for each member")
             for number, condition in self.possibilities(item):
                 members[number] = self.terms.disjunction((members.get(number, self.terms.false), condition))
         return Set(members)
@@ -283,11 +333,7 @@ class Values:
     # Equality.
 
     def equal(self, a: Any, b: Any) -> Term:
-        """Return the term of Python's == between two values (not references)."""
-        if isinstance(a, Mixed) or isinstance(b, Mixed):
-            raise self.mixed()
-        if isinstance(a, SortedItems) or isinstance(b, SortedItems):
-            raise Refused("a comparison of a sorted set", "compare the sets themselves")
+        """Return the term of Python's == between scalars, sets and records; see `operators.equal` for others."""
         cls = record_class(a) or record_class(b)
         if cls is not None:
             return self._equal_records(a, b, cls)
@@ -297,11 +343,9 @@ class Values:
         if isinstance(a, sets) and isinstance(b, sets):
             x, y, false = self.as_set(a).members, self.as_set(b).members, self.terms.false
             return self.terms.conjunction(self.terms.equal(x.get(k, false), y.get(k, false)) for k in {**x, **y})
-        if isinstance(a, tuple) and isinstance(b, tuple):
-            if len(a) != len(b):
-                return self.terms.false
-            return self.terms.conjunction(self.equal(x, y) for x, y in zip(a, b, strict=True))
-        return self.terms.boolean(a == b)
+        if all(is_scalar(one) or isinstance(one, sets) for one in (a, b)):
+            return self.terms.false
+        raise Refused(f"a comparison of {describe(a)} with {describe(b)}", "a comparison of values of one kind")
 
     def _equal_scalars(self, a: Any, b: Any) -> Term:
         if enum_of(a) is not enum_of(b) and not (a is None or b is None):

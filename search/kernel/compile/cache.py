@@ -47,7 +47,10 @@ def _content(path: Path) -> bytes:
 
 
 def _sources(model: Model) -> set[Path]:
-    """Return the files of all modules that a model's functions can reach through the names in their modules."""
+    """Return the files of all modules that a model's functions can reach through the names in their modules.
+
+    The files of its actions and properties are among them also if Python does not know them as modules.
+    """
     scenario = model.scenario
     functions = [*(a.function for a in scenario.actions), *(i.function for i in scenario.properties)]
     waiting = {scenario.state.__module__, *(f.__module__ for f in functions)}
@@ -56,7 +59,8 @@ def _sources(model: Model) -> set[Path]:
         name = waiting.pop()
         seen.add(name)
         waiting |= _neighbours(sys.modules.get(name)) - seen
-    return {Path(file) for name in seen if (file := getattr(sys.modules.get(name), "__file__", None))}
+    files = {Path(file) for name in seen if (file := getattr(sys.modules.get(name), "__file__", None))}
+    return files | {path for f in functions if (path := Path(f.__code__.co_filename)).is_file()}
 
 
 def _neighbours(module: ModuleType | None) -> set[str]:

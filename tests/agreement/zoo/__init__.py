@@ -29,7 +29,13 @@ from tests.agreement.zoo.control import (
     moods,
     short_circuits,
 )
-from tests.agreement.zoo.properties import all_calm, level_is_tame, nobody_is_dangerous, two_letters
+from tests.agreement.zoo.properties import (
+    all_calm,
+    drafts_are_like_their_copies,
+    level_is_tame,
+    nobody_is_dangerous,
+    two_letters,
+)
 from tests.agreement.zoo.state import Zoo
 
 ZOO = Scenario(
@@ -41,7 +47,7 @@ ZOO = Scenario(
         folds, local_lists, visits, extremes, asserts, pushes, pops, drafts, takes, eats, flags_fold, moods,
         leaves_its_domain,
     ),
-    properties=(nobody_is_dangerous, all_calm, level_is_tame, two_letters),
+    properties=(nobody_is_dangerous, all_calm, level_is_tame, two_letters, drafts_are_like_their_copies),
     bounds={"animals": 3, "tags": 2, "queue": 2, "meals": 3},
     flags={"night": True, "weather": "dry"},
     variants={"dry-night": {}, "wet-day": {"night": False, "weather": "wet"}},

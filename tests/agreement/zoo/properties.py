@@ -1,7 +1,7 @@
 """An invariant of each kind, but for `eventually`."""
 from __future__ import annotations
 
-from kwalk.model.language import always, premise, reachable, step, when_quiescent
+from kwalk.model.language import always, evolve, premise, reachable, step, when_quiescent
 from tests.agreement.zoo.state import Animal, Mood, Zoo
 
 
@@ -31,3 +31,9 @@ def level_is_tame(before: Zoo, after: Zoo) -> bool:
 def two_letters(zoo: Zoo) -> bool:
     """Something possible."""
     return len(zoo.letters) == 2
+
+
+@always()
+def drafts_are_like_their_copies(zoo: Zoo) -> bool:
+    """Equality of records."""
+    return zoo.draft is None or zoo.draft.urgent or evolve(zoo.draft, urgent=False) == zoo.draft

@@ -1,0 +1,213 @@
+"""The kinds of values that lifting knows. A value of no kind here is refused; there is no rule for it.
+
+Every value that enters an execution (a constant, a global, a field, an argument, a default) passes `known`; every
+operation finds its rule by the kinds of its operands (see `rules`).
+"""
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from enum import Enum, EnumMeta
+from typing import Any
+
+from kwalk.model.language.action import Parametric
+from kwalk.model.language.binding import Bound, Domain, Flag, cached
+from kwalk.model.language.lift.objects import ArrayObject, FifoObject, FreshObject, RecordObject
+from kwalk.model.language.lift.values import (
+    MOST,
+    Bool,
+    Int,
+    Method,
+    Mixed,
+    OnceItems,
+    RecordValue,
+    Reference,
+    Refused,
+    Set,
+    SortedItems,
+)
+
+
+class ValueKind(Enum):
+    """A kind of value; the text is what the reference calls it."""
+
+    NONE = "None"
+    TRUTH = "truth value"
+    NUMBER = "number"
+    OPTIONAL_NUMBER = "number or None"
+    MEMBER = "Enum member"
+    OPTIONAL_MEMBER = "Enum member or None"
+    RECORD = "record"
+    OPTIONAL_RECORD = "record or None"
+    SET = "set"
+    CONSTANT_SET = "constant set of Enum members"
+    SORTED = "sorted set"
+    TUPLE = "tuple"
+    LIST = "list"
+    RANGE = "range"
+    ITERATOR = "iterator"
+    DOMAIN = "Domain"
+    OBJECT = "state object"
+    ARRAY = "Array"
+    FIFO = "Fifo"
+    FRESH = "Fresh"
+    TEXT = "text"
+    SETTING = "Flag with settings"
+    ENUM_CLASS = "Enum class"
+    CLASS = "class"
+    FUNCTION = "function"
+    MODULE = "module"
+    MIXED = "variable of mixed types"
+
+
+def known(value: Any) -> Any:
+    """Return a value of the model as lifting stores it: bounds and flags are their values.
+
+    Tuples can be large tables, so that they are converted once for a binding; the cache holds the tuple, whose id is
+    its key.
+
+    Raises:
+        Refused: it is of no kind that lifting knows.
+    """
+    if isinstance(value, Bound) or (isinstance(value, Flag) and not value.settings):
+        return value.value
+    if type(value) is tuple:
+        return cached(("known", id(value)), lambda: (value, tuple(map(known, value))))[1]
+    kind_of(value)
+    return value
+
+
+def kind_of(value: Any) -> ValueKind:
+    """Return the kind of a value.
+
+    Raises:
+        Refused: it is of none.
+    """
+    found = KINDS.get(type(value))
+    if found is None:
+        return _kind_of_other(value)
+    return found if isinstance(found, ValueKind) else found(value)
+
+
+def _kind_of_number(value: int) -> ValueKind:
+    if abs(value) > MOST:
+        raise Refused(f"the number {value:,}", f"numbers from -{MOST:,} to {MOST:,}")
+    return ValueKind.NUMBER
+
+
+def _kind_of_int(value: Int) -> ValueKind:
+    if value.enum is not None:
+        return ValueKind.OPTIONAL_MEMBER if value.nullable else ValueKind.MEMBER
+    return ValueKind.OPTIONAL_NUMBER if value.nullable else ValueKind.NUMBER
+
+
+def _kind_of_record(value: RecordValue) -> ValueKind:
+    is_certain = value.present.op == "bool" and value.present.payload
+    return ValueKind.RECORD if is_certain else ValueKind.OPTIONAL_RECORD
+
+
+def _kind_of_reference(value: Reference) -> ValueKind:
+    sample = value.sample
+    if isinstance(sample, ArrayObject):
+        return ValueKind.LIST if sample.shape is None else ValueKind.ARRAY
+    return OBJECTS[type(sample)]
+
+
+OBJECTS: dict[type, ValueKind] = {
+    RecordObject: ValueKind.OBJECT,
+    FifoObject: ValueKind.FIFO,
+    FreshObject: ValueKind.FRESH,
+}
+
+
+def _kind_of_constant_set(value: frozenset[Any]) -> ValueKind:
+    if all(type(member) is int for member in value):
+        return ValueKind.SET
+    if all(isinstance(member, Enum) for member in value):
+        for member in value:
+            kind_of(member)
+        return ValueKind.CONSTANT_SET
+    raise Refused("a set of other things than ints or Enum members", "a tuple, as in `x in (None, 1)`")
+
+
+def _kind_of_flag(value: Flag) -> ValueKind:
+    return ValueKind.SETTING if value.settings else ValueKind.TRUTH
+
+
+def _refuse_mutable(value: Any) -> ValueKind:
+    what = f"a {type(value).__name__} that is no part of the state, and can change"
+    raise Refused(what, "a tuple or frozenset at module level, or a field of the state")
+
+
+KINDS: dict[type, ValueKind | Callable[[Any], ValueKind]] = {
+    type(None): ValueKind.NONE,
+    bool: ValueKind.TRUTH,
+    Bool: ValueKind.TRUTH,
+    int: _kind_of_number,
+    Int: _kind_of_int,
+    RecordValue: _kind_of_record,
+    Reference: _kind_of_reference,
+    Set: ValueKind.SET,
+    frozenset: _kind_of_constant_set,
+    SortedItems: ValueKind.SORTED,
+    tuple: ValueKind.TUPLE,
+    range: ValueKind.RANGE,
+    OnceItems: ValueKind.ITERATOR,
+    Domain: ValueKind.DOMAIN,
+    str: ValueKind.TEXT,
+    Flag: _kind_of_flag,
+    Mixed: ValueKind.MIXED,
+    Method: ValueKind.FUNCTION,
+    types.FunctionType: ValueKind.FUNCTION,
+    types.BuiltinFunctionType: ValueKind.FUNCTION,
+    types.MethodType: ValueKind.FUNCTION,
+    types.ModuleType: ValueKind.MODULE,
+    list: _refuse_mutable,
+    set: _refuse_mutable,
+    dict: _refuse_mutable,
+}
+"""The kind of each class of values, or a function that tells the kinds of its values apart."""
+
+CHANGED_BY = (
+    "__eq__", "__hash__", "__bool__", "__len__", "__contains__", "__iter__", "__getattr__", "__getattribute__",
+)  # fmt: skip
+"""Special methods that give members of an Enum another meaning than that of distinct constants."""
+
+
+def _kind_of_other(value: Any) -> ValueKind:
+    cls = type(value)
+    if isinstance(value, Enum):
+        return _kind_of_member(cls)
+    if isinstance(value, EnumMeta):
+        _kind_of_member(value)  # type: ignore[arg-type]
+        return ValueKind.ENUM_CLASS
+    if isinstance(value, type):
+        return ValueKind.CLASS
+    if isinstance(value, Parametric):
+        return ValueKind.FUNCTION
+    if getattr(cls, "__kwalk__", "") == "value":
+        return ValueKind.RECORD
+    if getattr(cls, "__kwalk__", "") == "state":
+        raise Refused(f"a {cls.__name__} that is no part of the state, and can change", "a field of the state")
+    what = f"{repr(value)[:80]}, of the class {cls.__name__}"
+    raise Refused(what, INSTEAD_OF.get(cls, "a value that docs/reference/language.md lists"))
+
+
+INSTEAD_OF: dict[type, str] = {float: "an int", complex: "an int", bytes: "an Enum member"}
+
+
+def _kind_of_member(cls: type[Enum]) -> ValueKind:
+    """Return the kind of the members of an Enum; members that also are something else are refused."""
+    known = _PLAIN.get(cls)
+    if known is None:
+        is_plain = getattr(cls, "_member_type_", None) is object and not any(
+            name in base.__dict__ for base in cls.__mro__ if base not in (Enum, object) for name in CHANGED_BY
+        )
+        known = _PLAIN[cls] = is_plain
+    if not known:
+        what = f"the Enum {cls.__name__}, whose members also behave as other values"
+        raise Refused(what, "a class derived from Enum alone, without special methods")
+    return ValueKind.MEMBER
+
+
+_PLAIN: dict[type[Enum], bool] = {}

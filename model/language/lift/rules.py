@@ -1,0 +1,150 @@
+"""The table of rules: what each operation means for each kind of operand. What has no rule is refused.
+
+The reference's section on operations is generated from this table (`rules_page`), and the tests walk it.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+from itertools import product
+from typing import Any, TypeVar
+
+from attrs import frozen
+
+from kwalk.model.language.lift.kinds import ValueKind, kind_of
+from kwalk.model.language.lift.machine import SymbolicMachine
+from kwalk.model.language.lift.values import Refused, describe
+
+K = ValueKind
+
+
+@frozen
+class Construct:
+    """How an operation is written, what a refusal calls it, and what to write instead."""
+
+    code: str
+    phrase: str
+    instead: str
+
+
+class Operation(Enum):
+    """The operations of the language whose meaning depends on the kinds of their operands."""
+
+    TRUTH = Construct(
+        "if x:, not x, x and y, bool(x), any, all, require(x)", "{0} as a truth value", "a comparison"
+    )
+    EQUAL = Construct("x == y, x != y", "a comparison of {0} with {1}", "a comparison of values of one kind")
+    IS = Construct("x is y, x is not y", "`is` between {0} and {1}", "`==`; `is` compares with None or an Enum member")
+    ORDER = Construct("x < y, x <= y, x > y, x >= y", "{0} compared by size with {1}", "numbers or sets")
+    CONTAINS = Construct("y in x, y not in x", "a test whether {1} is in {0}", "`any(… == … for …)`")
+    ADD = Construct("x + y", "+ of {0} and {1}", "numbers or truth values, or two tuples")
+    SUBTRACT = Construct("x - y", "- of {0} and {1}", "numbers, truth values or sets")
+    MULTIPLY = Construct("x * y", "* of {0} and {1}", "numbers or truth values")
+    DIVIDE = Construct("x // y", "// of {0} and {1}", "numbers or truth values")
+    REMAINDER = Construct("x % y", "% of {0} and {1}", "numbers or truth values")
+    POWER = Construct("x ** y", "** of {0} and {1}", "constant numbers")
+    SHIFT_LEFT = Construct("x << y", "<< of {0} and {1}", "constant numbers")
+    SHIFT_RIGHT = Construct("x >> y", ">> of {0} and {1}", "constant numbers")
+    AND = Construct("x & y", "& of {0} and {1}", "sets or constant numbers; `and` for truth values")
+    OR = Construct("x | y", "| of {0} and {1}", "sets or constant numbers; `or` for truth values")
+    XOR = Construct("x ^ y", "^ of {0} and {1}", "sets or constant numbers; `!=` for truth values")
+    NEGATE = Construct("-x", "- of {0}", "a number or truth value")
+    PLUS = Construct("+x", "+ of {0}", "a number or truth value")
+    ABS = Construct("abs(x)", "abs of {0}", "a number or truth value")
+    INT = Construct("int(x)", "int of {0}", "a number or truth value")
+    SUM = Construct("x as an item of sum", "sum of {0}", "numbers or truth values")
+    EXTREME = Construct("x as an item of min or max", "min or max of {0}", "numbers or truth values")
+    LENGTH = Construct("len(x)", "len of {0}", "len of a set, Fifo, Array, Domain, list or tuple")
+    ITERATE = Construct("for y in x:, [… for y in x]", "a loop over {0}", "a Domain, range, tuple, Array, Fifo or Enum")
+    REVERSED = Construct("reversed(x)", "reversed of {0}", "a tuple, list, range or Array")
+    INDEX = Construct("x[y]", "{0} indexed with {1}", "an Array, list or tuple, indexed with a number")
+    SET_ITEM = Construct("{x}", "a set that holds {0}", "a set of a domain's members")
+    ISINSTANCE = Construct("isinstance(x, y)", "isinstance of {0}", "a choice field that says which kind it is")
+    EVOLVE = Construct("evolve(x, …)", "evolve of {0}", "evolve of a @value record; write to fields of a @state object")
+    ATTRIBUTE = Construct("x.name", "an attribute of {0}", "a comparison of the value itself")
+    CALL = Construct("x(…)", "a call of {0}", "a function of the model, or a builtin that the reference lists")
+    RESULT = Construct("return x from a property", "the property returns {0}", "True or False, such as `bool(x)`")
+    STORE_FLAG = Construct("x into flag()", "{field} is given {0}", "True or False; `x is not None` or `x != 0`")
+    STORE_NUMBER = Construct("x into number() or member()", "{field} is given {0}", "a number")
+    STORE_CHOICE = Construct("x into choice()", "{field} is given {0}", "a member of its Enum")
+    STORE_OPTIONAL = Construct("x into optional() of a number or member", "{field} is given {0}", "a number or None")
+    STORE_OPTIONAL_CHOICE = Construct("x into optional() of an Enum", "{field} is given {0}", "a member or None")
+    STORE_SUBSET = Construct("x into subset()", "{field} is given {0}", "a set, such as frozenset({…}) or {… for …}")
+    STORE_RECORD = Construct("x into nested() of a @value class", "{field} is given {0}", "a record of its class")
+    STORE_OPTIONAL_RECORD = Construct("x into optional() of a @value class", "{field} is given {0}", "a record or None")
+    STORE_OBJECT = Construct("x into nested() of a @state class", "{field} is given {0}", "an object of its class")
+    STORE_ARRAY = Construct("x into array()", "{field} is given {0}", "an Array of the field's own kind, or a list")
+    STORE_FIFO = Construct("x into fifo()", "{field} is given {0}", "a Fifo of the field's own kind")
+    STORE_FRESH = Construct("x into fresh()", "{field} is given {0}", "nothing: call its take()")
+
+
+Rule = Callable[..., Any]
+R = TypeVar("R", bound=Rule)
+RULES: dict[Operation, dict[tuple[ValueKind, ...], Rule]] = {operation: {} for operation in Operation}
+"""The rule of each operation for each kind, or pair of kinds, of operands."""
+
+ARITHMETIC = (K.NONE, K.TRUTH, K.NUMBER, K.OPTIONAL_NUMBER)
+"""Kinds that arithmetic accepts; None is an error of the model in the states in which it is met."""
+MEMBERS = (K.MEMBER, K.OPTIONAL_MEMBER)
+SCALARS = (*ARITHMETIC, *MEMBERS)
+RECORDS = (K.RECORD, K.OPTIONAL_RECORD)
+DATA = (*SCALARS, *RECORDS, K.SET, K.TUPLE, K.LIST, K.OBJECT, K.ARRAY, K.FIFO, K.FRESH)
+"""Kinds that are compared by content."""
+
+INSTEAD: dict[tuple[Operation, ValueKind], str] = {
+    (Operation.TRUTH, K.ARRAY): "`any(x)` or `len(x) > 0`: Python takes an Array with elements as true",
+    (Operation.TRUTH, K.FRESH): "`x.taken > 0`: Python takes a Fresh as true",
+    (Operation.TRUTH, K.OBJECT): "one of its fields: Python takes an object as true",
+    (Operation.TRUTH, K.DOMAIN): "`len(x) > 0`, which is always true",
+    (Operation.TRUTH, K.ITERATOR): "`any(…)` or `all(…)` of it: Python takes an iterator as true",
+    (Operation.TRUTH, K.FUNCTION): "a call of it, with ()",
+    (Operation.TRUTH, K.SETTING): "a comparison with one of its settings",
+    (Operation.IS, K.TRUTH): "`==`, or `x` and `not x`",
+    (Operation.ITERATE, K.SET): "loop over `sorted(…)` of it, as Python does not fix the order of a set",
+    (Operation.INDEX, K.FIFO): "`head` for the oldest element, or a loop over the Fifo",
+    (Operation.INDEX, K.SORTED): "`min(…)` or `max(…)` of the set, or a loop",
+    (Operation.INDEX, K.SET): "`x in s`, `min(s)`, or a loop over `sorted(s)`",
+    (Operation.EQUAL, K.SORTED): "the sets themselves",
+    (Operation.RESULT, K.NONE): "return True or False",
+}
+"""What to write in place of an operation on an operand of this kind, where the operation's own advice is not enough."""
+
+
+INDEXED = (K.ARRAY, K.LIST, K.TUPLE)
+
+
+def rule(operation: Operation, *kinds: Iterable[ValueKind]) -> Callable[[R], R]:
+    """Declare a function to be the rule of an operation for all combinations of these kinds of operands."""
+
+    def declare(function: R) -> R:
+        RULES[operation].update(dict.fromkeys(product(*kinds), function))
+        return function
+
+    return declare
+
+
+def apply(m: SymbolicMachine, operation: Operation, *operands: Any, **more: Any) -> Any:
+    """Return what the rule for an operation and the kinds of its operands returns.
+
+    Raises:
+        Refused: there is no rule.
+    """
+    kinds = tuple(map(kind_of, operands))
+    found = RULES[operation].get(kinds)
+    if found is None:
+        raise refusal(operation, operands, kinds, more.get("where", ""))
+    return found(m, *operands, **more)
+
+
+def refusal(operation: Operation, operands: tuple[Any, ...], kinds: tuple[ValueKind, ...], field: str = "") -> Refused:
+    """Return the refusal of an operation on operands for which there is no rule."""
+    if K.MIXED in kinds:
+        what = "this variable holds values of different types, depending on the branch taken"
+        return Refused(what, "give it values of one type on all branches")
+    construct = operation.value
+    if operation is Operation.INDEX and kinds[0] not in INDEXED:
+        instead = INSTEAD.get((operation, kinds[0]), construct.instead)
+        return Refused(f"{describe(operands[0])} cannot be indexed", instead)
+    what = construct.phrase.format(*map(describe, operands), field=field)
+    instead = next((INSTEAD[operation, kind] for kind in kinds if (operation, kind) in INSTEAD), construct.instead)
+    return Refused(what, instead)

@@ -1,0 +1,269 @@
+"""What Python does in the corners of its language: all meanings agree on it, or lifting refuses it."""
+from __future__ import annotations
+
+import pytest
+
+from kwalk.model.language import LiftError
+from kwalk.model.language.lift import lift
+from kwalk.search.kernel.compile.compiler import fast_kernel_for
+from kwalk.search.kernel.differential import disagreements, random_states
+from tests.agreement.written import action_text, model_of, property_text, written
+
+AGREEING = {
+    # Queues, lists and others as truth values.
+    "a queue in if": "if w.q:\n    w.out = 1",
+    "a queue under not": "w.f = not w.q",
+    "a queue in require": "require(w.q)\nw.q.pop()",
+    "a queue in bool": "w.f = bool(w.q)",
+    "queues in any and all": "w.f = any((w.q, w.r))\nw.g = all([w.q, w.r])",
+    "a queue in and, or": "w.f = bool(w.q and w.r)\nw.g = bool(w.q or w.r)",
+    "a number or a queue in a condition": "if w.n or w.q:\n    w.out = 1\nw.f = not (w.s and w.light and w.o)",
+    "a queue in a conditional expression": "w.out = 1 if w.q else 2",
+    "a queue in an assertion": "assert w.q",
+    "a queue in a comprehension": "w.out = len({n for n in CELLS if w.q})",
+    "a tuple and a list as truth values": "w.f = not (0,)\nw.g = bool([]) or bool([0])",
+    "numbers, members and sets as truth values": "w.f = bool(w.n) and not w.light\nw.g = bool(w.s) or bool(w.o)",
+    # Bounds and flags as values.
+    "a bound that is stored": "w.n = LIM",
+    "a negated bound": "w.n = -LIM + abs(-LIM) + +LIM",
+    "the greatest of bounds": "w.n = max(LIM, w.m)\nw.m = min(LIM, TWO)",
+    "a set with a bound": "w.f = {LIM} == {2}\nw.g = w.n in {LIM, 0}\nw.s = {LIM - 1}",
+    "an index that is a bound": "w.out = w.a[LIM - 1] + (7, 8, 9)[LIM]\nw.a[TWO - LIM] = LIM",
+    "a bound in a queue": "w.q.push(LIM)",
+    "a bound in a record": "w.sure = Note(n=LIM)\nw.note = evolve(w.sure, n=TWO - 1)",
+    "a bound as a default of a parameter": "w.out = by_default()",
+    "bounds that are compared": "w.f = LIM == TWO\nw.g = LIM != w.n and w.n < LIM <= TWO",
+    "a bound in a range": "w.out = sum(range(LIM)) + len(range(LIM, 5))",
+    "a product and quotients of a bound": "w.out = LIM * w.n + w.n // LIM + w.n % LIM + 7 // LIM",
+    "a bound as a member": "w.f = LIM in WIDE and LIM in (2, 3) and LIM in range(3)",
+    "a bound in a tuple of the module": "w.out = LIMITS[0] + sum(LIMITS)\nw.g = w.n in LIMITS and LIMITS == (w.n, 0)",
+    "a bound in a sum": "w.out = sum([LIM, w.n, True])",
+    "constant powers and shifts": "w.out = 2 ** LIM + (1 << LIM) + (5 & 3) + (5 | 3) + (5 ^ 3) + (-7 >> 1)",
+    "a flag that is stored": "w.f = ON\nw.g = w.f and OFF",
+    "a flag as a number": "w.out = ON + 1 - OFF",
+    "a flag that is compared": "w.f = ON == w.f\nw.g = ON != OFF",
+    # Locals without a value.
+    "a local of one branch": "if w.f:\n    x = 1\nw.out = x",
+    "a local of one branch that is used in the same case": "if w.f:\n    x = 1\nif w.f:\n    w.out = x",
+    "a local of a branch in a loop": "for n in CELLS:\n    if w.c == n:\n        x = n\nw.out = x",
+    "a loop's variable after the loop": "for x in w.q:\n    w.out = 0\nw.out = x",
+    "a local of a try block": "try:\n    if w.f:\n        raise Stop\n    x = 1\nexcept Stop:\n    pass\nw.out = x",
+    "a local of a helper's branch": "w.out = half(w)",
+    # None.
+    "abs of None": "w.out = abs(w.o)",
+    "arithmetic on None": "w.out = w.o + 1 - w.o * 2",
+    "an order with None": "w.f = w.o < 2",
+    "a negated None": "w.out = -w.o",
+    "an int of None": "w.out = int(w.o)",
+    "a sum of None": "w.out = sum((w.o, 1))",
+    "an extreme of None": "w.out = max(w.o, 1)",
+    "a remainder of None": "w.out = w.o % 2",
+    "an index that is None": "w.out = (1, 2, 3)[w.o]",
+    "an index of an Array that is None": "w.out = w.a[w.o]",
+    # Indexes.
+    "a negative index of a tuple": "w.out = (1, 2, 3)[w.n]",
+    "a negative index of a list": "w.out = [1, 2, 3][w.m]",
+    "a negative index of a comprehension": "w.out = [n + 1 for n in CELLS][w.n]",
+    "a constant negative index": "w.out = (1, 2)[-1] + [1, 2][-2]",
+    "a negative index of a list that is written": "x = [1, 2, 3]\nx[w.m] = 5\nw.out = x[0] + 2 * x[1] + 4 * x[2]",
+    "a negative index of an Array": "w.out = w.a[w.n]",
+    "an index past the end": "w.out = (1, 2)[w.n + 1]",
+    "a constant index past the end": "w.out = (1, 2)[5]",
+    "a slice": "w.out = sum((1, 2, 3)[-2:]) + sum((1, 2, 3)[::-2])",
+    # Arithmetic.
+    "negative divisors": "w.out = w.n // -2 + 3 * (w.n % -2) + 9 * (w.m // -3) + 27 * (w.m % -3)",
+    "constant division": "w.out = -7 // 2 + -7 % 3 + 7 // -2 + 7 % -3",
+    "division by 0": "w.out = w.n // 0",
+    "truth values in arithmetic": "w.out = w.f + w.g - True + -w.f + abs(w.g) + (w.f < w.g)",
+    "truth values that are equal to numbers": "w.f = w.n in (True, False) or 1 == w.f",
+    # Loops over what changes.
+    "a loop over an Array that is written": "for x in w.a:\n    w.a[1] = 3\n    w.out = x",
+    "a loop over a list that is written": "x = [1, 2]\nfor y in x:\n    x[1] = w.n\n    w.out = y",
+    "enumerate of an Array that is written": "for i, x in enumerate(w.a):\n    w.a[1] = 3\n    w.out = x + i",
+    "zip of an Array that is written": "for x, y in zip(w.a, reversed(w.a)):\n    w.a[1] = 3\n    w.out = x + 5 * y",
+    "a loop over a queue that is pushed": "for x in w.q:\n    if len(w.q) < 2:\n        w.q.push(1)\n    w.out = x",
+    "an empty range": "for x in range(3, 1):\n    w.out = x",
+    "a generator that is kept": "g = (x for x in w.a if x > 0)\nw.out = max(g, default=0)",
+    # Equality.
+    "queues of unlike capacity": "w.f = w.q == w.r",
+    "a list and an Array": "w.f = [w.a[0], w.a[1]] == w.a\nw.g = [w.n, w.m] == [w.m, w.n]",
+    "a tuple and a list": "w.f = (1,) == [1]",
+    "a record and None": "w.f = w.note == w.sure\nw.g = w.note != None",
+    "a member and None": "w.f = w.maybe == w.light\nw.g = w.maybe is w.light",
+    "an alias of a member": "w.f = w.light is Light.BLACK\nw.g = Light.BLACK == Light.DARK",
+    "a constant set of members": "w.f = w.light in WARM and w.maybe not in WARM",
+    "a mode": 'w.f = MODE == "new"\nw.g = "old" != MODE',
+    "a caught abort": "try:\n    raise Stopped\nexcept Stop:\n    w.out = 1",
+}
+"""Bodies of an action in which every meaning agrees."""
+REFUSED = {
+    "an Array as a truth value": ("if w.a:\n    w.out = 1", "an Array as a truth value"),
+    "a Fresh as a truth value": ("w.f = not w.ids", "a Fresh as a truth value"),
+    "an object as a truth value": ("w.f = bool(w.box)", "a Box as a truth value"),
+    "a generator as a truth value": ("w.f = bool(n for n in CELLS)", "an iterator as a truth value"),
+    "a number beyond 64 bits": ("w.f = w.n * 2**40 * 2**40 > 0", "a number that can be beyond"),
+    "a function as a truth value": ("w.f = bool(half)", "as a truth value"),
+    "a name without a value": ("w.out = x\nx = 1", "the name 'x' has no value here"),
+    "a local that hides a global": ("w.out = LIM\nLIM = 1", "the name 'LIM' has no value here"),
+    "a comprehension's variable after it": ("w.out = sum(i for i in CELLS) + i", "the name 'i' has no value here"),
+    "a comprehension's own variable": ("x = (0,)\nw.out = sum(x for y in x for x in x)", "the name 'x' has no value"),
+    "require without a condition": ("require()", "require with these arguments"),
+    "require with two conditions": ("require(w.f, w.g)", "require with these arguments"),
+    "premise in an action": ("premise(w.f)", "`premise` in an action"),
+    "push without an element": ("w.q.push()", "push with these arguments"),
+    "pop of a position": ("w.q.pop(0)", "pop with these arguments"),
+    "a step of 0": ("w.out = sum(range(1, 5, 0))", "range with these arguments"),
+    "range without arguments": ("w.out = sum(range())", "range with these arguments"),
+    "a large number": ("w.out = 10**30", "the number 1,000,000"),
+    "a number that grows beyond": ("w.out = w.n * 2**61", "a number that can be beyond"),
+    "nesting": ("w.f = " + "not " * 900 + "w.f", "nested too deeply"),
+    "is between truth values": ("w.f = w.f is True", "`is` between a truth value and a truth value"),
+    "is between numbers": ("w.f = w.n is 2", "`is` between a number and a number"),
+    "a float": ("w.f = w.n == 1.0", "of the class float"),
+    "a decimal": ("w.f = w.n == DECIMAL", "of the class Decimal"),
+    "a list of the module": ("w.out = PACES[0]", "a list that is no part of the state, and can change"),
+    "a set of the module": ("w.f = w.n in CHOSEN", "a set that is no part of the state, and can change"),
+    "a dict of the module": ("w.out = TABLE[0]", "a dict that is no part of the state, and can change"),
+    "a mutable default": ("w.out = appending()", "a list that is no part of the state, and can change"),
+    "an object of the module": ("w.out = BOX.n", "a Box that is no part of the state, and can change"),
+    "members that are ints": ("w.f = Level.LOW == 1", "the Enum Level, whose members also behave as other values"),
+    "members that are flags": ("w.f = bool(Right.READ)", "the Enum Right, whose members"),
+    "members with a truth of their own": ("w.f = bool(Odd.ONE)", "the Enum Odd, whose members"),
+    "an order of members": ("w.f = w.light < Light.DARK", "a Light compared by size with a Light"),
+    "an int of a member": ("w.out = int(w.light)", "int of a Light"),
+    "arithmetic on a member": ("w.out = w.light + 1", "+ of a Light and a number"),
+    "an extreme of members": ("w.light = min(w.light, Light.DARK)", "min or max of a Light"),
+    "a sum from None": ("w.out = sum((1, 2), w.maybe)", "sum of a Light"),
+    "a decorator": ("w.f = contrary(w)", "is wrapped by a decorator"),
+    "a cached function": ("w.out = remembered(1)", "of the class _lru_cache_wrapper"),
+    "a change in place of a set": ("x = {1}\ny = x\ny |= {0}\nw.s = x", "a change in place of the set 'y'"),
+    "a generator after a write": (
+        "g = (x for x in w.a if x > 0)\nw.a[0] = 1\nw.out = max(g, default=0)", "a generator expression that is used"
+    ),
+    "a generator that is used twice": (
+        "g = (x > 0 for x in w.a)\nw.f = any(g)\nw.g = any(g)", "an iterator that is used twice"
+    ),
+    "a loop over a generator": ("for x in (y for y in w.a):\n    w.out = x", "a loop over a generator expression"),
+    "a text's method": ('w.f = "a".isalpha()', "an attribute of a text"),
+    "a length of enumerate": ("w.out = len(enumerate(w.a))", "len of an iterator"),
+    "a single None": ("w.f = max((w.o,)) is None", "min or max of what may be a single None"),
+    "true division": ("w.out = w.n / 2", "the operator Div. Instead: `//`"),
+    "a symbolic divisor": ("w.out = 7 // (w.n + 2)", "// by a number that the state decides"),
+    "a symbolic power": ("w.out = w.n ** 2", "** of a number that the state decides"),
+    "a symbolic shift": ("w.out = 1 << w.c", "<< of a number that the state decides"),
+}  # fmt: skip
+"""Bodies of an action that are refused, and words of the refusal."""
+HELPERS = """
+PACES = [1, 2]
+CHOSEN = {1, 2}
+TABLE = {0: 1}
+BOX = Box()
+DECIMAL = Decimal(1)
+
+
+class Level(IntEnum):
+    LOW = 1
+
+
+class Right(IntFlag):
+    READ = 1
+
+
+class Odd(Enum):
+    ONE = 1
+
+    def __bool__(self):
+        return False
+
+
+def by_default(n=LIM):
+    return n + 1
+
+
+def appending(found=[]):
+    return len(found)
+
+
+def half(w: World) -> int:
+    if w.f:
+        x = 3
+    return x
+
+
+def reverse(function):
+    @wraps(function)
+    def inner(w):
+        return not function(w)
+
+    return inner
+
+
+@reverse
+def contrary(w: World) -> bool:
+    return w.f
+
+
+@cache
+def remembered(n):
+    return n
+
+
+"""
+PROPERTIES = {
+    "a queue": ("return not w.q", None),
+    "a flag": ("return w.f and ON", None),
+    "a local of one branch": ("if w.f:\n    x = True\nreturn x", None),
+    "an error that Python does not reach": ("return w.o is None or w.o + 1 > 0", None),
+    "nothing": ("w.f", "the property returns None. Instead: return True or False"),
+    "a number": ("return w.n", "the property returns a number"),
+    "a set": ("return w.s", "the property returns a set"),
+    "a record or None": ("return w.note", "the property returns a Note"),
+    "require": ("require(w.f)\nreturn w.g", "`require` in a property"),
+    "an abort": ("if w.f:\n    raise Stop\nreturn w.g", "an abort leaves the property"),
+}
+"""Bodies of a property, and words of the refusal, if it is one."""
+
+
+@pytest.fixture(scope="module")
+def states(tmp_path_factory):
+    model = model_of(written(tmp_path_factory.mktemp("states"), action_text("pass")))
+    return random_states(model, 150, seed=7)
+
+
+def assert_agreement(model, states):
+    lifted = lift(model)
+    kernel = fast_kernel_for(model, lifted)
+    for found in (
+        disagreements(model, states, kernel=kernel, lifted=lifted),
+        disagreements(model, states[:25], lifted=lifted, with_z3=True),
+    ):
+        different = next(found, None)
+        assert different is None
+
+
+@pytest.mark.parametrize("case", AGREEING)
+def test_python_terms_kernel_and_z3_agree_on(case, states, tmp_path):
+    assert_agreement(model_of(written(tmp_path, HELPERS + action_text(AGREEING[case]))), states)
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_lifting_refuses(case, tmp_path):
+    body, words = REFUSED[case]
+    module = written(tmp_path, HELPERS + action_text(body))
+    with pytest.raises(LiftError) as refusal:
+        lift(model_of(module))
+    assert str(refusal.value).startswith(f"{tmp_path}")
+    assert "cannot lift this: " in str(refusal.value) and "Instead: " in str(refusal.value)
+    assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize("case", PROPERTIES)
+def test_a_property_that_returns(case, states, tmp_path):
+    body, words = PROPERTIES[case]
+    model = model_of(written(tmp_path, property_text(body)))
+    if words is None:
+        assert_agreement(model, states)
+    else:
+        with pytest.raises(LiftError, match="Instead: ") as refusal:
+            lift(model)
+        assert words in str(refusal.value)
