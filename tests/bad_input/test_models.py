@@ -241,7 +241,7 @@ USES = {
     "a method of a constant set": ("pan.held = frozenset().union({0})", "attribute 'union' of a set. Instead: `s | t`"),
     "a loop over a set": ("for n in pan.held: pan.lid = True", "Instead: loop over `sorted(…)` of it"),
     "an element of a sorted set": ("pan.lid = sorted(pan.held)[0] > 0", "a sorted set cannot be indexed. Instead: "),
-    "a comparison of sorted sets": ("pan.lid = sorted(pan.held) == [0]", "of a sorted set with a list. Instead: the sets"),
+    "a comparison of sorted sets": ("pan.lid = sorted(pan.held) == [0]", "of a sorted set with a list. Instead: "),
     "a key of an order": ("pan.lid = bool(sorted(pan.held, key=abs))", "sorted with these arguments. Instead: "),
     "a set of an Enum's members": ("pan.lid = Fire.LOW in {pan.fire}", "a set that holds a Fire"),
 }

@@ -1,0 +1,94 @@
+"""The section of the reference that lists the rules of lifting, generated from the tables that lifting uses.
+
+`python -m kwalk.model.language.lift.rules_page docs/reference/language.md` writes it.
+"""
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from kwalk.model.language.lift import lift
+from kwalk.model.language.lift.access import CONTAINER_OPERATIONS
+from kwalk.model.language.lift.calls import BUILTINS
+from kwalk.model.language.lift.expressions import EXPRESSIONS
+from kwalk.model.language.lift.kinds import ValueKind
+from kwalk.model.language.lift.rules import ARITHMETIC, DATA, RULES, SCALARS, Operation
+from kwalk.model.language.lift.statements import STATEMENTS
+
+BEGIN = "<!-- rules: written by python -m kwalk.model.language.lift.rules_page; do not edit -->"
+END = "<!-- end of rules -->"
+GROUPS = (("*data*", DATA), ("*scalars*", SCALARS), ("*numbers*", ARITHMETIC))
+"""Names of groups of kinds, the larger ones first."""
+
+
+def section() -> str:
+    """Return the text between the markers."""
+    assert lift  # importing it fills the table of rules
+    lines = [
+        BEGIN,
+        "",
+        *(f"- {name}: {', '.join(kind.value for kind in kinds)}." for name, kinds in reversed(GROUPS)),
+        "",
+        "| operation | operands that have a rule | otherwise write |",
+        "|---|---|---|",
+        *map(_row, Operation),
+        "",
+        f"Builtins and functions of kwalk: {_code(builtin.__name__ for builtin in BUILTINS)}.",
+        f"Operations of containers: {_code(name for names in CONTAINER_OPERATIONS.values() for name in names)}.",
+        f"Syntax of statements: {_code(_public(STATEMENTS))}.",
+        f"Syntax of expressions: {_code(_public(EXPRESSIONS))}.",
+        "",
+        END,
+    ]
+    return "\n".join(lines)
+
+
+def _public(table: Iterable[type]) -> Iterator[str]:
+    return (cls.__name__ for cls in table if not cls.__name__.startswith("_"))
+
+
+def _code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _row(operation: Operation) -> str:
+    code = operation.value.code.replace("|", "\\|")
+    instead = operation.value.instead.replace("|", "\\|")
+    return f"| `{code}` | {'; '.join(_operands(operation)) or 'none'} | {instead} |"
+
+
+def _operands(operation: Operation) -> Iterator[str]:
+    """Yield the kinds that have a rule: of one operand as a list, of two as pairs of lists."""
+    combinations = RULES[operation]
+    if not combinations or len(next(iter(combinations))) == 1:
+        kinds = [kinds[0] for kinds in combinations]
+        if kinds:
+            yield _listed(kinds)
+        return
+    right_of: dict[ValueKind, frozenset[ValueKind]] = {}
+    for left, right in combinations:
+        right_of[left] = right_of.get(left, frozenset()) | {right}
+    for rights in dict.fromkeys(right_of.values()):
+        yield f"{_listed([kind for kind in right_of if right_of[kind] == rights])} with {_listed(rights)}"
+
+
+def _listed(kinds: Iterable[ValueKind]) -> str:
+    left = set(kinds)
+    parts = []
+    for name, group in GROUPS:
+        if left >= set(group):
+            parts.append(name)
+            left -= set(group)
+    return ", ".join([*parts, *(kind.value for kind in ValueKind if kind in left)])
+
+
+def replaced_in(page: str) -> str:
+    """Return a page with the section between its markers replaced by the present one."""
+    before, rest = page.split(BEGIN)
+    return before + section() + rest.split(END)[1]
+
+
+if __name__ == "__main__":
+    file = Path(sys.argv[1])
+    file.write_text(replaced_in(file.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,25 @@
+"""The reference lists the rules that lifting has."""
+from __future__ import annotations
+
+from pathlib import Path
+
+from kwalk.model.language.lift.kinds import ValueKind
+from kwalk.model.language.lift.rules import RULES, Operation
+from kwalk.model.language.lift.rules_page import replaced_in, section
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "language.md"
+
+
+def test_the_page_is_up_to_date():
+    page = PAGE.read_text(encoding="utf-8")
+    assert replaced_in(page) == page, "run `python -m kwalk.model.language.lift.rules_page docs/reference/language.md`"
+
+
+def test_the_page_has_a_row_for_each_operation():
+    rows = [line for line in section().splitlines() if line.startswith("| `")]
+    assert len(rows) == len(Operation) == len(RULES)
+
+
+def test_every_kind_has_a_rule_for_some_operation():
+    used = {kind for combinations in RULES.values() for kinds in combinations for kind in kinds}
+    assert used == set(ValueKind)
