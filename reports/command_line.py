@@ -11,6 +11,7 @@ import errno
 import gc
 import importlib
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -102,18 +103,23 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         code: int = getattr(importlib.import_module(f"kwalk.reports.commands.{module}"), function)(options)
     except InternalError as error:
-        _leave_bundle(error, getattr(options, "out", None) or DEFAULT_OUT)
+        command = shlex.join(["kwalk", *(sys.argv[1:] if argv is None else argv)])
+        _leave_bundle(error, getattr(options, "out", None) or DEFAULT_OUT, command)
         raise
     return code
 
 
-def _leave_bundle(error: InternalError, folder: str) -> None:
-    """Write the bundle that reproduces a contradiction between engines, and print its folder."""
-    from kwalk.reports.contradiction_bundle import write_bundle
+def _leave_bundle(error: InternalError, folder: str, command: str) -> None:
+    """Write the bundle that reproduces a contradiction between engines, and print its folder and the command."""
+    from kwalk.reports.contradiction_bundle import write_bundle, write_disagreement
+    from kwalk.search.kernel.python_comparison import EngineDisagreement
     from kwalk.search.results.cross_check import Contradiction
 
     if isinstance(error, Contradiction):
         print(f"Bundle: {write_bundle(error, folder)}")
+    elif isinstance(error, EngineDisagreement) and error.model is not None:
+        print(f"Bundle: {write_disagreement(error, folder, command)}")
+        print(f"Reproduce: {command}")
 
 
 def _refuse(message: str, code: int = USAGE) -> int:

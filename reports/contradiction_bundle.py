@@ -1,7 +1,9 @@
 """The bundle that kwalk writes when engines contradict each other: a folder with everything that reproduces it.
 
-`model.json` has the scenario's reference, variant, bounds, flags and versions; `verdicts.json` the verdict of each
-engine; `commands.txt` the commands that repeat the searches; and there is an ITF file for each trace.
+`model.json` has the scenario's reference, variant, bounds, flags and versions, and the contradictions as sentences;
+`commands.txt` the commands that repeat the searches. If verdicts contradict each other, `verdicts.json` has the verdict
+of each engine, and there is an ITF file for each trace. If compiled code or Z3 differs from plain Python in a state,
+`model.json` has that state, and `reproduce.py` compares all executions of the model there.
 """
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from kwalk.model.language import Model
+from kwalk.model.language import Model, Vector
 from kwalk.reports.escaping import file_stem, visible
 from kwalk.reports.files import out_folder
 from kwalk.reports.json_output import verdict_object
@@ -23,6 +25,7 @@ from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import version
 from kwalk.search.kernel.model_digest import model_digest
+from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.results.cross_check import Contradiction
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Verdict
@@ -30,10 +33,55 @@ from kwalk.search.results.verdict import Verdict
 PACKAGES = ("numpy", "numba", "llvmlite", "z3-solver", "attrs")
 
 
+REPRODUCE = """\
+\"\"\"Compare all executions of the model in one state; print those that differ.\"\"\"
+from kwalk.model.language import Model
+from kwalk.model.language.registry import find_scenario
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.kernel.differential import disagreements
+
+model = Model(find_scenario({scenario!r}), {variant!r}, {bounds!r}, {flags!r})
+for found in disagreements(model, [{state!r}], kernel=kernel_for(model), with_z3=True):
+    print(found)
+"""
+
+
+def write_disagreement(error: EngineDisagreement, folder: str | Path, command: str) -> Path:
+    """Write the bundle of a state in which plain Python has another result; return its path. The model must be known.
+
+    Args:
+        error: The disagreement.
+        folder: The folder in which the bundle's folder is made.
+        command: The command line that found it.
+    """
+    model = error.model
+    assert model is not None
+    about = {**_about(model), "contradictions": [str(error)]}
+    texts = {"commands.txt": f"{visible(command)}\n"}
+    if error.state is not None:
+        about["state"] = model.show(error.state) if _is_in_domains(model, error.state) else list(error.state)
+        texts["reproduce.py"] = REPRODUCE.format(
+            scenario=reference_to(model.scenario), variant=model.variant, bounds=dict(model.binding.bounds),
+            flags=dict(model.flag_overrides), state=tuple(error.state),
+        )  # fmt: skip
+    texts["model.json"] = _json(about)
+    path = Path(folder) / _name(model)
+    with out_folder(path) as out:
+        out.write(texts)
+    return path
+
+
+def _is_in_domains(model: Model, state: Vector) -> bool:
+    return all(leaf.low <= number <= leaf.high for leaf, number in zip(model.leaves, state, strict=True))
+
+
+def _name(model: Model) -> str:
+    return f"contradiction-{file_stem(model.scenario.name, model.variant, longest=60)}-{model_digest(model)[:8]}"
+
+
 def write_bundle(error: Contradiction, folder: str | Path) -> Path:
     """Write the bundle into a new folder in `folder`; return its path. CannotWrite if that fails."""
     model = error.model
-    name = f"contradiction-{file_stem(model.scenario.name, model.variant, longest=60)}-{model_digest(model)[:8]}"
     traces = dict(_traces(error.verdicts))
     files = {path: Path(path) for path in traces}
     texts = {
@@ -43,9 +91,10 @@ def write_bundle(error: Contradiction, folder: str | Path) -> Path:
     }
     reference = reference_to(model.scenario)
     texts |= {path: itf_text(model, stamped(t, model, reference), version()) for path, t in traces.items()}
-    with out_folder(Path(folder) / name) as out:
+    path = Path(folder) / _name(model)
+    with out_folder(path) as out:
         out.write(texts)
-    return Path(folder) / name
+    return path
 
 
 def _json(thing: object) -> str:

@@ -52,6 +52,7 @@ def verdict_object(verdict: Verdict, files: Files, cluster_files: Sequence[Path]
         "findings": [_finding(finding, files) for finding in verdict.findings],
         "counterexample": counterexample_object(shown.trace, files.get(shown.prop)) if shown and shown.trace else None,
         "clusters": [_cluster(*each) for each in zip_longest(verdict.clusters, cluster_files)],
+        "compared": None if verdict.compared is None else asdict(verdict.compared),
         "notes": list(verdict.notes),
         "proofs": [
             {**asdict(proof), "outcome": proof.outcome.value, "support": list(proof.support)}

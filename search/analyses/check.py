@@ -18,7 +18,7 @@ from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.minimize.shrink import minimize_findings
 from kwalk.search.proof.prove import prove
 from kwalk.search.results.cross_check import check_agreement
-from kwalk.search.results.verdict import Answer, Verdict
+from kwalk.search.results.verdict import Answer, Verdict, total_compared
 from kwalk.search.simulation.walk import walk
 
 SECONDS = 60.0
@@ -66,7 +66,7 @@ def check(model: Model, options: CheckOptions | None = None, **others: Any) -> V
     check_agreement(model, *verdicts)
     return evolve(
         min(verdicts, key=_weakness), engine="check", seed=options.seed, seconds=time.monotonic() - began,
-        command=options.command, notes=tuple(_notes(verdicts)),
+        command=options.command, compared=total_compared(verdicts), notes=tuple(_notes(verdicts)),
     )  # fmt: skip
 
 

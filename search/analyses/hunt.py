@@ -18,7 +18,7 @@ from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.minimize.clusters import with_clusters
 from kwalk.search.minimize.shrink import SHRINK_SECONDS, minimize_findings
 from kwalk.search.results.cross_check import check_agreement
-from kwalk.search.results.verdict import ActionCount, Answer, Finding, Verdict
+from kwalk.search.results.verdict import ActionCount, Answer, Finding, Verdict, total_compared
 from kwalk.search.simulation.options import SWARM, SimulationOptions, allowed_instances
 from kwalk.search.simulation.walk import walk
 
@@ -130,6 +130,7 @@ def _combined(first: Verdict, walks: Verdict) -> Verdict:
         quiescent_states=first.quiescent_states,
         bounds_hit=_sum(first.bounds_hit, walks.bounds_hit),
         estimated_states=None,
+        compared=total_compared((first, walks)),
         premises=_sum(first.premises, walks.premises),
         action_counts=_sum_counts(first.action_counts, walks.action_counts),
         findings=tuple(sorted(walks.findings, key=_length)),

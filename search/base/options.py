@@ -68,6 +68,7 @@ class SearchOptions:
         reduce: Whether to use partial-order reduction (see `kwalk.search.partial_order`).
         symmetry: A domain with interchangeable members: states that differ only by their names count as one.
         command: The command that repeats the search, for notes and traces.
+        compare: Whether to compare some states with plain Python (see `kwalk.search.kernel.sampling`).
     """
 
     properties: tuple[PropertyInstance, ...]
@@ -80,6 +81,7 @@ class SearchOptions:
     reduce: bool = False
     symmetry: str | None = None
     command: str = ""
+    compare: bool = True
 
     @property
     def checked(self) -> tuple[int, ...]:

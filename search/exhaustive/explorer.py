@@ -29,6 +29,8 @@ from kwalk.search.exhaustive.layout import (
 )
 from kwalk.search.exhaustive.parallel_expansion import WorkerPool, level_end
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.python_comparison import Compared, CompiledRecord, RecordMaker
+from kwalk.search.kernel.sampling import StateSampler, candidates
 from kwalk.search.partial_order.tables import NO_REDUCTION
 from kwalk.search.results.confirmation import PackedPath, extended_path
 from kwalk.search.visited.hash_table import ABSENT
@@ -74,6 +76,12 @@ class ExplorationResult(Protocol):
     stop_reason: StopReason
     seconds: float
     """Seconds since the search was started or resumed."""
+    sampler: StateSampler
+
+    @property
+    def compared(self) -> Compared | None:
+        """How much was compared with plain Python."""
+        return self.sampler.compared if self.options.compare else None
 
     @property
     def stored(self) -> int:
@@ -122,6 +130,7 @@ class Explorer(ExplorationResult):
         self.room, self.rows = BatchBuffers(kernel, choice_words=choice), RowBuffers(kernel, options.checked)
         self.kernel_view = self._kernel_view()
         self.cursor = np.zeros(len(Cursor), np.int64)
+        self.sampler, self._records, self._offered = StateSampler(model), RecordMaker(kernel), 0
         self.saving = None if options.checkpoint is None else CheckpointWriter(self, options.checkpoint)
         resumes = self.saving is not None and self.saving.found is not None
         self.initial = self.saving.restore() if self.saving and resumes else self._store_initial()
@@ -179,6 +188,7 @@ class Explorer(ExplorationResult):
         assert self.kernel.faster is not None
         self.options.report(self._progress("faster code is compiled"))
         self.kernel = self.kernel.faster()
+        self._records = RecordMaker(self.kernel)
         self.kernel_view = self._kernel_view()
         self.started += time.monotonic() - began
 
@@ -213,10 +223,12 @@ class Explorer(ExplorationResult):
                     break
                 if spent >= pacing.SLICE / 4:
                     self.options.report(self._progress())
+                self._compare_with_python()
                 if self.saving is not None:
                     self.saving.take_if_due()
                 if self.kernel.is_worth_replacing(self.seconds, self.options.seconds):
                     self._take_faster_kernel()
+            self._compare_with_python()
         except KeyboardInterrupt:
             stop_reason = StopReason.INTERRUPT
         if self.saving is not None and self._is_resumable(stop_reason):
@@ -226,6 +238,18 @@ class Explorer(ExplorationResult):
             self.pool.finish(self.counts, self.cursor)
         self.stop_reason = stop_reason
         self.seconds = time.monotonic() - self.started
+
+    def _compare_with_python(self) -> None:
+        """Compare some of the expanded states, as they are stored: the kernel takes every enabled instance there."""
+        if not self.options.compare:
+            return
+        end = min(self.stored, self.expanded + 1)  # with the state where the search stopped
+        self.sampler.offer(candidates(self._offered, end))
+        self._offered = max(self._offered, end)
+        self.sampler.compare(time.monotonic() - self.started, self.kernel, self._record)
+
+    def _record(self, index: int) -> CompiledRecord:
+        return self._records.record(self.states.rows([index])[0])
 
     def _sleep_sets_exceed_memory(self) -> bool:
         """Whether the states and their sleep sets exceed the memory budget."""

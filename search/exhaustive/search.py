@@ -48,6 +48,7 @@ def exhaust(
 
     Raises:
         DomainError: An action leaves its domain.
+        EngineDisagreement: Plain Python and the kernel give different results in some state.
         UsageError: The options do not fit each other or the model.
     """
     checked = model.properties if properties is None else properties
@@ -111,7 +112,7 @@ class ExhaustiveVerdict:
             distinct_states=int(cursor[Cursor.STORED]), generated_states=done.initial + int(cursor[Cursor.GENERATED]),
             depth=int(cursor[Cursor.DEPTH]), quiescent_states=self._quiescent_states(), seconds=done.total_seconds,
             bounds_hit=self.builder.bounds_hit(self.kernel.bounds, self.counts.hits),
-            action_counts=self._action_counts(), premises=self._premises(),
+            action_counts=self._action_counts(), premises=self._premises(), compared=done.compared,
             findings=(*map(self._finding, hits), *self._lassos(), *(Finding(prop.key, 0) for prop in missing)),
             notes=(*self._notes(missing), *liveness_notes(self.liveness), *done.notes(), *self._saving()),
         )  # fmt: skip

@@ -96,12 +96,9 @@ class Kernel:
 
     def unpack(self, packed: np.ndarray) -> np.ndarray:
         """Return the vectors, int64[n, leaves], of packed states, uint64[n, words]."""
-        vectors = np.empty((len(packed), len(self.offsets)), np.int64)
-        for leaf, (offset, width, low) in enumerate(zip(self.offsets, self.widths, self.lows, strict=True)):
-            mask = np.uint64((1 << int(width)) - 1)
-            field_bits = (packed[:, offset // 64] >> np.uint64(offset % 64)) & mask
-            vectors[:, leaf] = field_bits.astype(np.int64) + low
-        return vectors
+        words, shifts = self.offsets // 64, (self.offsets % 64).astype(np.uint64)
+        masks = (np.uint64(1) << self.widths.astype(np.uint64)) - np.uint64(1)
+        return (packed[:, words] >> shifts & masks).astype(np.int64) + self.lows
 
     def is_worth_replacing(self, spent: float, budget: float | None) -> bool:
         """Return whether a search gains by a faster kernel after `spent` seconds of a `budget` (None: no limit)."""

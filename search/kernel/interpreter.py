@@ -153,6 +153,20 @@ class Visit:
         true = self._predicate(prop, before)
         return None if prop.kind is Kind.WHEN_QUIESCENT and not self.is_quiescent else true
 
+    def predicate(self, prop: PropertyInstance) -> bool | None:
+        """Return the truth of a property here, as if the state were quiescent; None if its premise is false."""
+        return self._predicate(prop, None)
+
+    def truth_after(self, prop: PropertyInstance, instance: ActionInstance) -> bool | None:
+        """Return the truth of a step property on the step that an enabled instance takes from here."""
+        with self.model.active():
+            return prop.declaration.truth(self._state, self.attempt(instance).state, *prop.args)
+
+    def awaited(self, prop: PropertyInstance) -> tuple[bool, bool]:
+        """Return, for an eventually property, whether its premise is true here, and whether the rest is."""
+        with self.model.active():
+            return prop.declaration.awaited(self._state, *prop.args)
+
     def violates(self, prop: PropertyInstance, before: Vector | None = None) -> bool:
         """Return whether the state violates the property. Quiescence is computed last, as it costs most."""
         if prop.kind in (Kind.REACHABLE, Kind.EVENTUALLY) or self._predicate(prop, before) is not False:

@@ -66,8 +66,6 @@ class PackedStepper:
     def __init__(self, model: Model, kernel: Kernel | None = None) -> None:
         self.kernel = kernel or kernel_for(model)
         self.model, self.stepper = model, KernelStepper(model, (), self.kernel)
-        self._word, self._shift = self.kernel.offsets // 64, (self.kernel.offsets % 64).astype(np.uint64)
-        self._mask = (np.uint64(1) << self.kernel.widths.astype(np.uint64)) - np.uint64(1)
 
     def pack(self, vector: Vector) -> bytes:
         """Return the packed state of a vector."""
@@ -76,8 +74,7 @@ class PackedStepper:
 
     def unpack(self, states: Iterable[bytes]) -> np.ndarray:
         """Return the vectors of packed states: int64[n, leaves]."""
-        words = np.frombuffer(b"".join(states), np.uint64).reshape(-1, self.kernel.words)
-        return (words[:, self._word] >> self._shift & self._mask).astype(np.int64) + self.kernel.lows
+        return self.kernel.unpack(np.frombuffer(b"".join(states), np.uint64).reshape(-1, self.kernel.words))
 
     def steps(self, state: bytes) -> list[tuple[int, bytes]]:
         """Return the steps from a state: the instance and the state after it."""

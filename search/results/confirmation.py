@@ -12,13 +12,9 @@ import numpy as np
 from attrs import frozen
 
 from kwalk.model.language import DomainError, Kind, Model, PropertyInstance, Vector
-from kwalk.model.language.errors import InternalError
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.python_comparison import EngineDisagreement, changes, state_text
 from kwalk.search.results.trace import ReplayError, Trace, is_violated_at_end, reference_of, run
-
-
-class EngineDisagreement(InternalError):
-    """Plain Python and a kernel give different outcomes for one step: the gravest internal error."""
 
 
 class StepLeavesDomain(DomainError):
@@ -90,21 +86,24 @@ def unpacked(kernel: Kernel, packed: np.ndarray) -> tuple[Vector, ...]:
 
 def _follow(model: Model, states: tuple[Vector, ...], actions: tuple[str, ...]) -> None:
     if states[0] not in model.initial:
-        raise EngineDisagreement(f"A search began in a state that is not initial: {_text(model, states[0])}.")
+        raise EngineDisagreement(
+            f"A search began in a state that is not initial: {state_text(model, states[0])}.", model, states[0]
+        )
     for number, action in enumerate(actions):
         before, kernel_after = states[number], states[number + 1]
         try:
             plain_after = run(model, before, (action,))[-1]
         except (ReplayError, DomainError) as error:
             raise EngineDisagreement(
-                f"The kernel executes {action} and plain Python does not: {error}\nState: {_text(model, before)}."
-            ) from error
+                f"The kernel executes {action} and plain Python does not: {error}\n"
+                f"State: {state_text(model, before)}.", model, before,
+            ) from error  # fmt: skip
         if plain_after != kernel_after:
             raise EngineDisagreement(
-                f"{action} leads to different states from {_text(model, before)}.\n"
-                f"Plain Python: {_changes(model, plain_after, kernel_after)}.\n"
-                f"Kernel:       {_changes(model, kernel_after, plain_after)}."
-            )
+                f"{action} leads to different states from {state_text(model, before)}.\n"
+                f"Plain Python: {changes(model, plain_after, kernel_after)}.\n"
+                f"Kernel:       {changes(model, kernel_after, plain_after)}.", model, before,
+            )  # fmt: skip
 
 
 def _witness(model: Model, prop: PropertyInstance, states: tuple[Vector, ...]) -> None:
@@ -114,18 +113,9 @@ def _witness(model: Model, prop: PropertyInstance, states: tuple[Vector, ...]) -
         is_confirmed = is_violated_at_end(model, prop, states)
     if not is_confirmed:
         raise EngineDisagreement(
-            f"The kernel and plain Python disagree on {prop.key} ({prop.kind.value}) in {_text(model, states[-1])}."
-        )
-
-
-def _text(model: Model, vector: Vector) -> str:
-    return ", ".join(f"{path} = {shown}" for path, shown in model.show(vector).items())
-
-
-def _changes(model: Model, one: Vector, other: Vector) -> str:
-    """Return the fields in which one state differs from another, as text."""
-    shown = model.show(one).items()
-    return ", ".join(f"{path} = {value}" for (path, value), a, b in zip(shown, one, other, strict=True) if a != b)
+            f"The kernel and plain Python disagree on {prop.key} ({prop.kind.value}) in "
+            f"{state_text(model, states[-1])}.", model, states[-1],
+        )  # fmt: skip
 
 
 def domain_error(model: Model, kernel: Kernel, path: PackedPath, origin: Origin) -> Exception:
@@ -139,9 +129,11 @@ def domain_error(model: Model, kernel: Kernel, path: PackedPath, origin: Origin)
             return StepLeavesDomain(f"{error} ({text}) {_path_text(trace)}", trace)
         return EngineDisagreement(
             f"{instance.key} leaves its domain according to the kernel ({text}), and not according to plain Python, "
-            f"in {_text(model, trace.states[-1])}."
-        )
-    return EngineDisagreement(f"A kernel failed without a failing instance in {_text(model, trace.states[-1])}.")
+            f"in {state_text(model, trace.states[-1])}.", model, trace.states[-1],
+        )  # fmt: skip
+    state = trace.states[-1]
+    text = f"A kernel failed without a failing instance in {state_text(model, state)}."
+    return EngineDisagreement(text, model, state)
 
 
 def _path_text(trace: Trace) -> str:

@@ -5,7 +5,7 @@ and the counts show which action instances never fired, which properties were ne
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 
 from attrs import field, frozen
@@ -13,6 +13,7 @@ from attrs import field, frozen
 from kwalk.model.language import Model
 from kwalk.model.language.display import Displayed
 from kwalk.search.base.options import StopReason
+from kwalk.search.kernel.python_comparison import Compared
 from kwalk.search.results.trace import Trace
 
 DEADLOCK = "deadlock"
@@ -171,6 +172,9 @@ class Verdict(Displayed):
     """The flags that differ from the variant's own."""
     model: Model | None = field(default=None, eq=False, repr=False)
     """The model, where an engine of `kwalk.engines` returned the verdict."""
+    compared: Compared | None = field(default=None, eq=False)
+    """How much of what compiled code (or Z3) computed was compared with plain Python; None if neither was used.
+    It depends on the time, and nothing else of the verdict depends on it."""
     clusters: tuple[FindingCluster, ...] = ()
     """The findings grouped by shape, if that was requested."""
 
@@ -178,6 +182,11 @@ class Verdict(Displayed):
     def qualifier(self) -> str:
         """The strength in a few words, or what stopped the engine; for people."""
         return self.detail or (self.strength if self.stopped is None else self.stopped).value
+
+    @property
+    def comparison_notes(self) -> tuple[str, ...]:
+        """The sentence on the comparison with plain Python, if there was one."""
+        return () if self.compared is None else (str(self.compared),)
 
     @property
     def is_interrupted(self) -> bool:
@@ -193,3 +202,8 @@ class Verdict(Displayed):
     def exit_code(self) -> int:
         """The exit code of a command that ends with this verdict."""
         return self.answer.exit_code
+
+
+def total_compared(verdicts: Iterable[Verdict]) -> Compared | None:
+    """Return how much was compared with plain Python for several verdicts; None if nothing was for any of them."""
+    return sum((verdict.compared for verdict in verdicts if verdict.compared is not None), Compared()) or None

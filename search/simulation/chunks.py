@@ -293,16 +293,27 @@ def path_of(kernel: Kernel, plan: SimulationPlan, number: int, steps: int | None
 
 
 def paths_to(kernel: Kernel, plan: SimulationPlan, visits: Iterable[tuple[int, int]]) -> Iterator[Restart]:
-    """Repeat walks, and yield the paths to their visits (walk, step), or to where they end before."""
-    prepared: dict[int, tuple[WalkBuffers, WalkView]] = {}
-    for number, steps in visits:
-        generation = plan.generation_of(number)
+    """Return the paths of walks to their visits (walk, step), or to where they end before."""
+    replayer = WalkReplayer(kernel, plan)
+    return (replayer.path_to(number, steps) for number, steps in visits)
+
+
+class WalkReplayer:
+    """Repeats walks of a plan."""
+
+    def __init__(self, kernel: Kernel, plan: SimulationPlan) -> None:
+        self.kernel, self.plan = kernel, plan
+        self._prepared: dict[int, tuple[WalkBuffers, WalkView]] = {}
+
+    def path_to(self, number: int, steps: int) -> Restart:
+        """Return the path of a walk to its state after `steps` steps, or to where it ends before."""
+        plan, generation = self.plan, self.plan.generation_of(number)
         first = generation.first if generation else 0
-        if first not in prepared:
-            buffers = plan.buffers(kernel, number)
-            prepared[first] = buffers, buffers.view(plan.seed, stop=False, deadlock=plan.deadlock)
-        buffers, view = prepared[first]
-        yield _path_to(buffers, view._replace(depth=steps), generation, number)
+        if first not in self._prepared:
+            buffers = plan.buffers(self.kernel, number)
+            self._prepared[first] = buffers, buffers.view(plan.seed, stop=False, deadlock=plan.deadlock)
+        buffers, view = self._prepared[first]
+        return _path_to(buffers, view._replace(depth=steps), generation, number)
 
 
 def _path_to(buffers: WalkBuffers, view: WalkView, generation: SwarmPlan | None, number: int) -> Restart:

@@ -37,6 +37,7 @@ class SimulationOptions:
         adaptive: whether a swarm learns to prefer instances that were rarely taken.
         restarts: whether some walks of a swarm begin at rarely visited states.
         count_states: whether to estimate how many distinct states were visited.
+        compare: whether to compare some visits with plain Python.
         report: receives the progress, about five times a second.
         command: the command line that reproduces the run.
     """
@@ -55,6 +56,7 @@ class SimulationOptions:
     adaptive: bool = True
     restarts: bool = True
     count_states: bool = False
+    compare: bool = True
     report: Report = field(default=silent, repr=False)
     command: str = ""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from attrs import define, frozen
+from attrs import define, field, frozen
 
 from kwalk.model.language import Kind, Model, PropertyInstance
 from kwalk.search.base.options import StopReason
 from kwalk.search.base.progress import Progress
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.python_comparison import Compared
 from kwalk.search.minimize.clusters import Clustering, FindingSample, clustered
 from kwalk.search.results.confirmation import Origin, confirmed_trace, domain_error
 from kwalk.search.results.vacuity import listed
@@ -19,6 +20,7 @@ from kwalk.search.simulation.chunks import SimulationPlan, WalkCounts, next_gene
 from kwalk.search.simulation.hyperloglog import STANDARD_ERROR, distinct
 from kwalk.search.simulation.options import SimulationOptions
 from kwalk.search.simulation.swarm import RESTART_SHARE, Swarm
+from kwalk.search.simulation.visit_samples import VisitRecords, WalkSampler
 
 
 @define(eq=False)
@@ -37,6 +39,10 @@ class SimulationRun:
     next: int = 0
     """The number of the first walk that has not been started."""
     started: float = 0.0
+    sampler: WalkSampler = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.sampler = WalkSampler(self.model, self.plan)
 
     @staticmethod
     def of(model: Model, kernel: Kernel, options: SimulationOptions) -> SimulationRun:
@@ -48,6 +54,11 @@ class SimulationRun:
     def properties(self) -> tuple[PropertyInstance, ...]:
         """The properties that are checked."""
         return self.options.checked(self.model)
+
+    @property
+    def compared(self) -> Compared | None:
+        """How much was compared with plain Python."""
+        return self.sampler.compared if self.options.compare else None
 
     @property
     def needs_plan(self) -> bool:
@@ -69,9 +80,15 @@ class SimulationRun:
         budget = self.options.seconds
         return None if budget is None else budget - (time.monotonic() - self.started)
 
-    def add(self, counts: WalkCounts) -> bool:
-        """Add the counts of the walks that come next; return whether the run continues."""
+    def add(self, counts: WalkCounts, records: VisitRecords | None = None) -> bool:
+        """Add the counts of the walks that come next; return whether the run continues.
+
+        Some of their visits are compared with plain Python. `records` are those that were made where the walks ran.
+        """
         self.counts = (self.counts + counts).with_findings(self.options.minimize)
+        if self.options.compare:
+            self.sampler.collect(records or {})
+            self.sampler.compare(time.monotonic() - self.started, self.kernel, self.plan, self.counts.walks)
         return not counts.stopped and counts.failed is None
 
     def progress(self, engine: str, note: str) -> Progress:
@@ -108,7 +125,7 @@ class SimulationVerdict:
             action_counts=builder.action_counts(*of_instances, left_out),
             premises={prop.key: int(counts.premises[prop.index]) for prop in run.properties},
             findings=tuple(finding for _, finding in findings), notes=(*self._notes(), *notes),
-            clusters=clusters, left_out=left_out,
+            clusters=clusters, left_out=left_out, compared=run.compared,
             estimated_states=round(distinct(counts.sketch)) if len(counts.sketch) else None,
         )  # fmt: skip
 

@@ -127,7 +127,7 @@ class SparkSimulation:
         for chunk in chunks:
             if self.tables:
                 self.tables.add(chunk)
-            if not self.run.add(chunk.counts):
+            if not self.run.add(chunk.counts, chunk.visit_records):
                 return False
         return True
 

@@ -30,12 +30,13 @@ from kwalk.search.minimize.clusters import Clustering, Clusters, FindingSample
 from kwalk.search.minimize.model_signature import ModelSignature
 from kwalk.search.results.confirmation import Origin
 from kwalk.search.simulation.chunks import SimulationPlan, WalkCounts, path_of, run_chunk
+from kwalk.search.simulation.visit_samples import VisitRecords, visit_records
 from kwalk.search.simulation.walk_loops import ROW_COLUMNS
 
 NUMBERS = pa.int64()
 SCHEMA = pa.schema(
     [("first", NUMBERS), ("seconds", pa.float64()), ("cpu", pa.float64()), ("host", pa.string())]
-    + [("clusters", pa.binary()), ("stopped", pa.bool_()), ("failed", NUMBERS)]
+    + [("clusters", pa.binary()), ("records", pa.binary()), ("stopped", pa.bool_()), ("failed", NUMBERS)]
     + [(name, NUMBERS) for name in ("walks", "steps", "visits", "dead_ends", "cuts", "quiescent")]
     + [
         (name, pa.list_(NUMBERS))
@@ -194,6 +195,13 @@ class Chunk:
     """The name of the machine."""
     clusters: bytes | None = None
     """The pickled clusters of the findings that the executor minimized."""
+    records: bytes | None = None
+    """Pickled `VisitRecords` that the executor's code made, for the driver to compare with plain Python."""
+
+    @property
+    def visit_records(self) -> VisitRecords:
+        """The records, by the numbers of the visits."""
+        return {} if self.records is None else pickle.loads(self.records)
 
 
 def walker_of(payload: SentPayload, work: Round) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -226,8 +234,9 @@ def _do_chunk(packed: bytes, work: Round, number: int) -> Chunk:
     began, cpu_began = time.monotonic(), time.process_time()
     counts = run_chunk(kernel, plan, numbers, collect=payload.most != 0)
     counts = counts if payload.most is None else counts.with_findings(payload.most)
+    records = pickle.dumps(visit_records(kernel, plan, range(numbers.start, numbers.start + counts.walks)))
     spent, cpu_spent = time.monotonic() - began, time.process_time() - cpu_began
-    return Chunk(numbers.start, spent, counts, cpu_spent, platform.node())
+    return Chunk(numbers.start, spent, counts, cpu_spent, platform.node(), records=records)
 
 
 def done_in_blocks(
@@ -250,8 +259,10 @@ def done_in_blocks(
         total += counts.with_findings(0)
         if counts.failed is not None:
             break
+    records = pickle.dumps(visit_records(kernel, plan, range(numbers.start, numbers.start + total.walks)))
     spent, cpu_spent = time.monotonic() - began, time.process_time() - cpu_began
-    return Chunk(numbers.start, spent, total, cpu_spent, platform.node(), pickle.dumps(clustering.clusters))
+    clusters = pickle.dumps(clustering.clusters)
+    return Chunk(numbers.start, spent, total, cpu_spent, platform.node(), clusters, records)
 
 
 def _blocks(numbers: range, size: int) -> Iterator[range]:
@@ -309,7 +320,7 @@ def _chunk(row: pa.RecordBatch) -> Chunk:
     things["failed"] = None if things["failed"] < 0 else things["failed"]
     things["findings"] = things["findings"].reshape(-1, 3)
     things["row_visits"] = things["row_visits"].reshape(-1, ROW_COLUMNS)
-    own = {part.name: things.pop(part.name) for part in fields(Chunk) if part.name != "counts"}
+    own = {part.name: things.pop(part.name) for part in fields(Chunk) if part.name in things}
     return Chunk(counts=WalkCounts(**things), **own)
 
 

@@ -224,15 +224,24 @@ def kernel_with(baseline: Baseline, changed: dict[int, LiftedAction]) -> Kernel:
 def _search(
     mutant: Mutant, baseline: Baseline, changed: dict[int, LiftedAction], seconds: float
 ) -> tuple[MutantOutcome | None, bool]:
-    """Search a mutant; return its outcome if something kills or notices it, and whether the search was complete."""
+    """Search a mutant; return its outcome if something kills or notices it, and whether the search was complete.
+
+    Only the search of the baseline is compared with plain Python: all but a few functions of the kernel are its own,
+    the comparison takes longer than most of these searches, and a mutant that survives is no verdict on the model.
+    """
     model, kernel = MutatedModel(baseline.model, mutant), kernel_with(baseline, changed)
     properties, evidence = baseline.properties, Evidence.EXHAUSTIVE
     try:
-        verdict = exhaust(model, properties=properties, kernel=kernel, seconds=seconds, memory_bytes=MEMORY)
+        verdict = exhaust(
+            model, properties=properties, kernel=kernel, seconds=seconds, memory_bytes=MEMORY, compare=False
+        )
         is_complete = verdict.strength is Strength.EXHAUSTIVE
         if not verdict.findings and not is_complete and not verdict.is_interrupted:
             evidence, limit = Evidence.WALK, max(LEAST_WALKING, seconds)
-            verdict = walk(model, properties=properties, kernel=kernel, walks=WALKS, depth=WALK_DEPTH, seconds=limit)
+            verdict = walk(
+                model, properties=properties, kernel=kernel, walks=WALKS, depth=WALK_DEPTH, seconds=limit,
+                compare=False,
+            )  # fmt: skip
     except StepLeavesDomain as error:
         steps = _steps_of(error.trace, baseline)
         return MutantOutcome(MutantStatus.CRASHED, evidence, baseline.name, _reason(error), *steps), False

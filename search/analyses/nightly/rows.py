@@ -144,7 +144,8 @@ def row_of_run(task: NightlyTask, verdict: Verdict, **fields: Any) -> RunRow:
         task=task.number, name=task.name, scenario=task.reference, variant=task.model.variant,
         bounds=json.dumps(dict(verdict.bounds)), flags=json.dumps(dict(verdict.flags)), engine=task.entry.engine,
         seed=task.seed, answer=verdict.answer.value, how=verdict.qualifier,
-        bounds_hit=json.dumps(dict(verdict.bounds_hit)), notes=verdict.notes, command=verdict.command, **fields,
+        bounds_hit=json.dumps(dict(verdict.bounds_hit)), notes=(*verdict.notes, *verdict.comparison_notes),
+        command=verdict.command, **fields,
     )  # fmt: skip
 
 

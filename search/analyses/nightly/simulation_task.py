@@ -40,6 +40,7 @@ from kwalk.search.simulation.chunks import WalkCounts, next_generation, run_chun
 from kwalk.search.simulation.hyperloglog import STANDARD_ERROR, distinct
 from kwalk.search.simulation.options import SimulationOptions
 from kwalk.search.simulation.run import SimulationRun, SimulationVerdict
+from kwalk.search.simulation.visit_samples import WalkSampler
 from kwalk.search.spark.work import Chunk, MinimizationChoice, Round, done_in_blocks
 
 BLOCK_STEPS = 1 << 20
@@ -111,6 +112,7 @@ class SimulationTask:
         """Seconds that one core takes for a block."""
         self.last_blocks = 0
         self._clustering: Clustering | None = None
+        self.sampler = WalkSampler(model, self.plan)
 
     # Where it stands.
 
@@ -191,6 +193,9 @@ class SimulationTask:
         }  # fmt: skip
         self.folder.save_round(*place, tables, LAST)
         self._set_pace(chunks)
+        for chunk in chunks:
+            self.sampler.collect(chunk.visit_records)
+        self.sampler.compare(done.seconds, self.kernel, self.plan, done.walks.walks)
         self._count(done, rows)
 
     def _set_pace(self, chunks: Sequence[Chunk]) -> None:
@@ -279,12 +284,14 @@ class _CountedVerdict(SimulationVerdict):
 def task_verdict(simulation: SimulationTask, why: str) -> Verdict:
     """Return the verdict of a task, with its clusters; `why` is the reason if it was cut short.
 
-    EngineDisagreement if plain execution does not show what is in a cluster.
+    EngineDisagreement if plain execution does not show what is in a cluster, or differs in a state.
     """
     task, total = simulation.task, simulation.totals.walks
     run = _ended(simulation, evolve(total, failed=None), total.walks, interrupted=bool(why))
     verdict = _CountedVerdict(run).verdict()
     verdict = without_liveness(verdict, task.properties, "random walks")
+    simulation.sampler.compare(simulation.totals.seconds, simulation.kernel, simulation.plan, total.walks)
+    verdict = evolve(verdict, compared=simulation.sampler.compared)
     clusters = finding_clusters(task.model, simulation.kernel, simulation.clusters)
     verdict = evolve(verdict, clusters=clusters, notes=(*verdict.notes, *_notes(simulation)))
     return evolve(verdict, notes=(*verdict.notes, *vacuity_notes(verdict, task.model)))

@@ -24,6 +24,8 @@ from kwalk.search.exhaustive.checkpoint import CheckpointFolder, check_compatibl
 from kwalk.search.exhaustive.explorer import ExplorationResult
 from kwalk.search.exhaustive.layout import CounterBuffers, Cursor, add_cursor
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.python_comparison import CompiledRecord
+from kwalk.search.kernel.sampling import StateSampler
 from kwalk.search.results.confirmation import EngineDisagreement, PackedPath, apply_instance, enabled_row
 from kwalk.search.spark.exhaustive.jobs import LevelExecutors, LevelOutcome, run_locally
 from kwalk.search.spark.exhaustive.level import Level
@@ -129,6 +131,7 @@ class DistributedExplorer(ExplorationResult):
         self.counts, self.cursor = CounterBuffers(kernel, 0), np.zeros(len(Cursor), np.int64)
         self.sizes: list[list[int]] = []
         self.seconds, self.stop_reason = 0.0, StopReason.COMPLETE
+        self.sampler, self._records = StateSampler(model), dict[int, CompiledRecord]()
         try:
             if self.saving.found:
                 self._restore(self.saving.found)
@@ -233,12 +236,20 @@ class DistributedExplorer(ExplorationResult):
             return self._early_stop() or StopReason.INTERRUPT
         if outcome.states is None:
             return StopReason.MEMORY
+        self._compare_with_python(outcome)
         failed = [int(counts.cursor[Cursor.NEXT]) for counts in outcome.counts if counts.failed]
         if failed:
             self.cursor[Cursor.NEXT] = min(failed)
             return StopReason.FAILURE
         self._include(outcome, began)
         return None
+
+    def _compare_with_python(self, outcome: LevelOutcome) -> None:
+        """Compare the records that came from where the states were expanded."""
+        records = {number: record for counts in outcome.counts for number, record in counts.records.items()}
+        self._records.update(records)
+        self.sampler.offer(sorted(records))
+        self.sampler.compare(time.monotonic() - self.started, self.kernel, self._records.pop)
 
     def _outcome(self, level: Level) -> LevelOutcome | None:
         """Do a level in this process or on Spark; None if it was cancelled."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from attrs import frozen
 
 from kwalk.search.exhaustive.layout import BatchBuffers, CounterBuffers, Cursor, RowBuffers, SearchLayout, Status
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.python_comparison import CompiledRecord, RecordMaker
+from kwalk.search.kernel.sampling import candidates
 from kwalk.search.native.memory import reserve
 from kwalk.search.spark.exhaustive import level_loops as levels
 from kwalk.search.spark.exhaustive.store import Sizes, Store, by_place
@@ -23,6 +26,8 @@ from kwalk.search.visited.key_store import KeyStore
 from kwalk.search.visited.keys import KeySpace
 from kwalk.search.visited.tree_compression import NO_TREE
 
+BUCKET_RECORDS = 256
+"""Records of states of one bucket and level that are sent to the driver, at most."""
 PACKET_BYTES = 1 << 24
 """Approximate bytes of records that are made before they are sent."""
 
@@ -68,16 +73,18 @@ class BucketCounts:
         self.counts = CounterBuffers(kernel, 0)
         self.cursor[Cursor.NEXT] = number
         self.failed = False
+        self.records: dict[int, CompiledRecord] = {}
+        """Records of some of the states, by their numbers."""
 
     def packed(self) -> bytes:
         """Return the counts as bytes, for `unpacked`."""
-        return pickle.dumps((self.cursor, self.counts.saved(), self.failed))
+        return pickle.dumps((self.cursor, self.counts.saved(), self.failed, self.records))
 
     @classmethod
     def unpacked(cls, kernel: Kernel, packed: bytes) -> BucketCounts:
         """Return the counts from bytes."""
         made = cls(kernel, 0)
-        made.cursor, counts, made.failed = pickle.loads(packed)
+        made.cursor, counts, made.failed, made.records = pickle.loads(packed)
         made.counts.restore(counts)
         return made
 
@@ -91,6 +98,7 @@ class Expander:
 
     def __init__(self, kernel: Kernel, level: Level, bucket: int) -> None:
         self.kernel, self.level, self.bucket = kernel, level, bucket
+        self.maker = RecordMaker(kernel)
         self.counts = BucketCounts(kernel, level.first_number(bucket))
         self.room, self.rows = BatchBuffers(kernel), RowBuffers(kernel, level.checked)
         self.kernel_view = self.rows.kernel_view(kernel, stop=False, deadlock=level.deadlock)
@@ -102,6 +110,7 @@ class Expander:
         """Yield the records of all successors, bucket by bucket; then the counts are complete."""
         if self.level.sizes[-1][self.bucket]:
             for rows in self.level.store.rows(self.level.depth, self.bucket):
+                self._add_records(rows, int(self.counts.cursor[Cursor.NEXT]))
                 yield from self._expanded(rows)
                 if self.counts.failed:
                     return
@@ -116,6 +125,12 @@ class Expander:
             status = levels.expand_rows(search, cursor, found)
             yield from self._sorted(found, int(cursor[Cursor.STORED]))
         self.counts.failed = status == Status.FAILED
+
+    def _add_records(self, rows: np.ndarray, first: int) -> None:
+        """Add records of some of the states, which are numbered from `first` on."""
+        room = BUCKET_RECORDS - len(self.counts.records)
+        for number in islice(candidates(first, first + len(rows)), room):
+            self.counts.records[number] = self.maker.record(rows[number - first])
 
     def _search(self, rows: np.ndarray, number: int) -> SearchLayout:
         """Return the argument of the loop: `rows` are the states from this number on."""

@@ -1,0 +1,407 @@
+"""Comparison of compiled code with plain Python in single states: a verdict does not rest on compiled code alone.
+
+Words: the *record* of a state is what compiled code computes there: guards, codes, successors and properties. A record
+consists of arrays, so it can be made where a search runs and compared where the model is. Plain execution defines the
+behaviour of a model: where a record differs from it, the compiled model is wrong, and no verdict follows from it.
+"""
+from __future__ import annotations
+
+import ctypes
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+from attrs import frozen
+
+from kwalk.model.language import DomainError, Kind, Model, PropertyInstance, StepResult, Vector
+from kwalk.model.language.errors import InternalError, KwalkError
+from kwalk.search.kernel.interface import Kernel, bit_numbers
+from kwalk.search.kernel.interpreter import Visit
+
+Result = TypeVar("Result")
+StepOrText = Vector | str
+"""Of an action instance the state after it, "disabled", "bound NAME" or "error"."""
+Truth = bool | str | None
+"""Of a property whether it is true, None if its premise is false, "error", or the two parts of an `eventually` one."""
+
+
+class EngineDisagreement(InternalError):
+    """Plain Python and compiled code (or Z3) give different results: the gravest internal error.
+
+    `model` is the model and `state` the vector where they differ, as far as they are known.
+    """
+
+    def __init__(self, message: str, model: Model | None = None, state: Vector | None = None) -> None:
+        super().__init__(message)
+        self.model, self.state = model, state
+
+
+@frozen
+class Compared:
+    """How much was compared with plain Python, without a difference."""
+
+    states: int = 0
+    successors: int = 0
+    properties: int = 0
+    """Evaluations of properties in a state or on a step."""
+
+    def __add__(self, other: Compared) -> Compared:
+        return Compared(
+            self.states + other.states, self.successors + other.successors, self.properties + other.properties
+        )
+
+    def __bool__(self) -> bool:
+        return self.states > 0
+
+    def __str__(self) -> str:
+        if not self.states:
+            return "Compared with plain Python: no state."
+        counts = ((self.states, "state"), (self.successors, "successor"))
+        figures = ", ".join(f"{count:,} {name}{'s' * (count != 1)}" for count, name in counts)
+        return f"Compared with plain Python: {figures}, no difference."
+
+
+NOTHING_COMPARED = Compared()
+
+
+# What compiled code says.
+
+
+@frozen(eq=False)
+class CompiledRecord:
+    """What compiled code computes in one state. `n` is the number of instances whose guard is true."""
+
+    state: np.ndarray
+    """uint64[words]."""
+    enabled: tuple[int, ...]
+    """The instances whose guard is true."""
+    codes: np.ndarray
+    """int64[n]: what `apply` returns for each of them."""
+    after: np.ndarray
+    """uint64[n, words]: the states after them, where the code is 0."""
+    advance_differs: tuple[int, ...]
+    """The instances for which `advance` differs from `apply` and `guards`."""
+    expanded: int
+    """What `expand` returns."""
+    taken: np.ndarray
+    """uint16[expanded]: the instances in the result of `expand`."""
+    expanded_after: np.ndarray
+    """uint64[expanded, words]."""
+    hits: np.ndarray
+    """int64[bounds]: how often `expand` counts each bound."""
+    is_quiescent: bool
+    checked: np.ndarray
+    """uint64[4, property words]: the rows of `check` (false, premise), as in the search and as in a quiescent state."""
+    steps: np.ndarray
+    """uint64[n, 2, property words]: the rows of `check_step` (false, premise) for each step."""
+
+
+class RecordMaker:
+    """Makes the records of states with one kernel."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        pointer, number = ctypes.c_void_p, ctypes.c_int64
+        self._guards = ctypes.CFUNCTYPE(None, pointer, pointer)(kernel.guards)
+        self._apply = ctypes.CFUNCTYPE(number, number, pointer, pointer)(kernel.apply)
+        self._advance = ctypes.CFUNCTYPE(number, number, pointer, pointer, pointer)(kernel.advance)
+        self._expand = ctypes.CFUNCTYPE(number, pointer, pointer, pointer, pointer, pointer)(kernel.expand)
+        self._check = ctypes.CFUNCTYPE(None, pointer, number, pointer, pointer)(kernel.check)
+        self._check_step = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, pointer)(kernel.check_step)
+
+    def record(self, packed: np.ndarray) -> CompiledRecord:
+        """Return the record of a packed state, uint64[words]."""
+        kernel, state = self.kernel, np.array(packed, np.uint64)
+        row = self._guards_of(state)
+        enabled = tuple(n for n in bit_numbers(row) if n < kernel.instances)
+        codes, after = np.zeros(len(enabled), np.int64), np.zeros((len(enabled), kernel.words), np.uint64)
+        for place, instance in enumerate(enabled):
+            codes[place] = self._apply(instance, state.ctypes.data, after[place].ctypes.data)
+        quiescent = not (row & kernel.system_row[: kernel.instance_words]).any()
+        checked = np.zeros((4, kernel.property_words), np.uint64)
+        for place, flag in enumerate((int(quiescent), 1)):
+            false, premise = checked[2 * place], checked[2 * place + 1]
+            self._check(state.ctypes.data, flag, false.ctypes.data, premise.ctypes.data)
+        taken = zip(enabled, codes.tolist(), after, strict=True)
+        differs = tuple(n for n, code, then in taken if self._advances(state, row, n, code, then))
+        return CompiledRecord(
+            state, enabled, codes, after, differs, *self._expansion(state), quiescent, checked,
+            self._steps(state, codes, after),
+        )  # fmt: skip
+
+    def _guards_of(self, state: np.ndarray) -> np.ndarray:
+        row = np.zeros(self.kernel.instance_words, np.uint64)
+        self._guards(state.ctypes.data, row.ctypes.data)
+        return row
+
+    def _advances(self, state: np.ndarray, row: np.ndarray, instance: int, code: int, after: np.ndarray) -> bool:
+        """Return whether `advance` differs from `apply`, or its row from that of `guards`."""
+        again, new_row = np.zeros_like(after), row.copy()
+        same = self._advance(instance, state.ctypes.data, again.ctypes.data, new_row.ctypes.data) == code
+        if code or not same:
+            return not same
+        return bool((again != after).any() or (new_row != self._guards_of(after)).any())
+
+    def _expansion(self, state: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+        """Return what `expand` returns and writes, without the row."""
+        kernel = self.kernel
+        row, hits = np.zeros(kernel.instance_words, np.uint64), np.zeros(max(1, len(kernel.bounds)), np.int64)
+        after = np.zeros((kernel.instances + 1, kernel.words), np.uint64)
+        taken = np.zeros(kernel.instances + 1, np.uint16)
+        made = self._expand(
+            state.ctypes.data, row.ctypes.data, after.ctypes.data, taken.ctypes.data, hits.ctypes.data
+        )
+        return made, taken[: max(0, made)].copy(), after[: max(0, made)].copy(), hits[: len(kernel.bounds)]
+
+    def _steps(self, state: np.ndarray, codes: np.ndarray, after: np.ndarray) -> np.ndarray:
+        steps = np.zeros((len(codes), 2, self.kernel.property_words), np.uint64)
+        if self.kernel.step_row.any():
+            for place in np.flatnonzero(codes == 0):
+                false, premise = steps[place]
+                self._check_step(
+                    state.ctypes.data, after[place].ctypes.data, false.ctypes.data, premise.ctypes.data
+                )
+        return steps
+
+
+# What plain Python says.
+
+
+class PythonComparison:
+    """Compares records with plain Python, and counts what was compared."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.compared = model, NOTHING_COMPARED
+        self._steps = [prop for prop in model.properties if prop.kind is Kind.STEP]
+        self._of_states = [prop for prop in model.properties if prop.kind is not Kind.STEP]
+
+    def compare(self, kernel: Kernel, record: CompiledRecord) -> None:
+        """Compare the record of a state.
+
+        Args:
+            kernel: The kernel that made the record, or one of the same model.
+            record: The record.
+
+        Raises:
+            EngineDisagreement: Plain Python has another result.
+        """
+        one = _StateComparison(self.model, kernel, record)
+        successors = one.compare_steps()
+        one.compare_quiescence()
+        for prop in self._of_states:
+            one.compare_property(prop)
+        evaluated = len(self._of_states) + len(self._steps) * one.compare_step_properties(self._steps)
+        self.compared += Compared(1, successors, evaluated)
+
+
+class _StateComparison:
+    """The comparison of one state."""
+
+    def __init__(self, model: Model, kernel: Kernel, record: CompiledRecord) -> None:
+        self.model, self.kernel, self.record = model, kernel, record
+        self.vector: Vector = tuple(kernel.unpack(record.state[None])[0].tolist())
+        self.visit = Visit(model, self.vector)
+        self.after = [tuple(row) for row in kernel.unpack(record.after).tolist()] if record.enabled else []
+        self.places = {instance: place for place, instance in enumerate(record.enabled)}
+
+    # Steps.
+
+    def compare_steps(self) -> int:
+        """Compare every action instance; return the number of successors."""
+        successors = 0
+        expanded = self._expanded()
+        for instance in self.model.instances:
+            plain = plain_step(self.visit, instance.index)
+            successors += isinstance(plain, tuple)
+            self._compare_step(instance.index, plain, self._applied(instance.index), "compiled code")
+            if expanded is not None:
+                listed = plain if isinstance(plain, tuple) else "no successor"
+                made = expanded.get(instance.index, "no successor")
+                self._compare_step(instance.index, listed, made, "the compiled list of successors")
+        for number in self.record.advance_differs:
+            self._fail(
+                f"The compiled function that advances a walk by {self.model.instances[number].key} differs from the "
+                "compiled functions of its effect and of the guards"
+            )
+        self._compare_expansion(expanded is not None)
+        return successors
+
+    def _applied(self, instance: int) -> StepOrText:
+        place = self.places.get(instance)
+        if place is None:
+            return "disabled"
+        code = int(self.record.codes[place])
+        if code:
+            return f"bound {self.kernel.bounds[code - 1]}" if code > 0 else "error"
+        return self.after[place]
+
+    def _expanded(self) -> dict[int, Vector] | None:
+        """Return the successors that `expand` lists, by instance; None if it reports an error instead."""
+        record = self.record
+        if record.expanded < 0:
+            return None
+        after = self.kernel.unpack(record.expanded_after).tolist() if record.expanded else []
+        return dict(zip(record.taken.tolist(), map(tuple, after), strict=True))
+
+    def _compare_expansion(self, complete: bool) -> None:
+        """Compare the counts of `expand`, which leaves out the rest of its result when an action leaves its domain."""
+        record, codes = self.record, self.record.codes
+        if complete == bool((codes < 0).any()):
+            self._fail("The compiled list of successors reports an error that single steps do not have, or lacks one")
+        hits = Counter(int(code) - 1 for code in codes if code > 0)
+        if complete and any(hits[number] != hit for number, hit in enumerate(record.hits.tolist())):
+            self._fail(
+                f"The compiled list of successors counts {record.hits.tolist()} steps that the bounds "
+                f"{self.kernel.bounds} disable, and single steps {[hits[n] for n in range(len(record.hits))]}"
+            )
+
+    def _compare_step(self, instance: int, plain: StepOrText, compiled: StepOrText, what: str) -> None:
+        if plain == compiled:
+            return
+        key = self.model.instances[instance].key
+        if isinstance(plain, tuple) and isinstance(compiled, tuple):
+            self._fail(
+                f"{key} leads to different states", plain_says=changes(self.model, plain, compiled),
+                compiled_says=changes(self.model, compiled, plain), what=what,
+            )  # fmt: skip
+        says = ["is enabled" if isinstance(each, tuple) else each for each in (plain, compiled)]
+        self._fail(f"Plain Python and {what} disagree on {key}", says[0], says[1], what)
+
+    # Properties.
+
+    def compare_quiescence(self) -> None:
+        """Compare whether the state is quiescent."""
+        plain = all(
+            plain_step(self.visit, i.index) == "disabled" for i in self.model.instances if i.action.by.system
+        )
+        if plain != self.record.is_quiescent:
+            says = ("quiescent" if each else "not quiescent" for each in (plain, self.record.is_quiescent))
+            self._fail("Plain Python and compiled code disagree on whether the state is quiescent", *says)
+
+    def compare_property(self, prop: PropertyInstance) -> None:
+        """Compare a property in the state; a `when_quiescent` one also as if the state were quiescent."""
+        false, premise, false_if_quiescent, premise_if_quiescent = self.record.checked
+        plain = plain_truth(self.visit, prop)
+        self._compare_truth(prop, plain, false_if_quiescent, premise_if_quiescent)
+        if prop.kind is Kind.WHEN_QUIESCENT and not self.record.is_quiescent:
+            plain = None
+        self._compare_truth(prop, plain, false, premise)
+
+    def compare_step_properties(self, properties: list[PropertyInstance]) -> int:
+        """Compare the step properties on every step out of the state; return the number of steps."""
+        steps = 0
+        for place, instance in enumerate(self.record.enabled):
+            if properties and not self.record.codes[place]:
+                steps += 1
+                false, premise = self.record.steps[place]
+                taken = self.model.instances[instance]
+                for prop in properties:
+                    plain = _evaluated(partial(self.visit.truth_after, prop, taken))
+                    self._compare_truth(prop, plain, false, premise, f", on the step {taken.key},")
+        return steps
+
+    def _compare_truth(
+        self, prop: PropertyInstance, plain: Truth, false_row: np.ndarray, premise_row: np.ndarray, where: str = ""
+    ) -> None:
+        false, premise = _bit(false_row, prop.index), _bit(premise_row, prop.index)
+        compiled = compiled_truth(prop, false=false, premise=premise)
+        if plain != compiled and not (plain == "error" and false):
+            text = f"Plain Python and compiled code disagree on {prop.key} ({prop.kind.value}){where}"
+            self._fail(text, truth_text(plain), truth_text(compiled))
+
+    def _fail(
+        self, text: str, plain_says: str = "", compiled_says: str = "", what: str = "compiled code"
+    ) -> None:
+        raise disagreement(self.model, self.vector, text, plain_says, compiled_says, what)
+
+
+def plain_step(visit: Visit, number: int) -> StepOrText:
+    """Return the result of an action instance in plain Python."""
+    instance = visit.model.instances[number]
+
+    def step() -> StepOrText:
+        outcome = visit.attempt(instance)
+        if outcome.result is StepResult.BOUND:
+            return f"bound {outcome.bound}"
+        after = visit.after(instance)
+        return "disabled" if after is None else after
+
+    return _evaluated(step)
+
+
+def plain_truth(visit: Visit, prop: PropertyInstance) -> Truth:
+    """Return the result of a property in plain Python, as if the state were quiescent; not for `step` properties."""
+    if prop.kind is Kind.EVENTUALLY:
+        return _evaluated(lambda: awaited_text(*visit.awaited(prop)))
+    return _evaluated(lambda: visit.predicate(prop))
+
+
+def _evaluated(evaluate: Callable[[], Result]) -> Result | str:
+    """Return a result of the model's functions; "error" if they leave a domain or fail."""
+    try:
+        return evaluate()
+    except DomainError:
+        return "error"
+    except KwalkError:
+        raise
+    except Exception:  # the functions are those of a user: any exception is an error of the model
+        return "error"
+
+
+def compiled_truth(prop: PropertyInstance, *, false: bool, premise: bool) -> Truth:
+    """Return what the two bits of a property mean (see `Kernel.check`)."""
+    if prop.kind is Kind.EVENTUALLY:
+        return awaited_text(premise, not false)
+    if not premise:
+        return "false, and its premise too" if false else None
+    return false if prop.kind is Kind.REACHABLE else not false
+
+
+def awaited_text(premise: bool, satisfied: bool) -> str:
+    """Return the result for an `eventually` property, which has two parts."""
+    return f"premise {premise}, satisfied {satisfied}"
+
+
+def truth_text(truth: Truth) -> str:
+    """Return the result of a property as text."""
+    if isinstance(truth, str):
+        return truth
+    return "its premise is false" if truth is None else str(truth).lower()
+
+
+# Messages.
+
+
+def disagreement(
+    model: Model, vector: Vector, text: str, plain: str = "", compiled: str = "", what: str = "compiled code"
+) -> EngineDisagreement:
+    """Return the error for different results in a state; `text` says of what, without a full stop."""
+    says = (("Plain Python", plain), (what[0].upper() + what[1:], compiled))
+    lines = "".join(f"\n{who}: {result}." for who, result in says if result)
+    return EngineDisagreement(f"{text} in this state: {state_text(model, vector)}.{lines}", model, vector)
+
+
+def state_text(model: Model, vector: Vector) -> str:
+    """Return a state as text; numbers that are out of their domains as numbers."""
+    return ", ".join(f"{path} = {value}" for path, value in _shown(model, vector))
+
+
+def changes(model: Model, one: Vector, other: Vector) -> str:
+    """Return the fields in which one state differs from another, as text."""
+    pairs = zip(_shown(model, one), one, other, strict=True)
+    return ", ".join(f"{path} = {value}" for (path, value), a, b in pairs if a != b)
+
+
+def _shown(model: Model, vector: Vector) -> Iterator[tuple[str, str]]:
+    with model.active():
+        for leaf, number in zip(model.leaves, vector, strict=True):
+            yield leaf.path, leaf.show(number) if leaf.low <= number <= leaf.high else f"{number} (out of its domain)"
+
+
+def _bit(row: np.ndarray, index: int) -> bool:
+    return bool(int(row[index // 64]) >> (index % 64) & 1)
+
+
+__all__ = ["Compared", "CompiledRecord", "EngineDisagreement", "PythonComparison", "RecordMaker"]

@@ -1,0 +1,95 @@
+"""Which states of a run are compared with plain Python, and how much of the run's time that takes.
+
+Words: a run visits states that are *numbered* from 0 in the order of the visits. The *first* FIRST numbers are
+candidates for a comparison, and PER_DOUBLING random ones between FIRST · 2^k and FIRST · 2^(k + 1) for each k. They
+depend on the seed only. How many candidates are compared depends on the time: at least LEAST_WORK executions of action
+and property instances, and then as many as fit into SHARE of the time of the run. No result of a run depends on it.
+"""
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count, takewhile
+
+from kwalk.model.language import Model
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.python_comparison import Compared, CompiledRecord, PythonComparison
+
+FIRST = 256
+PER_DOUBLING = 128
+LEAST_WORK = 3_000
+"""Executions of action and property instances in plain Python that every run does, however short it is."""
+SHARE = 0.03
+
+
+def candidates(begin: int, end: int, seed: int = 0) -> Iterator[int]:
+    """Yield the candidates among the numbers from `begin` to before `end`, in increasing order."""
+    yield from range(begin, min(end, FIRST))
+    for block in takewhile(lambda k: FIRST << k < end, count()):
+        if FIRST << (block + 1) > begin:
+            chance = random.Random(f"{seed} {block}")
+            numbers = chance.sample(range(FIRST << block, FIRST << (block + 1)), PER_DOUBLING)
+            yield from sorted(number for number in numbers if begin <= number < end)
+
+
+class StateSampler:
+    """Compares candidates of one run with plain Python while the run is in progress.
+
+    Args:
+        model: The model.
+        seed: The seed of the order in which candidates are compared.
+    """
+
+    def __init__(self, model: Model, seed: int = 0) -> None:
+        self.seconds = 0.0
+        """The CPU time of the comparisons."""
+        self._comparison = PythonComparison(model)
+        self._work_of_state = len(model.instances) + len(model.properties)
+        self._chance = random.Random(seed)
+        self._first: list[int] = []
+        self._later: list[int] = []
+        self._taken = [0, 0]
+
+    @property
+    def compared(self) -> Compared:
+        """How much was compared so far."""
+        return self._comparison.compared
+
+    def offer(self, numbers: Iterable[int]) -> None:
+        """Add candidates, in increasing order."""
+        for number in numbers:
+            (self._first if number < FIRST else self._later).append(number)
+
+    def compare(self, elapsed: float, kernel: Kernel, record_of: Callable[[int], CompiledRecord | None]) -> None:
+        """Compare as many of the candidates as the time allows.
+
+        Args:
+            elapsed: Seconds of the run so far.
+            kernel: The kernel that makes the records, or one of the same model.
+            record_of: Returns the record of a candidate; None if its state was compared already.
+
+        Raises:
+            EngineDisagreement: Plain Python has another result in a state.
+        """
+        while (self._first or self._later) and self._may_continue(elapsed):
+            began = time.thread_time()
+            record = record_of(self._next())
+            if record is not None:
+                self._comparison.compare(kernel, record)
+            self.seconds += time.thread_time() - began
+
+    def _may_continue(self, elapsed: float) -> bool:
+        work = self.compared.states * self._work_of_state + sum(self._taken)
+        return work < LEAST_WORK or self.seconds < SHARE * elapsed
+
+    def _next(self) -> int:
+        """Return the next candidate: alternately the first ones in their order, and random later ones."""
+        taken_first, taken_later = self._taken
+        if self._first and (taken_first <= taken_later or not self._later):
+            self._taken[0] += 1
+            return self._first.pop(0)
+        self._taken[1] += 1
+        place = self._chance.randrange(len(self._later))
+        self._later[place], self._later[-1] = self._later[-1], self._later[place]
+        return self._later.pop()
