@@ -18,6 +18,7 @@ from kwalk.model.language.lift import ConditionKind, Lifted, LiftedAction, Lifte
 from kwalk.model.language.lift.solver import Solver, model_where, number_in
 from kwalk.model.language.lift.terms import evaluate_terms, values_of
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.python_comparison import awaited_text
 
 EngineResult = Vector | str | bool | None
 """Of an action instance the next vector, "disabled", "bound NAME" or "error"; of a property its truth."""
@@ -78,11 +79,11 @@ def disagreements(
         lifted: The lifted model, if it is there already.
     """
     lifted = lifted or lift(model)
-    executions: list[_Interpreter | _Terms | _KernelExecution] = [_Interpreter(model), _Terms(lifted)]
+    executions: list[_Interpreter | TermExecution | _KernelExecution] = [_Interpreter(model), TermExecution(lifted)]
     if kernel is not None:
         executions.append(_KernelExecution(model, kernel))
     if with_z3:
-        executions.append(_Z3(lifted))
+        executions.append(Z3Execution(lifted))
     for state in states:
         for action in lifted.actions:
             yield from _compare(action.instance.key, state, {m.name: m.action(action, state) for m in executions})
@@ -118,13 +119,13 @@ class _Interpreter:
     def prop(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
         try:
             if prop.prop.kind is Kind.EVENTUALLY:
-                return _awaited(*self.model.awaited(prop.prop, state))
+                return awaited_text(*self.model.awaited(prop.prop, state))
             return self.model.truth(prop.prop, state, before)
         except DomainError:
             return "error"
 
 
-class _Terms:
+class TermExecution:
     """The lifted terms, evaluated one by one."""
 
     name = "terms"
@@ -161,13 +162,13 @@ class _Terms:
     def prop(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
         premise, truth, *errors = self._values(prop.roots, state if before is None else (*before, *state))
         if prop.prop.kind is Kind.EVENTUALLY:
-            return "error" if any(errors) else _awaited(bool(premise), bool(truth))
+            return "error" if any(errors) else awaited_text(bool(premise), bool(truth))
         if not premise:
             return None
         return "error" if any(errors) else bool(truth)
 
 
-class _Z3(_Terms):
+class Z3Execution(TermExecution):
     """The lifted terms, evaluated by Z3."""
 
     name = "Z3"
@@ -251,17 +252,12 @@ class _KernelExecution:
 
     def _both(self, prop: LiftedProperty, state: Vector, *, premise: bool, false: bool) -> EngineResult:
         failed = false and _Interpreter(self.model).prop(prop, state, None) == "error"
-        return "error" if failed else _awaited(premise, not false)
+        return "error" if failed else awaited_text(premise, not false)
 
     def _why_false(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
         """Return False, or "error" if the property raises an error in plain Python: the kernel has one bit for both."""
         result = _Interpreter(self.model).prop(prop, state, before)
         return "error" if result == "error" else prop.prop.kind is Kind.REACHABLE
-
-
-def _awaited(premise: bool, satisfied: bool) -> str:
-    """Return the result for an `eventually` property, which has two parts."""
-    return f"premise {premise}, satisfied {satisfied}"
 
 
 def _bit(row: np.ndarray, index: int) -> bool:

@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from attrs import frozen
 
-from kwalk.model.language import DomainError, Kind, Model, PropertyInstance, StepResult, Vector
+from kwalk.model.language import ActionInstance, DomainError, Kind, Model, PropertyInstance, StepResult, Vector
 from kwalk.model.language.errors import InternalError, KwalkError
 from kwalk.search.kernel.interface import Kernel, bit_numbers
 from kwalk.search.kernel.interpreter import Visit
@@ -266,8 +266,7 @@ class _StateComparison:
                 f"{key} leads to different states", plain_says=changes(self.model, plain, compiled),
                 compiled_says=changes(self.model, compiled, plain), what=what,
             )  # fmt: skip
-        says = ["is enabled" if isinstance(each, tuple) else each for each in (plain, compiled)]
-        self._fail(f"Plain Python and {what} disagree on {key}", says[0], says[1], what)
+        self._fail(f"Plain Python and {what} disagree on {key}", step_text(plain), step_text(compiled), what)
 
     # Properties.
 
@@ -298,7 +297,7 @@ class _StateComparison:
                 false, premise = self.record.steps[place]
                 taken = self.model.instances[instance]
                 for prop in properties:
-                    plain = _evaluated(partial(self.visit.truth_after, prop, taken))
+                    plain = step_truth(self.visit, prop, taken)
                     self._compare_truth(prop, plain, false, premise, f", on the step {taken.key},")
         return steps
 
@@ -338,6 +337,11 @@ def plain_truth(visit: Visit, prop: PropertyInstance) -> Truth:
     return _evaluated(lambda: visit.predicate(prop))
 
 
+def step_truth(visit: Visit, prop: PropertyInstance, instance: ActionInstance) -> Truth:
+    """Return the result of a `step` property in plain Python, on the step that an instance takes from a state."""
+    return _evaluated(partial(visit.truth_after, prop, instance))
+
+
 def _evaluated(evaluate: Callable[[], Result]) -> Result | str:
     """Return a result of the model's functions; "error" if they leave a domain or fail."""
     try:
@@ -362,6 +366,11 @@ def compiled_truth(prop: PropertyInstance, *, false: bool, premise: bool) -> Tru
 def awaited_text(premise: bool, satisfied: bool) -> str:
     """Return the result for an `eventually` property, which has two parts."""
     return f"premise {premise}, satisfied {satisfied}"
+
+
+def step_text(result: StepOrText) -> str:
+    """Return the result of an action instance as text, without the state after it."""
+    return "is enabled" if isinstance(result, tuple) else result
 
 
 def truth_text(truth: Truth) -> str:

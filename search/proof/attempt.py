@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from math import inf
 
 from attrs import define, evolve, field, frozen
 
@@ -14,13 +15,15 @@ from kwalk.model.language import DomainError, Kind, Model, PropertyInstance, Vec
 from kwalk.model.language.lift import Lifted, LiftedProperty
 from kwalk.search.base.options import StopReason
 from kwalk.search.base.progress import Progress, Report
+from kwalk.search.kernel.python_comparison import Compared
 from kwalk.search.proof.bounded import BoundedCheck, BoundedCounterexample
 from kwalk.search.proof.context import ProofContext, Supported
 from kwalk.search.proof.cti import cannot_fail, find_cti, trace_back
-from kwalk.search.proof.cubes import fact_text
+from kwalk.search.proof.cubes import Cube, fact_text
 from kwalk.search.proof.induction import DomainViolation, domain_violations, least_k
 from kwalk.search.proof.pdr import Counterexample
 from kwalk.search.proof.proof_graph import GoalReached, domain_goals
+from kwalk.search.proof.python_comparison import ProofComparison, ProvedProperty
 from kwalk.search.proof.transition_relation import SPENT, OutOfEffort, SolverEffort
 from kwalk.search.results.trace import run
 from kwalk.search.results.verdict import ProofOutcome, ProofResult
@@ -86,6 +89,10 @@ class ProofAttempt:
     """Every behaviour ends within the depths that were checked."""
     _context: ProofContext = field(init=False)
     _check: BoundedCheck | None = None
+    facts: dict[int, tuple[Cube, ...]] = field(factory=dict)
+    """The supporting invariants of proved properties, by the number of the property."""
+    compared: Compared | None = None
+    """How much was compared with plain Python."""
     _reported: float = 0.0
     _note: str = ""
 
@@ -240,6 +247,7 @@ class ProofAttempt:
             return self._reached(prop, self._path_of(outcome, prop), known)
         if isinstance(outcome, Supported):
             texts = tuple(fact_text(self.model, cube) for cube in outcome.facts)
+            self.facts[prop.prop.index] = outcome.facts
             known = evolve(known, k=1, support=texts)
             if prop.prop.kind is Kind.REACHABLE:
                 return evolve(known, outcome=ProofOutcome.VIOLATED, method="proved to be unreachable")
@@ -284,6 +292,28 @@ class ProofAttempt:
                     path = self._path_of(outcome.path.then(cti.step.instance), prop)
                     return self._reached(prop, path, known)
         return known
+
+    # Plain Python.
+
+    def compare_with_python(self) -> None:
+        """Compare what Z3 was given, and what was concluded, with plain Python in some states.
+
+        Raises:
+            EngineDisagreement: Plain Python has another result.
+        """
+        proved, refuted = [], dict[int, float]()
+        for prop in self.lifted.properties:
+            result = self.proofs.get(prop.prop.index)
+            if result is not None and result.k and result.outcome in (ProofOutcome.PROVED, ProofOutcome.VIOLATED):
+                facts = self.facts.get(prop.prop.index, ())
+                proved.append(ProvedProperty(prop, facts, result.k, self._context.known_relation(prop)))
+                refuted[prop.prop.index] = inf
+            elif result is not None and result.outcome is ProofOutcome.UNKNOWN:
+                refuted[prop.prop.index] = max(self.refuted, result.refuted)
+        longest = self.refuted - 1 if self.ended else None
+        comparison = ProofComparison(self.model, self.lifted, proved, refuted, longest)
+        comparison.run(time.monotonic() - self.began)
+        self.compared = comparison.compared
 
     # Time and progress.
 

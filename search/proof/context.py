@@ -119,6 +119,11 @@ class ProofContext:
             self._slices[key] = SliceContext(part, TransitionRelation(part), lambda: self.sample)
         return self._slices[key]
 
+    def known_relation(self, prop: LiftedProperty) -> TransitionRelation | None:
+        """Return the transition relation of a property's slice, if there is one already."""
+        key = (*self._slice_key(prop), prop.prop.kind is Kind.WHEN_QUIESCENT)
+        return self._slices[key].relation if key in self._slices else None
+
     def _slice_key(self, prop: LiftedProperty) -> tuple[object, ...]:
         part = self.part([prop])
         return part.leaves, part.stuttering

@@ -61,6 +61,7 @@ def prove(
     attempt = ProofAttempt(model, lift(model), options, report)
     try:
         attempt.run()
+        attempt.compare_with_python()
     except KeyboardInterrupt:
         attempt.stopped, attempt.limit = StopReason.INTERRUPT, StopReason.INTERRUPT.value
     return without_liveness(_ProofVerdict(attempt, command).verdict(), wanted, "a proof")
@@ -83,7 +84,7 @@ class _ProofVerdict:
             detail="" if stopped is None else attempt.limit or f"no violation within {attempt.refuted - 1} steps",
             depth=max(0, attempt.refuted - 1) if attempt.found is None else len(attempt.found.instances),
             seconds=time.monotonic() - attempt.began, notes=tuple(self._notes()), proofs=self._proofs(),
-            findings=tuple(self._findings()),
+            findings=tuple(self._findings()), compared=attempt.compared,
         )  # fmt: skip
 
     def _answer(self) -> Answer:

@@ -172,7 +172,7 @@ class Verdict(Displayed):
     """The flags that differ from the variant's own."""
     model: Model | None = field(default=None, eq=False, repr=False)
     """The model, where an engine of `kwalk.engines` returned the verdict."""
-    compared: Compared | None = field(default=None, eq=False)
+    compared: Compared | None = field(default=None, eq=False, repr=False)
     """How much of what compiled code (or Z3) computed was compared with plain Python; None if neither was used.
     It depends on the time, and nothing else of the verdict depends on it."""
     clusters: tuple[FindingCluster, ...] = ()
