@@ -111,15 +111,11 @@ def _run(argv: Sequence[str] | None) -> int:
 
 def _leave_bundle(error: InternalError, folder: str, command: str) -> None:
     """Write the bundle that reproduces a contradiction between engines, and print its folder and the command."""
-    from kwalk.reports.contradiction_bundle import write_bundle, write_disagreement
-    from kwalk.search.kernel.python_comparison import EngineDisagreement
-    from kwalk.search.results.cross_check import Contradiction
+    from kwalk.reports.contradiction_bundle import bundle_of
 
-    if isinstance(error, Contradiction):
-        print(f"Bundle: {write_bundle(error, folder)}")
-    elif isinstance(error, EngineDisagreement) and error.model is not None:
-        print(f"Bundle: {write_disagreement(error, folder, command)}")
-        print(f"Reproduce: {command}")
+    bundle = bundle_of(error, folder, command)
+    if bundle is not None:
+        print(f"Bundle: {bundle}\nReproduce: {command}")
 
 
 def _refuse(message: str, code: int = USAGE) -> int:

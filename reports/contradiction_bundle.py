@@ -17,6 +17,7 @@ from pathlib import Path
 from attrs import evolve
 
 from kwalk.model.language import Model, Vector
+from kwalk.model.language.errors import InternalError
 from kwalk.reports.escaping import file_stem, visible
 from kwalk.reports.files import out_folder
 from kwalk.reports.json_output import verdict_object
@@ -69,6 +70,21 @@ def write_disagreement(error: EngineDisagreement, folder: str | Path, command: s
     with out_folder(path) as out:
         out.write(texts)
     return path
+
+
+def bundle_of(error: InternalError, folder: str | Path, command: str) -> Path | None:
+    """Write the bundle that reproduces an internal error, if it is about engines that disagree; return its path.
+
+    Args:
+        error: The error.
+        folder: The folder in which the bundle's folder is made.
+        command: The command line that led to the error.
+    """
+    if isinstance(error, Contradiction):
+        return write_bundle(error, folder)
+    if isinstance(error, EngineDisagreement) and error.model is not None:
+        return write_disagreement(error, folder, command)
+    return None
 
 
 def _is_in_domains(model: Model, state: Vector) -> bool:

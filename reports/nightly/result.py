@@ -6,11 +6,14 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from attrs import asdict
 
 from kwalk.model.language import Model
+from kwalk.model.language.errors import InternalError
+from kwalk.reports.contradiction_bundle import bundle_of
 from kwalk.reports.document import Block, DataTable, Paragraph, Span, strong
 from kwalk.reports.escaping import visible
 from kwalk.reports.json_output import FORMAT
@@ -131,6 +134,9 @@ class Watcher:
         found = f" ({row.how})" if not row.why else f" ({visible(row.why, 300)})"
         done = work_done(row).split(", ")[0]
         self._say(f"{visible(row.name)}: {row.answer}{found}, {done} in {duration(row.seconds)}")
+
+    def bundle(self, error: InternalError, folder: Path, command: str) -> Path | None:
+        return bundle_of(error, folder, command)
 
     def trace_text(self, model: Model, trace: Trace, reference: str) -> str:
         return itf_text(model, stamped(trace, model, reference), version())

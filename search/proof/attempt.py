@@ -302,13 +302,15 @@ class ProofAttempt:
             EngineDisagreement: Plain Python has another result.
         """
         proved, refuted = [], dict[int, float]()
-        for prop in self.lifted.properties:
-            result = self.proofs.get(prop.prop.index)
-            if result is not None and result.k and result.outcome in (ProofOutcome.PROVED, ProofOutcome.VIOLATED):
+        for prop in self.properties:
+            result = self.proofs.get(prop.prop.index, ProofResult(prop.prop.key, ProofOutcome.UNKNOWN))
+            if result.k and result.outcome in (ProofOutcome.PROVED, ProofOutcome.VIOLATED):
                 facts = self.facts.get(prop.prop.index, ())
                 proved.append(ProvedProperty(prop, facts, result.k, self._context.known_relation(prop)))
                 refuted[prop.prop.index] = inf
-            elif result is not None and result.outcome is ProofOutcome.UNKNOWN:
+            elif self.found is not None and self.found.prop is prop:
+                refuted[prop.prop.index] = self.found_refuted
+            elif result.outcome is ProofOutcome.UNKNOWN:
                 refuted[prop.prop.index] = max(self.refuted, result.refuted)
         longest = self.refuted - 1 if self.ended else None
         comparison = ProofComparison(self.model, self.lifted, proved, refuted, longest)

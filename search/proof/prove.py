@@ -10,11 +10,12 @@ from kwalk.model.language import Kind, Model, PropertyInstance
 from kwalk.model.language.lift import LiftedProperty, lift
 from kwalk.search.base.options import StopReason
 from kwalk.search.base.progress import Report, silent
+from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.proof.attempt import DEFAULT_DEPTH, DEFAULT_INDUCTION, ProofAttempt, ProofOptions
 from kwalk.search.proof.bounded import BoundedCounterexample
 from kwalk.search.proof.induction import DomainViolation
 from kwalk.search.results.fairness import safety_properties, without_liveness
-from kwalk.search.results.trace import Trace, reference_of, run
+from kwalk.search.results.trace import ReplayError, Trace, reference_of, run
 from kwalk.search.results.verdict import Answer, Finding, ProofOutcome, ProofResult, Strength, Verdict
 from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to
 
@@ -52,6 +53,7 @@ def prove(
 
     Raises:
         DomainError: An action leaves its domain within the depths that were checked.
+        EngineDisagreement: Z3 or the terms that it is given differ from plain Python in some state.
     """
     wanted = model.properties if properties is None else properties
     options = ProofOptions(
@@ -60,11 +62,20 @@ def prove(
     )  # fmt: skip
     attempt = ProofAttempt(model, lift(model), options, report)
     try:
+        verdict = _verdict(attempt, command)
+    except (AssertionError, ReplayError, ValueError) as error:
+        attempt.compare_with_python()  # raises an error that names a state, if it finds one
+        raise EngineDisagreement(f"What Z3 finds does not fit the model: {error}", model) from error
+    return without_liveness(verdict, wanted, "a proof")
+
+
+def _verdict(attempt: ProofAttempt, command: str) -> Verdict:
+    try:
         attempt.run()
         attempt.compare_with_python()
     except KeyboardInterrupt:
         attempt.stopped, attempt.limit = StopReason.INTERRUPT, StopReason.INTERRUPT.value
-    return without_liveness(_ProofVerdict(attempt, command).verdict(), wanted, "a proof")
+    return _ProofVerdict(attempt, command).verdict()
 
 
 @frozen

@@ -35,7 +35,7 @@ from kwalk.search.proof.cubes import Cube, fact_text
 from kwalk.search.proof.transition_relation import ConcreteStep, OutOfEffort, SolverEffort, TransitionRelation
 
 MOST_STATES = 400
-"""States that are compared for one attempt, at most."""
+"""States that are drawn for one attempt, at most."""
 WALK_LENGTH = 40
 DRAWS = 200
 """Random states that are drawn to find one that satisfies a hypothesis."""
@@ -95,7 +95,9 @@ class ProofComparison:
         self._deadline = time.process_time() + max(LEAST_Z3_SECONDS, SHARE * elapsed)
         sources = [self._behaviours(), *map(self._states_of_z3, self.proved), self._random_states()]
         work_of_state = len(self.model.instances) + len(self.model.properties)
-        while sources and len(self._seen) < MOST_STATES:
+        for drawn in range(MOST_STATES):
+            if not sources or (drawn * work_of_state >= LEAST_WORK and self.seconds >= SHARE * elapsed):
+                return
             began = time.thread_time()
             source = sources.pop(0)
             state = next(source, None)
@@ -103,8 +105,6 @@ class ProofComparison:
                 sources.append(source)
                 self._compare(state)
             self.seconds += time.thread_time() - began
-            if len(self._seen) * work_of_state >= LEAST_WORK and self.seconds >= SHARE * elapsed:
-                return
 
     # Where states come from.
 

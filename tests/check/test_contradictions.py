@@ -169,7 +169,8 @@ def test_the_command_ends_with_70_and_leaves_all_that_reproduces_it(kwalk, monke
     assert ran.code == 70
     assert "kwalk: internal error, no verdict: Engines contradict each other" in ran.err
     (folder,) = (tmp_path / "found").iterdir()
-    assert ran.out == f"Bundle: found/{folder.name}\n"
+    command = "kwalk check topic-id-core --property disk_matches_znode --seconds 6 --out found"
+    assert ran.out == f"Bundle: found/{folder.name}\nReproduce: {command}\n"
     about = json.loads((folder / "model.json").read_text())
     assert (about["scenario"], about["bounds"]["brokers"], len(about["contradictions"])) == ("topic-id-core", 3, 2)
     assert set(about["versions"]) >= {"kwalk", "python", "numba", "z3-solver"}

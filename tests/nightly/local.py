@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kwalk.model.language import Model
+from kwalk.reports.contradiction_bundle import bundle_of
 from kwalk.search.analyses.nightly import driver, run, simulation_task
 from kwalk.search.analyses.nightly.config import config_from
 from kwalk.search.results.trace import Trace
@@ -47,6 +48,9 @@ class Hearing:
 
     def task_ended(self, row):
         self.rows.append(row)
+
+    def bundle(self, error, folder, command):
+        return bundle_of(error, folder, command)
 
     def trace_text(self, model: Model, trace: Trace, reference: str) -> str:
         return trace_text(model, trace, reference)
@@ -118,10 +122,17 @@ def facts(out: Path) -> dict[str, object]:
         "coverage": _sums(tables["coverage"], "property", ("premise", "violated")),
         "walks": _sums(tables["chunks"], "task", ("walks", "steps", "visits", "dead_ends", "quiescent")),
         "distinct": {row["task"]: row["distinct"] for row in sorted(tables["chunks"], key=lambda row: row["first"])},
-        "runs": [{k: v for k, v in row.items() if "seconds" not in k} for row in tables["runs"]],
+        "runs": [_without_times(row) for row in tables["runs"]],
         "traces": {path.name: json.loads(path.read_text()) for path in sorted((out / "traces").iterdir())},
         "tasks": [(task["task"], task["state"]) for task in json.loads((out / "manifest.json").read_text())["tasks"]],
     }
+
+
+def _without_times(row):
+    """The row without its times, and without how many states were compared in them."""
+    notes = [note for note in row["notes"] if not note.startswith("Compared with plain Python: ")]
+    assert len(notes) == len(row["notes"]) - 1
+    return {k: v for k, v in row.items() if "seconds" not in k} | {"notes": notes}
 
 
 def _sums(rows, name, columns):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any, Protocol
 
 from attrs import asdict, define, field, frozen
@@ -138,6 +139,9 @@ class RunObserver(Protocol):
     def task_ended(self, row: RunRow) -> None:
         """Receive the row of a task that has ended."""
 
+    def bundle(self, error: InternalError, folder: Path, command: str) -> Path | None:
+        """Write what reproduces an internal error into a new folder in `folder`; return its path, None for nothing."""
+
     def trace_text(self, model: Model, trace: Trace, reference: str) -> str:
         """Return the text of a trace as it is saved."""
 
@@ -159,6 +163,8 @@ def seconds_left(fractions: Sequence[tuple[float, float, float | None]]) -> floa
     return left
 
 
+BUNDLES = "bundles"
+"""The folder of what reproduces internal errors, in the folder of the run."""
 LAPS = 4
 """The number of laps of a run."""
 TRIES = 3
@@ -237,7 +243,9 @@ class NightlyRun:
         except SparkFailure as error:
             self._fail(task, str(error))
         except InternalError as error:
-            self.internal.append(f"{task.name}: {error}")
+            bundle = self.environment.observer.bundle(error, self.folder.path / BUNDLES, task.command(None))
+            where = "" if bundle is None else f" Bundle: {bundle}"
+            self.internal.append(f"{task.name}: {error}{where}")
             self._fail(task, f"internal error, and no verdict: {error}")
 
     def _started(self, task: NightlyTask, stack: ExitStack) -> TaskState | None:
