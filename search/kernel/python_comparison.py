@@ -313,7 +313,7 @@ class _StateComparison:
     def _fail(
         self, text: str, plain_says: str = "", compiled_says: str = "", what: str = "compiled code"
     ) -> None:
-        raise disagreement(self.model, self.vector, text, plain_says, compiled_says, what)
+        raise disagreement(self.model, self.vector, text, (plain_says, compiled_says), what=what)
 
 
 def plain_step(visit: Visit, number: int) -> StepOrText:
@@ -384,11 +384,19 @@ def truth_text(truth: Truth) -> str:
 
 
 def disagreement(
-    model: Model, vector: Vector, text: str, plain: str = "", compiled: str = "", what: str = "compiled code"
+    model: Model, vector: Vector, text: str, says: tuple[str, str] = ("", ""), *, what: str = "compiled code"
 ) -> EngineDisagreement:
-    """Return the error for different results in a state; `text` says of what, without a full stop."""
-    says = (("Plain Python", plain), (what[0].upper() + what[1:], compiled))
-    lines = "".join(f"\n{who}: {result}." for who, result in says if result)
+    """Return the error for different results in a state.
+
+    Args:
+        model: The model.
+        vector: The state.
+        text: What differs, without a full stop.
+        says: The result of plain Python, and the other one; "" for none.
+        what: What has the other result.
+    """
+    names = ("Plain Python", what[0].upper() + what[1:])
+    lines = "".join(f"\n{who}: {result}." for who, result in zip(names, says, strict=True) if result)
     return EngineDisagreement(f"{text} in this state: {state_text(model, vector)}.{lines}", model, vector)
 
 

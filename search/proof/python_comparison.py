@@ -140,7 +140,7 @@ class ProofComparison:
 
     def _fail_refuted(self, visit: Visit, prop: PropertyInstance, depth: int) -> None:
         text = f"Z3 refutes violations of {prop.key} within {self.refuted[prop.index] - 1} steps"
-        raise disagreement(self.model, visit.vector, text, f"violated after {depth} steps", "not violated", "Z3")
+        raise disagreement(self.model, visit.vector, text, (f"violated after {depth} steps", "not violated"), what="Z3")
 
     def _random_states(self) -> Iterator[Vector]:
         """Yield random states of the domains that satisfy some hypothesis, or any if nothing was proved."""
@@ -190,7 +190,7 @@ class ProofComparison:
         """Check a step that Z3 found: the hypothesis is true before it, and plain Python takes it."""
         if not self._satisfies(proof, step.before):
             text = f"Z3 and plain Python disagree on whether the hypothesis of {proof.lifted.prop.key} is true"
-            raise disagreement(self.model, step.before, text, "false", "true", "Z3")
+            raise disagreement(self.model, step.before, text, ("false", "true"), what="Z3")
         assert proof.relation is not None
         plain = plain_step(self._visits.at(step.before), step.instance)
         leaves = proof.relation.part.varying
@@ -202,7 +202,7 @@ class ProofComparison:
             after[n] = step.after[n]
         says = changes(self.model, plain, tuple(after)) if isinstance(plain, tuple) else plain
         by_z3 = changes(self.model, tuple(after), plain) if isinstance(plain, tuple) else "is enabled"
-        raise disagreement(self.model, step.before, f"Z3 and plain Python disagree on {key}", says, by_z3, "Z3")
+        raise disagreement(self.model, step.before, f"Z3 and plain Python disagree on {key}", (says, by_z3), what="Z3")
 
     # What is compared.
 
@@ -262,7 +262,7 @@ class ProofComparison:
             if isinstance(plain, tuple):
                 says, others = changes(self.model, plain, other), changes(self.model, other, plain)
         raise disagreement(
-            self.model, visit.vector, f"Plain Python and {what} disagree on {key}", says, others, what
+            self.model, visit.vector, f"Plain Python and {what} disagree on {key}", (says, others), what=what
         )
 
     def _compare_properties(self, visit: Visit) -> int:
@@ -281,8 +281,9 @@ class ProofComparison:
                 for execution in self._executions_of(prop.prop.key):
                     other = execution.prop(prop, state, before)
                     if other != plain:
-                        text = f"Plain Python and {execution.name} disagree on {prop.prop.key}"
-                        raise disagreement(self.model, state, text, truth_text(plain), str(other), execution.name)
+                        name, says = execution.name, (truth_text(plain), str(other))
+                        text = f"Plain Python and {name} disagree on {prop.prop.key}"
+                        raise disagreement(self.model, state, text, says, what=name)
         return evaluated
 
     def _check_induction(self, proof: ProvedProperty, visit: Visit, successors: dict[int, Vector]) -> None:
@@ -301,7 +302,7 @@ class ProofComparison:
                 broken = prop.key
             if broken is not None:
                 text = f"The proof of {prop.key} needs that {instance.key} keeps its hypothesis: {broken} becomes false"
-                raise disagreement(self.model, last.vector, text, "not inductive", "inductive", "Z3")
+                raise disagreement(self.model, last.vector, text, ("not inductive", "inductive"), what="Z3")
 
     def _random_path(self, proof: ProvedProperty, visit: Visit) -> list[Visit] | None:
         """Return a path of k different states from here that satisfy a hypothesis; None if a random one is none.
