@@ -90,6 +90,7 @@ AGREEING = {
     "a tuple and a list": "w.f = (1,) == [1]",
     "a record and None": "w.f = w.note == w.sure\nw.g = w.note != None",
     "a member and None": "w.f = w.maybe == w.light\nw.g = w.maybe is w.light",
+    "two values that can be None": "w.f = w.o == w.maybe\nw.g = w.note != w.o",
     "an alias of a member": "w.f = w.light is Light.BLACK\nw.g = Light.BLACK == Light.DARK",
     "a constant set of members": "w.f = w.light in WARM and w.maybe not in WARM",
     "a mode": 'w.f = MODE == "new"\nw.g = "old" != MODE',

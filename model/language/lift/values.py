@@ -349,7 +349,7 @@ class Values:
 
     def _equal_scalars(self, a: Any, b: Any) -> Term:
         if enum_of(a) is not enum_of(b) and not (a is None or b is None):
-            return self.terms.false
+            return self.terms.conjunction((self.is_none(a), self.is_none(b)))
         for x, y in ((a, b), (b, a)):
             if x is None:
                 return self.is_none(y)
@@ -364,7 +364,7 @@ class Values:
 
     def _equal_records(self, a: Any, b: Any, cls: type) -> Term:
         if any(v is not None and record_class(v) is not cls for v in (a, b)):
-            return self.terms.false
+            return self.terms.conjunction((self.is_none(a), self.is_none(b)))
         x, y = self.as_record(a, cls), self.as_record(b, cls)
         fields = self.terms.conjunction(self.equal(x.fields[n], y.fields[n]) for n in x.fields)
         both = self.terms.conjunction((x.present, y.present, fields))
