@@ -27,7 +27,7 @@ from kwalk.model.language.records import shapes_of
 SAMPLES: dict[K, tuple[str, ...]] = {
     K.NONE: ("None",),
     K.TRUTH: ("w.f", "ON"),
-    K.NUMBER: ("w.n", "LIM", "(-3)"),
+    K.NUMBER: ("w.n", "LIM", "(-3)", "(0)"),
     K.OPTIONAL_NUMBER: ("w.o",),
     K.MEMBER: ("w.light", "Light.DARK"),
     K.OPTIONAL_MEMBER: ("w.maybe",),
@@ -168,9 +168,8 @@ def _operands(kinds: tuple[K, ...]) -> Iterator[tuple[str, ...]]:
         yield from ((sample,) for sample in SAMPLES[kinds[0]])
         return
     left, right = (SAMPLES[kind] for kind in kinds)
-    yield left[0], right[0]
-    yield from ((sample, right[-1]) for sample in left[1:])
-    yield from ((left[-1], sample) for sample in right[1:-1])
+    yield from ((left[0], sample) for sample in right)
+    yield from product(left[1:], dict.fromkeys((right[0], right[min(1, len(right) - 1)], right[-1])))
 
 
 def source_text(found: Sequence[Snippet]) -> str:

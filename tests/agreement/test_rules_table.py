@@ -17,7 +17,8 @@ CONDITIONS = (
     "of two numbers that the state decides", "by a number that the state decides", "of a number that the state decides",
     "the exponent or shift", "may be a single None", "can be None is used as a set member", "is given a",
     "a guard", "an index into something that is empty", "has no attribute", "isinstance of the class",
-    "is compared with a negative number", "of mixed types", "holds values of different types", "member_descriptor", "depends on the state",
+    "is compared with a negative number", "of mixed types",
+    "holds values of different types", "member_descriptor", "depends on the state",
     "call of", "called with", "is called without", "cannot lift this: Note", "attribute 'n' of", "in place",
     "generator expression", "an iterator that is used", "with these arguments", "is never", "a set that holds",
 )  # fmt: skip

@@ -1,0 +1,350 @@
+"""The walk over the table of rules detects a wrong rule: each mistake is planted, and must be found."""
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from itertools import product
+
+import pytest
+
+from kwalk.model.language import LiftError
+from kwalk.model.language.lift import access, comprehensions, expressions, machine, operators
+from kwalk.model.language.lift.kinds import ValueKind as K
+from kwalk.model.language.lift.rules import RULES, Operation
+from kwalk.model.language.lift.values import OnceItems, Set, Values, bool_value, int_value
+from kwalk.search.kernel.differential import random_states
+from tests.agreement.snippets import HELPERS, Bench, Snippet, snippets, source_text
+from tests.agreement.written import model_of, written
+
+RIGHT = {operation: dict(rules) for operation, rules in RULES.items()}
+LOCALS = (
+    "if w.f:\n    x = 1\nreturn x",
+    "if w.f:\n    x = 1\nelif w.g:\n    x = 2\nelse:\n    x = 3\nreturn x",
+    "for n in CELLS:\n    if w.c == n:\n        x = n\nreturn x",
+    "for x in w.q:\n    y = x\nreturn y",
+    "x = [1, 2, 3]\nfor y in x:\n    x[1] = w.n\n    z = y * 2\nreturn (x[1], z)",
+    "z = 0\nx = [1, 2]\nfor y in x:\n    x[1] = 7\n    z = z + y\nreturn z",
+    "x = 5\nfor n in (1, 2, 3):\n    if w.n == n:\n        x = n\n        break\nreturn x",
+    "LIM = LIM + 1\nreturn LIM",
+    "a = (1, 2)\ng = (n for n in a)\na = (7,)\nreturn sum(g)",
+    "g = (n for n in (1, 2))\nreturn (sum(g), sum(g))",
+    "try:\n    if w.f:\n        raise Stop\n    x = 1\nexcept Stop:\n    x = 2\nreturn x",
+    "x = 1\nif w.f:\n    x = 2\nif w.g:\n    x = x + 3\nreturn x",
+    "return ([n for n in (1, 2)][w.n], (4, 5, 6)[w.m])",
+    "x = [0, 0]\nx[w.n] = 1\nreturn (x[0], x[1])",
+)
+"""Bodies with local variables, loops and indexes."""
+
+
+def a_rule(operation, function, *kinds: Iterable[K]):
+    """Plant a function as the rule for some kinds; it gets the right rule of these kinds, if there is one."""
+
+    def plant(patch):
+        for combination in product(*kinds):
+            right = RIGHT[operation].get(combination)
+            wrong = lambda m, *v, right=right, **more: function(m, right, *v, **more)  # noqa: E731
+            patch.setitem(RULES[operation], combination, wrong)
+
+    return operation, plant
+
+
+def a_part(module, name, function, about):
+    """Plant a function in place of a part of the rules of an operation (None: of local variables)."""
+    return about, lambda patch: patch.setattr(module, name, function)
+
+
+def true(m, right, *v, **more):
+    return m.terms.true
+
+
+def false(m, right, *v, **more):
+    return m.terms.false
+
+
+def negated(m, right, *v, **more):
+    return m.terms.negation(right(m, *v, **more))
+
+
+def swapped(m, right, a, b, **more):
+    return right(m, b, a, **more)
+
+
+def unchecked(m, right, *v, **more):
+    """The right rule, but None is no error: it is the number -1 that stands for it."""
+    numbers = [int_value(m.values.number(one)) for one in v]
+    return right(m, *numbers, **more)
+
+
+def first(m, right, value, *rest, **more):
+    return value
+
+
+def truncated(m, right, a, b):
+    """// towards 0, as in C."""
+    if type(b) is int and b > 0:
+        t, number = m.terms, m.values.number(a)
+        negative = t.less(number, t.integer(0))
+        down = t.subtract(t.integer(0), t.quotient(t.subtract(t.integer(0), number), b))
+        return int_value(t.choose(negative, down, t.quotient(number, b)))
+    return right(m, a, b)
+
+
+def never_negative(m, right, a, b):
+    return right(m, a, abs(b)) if type(b) is int else right(m, a, b)
+
+
+def by_zero_too(m, right, a, b):
+    return right(m, a, 1 if b == 0 and type(b) is int else b)
+
+
+def replaced_by(operation):
+    return lambda m, right, a, b: RIGHT[operation][K.NUMBER, K.NUMBER](m, a, b)
+
+
+def set_replaced_by(operation):
+    return lambda m, right, a, b: RIGHT[operation][K.SET, K.SET](m, a, b)
+
+
+def strict(m, right, a, b, *, op):
+    return right(m, a, b, op={ast.LtE: ast.Lt(), ast.GtE: ast.Gt()}.get(type(op), op))
+
+
+def lenient(m, right, a, b, *, op):
+    return right(m, a, b, op={ast.Lt: ast.LtE(), ast.Gt: ast.GtE()}.get(type(op), op))
+
+
+def one_more(m, right, container, item):
+    return right(m, range(len(container) + 1), item)
+
+
+def all_but_last(m, right, *v):
+    return right(m, *v)[:-1]
+
+
+def some_rounds_late(m, right, iterable):
+    """The items of an Array or list are read before the first round."""
+    return comprehensions.constant_rounds(m, [item() for _, item in right(m, iterable)])
+
+
+def shorter_counts(m, right, a, b):
+    return m.terms.conjunction(operators.equal(m, x, y) for x, y in zip(a, b, strict=False))
+
+
+def one_field(self, a, b, cls):
+    x, y = self.as_record(a, cls), self.as_record(b, cls)
+    return self.equal(*(next(iter(one.fields.values())) for one in (x, y)))
+
+
+def no_wrap(m, index, size, *, wraps, right=access.positions):
+    return right(m, index, size, wraps=False)
+
+
+def always_wrap(m, index, size, *, wraps, right=access.positions):
+    return right(m, index, size, wraps=True)
+
+
+def one_too_far(m, index, size, *, wraps):
+    """-1 becomes the position before the last one."""
+    t, term = m.terms, m.values.number(index)
+    moved = t.choose(t.less(term, t.integer(0)), t.add(term, t.integer(-1)), term)
+    return POSITIONS(m, int_value(moved), size, wraps=wraps)
+
+
+def clamped(m, index, size, *, wraps):
+    t, term = m.terms, m.values.number(index)
+    last = t.integer(size - 1)
+    return POSITIONS(m, int_value(t.choose(t.less(last, term), last, term)), size, wraps=wraps)
+
+
+POSITIONS = access.positions
+
+
+def swapped_choice(values, condition, a, b, right=machine._choose_local):
+    return right(values, condition, b, a)
+
+
+def wrong_order(terms, base, conditions):
+    return list(reversed(conditions[:-1]))
+
+
+def unassigned_is_fine(m, name, value):
+    return value.value if isinstance(value, machine.Partial) else value
+
+
+def unchanged(m, node):
+    """A generator expression without a check of what changed since."""
+    return OnceItems(lambda stop=None: comprehensions.generate(m, node.generators, node.elt, stop), None)
+
+
+def as_often_as_wanted(self):
+    return self
+
+
+def counts_possible_members(m, right, thing):
+    return len(thing.members) if isinstance(thing, Set) else right(m, thing)
+
+
+def capacity(m, right, queue):
+    return len(queue.sample.slots)
+
+
+def none_is_a_record(m, right, value, cls):
+    return bool_value(m.terms.true)
+
+
+def record_as_is(m, right, record, *, changes):
+    return m.values.as_record(record, type(record)) if not hasattr(record, "fields") else record
+
+
+def unranged(m, right, value, **more):
+    return value if value is not None else 0
+
+
+def optional_as_zero(m, right, value, **more):
+    t, term = m.terms, m.values.number(value)
+    return right(m, int_value(t.choose(m.values.is_none(value), t.integer(0), term)), **more)
+
+
+def negated_flag(m, right, value, **more):
+    return bool_value(m.terms.negation(m.values.truth(value)))
+
+
+def full_set(m, right, value, *, shape, where):
+    return Set(dict.fromkeys(shape.domain, m.terms.true))
+
+
+def forwards(m, right, value):
+    rounds = comprehensions.rounds_of(m, value)
+    return OnceItems(lambda stop=None: iter([(condition, item()) for condition, item in rounds]), rounds)
+
+
+NUMBERS = (K.NUMBER, K.OPTIONAL_NUMBER)
+PLANTED = {
+    "a queue is always true": a_rule(Operation.TRUTH, true, (K.FIFO,)),
+    "an empty queue is true": a_rule(Operation.TRUTH, negated, (K.FIFO,)),
+    "a list is always true": a_rule(Operation.TRUTH, true, (K.LIST,)),
+    "a tuple is always true": a_rule(Operation.TRUTH, true, (K.TUPLE,)),
+    "a number is always true": a_rule(Operation.TRUTH, true, NUMBERS),
+    "only None is false": a_rule(Operation.TRUTH, lambda m, r, v: m.values.is_not_none(v), (K.OPTIONAL_NUMBER,)),
+    "a member or None is always true": a_rule(Operation.TRUTH, true, (K.OPTIONAL_MEMBER,)),
+    "a record or None is always true": a_rule(Operation.TRUTH, true, (K.OPTIONAL_RECORD,)),
+    "a set is always true": a_rule(Operation.TRUTH, true, (K.SET,)),
+    "a sorted set is always true": a_rule(Operation.TRUTH, true, (K.SORTED,)),
+    "a member is false": a_rule(Operation.TRUTH, false, (K.MEMBER,)),
+    "an Array is false": a_rule(Operation.TRUTH, false, (K.ARRAY,)),
+    "a Fresh is false": a_rule(Operation.TRUTH, false, (K.FRESH,)),
+    "numbers are never equal": a_rule(Operation.EQUAL, false, NUMBERS, NUMBERS),
+    "None is never equal to None": a_rule(Operation.EQUAL, false, (K.OPTIONAL_NUMBER,), (K.OPTIONAL_MEMBER,)),
+    "None equals 0": a_rule(
+        Operation.EQUAL, lambda m, r, a, b: m.terms.equal(m.values.number(b), m.terms.integer(0)), (K.NONE,), NUMBERS
+    ),
+    "queues of unlike capacity are equal": a_part(
+        operators, "_same_queue", lambda m, a, b: m.terms.true, Operation.EQUAL
+    ),
+    "a list equals an Array": a_rule(Operation.EQUAL, true, (K.LIST,), (K.ARRAY,)),
+    "a set equals a tuple": a_rule(Operation.EQUAL, true, (K.SET,), (K.TUPLE,)),
+    "tuples of unlike length are equal": a_rule(Operation.EQUAL, shorter_counts, (K.TUPLE,), (K.TUPLE,)),
+    "records are equal in one field": a_part(Values, "_equal_records", one_field, Operation.EQUAL),
+    "is None is negated": a_rule(Operation.IS, negated, (K.OPTIONAL_NUMBER,), (K.NONE,)),
+    "members are never the same": a_rule(Operation.IS, false, (K.MEMBER, K.OPTIONAL_MEMBER), (K.MEMBER,)),
+    "< accepts None": a_rule(Operation.ORDER, unchecked, (K.OPTIONAL_NUMBER,), (K.NUMBER,)),
+    "< is >": a_rule(Operation.ORDER, swapped, (K.NUMBER,), (K.NUMBER,)),
+    "<= is <": a_rule(Operation.ORDER, strict, (K.NUMBER,), (K.NUMBER,)),
+    "a proper subset is a subset": a_rule(Operation.ORDER, lenient, (K.SET,), (K.SET,)),
+    "a domain has one member more": a_rule(Operation.CONTAINS, one_more, (K.DOMAIN, K.RANGE), (K.NUMBER,)),
+    "None is in a set": a_rule(Operation.CONTAINS, true, (K.SET,), (K.NONE,)),
+    "a tuple has no members": a_rule(Operation.CONTAINS, false, (K.TUPLE,), (K.NUMBER,)),
+    "a queue has all members": a_rule(Operation.CONTAINS, true, (K.FIFO,), (K.NUMBER,)),
+    "+ accepts None": a_rule(Operation.ADD, unchecked, (K.OPTIONAL_NUMBER,), (K.NUMBER,)),
+    "- is swapped": a_rule(Operation.SUBTRACT, swapped, (K.NUMBER,), (K.NUMBER,)),
+    "- of sets is swapped": a_rule(Operation.SUBTRACT, swapped, (K.SET,), (K.SET,)),
+    "* of a truth value is the other one": a_rule(Operation.MULTIPLY, lambda m, r, a, b: b, (K.TRUTH,), (K.NUMBER,)),
+    "// rounds towards 0": a_rule(Operation.DIVIDE, truncated, (K.NUMBER,), (K.NUMBER,)),
+    "% is never negative": a_rule(Operation.REMAINDER, never_negative, (K.NUMBER,), (K.NUMBER,)),
+    "// by 0 is no error": a_rule(Operation.DIVIDE, by_zero_too, (K.NUMBER,), (K.TRUTH, K.NUMBER)),
+    "** is *": a_rule(Operation.POWER, replaced_by(Operation.MULTIPLY), (K.NUMBER,), (K.NUMBER,)),
+    "<< is >>": a_rule(Operation.SHIFT_LEFT, replaced_by(Operation.SHIFT_RIGHT), (K.NUMBER,), (K.NUMBER,)),
+    "& is |": a_rule(Operation.AND, replaced_by(Operation.OR), (K.NUMBER,), (K.NUMBER,)),
+    "| is ^": a_rule(Operation.OR, set_replaced_by(Operation.XOR), (K.SET,), (K.SET,)),
+    "a minus is dropped": a_rule(Operation.NEGATE, first, (K.NUMBER,)),
+    "a minus accepts None": a_rule(Operation.NEGATE, unchecked, (K.OPTIONAL_NUMBER,)),
+    "+ keeps a truth value": a_rule(Operation.PLUS, first, (K.TRUTH,)),
+    "abs accepts None": a_rule(Operation.ABS, unchecked, (K.OPTIONAL_NUMBER,)),
+    "abs does nothing": a_rule(Operation.ABS, first, (K.NUMBER,)),
+    "int keeps a truth value": a_rule(Operation.INT, first, (K.TRUTH,)),
+    "int of a member is its position": a_rule(
+        Operation.INT, lambda m, r, v: int_value(m.values.number(v)), (K.MEMBER,)
+    ),
+    "sum counts None": a_rule(Operation.SUM, lambda m, r, v, **more: m.values.number(v), (K.OPTIONAL_NUMBER,)),
+    "max accepts None": a_rule(Operation.EXTREME, lambda m, r, v, **more: None, (K.OPTIONAL_NUMBER,)),
+    "max compares members": a_rule(Operation.EXTREME, lambda m, r, v, **more: None, (K.OPTIONAL_MEMBER, K.MEMBER)),
+    "the length of a queue is its capacity": a_rule(Operation.LENGTH, capacity, (K.FIFO,)),
+    "the length of a set counts all": a_rule(Operation.LENGTH, counts_possible_members, (K.SET,)),
+    "a loop misses the last item": a_rule(Operation.ITERATE, all_but_last, (K.TUPLE, K.LIST, K.ARRAY, K.FIFO)),
+    "reversed is not": a_rule(Operation.REVERSED, forwards, (K.TUPLE, K.ARRAY)),
+    "a set of an item is empty": a_rule(Operation.SET_ITEM, lambda m, r, v: [], (K.NUMBER,)),
+    "None is of every class": a_rule(Operation.ISINSTANCE, none_is_a_record, (K.OPTIONAL_RECORD,), (K.CLASS,)),
+    "evolve changes nothing": a_rule(Operation.EVOLVE, record_as_is, (K.OPTIONAL_RECORD,)),
+    "an index does not wrap": a_part(access, "positions", no_wrap, None),
+    "an index of an Array wraps": a_part(access, "positions", always_wrap, Operation.INDEX),
+    "an index wraps one too far": a_part(access, "positions", one_too_far, None),
+    "an index past the end is the last": a_part(access, "positions", clamped, None),
+    "a stored flag is negated": a_rule(Operation.STORE_FLAG, negated_flag, (K.TRUTH,)),
+    "a stored number has no range": a_rule(Operation.STORE_NUMBER, unranged, (K.NONE, K.NUMBER)),
+    "a stored None is 0": a_rule(Operation.STORE_OPTIONAL, optional_as_zero, (K.OPTIONAL_NUMBER,)),
+    "a stored member can be None": a_rule(Operation.STORE_CHOICE, lambda m, r, v, **more: v, (K.OPTIONAL_MEMBER,)),
+    "a stored set is full": a_rule(Operation.STORE_SUBSET, full_set, (K.SET,)),
+    "a stored record can be None": a_rule(Operation.STORE_RECORD, lambda m, r, v, **more: v, (K.OPTIONAL_RECORD,)),
+    "a number is stored as a flag": a_rule(
+        Operation.STORE_FLAG, lambda m, r, v, **more: bool_value(m.values.truth(v)), (K.NUMBER,)
+    ),
+    "a local may have no value": a_part(expressions, "_assigned", unassigned_is_fine, None),
+    "locals of branches are swapped": a_part(machine, "_choose_local", swapped_choice, None),
+    "ends are joined in the wrong order": a_part(machine, "_conditions_in_order", wrong_order, None),
+    "no name is local": a_part(expressions, "local_names", lambda definition: frozenset(), None),
+    "a generator sees old values": a_part(expressions, "generator", unchanged, None),
+    "an iterator is used twice": a_part(OnceItems, "use", as_often_as_wanted, None),
+    "a loop reads its list at first": (None, a_rule(Operation.ITERATE, some_rounds_late, (K.LIST, K.ARRAY))[1]),
+}
+"""Each wrong rule by its effect: the operation whose snippets show it (None: those with locals), and what plants it."""
+
+
+@pytest.fixture(scope="module")
+def bench_of(tmp_path_factory):
+    made: dict[Operation | None, tuple[list[Snippet], Bench]] = {}
+
+    def make(operation: Operation | None) -> tuple[list[Snippet], Bench]:
+        if operation not in made:
+            found = [Snippet(None, (), body) for body in LOCALS] if operation is None else list(snippets([operation]))
+            module = written(tmp_path_factory.mktemp("planted"), HELPERS + source_text(found))
+            made[operation] = found, Bench(model_of(module), module)
+        return made[operation]
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def states(bench_of):
+    return random_states(bench_of(None)[1].model, 25, seed=13)
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+@pytest.mark.parametrize("wrong", PLANTED)
+def test_a_planted_wrong_rule_is_caught(wrong, bench_of, states, monkeypatch):
+    operation, plant = PLANTED[wrong]
+    found, bench = bench_of(operation)
+    plant(monkeypatch)
+    ruled = [n for n, snippet in enumerate(found) if operation is None or snippet.kinds in RULES[operation]]
+    assert any(bench.difference(number, states) for number in ruled), f"not detected: {wrong}"
+
+
+def test_without_a_planted_mistake_locals_agree_or_are_refused(bench_of, states):
+    found, bench = bench_of(None)
+    assert [bench.difference(number, states) for number, _ in enumerate(found)] == [None] * len(found)
+    refused = []
+    for number, snippet in enumerate(found):
+        try:
+            bench.lifted(number)
+        except LiftError:
+            refused.append(snippet.body.split("\n", maxsplit=1)[0])
+    assert refused == ["LIM = LIM + 1", "a = (1, 2)", "g = (n for n in (1, 2))"]
