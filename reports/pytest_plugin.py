@@ -105,6 +105,7 @@ def _reporter(config: pytest.Config) -> Any:
             f"search {number}: {reference} {verdict.variant}, {verdict.engine}: {found}, "
             f"{verdict.qualifier}, {verdict.seconds:.1f} s"
         )
+        line = ". ".join((line, *verdict.comparison_notes))
         capture = config.pluginmanager.get_plugin("capturemanager")
         with capture.global_and_fixture_disabled() if capture else nullcontext():
             if config.get_terminal_writer().width_of_current_line:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import asdict, evolve, frozen
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -174,7 +174,8 @@ def sentences(report: ReportedExplanation) -> list[str]:
     """Return sentences on how sure the answer is, and on its cost."""
     done = report.explanation
     found = [
-        f"{done.states:,} states in {duration(done.seconds)}; compiling the model took {duration(report.compiling)}."
+        f"{done.states:,} states in {duration(done.seconds)}; compiling the model took {duration(report.compiling)}.",
+        str(done.compared),
     ]
     if done.fit is Fit.EXPLAINED:
         return ["Every step is confirmed in plain Python. Other behaviours may fit as well.", *found]
@@ -231,6 +232,7 @@ def explanation_object(report: ReportedExplanation, trace_file: Path | None) -> 
         "snapshots": [_snapshot(report, waypoint, steps) for waypoint, steps in report.legs()],
         "mismatch": _mismatch(done),
         "notes": sentences(report),
+        "compared": asdict(done.compared),
         "efforts": [_effort(effort) for effort in done.efforts],
         "distinct_states": done.states,
         "bounds_hit": dict(done.bounds_hit),

@@ -37,6 +37,10 @@ class EngineDisagreement(InternalError):
         super().__init__(message)
         self.model, self.state = model, state
 
+    def __reduce__(self) -> tuple[type[EngineDisagreement], tuple[str]]:
+        """Leave out the model, which cannot be sent to another process."""
+        return EngineDisagreement, (str(self),)
+
 
 @frozen
 class Compared:

@@ -18,7 +18,7 @@ from kwalk.search.kernel.python_comparison import Compared, CompiledRecord, Pyth
 
 FIRST = 256
 PER_DOUBLING = 128
-LEAST_WORK = 3_000
+LEAST_WORK = 1_500
 """Executions of action and property instances in plain Python that every run does, however short it is."""
 SHARE = 0.03
 

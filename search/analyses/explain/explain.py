@@ -12,8 +12,10 @@ states at rest, the *closest* is the one that differs from the snapshot least.
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from enum import Enum
+from itertools import accumulate
 
 import numpy as np
 from attrs import define, evolve, field, frozen
@@ -32,6 +34,8 @@ from kwalk.search.analyses.explain.segment import (
 )
 from kwalk.search.base.progress import Progress, Report, silent
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.python_comparison import Compared, CompiledRecord, RecordMaker
+from kwalk.search.kernel.sampling import StateSampler, candidates
 from kwalk.search.native.memory import DEFAULT_SHARE, available_memory
 from kwalk.search.results.confirmation import Origin, PackedPath, confirmed_trace, domain_error, path_along
 from kwalk.search.results.trace import Trace
@@ -198,6 +202,8 @@ class Explanation:
     seconds: float
     mismatch: Mismatch | None = None
     bounds_hit: dict[str, int] = field(factory=dict)
+    compared: Compared = field(factory=Compared, eq=False)
+    """How much was compared with plain Python."""
 
     @property
     def states(self) -> int:
@@ -267,6 +273,7 @@ def explain(model: Model, kernel: Kernel, series: Series, options: ExplainOption
 
     Raises:
         DomainError: An action leaves its domain.
+        EngineDisagreement: Plain Python and the kernel give different results in some state.
     """
     reconstruction = TraceReconstruction(model, kernel, series, options or ExplainOptions())
     try:
@@ -389,8 +396,28 @@ class TraceReconstruction:
                     hits[name] = hits.get(name, 0) + count
         return Explanation(
             fit, how, self._trace(way) if way else None, tuple(arrivals), tuple(s.effort() for s in self.searches),
-            self.seconds, mismatch, hits,
+            self.seconds, mismatch, hits, self._compared(),
         )  # fmt: skip
+
+    def _compared(self) -> Compared:
+        """Compare some of the stored states of all searches with plain Python; return how much was compared.
+
+        Raises:
+            EngineDisagreement: Plain Python has another result in some state.
+        """
+        context = self.context
+        layers = [each for search in self.searches for each in search.tried.values() if each.size]
+        ends = list(accumulate(each.size for each in layers))
+        sampler, maker = StateSampler(context.model), RecordMaker(context.kernel)
+        sampler.offer(candidates(0, ends[-1] if ends else 0))
+
+        def record(number: int) -> CompiledRecord:
+            place = bisect_right(ends, number)
+            index = number - (ends[place - 1] if place else 0)
+            return maker.record(layers[place].packed(np.array([index], np.int64))[0])
+
+        sampler.compare(self.seconds, context.kernel, record)
+        return sampler.compared
 
     def _ended(self, fit: Fit, how: str) -> Explanation:
         """Return the answer of a search that did not reach the end, with the mismatch."""
