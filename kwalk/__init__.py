@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from kwalk.engines import *
     from kwalk.model.language import *
     from kwalk.reports.assertions import Fails, assert_finds, assert_holds
+    from kwalk.search.analyses.hypothesis.conformance import (
+        CallRefused,
+        Implementation,
+        ImplementationDiffers,
+        conformance_machine,
+    )
     from kwalk.search.analyses.state_graph import StateGraph
     from kwalk.search.base.options import StopReason
     from kwalk.search.results.trace import Trace
@@ -24,17 +30,20 @@ if TYPE_CHECKING:
 _MODULES = (
     "kwalk.model.language", "kwalk.engines", "kwalk.search.results.trace", "kwalk.search.results.verdict",
     "kwalk.search.base.options", "kwalk.reports.assertions", "kwalk.search.analyses.state_graph",
+    "kwalk.search.analyses.hypothesis.conformance",
 )  # fmt: skip
 """The modules that define the public names: the fastest to load comes first."""
 
 __all__ = [
-    "Abort", "Action", "ActionInstance", "Actor", "Answer", "Array", "Bound", "Domain", "DomainError", "Fails",
-    "Fifo", "Finding", "Fix", "Flag", "Fresh", "Kind", "KwalkError", "LiftError", "Model", "Property",
-    "PropertyInstance", "Reading", "Scenario", "StateGraph", "StopReason", "Strength", "Trace", "Trial",
-    "UsageError", "Verdict", "action", "always", "array", "assert_finds", "assert_holds", "audit", "check",
-    "choice", "eventually", "evolve", "exhaust", "explain", "fifo", "flag", "fresh", "graph", "hunt", "member",
-    "mutate", "nested", "number", "open_trace", "optional", "premise", "prove", "reachable", "require", "scenario",
-    "scenarios", "shrink", "state", "step", "subset", "value", "walk", "when_quiescent", "when_quiet",
+    "Abort", "Action", "ActionInstance", "Actor", "Answer", "Array", "Bound", "CallRefused", "Domain",
+    "DomainError", "Fails", "Fifo", "Finding", "Fix", "Flag", "Fresh", "Implementation",
+    "ImplementationDiffers", "Kind", "KwalkError", "LiftError", "Model", "Property", "PropertyInstance",
+    "Reading", "Scenario", "StateGraph", "StopReason", "Strength", "Trace", "Trial", "UsageError", "Verdict",
+    "action", "always", "array", "assert_finds", "assert_holds", "audit", "check", "choice",
+    "conformance_machine", "eventually", "evolve", "exhaust", "explain", "fifo", "flag", "fresh", "graph",
+    "hunt", "member", "mutate", "nested", "number", "open_trace", "optional", "premise", "prove", "reachable",
+    "require", "scenario", "scenarios", "shrink", "state", "step", "subset", "value", "walk", "when_quiescent",
+    "when_quiet",
 ]  # fmt: skip
 
 
