@@ -35,8 +35,8 @@ class Implementation:
     """The adapter of a program under test; derive from it.
 
     A subclass has a method for each action of the model, with the action's name and its parameters after the state. It
-    calls the program, and raises `CallRefused` where the program refuses. Each example of Hypothesis makes an object of the
-    class, without arguments, and closes it at its end.
+    calls the program, and raises `CallRefused` where the program refuses. Each example of Hypothesis makes an object of
+    the class, without arguments, and closes it at its end.
     """
 
     attempts: ClassVar[tuple[Action, ...]] = ()
@@ -104,7 +104,8 @@ class ConformanceMachine(ModelMachine):
             with self._described():
                 self._call(instance)
         except CallRefused as error:
-            raise self._differs(f"refuses {instance.key}, which the model allows ({error or 'without a reason'})") from error
+            why = str(error) or "without a reason"
+            raise self._differs(f"refuses {instance.key}, which the model allows ({why})") from error
         self.compare()
 
     def attempt(self, key: str) -> None:
