@@ -219,6 +219,7 @@ def state(cls: C) -> C:
     Raises:
         LiftError: a field has no bounded domain.
     """
+    _refuse_special_methods(cls)
     made = attrs.define(slots=True, eq=True, on_setattr=_store, field_transformer=_checked)(cls)
     return _declared(made, "state")
 
@@ -230,12 +231,32 @@ def value(cls: C) -> C:
     Raises:
         LiftError: a field has no bounded domain, or one of a mutable kind.
     """
+    _refuse_special_methods(cls)
     made = attrs.frozen(slots=True, field_transformer=_checked)(cls)
     for name, shape in ((f.name, f.metadata.get("shape")) for f in attrs.fields(made)):
         content = shape.on if isinstance(shape, SwitchedShape) else shape
         if isinstance(content, (RecordShape, ArrayShape, FifoShape, FreshShape)):
             raise LiftError(f"{cls.__name__}.{name}: a @value record holds scalars, sets and @value records only.")
     return _declared(made, "value")
+
+
+HARMLESS = frozenset({"__doc__", "__repr__", "__str__", "__format__", "__annotations__", "__slots__", "__dict__"})
+"""Special names with which a class may have functions of its own: they have no influence on what a model does."""
+
+
+def _refuse_special_methods(cls: type) -> None:
+    """Refuse a class with special methods: lifting would not call them.
+
+    Raises:
+        LiftError: it has one, or inherits one from a class that is no state or value class.
+    """
+    for base in cls.__mro__[:-1]:
+        for name, found in vars(base).items() if "__kwalk__" not in vars(base) else ():
+            if name.startswith("__") and name.endswith("__") and name not in HARMLESS and callable(found):
+                raise LiftError(
+                    f"{cls.__module__}.{cls.__name__} has a method {name}, which Python calls by itself; "
+                    "give it another name and call it."
+                )
 
 
 def _checked(cls: type, fields: list[attrs.Attribute]) -> list[attrs.Attribute]:

@@ -70,7 +70,9 @@ class SimulationOptions:
         return safety_properties(model.properties if self.properties is None else self.properties)
 
     def plan(self, model: Model, kernel: Kernel) -> SimulationPlan:
-        """Return what walks do, with the first generation of a swarm; UsageError for unknown names."""
+        """Return what walks do, with the first generation of a swarm; UsageError for unknown names or a large depth."""
+        if self.depth > MOST_STEPS:
+            raise UsageError(f"Walks of {self.depth:,} steps are too long; the depth is at most {MOST_STEPS:,}.")
         swarm = swarm_for(model, adaptive=self.adaptive, restarting=self.restarts) if self.swarm else None
         return SimulationPlan(
             kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1)),
@@ -80,6 +82,8 @@ class SimulationOptions:
         )  # fmt: skip
 
 
+MOST_STEPS = 10**6
+"""The largest depth: each walk in progress stores a number for each of its steps."""
 UNIFORM = SimulationOptions()
 """All enabled instances are equally likely at each step."""
 SWARM = SimulationOptions(swarm=True, count_states=True)

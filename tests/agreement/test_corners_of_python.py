@@ -268,3 +268,11 @@ def test_a_property_that_returns(case, states, tmp_path):
         with pytest.raises(LiftError, match="Instead: ") as refusal:
             lift(model)
         assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize("method", ["__bool__", "__eq__", "__len__", "__attrs_post_init__", "__getattr__", "__init__"])
+@pytest.mark.parametrize("kind", ["state", "value"])
+def test_a_class_with_a_special_method_is_refused(kind, method, tmp_path):
+    text = f"@{kind}\nclass Odd:\n    n: int = number(0, 2)\n\n    def {method}(self, *more):\n        return True\n"
+    with pytest.raises(LiftError, match=f"Odd has a method {method}, which Python calls by itself"):
+        written(tmp_path, text)

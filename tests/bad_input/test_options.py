@@ -83,6 +83,10 @@ def test_a_value_that_makes_no_sense_is_refused_with_what_would(kwalk, option, v
         assert_refused(kwalk("walk", DIE_HARD, f"{option}={value}"), f"argument {option}", expected, "--help")
 
 
+def test_a_depth_that_needs_too_much_memory_is_refused(kwalk):
+    assert_refused(kwalk("walk", DIE_HARD, "--depth=99999999999"), "Walks of 99,999,999,999 steps are too long")
+
+
 @pytest.mark.parametrize("memory", ["0", "-1", "lots", "1e30", "inf"])
 def test_an_amount_of_memory_that_makes_no_sense_is_refused(kwalk, memory):
     assert_refused(kwalk("exhaust", DIE_HARD, f"--memory={memory}"), "is not a number of GiB above 0")

@@ -330,9 +330,9 @@ class SymbolicMachine:
             yield
         finally:
             inside, self.state, self.pure_below = self.state, outside, floor
-            if inside is not None:
-                for key, value in inside.store.items():
-                    outside.store.setdefault(key, value)
+            if inside is not None and len(inside.store) > len(outside.store):
+                for key in inside.store.keys() - outside.store.keys():
+                    outside.store[key] = inside.store[key]
 
     def join(self, base: SymbolicState, ends: list[tuple[SymbolicState, Any]]) -> Any:
         """Continue from all ends at once; return the result of whichever is reached."""
