@@ -111,7 +111,7 @@ def test_what_cannot_be_lifted_is_refused_with_its_line_and_what_to_write_instea
 
 def test_a_call_of_what_is_no_model_is_refused_with_the_line_of_the_call(explored):
     ran, file = explored(action("pot.level = randint(0, 3)").replace("\nPOTS", "from random import randint\nPOTS"))
-    assert_refused(ran, f"{file}:{FIRST + 3}: cannot lift this: ", "of the class Random. Instead: ")
+    assert_refused(ran, f"{file}:{FIRST + 2}: cannot lift this: ", "of the class Random. Instead: ")
 
 
 @pytest.mark.parametrize("command", ["exhaust", "walk", "prove", "hunt"])

@@ -34,6 +34,10 @@ def replica_on_a_broker_that_is_not_there(document: dict[str, Any]) -> None:
     document["topics"]["t"]["znode"]["partitions"]["0"] = [3, 1, 9]
 
 
+def topic_without_partitions(document: dict[str, Any]) -> None:
+    document["topics"]["t"]["znode"]["partitions"] = {}
+
+
 def cut_partition_metadata(document: dict[str, Any]) -> None:
     document["brokers"]["1"]["dirs"]["t-0"]["partition_metadata"] = "version: 0\ntopic_id: hbct"
 
@@ -42,6 +46,7 @@ def cut_partition_metadata(document: dict[str, Any]) -> None:
     "change, expected",
     [
         (replica_on_a_broker_that_is_not_there, ["names a broker that does not exist", "(got 9). Allowed: 1, 2, 3."]),
+        (topic_without_partitions, ["t without partitions; a topic has at least partition 0"]),
         (cut_partition_metadata, ["brokers.1.dirs.t-0.partition_metadata is truncated or garbled", "Allowed: "]),
         (lambda document: document.pop("brokers"), ["lacks the field 'brokers'"]),
         (lambda document: document["topics"]["t"].pop("znode"), ["topics.t lacks the field 'znode'"]),

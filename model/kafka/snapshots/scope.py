@@ -126,6 +126,8 @@ def _orders(shown: Sequence[Topic], brokers: tuple[int, ...]) -> tuple[tuple[int
 
 
 def _count_from_zero(name: str, topic: Topic) -> None:
+    if not topic.partitions:
+        raise UsageError(f"{name} has {topic_label(topic.name)} without partitions; a topic has at least partition 0.")
     if sorted(topic.partitions) != list(range(len(topic.partitions))):
         raise UsageError(f"{name} has {topic_label(topic.name)} without some partition; they must count from 0.")
 
