@@ -46,7 +46,6 @@ def cut_partition_metadata(document: dict[str, Any]) -> None:
     "change, expected",
     [
         (replica_on_a_broker_that_is_not_there, ["names a broker that does not exist", "(got 9). Allowed: 1, 2, 3."]),
-        (topic_without_partitions, ["t without partitions; a topic has at least partition 0"]),
         (cut_partition_metadata, ["brokers.1.dirs.t-0.partition_metadata is truncated or garbled", "Allowed: "]),
         (lambda document: document.pop("brokers"), ["lacks the field 'brokers'"]),
         (lambda document: document["topics"]["t"].pop("znode"), ["topics.t lacks the field 'znode'"]),
@@ -56,6 +55,11 @@ def cut_partition_metadata(document: dict[str, Any]) -> None:
 )
 def test_a_snapshot_with_something_missing_or_wrong_is_refused_with_its_place(refused, change, expected):
     refused(changed(change), *expected)
+
+
+def test_a_topic_without_partitions_cannot_be_explained(kwalk, tmp_path):
+    (tmp_path / "cluster.json").write_bytes(changed(topic_without_partitions))
+    assert_refused(kwalk("explain", "cluster.json"), "t without partitions; a topic has at least partition 0")
 
 
 @pytest.mark.parametrize(
