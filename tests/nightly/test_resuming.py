@@ -10,12 +10,16 @@ import signal
 import pytest
 
 from kwalk.model.language import UsageError
+from kwalk.reports.nightly.result import exit_code
 from kwalk.search.analyses.nightly import folder, plan
 from kwalk.search.analyses.nightly.folder import RunFolder
 from kwalk.search.base import atomic_files as files
 from kwalk.search.base.atomic_files import CannotSave
 from kwalk.search.results.verdict import Answer
+from tests.agreement.planted_kernels import PLANTED, without_cache
 from tests.nightly.local import Hearing, begin_run, facts, resume_run, without_spark
+
+__all__ = ["without_cache"]
 
 
 def test_what_an_undisturbed_run_finds(undisturbed):
@@ -191,3 +195,15 @@ def test_a_task_that_fails_does_not_stop_the_others(tmp_path, monkeypatch):
     assert "leaves its domain" in leaky.why and result.answer is Answer.UNDECIDED
     states = [task["state"] for task in RunFolder(tmp_path / "run").manifest()["tasks"]]
     assert states == ["failed", "complete"]
+
+
+def test_a_kernel_that_differs_from_plain_python_ends_its_task_with_a_bundle(tmp_path, monkeypatch, without_cache):
+    PLANTED["one action leads elsewhere"](monkeypatch)
+    desk = {"scenarios": ["tests.agreement.lending_desk:DESK"], "walks": 2500, "depth": 30}
+    with without_spark(monkeypatch):
+        result = begin_run(tmp_path / "run", config={"seed": 3, "tasks": [desk]})
+    (text,), (row,) = result.internal, result.rows
+    assert "lend(0) leads to different states" in text and row.answer == "undecided"
+    (bundle,) = (tmp_path / "run" / "bundles").iterdir()
+    assert text.endswith(f"Bundle: {bundle}") and (bundle / "reproduce.py").exists()
+    assert exit_code(result) == 70
