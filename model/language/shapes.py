@@ -270,7 +270,8 @@ class OptionalShape(Scalar):
             self.inner.flatten(value, into)
 
     def value(self, number: int) -> Any:
-        return None if number == NONE else self.inner.value(number)
+        """Return the value of a number; one between None and the least value, which no state has, is None as well."""
+        return None if number < self.inner.low() else self.inner.value(number)
 
     def show(self, number: int) -> str:
         return "none" if number == NONE else self.inner.show(number)

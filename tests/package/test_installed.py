@@ -44,6 +44,7 @@ def commands(reference):
         "hunt": ((reference,), VIOLATED, "not_too_many()  in 4 steps"),
         "audit": ((reference.replace(":LIGHTS", ":FUSE_FIX"),), HOLDS, "closes"),
         "mutate": ((reference, "--variant", "fuse"), None, "killed"),
+        "selftest": (("--models", "2", "--snippets", "25"), HOLDS, "0 differences"),
         "explain": ((*snapshots, "--scenario", reference), HOLDS, ""),
         "graph": ((reference,), HOLDS, "GRAPH"),
         "replay": (("TRACE",), VIOLATED, "not_too_many()"),

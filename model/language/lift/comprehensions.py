@@ -40,44 +40,57 @@ def generate(
     m: SymbolicMachine, clauses: list[ast.comprehension], elt: ast.expr, stop: Callable[[Term, Any], Term] | None = None
 ) -> Iterator[tuple[Term, Any]]:
     """Yield the items of a comprehension with their conditions, evaluated in a pure section."""
-    over = m.terms.false
+    over = [m.terms.false]  # whether the consumer has stopped
     found: list[tuple[Term, Any]] = []
+
+    def goes_on() -> Term:
+        return m.terms.negation(over[0])
+
     with m.assuming(m.terms.true):
         items = items_of(m, m.evaluate(m, clauses[0].iter))
         m.now.local.update(dict.fromkeys(target_names([clause.target for clause in clauses]), NOT_ASSIGNED))
-        for condition, bindings in _clauses(m, clauses, m.terms.true, items):
+        for condition, bindings in _clauses(m, clauses, goes_on, m.terms.true, items):
             m.now.local.update(bindings)
-            here = m.simplify(m.terms.conjunction((condition, m.terms.negation(over))))
+            here = m.simplify(m.terms.conjunction((condition, goes_on())))
             if here is m.terms.false:
                 continue
             with m.assuming(here):
                 value = m.evaluate(m, elt)
             found.append((condition, value))
             if stop is not None:
-                over = m.terms.disjunction((over, m.terms.conjunction((condition, stop(condition, value)))))
+                over[0] = m.terms.disjunction((over[0], m.terms.conjunction((condition, stop(condition, value)))))
     yield from found
 
 
 def _clauses(
-    m: SymbolicMachine, clauses: list[ast.comprehension], so_far: Term, items: list[tuple[Term, Any]] | None = None
-) -> Iterator[tuple[Term, dict[str, Any]]]:
-    if not clauses:
-        yield so_far, {}
-        return
+    m: SymbolicMachine, clauses: list[ast.comprehension], goes_on: Callable[[], Term], so_far: Term,
+    items: list[tuple[Term, Any]],
+) -> Iterator[tuple[Term, dict[str, Any]]]:  # fmt: skip
+    """Yield the bindings of the clauses' targets, each with its condition.
+
+    What Python does not evaluate raises no error: a test or an inner iterable is evaluated where the tests before it
+    are true and `goes_on` is, which is false after the item at which the consumer stops.
+    """
     clause, *rest = clauses
-    for present, value in items_of(m, m.evaluate(m, clause.iter)) if items is None else items:
+    for present, value in items:
         bindings = bind_target(clause.target, value, m)
         m.now.local.update(bindings)
         condition = m.simplify(m.terms.conjunction((so_far, present)))
         for test in clause.ifs:
             if condition is m.terms.false:
                 break
-            with m.assuming(condition):
+            with m.assuming(m.simplify(m.terms.conjunction((condition, goes_on())))):
                 is_true = truth(m, m.evaluate(m, test))
             condition = m.simplify(m.terms.conjunction((condition, is_true)))
-        if condition is not m.terms.false:
-            for inner, more in _clauses(m, rest, condition):
-                yield inner, {**bindings, **more}
+        if condition is m.terms.false:
+            continue
+        if not rest:
+            yield condition, bindings
+            continue
+        with m.assuming(m.simplify(m.terms.conjunction((condition, goes_on())))):
+            inner_items = items_of(m, m.evaluate(m, rest[0].iter))
+        for inner, more in _clauses(m, rest, goes_on, condition, inner_items):
+            yield inner, {**bindings, **more}
 
 
 Round = tuple[Term, Callable[[], Any]]

@@ -1,0 +1,1 @@
+"""The fuzzer of the language: random models and snippets, compared with an independent oracle."""

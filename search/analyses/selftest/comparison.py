@@ -1,0 +1,446 @@
+"""The comparison of kwalk's engines with the oracle on one model.
+
+The order is that of trust: plain Python against the oracle in every state that the oracle reaches and in random others;
+then terms, machine code and Z3 against plain Python in the same states; then the verdicts of searches, walks and proofs
+against what the oracle's own search finds.
+"""
+from __future__ import annotations
+
+import importlib.util
+import random
+import re
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from enum import Flag, auto
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from attrs import frozen
+
+from kwalk.model.language import (
+    ActionInstance,
+    DomainError,
+    Kind,
+    KwalkError,
+    LiftError,
+    Model,
+    PropertyInstance,
+    StepResult,
+    Vector,
+)
+from kwalk.model.language.errors import InternalError
+from kwalk.model.language.lift import Lifted, lift
+from kwalk.search.analyses.selftest.oracle import ERROR, Exploration, Frozen, Oracle, OracleInstance, Outcome, explore
+from kwalk.search.kernel.differential import disagreements
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.results.trace import Trace
+from kwalk.search.results.verdict import Finding, ProofOutcome, Verdict
+
+MOST_STATES = 120
+"""The most states that the oracle visits."""
+RANDOM_STATES, COMPARED = 12, 40
+"""Random states of the domain, and reached ones, in which terms and machine code are compared."""
+PROOF_SECONDS = 20.0
+LONGEST_KIND = 80
+"""The length to which a kind of refusal is cut."""
+
+
+class Engines(Flag):
+    """What a model is compared on, besides plain Python and terms."""
+
+    NONE = 0
+    KERNEL = auto()
+    """The values of machine code."""
+    SEARCHES = auto()
+    """Exhaustive search on one thread, on two and with reduction; random walks and minimization. It needs KERNEL."""
+    Z3 = auto()
+    """The values of terms in Z3."""
+    PROOFS = auto()
+    """Proofs and bounded checking."""
+
+
+ANNOUNCED = (
+    "this variable holds values of different types",
+    "a value that can be None is compared with a negative number",
+)
+"""Beginnings of the refusals that a model of documented constructs can meet: `language.md` says when."""
+
+
+class Difference(Exception):
+    """kwalk and the oracle differ.
+
+    Args:
+        kind: What differs; a reduced model must differ in the same.
+        text: The details.
+    """
+
+    def __init__(self, kind: str, text: str) -> None:
+        super().__init__(f"{kind}: {text}")
+        self.kind, self.text = kind, text
+
+
+@frozen
+class ModelReport:
+    """What was compared on one model."""
+
+    states: int = 0
+    is_complete: bool = False
+    has_error: bool = False
+    violated: int = 0
+    refusal: str = ""
+    """The announced refusal that it met, if it met one; then nothing but plain Python was compared."""
+
+
+@contextmanager
+def imported(source: str) -> Iterator[ModuleType]:
+    """Write a model to a file, import it as a user's module, and remove both afterwards."""
+    with tempfile.TemporaryDirectory(prefix="kwalk-selftest-") as folder:
+        name = f"selftest_{Path(folder).name.replace('-', '_')}"
+        path = Path(folder) / f"{name}.py"
+        path.write_text(source, encoding="utf-8")
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        written, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+        try:
+            spec.loader.exec_module(module)
+            yield module
+        finally:
+            sys.dont_write_bytecode = written
+            del sys.modules[name]
+
+
+def compare_model(source: str, seed: int, engines: Engines = Engines.NONE) -> ModelReport:
+    """Compare kwalk with the oracle on one model.
+
+    Args:
+        source: The text of the model's module.
+        seed: The seed of the random states and walks.
+        engines: What is compared besides plain Python and terms.
+
+    Raises:
+        Difference: They differ, or kwalk refuses the model or ends with an unexpected exception.
+    """
+    warnings.simplefilter("ignore", SyntaxWarning)  # a reduced text may compare constants with `is`
+    oracle = Oracle(source)
+    with imported(source) as module:
+        comparison = ModelComparison(oracle, module, seed)
+        try:
+            return comparison.run(engines)
+        except LiftError as error:
+            kind = refusal_of(error)
+            if kind.startswith(ANNOUNCED):
+                return ModelReport(refusal=kind)
+            raise Difference(f"refused: {kind}", str(error)) from error
+        except InternalError as error:
+            raise Difference("contradiction", str(error)) from error
+
+
+def refusal_of(error: BaseException) -> str:
+    """Return a refusal without places, names and numbers, as a kind to count."""
+    text = str(error)
+    found = re.search(r"cannot lift this: (.*?)\. Instead: ", text, re.DOTALL)
+    text = found.group(1) if found else text.partition(": ")[2] or text
+    text = re.sub(r"'[^']*'|0x[0-9a-f]+|\d+|\"[^\"]*\"|`[^`]*`", "…", text)
+    return text if len(text) <= LONGEST_KIND else f"{text[:LONGEST_KIND]}…"
+
+
+class ModelComparison:
+    """A model in both libraries.
+
+    Args:
+        oracle: The oracle's.
+        module: The module that kwalk reads.
+        seed: The seed of random states and walks.
+    """
+
+    def __init__(self, oracle: Oracle, module: ModuleType, seed: int) -> None:
+        self.oracle, self.module, self.seed = oracle, module, seed
+        self.model = Model(module.SCENARIO)
+
+    def run(self, engines: Engines) -> ModelReport:
+        """Compare everything that `engines` asks for; raise Difference at the first difference."""
+        self._compare_names()
+        if not self._have_initial_states():
+            return ModelReport(has_error=True)
+        found = explore(self.oracle, MOST_STATES)
+        self._compare_initial(found)
+        rng = random.Random(self.seed)
+        others = [self.oracle.root.random(rng) for _ in range(RANDOM_STATES)]
+        reached = found.states[: len(found.steps)]
+        for state, outcomes in zip(reached, found.steps, strict=True):
+            self._compare_state(state, outcomes, found.states[0])
+        for state in others:
+            outcomes = [self.oracle.attempt(instance, state) for instance in self.oracle.actions]
+            self._compare_state(state, outcomes, found.states[0])
+        sample = [found.states[0], *rng.sample(reached, min(COMPARED, len(reached))), *others]
+        self._compare_executions([self.vector(state) for state in sample], engines)
+        if Engines.SEARCHES in engines and found.is_complete:
+            self._compare_searches(found)
+        if Engines.PROOFS in engines and found.is_complete:
+            self._compare_proof(found)
+        return ModelReport(len(found.steps), found.is_complete, found.has_error, len(found.first))
+
+    # Names and states.
+
+    def _compare_names(self) -> None:
+        for what, theirs, ours in (
+            ("instances", [i.key for i in self.oracle.actions], [i.key for i in self.model.instances]),
+            ("properties", [p.key for p in self.oracle.properties], [p.key for p in self.model.properties]),
+        ):
+            if theirs != ours:
+                raise Difference(f"names of {what}", f"{theirs} in the oracle, {ours} in kwalk")
+
+    def _have_initial_states(self) -> bool:
+        """Return whether there are initial states; raise Difference if kwalk and the oracle do not agree on that."""
+        try:
+            theirs = bool(self.oracle.initial())
+        except Exception:
+            theirs = False
+        try:
+            ours = bool(self.model.initial)
+        except KwalkError:
+            ours = False
+        if theirs is not ours:
+            raise Difference("initial states", f"there are some: {theirs} in the oracle, {ours} in kwalk")
+        return ours
+
+    def _compare_initial(self, found: Exploration) -> None:
+        theirs = [state for state, depth in zip(found.states, found.depths, strict=True) if depth == 0]
+        ours = [self.frozen(vector) for vector in self.model.initial]
+        if theirs != ours:
+            raise Difference("initial states", f"{theirs} in the oracle, {ours} in kwalk")
+
+    def vector(self, state: Frozen) -> Vector:
+        """Return kwalk's vector of a frozen state, written through the operations of the language."""
+        with self.model.active():
+            return self.model.vector(self.oracle.root.thawed(state, self.module.__dict__))
+
+    def frozen(self, vector: Vector) -> Frozen:
+        """Return the frozen state of a vector."""
+        live = self.model.state(vector)
+        with self.model.active():
+            frozen: Frozen = self.oracle.root.frozen(live)
+        return frozen
+
+    # Plain Python.
+
+    def _compare_state(self, state: Frozen, outcomes: Sequence[Outcome], first: Frozen) -> None:
+        """Compare kwalk's plain Python with the oracle in one state."""
+        vector = self.vector(state)
+        if self.frozen(vector) != state:
+            raise Difference("states", f"{state} becomes {self.frozen(vector)} by way of a vector")
+        for theirs, instance, outcome in zip(self.oracle.actions, self.model.instances, outcomes, strict=True):
+            self.compare_action(theirs, instance, state, vector, outcome)
+        for prop, mine in zip(self.oracle.properties, self.model.properties, strict=True):
+            self.compare_property(prop, mine, (first, state) if mine.kind is Kind.STEP else (state,), vector)
+
+    def compare_action(
+        self, theirs: OracleInstance, mine: ActionInstance, state: Frozen, vector: Vector, known: Outcome | None = None
+    ) -> None:
+        """Compare an action instance in one state; raise Difference if the outcomes differ."""
+        expected, ours = known or self.oracle.attempt(theirs, state), self._attempt(mine, vector)
+        if ours[0] != expected[0] or (ours[0] != ERROR and ours[1] != expected[1]):
+            raise Difference("plain Python: action", f"{mine.key} in {state}: {expected} in the oracle, {ours}")
+
+    def compare_property(
+        self, theirs: OracleInstance, mine: PropertyInstance, states: tuple[Frozen, ...], vector: Vector
+    ) -> None:
+        """Compare a property instance in one state, or over two; raise Difference if its truth differs."""
+        is_awaited = mine.kind is Kind.EVENTUALLY
+        truth: Any = self.oracle.awaited(theirs, *states) if is_awaited else self.oracle.truth(theirs, *states)
+        value = self._truth(mine, vector, self.vector(states[0]) if len(states) > 1 else None)
+        if truth != value or type(truth) is not type(value):
+            raise Difference("plain Python: property", f"{mine.key} in {states}: {truth} in the oracle, {value}")
+
+    def _attempt(self, instance: ActionInstance, vector: Vector) -> Outcome:
+        try:
+            outcome = self.model.attempt(instance, vector)
+        except DomainError as error:
+            return ERROR, str(error)
+        if outcome.result is StepResult.BOUND:
+            return "bound", outcome.bound
+        return ("disabled", None) if outcome.after is None else ("done", self.frozen(outcome.after))
+
+    def _truth(self, prop: PropertyInstance, vector: Vector, before: Vector | None) -> Any:
+        try:
+            return (
+                self.model.awaited(prop, vector)
+                if prop.kind is Kind.EVENTUALLY
+                else self.model.truth(prop, vector, before)
+            )
+        except DomainError:
+            return ERROR
+
+    # Executions.
+
+    def _compare_executions(self, vectors: Sequence[Vector], engines: Engines) -> None:
+        """Compare terms, machine code and Z3 with plain Python."""
+        from kwalk.search.kernel.compile.compiler import compile_model, kernel_of
+
+        self.lifted: Lifted = lift(self.model)
+        self.kernel: Kernel | None = None
+        if Engines.KERNEL in engines:
+            self.kernel = kernel_of(self.model, compile_model(self.model, self.lifted))
+        for one in disagreements(self.model, vectors, kernel=self.kernel, lifted=self.lifted):
+            self.raise_disagreement(one)
+        if Engines.Z3 in engines:
+            for one in disagreements(self.model, vectors[::4], with_z3=True, lifted=self.lifted):
+                self.raise_disagreement(one)
+
+    def raise_disagreement(self, one: Any) -> None:
+        """Raise Difference for what differential testing has found."""
+        plain = one.results["plain Python"]
+        who = [name for name, result in one.results.items() if result != plain or type(result) is not type(plain)]
+        what = "action" if any(one.key == instance.key for instance in self.model.instances) else "property"
+        raise Difference(f"{who[0]}: {what}", f"{one.key} in {self.frozen(one.state)}: {one.results}")
+
+    # Searches.
+
+    def _compare_searches(self, found: Exploration) -> None:
+        from kwalk.search.exhaustive.search import exhaust
+        from kwalk.search.simulation.walk import walk
+
+        model, kernel = self.model, self.kernel
+        for name, options in (
+            ("exhaust", {}), ("exhaust on two threads", {"workers": 2}), ("exhaust with reduction", {"reduce": True})
+        ):  # fmt: skip
+            verdict = self._verdict(name, found, lambda o=options: exhaust(model, kernel=kernel, keep_going=True, **o))  # type: ignore[misc]
+            if verdict is not None:
+                self._compare_exhaustive(name, verdict, found, is_reduced="reduce" in options)
+        verdict = self._verdict(
+            "walks", found, lambda: walk(model, kernel=kernel, walks=64, depth=20, seed=self.seed, keep_going=True),
+            may_miss=True,
+        )  # fmt: skip
+        if verdict is not None:
+            self._compare_sampled("walks", verdict, found)
+
+    def _verdict(
+        self, name: str, found: Exploration, run: Callable[[], Verdict], *, may_miss: bool = False
+    ) -> Verdict | None:
+        """Return the verdict of an engine; None if it ends with the error that the oracle knows as well."""
+        try:
+            verdict = run()
+        except DomainError as error:
+            if not found.has_error:
+                raise Difference(f"{name}: error", f"{error}; the oracle finds no error") from error
+            return None
+        if found.has_error and not may_miss:
+            raise Difference(f"{name}: error", f"{verdict.answer} although an action or property raises an error")
+        return verdict
+
+    def _compare_exhaustive(self, name: str, verdict: Verdict, found: Exploration, *, is_reduced: bool) -> None:
+        if not is_reduced:
+            theirs: Any = (len(found.states), max(found.depths), len(found.quiescent), found.bounds_hit)
+            hits = {bound: count for bound, count in verdict.bounds_hit.items() if count}
+            ours = (verdict.distinct_states, verdict.depth, verdict.quiescent_states, hits)
+            if theirs != ours:
+                raise Difference(f"{name}: counts", f"states, depth, quiescent, bounds: {theirs} in the oracle, {ours}")
+        kinds = {prop.key: prop.function.kind for prop in self.oracle.properties}
+        left_out = ("eventually",) if is_reduced else ()
+        expected = {key: first for key, first in found.first.items() if kinds[key] not in ("reachable", *left_out)}
+        expected.update({key: 0 for key, kind in kinds.items() if kind == "reachable" and key not in found.first})
+        if self.oracle.scenario.deadlock_is_error and found.first_deadlock is not None:
+            expected["deadlock"] = found.first_deadlock
+        reported = {finding.prop: self._length(finding, kinds, expected) for finding in verdict.findings}
+        if expected != reported:
+            raise Difference(f"{name}: violations", f"{expected} in the oracle, {reported}")
+        counts = {f.prop: f.count for f in verdict.findings if f.prop in found.counts}
+        theirs = {key: count for key, count in found.counts.items() if key in counts}
+        if not is_reduced and theirs != counts:
+            raise Difference(f"{name}: counts of violations", f"{theirs} in the oracle, {counts}")
+        for finding in verdict.findings:
+            self._replay(name, finding.trace)
+
+    def _length(self, finding: Finding, kinds: dict[str, str], expected: dict[str, int]) -> int:
+        """Return the length of a finding's trace; for a lasso the expected one, as it need not be a shortest."""
+        if kinds.get(finding.prop) == "eventually":
+            return expected.get(finding.prop, -1)
+        return 0 if finding.trace is None else finding.trace.length
+
+    def _compare_sampled(self, name: str, verdict: Verdict, found: Exploration) -> None:
+        from kwalk.search.minimize.shrink import Minimizer
+
+        allowed = {*found.first, *(["deadlock"] if found.first_deadlock is not None else [])}
+        for finding in verdict.findings:
+            if finding.prop not in allowed and finding.trace is not None:
+                raise Difference(f"{name}: violations", f"{finding.prop} is violated nowhere in the oracle")
+            self._replay(name, finding.trace)
+        traces = [finding.trace for finding in verdict.findings if finding.trace is not None]
+        if traces and not found.has_error:
+            shorter = Minimizer(self.model, self.kernel).minimize(traces[0], seconds=2.0)
+            self._replay("minimization", shorter)
+            least = found.first.get(shorter.prop or "", found.first_deadlock)
+            if least is not None and not least <= shorter.length <= traces[0].length:
+                raise Difference("minimization: length", f"{shorter.length} steps, {least} in the oracle")
+
+    def _replay(self, name: str, trace: Trace | None) -> None:
+        """Execute a trace in the oracle; raise Difference if it does not show what it says."""
+        if trace is None:
+            return
+        by_key = {instance.key: instance for instance in self.oracle.actions}
+        states = [self.frozen(trace.states[0])]
+        if states[0] not in self.oracle.initial():
+            raise Difference(f"{name}: trace", f"{states[0]} is no initial state")
+        for key in trace.actions:
+            what, after = self.oracle.attempt(by_key[key], states[-1])
+            if what != "done":
+                raise Difference(f"{name}: trace", f"{key} is {what} in {states[-1]} ({trace.actions})")
+            states.append(after)
+        if [self.frozen(vector) for vector in trace.states] != states:
+            raise Difference(f"{name}: trace", f"{trace.actions} leads to other states")
+        prop = next((p for p in self.oracle.properties if p.key == trace.prop), None)
+        if prop is not None and not self._shows(prop, states):
+            raise Difference(f"{name}: trace", f"{trace.actions} does not show {prop.key}")
+
+    def _shows(self, prop: OracleInstance, states: Sequence[Frozen]) -> bool:
+        kind = prop.function.kind
+        if kind == "eventually":
+            return True  # the oracle's own check of fairness says whether there is a violation
+        if kind == "step":
+            return len(states) > 1 and self.oracle.truth(prop, states[-2], states[-1]) is False
+        return self.oracle.truth(prop, states[-1]) is (kind == "reachable")
+
+    # Proofs.
+
+    def _compare_proof(self, found: Exploration) -> None:
+        from kwalk.search.proof.prove import prove
+
+        depth = 3 + self.seed % 4
+        try:
+            verdict = prove(self.model, depth=depth, induction=self.seed % 3, seconds=PROOF_SECONDS)
+        except DomainError as error:
+            if not found.has_error:
+                raise Difference("prove: error", f"{error}; the oracle finds no error") from error
+            return
+        if found.has_error:
+            return
+        kinds = {prop.key: prop.function.kind for prop in self.oracle.properties}
+        for proof in verdict.proofs:
+            first, is_reachable = found.first.get(proof.prop), kinds[proof.prop] == "reachable"
+            is_true = (first is not None) is is_reachable
+            wrong = {ProofOutcome.PROVED: False, ProofOutcome.WITNESSED: False, ProofOutcome.VIOLATED: True}
+            if proof.outcome in wrong and is_true is wrong[proof.outcome]:
+                raise Difference("prove: answer", f"{proof.prop} is {proof.outcome.value}; first in {first} steps")
+            if first is not None and not is_reachable and first < proof.refuted:
+                raise Difference("prove: depth", f"{proof.prop}: no violation in {proof.refuted} steps; {first}")
+        for finding in verdict.findings:
+            self._replay("prove", finding.trace)
+
+
+def difference_in(source: str, seed: int, engines: Engines) -> Difference | None:
+    """Return the difference that a model shows; None if it shows none, or if it is no model at all."""
+    try:
+        compare_model(source, seed, engines)
+    except Difference as found:
+        return found
+    except Exception as error:
+        with suppress(Exception):
+            Oracle(source).initial()
+            return Difference(f"crash: {type(error).__name__}: {refusal_of(error)}", str(error))
+    return None

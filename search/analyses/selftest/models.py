@@ -1,0 +1,216 @@
+"""Random models, as the text of a Python module that a user could have written."""
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+
+from kwalk.search.analyses.selftest.expressions import Expressions, GenerationScope
+from kwalk.search.analyses.selftest.schema import (
+    BoolType,
+    ClassType,
+    FieldText,
+    GeneratedType,
+    IntType,
+    PathText,
+    SchemaMaker,
+    SchemaText,
+)
+from kwalk.search.analyses.selftest.statements import STEP, Statements
+
+HEADER = '''"""Random model {seed}."""
+from enum import Enum
+from typing import Annotated
+
+from kwalk import (
+    Abort, Actor, Array, Bound, Domain, Fifo, Flag, Fresh, Scenario,
+    action, always, array, choice, eventually, evolve, fifo, flag, fresh, member, nested, number, optional, premise,
+    reachable, require, state, step, subset, value, when_quiescent,
+)
+'''
+RISKS = (0.0, 0.0, 0.03, 0.1)
+"""The probabilities of uses that may be errors, of which each model draws one."""
+MOST_INSTANCES = 6
+"""The most instances of an action."""
+
+
+def random_model(seed: int) -> str:
+    """Return the text of the model of a seed."""
+    return _ModelText(seed).text()
+
+
+def random_schema(seed: int) -> SchemaText:
+    """Return the declarations of the model of a seed."""
+    return _ModelText(seed).schema
+
+
+def declarations(schema: SchemaText, rng: random.Random, risk: float) -> Iterator[str]:
+    """Yield the lines of a module up to its classes of states."""
+    for name in schema.domains:
+        yield f'{name} = Domain("{name.lower()}")'
+        yield f"M{name} = Annotated[int, {name}]"
+    for name in schema.limits:
+        yield f'{name} = Bound("{name.lower()}")'
+    yield 'ON = Flag("on")'
+    yield 'OFF = Flag("off")'
+    yield 'MODE = Flag("mode", settings=("old", "new"))'
+    yield 'SYSTEM = Actor("system")'
+    yield 'CLIENT = Actor("client", system=False)'
+    for enum in schema.enums:
+        yield from ("", "", f"class {enum.name}(Enum):")
+        yield from (f'{STEP}{member} = "{member.lower()}"' for member in enum.members)
+    yield from ("", "", "class Stop(Abort):", f'{STEP}"""An abort."""')
+    yield from ("", "", "class Halt(Stop):", f'{STEP}"""A special abort."""')
+    for cls in (*schema.records, *schema.parts):
+        yield from _class(cls, schema, rng, risk)
+    assert schema.root is not None
+    yield from ("", "", "@state", "class S:", *map(_field, schema.root.fields))
+
+
+def _field(field: FieldText) -> str:
+    return f"{STEP}{field.name}: {field.annotation} = {field.declaration}"
+
+
+def _class(cls: ClassType, schema: SchemaText, rng: random.Random, risk: float) -> Iterator[str]:
+    """Yield the lines of a class, with a property and methods."""
+    yield from ("", "", "@state" if cls.is_mutable else "@value", f"class {cls.name}:", *map(_field, cls.fields))
+    scope = GenerationScope(schema, [path for path in schema.paths("self", cls) if "{" not in path.text], risk=risk)
+    condition = Expressions(rng, scope).boolean(2)
+    yield from ("", f"{STEP}@property", f"{STEP}def is_usual(self) -> bool:", f"{STEP}{STEP}return {condition}")
+    lines = [f"if {Expressions(rng, scope).boolean(1)}:", f"{STEP}return {Expressions(rng, scope).boolean(1)}",
+             f"return {Expressions(rng, scope).boolean(1)}"]  # fmt: skip
+    yield from ("", f"{STEP}def holds(self) -> bool:", *(STEP + STEP + line for line in lines))
+    if cls.is_mutable:
+        scope = GenerationScope(schema, schema.paths("self", cls), [PathText("given", BoolType())], risk=risk)
+        body = Statements(rng, scope).block(1, 2)
+        yield from ("", f"{STEP}def change(self, given: bool) -> None:", *(STEP + STEP + line for line in body))
+
+
+class _ModelText:
+    def __init__(self, seed: int) -> None:
+        self.seed, self.rng = seed, random.Random(seed)
+        self.schema = SchemaMaker(self.rng, rich=self.rng.random() < 0.15).schema()
+        self.risk = self.rng.choice(RISKS)
+        self.readers: list[tuple[str, GeneratedType]] = []
+        self.writers: list[str] = []
+
+    def text(self) -> str:
+        """Return the whole module."""
+        rng = self.rng
+        lines = [*declarations(self.schema, rng, self.risk)]
+        for number in range(rng.choice((0, 1, 2))):
+            lines += self._reader(number)
+        for number in range(rng.choice((0, 1, 2))):
+            lines += self._writer(number)
+        actions = [f"a{number}" for number in range(rng.choice((2, 2, 3, 3, 4, 5)))]
+        for name in actions:
+            lines += self._action(name)
+        properties = [f"p{number}" for number in range(rng.choice((1, 2, 3, 4)))]
+        for name in properties:
+            lines += self._property(name)
+        has_initial = rng.random() < 0.5
+        if has_initial:
+            lines += self._initial()
+        return "\n".join([HEADER.format(seed=self.seed), *lines, *self._scenario(actions, properties, has_initial), ""])
+
+    def _scope(self, *roots: str, variables: Iterable[PathText] = ()) -> GenerationScope:
+        paths = [path for root in roots or ("s",) for path in self.schema.paths(root)]
+        functions = self.readers if roots in ((), ("s",)) else []
+        return GenerationScope(self.schema, paths, list(variables), self.risk, functions)
+
+    def _parameters(self) -> tuple[str, list[PathText]]:
+        """Return the text of parameters after the state, and their variables."""
+        rng, sizes, text, variables = self.rng, 1, "", []
+        for number in range(rng.choice((0, 0, 1, 1, 2))):
+            name, (domain, size) = f"d{number}", rng.choice(list(self.schema.domains.items()))
+            enum = rng.choice(self.schema.enums)
+            hint, count, kind = rng.choice((
+                (f"M{domain}", size, IntType(0, size - 1)), (f"M{domain}", size, IntType(0, size - 1)),
+                ("bool", 2, BoolType()), (enum.name, len(enum.members), enum),
+            ))  # fmt: skip
+            if sizes * count <= MOST_INSTANCES:
+                sizes *= count
+                text += f", {name}: {hint}"
+                variables.append(PathText(name, kind))
+        return text, variables
+
+    def _reader(self, number: int) -> list[str]:
+        """A helper that reads: some early returns, then a last one."""
+        kind: GeneratedType = self.rng.choice((BoolType(), IntType(-9, 9)))
+        scope = self._scope(variables=[PathText("given", IntType(-9, 9))])
+        write = Expressions(self.rng, scope)
+        result = (lambda: write.boolean(2)) if isinstance(kind, BoolType) else lambda: write.number(2)[0]
+        lines = [f"def read{number}(s: S, given: int, other: int = 1) -> {'bool' if kind == BoolType() else 'int'}:"]
+        if self.rng.random() < 0.5:
+            loop, bound = write.loop()
+            with scope.binding(*bound):
+                lines += [f"{STEP}{loop}:", f"{STEP}{STEP}if {write.boolean(2)}:", f"{STEP * 3}return {result()}"]
+        else:
+            lines += [f"{STEP}if {write.boolean(2)}:", f"{STEP}{STEP}return {result()}"]
+        lines.append(f"{STEP}return {result()}")
+        argument = Expressions(self.rng, self._scope()).number(0)[0]
+        more = self.rng.choice(("", ", 2", ", other=0"))
+        self.readers.append((f"read{number}(s, {argument if '{' not in argument else '1'}{more})", kind))
+        return ["", "", *lines]
+
+    def _writer(self, number: int) -> list[str]:
+        """A helper that writes, and may abort."""
+        is_loud = self.rng.random() < 0.5
+        scope = self._scope(variables=[PathText("given", IntType(0, 2))])
+        body = Statements(self.rng, scope).block(2, 3)
+        if is_loud:
+            body = [
+                f"if {Expressions(self.rng, scope).boolean(2)}:",
+                f"{STEP}raise {self.rng.choice(('Stop', 'Halt'))}",
+                *body,
+            ]
+        self.writers.append(f"{'!' * is_loud}write{number}(s, {self.rng.randint(0, 2)})")
+        return ["", "", f"def write{number}(s: S, given: int) -> None:", *(STEP + line for line in body)]
+
+    def _action(self, name: str) -> list[str]:
+        parameters, variables = self._parameters()
+        actor = self.rng.choice(("SYSTEM", "SYSTEM", "CLIENT"))
+        statements = Statements(self.rng, self._scope(variables=variables), tuple(self.writers))
+        body = statements.body()
+        return [
+            "",
+            "",
+            f"@action(by={actor})",
+            f"def {name}(s: S{parameters}) -> None:",
+            *(STEP + line for line in body),
+        ]
+
+    def _property(self, name: str) -> list[str]:
+        kind = self.rng.choice(("always", "always", "when_quiescent", "reachable", "step", "eventually"))
+        parameters, variables = self._parameters() if self.rng.random() < 0.3 else ("", [])
+        roots = ("before", "after") if kind == "step" else ("s",)
+        write = Expressions(self.rng, self._scope(*roots, variables=variables))
+        lines = [f"premise({write.boolean(2)})"] if self.rng.random() < 0.35 else []
+        if self.rng.random() < 0.2:
+            lines += [f"if {write.boolean(1)}:", f"{STEP}return {write.boolean(1)}"]
+        lines.append(f"return {write.boolean()}")
+        states = ", ".join(f"{root}: S" for root in roots)
+        return ["", "", f"@{kind}()", f"def {name}({states}{parameters}) -> bool:", *(STEP + line for line in lines)]
+
+    def _initial(self) -> list[str]:
+        parameters, variables = self._parameters()
+        scope = self._scope(variables=variables)
+        scope.risk = 0.0
+        scope.paths = [evolved for evolved in scope.paths if not evolved.bound]
+        body = Statements(self.rng, scope).block(1, 3)
+        kept = [line for line in body if "raise" not in line]
+        lines = kept if kept == body else ["pass"]
+        return ["", "", f"def begin(s: S{parameters}) -> None:", *(STEP + line for line in lines)]
+
+    def _scenario(self, actions: list[str], properties: list[str], has_initial: bool) -> Iterator[str]:
+        flags = {"on": self.schema.flags["ON"], "off": self.schema.flags["OFF"]}
+        yield from ("", "", "SCENARIO = Scenario(")
+        yield from (f'{STEP}name="random", story="Random.", state=S,', f"{STEP}actions=({', '.join(actions)},),")
+        yield f"{STEP}properties=({', '.join(properties)},),"
+        if has_initial:
+            yield f"{STEP}initial=begin,"
+        yield f"{STEP}bounds={self.schema.bounds!r}, flags={flags!r},"
+        mode = self.schema.flags["MODE"]
+        yield f"{STEP}variants={{{mode!r}: {{'mode': {mode!r}}}}},"
+        if self.rng.random() < 0.2:
+            yield f"{STEP}deadlock_is_error=True,"
+        yield ")"

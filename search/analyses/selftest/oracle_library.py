@@ -1,0 +1,724 @@
+"""A second implementation of the language's names, for the oracle: it shares no code with kwalk's own.
+
+It is written from `docs/reference/language.md`, for plain CPython, and as simple as possible: a bound *is* an int, a
+flag *is* a bool or a text, a set *is* a frozenset. `namespace` returns what `from kwalk import …` imports, for one
+choice of bounds and flags.
+
+Words: a *slot* is the declaration of a field: its default, its domain check, and how a value is stored in place of
+another. A state is *frozen* to a nested tuple of plain values, which can be compared and hashed, and *thawed* again.
+"""
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from typing import Annotated, Any, get_args, get_origin
+
+
+class OracleError(Exception):
+    """The model is wrong here: a value outside of its domain, or a container that is used wrongly."""
+
+
+class OracleDisabled(Exception):
+    """A `require` is false."""
+
+
+class OraclePremise(Exception):
+    """A `premise` is false."""
+
+
+class OracleBound(Exception):
+    """A bound is reached; the argument is its name."""
+
+
+class OracleAbort(Exception):
+    """The base class of the aborts of a model."""
+
+
+class BoundInt(int):
+    """The value of a bound, which knows its name."""
+
+    bound: str
+
+    def __new__(cls, value: int, bound: str) -> BoundInt:
+        made = super().__new__(cls, value)
+        made.bound = bound
+        return made
+
+
+class OracleDomain:
+    """The ints 0 … size - 1."""
+
+    def __init__(self, name: str, size: int) -> None:
+        self.name, self.size = name, size
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.size))
+
+    def __contains__(self, item: object) -> bool:
+        return isinstance(item, int) and 0 <= item < self.size
+
+
+# Slots.
+
+
+class Slot:
+    """The declaration of a field."""
+
+    is_on: bool = True
+    """Whether the field exists under the flags; without it the field keeps its default."""
+
+    def default(self) -> Any:
+        """Return the value at first."""
+        raise NotImplementedError
+
+    def checked(self, value: Any) -> Any:
+        """Return the value as it is stored; raise OracleError or OracleBound if it is outside of the domain."""
+        raise NotImplementedError
+
+    def stored(self, old: Any, value: Any) -> Any:
+        """Return what the field holds after `value` is stored where `old` was: objects keep their identity."""
+        return value
+
+    def frozen(self, value: Any) -> Any:
+        """Return the value as plain tuples."""
+        return value
+
+    def thawed(self, frozen: Any, classes: Mapping[str, Any]) -> Any:
+        """Return the value of a frozen scalar, set or record, with the classes of a module."""
+        return frozen
+
+    def put(self, owner: Any, key: Any, frozen: Any, classes: Mapping[str, Any]) -> None:
+        """Give a frozen value to a field (or element) of an object, through the operations of the language."""
+        value = self.thawed(frozen, classes)
+        if isinstance(key, str):
+            setattr(owner, key, value)
+        else:
+            owner[key] = value
+
+    def values(self) -> list[Any] | None:
+        """Return all frozen values of a scalar; None for other slots."""
+        return None
+
+    def random(self, rng: Any) -> Any:
+        """Return a random frozen value."""
+        return rng.choice(self.values())
+
+
+class NumberSlot(Slot):
+    """An int from `least` to `most`; `bound` is reached above it, if there is one."""
+
+    def __init__(self, least: int, most: int, start: int | None, bound: str | None = None) -> None:
+        self.least, self.most, self.bound = int(least), int(most), bound
+        self.start = self.least if start is None else int(start)
+
+    def default(self) -> int:
+        return self.start
+
+    def checked(self, value: Any) -> int:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise OracleError(f"{value!r} is no int")
+        if self.bound is not None and value > self.most:
+            raise OracleBound(self.bound)
+        if not self.least <= value <= self.most:
+            raise OracleError(f"{value!r} is outside of {self.least} … {self.most}")
+        return int(value)
+
+    def values(self) -> list[Any]:
+        return list(range(self.least, self.most + 1))
+
+
+class FlagSlot(Slot):
+    """True or False."""
+
+    def __init__(self, *, start: bool) -> None:
+        self.start = start
+
+    def default(self) -> bool:
+        return self.start
+
+    def checked(self, value: Any) -> bool:
+        if value is not True and value is not False:
+            raise OracleError(f"{value!r} is neither True nor False")
+        return value
+
+    def values(self) -> list[Any]:
+        return [False, True]
+
+
+class ChoiceSlot(Slot):
+    """A member of an Enum; frozen as its name."""
+
+    def __init__(self, enum: type[Enum], start: Enum | None) -> None:
+        self.enum, self.start = enum, next(iter(enum)) if start is None else start
+
+    def default(self) -> Enum:
+        return self.start
+
+    def checked(self, value: Any) -> Enum:
+        if not isinstance(value, self.enum):
+            raise OracleError(f"{value!r} is no {self.enum.__name__}")
+        return value
+
+    def frozen(self, value: Any) -> str:
+        return str(value.name)
+
+    def thawed(self, frozen: Any, classes: Mapping[str, Any]) -> Any:
+        return classes.get(self.enum.__name__, self.enum)[frozen]
+
+    def values(self) -> list[Any]:
+        return [member.name for member in self.enum]
+
+
+class OptionalSlot(Slot):
+    """What another slot holds, or None."""
+
+    def __init__(self, inner: Slot) -> None:
+        self.inner = inner
+
+    def default(self) -> None:
+        return None
+
+    def checked(self, value: Any) -> Any:
+        return None if value is None else self.inner.checked(value)
+
+    def frozen(self, value: Any) -> Any:
+        return None if value is None else self.inner.frozen(value)
+
+    def thawed(self, frozen: Any, classes: Mapping[str, Any]) -> Any:
+        return None if frozen is None else self.inner.thawed(frozen, classes)
+
+    def random(self, rng: Any) -> Any:
+        return None if rng.random() < 0.4 else self.inner.random(rng)
+
+
+class SubsetSlot(Slot):
+    """A frozenset of members of a domain; frozen as their sorted tuple."""
+
+    def __init__(self, domain: OracleDomain, *, full: bool) -> None:
+        self.domain, self.full = domain, full
+
+    def default(self) -> frozenset[int]:
+        return frozenset(self.domain) if self.full else frozenset()
+
+    def checked(self, value: Any) -> frozenset[int]:
+        if not isinstance(value, (set, frozenset)):
+            raise OracleError(f"{value!r} is no set")
+        if not all(isinstance(m, int) and not isinstance(m, bool) and 0 <= m < self.domain.size for m in value):
+            raise OracleError(f"{value!r} has another element than members of {self.domain.name}")
+        return frozenset(int(m) for m in value)
+
+    def frozen(self, value: Any) -> tuple[int, ...]:
+        return tuple(sorted(value))
+
+    def thawed(self, frozen: Any, classes: Mapping[str, Any]) -> frozenset[int]:
+        return frozenset(frozen)
+
+    def random(self, rng: Any) -> Any:
+        return tuple(m for m in range(self.domain.size) if rng.random() < 0.5)
+
+
+class RecordSlot(Slot):
+    """A @value record; frozen as the tuple of its fields."""
+
+    def __init__(self, cls: Any) -> None:
+        self.cls = cls
+
+    def default(self) -> Any:
+        return self.cls()
+
+    def checked(self, value: Any) -> Any:
+        if type(value) is not self.cls:
+            raise OracleError(f"{value!r} is no {self.cls.__name__}")
+        return value
+
+    def frozen(self, value: Any) -> Any:
+        return tuple(slot.frozen(getattr(value, name)) for name, slot in self.cls.slots.items())
+
+    def thawed(self, frozen: Any, classes: Mapping[str, Any]) -> Any:
+        pairs = zip(self.cls.slots.items(), frozen, strict=True)
+        return classes[self.cls.__name__](**{name: slot.thawed(part, classes) for (name, slot), part in pairs})
+
+    def random(self, rng: Any) -> Any:
+        return tuple(slot.random(rng) for slot in self.cls.slots.values())
+
+
+class ObjectSlot(Slot):
+    """A @state object: a write copies its fields into the object that is there."""
+
+    def __init__(self, cls: Any) -> None:
+        self.cls = cls
+
+    def default(self) -> Any:
+        return self.cls()
+
+    def checked(self, value: Any) -> Any:
+        if type(value) is not self.cls:
+            raise OracleError(f"{value!r} is no {self.cls.__name__}")
+        return self.copy(value)
+
+    def copy(self, value: Any) -> Any:
+        """Return an object with equal content that shares nothing with the given one."""
+        return self.thawed(self.frozen(value), self.cls.classes)
+
+    def stored(self, old: Any, value: Any) -> Any:
+        for name, slot in self.cls.slots.items():
+            old.__dict__[name] = slot.stored(old.__dict__[name], value.__dict__[name])
+        return old
+
+    def frozen(self, value: Any) -> Any:
+        return tuple(slot.frozen(getattr(value, name)) for name, slot in self.cls.slots.items())
+
+    def thawed(self, frozen: Any, classes: Mapping[str, Any]) -> Any:
+        made = classes[self.cls.__name__]()
+        self.fill(made, frozen, classes)
+        return made
+
+    def fill(self, target: Any, frozen: Any, classes: Mapping[str, Any]) -> None:
+        """Give frozen values to all fields of an object that has its defaults."""
+        for (name, slot), part in zip(self.cls.slots.items(), frozen, strict=True):
+            slot.put(target, name, part, classes)
+
+    def put(self, owner: Any, key: Any, frozen: Any, classes: Mapping[str, Any]) -> None:
+        self.fill(getattr(owner, key) if isinstance(key, str) else owner[key], frozen, classes)
+
+    def random(self, rng: Any) -> Any:
+        return tuple(slot.random(rng) for slot in self.cls.slots.values())
+
+
+class OracleArray:
+    """One element for each member of a domain."""
+
+    def __init__(self, slot: ArraySlot, items: list[Any]) -> None:
+        self.slot, self.items = slot, items
+
+    def _place(self, index: Any) -> int:
+        if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < len(self.items):
+            raise OracleError(f"the index {index!r}")
+        return index
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.items[self._place(index)]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        place, element = self._place(index), self.slot.element
+        self.items[place] = element.stored(self.items[place], element.checked(value))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OracleArray) and self.items == other.items
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class ArraySlot(Slot):
+    """An Array: a write copies the elements into those that are there."""
+
+    def __init__(self, domain: OracleDomain, element: Slot) -> None:
+        self.domain, self.element = domain, element
+
+    def default(self) -> OracleArray:
+        return OracleArray(self, [self.element.default() for _ in self.domain])
+
+    def checked(self, value: Any) -> OracleArray:
+        if not isinstance(value, (OracleArray, list, tuple)) or len(value) != self.domain.size:
+            raise OracleError(f"{value!r} is no array over {self.domain.name}")
+        return OracleArray(self, [self.element.checked(item) for item in value])
+
+    def stored(self, old: OracleArray, value: OracleArray) -> OracleArray:
+        old.items[:] = [self.element.stored(a, b) for a, b in zip(old.items, value.items, strict=True)]
+        return old
+
+    def frozen(self, value: Any) -> Any:
+        return tuple(self.element.frozen(item) for item in value)
+
+    def put(self, owner: Any, key: Any, frozen: Any, classes: Mapping[str, Any]) -> None:
+        array = getattr(owner, key) if isinstance(key, str) else owner[key]
+        if self.is_on:
+            for index, part in enumerate(frozen):
+                self.element.put(array, index, part, classes)
+
+    def random(self, rng: Any) -> Any:
+        return tuple(self.element.random(rng) for _ in self.domain)
+
+
+class OracleFifo:
+    """A queue of at most `capacity` elements."""
+
+    def __init__(self, slot: FifoSlot, items: list[Any]) -> None:
+        self.slot, self.items = slot, items
+
+    def push(self, value: Any) -> None:
+        """Append an element."""
+        if len(self.items) >= self.slot.capacity:
+            raise OracleBound(self.slot.capacity.bound)
+        self.items.append(self.slot.element.checked(value))
+
+    def pop(self) -> Any:
+        """Remove and return the oldest element."""
+        if not self.items:
+            raise OracleError("pop of an empty queue")
+        return self.items.pop(0)
+
+    @property
+    def head(self) -> Any:
+        """Return the oldest element."""
+        if not self.items:
+            raise OracleError("head of an empty queue")
+        return self.items[0]
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether there is no element."""
+        return len(self.items) == 0
+
+    def starts_with(self, value: Any) -> bool:
+        """Return whether the oldest element exists and equals the value."""
+        return len(self.items) > 0 and self.items[0] == value
+
+    def clear(self) -> None:
+        """Remove all elements."""
+        del self.items[:]
+
+    def __contains__(self, value: Any) -> bool:
+        return value in self.items
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(list(self.items))
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OracleFifo) and self.items == other.items
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class FifoSlot(Slot):
+    """A queue: a write copies its elements."""
+
+    def __init__(self, element: Slot, capacity: BoundInt) -> None:
+        self.element, self.capacity = element, capacity
+
+    def default(self) -> OracleFifo:
+        return OracleFifo(self, [])
+
+    def checked(self, value: Any) -> OracleFifo:
+        if not isinstance(value, OracleFifo):
+            raise OracleError(f"{value!r} is no queue")
+        if len(value) > self.capacity:
+            raise OracleBound(self.capacity.bound)
+        return OracleFifo(self, [self.element.checked(item) for item in value.items])
+
+    def stored(self, old: OracleFifo, value: OracleFifo) -> OracleFifo:
+        old.items[:] = list(value.items)
+        return old
+
+    def frozen(self, value: Any) -> Any:
+        return tuple(self.element.frozen(item) for item in value)
+
+    def put(self, owner: Any, key: Any, frozen: Any, classes: Mapping[str, Any]) -> None:
+        queue = getattr(owner, key) if isinstance(key, str) else owner[key]
+        for part in frozen:
+            queue.push(self.element.thawed(part, classes))
+
+    def random(self, rng: Any) -> Any:
+        return tuple(self.element.random(rng) for _ in range(rng.randint(0, self.capacity)))
+
+
+class OracleFresh:
+    """A source of ids."""
+
+    def __init__(self, domain: OracleDomain) -> None:
+        self.domain, self.taken = domain, 0
+
+    def take(self) -> int:
+        """Return the next id."""
+        if self.taken >= self.domain.size:
+            raise OracleBound(self.domain.name)
+        self.taken += 1
+        return self.taken - 1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OracleFresh) and self.taken == other.taken
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class FreshSlot(Slot):
+    """A source of ids, which is never assigned."""
+
+    def __init__(self, domain: OracleDomain) -> None:
+        self.domain = domain
+
+    def default(self) -> OracleFresh:
+        return OracleFresh(self.domain)
+
+    def checked(self, value: Any) -> OracleFresh:
+        if not isinstance(value, OracleFresh):
+            raise OracleError(f"{value!r} is no source of ids")
+        return value
+
+    def stored(self, old: OracleFresh, value: OracleFresh) -> OracleFresh:
+        old.taken = value.taken
+        return old
+
+    def frozen(self, value: Any) -> int:
+        return int(value.taken)
+
+    def put(self, owner: Any, key: Any, frozen: Any, classes: Mapping[str, Any]) -> None:
+        source = getattr(owner, key) if isinstance(key, str) else owner[key]
+        for _ in range(frozen):
+            source.take()
+
+    def random(self, rng: Any) -> int:
+        return int(rng.randint(0, self.domain.size))
+
+
+class SwitchedSlot(Slot):
+    """A slot whose flag is off: it keeps its default."""
+
+    is_on = False
+
+    def __init__(self, slot: Slot) -> None:
+        self.slot = slot
+
+    def default(self) -> Any:
+        return self.slot.default()
+
+    def checked(self, value: Any) -> Any:
+        checked = self.slot.checked(value)
+        if self.slot.frozen(checked) != self.slot.frozen(self.slot.default()):
+            raise OracleError(f"{value!r} is not the default, and the flag is off")
+        return checked
+
+    def stored(self, old: Any, value: Any) -> Any:
+        return self.slot.stored(old, value)
+
+    def frozen(self, value: Any) -> Any:
+        return self.slot.frozen(value)
+
+    def thawed(self, frozen: Any, classes: Mapping[str, Any]) -> Any:
+        return self.slot.thawed(frozen, classes)
+
+    def put(self, owner: Any, key: Any, frozen: Any, classes: Mapping[str, Any]) -> None:
+        """It has its default already."""
+
+    def random(self, rng: Any) -> Any:
+        return self.slot.frozen(self.slot.default())
+
+
+def slot_of(element: Any) -> Slot:
+    """Return the slot of a declaration, a domain, an Enum, or a class."""
+    if isinstance(element, Slot):
+        return element
+    if isinstance(element, OracleDomain):
+        return NumberSlot(0, element.size - 1, None)
+    if isinstance(element, type) and issubclass(element, Enum):
+        return ChoiceSlot(element, None)
+    if isinstance(element, type) and hasattr(element, "slots"):
+        return ObjectSlot(element) if issubclass(element, _Mutable) else RecordSlot(element)
+    raise OracleError(f"{element!r} declares nothing")
+
+
+# Classes.
+
+
+def _fields(cls: type) -> dict[str, Slot]:
+    return {name: cls.__dict__[name] for name in inspect.get_annotations(cls) if name in cls.__dict__}
+
+
+def _rest(cls: type, slots: Mapping[str, Slot]) -> dict[str, Any]:
+    left_out = {"__dict__", "__weakref__", *slots}
+    return {name: item for name, item in cls.__dict__.items() if name not in left_out}
+
+
+def _arguments(cls: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, Any]:
+    """Return a value for each field: those given, checked, and the defaults of the others."""
+    names = list(cls.slots)
+    if len(args) > len(names) or set(keywords) - set(names[len(args) :]):
+        raise TypeError(f"{cls.__name__} does not take these arguments")
+    given = {**dict(zip(names, args, strict=False)), **keywords}
+    return {name: slot.checked(given[name]) if name in given else slot.default() for name, slot in cls.slots.items()}
+
+
+class _Record:
+    """What @state and @value classes have in common."""
+
+    slots: dict[str, Slot]
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        self.__dict__.update(_arguments(type(self), args, keywords))
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(self.__dict__[name] == other.__dict__[name] for name in self.slots)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class _Mutable(_Record):
+    is_mutable = True
+    classes: Mapping[str, Any]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        slot = self.slots.get(name)
+        if slot is None:
+            raise AttributeError(name)
+        self.__dict__[name] = slot.stored(self.__dict__[name], slot.checked(value))
+
+
+class _Frozen(_Record):
+    is_mutable = False
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{name} of a frozen record")
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self.__dict__[name] for name in self.slots))
+
+
+def evolve(record: Any, **changes: Any) -> Any:
+    """Return a copy of a frozen record with other values in some fields."""
+    if not isinstance(record, _Frozen):
+        raise TypeError(f"{record!r} is no record")
+    return type(record)(**{**record.__dict__, **changes})
+
+
+def _class_maker(base: type, classes: dict[str, Any]) -> Callable[[type], type]:
+    def make(cls: type) -> type:
+        slots = _fields(cls)
+        made = type(cls.__name__, (base,), {**_rest(cls, slots), "slots": slots, "classes": classes})
+        classes[cls.__name__] = made
+        return made
+
+    return make
+
+
+# Functions.
+
+
+class OracleFunction:
+    """An action or property: its function, its kind, and the tuples of its arguments."""
+
+    def __init__(self, function: Callable[..., Any], kind: str, states: int, by: OracleActor | None = None) -> None:
+        self.function, self.kind, self.by, self.name = function, kind, by, function.__name__
+        code, hints = function.__code__, function.__annotations__
+        names = code.co_varnames[states : code.co_argcount]
+        self.domains = [_values_of(hints[name]) for name in names]
+
+    def __call__(self, *args: Any) -> Any:
+        return self.function(*args)
+
+
+def _values_of(hint: Any) -> list[Any]:
+    if get_origin(hint) is Annotated:
+        return list(get_args(hint)[1])
+    return [False, True] if hint is bool else list(hint)
+
+
+class OracleActor:
+    """An actor; the oracle needs to know only whether it is part of the system."""
+
+    def __init__(self, name: str, *, system: bool = True, of: Any = None) -> None:
+        self.name, self.system, self.of = name, system, of
+
+
+class OracleScenario:
+    """The arguments of a Scenario."""
+
+    def __init__(self, **arguments: Any) -> None:
+        self.state: Any = arguments["state"]
+        self.actions: tuple[OracleFunction, ...] = tuple(arguments["actions"])
+        self.properties: tuple[OracleFunction, ...] = tuple(arguments.get("properties", ()))
+        self.initial: Callable[..., None] = arguments.get("initial", lambda state: None)
+        self.bounds: dict[str, int] = arguments.get("bounds", {})
+        variant: dict[str, Any] = next(iter(arguments.get("variants", {}).values()), {})
+        self.flags: dict[str, Any] = {**arguments.get("flags", {}), **variant}
+        self.deadlock_is_error: bool = arguments.get("deadlock_is_error", False)
+
+
+FAILED_PREMISES: list[list[Any]] = []
+"""While an eventually property is evaluated: where its false premises are noted."""
+
+
+def require(condition: Any) -> None:
+    """Disable the action if the condition is false."""
+    if not condition:
+        raise OracleDisabled
+
+
+def premise(condition: Any) -> None:
+    """Leave out this state if the condition is false."""
+    if condition:
+        return
+    if not FAILED_PREMISES:
+        raise OraclePremise
+    FAILED_PREMISES[-1].append(condition)
+
+
+def _declared(slot: Slot, when: Any) -> Slot:
+    return slot if when is None or when else SwitchedSlot(slot)
+
+
+def _number(least: int, most: int, *, default: int | None = None, when: Any = None) -> Any:
+    bound = most.bound if isinstance(most, BoundInt) else None
+    return _declared(NumberSlot(least, most, default, bound), when)
+
+
+FIELDS: dict[str, Callable[..., Any]] = {
+    "flag": lambda *, default=False, when=None: _declared(FlagSlot(start=default), when),
+    "number": _number,
+    "member": lambda domain, *, default=0, when=None: _declared(NumberSlot(0, domain.size - 1, default), when),
+    "choice": lambda enum, *, default=None, when=None: _declared(ChoiceSlot(enum, default), when),
+    "optional": lambda of, *, when=None: _declared(OptionalSlot(slot_of(of)), when),
+    "subset": lambda domain, *, full=False, when=None: _declared(SubsetSlot(domain, full=full), when),
+    "array": lambda domain, element, *, when=None: _declared(ArraySlot(domain, slot_of(element)), when),
+    "fifo": lambda element, capacity: FifoSlot(slot_of(element), capacity),
+    "fresh": FreshSlot,
+    "nested": slot_of,
+}
+KINDS = {"always": 1, "when_quiescent": 1, "reachable": 1, "eventually": 1, "step": 2}
+"""The kinds of properties, each with the number of states that it takes."""
+
+
+def namespace(bounds: Mapping[str, int], flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the names that a model imports from kwalk, with the oracle's meaning of each.
+
+    Args:
+        bounds: The value of each bound and the size of each domain.
+        flags: The setting of each flag.
+    """
+    classes: dict[str, Any] = {}
+
+    def bound(name: str, about: str = "") -> BoundInt:
+        return BoundInt(bounds.get(name, 1), name)
+
+    def domain(name: str, about: str = "", **_: Any) -> OracleDomain:
+        return OracleDomain(name, bounds.get(name, 1))
+
+    def flag(name: str, about: str = "", **_: Any) -> Any:
+        return flags.get(name, False)
+
+    def declared(kind: str) -> Callable[..., Any]:
+        return lambda **_: lambda function: OracleFunction(function, kind, KINDS[kind])
+
+    def action(*, by: OracleActor, **_: Any) -> Callable[..., Any]:
+        return lambda function: OracleFunction(function, "action", 1, by)
+
+    return {
+        "Abort": OracleAbort, "Actor": OracleActor, "Array": list, "Fifo": list, "Fresh": OracleFresh,
+        "Bound": bound, "Domain": domain, "Flag": flag, "Scenario": OracleScenario, "action": action,
+        "require": require, "premise": premise, "evolve": evolve, "state": _class_maker(_Mutable, classes),
+        "value": _class_maker(_Frozen, classes), **FIELDS, **{kind: declared(kind) for kind in KINDS},
+    }  # fmt: skip

@@ -1,0 +1,243 @@
+"""The run of the fuzzer: random models and snippets in worker processes, and reduced sources of what differs.
+
+Each model and each module of snippets has a seed of its own, so that a run can be continued, and one of them repeated.
+"""
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+
+from attrs import define, evolve, field, frozen
+
+from kwalk.search.analyses.selftest.comparison import Difference, Engines, compare_model, difference_in, refusal_of
+from kwalk.search.analyses.selftest.models import random_model
+from kwalk.search.analyses.selftest.reduction import MOST_TESTS, Reducer
+from kwalk.search.analyses.selftest.snippets import compare_snippets, random_snippets, snippet_difference
+from kwalk.search.base.progress import Progress, Report, silent
+from kwalk.search.base.worker_processes import run_in_processes
+
+SHARE = 8
+SHARES = {
+    0: Engines.KERNEL | Engines.SEARCHES, 2: Engines.KERNEL, 4: Engines.Z3 | Engines.PROOFS, 6: Engines.KERNEL,
+}  # fmt: skip
+"""What is compared besides plain Python and terms, by the seed modulo SHARE: compiling takes most of the time."""
+MODULE = 25
+"""Snippets of a module."""
+BATCH = 40
+"""Tasks of one worker process, whose memory ends with it."""
+REDUCED = 2
+"""How many differences of a kind are reduced."""
+
+
+@frozen(kw_only=True)
+class SelftestOptions:
+    """The options of a run.
+
+    Args:
+        models: The number of random models.
+        snippets: The number of random snippets.
+        seed: The seed of the first model and of the first module of snippets.
+        seconds: The time budget; None for no limit.
+        workers: The number of worker processes.
+        tests: The number of texts that the reduction of a difference tests.
+        report: Receives the progress.
+    """
+
+    models: int = 200
+    snippets: int = 2000
+    seed: int = 0
+    seconds: float | None = None
+    workers: int = 1
+    tests: int = MOST_TESTS
+    report: Report = field(default=silent, repr=False)
+
+
+@frozen
+class SelftestTask:
+    """A model, or a module of snippets (`size` is their number), by its seed."""
+
+    seed: int
+    size: int = 0
+
+    @property
+    def name(self) -> str:
+        """Return its name, for messages and files."""
+        return f"snippets-{self.seed}" if self.size else f"model-{self.seed}"
+
+    @property
+    def engines(self) -> Engines:
+        """Return what a model is compared on besides plain Python and terms."""
+        if self.size or self.seed % SHARE not in SHARES:
+            return Engines.NONE
+        return SHARES[self.seed % SHARE]
+
+    def source(self) -> str:
+        """Return the text of its module."""
+        return random_snippets(self.seed, self.size) if self.size else random_model(self.seed)
+
+
+@frozen
+class FoundDifference:
+    """A difference between kwalk and the oracle."""
+
+    task: SelftestTask
+    kind: str
+    text: str
+    source: str = field(repr=False)
+    """The text of a module that shows it; reduced, if `is_reduced`."""
+    is_reduced: bool = False
+
+
+@frozen
+class TaskReport:
+    """What one task has compared."""
+
+    states: int = 0
+    is_complete: bool = False
+    accepted: int = 0
+    refusals: Counter[str] = field(factory=Counter)
+    differences: tuple[FoundDifference, ...] = ()
+
+
+@define
+class SelftestResult:
+    """The counts of a run."""
+
+    models: int = 0
+    complete: int = 0
+    """Models whose reachable states the oracle has exhausted."""
+    with_kernel: int = 0
+    with_z3: int = 0
+    states: int = 0
+    snippets: int = 0
+    accepted: int = 0
+    """Snippets that the lifter accepts."""
+    refusals: Counter[str] = field(factory=Counter)
+    """How many snippets the lifter refuses, by the kind of the refusal."""
+    refused_models: Counter[str] = field(factory=Counter)
+    """How many models meet a refusal that the language's reference announces."""
+    differences: list[FoundDifference] = field(factory=list)
+    next_seed: int = 0
+    """The seed with which a run continues after this one."""
+    seconds: float = 0.0
+
+    def add(self, task: SelftestTask, report: TaskReport) -> None:
+        """Add what a task has compared."""
+        self.differences += report.differences
+        if task.size:
+            self.snippets += task.size
+            self.accepted += report.accepted
+            self.refusals.update(report.refusals)
+            return
+        self.models += 1
+        self.refused_models.update(report.refusals)
+        self.complete += report.is_complete
+        self.states += report.states
+        self.with_kernel += Engines.KERNEL in task.engines
+        self.with_z3 += Engines.Z3 in task.engines
+
+
+def run_task(task: SelftestTask) -> TaskReport:
+    """Compare one model, or the snippets of one module."""
+    source = task.source()
+    if task.size:
+        found = compare_snippets(source, task.seed)
+        differences = tuple(FoundDifference(task, one.kind, one.text, source) for _, one in found.differences)
+        return TaskReport(accepted=found.accepted, refusals=found.refusals, differences=differences)
+    try:
+        report = compare_model(source, task.seed, task.engines)
+    except Difference as one:
+        return TaskReport(differences=(FoundDifference(task, one.kind, one.text, source),))
+    except Exception as error:
+        kind = f"crash: {type(error).__name__}: {refusal_of(error)}"
+        return TaskReport(differences=(FoundDifference(task, kind, str(error), source),))
+    refusals = Counter([report.refusal] if report.refusal else [])
+    return TaskReport(report.states, report.is_complete, refusals=refusals)
+
+
+def tasks_of(options: SelftestOptions) -> list[SelftestTask]:
+    """Return the models and modules of snippets of a run, so mixed that both end at the same time."""
+    models = [SelftestTask(options.seed + number) for number in range(options.models)]
+    modules = [SelftestTask(options.seed + number, MODULE) for number in range(-(-options.snippets // MODULE))]
+    longer, shorter = (models, modules) if len(models) >= len(modules) else (modules, models)
+    places = [((number + 0.5) / max(1, len(longer)), task) for number, task in enumerate(longer)]
+    places += [((number + 0.5) / max(1, len(shorter)), task) for number, task in enumerate(shorter)]
+    return [task for _, task in sorted(places, key=lambda place: place[0])]
+
+
+def selftest(options: SelftestOptions) -> SelftestResult:
+    """Compare kwalk with the oracle on random models and snippets; reduce what differs.
+
+    Ctrl-C and a spent time budget end the run with what was compared so far.
+    """
+    began, tasks = time.monotonic(), tasks_of(options)
+    result, done = SelftestResult(), set[SelftestTask]()
+    try:
+        for task, report in _reports(tasks, options, began):
+            result.add(task, report)
+            done.add(task)
+            options.report(_progress(result, len(done), len(tasks), time.monotonic() - began))
+            if options.seconds is not None and time.monotonic() - began >= options.seconds:
+                break
+    except KeyboardInterrupt:
+        pass
+    left = min((task.seed for task in tasks if task not in done), default=None)
+    result.next_seed = max((task.seed + 1 for task in tasks), default=options.seed) if left is None else left
+    result.differences = list(_reduced(result.differences, options))
+    result.seconds = time.monotonic() - began
+    return result
+
+
+def _reports(
+    tasks: Sequence[SelftestTask], options: SelftestOptions, began: float
+) -> Iterator[tuple[SelftestTask, TaskReport]]:
+    """Yield the report of each task; a small run needs no processes."""
+    if options.workers == 1 and len(tasks) <= 4 * BATCH:
+        yield from ((task, run_task(task)) for task in tasks)
+        return
+    rest = iter(tasks)
+    batches = iter(lambda: list(islice(rest, BATCH)), [])
+    yield from run_in_processes(
+        batches, run_task, workers=options.workers, name=lambda task: task.name, report=lambda running: None
+    )
+
+
+def _progress(result: SelftestResult, done: int, total: int, seconds: float) -> Progress:
+    note = f"{result.models:,} models, {result.snippets:,} snippets, {len(result.differences)} differences"
+    left = seconds / done * (total - done) if done else None
+    return Progress("selftest", result.models + result.snippets, "models and snippets", seconds, left=left, note=note)
+
+
+# Reduction.
+
+
+def _reduced(differences: Iterable[FoundDifference], options: SelftestOptions) -> Iterator[FoundDifference]:
+    """Yield the differences, the first of each kind with a reduced source."""
+    seen: Counter[str] = Counter()
+    for one in differences:
+        seen[one.kind] += 1
+        yield reduced_difference(one, options.tests) if seen[one.kind] <= REDUCED else one
+
+
+def reduced_difference(one: FoundDifference, tests: int = MOST_TESTS) -> FoundDifference:
+    """Return a difference with the smallest source found that shows one of the same kind."""
+    find = partial(_difference_of, one.task)
+
+    def remains(source: str) -> bool:
+        found = find(source)
+        return found is not None and found.kind == one.kind
+
+    source = Reducer(one.source, remains, tests, constants=not one.kind.startswith("refused")).run()
+    found = find(source)
+    if found is None or found.kind != one.kind:
+        return one
+    return evolve(one, source=source, text=found.text, is_reduced=True)
+
+
+def _difference_of(task: SelftestTask, source: str) -> Difference | None:
+    if task.size:
+        return snippet_difference(source, task.seed)
+    return difference_in(source, task.seed, task.engines)

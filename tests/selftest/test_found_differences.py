@@ -1,0 +1,92 @@
+"""What the fuzzer has found, reduced by hand: each is refused, or means what it means in CPython."""
+from __future__ import annotations
+
+import pytest
+
+from kwalk.model.language import Model
+from kwalk.search.analyses.selftest.comparison import difference_in, imported
+from kwalk.search.analyses.selftest.selftest import Engines
+from kwalk.search.analyses.selftest.snippets import compare_snippets
+
+MODEL = """
+from enum import Enum
+from typing import Annotated
+from kwalk import (
+    Abort, Actor, Array, Bound, Domain, Fifo, Flag, Scenario, action, always, array, choice, fifo, flag, number,
+    optional, require, state,
+)
+SYSTEM = Actor("system")
+ITEMS, CAP, LIM = Domain("items"), Bound("cap"), Bound("lim")
+MODE = Flag("mode", settings=("old", "new"))
+Item = Annotated[int, ITEMS]
+
+
+class Light(Enum):
+    RED = "red"
+    GREEN = "green"
+
+
+@state
+class S:
+    n: int = number(0, 3)
+    b: bool = flag()
+    o: int | None = optional(ITEMS)
+    e: Light = choice(Light)
+    a: Array[int] = array(ITEMS, ITEMS)
+    q: Fifo[int] = fifo(ITEMS, CAP)
+
+
+@action(by=SYSTEM)
+def idle(s: S) -> None:
+    pass
+
+
+@action(by=SYSTEM)
+def snippet(s: S, d: Item) -> None:
+    BODY
+
+
+SCENARIO = Scenario(
+    name="snippet", story="A snippet.", state=S, actions=(idle, snippet),
+    bounds={"items": 3, "cap": 2, "lim": 2}, flags={"mode": "old"},
+)
+"""
+FOUND = {
+    "a loop over an array reads what it has written": "for i in s.a:\n        s.a[d], s.a[0] = i, s.a[d]",
+    "enumerate reads them, too": "for n, i in enumerate(s.a):\n        s.a[2] = n; s.n = i",
+    "next does not test what follows the item that it finds": "s.n = next((n for n in ITEMS if s.a[2 * n] >= 0), 0)",
+    "any does not either": "s.b = any(n == 0 for n in ITEMS if s.a[2 * n] >= 0)",
+    "an inner iterable exists only where its outer tests are true":
+        "s.b = any(m for n in ITEMS if s.n == 3 for m in (s.a[2 * n], s.a[n]))",
+    "a queue as a guard": "require(s.q)",
+    "a queue as a condition": "if s.q:\n        s.n = 1",
+    "a queue among any": "s.b = any((s.q, s.b))",
+    "an empty list as a condition": "if []:\n        s.n = 1",
+    "abs of None": "s.n = abs(s.o)",
+    "a number compared with an Enum member": "s.b = s.n < s.e",
+    "a bound that is stored": "s.n = LIM",
+    "a name that one branch assigns": "if s.b:\n        v = 1\n    s.n = v",
+    "an index outside of a tuple": "s.n = (1, 2)[5]",
+    "a negative index into a tuple": "s.n = (1, 2)[s.n - 1]",
+    "a list without elements that is stored in an array": "s.a = []",
+    "a start of enumerate that is no number": "for n, i in enumerate(s.a, s):\n        s.n = i",
+    "a flag with settings as a condition": "s.n = 1 if MODE else 0",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", FOUND)
+def test_what_was_found_is_refused_or_means_what_cpython_does(what):
+    assert compare_snippets(MODEL.replace("BODY", FOUND[what]), 5).differences == ()
+
+
+def test_the_model_without_these_constructs_agrees():
+    assert compare_snippets(MODEL.replace("BODY", "s.n = (s.n + 1) % 4"), 5).accepted == 1
+    assert difference_in(MODEL.replace("BODY", "s.n = (s.n + 1) % 4"), 5, Engines.NONE) is None
+
+
+def test_numbers_between_none_and_the_least_value_of_an_optional_are_none():
+    """Random vectors have them, as a leaf has one range of numbers."""
+    with imported(MODEL.replace("optional(ITEMS)", "optional(number(2, 3))").replace("BODY", "s.o = 2")) as module:
+        model = Model(module.SCENARIO)
+    assert model.canonical((0, 0, 1, 0, 0, 0, 0, 0, 0, 0)) == (0, 0, -1, 0, 0, 0, 0, 0, 0, 0)
+    assert model.canonical((0, 0, 2, 0, 0, 0, 0, 0, 0, 0)) == (0, 0, 2, 0, 0, 0, 0, 0, 0, 0)

@@ -1,0 +1,192 @@
+"""The fuzzer of the language: its oracle, its comparison on models and snippets, its reduction and its command."""
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from kwalk.model.language import Model
+from kwalk.model.language.lift import calls
+from kwalk.search.analyses.selftest.comparison import Engines, compare_model, difference_in, imported
+from kwalk.search.analyses.selftest.models import random_model
+from kwalk.search.analyses.selftest.oracle import Oracle, explore
+from kwalk.search.analyses.selftest.reduction import Reducer
+from kwalk.search.analyses.selftest.selftest import SelftestOptions, SelftestTask, run_task, selftest, tasks_of
+from kwalk.search.analyses.selftest.snippets import compare_snippets, random_snippets
+from kwalk.search.exhaustive.search import exhaust
+
+FIRST = 200
+"""The seed of the first model of the short run; see also `test_planted_mistakes`."""
+SIZES = ("shelves", "badges", "limit", "belt")
+HEADER = """
+from enum import Enum
+from typing import Annotated
+from kwalk import (
+    Abort, Actor, Array, Bound, Domain, Fifo, Flag, Fresh, Scenario, action, always, array, choice, eventually, evolve,
+    fifo, flag, fresh, member, nested, number, optional, premise, reachable, require, state, step, subset, value,
+)
+SYSTEM, CLIENT = Actor("system"), Actor("client", system=False)
+ITEMS = Domain("items")
+"""
+
+
+def depot() -> str:
+    """The model of the language's reference, as small as possible, with the name that the oracle looks for."""
+    page = Path("docs/reference/language.md").read_text(encoding="utf-8")
+    text = "\n".join(re.findall(r"```python\n# depot.py\n(.*?)```", page, re.DOTALL))
+    bounds = 'bounds={"shelves": 2, "badges": 2, "limit": 2, "belt": 2}'
+    small = text.replace(bounds, f"bounds={dict.fromkeys(SIZES, 1)}")
+    assert small != text
+    return small.replace("\nDEPOT = Scenario(", "\nSCENARIO = Scenario(")
+
+
+def toggle(fair: bool) -> str:
+    """A light that a client toggles, and a finish that the system can or cannot always take."""
+    guard = "pass" if fair else "require(s.light)"
+    return f"""{HEADER}
+@state
+class S:
+    light: bool = flag()
+    done: bool = flag()
+
+
+@action(by=CLIENT)
+def toggle(s: S) -> None:
+    require(not s.done)
+    s.light = not s.light
+
+
+@action(by=SYSTEM)
+def finish(s: S) -> None:
+    {guard}
+    require(not s.done)
+    s.done = True
+
+
+@eventually()
+def is_done(s: S) -> bool:
+    return s.done
+
+
+SCENARIO = Scenario(name="toggle", story="A toggle.", state=S, actions=(toggle, finish), properties=(is_done,))
+"""
+
+
+def test_sixty_random_models_mean_the_same_in_every_engine():
+    reports = [run_task(SelftestTask(seed)) for seed in range(FIRST, FIRST + 60)]
+    assert [one for report in reports for one in report.differences] == []
+    assert sum(report.states for report in reports) > 500
+    assert sum(report.is_complete for report in reports) > 40
+
+
+def test_random_models_use_every_construct_of_the_reference():
+    text = "\n".join(random_model(seed) for seed in range(150))
+    wanted = (
+        "flag(", "number(", "member(", "choice(", "optional(", "subset(", "array(", "fifo(", "fresh(", "nested(",
+        "when=", "for ", "break", "continue", "enumerate(", "zip(", "reversed(", "sorted(", "try:", "except ", "raise ",
+        "return", "assert ", "require(", "premise(", "evolve(", ".push(", ".pop(", ".clear(", ".take(", ".head",
+        ".starts_with(", ".is_empty", ".taken", " in ", " not in ", " is None", " | ", " & ", " ^ ", " // ", " % ",
+        "abs(", "min(", "max(", "sum(", "any(", "all(", "len(", "next(", "default=", "elif ", "else:", "initial=begin",
+        "@when_quiescent", "@eventually", "@reachable", "@step", "@always", "system=False", "array(DA, array(", "bool(",
+        "int(", "+=", "|=",
+    )  # fmt: skip
+    assert [word for word in wanted if word not in text] == []
+
+
+def test_the_text_of_a_model_depends_on_its_seed_only():
+    assert random_model(7) == random_model(7) != random_model(8)
+    assert random_snippets(7, 5) == random_snippets(7, 5) != random_snippets(8, 5)
+
+
+def test_the_oracle_finds_what_exhaustive_search_finds_in_the_model_of_the_reference():
+    source = depot()
+    found = explore(Oracle(source), 100_000)
+    with imported(source) as module:
+        verdict = exhaust(Model(module.SCENARIO), keep_going=True)
+    assert found.is_complete and not found.has_error
+    assert (len(found.states), max(found.depths), len(found.quiescent)) == (
+        verdict.distinct_states, verdict.depth, verdict.quiescent_states,
+    )  # fmt: skip
+    assert found.bounds_hit == {name: count for name, count in verdict.bounds_hit.items() if count}
+
+
+@pytest.mark.parametrize("fair", [True, False])
+def test_the_oracle_has_weak_fairness(fair):
+    """A finish that is enabled all the time is taken at last; one that is enabled now and then may never be."""
+    found = explore(Oracle(toggle(fair)), 100)
+    assert bool(found.first) is not fair
+    compare_model(toggle(fair), 0, Engines.KERNEL | Engines.SEARCHES)
+
+
+def test_a_refusal_has_a_kind_and_what_is_accepted_is_compared():
+    source = f"""{HEADER}
+@state
+class S:
+    count: int = number(0, 3)
+
+
+@action(by=SYSTEM)
+def idle(s: S) -> None:
+    pass
+
+
+@action(by=SYSTEM)
+def accepted(s: S) -> None:
+    s.count = (s.count + 1) % 4
+
+
+@action(by=SYSTEM)
+def refused(s: S) -> None:
+    while s.count > 0:
+        s.count -= 1
+
+
+SCENARIO = Scenario(name="two", story="Two.", state=S, actions=(idle, accepted, refused))
+"""
+    report = compare_snippets(source, 0)
+    assert (report.accepted, report.refusals, report.differences) == (1, Counter({"the statement While": 1}), ())
+
+
+def test_five_hundred_random_snippets_mean_what_cpython_does():
+    reports = [run_task(SelftestTask(seed, 25)) for seed in range(FIRST, FIRST + 20)]
+    assert sum(report.accepted for report in reports) >= 80
+    assert [one for report in reports for one in report.differences] == []
+
+
+def test_tasks_have_seeds_in_order_so_that_a_run_can_be_continued():
+    tasks = tasks_of(SelftestOptions(models=4, snippets=50, seed=9))
+    assert [task.seed for task in tasks if not task.size] == [9, 10, 11, 12]
+    assert [task.seed for task in tasks if task.size] == [9, 10]
+    assert selftest(SelftestOptions(models=1, snippets=0, seed=FIRST + 1)).next_seed == FIRST + 2
+
+
+def test_the_reduction_keeps_only_what_a_test_needs():
+    source = "A = 1\nB = (f, g)\ndef f(x):\n    if x:\n        y = (x + 1) * 7\n    return 3\ndef g():\n    pass\n"
+    reduced = Reducer(source, lambda text: "* 7" in text or "* 6" in text).run()
+    assert len(reduced) < 40
+    assert "def g" not in reduced
+
+
+def test_a_difference_is_reduced_and_written_to_a_file_with_the_command_that_finds_it(tmp_path, monkeypatch, kwalk):
+    monkeypatch.setitem(calls.BUILTINS, min, calls.BUILTINS[max])
+    ended = kwalk("selftest", "--models", 8, "--snippets", 0, "--seed", FIRST, "--out", tmp_path)
+    files = sorted((tmp_path / "selftest").glob("model-*.py"))
+    assert ended.code == 70
+    assert f"{len(files)} differences" in ended.out
+    text = files[0].read_text(encoding="utf-8")
+    seed = int(re.search(r"# kwalk selftest --seed (\d+) --models 1 --snippets 0", text)[1])
+    assert len(text) < len(random_model(seed))
+    assert difference_in(text, seed, SelftestTask(seed).engines) is not None
+    monkeypatch.undo()
+    assert difference_in(text, seed, SelftestTask(seed).engines) is None
+
+
+def test_a_run_without_differences_ends_with_its_counts(tmp_path, kwalk):
+    ended = kwalk("selftest", "--models", 3, "--snippets", 0, "--seed", FIRST + 1, "--out", tmp_path, "--json")
+    assert ended.code == 0
+    assert ended.object["models"] == 3
+    assert ended.object["differences"] == []
+    assert ended.object["next_seed"] == FIRST + 4
+    assert ended.object["command"] == f"kwalk selftest --models 3 --snippets 0 --seed {FIRST + 1}"
