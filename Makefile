@@ -74,7 +74,7 @@ docs: setup ## build the documentation in build/docs; every warning is an error
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -b html docs build/docs
 	@echo "build/docs/index.html"
 
-bench: setup ## kwalk beside other model checkers, in ten minutes (ARGS="--works search --tools kwalk C" for less)
+bench: setup ## kwalk beside other model checkers, in twenty minutes (ARGS="--works search --tools kwalk C" for less)
 	@$(BIN)/python -m bench $(ARGS)
 
 lock: setup ## resolve the dependencies again and write the lock files

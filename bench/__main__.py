@@ -1,7 +1,7 @@
 """`python -m bench`: kwalk and other model checkers on the same reference model, side by side in one run.
 
 Every complete search must count the same states, or the bench fails. What this machine lacks is left out by name.
-Without options it takes some ten minutes; `--works search --tools kwalk C Stateright SPIN` takes about one.
+Without options it takes some twenty minutes; `--works search --tools kwalk C Stateright SPIN` takes about one.
 """
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import os
 import sys
 from pathlib import Path
 
+from bench import ports
 from bench.reference import SIZES, WORKS, Plan
 from bench.rounds import Contest, Series, WrongCount
 from bench.table import document, machine
@@ -29,10 +30,11 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         for number in range(options.runs):
             contest.round(number)
+        apart = [*ports.lines(options.runs, options.seconds, _report)] if "ports" in options.works else []
     except WrongCount as wrong:
         print(f"Wrong count: {wrong} Its speed means nothing; see bench/peers/README.md.", file=sys.stderr)
         return 1
-    lines = [*heading, *document(contest, absent)]
+    lines = [*heading, *document(contest, absent), "", *apart]
     print("\n".join(lines))
     if options.out:
         _write(options.out, lines)

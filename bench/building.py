@@ -69,14 +69,19 @@ def pan(bounds: Bounds, invariant: str | None = None) -> Path:
 
 def tlc(bounds: Bounds, invariant: str | None = None) -> tuple[list[str], Path]:
     """The start of a command that runs TLC, and the specification to name at its end, with its configuration."""
-    java, jar = _program("java"), tla2tools()
     folder = BUILT / f"tlc-{bounds}-{invariant or 'unchecked'}"
     folder.mkdir(parents=True, exist_ok=True)
     specification = Path(shutil.copy(PEERS / "tla" / "TopicIdCore.tla", folder))
     checked = f"INVARIANT {invariant}\n" if invariant else ""
     specification.with_suffix(".cfg").write_text(TLC_CONFIGURATION.format(*bounds.words) + checked)
+    return tlc_machine(), specification
+
+
+def tlc_machine() -> list[str]:
+    """The start of a command that runs TLC, without a specification."""
+    java, jar = _program("java"), tla2tools()
     machine = ["-XX:+UseParallelGC", "-Xmx3g", "-XX:MaxDirectMemorySize=2g"]
-    return [java, *machine, "-cp", str(jar), "tlc2.TLC", "-metadir", "states"], specification
+    return [java, *machine, "-cp", str(jar), "tlc2.TLC", "-metadir", "states"]
 
 
 def tla2tools() -> Path:

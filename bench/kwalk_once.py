@@ -6,11 +6,12 @@ second time on, and the loops are loaded by a short run before.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from attrs import asdict
 
 from bench.reference import DEPTH, SCENARIO, Bounds
-from kwalk.model.language import Model
+from kwalk.model.language import Model, PropertyInstance
 from kwalk.model.language.registry import find_scenario
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import fast_kernel_for
@@ -21,10 +22,12 @@ WARMING = 0.01
 """Seconds of the short run before."""
 
 
-def searched(model: Model, kernel: Kernel, workers: int) -> str:
-    """A complete search with all properties checked, as words."""
-    exhaust(model, kernel=kernel, keep_going=True, workers=workers, seconds=WARMING)
-    verdict = exhaust(model, kernel=kernel, keep_going=True, workers=workers)
+def searched(
+    model: Model, kernel: Kernel, workers: int, properties: Sequence[PropertyInstance] | None = None
+) -> str:
+    """A complete search with these properties checked (None: all), as words."""
+    exhaust(model, kernel=kernel, properties=properties, keep_going=True, workers=workers, seconds=WARMING)
+    verdict = exhaust(model, kernel=kernel, properties=properties, keep_going=True, workers=workers)
     if not verdict.seconds:
         raise SystemExit("The search took no time at all: ask for a larger size.")
     rate = (verdict.distinct_states or 0) / verdict.seconds
