@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from kwalk.model.language import LiftError
+from kwalk.model.language import LiftError, Model, Scenario
 from kwalk.model.language.lift import lift
 from kwalk.search.kernel.compile.compiler import fast_kernel_for
 from kwalk.search.kernel.differential import disagreements, random_states
@@ -273,6 +273,22 @@ def test_a_property_that_returns(case, states, tmp_path):
 @pytest.mark.parametrize("method", ["__bool__", "__eq__", "__len__", "__attrs_post_init__", "__getattr__", "__init__"])
 @pytest.mark.parametrize("kind", ["state", "value"])
 def test_a_class_with_a_special_method_is_refused(kind, method, tmp_path):
-    text = f"@{kind}\nclass Odd:\n    n: int = number(0, 2)\n\n    def {method}(self, *more):\n        return True\n"
+    text = f"@{kind}\nclass Odd:\n    n: int = number(0, 2)\n\n    def {method}(self, *more):\n        pass\n"
     with pytest.raises(LiftError, match=f"Odd has a method {method}, which Python calls by itself"):
         written(tmp_path, text)
+
+
+def test_a_declaration_names_a_bound_plus_one(tmp_path):
+    text = (
+        "@state\nclass Jar:\n    n: int = number(0, LIM + 1, default=LIM)\n    q: Fifo[int] = fifo(CELLS, ROOM - 1)\n\n\n"
+        "@action(by=ANY)\ndef fill(jar: Jar) -> None:\n    jar.n += 1\n\n\n"
+        "@action(by=ANY)\ndef put(jar: Jar) -> None:\n    jar.q.push(0)\n\n\n"
+    )
+    module = written(tmp_path, text)
+    scenario = Scenario("jar", "", module.Jar, [module.fill, module.put], [], bounds={"lim": 2, "room": 2, "cells": 2})
+    model = Model(scenario)
+    assert model.initial == ((2, 0, 0),)
+    states = [(n, full, 0) for n in range(4) for full in range(2)]
+    assert_agreement(model, states)
+    assert model.attempt(model.instance("fill()"), (3, 0, 0)).bound == "lim"
+    assert model.attempt(model.instance("put()"), (3, 1, 0)).bound == "room"
