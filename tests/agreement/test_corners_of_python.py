@@ -273,7 +273,7 @@ def test_a_property_that_returns(case, states, tmp_path):
 @pytest.mark.parametrize("method", ["__bool__", "__eq__", "__len__", "__attrs_post_init__", "__getattr__", "__init__"])
 @pytest.mark.parametrize("kind", ["state", "value"])
 def test_a_class_with_a_special_method_is_refused(kind, method, tmp_path):
-    text = f"@{kind}\nclass Odd:\n    n: int = number(0, 2)\n\n    def {method}(self, *more):\n        pass\n"
+    text = f"@{kind}\nclass Odd:\n    n: int = number(0, 2)\n    def {method}(self, *more):\n        pass\n"
     with pytest.raises(LiftError, match=f"Odd has a method {method}, which Python calls by itself"):
         written(tmp_path, text)
 
@@ -285,7 +285,8 @@ def test_a_declaration_names_a_bound_plus_one(tmp_path):
         "@action(by=ANY)\ndef put(jar: Jar) -> None:\n    jar.q.push(0)\n\n\n"
     )
     module = written(tmp_path, text)
-    scenario = Scenario("jar", "", module.Jar, [module.fill, module.put], [], bounds={"lim": 2, "room": 2, "cells": 2})
+    sizes = {"lim": 2, "room": 2, "cells": 2}
+    scenario = Scenario("jar", "", module.Jar, [module.fill, module.put], [], bounds=sizes)
     model = Model(scenario)
     assert model.initial == ((2, 0, 0),)
     states = [(n, full, 0) for n in range(4) for full in range(2)]
