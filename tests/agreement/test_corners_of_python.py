@@ -280,7 +280,8 @@ def test_a_class_with_a_special_method_is_refused(kind, method, tmp_path):
 
 def test_a_declaration_names_a_bound_plus_one(tmp_path):
     text = (
-        "@state\nclass Jar:\n    n: int = number(0, LIM + 1, default=LIM)\n    q: Fifo[int] = fifo(CELLS, ROOM - 1)\n\n\n"
+        "@state\nclass Jar:\n    n: int = number(0, LIM + 1, default=LIM)\n"
+        "    q: Fifo[int] = fifo(CELLS, ROOM - 1)\n\n\n"
         "@action(by=ANY)\ndef fill(jar: Jar) -> None:\n    jar.n += 1\n\n\n"
         "@action(by=ANY)\ndef put(jar: Jar) -> None:\n    jar.q.push(0)\n\n\n"
     )
