@@ -56,7 +56,9 @@ class Engines(Flag):
     KERNEL = auto()
     """The values of machine code."""
     SEARCHES = auto()
-    """Exhaustive search on one thread, on two and with reduction; random walks and minimization. It needs KERNEL."""
+    """Exhaustive search on one thread and on two; random walks and minimization. It needs KERNEL."""
+    REDUCTION = auto()
+    """Exhaustive search with partial-order reduction, whose analysis takes longest. It needs KERNEL."""
     Z3 = auto()
     """The values of terms in Z3."""
     PROOFS = auto()
@@ -181,7 +183,7 @@ class ModelComparison:
         sample = [found.states[0], *rng.sample(reached, min(COMPARED, len(reached))), *others]
         self._compare_executions([self.vector(state) for state in sample], engines)
         if Engines.SEARCHES in engines and found.is_complete:
-            self._compare_searches(found)
+            self._compare_searches(found, engines)
         if Engines.PROOFS in engines and found.is_complete:
             self._compare_proof(found)
         return ModelReport(len(found.steps), found.is_complete, found.has_error, len(found.first))
@@ -302,14 +304,15 @@ class ModelComparison:
 
     # Searches.
 
-    def _compare_searches(self, found: Exploration) -> None:
+    def _compare_searches(self, found: Exploration, engines: Engines) -> None:
         from kwalk.search.exhaustive.search import exhaust
         from kwalk.search.simulation.walk import walk
 
         model, kernel = self.model, self.kernel
-        for name, options in (
-            ("exhaust", {}), ("exhaust on two threads", {"workers": 2}), ("exhaust with reduction", {"reduce": True})
-        ):  # fmt: skip
+        runs: dict[str, dict[str, Any]] = {"exhaust": {}, "exhaust on two threads": {"workers": 2}}
+        if Engines.REDUCTION in engines:
+            runs["exhaust with reduction"] = {"reduce": True}
+        for name, options in runs.items():
             verdict = self._verdict(name, found, lambda o=options: exhaust(model, kernel=kernel, keep_going=True, **o))  # type: ignore[misc]
             if verdict is not None:
                 self._compare_exhaustive(name, verdict, found, is_reduced="reduce" in options)

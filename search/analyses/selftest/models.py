@@ -2,7 +2,10 @@
 from __future__ import annotations
 
 import random
+import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import count
 
 from kwalk.search.analyses.selftest.expressions import Expressions, GenerationScope
 from kwalk.search.analyses.selftest.schema import (
@@ -35,12 +38,13 @@ MOST_INSTANCES = 6
 
 def random_model(seed: int) -> str:
     """Return the text of the model of a seed."""
-    return _ModelText(seed).text()
-
-
-def random_schema(seed: int) -> SchemaText:
-    """Return the declarations of the model of a seed."""
-    return _ModelText(seed).schema
+    for attempt in count():
+        text = _ModelText(seed, attempt).text()
+        with suppress(SyntaxError), warnings.catch_warnings():  # Python limits how deep blocks are nested
+            warnings.simplefilter("ignore")
+            compile(text, f"model {seed}", "exec")
+            return text
+    raise AssertionError("count() does not end")
 
 
 def declarations(schema: SchemaText, rng: random.Random, risk: float) -> Iterator[str]:
@@ -86,8 +90,8 @@ def _class(cls: ClassType, schema: SchemaText, rng: random.Random, risk: float) 
 
 
 class _ModelText:
-    def __init__(self, seed: int) -> None:
-        self.seed, self.rng = seed, random.Random(seed)
+    def __init__(self, seed: int, attempt: int = 0) -> None:
+        self.seed, self.rng = seed, random.Random(f"{seed} {attempt}" if attempt else seed)
         self.schema = SchemaMaker(self.rng, rich=self.rng.random() < 0.15).schema()
         self.risk = self.rng.choice(RISKS)
         self.readers: list[tuple[str, GeneratedType]] = []

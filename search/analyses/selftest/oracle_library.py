@@ -668,7 +668,12 @@ def premise(condition: Any) -> None:
 
 
 def _declared(slot: Slot, when: Any) -> Slot:
-    return slot if when is None or when else SwitchedSlot(slot)
+    return slot if when is None or when else _switched_off(slot)
+
+
+def _switched_off(slot: Slot) -> Slot:
+    """Return the slot that keeps its default; so do the elements of an array."""
+    return SwitchedSlot(ArraySlot(slot.domain, _switched_off(slot.element)) if isinstance(slot, ArraySlot) else slot)
 
 
 def _number(least: int, most: int, *, default: int | None = None, when: Any = None) -> Any:

@@ -63,6 +63,8 @@ class ArrayType:
     domain: str
     size: int
     element: GeneratedType
+    declaration: str
+    """That of its elements: only objects of one kind are stored in place of each other."""
 
 
 @frozen
@@ -70,6 +72,8 @@ class FifoType:
     """A queue."""
 
     element: GeneratedType
+    declaration: str
+    """That of its elements."""
 
 
 @frozen
@@ -272,7 +276,8 @@ class SchemaMaker:
     def _array(self, name: str) -> FieldText:
         domain, size = self._domain()
         annotation, call, element = self._element(deep=True)
-        made = FieldText(name, f"Array[{annotation}]", f"array({domain}, {call})", ArrayType(domain, size, element))
+        kind = ArrayType(domain, size, element, call)
+        made = FieldText(name, f"Array[{annotation}]", f"array({domain}, {call})", kind)
         return self._when(name, made.annotation, made.declaration, made.type) if _is_plain(element) else made
 
     def _element(self, *, deep: bool) -> tuple[str, str, GeneratedType]:
@@ -290,12 +295,12 @@ class SchemaMaker:
             options += [(cls.name, cls.name, cls) for cls in self.made.parts]
             options += [(f"{cls.name} | None", f"optional({cls.name})", OptType(cls)) for cls in self.made.records]
             annotation, call, element = self._element(deep=False)
-            options.append((f"Array[{annotation}]", f"array({domain}, {call})", ArrayType(domain, size, element)))
+            options.append((f"Array[{annotation}]", f"array({domain}, {call})", ArrayType(domain, size, element, call)))
         return rng.choice(options)
 
     def _fifo(self, name: str) -> FieldText:
         annotation, call, element = self._element(deep=False)
-        return FieldText(name, f"Fifo[{annotation}]", f"fifo({call}, CAP)", FifoType(element))
+        return FieldText(name, f"Fifo[{annotation}]", f"fifo({call}, CAP)", FifoType(element, call))
 
     def _fresh(self, name: str) -> FieldText:
         domain, size = self._domain()

@@ -19,11 +19,12 @@ from kwalk.search.analyses.selftest.snippets import compare_snippets, random_sni
 from kwalk.search.base.progress import Progress, Report, silent
 from kwalk.search.base.worker_processes import run_in_processes
 
-SHARE = 8
 SHARES = {
-    0: Engines.KERNEL | Engines.SEARCHES, 2: Engines.KERNEL, 4: Engines.Z3 | Engines.PROOFS, 6: Engines.KERNEL,
+    2: Engines.KERNEL, 8: Engines.SEARCHES, 24: Engines.REDUCTION,
 }  # fmt: skip
-"""What is compared besides plain Python and terms, by the seed modulo SHARE: compiling takes most of the time."""
+"""What is compared besides plain Python and terms, in one of how many models, by their seeds; see also `Z3_SHARE`."""
+Z3_SHARE = 8
+"""In one of so many models Z3's values and proofs are compared in place of machine code."""
 MODULE = 25
 """Snippets of a module."""
 BATCH = 40
@@ -70,9 +71,12 @@ class SelftestTask:
     @property
     def engines(self) -> Engines:
         """Return what a model is compared on besides plain Python and terms."""
-        if self.size or self.seed % SHARE not in SHARES:
-            return Engines.NONE
-        return SHARES[self.seed % SHARE]
+        chosen = Engines.NONE
+        if self.seed % Z3_SHARE == Z3_SHARE // 2:
+            return Engines.Z3 | Engines.PROOFS
+        for share, engine in SHARES.items():
+            chosen |= engine if self.seed % share == 0 else Engines.NONE
+        return chosen
 
     def source(self) -> str:
         """Return the text of its module."""
