@@ -43,7 +43,7 @@ class Statements:
     def __init__(self, rng: random.Random, scope: GenerationScope, writers: tuple[str, ...] = ()) -> None:
         self.rng, self.scope, self.writers = rng, scope, writers
         self.write = Expressions(rng, scope)
-        self.in_loop = 0
+        self.in_loop = self.in_try = 0
         forms = [name for name in dir(type(self)) if name.startswith("_do_")]
         self._forms = [getattr(self, name) for name in forms if rng.random() > 0.25]
         self._forms += [self._do_move, self._do_move, self._do_move, self._do_assign]
@@ -194,6 +194,14 @@ class Statements:
         return [] if found.type.name == "S" else [f"{found.text}.change({self.write.boolean(1)})"]
 
     def _do_try(self, depth: int) -> list[str]:
+        if self.in_try > 1:
+            return []
+        self.in_try += 1
+        lines = self._try()
+        self.in_try -= 1
+        return lines
+
+    def _try(self) -> list[str]:
         loud = [text[1:] for text in self.writers if text.startswith("!")]
         inner = [self.write.indexed(self.rng.choice(loud))] if loud else [*self.block(0, 1), "raise Stop"]
         if not loud and self.rng.random() < 0.7:
