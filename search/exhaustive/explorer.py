@@ -286,6 +286,7 @@ class Explorer(ExplorationResult):
         if pool is not None and not pool.must_serialize:
             cursor[Cursor.LIMIT] = max(cursor[Cursor.NEXT] + 1, min(cursor[Cursor.LIMIT], level_end(cursor)))
         status = breadth.explore(self.search, self.cursor)
+        self.kernel.raise_pending()
         if status == Status.FULL:
             return None if self.states.grow(self.stored) else StopReason.MEMORY
         return _STOP_REASONS.get(status)

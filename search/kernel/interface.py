@@ -48,6 +48,7 @@ class Kernel:
         widths: int64[leaves], the width of each leaf in bits, 0 to 63; a leaf of width 0 always has the value `lows`.
         lows: int64[leaves], the least value of each leaf; a packed field holds the value minus this.
         keep_alive: Owns the machine code.
+        pending: Exceptions that functions written in Python could not raise through compiled loops.
         faster: Compiles a faster kernel of the same model, which takes seconds; None if there is none.
     """
 
@@ -69,6 +70,7 @@ class Kernel:
     widths: np.ndarray
     lows: np.ndarray
     keep_alive: object = field(default=None, repr=False)
+    pending: list[BaseException] = field(factory=list, repr=False)
     faster: Callable[[], Kernel] | None = field(default=None, repr=False)
 
     @property
@@ -99,6 +101,13 @@ class Kernel:
         words, shifts = self.offsets // 64, (self.offsets % 64).astype(np.uint64)
         masks = (np.uint64(1) << self.widths.astype(np.uint64)) - np.uint64(1)
         return (packed[:, words] >> shifts & masks).astype(np.int64) + self.lows
+
+    def raise_pending(self) -> None:
+        """Raise the exception that a function could not raise, once; Ctrl-C is one."""
+        if self.pending:
+            error = self.pending[0]
+            self.pending.clear()
+            raise error
 
     def is_worth_replacing(self, spent: float, budget: float | None) -> bool:
         """Return whether a search gains by a faster kernel after `spent` seconds of a `budget` (None: no limit)."""

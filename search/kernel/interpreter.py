@@ -150,7 +150,7 @@ class Visit:
         It is vacuous if its premise is false, for a step property without a step, and for a `when_quiescent` property
         if the state is not quiescent.
         """
-        true = self._predicate(prop, before)
+        true = self.predicate(prop, before)
         return None if prop.kind is Kind.WHEN_QUIESCENT and not self.is_quiescent else true
 
     def predicate(self, prop: PropertyInstance) -> bool | None:
@@ -169,11 +169,12 @@ class Visit:
 
     def violates(self, prop: PropertyInstance, before: Vector | None = None) -> bool:
         """Return whether the state violates the property. Quiescence is computed last, as it costs most."""
-        if prop.kind in (Kind.REACHABLE, Kind.EVENTUALLY) or self._predicate(prop, before) is not False:
+        if prop.kind in (Kind.REACHABLE, Kind.EVENTUALLY) or self.predicate(prop, before) is not False:
             return False
         return prop.kind is not Kind.WHEN_QUIESCENT or self.is_quiescent
 
-    def _predicate(self, prop: PropertyInstance, before: Vector | None) -> bool | None:
+    def predicate(self, prop: PropertyInstance, before: Vector | None) -> bool | None:
+        """Return whether the predicate is true, in quiescent states and in others; None if its premise is false."""
         if prop.kind is not Kind.STEP:
             before = None
         elif before is None:

@@ -1,0 +1,243 @@
+"""A kernel whose functions run plain Python: some hundred states a second, and no lifting and no compiler.
+
+It serves two purposes. A search that uses it is an independent check of one that uses compiled code, because the two
+share nothing but the model and the search. And a large model with few states is searched in a second that would take
+half a minute to compile.
+"""
+from __future__ import annotations
+
+import ctypes
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
+
+from kwalk.model.language import DomainError, Kind, Model, PropertyInstance, StepResult, Vector
+from kwalk.search.kernel.compile.layout import WORD, layout_of
+from kwalk.search.kernel.interface import Kernel, bit_row
+from kwalk.search.kernel.interpreter import Visit
+
+_POINTER, _NUMBER = ctypes.c_void_p, ctypes.c_int64
+SIGNATURES: dict[str, Any] = {
+    "guards": ctypes.CFUNCTYPE(None, _POINTER, _POINTER),
+    "apply": ctypes.CFUNCTYPE(_NUMBER, _NUMBER, _POINTER, _POINTER),
+    "advance": ctypes.CFUNCTYPE(_NUMBER, _NUMBER, _POINTER, _POINTER, _POINTER),
+    "expand": ctypes.CFUNCTYPE(_NUMBER, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
+    "check": ctypes.CFUNCTYPE(None, _POINTER, _NUMBER, _POINTER, _POINTER),
+    "check_step": ctypes.CFUNCTYPE(None, _POINTER, _POINTER, _POINTER, _POINTER),
+}
+"""The C types of the functions of a kernel (see `interface`)."""
+ERRORS = ("an error of the model", "an exception that is no error of the model")
+"""Why a function returned a number below 0: an error that plain Python describes, or what `Kernel.pending` holds."""
+FAILED, RAISED = -1, -2
+CACHED = 4
+"""How many visits are cached: the functions of a kernel are called for the same state in turn."""
+
+
+def interpreted_kernel(model: Model) -> Kernel:
+    """Return a kernel that executes the model's plain Python.
+
+    Args:
+        model: The model; it does not have to be liftable.
+
+    Returns:
+        A kernel with the layout, the numbers and the results of a compiled one. Its bounds are all bounds of the
+        model, and its errors have one text.
+    """
+    layout = layout_of(model.leaves)
+    offsets, widths, lows = layout.arrays
+    functions = _Functions(model, layout.words)
+    callbacks = {name: kind(getattr(functions, name)) for name, kind in SIGNATURES.items()}
+    instance_words, property_words = -(-len(model.instances) // WORD), max(1, -(-len(model.properties) // WORD))
+    return Kernel(
+        words=layout.words,
+        instances=len(model.instances),
+        properties=len(model.properties),
+        bounds=functions.bounds,
+        errors=ERRORS,
+        **{name: ctypes.cast(callback, _POINTER).value for name, callback in callbacks.items()},
+        system_row=bit_row((i.index for i in model.instances if i.action.by.system), instance_words),
+        reachable_row=bit_row((c.index for c in model.properties if c.kind is Kind.REACHABLE), property_words),
+        step_row=bit_row((c.index for c in model.properties if c.kind is Kind.STEP), property_words),
+        offsets=offsets,
+        widths=widths,
+        lows=lows,
+        keep_alive=(functions, callbacks),
+        pending=functions.pending,
+    )
+
+
+def _row_at(address: int, words: int) -> Any:
+    """Return the words at an address, as an array that can be read and written."""
+    return (ctypes.c_uint64 * words).from_address(address)
+
+
+def _returns(failed: int | None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Keep what a function raises in `pending`, because C cannot pass an exception on; return `failed` then."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def guarded(self: _Functions, *args: Any) -> Any:
+            if self.pending:
+                return failed
+            try:
+                return function(self, *args)
+            except BaseException as error:  # noqa: BLE001 - Ctrl-C as well: `Kernel.raise_pending` raises it
+                self.pending.append(error)
+                return failed
+
+        return guarded
+
+    return decorate
+
+
+class _Functions:
+    """The functions of a kernel, over addresses of packed states and rows."""
+
+    def __init__(self, model: Model, words: int) -> None:
+        self.model, self.words = model, words
+        self.bounds = tuple(sorted(model.binding.bounds))
+        self.pending: list[BaseException] = []
+        layout = layout_of(model.leaves)
+        self._fields = [
+            (offset // WORD, offset % WORD, (1 << width) - 1, low)
+            for offset, width, low in zip(layout.offsets, layout.widths, layout.lows, strict=True)
+        ]
+        self._visits: OrderedDict[Vector, Visit] = OrderedDict()
+
+    # States and rows at addresses.
+
+    def _visit(self, address: int) -> Visit:
+        packed = _row_at(address, self.words)[:]
+        vector = tuple((packed[word] >> shift & mask) + low for word, shift, mask, low in self._fields)
+        known = self._visits.get(vector)
+        if known is None:
+            known = self._visits[vector] = Visit(self.model, vector)
+            if len(self._visits) > CACHED:
+                self._visits.popitem(last=False)
+        return known
+
+    def _store(self, vector: Vector, address: int) -> None:
+        packed = [0] * self.words
+        for number, (word, shift, _, low) in zip(vector, self._fields, strict=True):
+            packed[word] |= number - low << shift
+        _row_at(address, self.words)[:] = packed
+
+    @staticmethod
+    def _store_bits(numbers: Iterable[int], size: int, address: int) -> None:
+        rows = [0] * -(-size // WORD)
+        for number in numbers:
+            rows[number // WORD] |= 1 << number % WORD
+        _row_at(address, len(rows))[:] = rows
+
+    # Steps.
+
+    def _is_enabled(self, visit: Visit, number: int) -> bool:
+        """Return whether the guard is true; a guard that raises an error counts as true."""
+        try:
+            return visit.attempt(self.model.instances[number]).result is not StepResult.DISABLED
+        except DomainError:
+            return True
+
+    def _store_guards(self, visit: Visit, row: int) -> None:
+        count = len(self.model.instances)
+        self._store_bits((n for n in range(count) if self._is_enabled(visit, n)), count, row)
+
+    def _step(self, visit: Visit, number: int) -> Vector | int:
+        """Return the state after an enabled instance, or the number above or below 0 that `apply` returns."""
+        instance = self.model.instances[number]
+        try:
+            outcome = visit.attempt(instance)
+            if outcome.bound is not None:
+                return self.bounds.index(outcome.bound) + 1
+            after = visit.after(instance)
+        except DomainError:
+            return FAILED
+        assert after is not None
+        return after
+
+    @_returns(None)
+    def guards(self, state: int, row: int) -> None:
+        """Write the row of the instances whose guard is true."""
+        self._store_guards(self._visit(state), row)
+
+    @_returns(RAISED)
+    def apply(self, instance: int, before: int, after: int) -> int:
+        """Write the state after an instance."""
+        result = self._step(self._visit(before), instance)
+        if isinstance(result, int):
+            return result
+        self._store(result, after)
+        return 0
+
+    @_returns(RAISED)
+    def advance(self, instance: int, before: int, after: int, row: int) -> int:
+        """Write the state after an instance, and the row of its guards."""
+        result = self._step(self._visit(before), instance)
+        if isinstance(result, int):
+            return result
+        self._store(result, after)
+        self._store_guards(self._visit(after), row)
+        return 0
+
+    @_returns(RAISED)
+    def expand(self, state: int, row: int, successors: int, instances: int, hits: int) -> int:
+        """Write the row of guards and every successor, with its instance; count the bounds that were reached."""
+        visit, count = self._visit(state), 0
+        self._store_guards(visit, row)
+        taken = (ctypes.c_uint16 * len(self.model.instances)).from_address(instances)
+        reached = _row_at(hits, len(self.bounds))
+        for number in range(len(self.model.instances)):
+            if not self._is_enabled(visit, number):
+                continue
+            result = self._step(visit, number)
+            if not isinstance(result, int):
+                self._store(result, successors + 8 * self.words * count)
+                taken[count] = number
+                count += 1
+            elif result < 0:
+                return result
+            else:
+                reached[result - 1] += 1
+        return count
+
+    # Properties.
+
+    @_returns(None)
+    def check(self, state: int, quiescent: int, false_row: int, premise_row: int) -> None:
+        """Write which properties of a state are false, and of which the premise is true."""
+        visit = self._visit(state)
+        kinds = {Kind.STEP} if quiescent else {Kind.STEP, Kind.WHEN_QUIESCENT}
+        self._store_truths(visit, None, (p for p in self.model.properties if p.kind not in kinds), false_row, premise_row)
+
+    @_returns(None)
+    def check_step(self, before: int, after: int, false_row: int, premise_row: int) -> None:
+        """Write which step properties are false, and of which the premise is true."""
+        steps = (p for p in self.model.properties if p.kind is Kind.STEP)
+        self._store_truths(self._visit(after), self._visit(before).vector, steps, false_row, premise_row)
+
+    def _store_truths(
+        self, visit: Visit, before: Vector | None, properties: Iterable[PropertyInstance], false_row: int,
+        premise_row: int,
+    ) -> None:  # fmt: skip
+        false, premises = [], []
+        for prop in properties:
+            premise, bit = self._truth(visit, before, prop)
+            if premise:
+                premises.append(prop.index)
+            if bit:
+                false.append(prop.index)
+        size = max(1, len(self.model.properties))
+        self._store_bits(false, size, false_row)
+        self._store_bits(premises, size, premise_row)
+
+    def _truth(self, visit: Visit, before: Vector | None, prop: PropertyInstance) -> tuple[bool, bool]:
+        """Return whether the premise is true, and the bit of the false row."""
+        try:
+            if prop.kind is Kind.EVENTUALLY:
+                premise, satisfied = self.model.awaited(prop, visit.vector)
+                return premise, not satisfied
+            true = visit.predicate(prop, before)
+        except DomainError:
+            return True, prop.kind is not Kind.REACHABLE
+        return true is not None, true is (prop.kind is Kind.REACHABLE)
