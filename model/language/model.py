@@ -183,7 +183,7 @@ class Model(Displayed):
                 except GuardFailed:
                     continue
                 except Exception as error:
-                    raise _failure(start.key(args), error) from error
+                    raise failure(start.key(args), error) from error
                 found[self.vector(state)] = None
         if not found:
             raise UsageError(
@@ -211,7 +211,7 @@ class Model(Displayed):
             except Abort:
                 pass
             except Exception as error:
-                raise _failure(instance.key, error) from error
+                raise failure(instance.key, error) from error
             return StepOutcome(StepResult.DONE, after=self.vector(state))
 
     def successors(self, vector: Vector) -> Iterator[tuple[ActionInstance, Vector]]:
@@ -243,7 +243,7 @@ class Model(Displayed):
             try:
                 return prop.declaration.truth(*states, *prop.args)
             except Exception as error:
-                raise _failure(prop.key, error) from error
+                raise failure(prop.key, error) from error
 
     def awaited(self, prop: PropertyInstance, vector: Vector) -> tuple[bool, bool]:
         """Return, for an eventually property, whether its premise is true in a state, and whether the rest is."""
@@ -252,7 +252,7 @@ class Model(Displayed):
             try:
                 return prop.declaration.awaited(state, *prop.args)
             except Exception as error:
-                raise _failure(prop.key, error) from error
+                raise failure(prop.key, error) from error
 
     def violates(self, prop: PropertyInstance, vector: Vector, before: Vector | None = None) -> bool:
         """Return whether this state (or step) violates a property.
@@ -314,7 +314,7 @@ def _chosen(things: Iterable[Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
             yield thing, args
 
 
-def _failure(what: str, error: Exception) -> KwalkError:
+def failure(what: str, error: Exception) -> KwalkError:
     """Return the error for a function of the model, named by its instance, that ended with an exception."""
     if isinstance(error, DomainError):
         return DomainError(f"{what} leaves its domain: {error}")

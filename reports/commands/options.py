@@ -161,6 +161,8 @@ COMMANDS = {
         _argument("--symmetry", "DOMAIN", "visit one state for all that differ by a permutation of this domain, if Z3 "
                   "proves that they are symmetric"),
         _switch("--reduce", "skip states that no verdict and no shortest trace depends on (partial-order reduction)"),
+        _switch("--interpreter", "execute plain Python in place of compiled code: an independent check of some hundred "
+                "states per second"),
         _switch("--spark",
                 "search level by level on Spark, with states on disk (in DIR, otherwise in OUT/states), not in memory"),
         _option("--master", given, "URL",

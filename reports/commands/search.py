@@ -25,15 +25,33 @@ def exhaust(options: Namespace) -> int:
             raise UsageError(f"--{name} is for searches on Spark. Add --spark.")
     from kwalk.search.exhaustive.search import exhaust as engine
 
+    search = _interpreted(engine, options) if options.interpreter else _clustering(engine, options)
     return _search(
-        options, _clustering(engine, options), memory_bytes=_memory(options), reduce=options.reduce,
-        checkpoint=_checkpoint(options), symmetry=options.symmetry,
+        options, search, memory_bytes=_memory(options), reduce=options.reduce, checkpoint=_checkpoint(options),
+        symmetry=options.symmetry,
     )  # fmt: skip
+
+
+def _interpreted(engine: Engine, options: Namespace) -> Engine:
+    """Return the engine with a kernel that executes plain Python; UsageError for options that need compiled code."""
+    for name in ("reduce", "symmetry"):
+        if getattr(options, name):
+            what = f"A search in plain Python does not support --{name}."
+            raise UsageError(f"{what} Leave out --{name}, or --interpreter.")
+    if (options.workers or 1) > 1:
+        raise UsageError("A search in plain Python runs on one core. Leave out --workers, or --interpreter.")
+
+    def search(model: Model, **wanted: Any) -> Verdict:
+        from kwalk.search.kernel.interpreted import interpreted_kernel
+
+        return engine(model, kernel=interpreted_kernel(model), **wanted)
+
+    return search
 
 
 UNSUPPORTED = {
     "symmetry": "does not support symmetry", "reduce": "does not support reduction",
-    "every": "saves a checkpoint at every level",
+    "every": "saves a checkpoint at every level", "interpreter": "runs compiled code",
 }  # fmt: skip
 """Options that a search on Spark does not have, and why."""
 

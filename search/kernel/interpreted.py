@@ -34,28 +34,29 @@ CACHED = 4
 """How many visits are cached: the functions of a kernel are called for the same state in turn."""
 
 
-def interpreted_kernel(model: Model) -> Kernel:
+def interpreted_kernel(model: Model, functions: InterpretedFunctions | None = None) -> Kernel:
     """Return a kernel that executes the model's plain Python.
 
     Args:
         model: The model; it does not have to be liftable.
+        functions: What to execute; by default the model's functions as they are.
 
     Returns:
         A kernel with the layout, the numbers and the results of a compiled one. Its bounds are all bounds of the
         model, and its errors have one text.
     """
-    layout = layout_of(model.leaves)
-    offsets, widths, lows = layout.arrays
-    functions = _Functions(model, layout.words)
+    functions = functions or InterpretedFunctions(model)
+    offsets, widths, lows = functions.layout.arrays
     callbacks = {name: kind(getattr(functions, name)) for name, kind in SIGNATURES.items()}
+    addresses: dict[str, Any] = {name: ctypes.cast(function, _POINTER).value for name, function in callbacks.items()}
     instance_words, property_words = -(-len(model.instances) // WORD), max(1, -(-len(model.properties) // WORD))
     return Kernel(
-        words=layout.words,
+        words=functions.layout.words,
         instances=len(model.instances),
         properties=len(model.properties),
         bounds=functions.bounds,
         errors=ERRORS,
-        **{name: ctypes.cast(callback, _POINTER).value for name, callback in callbacks.items()},
+        **addresses,
         system_row=bit_row((i.index for i in model.instances if i.action.by.system), instance_words),
         reachable_row=bit_row((c.index for c in model.properties if c.kind is Kind.REACHABLE), property_words),
         step_row=bit_row((c.index for c in model.properties if c.kind is Kind.STEP), property_words),
@@ -77,12 +78,12 @@ def _returns(failed: int | None) -> Callable[[Callable[..., Any]], Callable[...,
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
-        def guarded(self: _Functions, *args: Any) -> Any:
+        def guarded(self: InterpretedFunctions, *args: Any) -> Any:
             if self.pending:
                 return failed
             try:
                 return function(self, *args)
-            except BaseException as error:  # noqa: BLE001 - Ctrl-C as well: `Kernel.raise_pending` raises it
+            except BaseException as error:  # Ctrl-C as well: `Kernel.raise_pending` raises it
                 self.pending.append(error)
                 return failed
 
@@ -91,17 +92,22 @@ def _returns(failed: int | None) -> Callable[[Callable[..., Any]], Callable[...,
     return decorate
 
 
-class _Functions:
-    """The functions of a kernel, over addresses of packed states and rows."""
+class InterpretedFunctions:
+    """The functions of a kernel, over addresses of packed states and rows.
 
-    def __init__(self, model: Model, words: int) -> None:
-        self.model, self.words = model, words
+    Args:
+        model: The model.
+        word_bits: How many bits of a word are used.
+    """
+
+    def __init__(self, model: Model, word_bits: int = WORD) -> None:
+        self.model, self.layout = model, layout_of(model.leaves, word_bits)
+        self.words = self.layout.words
         self.bounds = tuple(sorted(model.binding.bounds))
         self.pending: list[BaseException] = []
-        layout = layout_of(model.leaves)
         self._fields = [
             (offset // WORD, offset % WORD, (1 << width) - 1, low)
-            for offset, width, low in zip(layout.offsets, layout.widths, layout.lows, strict=True)
+            for offset, width, low in zip(self.layout.offsets, self.layout.widths, self.layout.lows, strict=True)
         ]
         self._visits: OrderedDict[Vector, Visit] = OrderedDict()
 
@@ -143,7 +149,7 @@ class _Functions:
         count = len(self.model.instances)
         self._store_bits((n for n in range(count) if self._is_enabled(visit, n)), count, row)
 
-    def _step(self, visit: Visit, number: int) -> Vector | int:
+    def step(self, visit: Visit, number: int) -> Vector | int:
         """Return the state after an enabled instance, or the number above or below 0 that `apply` returns."""
         instance = self.model.instances[number]
         try:
@@ -164,7 +170,7 @@ class _Functions:
     @_returns(RAISED)
     def apply(self, instance: int, before: int, after: int) -> int:
         """Write the state after an instance."""
-        result = self._step(self._visit(before), instance)
+        result = self.step(self._visit(before), instance)
         if isinstance(result, int):
             return result
         self._store(result, after)
@@ -173,7 +179,7 @@ class _Functions:
     @_returns(RAISED)
     def advance(self, instance: int, before: int, after: int, row: int) -> int:
         """Write the state after an instance, and the row of its guards."""
-        result = self._step(self._visit(before), instance)
+        result = self.step(self._visit(before), instance)
         if isinstance(result, int):
             return result
         self._store(result, after)
@@ -190,7 +196,7 @@ class _Functions:
         for number in range(len(self.model.instances)):
             if not self._is_enabled(visit, number):
                 continue
-            result = self._step(visit, number)
+            result = self.step(visit, number)
             if not isinstance(result, int):
                 self._store(result, successors + 8 * self.words * count)
                 taken[count] = number
@@ -208,7 +214,8 @@ class _Functions:
         """Write which properties of a state are false, and of which the premise is true."""
         visit = self._visit(state)
         kinds = {Kind.STEP} if quiescent else {Kind.STEP, Kind.WHEN_QUIESCENT}
-        self._store_truths(visit, None, (p for p in self.model.properties if p.kind not in kinds), false_row, premise_row)
+        properties = (prop for prop in self.model.properties if prop.kind not in kinds)
+        self._store_truths(visit, None, properties, false_row, premise_row)
 
     @_returns(None)
     def check_step(self, before: int, after: int, false_row: int, premise_row: int) -> None:
@@ -235,7 +242,7 @@ class _Functions:
         """Return whether the premise is true, and the bit of the false row."""
         try:
             if prop.kind is Kind.EVENTUALLY:
-                premise, satisfied = self.model.awaited(prop, visit.vector)
+                premise, satisfied = visit.awaited(prop)
                 return premise, not satisfied
             true = visit.predicate(prop, before)
         except DomainError:

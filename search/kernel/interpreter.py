@@ -15,7 +15,6 @@ from kwalk.model.language import (
     Abort,
     Action,
     ActionInstance,
-    DomainError,
     Kind,
     LiftError,
     Model,
@@ -24,6 +23,7 @@ from kwalk.model.language import (
     Vector,
 )
 from kwalk.model.language.errors import BoundReached, GuardFailed
+from kwalk.model.language.model import failure
 
 
 @frozen
@@ -95,8 +95,8 @@ class Visit:
                 return InstanceOutcome(StepResult.BOUND, bound=hit.bound)
             except Abort:
                 pass
-            except DomainError as error:
-                raise DomainError(f"{instance.key} leaves its domain: {error}") from error
+            except Exception as error:
+                raise failure(instance.key, error) from error
             return InstanceOutcome(StepResult.DONE, state=state)
 
     def _reuse(self, state: Any, instance: ActionInstance) -> None:
@@ -153,19 +153,21 @@ class Visit:
         true = self.predicate(prop, before)
         return None if prop.kind is Kind.WHEN_QUIESCENT and not self.is_quiescent else true
 
-    def predicate(self, prop: PropertyInstance) -> bool | None:
-        """Return the truth of a property here, as if the state were quiescent; None if its premise is false."""
-        return self._predicate(prop, None)
-
     def truth_after(self, prop: PropertyInstance, instance: ActionInstance) -> bool | None:
         """Return the truth of a step property on the step that an enabled instance takes from here."""
         with self.model.active():
-            return prop.declaration.truth(self._state, self.attempt(instance).state, *prop.args)
+            try:
+                return prop.declaration.truth(self._state, self.attempt(instance).state, *prop.args)
+            except Exception as error:
+                raise failure(prop.key, error) from error
 
     def awaited(self, prop: PropertyInstance) -> tuple[bool, bool]:
         """Return, for an eventually property, whether its premise is true here, and whether the rest is."""
         with self.model.active():
-            return prop.declaration.awaited(self._state, *prop.args)
+            try:
+                return prop.declaration.awaited(self._state, *prop.args)
+            except Exception as error:
+                raise failure(prop.key, error) from error
 
     def violates(self, prop: PropertyInstance, before: Vector | None = None) -> bool:
         """Return whether the state violates the property. Quiescence is computed last, as it costs most."""
@@ -173,8 +175,8 @@ class Visit:
             return False
         return prop.kind is not Kind.WHEN_QUIESCENT or self.is_quiescent
 
-    def predicate(self, prop: PropertyInstance, before: Vector | None) -> bool | None:
-        """Return whether the predicate is true, in quiescent states and in others; None if its premise is false."""
+    def predicate(self, prop: PropertyInstance, before: Vector | None = None) -> bool | None:
+        """Return the truth of a property here, as if the state were quiescent; None if its premise is false."""
         if prop.kind is not Kind.STEP:
             before = None
         elif before is None:
@@ -186,7 +188,10 @@ class Visit:
     def _evaluate(self, prop: PropertyInstance, before: Vector | None) -> bool | None:
         states = (self._state,) if before is None else (self.model.state(before), self._state)
         with self.model.active():
-            return prop.declaration.truth(*states, *prop.args)
+            try:
+                return prop.declaration.truth(*states, *prop.args)
+            except Exception as error:
+                raise failure(prop.key, error) from error
 
 
 class VisitCache:

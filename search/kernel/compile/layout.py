@@ -30,13 +30,13 @@ class Layout:
         return tuple(np.array(part, np.int64) for part in (self.offsets, self.widths, self.lows))  # type: ignore[return-value]
 
 
-def layout_of(leaves: Sequence[Leaf]) -> Layout:
-    """Return the layout of states with these leaves."""
+def layout_of(leaves: Sequence[Leaf], word_bits: int = WORD) -> Layout:
+    """Return the layout of states with these leaves; `word_bits` of each word are used."""
     widths = [(leaf.high - leaf.low).bit_length() for leaf in leaves]
     filled: list[int] = []
     offsets = []
     for width in widths:
-        word = next((w for w, bits in enumerate(filled) if bits + width <= WORD), None)
+        word = next((w for w, bits in enumerate(filled) if bits + width <= word_bits), None)
         if word is None:
             filled.append(0)
             word = len(filled) - 1
