@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup types hunt nightly-demo test test-fast lint docs bench lock clean
+.PHONY: help setup types hunt nightly-demo test test-fast test-thorough lint docs bench lock clean
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
@@ -57,7 +57,10 @@ test: setup ## set up and run the tests (ARGS="-k name" for some of them)
 	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal $(ARGS)
 
 test-fast: setup ## the tests that need no Spark, no browser and no long search: about a minute
-	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal -m "not spark and not slow" tests $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal -m "not spark and not slow and not thorough" tests $(ARGS)
+
+test-thorough: setup ## the tests that recompute figures of the documentation: half an hour
+	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal -m thorough tests $(ARGS)
 
 lint: setup types ## ruff and mypy
 	@$(BIN)/ruff check .

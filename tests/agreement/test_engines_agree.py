@@ -18,24 +18,26 @@ def variants_of(number: int, scenario: Scenario) -> list[str]:
     return names if len(names) <= 3 else [names[number % len(names)]]
 
 
-def unlike(scenarios: Iterable[Scenario]) -> Iterator[Scenario]:
-    """The scenarios, but of those that have the same actions only the first two."""
+def unlike(scenarios: Iterable[Scenario], most: int) -> Iterator[Scenario]:
+    """The scenarios, but of those that have the same actions only the first ones."""
     seen: Counter[tuple[str, ...]] = Counter()
     for scenario in scenarios:
         actions = tuple(action.name for action in scenario.actions)
         seen[actions] += 1
-        if seen[actions] <= 2:
+        if seen[actions] <= most:
             yield scenario
 
 
-SCENARIOS = (ZOO, *unlike(announced().values()))
+SCENARIOS = (ZOO, *unlike(announced().values(), 2))
+OTHER_ACTIONS = {scenario.name for scenario in unlike(SCENARIOS, 1)}
+"""Scenarios whose actions no earlier one has together. The others are compared only thoroughly."""
 NOTHING_OF_THEIR_OWN = {
     "healthy-deletion", "healthy-reassignment", "healthy-records", "leaders-in-succession",
     "reassignment-as-clients-see-it", "repair-by-removing-files", "stray-log", "topic-deletion", "zombie-controller",
 }  # fmt: skip
 """Scenarios whose every function, statement, field, error and property is lifted for others here as well (compared)."""
 PAIRS = [
-    (s, v)
+    pytest.param(s, v, id=f"{s.name}-{v}", marks=() if s.name in OTHER_ACTIONS else pytest.mark.thorough)
     for number, s in enumerate(SCENARIOS)
     for v in variants_of(number, s)
     if s.name not in NOTHING_OF_THEIR_OWN
@@ -46,7 +48,7 @@ MODERATE = 20_000
 """Models of fewer terms are compiled with care; for others that takes too long here, and the code means the same."""
 
 
-@pytest.mark.parametrize(("scenario", "variant"), PAIRS, ids=[f"{s.name}-{v}" for s, v in PAIRS])
+@pytest.mark.parametrize(("scenario", "variant"), PAIRS)
 def test_plain_python_kernel_and_z3_agree_on_reachable_and_on_arbitrary_states(scenario, variant):
     model = Model(scenario, variant, FEW_BROKERS if scenario.bounds.get("brokers", 0) > 2 else {})
     few = max(2, 300 // (len(model.instances) + len(model.properties)))

@@ -12,8 +12,13 @@ from kwalk.search.analyses.audit.audit import INTERRUPTED, AuditOptions, AuditRo
 from tests.structure.rooms import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "fixes.md").read_text(encoding="utf-8")
-QUICK = ("zk_fencing", "session_bound", "broker_epoch", "auth_reinit_guard")
-"""Fixes whose kernels other tests of this room compile as well."""
+AUDITED = [
+    pytest.param("zk_fencing", marks=pytest.mark.thorough),
+    pytest.param("session_bound", marks=pytest.mark.thorough),
+    "broker_epoch",
+    "auth_reinit_guard",
+]
+"""Fixes with small models."""
 CLOSE_NOTHING = {ALTER_ISR.name}
 """Fixes that no trial shows to close anything; the page names them too.
 
@@ -44,7 +49,7 @@ def test_every_fix_closes_something_or_is_named_as_one_that_does_not():
     assert {fix.name for fix in FIXES} - closing == CLOSE_NOTHING
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", AUDITED)
 def test_an_audit_finds_what_the_page_says(name):
     rows = audit(cells_of(fix for fix in FIXES if fix.name == name), AuditOptions())
     found = markdown_document(audit_document(rows, "kwalk audit"))

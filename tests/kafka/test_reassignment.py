@@ -17,6 +17,9 @@ from tests.kafka.schedule import Schedule
 from tests.kafka.trials import audited
 
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
+
 def begun(variant: str, scenario=REASSIGNMENT, **flags: bool) -> Schedule:
     """The topic is created, and one of its two replicas, broker 0, is to move to broker 2."""
     schedule = Schedule(Model(scenario, variant, None, flags))

@@ -98,6 +98,14 @@ def test_records_of_a_removed_topic_come_back_where_no_id_distinguishes_its_logs
     assert (verdict.strength, verdict.distinct_states, shortest(verdict)) == (Strength.EXHAUSTIVE, states, found)
 
 
+def test_metadata_that_is_flushed_at_once_closes_the_loss_of_ids():
+    fixes = [fix for fix in FIXES if fix.name == "async_metadata_flush: at once"]
+    assert audited(fixes) == {
+        "async_metadata_flush: at once": [("closes", 5, -4_351), ("no difference", -6_911, -4_351)]
+    }
+
+
+@pytest.mark.thorough
 def test_what_each_fix_closes_and_where_it_has_a_hole():
     quick = [fix for fix in FIXES if fix.name != "truncation"]  # the page has its 639,056 states of three brokers
     assert audited(quick) == {

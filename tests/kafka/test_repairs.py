@@ -107,6 +107,7 @@ def test_until_the_last_broker_is_restarted_it_alone_is_in_the_isr_and_nothing_h
     assert isr == [{order[1], order[2]}, {order[2]}, {0, 1, 2}]
 
 
+@pytest.mark.thorough
 def test_in_3_9_as_well_data_are_safe_while_files_with_topic_ids_are_removed_and_brokers_restarted():
     verdict, found = examined(Model(STORIES["repair-with-records"], "3.9.0", {"restarts": 3}))
     assert verdict.distinct_states == 1_235_957

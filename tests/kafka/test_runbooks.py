@@ -17,12 +17,13 @@ WRONG_TOPIC = ("deletion_targets_intent", "deleted_logs_were_unused")
 LOGS_STAY = ("no_stray", "removed_topic_is_not_served", "replica_id_matches_zookeeper", "partition_servable")
 
 
+THOROUGH = pytest.mark.thorough
 CASES = [
     ("runbook-remove-topic", "2.8.2", 12_509, 3, (6, 6), None, (7, 7, 14, 18)),
     ("runbook-remove-topic", "3.9.0", 11_837, 3, (6, 6), None, (7, 7, 8, 17)),
-    ("runbook-remove-znodes", "2.8.2", 193_806, 6, (9, 9), (11, 10), (10, 10, 17, 20)),
+    pytest.param("runbook-remove-znodes", "2.8.2", 193_806, 6, (9, 9), (11, 10), (10, 10, 17, 20), marks=THOROUGH),
     ("runbook-remove-znodes-and-controller", "2.8.2", 28_469, 14, None, (15, 10), (18, 18)),
-    ("runbook-remove-logs", "2.8.2", 55_354, 16, None, (15, 9), (20, 20)),
+    pytest.param("runbook-remove-logs", "2.8.2", 55_354, 16, None, (15, 9), (20, 20), marks=THOROUGH),
     ("runbook-roll", "2.8.2", 15_572, 15, None, (15, 9), (None, None, None, 26)),
     ("runbook-stop-all", "2.8.2", 10_250, 17, None, None, None),
 ]

@@ -33,6 +33,12 @@ def examined(model: Model) -> tuple[Verdict, dict[str, int | None]]:
     return verdict, shortest(verdict)
 
 
+def test_what_restoring_ids_from_the_cache_closes_and_where_it_has_a_hole():
+    fixes = [fix for fix in FIXES if fix.name == "restore_from_cache"]
+    assert audited(fixes) == {"restore_from_cache": [("closes", 9, -54), ("has a hole", 8, 8)]}
+
+
+@pytest.mark.thorough
 def test_what_each_fix_closes_and_where_it_has_a_hole():
     assert audited(FIXES) == {
         "restore_from_cache": [("closes", 9, -54), ("has a hole", 8, 8)],
@@ -78,6 +84,7 @@ def test_neither_removing_files_nor_restarting_brokers_repairs_alone(left_out):
     assert found["one_topic_id_everywhere"] is None
 
 
+@pytest.mark.thorough
 def test_data_are_safe_while_files_with_topic_ids_are_removed_and_brokers_restarted():
     verdict, found = searched("repair-with-records", restarts=3)
     assert verdict.distinct_states == 1_859_976

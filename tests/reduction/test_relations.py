@@ -16,7 +16,7 @@ from tests.agreement.zoo import ZOO
 from tests.reduction.resignation import TOWN
 from tests.search.post_office import POST_OFFICE
 
-MODELS = [TOWN, ZOO, POST_OFFICE, announced()["chang-roberts"], announced()["topic-id-core"]]
+MODELS = [TOWN, POST_OFFICE, announced()["chang-roberts"], announced()["topic-id-core"]]
 CONDITIONAL = ("zoo", "topic-id-core")
 """Models with pairs of groups that do not accord in some states only, and were observed in others."""
 
@@ -62,7 +62,10 @@ class Relations:
         return {number for number, atoms in enumerate(self.conditions) if atoms & true}
 
 
-@pytest.fixture(scope="module", params=MODELS, ids=[s.name for s in MODELS])
+PARAMETERS = [pytest.param(ZOO, marks=pytest.mark.thorough), *MODELS]
+
+
+@pytest.fixture(scope="module", params=PARAMETERS, ids=["zoo", *(s.name for s in MODELS)])
 def related(request):
     return Relations(request.param)
 
