@@ -15,7 +15,7 @@ PAGE = (ROOT / "docs" / "reference" / "fixes.md").read_text(encoding="utf-8")
 AUDITED = [
     pytest.param("zk_fencing", marks=pytest.mark.thorough),
     pytest.param("session_bound", marks=pytest.mark.thorough),
-    "broker_epoch",
+    pytest.param("broker_epoch", marks=pytest.mark.thorough),
     "auth_reinit_guard",
 ]
 """Fixes with small models."""
@@ -49,6 +49,7 @@ def test_every_fix_closes_something_or_is_named_as_one_that_does_not():
     assert {fix.name for fix in FIXES} - closing == CLOSE_NOTHING
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("name", AUDITED)
 def test_an_audit_finds_what_the_page_says(name):
     rows = audit(cells_of(fix for fix in FIXES if fix.name == name), AuditOptions())

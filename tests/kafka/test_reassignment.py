@@ -16,7 +16,6 @@ from kwalk.search.results.verdict import Strength
 from tests.kafka.schedule import Schedule
 from tests.kafka.trials import audited
 
-
 pytestmark = pytest.mark.usefixtures("interpreted")
 
 
