@@ -75,6 +75,7 @@ class Visit:
         self._copy: Any = None
         self._after: dict[int, Vector] = {}
         self._predicates: dict[tuple[int, Vector | None], bool | None] = {}
+        self._before: tuple[Vector, Any] | None = None
 
     def attempt(self, instance: ActionInstance) -> InstanceOutcome:
         """Return the outcome of an instance in this state."""
@@ -185,8 +186,14 @@ class Visit:
             self._predicates[prop.index, before] = self._evaluate(prop, before)
         return self._predicates[prop.index, before]
 
+    def _state_before(self, vector: Vector) -> Any:
+        """Return the state before a step, which is built once for all properties of the step."""
+        if self._before is None or self._before[0] != vector:
+            self._before = vector, self.model.state(vector)
+        return self._before[1]
+
     def _evaluate(self, prop: PropertyInstance, before: Vector | None) -> bool | None:
-        states = (self._state,) if before is None else (self.model.state(before), self._state)
+        states = (self._state,) if before is None else (self._state_before(before), self._state)
         with self.model.active():
             try:
                 return prop.declaration.truth(*states, *prop.args)

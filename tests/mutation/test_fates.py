@@ -24,18 +24,24 @@ from tests.mutation.bakery import SCENARIO
 
 FATES = {
     MutantStatus.KILLED: 22,
-    MutantStatus.CRASHED: 1,
+    MutantStatus.CRASHED: 2,
     MutantStatus.NOTICED: 10,
     MutantStatus.EQUIVALENT: 12,
     MutantStatus.NOT_EXERCISED: 2,
     MutantStatus.RESTRICTED: 3,
     MutantStatus.SURVIVED: 13,
-    MutantStatus.REFUSED: 5,
+    MutantStatus.REFUSED: 4,
 }  # fmt: skip
 EXAMPLES = [
     ("bakery.baked > bakery.sold", "return bakery.baked >= bakery.sold", MutantStatus.KILLED, Evidence.EXHAUSTIVE),
     ("bakery.baked += 1", "pass", MutantStatus.KILLED, Evidence.EXHAUSTIVE),
     ("require(bakery.last is not None)", "pass", MutantStatus.CRASHED, Evidence.EXHAUSTIVE),
+    (
+        "require(bakery.last is not None)",
+        "require(bakery.last is None)",
+        MutantStatus.CRASHED,
+        Evidence.EXHAUSTIVE,
+    ),
     ("bakery.dusty = True", "bakery.clean = True", MutantStatus.SURVIVED, Evidence.EXHAUSTIVE),
     (
         "require(bakery.sold < bakery.baked)",
@@ -89,11 +95,12 @@ def test_the_way_to_what_kills_a_mutant_is_that_of_plain_python_and_is_none_of_t
 
 
 def test_a_crash_happens_at_the_end_of_its_way(baseline, outcomes):
-    ((mutant, outcome),) = [(m, o) for m, o in outcomes.items() if o.status is MutantStatus.CRASHED]
-    model = MutatedModel(baseline.model, mutant)
-    state = run(model, model.initial[outcome.start], outcome.actions)[-1]
-    with pytest.raises(DomainError):
-        model.attempt(model.instance("look()"), state)
+    crashed = {m: o for m, o in outcomes.items() if o.status is MutantStatus.CRASHED}
+    for mutant, outcome in crashed.items():
+        model = MutatedModel(baseline.model, mutant)
+        state = run(model, model.initial[outcome.start], outcome.actions)[-1]
+        with pytest.raises(DomainError):
+            model.attempt(model.instance("look()"), state)
 
 
 def test_a_property_that_fails_without_any_mistake_kills_nothing(baseline, outcomes):
