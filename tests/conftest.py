@@ -2,10 +2,19 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
 from tests.reports.commands import kwalk as kwalk
+
+SLOW = (
+    "agreement", "distributed", "examples/test_large_published_counts.py", "examples/test_published_counts.py",
+    "examples/test_types.py", "kafka", "minimize/test_clusters.py", "minimize/test_lengths.py", "mutation", "nightly",
+    "package", "prove", "reduction", "reports/test_audit_command.py", "reports/test_graph_command.py",
+    "reports/test_illustrations.py", "search/exhaustive/test_sizes.py", "selftest", "snapshots", "spark", "symmetry",
+)  # fmt: skip
+"""Folders and files whose tests compile large models, start processes or search for seconds: marked `slow`."""
 
 os.environ.pop("KWALK_CACHE", None)  # tests give XDG_CACHE_HOME where they need a cache of their own
 
@@ -20,11 +29,13 @@ def spark():
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests on Spark, and run them first, so that a worker without any starts no Java.
+    """Mark slow tests and those on Spark, and run the latter first, so that a worker without any starts no Java.
 
     Workers begin with runs of neighbours and take over from the ends of each other's, so that these stay together.
     """
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+        if item.path.relative_to(Path(__file__).parent).as_posix().startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: "spark" not in getattr(item, "fixturenames", ()))

@@ -21,7 +21,7 @@ from kwalk.model.language.lift import ConditionKind, Lifted, LiftedProperty
 from kwalk.model.language.lift.solver import Solver
 from kwalk.model.language.lift.terms import evaluate_terms
 from kwalk.search.proof.slicing import Slice
-from kwalk.search.proof.terms import satisfying_state
+from kwalk.search.proof.terms import leaves_domain, satisfying_state
 from kwalk.search.proof.transition_relation import SolverEffort
 from kwalk.search.proof.unroll import Unrolling
 
@@ -42,11 +42,10 @@ def domain_violations(lifted: Lifted, milliseconds: int = 10_000) -> Iterator[Do
         TimeoutError: Z3 has no answer within the time, which is per action.
     """
     for action in lifted.actions:
-        errors = [o for o in action.side_conditions if o.kind is ConditionKind.ERROR]
-        any_error = lifted.terms.disjunction(o.condition for o in errors)
-        state = satisfying_state(lifted.model, lifted.terms.conjunction((action.guard, any_error)), milliseconds)
+        state = satisfying_state(lifted.model, leaves_domain(lifted.terms, action), milliseconds)
         if state is not None:
-            true = evaluate_terms([o.condition for o in errors], state)
+            errors = [one for one in action.side_conditions if one.kind is ConditionKind.ERROR]
+            true = evaluate_terms([one.condition for one in errors], state)
             yield DomainViolation(action.instance.key, errors[true.index(1)].name, state)
 
 

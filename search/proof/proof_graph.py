@@ -21,14 +21,22 @@ import z3
 from attrs import define, field, frozen
 
 from kwalk.model.language import Kind, Vector
-from kwalk.model.language.lift import ConditionKind, Lifted, LiftedAction, LiftedProperty, Term, reads
+from kwalk.model.language.lift import Lifted, LiftedAction, LiftedProperty, Term, reads
 from kwalk.model.language.lift.solver import Solver
 from kwalk.search.proof.certificate import NO_STEP, cube_term, is_certificate
 from kwalk.search.proof.cubes import Cube
 from kwalk.search.proof.lemma_guesses import Examples
 from kwalk.search.proof.sampling import Origins, PackedStepper, ReachableSample
 from kwalk.search.proof.slicing import whole_model
-from kwalk.search.proof.terms import bad_state, can_be_taken, state_after, state_variables, step_violation, substitute
+from kwalk.search.proof.terms import (
+    bad_state,
+    can_be_taken,
+    leaves_domain,
+    state_after,
+    state_variables,
+    step_violation,
+    substitute,
+)
 from kwalk.search.proof.transition_relation import SolverEffort
 
 WALKS, WALK_LENGTH = 4, 25
@@ -81,8 +89,7 @@ def property_goal(lifted: Lifted, prop: LiftedProperty) -> ProofGoal:
 def domain_goals(lifted: Lifted) -> Iterator[ProofGoal]:
     """Return for each instance that could leave its domain the goal that it does not."""
     for action in lifted.actions:
-        errors = [o.condition for o in action.side_conditions if o.kind is ConditionKind.ERROR]
-        bad = lifted.terms.conjunction((action.guard, lifted.terms.disjunction(errors)))
+        bad = leaves_domain(lifted.terms, action)
         if bad is not lifted.terms.false:
             key = action.instance.key
             yield ProofGoal(f"the domains are closed under {key}", {NO_STEP: bad}, action=key)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import z3
 
 from kwalk.model.language import Kind, Model, Vector
-from kwalk.model.language.lift import Lifted, LiftedAction, LiftedProperty, Term, Terms, in_order
+from kwalk.model.language.lift import ConditionKind, Lifted, LiftedAction, LiftedProperty, Term, Terms, in_order
 from kwalk.model.language.lift.solver import Solver, number_in
 
 
@@ -98,6 +98,28 @@ def has_number(terms: Terms, leaf: Term, number: int) -> Term:
 def can_be_taken(terms: Terms, action: LiftedAction) -> Term:
     """Return the condition that an instance is enabled, meets no bound, and leaves no domain."""
     return terms.conjunction((action.guard, *(terms.negation(o.condition) for o in action.side_conditions)))
+
+
+def leaves_domain(
+    terms: Terms, action: LiftedAction, guard: Term | None = None, conditions: Sequence[Term] | None = None
+) -> Term:
+    """Return the condition that an enabled action instance meets an error, and no bound before it.
+
+    A side condition has a meaning only where those before it are false, as it was simplified with that fact.
+
+    Args:
+        terms: The table of the terms.
+        action: The action instance.
+        guard: Its guard over another state; None for its own.
+        conditions: Its side conditions over that state; None for its own.
+    """
+    clear, met = action.guard if guard is None else guard, []
+    own = [one.condition for one in action.side_conditions]
+    for one, condition in zip(action.side_conditions, own if conditions is None else conditions, strict=True):
+        if one.kind is ConditionKind.ERROR:
+            met.append(terms.conjunction((clear, condition)))
+        clear = terms.conjunction((clear, terms.negation(condition)))
+    return terms.disjunction(met)
 
 
 def violation(terms: Terms, roots: Sequence[Term]) -> Term:

@@ -12,8 +12,15 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from kwalk.model.language import Kind, Model
-from kwalk.model.language.lift import ConditionKind, Lifted, LiftedProperty, Term, Terms
-from kwalk.search.proof.terms import bad_state, one_of_states, state_variables, step_violation, substitute
+from kwalk.model.language.lift import Lifted, LiftedProperty, Term, Terms
+from kwalk.search.proof.terms import (
+    bad_state,
+    leaves_domain,
+    one_of_states,
+    state_variables,
+    step_violation,
+    substitute,
+)
 
 MAX_NUMBERED_STARTS = 100
 """Up to this many initial states are encoded by a choice variable; more are encoded by a constraint on the leaves."""
@@ -118,15 +125,12 @@ class Unrolling:
 
     def leaves_domain(self) -> Term:
         """Return the condition that in the last state an enabled action meets an error, and no bound before it."""
-        t, met = self.terms, []
+        met = []
         for action, guard in zip(self.lifted.actions, self.guards(self.depth), strict=True):
-            clear = guard
-            for obligation in action.side_conditions if guard is not t.false else ():
-                (condition,) = self.at([obligation.condition], self.depth)
-                if obligation.kind is ConditionKind.ERROR:
-                    met.append(t.conjunction((clear, condition)))
-                clear = t.conjunction((clear, t.negation(condition)))
-        return t.disjunction(met)
+            if guard is not self.terms.false:
+                conditions = self.at([one.condition for one in action.side_conditions], self.depth)
+                met.append(leaves_domain(self.terms, action, guard, conditions))
+        return self.terms.disjunction(met)
 
     def bad(self, prop: LiftedProperty, depth: int | None = None) -> Term:
         """Return the condition that the state (or step) at a depth violates the property, or is a witness of it.

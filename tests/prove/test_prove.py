@@ -9,6 +9,7 @@ from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.proof.induction import domain_violations
 from kwalk.search.proof.prove import prove
 from kwalk.search.results.verdict import Answer, Strength
+from tests.prove.bound_before_error import SCENARIO as BOUND_BEFORE_ERROR
 from tests.prove.plain_induction import is_inductive
 
 PAIRS = [(s, v) for s in SCENARIOS for v in (s.variants or {s.default_variant: {}})]
@@ -69,3 +70,8 @@ def test_a_property_that_an_action_breaks_is_not_inductive():
     model = Model(REFERENCE)
     lifted = lift(model)
     assert not any(is_inductive(lifted, prop) for prop in lifted.properties)
+
+
+def test_an_error_behind_a_bound_is_none():
+    verdict = prove(Model(BOUND_BEFORE_ERROR))
+    assert (verdict.answer, verdict.strength) == (Answer.HOLDS, Strength.PROVED)

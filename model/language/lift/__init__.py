@@ -1,5 +1,5 @@
 """Lifting: the second meaning of a model. `lift(model)` returns its terms; see `terms` for what those are."""
-from kwalk.model.language.lift.lifting import Lifted, LiftedAction, LiftedProperty, lift, lift_action, reads
+from kwalk.model.language.lift.lifting import Lifted, LiftedAction, LiftedProperty, lift, lift_action, reads, step_code
 from kwalk.model.language.lift.machine import ConditionKind, SideCondition
 from kwalk.model.language.lift.terms import Term, Terms, in_order
 
@@ -15,4 +15,5 @@ __all__ = [
     "lift",
     "lift_action",
     "reads",
+    "step_code",
 ]  # fmt: skip

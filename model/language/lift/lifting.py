@@ -23,6 +23,9 @@ from kwalk.model.language.lift.values import Reference, Refused
 from kwalk.model.language.model import ActionInstance, Model, PropertyInstance
 from kwalk.model.language.properties import Kind
 
+FAILED = -1
+"""The code of a step that leaves its domain."""
+
 
 @frozen(eq=False)
 class LiftedAction:
@@ -51,6 +54,26 @@ class LiftedAction:
     def roots(self) -> list[Term]:
         """Return all of its terms."""
         return [self.guard, *(o.condition for o in self.side_conditions), *self.updates.values()]
+
+
+def step_code(terms: Terms, side_conditions: Iterable[SideCondition], bounds: dict[str, int]) -> Term:
+    """Return the result of an enabled instance as a term: 0 if the step is taken, else what prevents it.
+
+    Side conditions count in their order: one has a meaning only where those before it are false.
+
+    Args:
+        terms: The table of the terms.
+        side_conditions: The side conditions of the instance.
+        bounds: The number of each bound, from 1; new names get the next numbers.
+
+    Returns:
+        0, the number of the first bound that is reached, or FAILED for an error before any bound.
+    """
+    code = terms.integer(0)
+    for one in reversed(tuple(side_conditions)):
+        number = FAILED if one.kind is ConditionKind.ERROR else bounds.setdefault(one.name, len(bounds) + 1)
+        code = terms.choose(one.condition, terms.integer(number), code)
+    return code
 
 
 @frozen(eq=False)

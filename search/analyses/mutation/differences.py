@@ -2,17 +2,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from kwalk.model.language import Model
-from kwalk.model.language.lift import ConditionKind, LiftedAction, SideCondition, Term, Terms, in_order
+from kwalk.model.language.lift import LiftedAction, Term, Terms, in_order, step_code
 from kwalk.search.kernel.compile.layout import WORD, Layout
 from kwalk.search.proof.terms import satisfying_state
 
-FAILED = -1
-"""The code of a step that ends in an error; bounds have codes from 1."""
 FIRST_LOOK, MOST_AT_ONCE = 1 << 10, 1 << 16
 """Sizes of the first and of later blocks of states: a difference often shows early."""
 
@@ -43,21 +41,13 @@ class LiftedDifference:
         self.model = model
         self.enabled = t.disjunction((one.guard, other.guard))
         bounds: dict[str, int] = {}
-        codes = [self._code(action.side_conditions, bounds) for action in (one, other)]
+        codes = [step_code(t, action.side_conditions, bounds) for action in (one, other)]
         changed = t.disjunction(t.negation(t.equal(*pair)) for pair in self._after(one, other))
         done = t.equal(codes[0], t.integer(0))
         otherwise = t.disjunction((t.negation(t.equal(*codes)), t.conjunction((done, changed))))
         guards = t.negation(t.equal(one.guard, other.guard))
         self.beyond = t.conjunction((other.guard, t.disjunction((t.negation(one.guard), otherwise))))
         self.differs = t.disjunction((guards, t.conjunction((one.guard, other.guard, otherwise))))
-
-    def _code(self, side_conditions: Sequence[SideCondition], bounds: dict[str, int]) -> Term:
-        """Return the result of a step as a term: 0 if taken, the code of the first bound that blocks it, or FAILED."""
-        code = self.terms.integer(0)
-        for one in reversed(side_conditions):
-            number = FAILED if one.kind is ConditionKind.ERROR else bounds.setdefault(one.name, len(bounds) + 1)
-            code = self.terms.choose(one.condition, self.terms.integer(number), code)
-        return code
 
     def _after(self, one: LiftedAction, other: LiftedAction) -> Iterable[tuple[Term, Term]]:
         for leaf in {**one.updates, **other.updates}:

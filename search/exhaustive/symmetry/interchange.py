@@ -16,7 +16,7 @@ from typing import Any
 
 from kwalk.model.language import Kind, Model, PropertyInstance, UsageError, Vector
 from kwalk.model.language.action import Parametric
-from kwalk.model.language.lift import ConditionKind, Lifted, LiftedAction, LiftedProperty, lift
+from kwalk.model.language.lift import Lifted, LiftedAction, LiftedProperty, lift, step_code
 from kwalk.model.language.lift.terms import Term
 from kwalk.search.exhaustive.symmetry.permutations import Permutation, Renaming
 from kwalk.search.proof.terms import satisfying_state, state_variables, substitute
@@ -102,20 +102,18 @@ def _steps_differ(
     now = state_variables(lifted)
     there = renaming.terms(t, now, swap)
 
-    def outcome(one: LiftedAction) -> list[Term]:
-        errors = t.disjunction(o.condition for o in one.side_conditions if o.kind is ConditionKind.ERROR)
-        names = {o.name for o in (*action.side_conditions, *twin.side_conditions) if o.kind is ConditionKind.BOUND}
-        bounds = [t.disjunction(o.condition for o in one.side_conditions if o.name == name) for name in sorted(names)]
-        return [one.guard, errors, *bounds]
+    bounds: dict[str, int] = {}
 
-    mine, others = outcome(action), substitute(t, outcome(twin), there)
+    def outcome(one: LiftedAction) -> list[Term]:
+        return [one.guard, step_code(t, one.side_conditions, bounds)]
+
+    (guard, code), (guard_there, code_there) = outcome(action), substitute(t, outcome(twin), there)
     after = renaming.terms(t, [action.updates.get(n, leaf) for n, leaf in enumerate(now)], swap)
     renamed = [substitute(t, [twin.updates[n]], there)[0] if n in twin.updates else there[n] for n in range(len(now))]
-    happens = t.conjunction((mine[0], *(t.negation(o.condition) for o in action.side_conditions)))
     effects = t.disjunction(_unequal(lifted, a, b) for a, b in zip(after, renamed, strict=True))
-    outcomes = [_unequal(lifted, a, b) for a, b in zip(mine[:1], others[:1], strict=True)]
-    failures = [t.conjunction((mine[0], _unequal(lifted, a, b))) for a, b in zip(mine[1:], others[1:], strict=True)]
-    return t.disjunction((*outcomes, *failures, t.conjunction((happens, effects))))
+    taken = t.equal(code, t.integer(0))
+    results = t.disjunction((_unequal(lifted, code, code_there), t.conjunction((taken, effects))))
+    return t.disjunction((_unequal(lifted, guard, guard_there), t.conjunction((guard, results))))
 
 
 def _truths_differ(
