@@ -15,6 +15,8 @@ RESOLVE := build/lock/bin/uv pip compile --quiet --upgrade --universal --python-
 LOOPS := exhaust+topic-id-core+--bound+restarts=0 exhaust+topic-id-core+--workers+2+--keep-going walk+topic-id-core \
 	exhaust+ewd840 exhaust+die-hard+--spark
 ARGS ?=
+# One worker more than cores, at most four: many tests wait for Spark or for another process.
+WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); [ $$cores -lt 4 ] && echo $$((cores + 1)) || echo 4)
 # What a real cluster looked like after a client older than 2.8 had added partitions; it still works.
 SNAPSHOT ?= tests/captures/scenario-01-05-produce-consume.json
 
@@ -54,13 +56,13 @@ nightly-demo: setup ## a night of one minute on two cores: known bugs of Kafka, 
 	case $$code in 0|3|11|12|13|14) exit 0;; *) exit $$code;; esac
 
 test: setup ## set up and run the tests (ARGS="-k name" for some of them)
-	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 
 test-fast: setup ## the tests that need no Spark, no browser and no long search: about a minute
-	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal -m "not spark and not slow and not thorough" tests $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not spark and not slow and not thorough" tests $(ARGS)
 
 test-thorough: setup ## the tests that recompute figures of the documentation: half an hour
-	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal -m thorough tests $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m thorough tests $(ARGS)
 
 lint: setup types ## ruff and mypy
 	@$(BIN)/ruff check .

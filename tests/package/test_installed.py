@@ -55,7 +55,7 @@ def commands(reference):
 
 
 NEEDS_SPARK = {"nightly", "compare", "page"}
-"""They have tests of their own in `test_a_night_in_the_project`."""
+"""They have tests of their own in `test_a_night_in_a_project_with_packages`."""
 
 
 def test_every_command_is_tried():
@@ -79,8 +79,9 @@ def test_a_command_works_on_a_scenario_of_the_project(project, command):
     assert shown in ran.stdout
 
 
-def test_a_night_in_the_project(project, spark):
-    folder, _, environment = project
+def test_a_night_in_a_project_with_packages(environment, spark, tmp_path):
+    folder = tmp_path
+    project_with_packages(folder)
     for out in ("night-1", "night-2"):
         ran = environment.run(folder, "kwalk", "nightly", "night.toml", "--out", out)
         assert ran.returncode == VIOLATED, ran.stderr

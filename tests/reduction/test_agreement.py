@@ -19,7 +19,16 @@ SMALL = [
 CASES = [(s, v) for s in (TOWN, *SMALL) for v in (list(s.variants) or [s.default_variant])]
 
 
-@pytest.mark.parametrize(("scenario", "variant"), CASES, ids=[f"{s.name}-{v}" for s, v in CASES])
+LARGE = ("checkpoint-lease-hasty", "ewd998-default")
+"""Cases that take seconds; a variant or a smaller size of the same model is among the others."""
+
+
+def case(scenario, variant):
+    name = f"{scenario.name}-{variant}"
+    return pytest.param(scenario, variant, id=name, marks=pytest.mark.thorough if name in LARGE else ())
+
+
+@pytest.mark.parametrize(("scenario", "variant"), [case(*pair) for pair in CASES])
 def test_full_and_reduced_search_agree_on_all_properties_together_and_on_each_alone(scenario, variant):
     model = Model(scenario, variant)
     kernel = kernel_for(model)
