@@ -4,12 +4,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
-
 from tests.structure.rooms import ROOT
 
 
-@pytest.mark.slow
 def test_the_documentation_builds_without_a_warning(tmp_path):
     command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going", "-b", "html", "docs"]
     built = subprocess.run([*command, tmp_path / "docs"], cwd=ROOT, capture_output=True, text=True)
