@@ -306,7 +306,8 @@ class ProofAttempt:
             result = self.proofs.get(prop.prop.index, ProofResult(prop.prop.key, ProofOutcome.UNKNOWN))
             if result.k and result.outcome in (ProofOutcome.PROVED, ProofOutcome.VIOLATED):
                 facts = self.facts.get(prop.prop.index, ())
-                proved.append(ProvedProperty(prop, facts, result.k, self._context.known_relation(prop)))
+                leaves = self._context.part([prop]).leaves
+                proved.append(ProvedProperty(prop, facts, result.k, self._context.known_relation(prop), leaves))
                 refuted[prop.prop.index] = inf
             elif self.found is not None and self.found.prop is prop:
                 refuted[prop.prop.index] = self.found_refuted

@@ -61,6 +61,12 @@ class ProvedProperty:
     k: int = 1
     relation: TransitionRelation | None = None
     """The transition relation that the proof used, if it used one."""
+    leaves: tuple[int, ...] = ()
+    """The leaves of the slice that was proved. The last k states differ from each other in these."""
+
+    def projected(self, state: Vector) -> Vector:
+        """Return a state without the leaves outside of the slice."""
+        return tuple(state[leaf] for leaf in self.leaves)
 
 
 class ProofComparison:
@@ -291,16 +297,16 @@ class ProofComparison:
         return evaluated
 
     def _check_induction(self, proof: ProvedProperty, visit: Visit, successors: dict[int, Vector]) -> None:
-        """Check that no step breaks a hypothesis that was true in the last k states, which differ from each other."""
+        """Check that no step breaks a hypothesis that was true in the last k states, which differ in the slice."""
         path = self._random_path(proof, visit) if proof.k > 1 else [visit]
         if path is None:
             return
         prop, last = proof.lifted.prop, path[-1]
-        passed = {each.vector for each in path}
+        passed = {proof.projected(each.vector) for each in path}
         for number, after in (successors if len(path) == 1 else _successors(last)).items():
             instance = self.model.instances[number]
             broken = None
-            if proof.k == 1 or after not in passed:
+            if proof.k == 1 or proof.projected(after) not in passed:
                 broken = self._broken(proof, self._visits.at(after))
             if prop.kind is Kind.STEP and broken is None and step_truth(last, prop, instance) in (False, "error"):
                 broken = prop.key
@@ -309,13 +315,16 @@ class ProofComparison:
                 raise disagreement(self.model, last.vector, text, ("not inductive", "inductive"), what="Z3")
 
     def _random_path(self, proof: ProvedProperty, visit: Visit) -> list[Visit] | None:
-        """Return a path of k different states from here that satisfy a hypothesis; None if a random one is none.
+        """Return a path of k states from here that satisfy a hypothesis and differ in the slice; None if there is none.
+
+        One random path is tried.
 
         Step properties look at steps, too; a path for these is not searched for.
         """
         path = [visit]
         while len(path) < proof.k and proof.lifted.prop.kind is not Kind.STEP:
-            following = sorted(set(_successors(path[-1]).values()) - {each.vector for each in path})
+            passed = {proof.projected(each.vector) for each in path}
+            following = sorted(s for s in set(_successors(path[-1]).values()) if proof.projected(s) not in passed)
             if not following:
                 return None
             path.append(self._visits.at(self._chance.choice(following)))

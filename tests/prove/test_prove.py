@@ -1,4 +1,6 @@
 """Proofs: induction, shortest violations, and closed domains."""
+from itertools import product
+
 import pytest
 
 from kwalk.model.examples.reference import REFERENCE
@@ -8,9 +10,11 @@ from kwalk.model.language.lift import lift
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.proof.induction import domain_violations
 from kwalk.search.proof.prove import prove
+from kwalk.search.proof.python_comparison import ProofComparison
 from kwalk.search.results.verdict import Answer, Strength
 from tests.prove.bound_before_error import SCENARIO as BOUND_BEFORE_ERROR
 from tests.prove.plain_induction import is_inductive
+from tests.prove.two_inductive import SCENARIO as TWO_INDUCTIVE
 
 PAIRS = [(s, v) for s in SCENARIOS for v in (s.variants or {s.default_variant: {}})]
 
@@ -75,3 +79,13 @@ def test_a_property_that_an_action_breaks_is_not_inductive():
 def test_an_error_behind_a_bound_is_none():
     verdict = prove(Model(BOUND_BEFORE_ERROR))
     assert (verdict.answer, verdict.strength) == (Answer.HOLDS, Strength.PROVED)
+
+
+def test_the_states_that_an_induction_looks_back_on_differ_in_the_slice(monkeypatch):
+    model = Model(TWO_INDUCTIVE)
+    ranges = [range(leaf.low, leaf.high + 1) for leaf in model.leaves]
+    states = [model.canonical(numbers) for numbers in product(*ranges)]
+    monkeypatch.setattr(ProofComparison, "_random_states", lambda self: iter(states))
+    verdict = prove(model)
+    assert (verdict.answer, verdict.strength) == (Answer.HOLDS, Strength.PROVED)
+    assert verdict.compared.states == len(states)

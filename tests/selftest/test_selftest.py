@@ -190,3 +190,7 @@ def test_a_run_without_differences_ends_with_its_counts(tmp_path, kwalk):
     assert ended.object["differences"] == []
     assert ended.object["next_seed"] == FIRST + 4
     assert ended.object["command"] == f"kwalk selftest --models 3 --snippets 0 --seed {FIRST + 1}"
+
+
+def test_indices_in_indices_end():
+    assert "SCENARIO = " in random_model(102_111)  # which nested them without end

@@ -29,6 +29,8 @@ from kwalk.search.analyses.selftest.schema import (
 
 DEPTH = 3
 """How deep expressions are nested."""
+MOST_NESTED_INDICES = 4
+"""How deep indices are nested in indices."""
 
 
 @define
@@ -66,7 +68,7 @@ class Expressions:
 
     def __init__(self, rng: random.Random, scope: GenerationScope) -> None:
         self.rng, self.scope = rng, scope
-        self.names = 0
+        self.names, self._nested_indices = 0, 0
         forms = {name: getattr(self, name) for name in dir(type(self)) if name.count("_") >= 2}
         disabled = {name for name in forms if rng.random() < 0.25}
         self._forms: dict[str, list[Callable[[int], str | None]]] = {
@@ -105,7 +107,19 @@ class Expressions:
         return text
 
     def index(self, size: int) -> str:
-        """Return an expression that is an index below `size`; rarely one that may be outside."""
+        """Return an expression that is an index below `size`; rarely one that may be outside.
+
+        An index may contain others, which end at a constant: else the text of some seeds would have no end.
+        """
+        if self._nested_indices == MOST_NESTED_INDICES:
+            return str(self.rng.randrange(size))
+        self._nested_indices += 1
+        try:
+            return self._index(size)
+        finally:
+            self._nested_indices -= 1
+
+    def _index(self, size: int) -> str:
         if self.risky():
             return self.int_of(0, 3, 1)
         found = [
