@@ -61,7 +61,7 @@ test: setup ## set up and run the tests (ARGS="-k name" for some of them)
 test-fast: setup ## the tests that need no Spark, no browser and no long search: 72 s on two cores
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not spark and not slow and not thorough" tests $(ARGS)
 
-test-thorough: setup ## the tests that recompute figures of the documentation: half an hour
+test-thorough: setup ## the tests that recompute figures of the documentation: many minutes
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m thorough tests $(ARGS)
 
 lint: setup types ## ruff and mypy

@@ -44,7 +44,7 @@ class WrongCount(Exception):
 
 
 def walks(model: Model, kernel: Kernel, steps: int) -> Callable[[], int]:
-    """Walk about so many steps, all properties checked at each."""
+    """Run random walks of about `steps` steps in all, with every property checked at each step."""
     pilot = walk(model, kernel=kernel, walks=1000, depth=DEPTH, keep_going=True)
     number = max(1, steps * 1000 // (pilot.steps or 1))
     return lambda: walk(model, kernel=kernel, walks=number, depth=DEPTH, keep_going=True).steps or 0

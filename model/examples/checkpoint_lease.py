@@ -224,7 +224,7 @@ def expire(cluster: Cluster) -> None:
 
 @always(symptom="the cluster has no replica that is up to date")
 def leader_takes_no_checkpoint(cluster: Cluster, node: NodeId) -> bool:
-    """The leader goes on serving."""
+    """The leader continues to serve."""
     return cluster.leader != node or not cluster.nodes[node].is_busy
 
 

@@ -286,7 +286,7 @@ LOAD, FULL_LOAD = 0.75, 0.9
 """The load factor of a table: usually, and when the budget allows no larger one."""
 GROWTH = 2
 WORKERS = 1 << 12
-"""So many workers may insert at once when there is room for one more value."""
+"""The most workers that may insert at once when there is room for one more value."""
 MOST_VALUES = int(BUSY) - 1 - WORKERS
 """A number plus 1 must stay below BUSY."""
 SLOT_BYTES = 4

@@ -71,14 +71,14 @@ def lend(desk: Desk, reader: Reader) -> None:
 
 @action(by=CLERK)
 def lock(desk: Desk) -> None:
-    """The clerk closes the desk when nobody waits."""
+    """The clerk closes the desk when the queue is empty."""
     require(desk.open and not any(desk.waits[reader] for reader in READERS))
     desk.open = False
 
 
 @action(by=READER)
 def return_book(desk: Desk) -> None:
-    """A book comes back, which nobody has counted; the desk stays open."""
+    """A book comes back that was not counted; the desk stays open."""
     require(desk.open and desk.lent > 0)
     desk.lent -= 1
 

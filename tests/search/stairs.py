@@ -77,4 +77,4 @@ BROKEN = Scenario(
     name="broken-stairs", story="A child jumps too often.", state=House, actions=(leap,),
     bounds={"walkers": 1, "floors": 1}, flags={"jump": False},
 )  # fmt: skip
-JUMP_FIX = Fix(flag=JUMP, closes="Nobody comes into the cellar.", trials=(Trial(STAIRS, ("cellar_is_empty",)),))
+JUMP_FIX = Fix(flag=JUMP, closes="The cellar stays empty.", trials=(Trial(STAIRS, ("cellar_is_empty",)),))

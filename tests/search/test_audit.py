@@ -63,7 +63,7 @@ def test_a_traces_flags_are_those_that_differ_from_the_base_variant():
 def test_a_flag_with_settings_and_a_deadlock():
     named = "kwalk.model.examples.blocking_queue:BLOCKING_QUEUE"
     trials = (Trial(named, ("buffer_fills",)), Trial(BLOCKING_QUEUE, ("somebody_runs",)))
-    fix = Fix(flag=WAIT_SETS, off="one", on="two", closes="Nobody wakes the wrong thread.", trials=trials)
+    fix = Fix(flag=WAIT_SETS, off="one", on="two", closes="The right thread is woken.", trials=trials)
     row, other = audit(cells_of([fix]), BUDGET)
     assert (row.without.text, row.without.prop) == ("shortest trace of 7 steps to a deadlock", "")
     assert (other.without.text, other.judgement) == ("shortest trace of 7 steps to somebody_runs", Judgement.CLOSES)

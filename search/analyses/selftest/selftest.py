@@ -24,7 +24,7 @@ SHARES = {
 }  # fmt: skip
 """What is compared besides plain Python and terms, in one of how many models, by their seeds; see also `Z3_SHARE`."""
 Z3_SHARE = 8
-"""In one of so many models Z3's values and proofs are compared in place of machine code."""
+"""One model of this many is compared with Z3's values and proofs, in place of machine code."""
 MODULE = 25
 """Snippets of a module."""
 BATCH = 40
