@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 from attrs import field, frozen
 
-from kwalk.model.language.binding import Bound, Domain, ScenarioConstant, identity_of
+from kwalk.model.language.binding import Bound, Domain, ScenarioConstant, identity_of, plain_value
 from kwalk.model.language.errors import BoundReached, DomainError
 from kwalk.model.language.shapes import Leaf, NumberShape, Shape
 
@@ -63,9 +63,44 @@ class Array(_Items[T, "ArrayShape"]):
 
 
 class Fifo(_Items[T, "FifoShape"]):
-    """A queue of at most `capacity` elements; a push onto a full one is a bound hit."""
+    """A queue, or sequence, of at most `capacity` elements; what would make it longer is a bound hit.
+
+    `q[i]` and `q[i:j]` mean what they mean for a list: -1 is the last position, and ends outside are cut off. A part of
+    a queue, and the sum of two, is a new queue of the same capacity.
+    """
 
     __slots__ = ()
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> Fifo[T]: ...
+    def __getitem__(self, index: int | slice) -> T | Fifo[T]:
+        if isinstance(index, slice):
+            return Fifo(self._shape, self._items[index])
+        return self._items[self._position(index)]
+
+    def __setitem__(self, index: int, value: T) -> None:
+        at = self._position(index)
+        self._items[at] = self._shape.element.check(value, f"element {at}")
+
+    def _position(self, index: Any) -> int:
+        number, size = plain_value(index), len(self._items)
+        if type(number) is int and -size <= number < size:
+            return number
+        has = f"positions 0 … {size - 1} here" if size else "no element here"
+        raise DomainError(f"A FIFO has {has} (got {index!r}); test `len(fifo)` before.")
+
+    def __add__(self, other: Fifo[T] | list[T] | tuple[T, ...]) -> Fifo[T]:
+        return self._joined(self, other)
+
+    def __radd__(self, other: list[T] | tuple[T, ...]) -> Fifo[T]:
+        return self._joined(other, self)
+
+    def _joined(self, first: Any, second: Any) -> Fifo[T]:
+        if not all(isinstance(one, (Fifo, list, tuple)) for one in (first, second)):
+            return NotImplemented
+        return self._shape.check([*first, *second], "a sum of queues")
 
     def push(self, value: T) -> None:
         """Append at the tail; on a full queue the step is a bound hit."""
@@ -114,6 +149,9 @@ class Fifo(_Items[T, "FifoShape"]):
 
     def __iter__(self) -> Iterator[T]:
         return iter(tuple(self._items))
+
+    def __reversed__(self) -> Iterator[T]:
+        return iter(tuple(self._items)[::-1])
 
 
 class Fresh:
@@ -188,8 +226,8 @@ class FifoShape(Shape):
         return Fifo(self, [])
 
     def check(self, value: Any, where: str) -> Fifo[Any]:
-        if not isinstance(value, Fifo):
-            raise DomainError(f"{where} must be a Fifo (got {value!r}); use push, pop and clear on the one in place.")
+        if not isinstance(value, (Fifo, list, tuple)):
+            raise DomainError(f"{where} must be a Fifo, or a list of its elements (got {value!r}).")
         if len(value) > int(self.capacity):
             raise BoundReached(self.capacity.name)
         return Fifo(self, [self.element.check(item, where) for item in value])

@@ -84,6 +84,58 @@ AGREEING = {
     "a loop over a queue that is pushed": "for x in w.q:\n    if len(w.q) < 2:\n        w.q.push(1)\n    w.out = x",
     "an empty range": "for x in range(3, 1):\n    w.out = x",
     "a generator that is kept": "g = (x for x in w.a if x > 0)\nw.out = max(g, default=0)",
+    # Queues as sequences.
+    "an element of a queue": "w.out = w.q[0] + 4 * w.r[1]",
+    "an element at an index of the state": "w.out = w.r[w.n]",
+    "the last element": "w.out = w.r[-1]\nw.f = w.notes[-1].f",
+    "an index that may be None": "w.out = w.r[w.o]",
+    "a bound as an index": "w.out = w.r[LIM]",
+    "an element that is written": "w.r[w.n] = w.c + 1\nw.out = sum(w.r)",
+    "an element that leaves its domain": "w.q[w.m] = w.n",
+    "an element that is added to": "w.r[-1] += 1\nw.r[0] -= w.n",
+    "an element of a part that is written": "x = w.r[1:]\nx[0] = 3\nw.out = sum(x) * 10 + sum(w.r)",
+    "parts by constants": "w.r = w.r[1:]\nw.q = w.q[:1]\nw.out = len(w.notes[-1:])",
+    "parts by the state": "w.r = w.r[w.m:w.n]",
+    "parts of parts": "w.r = w.r[w.c:][: w.n]",
+    "a part up to a bound": "w.r = w.r[:LIM]",
+    "a copy is no alias": "x = w.r[:]\nx.pop()\nw.out = len(w.r) - len(x)",
+    "an alias is one": "x = w.r\nx.pop()\nw.out = len(w.r) - len(x)",
+    "a part that is compared": "w.f = w.r[:1] == w.r[1:2]\nw.g = w.q == w.r[: len(w.q)]",
+    "a part and a list": "w.f = w.r[:1] == [1] or w.r == (1,)",
+    "a part as a truth value": "w.f = not w.r[1:]\nw.out = 1 if w.r[w.n:] else 2",
+    "a part that is looped over": "for x in w.r[1:]:\n    w.out += x",
+    "a part in a comprehension": "w.out = sum(x for n in CELLS for x in w.r[n:])",
+    "a part of a record's queue": "w.notes = w.notes[1:]\nw.out = sum(x.n for x in w.notes[w.n:])",
+    "a sum of queues": "w.r = w.r + w.r[:1]",
+    "a sum of unlike queues": "w.r = w.q + w.r",
+    "a sum of unlike queues that fits the other": "w.q = w.r[:1] + w.q[1:]\nw.out = len(w.r + w.q)",
+    "a sum with a list": "w.r = [w.n] + w.r\nw.q = w.q + [1, w.c]",
+    "a sum with a tuple": "w.r = (w.n, w.m) + w.r[1:] + ()",
+    "a queue that is added to": "w.r += [w.n]\nx = w.q\nx += (1,)\nw.out = len(x) - len(w.q)",
+    "an element that is removed": "w.r = w.r[: w.c] + w.r[w.c + 1 :]",
+    "an element that is inserted": "w.r = w.r[: w.n] + [w.c] + w.r[w.n :]",
+    "an element that a domain refuses": "w.q = w.q[1:] + [w.n]",
+    "records that are added": "w.notes = [w.sure] + w.notes[1:]\nw.notes = w.notes + [w.note]",
+    "a list that is stored": "w.r = [w.n, w.m, 1]",
+    "a tuple that is stored": "w.q = (1, w.c)\nw.r = ()",
+    "a longer list than fits": "w.q = [1, 2, 3]",
+    "an empty list that is stored": "w.q = []",
+    "a queue that is stored in a larger one": "w.r = w.q",
+    "a queue that is stored in a smaller one": "w.q = w.r",
+    "enumerate of a queue": "for i, x in enumerate(w.r, 1):\n    w.out += i * x",
+    "enumerate of a queue in any": "w.f = any(x == i for i, x in enumerate(w.r))",
+    "zip of queues": "for x, y in zip(w.q, w.r):\n    w.out += x * 4 + y",
+    "zip of a queue and an Array": "w.f = all(x == y for x, y in zip(w.r, w.a))",
+    "zip of a tuple and a queue": "w.out = len({i + 1 for i, x in zip((1, 2), w.r)})",
+    "neighbours": "w.f = all(x <= y for x, y in zip(w.r, w.r[1:]))",
+    "reversed of a queue": "for x in reversed(w.r):\n    w.out = 4 * w.out + x\n    if w.out > 9:\n        break",
+    "enumerate of reversed": "w.out = sum(i * x for i, x in enumerate(reversed(w.r)))",
+    "reversed of a queue that is written": "for x in reversed(w.r):\n    w.r[0] = 2\n    w.out = x",
+    "the first that fits": "w.out = next((i for i, x in enumerate(w.r) if x == w.n), -1)",
+    "extremes of a queue": "w.out = max(w.r) - min(w.r[1:], default=0)",
+    "a queue of one branch": "x = w.r if w.f else w.r[1:]\nw.out = x[0] if x else 7",
+    "an index behind a test": "w.f = len(w.r) > 1 and w.r[1] == w.n",
+    "a queue from a helper": "w.r = without(w.r, w.c)",
     # Equality.
     "queues of unlike capacity": "w.f = w.q == w.r",
     "a list and an Array": "w.f = [w.a[0], w.a[1]] == w.a\nw.g = [w.n, w.m] == [w.m, w.n]",
@@ -134,6 +186,12 @@ REFUSED = {
     "an int of a member": ("w.out = int(w.light)", "int of a Light"),
     "arithmetic on a member": ("w.out = w.light + 1", "+ of a Light and a number"),
     "an extreme of members": ("w.light = min(w.light, Light.DARK)", "min or max of a Light"),
+    "a slice with a step": ("w.r = w.r[::-1]", "a slice of a Fifo with a step"),
+    "a slice that is written": ("w.r[0:1] = w.r", "a write to a slice"),
+    "a slice to None": ("w.r = w.r[: w.o]", "a number as the end of a slice"),
+    "append": ("w.r.append(1)", "a Fifo has no attribute 'append'. Instead: `q.push(x)`"),
+    "last": ("w.out = w.r.last", "a Fifo has no attribute 'last'. Instead: `q[-1]`"),
+    "a Fifo indexed with a truth value": ("w.out = w.r[w.f]", "a Fifo indexed with a truth value"),
     "a sum from None": ("w.out = sum((1, 2), w.maybe)", "sum of a Light"),
     "a decorator": ("w.f = contrary(w)", "is wrapped by a decorator"),
     "a cached function": ("w.out = remembered(1)", "of the class _lru_cache_wrapper"),
@@ -175,6 +233,12 @@ class Odd(Enum):
 
     def __bool__(self):
         return False
+
+
+def without(queue, n):
+    if n >= len(queue):
+        return queue
+    return queue[:n] + queue[n + 1 :]
 
 
 def by_default(n=LIM):

@@ -8,10 +8,20 @@ from itertools import product
 import pytest
 
 from kwalk.model.language import LiftError
-from kwalk.model.language.lift import access, comprehensions, expressions, machine, operators
+from kwalk.model.language.lift import (
+    access,
+    calls,
+    comprehensions,
+    containers,
+    expressions,
+    machine,
+    operators,
+    statements,
+)
 from kwalk.model.language.lift.kinds import ValueKind as K
+from kwalk.model.language.lift.objects import FifoObject
 from kwalk.model.language.lift.rules import RULES, Operation
-from kwalk.model.language.lift.values import OnceItems, Set, Values, bool_value, int_value
+from kwalk.model.language.lift.values import OnceItems, Reference, Set, Values, bool_value, int_value
 from kwalk.search.kernel.differential import random_states
 from tests.agreement.snippets import HELPERS, Bench, Snippet, snippets, source_text
 from tests.agreement.written import model_of, written
@@ -32,6 +42,17 @@ LOCALS = (
     "x = 1\nif w.f:\n    x = 2\nif w.g:\n    x = x + 3\nreturn x",
     "return ([n for n in (1, 2)][w.n], (4, 5, 6)[w.m])",
     "x = [0, 0]\nx[w.n] = 1\nreturn (x[0], x[1])",
+    "return (w.r[w.m:w.n], w.r[1:], w.q[:-1])",
+    "return w.r[: len(w.q)] == w.q",
+    "return w.r[w.c:] == w.r[:-1]",
+    "x = w.r[:]\nx[0] = w.n\nx[-1] += 1\nreturn (x, w.r)",
+    "w.r[w.c] = 3\nreturn w.r",
+    "return [w.n] + w.r[1:] + (0,)",
+    "w.q = w.r\nreturn w.q",
+    "w.r = [w.n, w.m]\nreturn w.r",
+    "x = 0\nfor i, y in enumerate(w.r):\n    x = x * 4 + i + y\nreturn x",
+    "return sum(y for x, y in zip(w.q, w.r))",
+    "x = 0\nfor y in reversed(w.r):\n    x = x * 4 + y\nreturn x",
 )
 """Bodies with local variables, loops and indexes."""
 
@@ -218,6 +239,63 @@ def forwards(m, right, value):
     return OnceItems(lambda stop=None: iter([(condition, item()) for condition, item in rounds]), rounds)
 
 
+def last_stays(m, queue, index):
+    """A position past the end is the last one."""
+    t, term, size = m.terms, m.values.number(index), m.values.number(containers.length(m, queue))
+    last = t.add(size, t.integer(-1))
+    return QUEUE_POSITIONS(m, queue, int_value(t.choose(t.less(last, term), last, term)))
+
+
+def from_the_capacity(m, queue, index):
+    """-1 is the last slot, whether it has an element or not."""
+    t, term = m.terms, m.values.number(index)
+    wrapped = t.add(term, t.integer(len(queue.sample.slots)))
+    return QUEUE_POSITIONS(m, queue, int_value(t.choose(t.less(term, t.integer(0)), wrapped, term)))
+
+
+def first_position(m, queue, index):
+    return [(m.terms.true, QUEUE_POSITIONS(m, queue, index)[0][1])]
+
+
+def unchecked_position(m, right, queue, index):
+    return right(m, queue, int_value(m.values.number(index)))
+
+
+def stores_first(m, owner, index, value):
+    is_queue = isinstance(owner.sample, FifoObject)
+    STORE_ELEMENT(m, owner, 0 if is_queue else index, value)
+
+
+def end_is_not_wrapped(m, size, end, otherwise):
+    zero, term = m.terms.integer(0), otherwise if end is None else m.values.number(end)
+    found = m.terms.choose(m.terms.less(size, term), size, term)
+    return m.terms.choose(m.terms.less(found, zero), zero, found)
+
+
+def keeps_free_slots(m, shape, size, values):
+    made = MADE(m, shape, size, values)
+    for slot, value in zip(made.sample.slots, values, strict=False):
+        m.now.store[slot.key] = value
+    return made
+
+
+def of_full_length(m, shape, size, values):
+    return MADE(m, shape, m.terms.integer(min(len(values), int(shape.capacity))), values)
+
+
+def is_the_first(m, right, left, other):
+    return left if isinstance(left, Reference) else other
+
+
+def not_checked(m, shape, size, values):
+    return list(values)
+
+
+def all_slots(m, iterable):
+    return [(m.terms.true, item) for _, item in comprehensions.rounds_of(m, iterable)]
+
+
+QUEUE_POSITIONS, MADE, STORE_ELEMENT = containers._positions, containers._made, containers.store_element
 NUMBERS = (K.NUMBER, K.OPTIONAL_NUMBER)
 PLANTED = {
     "a queue is always true": a_rule(Operation.TRUTH, true, (K.FIFO,)),
@@ -304,6 +382,23 @@ PLANTED = {
     "no name is local": a_part(expressions, "local_names", lambda definition: frozenset(), None),
     "a generator sees old values": a_part(expressions, "generator", unchanged, None),
     "an iterator is used twice": a_part(OnceItems, "use", as_often_as_wanted, None),
+    "a position past the end is the last": a_part(containers, "_positions", last_stays, Operation.INDEX),
+    "-1 is the last slot": a_part(containers, "_positions", from_the_capacity, Operation.INDEX),
+    "every position is the first": a_part(containers, "_positions", first_position, None),
+    "a position that is None is -1": a_rule(Operation.INDEX, unchecked_position, (K.FIFO,), (K.OPTIONAL_NUMBER,)),
+    "a negative end is 0": a_part(containers, "_end", end_is_not_wrapped, None),
+    "free slots of a part keep their values": a_part(containers, "_made", keeps_free_slots, None),
+    "a part fills its slots": a_part(containers, "_made", of_full_length, None),
+    "a part is the whole": a_part(containers, "part", lambda m, queue, lower, upper: queue, None),
+    "a sum is one of both": a_rule(Operation.ADD, is_the_first, (K.FIFO,), (K.FIFO, K.LIST)),
+    "a sum has no capacity": a_part(containers, "_must_have_room", lambda m, shape, size: None, Operation.ADD),
+    "what is stored in a queue has no range": a_part(containers, "_fitting", not_checked, None),
+    "a queue is stored in another one as it is": a_rule(
+        Operation.STORE_FIFO, lambda m, r, v, **more: r(m, containers.part(m, v, None, 1), **more), (K.FIFO,)
+    ),
+    "reversed of a queue is not": a_part(containers, "backwards", lambda m, queue: queue, None),
+    "enumerate and zip go past the end": a_part(calls, "_numbered_rounds", all_slots, None),
+    "an element is written to the first slot": a_part(statements, "store_element", stores_first, None),
     "a loop reads its list at first": (None, a_rule(Operation.ITERATE, some_rounds_late, (K.LIST, K.ARRAY))[1]),
 }
 """Each wrong rule by its effect: the operation whose snippets show it (None: those with locals), and what plants it."""

@@ -11,7 +11,7 @@ from kwalk.search.analyses.selftest.models import random_model
 from kwalk.search.kernel.compile.emitter import Emitter
 from tests.agreement.test_planted_errors import PLANTED
 
-FEW = 60
+FEW = 160
 """The number of models within which each mistake must be found."""
 LIFTER = (
     "if runs both branches", "writes are not masked", "an early return continues", "break does nothing",

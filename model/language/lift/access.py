@@ -128,7 +128,6 @@ def _fit_record(m: SymbolicMachine, value: Any, *, shape: ValueShape, where: str
 
 @rule(Operation.STORE_OBJECT, (K.OBJECT,))
 @rule(Operation.STORE_ARRAY, (K.ARRAY, K.LIST))
-@rule(Operation.STORE_FIFO, (K.FIFO,))
 def _fit_object(m: SymbolicMachine, value: Reference, *, shape: Any, where: str) -> Reference:
     sample = value.sample
     if isinstance(shape, RecordShape) and sample.cls is shape.cls:
@@ -137,7 +136,7 @@ def _fit_object(m: SymbolicMachine, value: Reference, *, shape: Any, where: str)
         size = len(shape.domain)
         m.error(m.terms.boolean(len(sample.items) != size), f"{where} is given {len(sample.items)} elements")
         return value
-    if isinstance(sample, (ArrayObject, FifoObject)) and sample.shape == shape:
+    if isinstance(sample, ArrayObject) and sample.shape == shape:
         return value
     raise Refused(f"{where} is given {describe(value)}", "give it an object of the field's own kind")
 
@@ -164,6 +163,21 @@ SET_METHODS = {
     "copy": "`s` itself, which never changes",
 }
 """What to write in place of a method of sets."""
+QUEUE_METHODS = {
+    "append": "`q.push(x)`",
+    "appendleft": "`q = [x] + q`",
+    "extend": "`q = q + [x, …]`, or push in a loop",
+    "insert": "`q = q[:i] + [x] + q[i:]`",
+    "remove": "`q = q[:i] + q[i + 1:]`",
+    "popleft": "`q.pop()`, which takes the oldest element",
+    "first": "`q[0]`, or `q.head`",
+    "last": "`q[-1]`",
+    "tail": "`q[-1]` for the last element, `q[1:]` for all but the first one",
+    "count": "`sum(x == y for y in q)`",
+    "index": "`next((i for i, y in enumerate(q) if x == y), None)`",
+    "copy": "`q[:]`",
+}
+"""What to write in place of a method of lists or deques."""
 
 
 # Reading.
@@ -241,6 +255,8 @@ def _attribute_of_object(m: SymbolicMachine, owner: Reference, *, name: str) -> 
         return Method(name, owner)
     refine = CONTAINER_OPERATIONS.get(type(sample))
     instead = f"use {', '.join(refine)}" if refine else "read and write its elements, `a[i]`"
+    if isinstance(sample, FifoObject):
+        instead = QUEUE_METHODS.get(name, instead)
     raise Refused(f"{sample.description} has no attribute {name!r}", instead)
 
 

@@ -240,18 +240,15 @@ def _range(m: SymbolicMachine, *args: Any) -> range:
     return range(*args)
 
 
-def _fixed_rounds(m: SymbolicMachine, iterable: Any) -> list[Callable[[], Any]]:
-    """Return what returns each item of something whose length does not depend on the state."""
+def _numbered_rounds(m: SymbolicMachine, iterable: Any) -> list[Round]:
+    """Return rounds of which the first ones are there, and no later one: the n-th round has the n-th item."""
     rounds = rounds_of(m, iterable)
-    if any(condition is not m.terms.true for condition, _ in rounds):
-        what = "enumerate, zip or reversed of something whose length depends on the state"
-        raise Refused(what, "a loop over it, with a counter")
-    return [item for _, item in rounds]
+    if kind_of(iterable) is K.SORTED and any(condition is not m.terms.true for condition, _ in rounds):
+        raise Refused("enumerate, zip or reversed of a sorted set", "a loop over it, with a counter")
+    return rounds
 
 
-def _iterator(m: SymbolicMachine, makers: list[Callable[[], Any]]) -> OnceItems:
-    rounds: list[Round] = [(m.terms.true, item) for item in makers]
-
+def _iterator(rounds: list[Round]) -> OnceItems:
     def items(stop: Callable[[Term, Any], Term] | None = None) -> Iterator[tuple[Term, Any]]:
         return ((condition, item()) for condition, item in rounds)
 
@@ -265,21 +262,24 @@ def _enumerate(m: SymbolicMachine, iterable: Any, start: Any = 0) -> OnceItems:
     def pair(number: int, item: Callable[[], Any]) -> tuple[int, Any]:
         return number, item()
 
-    makers = _fixed_rounds(m, iterable)
-    return _iterator(m, [partial(pair, number, item) for number, item in enumerate(makers, start)])
+    rounds = _numbered_rounds(m, iterable)
+    return _iterator([(here, partial(pair, number, item)) for number, (here, item) in enumerate(rounds, start)])
 
 
 def _zip(m: SymbolicMachine, *iterables: Any, strict: Any = False) -> OnceItems:
-    columns = [_fixed_rounds(m, one) for one in iterables]
+    columns = [_numbered_rounds(m, one) for one in iterables]
     if type(strict) is not bool:
         raise Refused("zip with `strict` that depends on the state", "strict=True or strict=False")
+    if strict and any(condition is not m.terms.true for column in columns for condition, _ in column):
+        raise Refused("zip(…, strict=True) of a Fifo", "zip without `strict`, and an assertion on the lengths")
     if strict and len({len(column) for column in columns}) > 1:
         m.error(m.terms.true, "zip(…, strict=True) of things that have unlike lengths")
 
     def row(items: tuple[Callable[[], Any], ...]) -> tuple[Any, ...]:
         return tuple(item() for item in items)
 
-    return _iterator(m, [partial(row, items) for items in zip(*columns, strict=False)])
+    rows = [tuple(zip(*rounds, strict=True)) for rounds in zip(*columns, strict=False)]
+    return _iterator([(m.terms.conjunction(conditions), partial(row, items)) for conditions, items in rows])
 
 
 def _reversed(m: SymbolicMachine, iterable: Any) -> OnceItems:
@@ -289,7 +289,12 @@ def _reversed(m: SymbolicMachine, iterable: Any) -> OnceItems:
 
 @rule(Operation.REVERSED, (K.TUPLE, K.LIST, K.RANGE, K.ARRAY, K.ENUM_CLASS))
 def _backwards(m: SymbolicMachine, iterable: Any) -> OnceItems:
-    return _iterator(m, _fixed_rounds(m, iterable)[::-1])
+    return _iterator(rounds_of(m, iterable)[::-1])
+
+
+@rule(Operation.REVERSED, (K.FIFO,))
+def _queue_backwards(m: SymbolicMachine, queue: Reference) -> OnceItems:
+    return _iterator(rounds_of(m, containers.backwards(m, queue)))
 
 
 def _isinstance(m: SymbolicMachine, value: Any, cls: Any) -> Any:

@@ -1,15 +1,22 @@
-"""The operations of FIFOs and of sources of fresh ids, on references."""
+"""The operations of FIFOs and of sources of fresh ids, on references.
+
+Words: a *slot* of a queue is meant by a *position*, which counts from the head; where a position has no element, its
+slot holds the default. Parts and sums of queues are new objects, as in plain Python.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from kwalk.model.language.lift.access import fit, refine, write_cell
+from kwalk.model.language.containers import FifoShape
+from kwalk.model.language.lift.access import NUMBERS, fit, refine, write_cell, write_element
+from kwalk.model.language.lift.kinds import ValueKind as K
+from kwalk.model.language.lift.kinds import kind_of
 from kwalk.model.language.lift.machine import ConditionKind, SymbolicMachine
 from kwalk.model.language.lift.objects import FifoObject, FreshObject
-from kwalk.model.language.lift.rules import Operation, apply
+from kwalk.model.language.lift.rules import Operation, apply, rule
 from kwalk.model.language.lift.terms import Term
-from kwalk.model.language.lift.values import Reference, bool_value, int_value
+from kwalk.model.language.lift.values import Reference, Refused, bool_value, describe, int_value
 
 
 def _length(m: SymbolicMachine, fifo: FifoObject) -> Term:
@@ -140,6 +147,158 @@ def taken(m: SymbolicMachine, reference: Reference) -> Any:
     for condition, other in reversed(reference.options[:-1]):
         value = m.values.choose(condition, m.now.store[other.taken.key], value)
     return refine(m, value)
+
+
+# Positions, parts and sums.
+
+
+def _positions(m: SymbolicMachine, reference: Reference, index: Any) -> list[tuple[Term, int]]:
+    """Return the slots that an index can mean, each with its condition; add the error of a position without element."""
+    m.error(m.values.is_none(index), "None is used as an index")
+    t, term, size = m.terms, m.values.number(index), m.values.number(length(m, reference))
+    slots = len(reference.sample.slots)
+    if term.low < 0:
+        term = t.choose(t.less(term, t.integer(0)), t.add(term, size), term)
+    outside = t.disjunction((t.less(term, t.integer(0)), t.negation(t.less(term, size))))
+    m.error(outside, "an index is outside of a FIFO")
+    found = []
+    for slot in range(max(0, term.low), min(slots - 1, term.high) + 1):
+        condition = m.simplify(t.equal(term, t.integer(slot)))
+        if condition is t.true:
+            return [(condition, slot)]
+        if condition is not t.false:
+            found.append((condition, slot))
+    return found
+
+
+@rule(Operation.INDEX, (K.FIFO,), NUMBERS)
+def _element(m: SymbolicMachine, queue: Reference, index: Any) -> Any:
+    chosen = _positions(m, queue, index)
+    if not chosen:
+        return queue.sample.shape.element.default()  # there is always the error above, too
+    result = _slot(m, queue, chosen[-1][1])
+    for condition, slot in reversed(chosen[:-1]):
+        result = m.values.choose(condition, _slot(m, queue, slot), result)
+    return refine(m, result)
+
+
+def store_element(m: SymbolicMachine, owner: Any, index: Any, value: Any) -> None:
+    """Execute `owner[index] = value`."""
+    if not isinstance(owner, Reference) or not isinstance(owner.sample, FifoObject):
+        write_element(m, owner, index, value)
+        return
+    if kind_of(index) not in NUMBERS:
+        raise Refused(f"{describe(index)} is used as an index", "index with a number or a domain's member")
+    chosen = _positions(m, owner, index)
+    fitting = fit(m, owner.sample.shape.element, value, "an element of a FIFO")
+    for at, slot in chosen:
+        for condition, fifo in owner.options:
+            here = m.simplify(m.terms.conjunction((at, condition)))
+            if here is not m.terms.false:
+                write_cell(m, fifo.slots[slot], fitting, here)
+
+
+def part(m: SymbolicMachine, queue: Reference, lower: Any, upper: Any) -> Reference:
+    """Return `queue[lower:upper]`; an end that is None is the queue's own."""
+    t, size = m.terms, m.values.number(length(m, queue))
+    low, high = _end(m, size, lower, t.integer(0)), _end(m, size, upper, size)
+    slots = len(queue.sample.slots)
+    count = t.choose(t.less(low, high), t.subtract(high, low), t.integer(0))
+    taken = [_value_at(m, queue, t.add(low, t.integer(slot))) for slot in range(slots)]
+    return _made(m, queue.sample.shape, t.within(count, 0, slots), taken)
+
+
+def backwards(m: SymbolicMachine, queue: Reference) -> Reference:
+    """Return a new queue with the elements in reverse order."""
+    t, size, slots = m.terms, m.values.number(length(m, queue)), len(queue.sample.slots)
+    values = [_value_at(m, queue, t.add(size, t.integer(-1 - slot))) for slot in range(slots)]
+    return _made(m, queue.sample.shape, size, values)
+
+
+def _end(m: SymbolicMachine, size: Term, end: Any, otherwise: Term) -> Term:
+    """Return an end of a slice as Python takes it: a negative one counts from the end, one outside is cut off."""
+    if end is None:
+        return otherwise
+    if kind_of(end) is not K.NUMBER:
+        raise Refused(f"{describe(end)} as the end of a slice", "a number, after a test of `is not None`")
+    t, term = m.terms, m.values.number(end)
+    zero = t.integer(0)
+    back = t.add(term, size)
+    back = t.choose(t.less(back, zero), zero, back)
+    forth = t.choose(t.less(size, term), size, term)
+    return t.within(t.choose(t.less(term, zero), back, forth), 0, size.high)
+
+
+def _value_at(m: SymbolicMachine, queue: Reference, position: Term) -> Any:
+    """Return the element at a position; any of them where there is no such position."""
+    slots = len(queue.sample.slots)
+    result = _slot(m, queue, max(0, min(slots - 1, position.high)))
+    for slot in reversed(range(max(0, position.low), min(slots - 1, position.high))):
+        here = m.simplify(m.terms.equal(position, m.terms.integer(slot)))
+        result = m.values.choose(here, _slot(m, queue, slot), result)
+    return result
+
+
+def _made(m: SymbolicMachine, shape: FifoShape, size: Term, values: list[Any]) -> Reference:
+    """Return a new queue with the first `size` of some values, which fit its slots."""
+    node: FifoObject = m.objects.make(shape, m.objects.defaults, m.now.store)  # type: ignore[assignment]
+    m.now.store[node.length.key] = int_value(size)
+    for index, (slot, value) in enumerate(zip(node.slots, values, strict=False)):
+        is_taken = m.simplify(m.terms.less(m.terms.integer(index), size))
+        m.now.store[slot.key] = m.values.choose(is_taken, value, shape.element.default())
+    return Reference(((m.terms.true, node),))
+
+
+def _content(m: SymbolicMachine, sequence: Any) -> tuple[Term, list[Any]]:
+    """Return the length of a queue, list or tuple, and its elements; a queue has some beyond its length, too."""
+    values = [item() for _, item in apply(m, Operation.ITERATE, sequence)]
+    if kind_of(sequence) is K.FIFO:
+        return m.values.number(length(m, sequence)), values
+    return m.terms.integer(len(values)), values
+
+
+def _fitting(m: SymbolicMachine, shape: FifoShape, size: Term, values: list[Any]) -> list[Any]:
+    """Return the first `size` of some values as the slots of a queue store them."""
+    found = []
+    for index, value in enumerate(values):
+        is_taken = m.simplify(m.terms.less(m.terms.integer(index), size))
+        if is_taken is m.terms.false:
+            break
+        with m.assuming(is_taken):
+            found.append(fit(m, shape.element, value, "an element of a FIFO"))
+    return found
+
+
+def _must_have_room(m: SymbolicMachine, shape: FifoShape, size: Term) -> None:
+    more = m.terms.less(m.terms.integer(int(shape.capacity)), size)
+    m.add_condition(ConditionKind.BOUND, more, shape.capacity.name)
+
+
+@rule(Operation.STORE_FIFO, (K.FIFO, K.LIST, K.TUPLE))
+def _fit_queue(m: SymbolicMachine, value: Any, *, shape: FifoShape, where: str) -> Reference:
+    if kind_of(value) is K.FIFO and value.sample.shape == shape:
+        found: Reference = value
+        return found
+    size, values = _content(m, value)
+    _must_have_room(m, shape, size)
+    return _made(m, shape, size, _fitting(m, shape, size, values))
+
+
+@rule(Operation.ADD, (K.FIFO,), (K.FIFO, K.LIST, K.TUPLE))
+@rule(Operation.ADD, (K.LIST, K.TUPLE), (K.FIFO,))
+def _joined(m: SymbolicMachine, left: Any, right: Any) -> Reference:
+    t, shape = m.terms, (left if kind_of(left) is K.FIFO else right).sample.shape
+    (size, first), (more, second) = _content(m, left), _content(m, right)
+    _must_have_room(m, shape, t.add(size, more))
+    first, second = _fitting(m, shape, size, first), _fitting(m, shape, more, second)
+    values = []
+    for slot in range(min(int(shape.capacity), len(first) + len(second))):
+        value = first[slot] if slot < len(first) else shape.element.default()
+        for index, other in enumerate(second[: slot + 1]):
+            is_here = m.simplify(t.equal(size, t.integer(slot - index)))
+            value = m.values.choose(is_here, other, value)
+        values.append(value)
+    return _made(m, shape, t.within(t.add(size, more), 0, int(shape.capacity)), values)
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {

@@ -6,10 +6,10 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from kwalk.model.language.lift import calls
+from kwalk.model.language.lift import calls, containers
 from kwalk.model.language.lift.access import attribute, element, refine
 from kwalk.model.language.lift.comprehensions import generate, generator
-from kwalk.model.language.lift.kinds import known
+from kwalk.model.language.lift.kinds import ValueKind, kind_of, known
 from kwalk.model.language.lift.machine import Partial, SymbolicMachine, Unreachable, assigned_term
 from kwalk.model.language.lift.operators import binary, compare
 from kwalk.model.language.lift.rules import Operation, apply
@@ -96,10 +96,14 @@ def _slice(m: SymbolicMachine, node: ast.Subscript) -> Any:
     assert isinstance(node.slice, ast.Slice)
     parts = (node.slice.lower, node.slice.upper, node.slice.step)
     ends = [None if part is None else evaluate(m, part) for part in parts]
+    if kind_of(owner) is ValueKind.FIFO:
+        if ends[2] is not None and (type(ends[2]) is not int or ends[2] != 1):
+            raise Refused("a slice of a Fifo with a step", "a loop over it, or over `reversed(…)` of it")
+        return containers.part(m, owner, ends[0], ends[1])
     are_constant = all(end is None or type(end) is int for end in ends)
     if isinstance(owner, tuple) and are_constant and ends[2] != 0:
         return owner[slice(*ends)]
-    raise Refused("a slice", "a tuple with constant ends, or a comprehension over indexes")
+    raise Refused("a slice", "a slice of a Fifo, or of a tuple with constant ends, or a comprehension over indexes")
 
 
 # Operators.

@@ -37,7 +37,7 @@ class Operation(Enum):
     IS = Construct("x is y, x is not y", "`is` between {0} and {1}", "`==`; `is` compares with None or an Enum member")
     ORDER = Construct("x < y, x <= y, x > y, x >= y", "{0} compared by size with {1}", "numbers or sets")
     CONTAINS = Construct("y in x, y not in x", "a test whether {1} is in {0}", "`any(… == … for …)`")
-    ADD = Construct("x + y", "+ of {0} and {1}", "numbers or truth values, or two tuples")
+    ADD = Construct("x + y", "+ of {0} and {1}", "numbers or truth values, two tuples, or a Fifo and a sequence")
     SUBTRACT = Construct("x - y", "- of {0} and {1}", "numbers, truth values or sets")
     MULTIPLY = Construct("x * y", "* of {0} and {1}", "numbers or truth values")
     DIVIDE = Construct("x // y", "// of {0} and {1}", "numbers or truth values")
@@ -56,8 +56,8 @@ class Operation(Enum):
     EXTREME = Construct("x as an item of min or max", "min or max of {0}", "numbers or truth values")
     LENGTH = Construct("len(x)", "len of {0}", "len of a set, Fifo, Array, Domain, list or tuple")
     ITERATE = Construct("for y in x:, [… for y in x]", "a loop over {0}", "a Domain, range, tuple, Array, Fifo or Enum")
-    REVERSED = Construct("reversed(x)", "reversed of {0}", "a tuple, list, range or Array")
-    INDEX = Construct("x[y]", "{0} indexed with {1}", "an Array, list or tuple, indexed with a number")
+    REVERSED = Construct("reversed(x)", "reversed of {0}", "a tuple, list, range, Array or Fifo")
+    INDEX = Construct("x[y]", "{0} indexed with {1}", "an Array, Fifo, list or tuple, indexed with a number")
     SET_ITEM = Construct("{x}", "a set that holds {0}", "a set of a domain's members")
     ISINSTANCE = Construct("isinstance(x, y)", "isinstance of {0}", "a choice field that says which kind it is")
     EVOLVE = Construct("evolve(x, …)", "evolve of {0}", "evolve of a @value record; write to fields of a @state object")
@@ -74,7 +74,7 @@ class Operation(Enum):
     STORE_OPTIONAL_RECORD = Construct("x into optional() of a @value class", "{field} is given {0}", "a record or None")
     STORE_OBJECT = Construct("x into nested() of a @state class", "{field} is given {0}", "an object of its class")
     STORE_ARRAY = Construct("x into array()", "{field} is given {0}", "an Array of the field's own kind, or a list")
-    STORE_FIFO = Construct("x into fifo()", "{field} is given {0}", "a Fifo of the field's own kind")
+    STORE_FIFO = Construct("x into fifo()", "{field} is given {0}", "a Fifo, or a list of elements")
     STORE_FRESH = Construct("x into fresh()", "{field} is given {0}", "nothing: call its take()")
 
 
@@ -101,7 +101,6 @@ INSTEAD: dict[tuple[Operation, ValueKind], str] = {
     (Operation.TRUTH, K.SETTING): "a comparison with one of its settings",
     (Operation.IS, K.TRUTH): "`==`, or `x` and `not x`",
     (Operation.ITERATE, K.SET): "loop over `sorted(…)` of it, as Python does not fix the order of a set",
-    (Operation.INDEX, K.FIFO): "`head` for the oldest element, or a loop over the Fifo",
     (Operation.INDEX, K.SORTED): "`min(…)` or `max(…)` of the set, or a loop",
     (Operation.INDEX, K.SET): "`x in s`, `min(s)`, or a loop over `sorted(s)`",
     (Operation.EQUAL, K.SORTED): "the sets themselves",
@@ -110,7 +109,7 @@ INSTEAD: dict[tuple[Operation, ValueKind], str] = {
 """What to write in place of an operation on an operand of this kind, where the operation's own advice is not enough."""
 
 
-INDEXED = (K.ARRAY, K.LIST, K.TUPLE)
+INDEXED = (K.ARRAY, K.LIST, K.TUPLE, K.FIFO)
 
 
 def rule(operation: Operation, *kinds: Iterable[ValueKind]) -> Callable[[R], R]:

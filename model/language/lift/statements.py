@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from kwalk.model.language.errors import Abort
-from kwalk.model.language.lift.access import attribute, element, write_attribute, write_element
+from kwalk.model.language.lift.access import attribute, element, write_attribute
 from kwalk.model.language.lift.comprehensions import bind_target, rounds_of
+from kwalk.model.language.lift.containers import store_element
 from kwalk.model.language.lift.expressions import evaluate
 from kwalk.model.language.lift.kinds import ValueKind, kind_of
 from kwalk.model.language.lift.machine import SymbolicMachine, SymbolicState, Unreachable
@@ -70,7 +71,9 @@ def store(m: SymbolicMachine, target: ast.expr, value: Any) -> None:
     elif isinstance(target, ast.Attribute):
         write_attribute(m, evaluate(m, target.value), target.attr, value)
     elif isinstance(target, ast.Subscript):
-        write_element(m, evaluate(m, target.value), evaluate(m, target.slice), value)
+        if isinstance(target.slice, ast.Slice):
+            raise Refused("a write to a slice", "an assignment of the whole, such as `q = q[:i] + [x] + q[i + 1:]`")
+        store_element(m, evaluate(m, target.value), evaluate(m, target.slice), value)
     elif isinstance(target, ast.Tuple) and isinstance(value, tuple) and len(value) == len(target.elts):
         for part, item in zip(target.elts, value, strict=True):
             store(m, part, item)
@@ -92,7 +95,7 @@ def _augmented(m: SymbolicMachine, node: ast.AugAssign) -> None:
         write_attribute(m, owner, target.attr, binary(m, op, attribute(m, owner, target.attr), evaluate(m, node.value)))
     elif isinstance(target, ast.Subscript):
         owner, index = evaluate(m, target.value), evaluate(m, target.slice)
-        write_element(m, owner, index, binary(m, op, element(m, owner, index), evaluate(m, node.value)))
+        store_element(m, owner, index, binary(m, op, element(m, owner, index), evaluate(m, node.value)))
 
 
 def _assert(m: SymbolicMachine, node: ast.Assert) -> None:

@@ -271,6 +271,20 @@ class Expressions:
             return None
         return f"{found.text}.head" if self.risky() else f"(0 if {found.text}.is_empty else {found.text}.head)"
 
+    def _int_element(self, depth: int) -> str | None:
+        found = self.find(lambda kind: isinstance(kind, FifoType) and isinstance(kind.element, IntType))
+        if found is None:
+            return None
+        queue = self.queue(found, depth - 1)
+        if self.risky():
+            return f"{queue}[{self.number(0)[0]}]"
+        position = self.rng.choice((0, 1, -1))
+        return f"({queue}[{position}] if len({queue}) > {max(position, 0)} else {self.rng.randint(-1, 1)})"
+
+    def _int_part(self, depth: int) -> str | None:
+        found = self.find(lambda kind: isinstance(kind, FifoType))
+        return None if found is None else f"len({self.queue(found, depth)})"
+
     def _int_field(self, depth: int) -> str | None:
         found = self.find(lambda kind: isinstance(kind, ClassType) and not kind.is_mutable)
         numbers = [f for f in found.type.fields if isinstance(f.type, IntType)] if found else []  # type: ignore[union-attr]
@@ -406,6 +420,19 @@ class Expressions:
         return self.rng.choice((
             f"{found.text}.is_empty", f"{found.text}.starts_with({element})", f"({element} in {found.text})",
             f"(not {found.text}.is_empty and {found.text}.head == {element})", f"(len({found.text}) == CAP)",
+            f"({found.text} != [] and {found.text}[-1] == {element})" if self.risky() else f"({found.text} == [])",
+            f"(len({found.text}) > 1 and {found.text}[1] != {element})",
+        ))  # fmt: skip
+
+    def _bool_parts(self, depth: int) -> str | None:
+        found = self.find(lambda kind: isinstance(kind, FifoType))
+        if found is None:
+            return None
+        a, b, operator = self.queue(found, depth), self.queue(found, depth), self.rng.choice(("==", "!="))
+        x, y = self.fresh_name(), self.fresh_name()
+        return self.rng.choice((
+            f"({a} {operator} {b})", f"bool({a})",
+            f"all({x} {operator} {y} for {x}, {y} in zip({found.text}, {a}))",
         ))  # fmt: skip
 
     def _bool_records(self, depth: int) -> str | None:
@@ -451,10 +478,16 @@ class Expressions:
             return f"for {name} in sorted({some}{reverse})", (member,)
         assert found is not None and isinstance(found.type, (ArrayType, FifoType))
         item = PathText(name, found.type.element, is_writable=False)
-        if kind <= 4 or isinstance(found.type, FifoType):
-            return f"for {name} in {found.text}", expanded(item)
+        is_queue, text = isinstance(found.type, FifoType), found.text
+        if is_queue and self.rng.random() < 0.3:
+            text = self.queue(found, 1)
+        if kind <= 4 and (not is_queue or self.rng.random() < 0.7):
+            return f"for {name} in {text}", expanded(item)
         number = self.fresh_name()
-        position = PathText(number, IntType(0, found.type.size - 1))
+        position = PathText(number, IntType(0, found.type.size - 1 if isinstance(found.type, ArrayType) else 2))
+        if self.rng.random() < 0.3:
+            return f"for {number}, {name} in enumerate(reversed({text}))", (position, *expanded(item))
+        found = PathText(text, found.type)
         return f"for {number}, {name} in enumerate({found.text})", (position, *expanded(item))
 
     def _filter(self, depth: int) -> str:
@@ -499,6 +532,20 @@ class Expressions:
         return self.rng.choice((
             "frozenset()", f"frozenset({domain})", f"{{{self.int_of(0, size - 1, 1)}}}",
             f"frozenset({{{self.int_of(0, size - 1, 1)}, {self.int_of(0, size - 1, 0)}}})",
+        ))  # fmt: skip
+
+    def queue(self, found: PathText, depth: int) -> str:
+        """Return a queue with elements of another one: the queue itself, a part, or a sum of parts."""
+        chance, end = self.rng.random(), lambda: self.rng.choice(("", "0", "1", "-1", self.number(0)[0]))
+        if depth <= 0 or chance < 0.2:
+            return found.text
+        part = f"{found.text}[{end()}:{end()}]"
+        if chance < 0.75:
+            return part
+        assert isinstance(found.type, FifoType)
+        return self.rng.choice((
+            f"({found.text}[:{end()}] + {part})", f"([{self.of(found.type.element, depth - 1)}] + {found.text}[1:])",
+            f"({found.text}[1:] + ({self.of(found.type.element, depth - 1)},))",
         ))  # fmt: skip
 
     def record(self, cls: ClassType, depth: int) -> str:

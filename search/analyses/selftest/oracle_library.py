@@ -388,6 +388,33 @@ class OracleFifo:
         """Remove all elements."""
         del self.items[:]
 
+    def _place(self, index: Any) -> int:
+        if not isinstance(index, int) or isinstance(index, bool):
+            raise OracleError(f"the index {index!r}")
+        self.items[index]  # raises an error if it is outside
+        return index
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return OracleFifo(self.slot, self.items[index])
+        return self.items[self._place(index)]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.items[self._place(index)] = self.slot.element.checked(value)
+
+    def __add__(self, other: Any) -> OracleFifo:
+        if not isinstance(other, (OracleFifo, list, tuple)):
+            raise OracleError(f"a queue and {other!r}")
+        return self.slot.checked(list(self) + list(other))
+
+    def __radd__(self, other: Any) -> OracleFifo:
+        if not isinstance(other, (list, tuple)):
+            raise OracleError(f"{other!r} and a queue")
+        return self.slot.checked(list(other) + list(self))
+
+    def __reversed__(self) -> Iterator[Any]:
+        return iter(self.items[::-1])
+
     def __contains__(self, value: Any) -> bool:
         return value in self.items
 
@@ -413,11 +440,11 @@ class FifoSlot(Slot):
         return OracleFifo(self, [])
 
     def checked(self, value: Any) -> OracleFifo:
-        if not isinstance(value, OracleFifo):
+        if not isinstance(value, (OracleFifo, list, tuple)):
             raise OracleError(f"{value!r} is no queue")
         if len(value) > self.capacity:
             raise OracleBound(self.capacity.bound)
-        return OracleFifo(self, [self.element.checked(item) for item in value.items])
+        return OracleFifo(self, [self.element.checked(item) for item in value])
 
     def stored(self, old: OracleFifo, value: OracleFifo) -> OracleFifo:
         old.items[:] = list(value.items)

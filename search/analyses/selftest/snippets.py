@@ -44,7 +44,9 @@ UNARY = (
     "{{n for n in {x}}}", "({x},)", "({x}, {x})[0]", "[{x}]", "{{{x}}}", "str({x})", "V0({x})", "V0(v00={x})",
     "evolve({x})", "isinstance({x}, int)", "isinstance({x}, V0)", "type({x})", "max({x}, default=0)",
     "sum(1 for n in {x} if n)", "any(n for n in {x})", "all(n == 0 for n in {x})", "sum({x}, 1)", "f'{{1}}'",
-    "({x} is None)", "({x} == {x})", "({x} in {x})", "{x}[:1]", "sum(n for n in (0, 1) if {x})",
+    "({x} is None)", "({x} == {x})", "({x} in {x})", "{x}[:1]", "{x}[0]", "{x}[-1]", "{x}[1:]", "{x}[:-1]", "{x}[::-1]",
+    "({x} + {x})", "({x} + [0])", "([1] + {x})", "({x} + ())", "tuple(enumerate(reversed({x})))", "{x}.last",
+    "sum(n for n in (0, 1) if {x})",
     "len([{x} for n in DA])", "hash({x})", "tuple(zip({x}, {x}))", "dict({x})", "{x}()", "{x}.union({{0}})",
     "{x}.starts_with(0)", "{x}.push(0)", "{x}.clear()", "round({x})", "divmod({x}, 2)", "{x}.index(0)", "{x}.count(0)",
     "{x}.items()", "{x}.__class__", "bool(not {x})", "not not {x}", "{x} or None",
@@ -56,6 +58,8 @@ BINARY = (
     "({x} not in {y})", "({x} and {y})", "({x} or {y})", "({x} < {y} < 2)", "({x} == {y} == {x})", "(0 <= {x} <= {y})",
     "min({x}, {y})", "max({x}, {y})", "{x}[{y}]", "({x}, {y})", "({x}, {y})[1]", "({x}, {y})[d]", "[{x}, {y}][{x}]",
     "({x} if {y} else {x})", "({x} if b else {y})", "({y} if {x} else 0)", "range({x}, {y})", "{x}[{y}:]",
+    "{x}[:{y}]", "{x}[{y}:2]", "({x} + [{y}])", "(({x},) + {y})", "({x}[{y}] == {x}[0])", "({x} == {x}[:{y}])",
+    "sum(1 for n, m in zip({x}, {y}) if n == m)", "next((n for n, m in enumerate({x}) if m == {y}), None)",
     "{x}.starts_with({y})", "{{{x}, {y}}}", "tuple(zip({x}, {y}))", "tuple(enumerate({x}, {y}))", "sum({x}, {y})",
     "next((n for n in {x} if n == {y}), None)", "sum({y} for n in {x})", "any(n == {y} for n in {x})",
     "[{y} for n in {x}]", "evolve({x}, v00={y})", "V0({x}, {y})", "max({x}, default={y})", "({x} and {y} or {x})",
@@ -95,6 +99,11 @@ POSITIONS = (
     "v = [{x} for n in DA]\n{t} = v[d]", "v = {{n for n in {x}}}\n{t} = len(v)", "{t} = len({{n for n in {x}}})",
     "{t} = max({x}, {y}, default=0)", "{t} = max({x}, {y})", "{t} = LIM", "{t} = {x} + LIM", "if LIM:\n    {t} = {x}",
     "{t} = abs({x})", "{t} = -{x}", "print({x})", "{t} = {x}.is_empty", "{q}.clear()\n{t} = {x}",
+    "{q}[{x}] = {y}", "{q} = {q}[{x}:]", "{q} = {q} + [{x}]", "{q} = [{x}]", "{q} = {q}[:{x}] + [{y}]", "{q} += ({x},)",
+    "{q}[{x}] += {y}", "{t} = {q}[{x}]", "v = {q}[:]\nv[{x}] = {y}\n{t} = v[0]", "for n in {q}[{x}:]:\n    {t} = n",
+    "{q} = {x}", "v = {q}[1:]\nv.push({x})\n{q} = v", "{t} = {q}[-1]", "{t} = {q}[0] == {x}",
+    "for n in reversed({q}):\n    {t} = n",
+    "v = {q} if b else {q}[1:]\nv[0] = {x}", "{t} = {q}[{x}:{y}] == {q}", "for n in {x}:\n    {q}.push(n)",
 )  # fmt: skip
 """Statements with an expression at each place where the language has one: {t}, {r} and {o} are places of the state."""
 HELPERS = """

@@ -163,6 +163,23 @@ class Statements:
             [f"{found.text}.clear()"], [f"{found.text}.pop()"] if self.write.risky() else pop,
         ))  # fmt: skip
 
+    def _do_sequence(self, depth: int) -> list[str]:
+        """A write of an element of a queue, or of the whole queue."""
+        found = self._target(FifoType)
+        if found is None or not isinstance(found.type, FifoType):
+            return []
+        element, queue = self.write.of(found.type.element, 1), self.write.queue(found, 2)
+        position = self.rng.choice(("0", "1", "-1")) if not self.write.risky() else self.write.number(0)[0]
+        at = [f"if len({found.text}) > {max(int(position), 0)}:" if position in ("0", "1", "-1") else "if True:"]
+        if isinstance(found.type.element, IntType) and self.rng.random() < 0.3 and self.write.risky():
+            at += [f"{STEP}{found.text}[{position}] += 1"]
+        else:
+            at += [f"{STEP}{found.text}[{position}] = {element}"]
+        return self.rng.choice((
+            at, at, [f"{found.text} = {queue}"], [f"{found.text} = {queue}"], [f"{found.text} += [{element}]"],
+            [f"{found.text} = {self.rng.choice(('[]', '()', f'[{element}]', f'({element},)'))}"],
+        ))  # fmt: skip
+
     def _do_pop_into(self, depth: int) -> list[str]:
         found = self._target(FifoType)
         if found is None or not isinstance(found.type, FifoType):
@@ -300,6 +317,13 @@ class Statements:
         if queue is not None and isinstance(queue.type, FifoType):
             item = PathText(name, queue.type.element, is_writable=False)
             simple.append((f"{name} in {queue.text}", expanded(item)))
+            place = PathText(other, IntType(0, 2))
+            simple += [
+                (f"{name} in {self.write.queue(queue, 2)}", expanded(item)),
+                (f"{name} in reversed({queue.text})", expanded(item)),
+                (f"{other}, {name} in enumerate({queue.text})", (place, *expanded(item))),
+                (f"{other}, {name} in zip({domain}, {queue.text})", (PathText(other, member.type), *expanded(item))),
+            ]
         if array is not None and isinstance(array.type, ArrayType):
             items = expanded(PathText(name, array.type.element, array.is_fixed, array.is_writable))
             place = PathText(other, IntType(0, array.type.size - 1))
