@@ -1,4 +1,4 @@
-"""Actions: the steps of a model, as functions of the state and of parameters over domains.
+"""Actions: the steps of a model, as functions of the state and of parameters with bounded domains.
 
 Words: an *action* is a function; an *action instance* is an action with an argument for each parameter. A *guard* is
 the conjunction of its `require` conditions, which come before the first effect. An *actor* takes the steps. Steps of
@@ -20,7 +20,10 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from attrs import frozen
 
 from kwalk.model.language.binding import Domain
+from kwalk.model.language.containers import Array, ArrayShape
 from kwalk.model.language.errors import GuardFailed, LiftError, PremiseFailed, UsageError, one_of
+from kwalk.model.language.records import ValueShape, shapes_of
+from kwalk.model.language.shapes import ChoiceShape, FlagShape, MemberShape, Scalar, Shape, SubsetShape
 
 
 def require(condition: object) -> None:
@@ -85,32 +88,44 @@ class Actor:
 
 @frozen
 class Parameter:
-    """A parameter of an action or property, over a domain, an Enum, or the two Boolean values."""
+    """A parameter of an action or property: over a domain, an Enum, the two Boolean values, or the values of a shape.
+
+    The shape is that of a @value record, a subset, an array or a number; its values never change.
+    """
 
     name: str
-    domain: Domain | type[Enum] | type[bool]
+    domain: Domain | type[Enum] | type[bool] | Shape
 
     @property
     def values(self) -> list[Any]:
         """Return all arguments in order."""
         if self.domain is bool:
             return [False, True]
-        return list(self.domain)  # type: ignore[arg-type]
+        return list(self.domain.values() if isinstance(self.domain, Shape) else self.domain)  # type: ignore[arg-type]
+
+    @property
+    def count(self) -> int:
+        """Return how many arguments there are."""
+        if isinstance(self.domain, Shape):
+            return self.domain.count()
+        return 2 if self.domain is bool else len(self.domain)  # type: ignore[arg-type]
 
     @property
     def over(self) -> str | None:
-        """Return the name of its domain; None for an Enum and for Booleans."""
+        """Return the name of its domain; None for a parameter that is not over a domain."""
         return self.domain.name if isinstance(self.domain, Domain) else None
 
     def label(self, value: Any) -> str:
         """Return an argument as reports print it."""
         if isinstance(self.domain, Domain):
             return self.domain.label(value)
+        if isinstance(self.domain, Shape):
+            return self.domain.text(value)
         return value.name.lower() if isinstance(value, Enum) else ("yes" if value else "no")
 
     def token(self, value: Any) -> str:
         """Return an argument as the names of instances contain it; `parse` is the inverse."""
-        return value.name if isinstance(value, Enum) else str(int(value))
+        return token_of(value)
 
     def parse(self, token: str) -> Any:
         """Return the argument with that token.
@@ -124,9 +139,34 @@ class Parameter:
         raise UsageError(f"{token!r} is no {self.name}; allowed: {', '.join(map(self.token, self.values))}.")
 
 
+def token_of(value: Any) -> str:
+    """Return an argument as text without spaces: `2`, `RED`, `{0,2}`, `Vote(1,0)`, `[0,1]`."""
+    if value is None or isinstance(value, Enum):
+        return "None" if value is None else value.name
+    if isinstance(value, frozenset):
+        return f"{{{','.join(map(token_of, sorted(value)))}}}"
+    if isinstance(value, Array):
+        return f"[{','.join(map(token_of, value))}]"
+    if getattr(type(value), "__kwalk__", "") == "value":
+        fields = (token_of(getattr(value, name)) for name, _ in shapes_of(type(value)))
+        return f"{type(value).__name__}({','.join(fields)})"
+    return str(int(value))
+
+
 def place_of(function: Callable[..., Any]) -> str:
     """Return file and line of a function, for messages."""
     return f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
+
+
+ARGUMENTS = (Scalar, SubsetShape, ValueShape, ArrayShape)
+"""The shapes whose values can be arguments."""
+
+
+def _parts_of(shape: Shape) -> Iterator[Shape]:
+    """Yield a shape and the shapes of the elements of an array."""
+    yield shape
+    if isinstance(shape, ArrayShape):
+        yield from _parts_of(shape.element)
 
 
 class Parametric:
@@ -162,12 +202,34 @@ class Parametric:
             for note in get_args(hint)[1:]:
                 if isinstance(note, Domain):
                     return note
+                if "shape" in getattr(note, "metadata", {}):
+                    return self._range(name, note.metadata["shape"])
         if isinstance(hint, type) and (issubclass(hint, Enum) or hint is bool):
             return hint
+        if getattr(hint, "__kwalk__", "") == "value":
+            return self._range(name, ValueShape(hint))
         raise LiftError(
             f"{place_of(self.function)}: parameter {name!r} of {self.name} has no domain "
-            f"(its annotation is {hint!r}). Annotate it with Annotated[int, SOME_DOMAIN], an Enum, or bool."
+            f"(its annotation is {hint!r}). Annotate it with Annotated[int, SOME_DOMAIN], an Enum, bool, a @value "
+            "class, or a field as in Annotated[frozenset[int], subset(SOME_DOMAIN)]."
         )
+
+    def _range(self, name: str, shape: Shape) -> Domain | type[Enum] | type[bool] | Shape:
+        """Return what a parameter is over, of the shape of a field.
+
+        Raises:
+            LiftError: values of this shape are no arguments.
+        """
+        if isinstance(shape, MemberShape | ChoiceShape | FlagShape):
+            return shape.domain if isinstance(shape, MemberShape) else getattr(shape, "enum", bool)
+        wrong = next((part for part in _parts_of(shape) if not isinstance(part, ARGUMENTS)), None)
+        if wrong is not None:
+            raise LiftError(
+                f"{place_of(self.function)}: parameter {name!r} of {self.name} has no domain: it cannot be a "
+                f"{type(wrong).__name__.removesuffix('Shape')}. A parameter is a number, member, Enum, flag, subset of "
+                "a domain, @value record, one of these or None, or an array of them, without when=."
+            )
+        return shape
 
     def arguments(self) -> Iterator[tuple[Any, ...]]:
         """Return all tuples of arguments, in lexicographic order."""

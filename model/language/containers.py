@@ -5,7 +5,7 @@ All have value semantics when they are stored in a field: storing copies the con
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, product
 from typing import Any, Generic, TypeVar, overload
 
 from attrs import field, frozen
@@ -60,6 +60,21 @@ class Array(_Items[T, "ArrayShape"]):
 
     def __iter__(self) -> Iterator[T]:
         return iter(self._items)
+
+
+class FrozenArray(Array[T]):
+    """An array that is an argument of an action or property: it never changes."""
+
+    __slots__ = ()
+
+    def __setitem__(self, index: int, value: T) -> None:
+        raise DomainError("An argument never changes; assign the array to a field, and write to that.")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Array) and self._items == other._items
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self._items))
 
 
 class Fifo(_Items[T, "FifoShape"]):
@@ -214,6 +229,16 @@ class ArrayShape(Shape):
     def rebuild(self, numbers: Iterator[int]) -> Array[Any]:
         return Array(self, [self.element.rebuild(numbers) for _ in self.domain])
 
+    def text(self, value: Array[Any]) -> str:
+        return "[" + ", ".join(map(self.element.text, value)) + "]"
+
+    def count(self) -> int:
+        return int(self.element.count() ** len(self.domain))
+
+    def values(self) -> Iterator[FrozenArray[Any]]:
+        elements = tuple(self.element.values())
+        return (FrozenArray(self, list(items)) for items in product(elements, repeat=len(self.domain)))
+
 
 @frozen
 class FifoShape(Shape):
@@ -257,6 +282,9 @@ class FifoShape(Shape):
         next(islice(numbers, free, free), None)  # free slots cannot be observed
         return Fifo(self, items)
 
+    def text(self, value: Fifo[Any]) -> str:
+        return "[" + ", ".join(map(self.element.text, value)) + "]"
+
 
 @frozen
 class FreshShape(Shape):
@@ -287,3 +315,6 @@ class FreshShape(Shape):
 
     def rebuild(self, numbers: Iterator[int]) -> Fresh:
         return Fresh(self, next(numbers))
+
+    def text(self, value: Fresh) -> str:
+        return f"{value.taken} taken"

@@ -5,7 +5,7 @@ Plain execution is the definition of a model: Python executes the action on obje
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
 from functools import cached_property
@@ -357,11 +357,16 @@ def check_sizes(scenario: Scenario, binding: Binding) -> None:
             _refuse_if_empty(shape)
         leaves = sum(1 for _ in islice(RecordShape(scenario.state).leaves(""), MOST_LEAVES + 1))
         _refuse_if_larger(leaves, MOST_LEAVES, "state variables")
-        _refuse_if_larger(sum(map(_instances, things)), MOST_INSTANCES, "instances of actions and properties")
+        _refuse_many_instances(things)
 
 
-def _instances(thing: Parametric) -> int:
-    return prod(len(p.domain) if isinstance(p.domain, Domain) else len(p.values) for p in thing.parameters)
+def _refuse_many_instances(things: Sequence[Parametric]) -> None:
+    """Refuse more arguments than a model can have instances; they are counted, and not made."""
+    counts = {thing: prod(p.count for p in thing.parameters) for thing in things}
+    largest = max(counts, key=lambda thing: counts[thing])
+    each = " x ".join(f"{p.count:,} of {p.name}" for p in largest.parameters)
+    most = f" ({largest.name} alone has {counts[largest]:,}: {each})" if each else ""
+    _refuse_if_larger(sum(counts.values()), MOST_INSTANCES, f"instances of actions and properties{most}")
 
 
 def _refuse_if_larger(count: int, most: int, what: str) -> None:
@@ -370,7 +375,11 @@ def _refuse_if_larger(count: int, most: int, what: str) -> None:
 
 
 def _parameter_domains(things: Iterable[Parametric]) -> Iterator[Domain]:
-    yield from (p.domain for thing in things for p in thing.parameters if isinstance(p.domain, Domain))
+    for parameter in (p for thing in things for p in thing.parameters):
+        if isinstance(parameter.domain, Domain):
+            yield parameter.domain
+        elif isinstance(parameter.domain, Shape):
+            yield from _domains_of(parameter.domain)
 
 
 def _refuse_if_empty(shape: NumberShape | MemberShape) -> None:

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, product
+from math import prod
 from typing import Any
 
 from attrs import fields, frozen
@@ -106,6 +107,25 @@ class ValueShape(Shape):
         if self.optional and not next(numbers):
             return None
         return self.cls(**{name: shape.rebuild(numbers) for name, shape in shapes_of(self.cls)})
+
+    def text(self, value: Any) -> str:
+        """Return a record by its own `__str__` if its class has one, else its name and fields."""
+        if value is None:
+            return "none"
+        if "__str__" in self.cls.__dict__:
+            return str(value)
+        fields = (f"{name.replace('_', ' ')} {s.text(getattr(value, name))}" for name, s in shapes_of(self.cls))
+        return f"{self.cls.__name__}({', '.join(fields)})"
+
+    def count(self) -> int:
+        return int(self.optional) + prod(shape.count() for _, shape in shapes_of(self.cls))
+
+    def values(self) -> Iterator[Any]:
+        if self.optional:
+            yield None
+        names = [name for name, _ in shapes_of(self.cls)]
+        for row in product(*(tuple(shape.values()) for _, shape in shapes_of(self.cls))):
+            yield self.cls(**dict(zip(names, row, strict=True)))
 
 
 def shapes_of(cls: type) -> list[tuple[str, Shape]]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 from functools import cache
+from itertools import product
 from typing import Any
 
 from attrs import field, frozen
 
 from kwalk.model.language.binding import Bound, Domain, ScenarioConstant, cached, identity_of, plain_value
-from kwalk.model.language.errors import BoundReached, DomainError
+from kwalk.model.language.errors import BoundReached, DomainError, LiftError
 
 NONE = -1
 """How a vector stores None."""
@@ -102,6 +103,29 @@ class Shape:
         """Return a leaf of this shape as text."""
         return str(number)
 
+    def text(self, value: Any) -> str:
+        """Return a value as reports print it."""
+        raise NotImplementedError
+
+    # The values of a shape that an action or property can have as an argument.
+
+    def count(self) -> int:
+        """Return how many values there are.
+
+        Raises:
+            LiftError: a value of this shape is no argument.
+        """
+        raise LiftError(f"a {type(self).__name__.removesuffix('Shape')} is no argument of an action or property")
+
+    def values(self) -> Iterator[Any]:
+        """Yield all values, in the order of their vectors; they never change.
+
+        Raises:
+            LiftError: a value of this shape is no argument.
+        """
+        self.count()
+        raise NotImplementedError
+
 
 class Scalar(Shape):
     """A shape with exactly one leaf."""
@@ -126,6 +150,15 @@ class Scalar(Shape):
     def value(self, number: int) -> Any:
         """Return the value that a number in a vector stands for."""
         return number
+
+    def text(self, value: Any) -> str:
+        return self.show(self._numbers_of(value)[0])
+
+    def count(self) -> int:
+        return self.high() - self.low() + 1
+
+    def values(self) -> Iterator[Any]:
+        return map(self.value, range(self.low(), self.high() + 1))
 
 
 @frozen
@@ -276,6 +309,13 @@ class OptionalShape(Scalar):
     def show(self, number: int) -> str:
         return "none" if number == NONE else self.inner.show(number)
 
+    def count(self) -> int:
+        return 1 + self.inner.count()
+
+    def values(self) -> Iterator[Any]:
+        yield None
+        yield from self.inner.values()
+
 
 @frozen
 class SubsetShape(Shape):
@@ -303,6 +343,15 @@ class SubsetShape(Shape):
 
     def rebuild(self, numbers: Iterator[int]) -> frozenset[int]:
         return frozenset([member for member in self.domain if next(numbers)])
+
+    def text(self, value: frozenset[int]) -> str:
+        return "{" + ", ".join(self.domain.label(member) for member in sorted(value)) + "}"
+
+    def count(self) -> int:
+        return int(2 ** len(self.domain))
+
+    def values(self) -> Iterator[frozenset[int]]:
+        return (self.rebuild(iter(flags)) for flags in product((0, 1), repeat=len(self.domain)))
 
 
 def shape_field(shape: Shape) -> Any:

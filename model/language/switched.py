@@ -43,6 +43,12 @@ class Fixed(Shape):
         for leaf, number in zip(super().leaves(path), numbers, strict=True):
             yield evolve(leaf, low=number, high=number)
 
+    def count(self) -> int:
+        return 1
+
+    def values(self) -> Iterator[Any]:
+        yield self.default()
+
 
 FIXED: dict[type[Shape], type[Shape]] = {
     cls: type(f"Fixed{cls.__name__}", (Fixed, cls), {"__doc__": f"A {cls.__name__} that holds only its default."})

@@ -12,8 +12,8 @@ from attrs import evolve, field, frozen
 
 from kwalk.model.language import Model, Vector
 from kwalk.model.language.containers import ArrayShape, FifoShape, FreshShape
-from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
-from kwalk.model.language.shapes import Scalar, Shape, SubsetShape
+from kwalk.model.language.records import RecordShape, shapes_of
+from kwalk.model.language.shapes import Shape
 from kwalk.reports.escaping import LONGEST, visible
 
 
@@ -135,32 +135,11 @@ def pieces(shape: Shape) -> Iterator[tuple[str | Member, Shape]]:
 
 def value_text(shape: Shape, numbers: Iterator[int]) -> str:
     """Return the value of a part as text; `numbers` yields its leaves, and the model must be active."""
-    if isinstance(shape, Scalar):
-        return shape.show(next(numbers))
-    if isinstance(shape, SubsetShape):
-        return "{" + ", ".join(shape.domain.label(member) for member in shape.domain if next(numbers)) + "}"
-    if isinstance(shape, FifoShape):
-        return "[" + ", ".join(_elements(shape, numbers)) + "]"
-    if isinstance(shape, ValueShape):
-        return _record_text(shape, numbers)
-    return f"{next(numbers)} taken"
+    return shape.text(shape.rebuild(numbers))
 
 
 def _elements(shape: FifoShape, numbers: Iterator[int]) -> list[str]:
-    length = next(numbers)
-    return [value_text(shape.element, numbers) for _ in range(int(shape.capacity))][:length]
-
-
-def _record_text(shape: ValueShape, numbers: Iterator[int]) -> str:
-    """Return a record by its own `__str__` if its class has one, else its name and fields."""
-    leaves = [next(numbers) for _ in shape.leaves("")]
-    if shape.optional and not leaves[0]:
-        return "none"
-    if "__str__" in shape.cls.__dict__:
-        return str(shape.rebuild(iter(leaves)))
-    inner = iter(leaves[1:] if shape.optional else leaves)
-    fields = (f"{name.replace('_', ' ')} {value_text(each, inner)}" for name, each in shapes_of(shape.cls))
-    return f"{shape.cls.__name__}({', '.join(fields)})"
+    return [shape.element.text(item) for item in shape.rebuild(numbers)]
 
 
 # Differences.

@@ -84,6 +84,10 @@ def _picks(model: Model, step: ActionInstance | None) -> dict[str, Any]:
 def _argument(parameter: Parameter, value: Any) -> Any:
     if isinstance(parameter.domain, Domain):
         return integer(value)
+    if isinstance(parameter.domain, Shape):
+        numbers: list[int] = []
+        parameter.domain.flatten(value, numbers)
+        return expression(parameter.domain, iter(numbers))
     return value if parameter.domain is bool else value.name
 
 

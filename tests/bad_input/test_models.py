@@ -12,8 +12,11 @@ __all__ = ["kwalk", "process"]
 PRELUDE = """
 from typing import Annotated
 from kwalk.model.language import Actor, Domain, Scenario, action, always, number, optional, require, state
+from kwalk.model.language import Bound, Flag, array, fifo
 
 POTS = Domain("pots")
+PLACES = Bound("places")
+HOT = Flag("hot")
 COOK = Actor("cook", system=False)
 
 @state
@@ -162,6 +165,9 @@ def test_a_beginning_that_does_not_work_is_refused(explored, body, expected):
     [
         (", much: int", "parameter 'much' of cook has no domain (its annotation is <class 'int'>). Annotate it with"),
         (", much", "parameter 'much' of cook has no domain"),
+        (", much: Annotated[list, fifo(POTS, PLACES)]", "parameter 'much' of cook has no domain: it cannot be a Fifo"),
+        (", much: Annotated[list, array(POTS, array(POTS, Pot))]", "it cannot be a Record. A parameter is a number"),
+        (", much: Annotated[int, number(0, 9, when=HOT)]", "it cannot be a Switched. A parameter is a number"),
         (", much: 'Annotated[int, PANS]'", "an annotation of cook has no meaning: name 'PANS' is not defined"),
     ],
 )

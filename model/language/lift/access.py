@@ -7,7 +7,7 @@ from typing import Any
 from attrs import frozen
 
 from kwalk.model.language.binding import Bound
-from kwalk.model.language.containers import ArrayShape, FifoShape, FreshShape
+from kwalk.model.language.containers import ArrayShape, FifoShape, FreshShape, FrozenArray
 from kwalk.model.language.lift.kinds import ValueKind as K
 from kwalk.model.language.lift.kinds import kind_of, known
 from kwalk.model.language.lift.machine import ConditionKind, SymbolicMachine
@@ -178,6 +178,28 @@ QUEUE_METHODS = {
     "copy": "`q[:]`",
 }
 """What to write in place of a method of lists or deques."""
+
+
+# Arguments.
+
+
+def argument(m: SymbolicMachine, value: Any) -> Any:
+    """Return an argument of an action or property as lifting has it; an array is an object that never changes."""
+    if not isinstance(value, FrozenArray):
+        return known(value)
+    first = m.objects.count
+    node = _constant_array(m, value)
+    m.constant_cells = (*m.constant_cells, range(first, m.objects.count))
+    return Reference(((m.terms.true, node),))
+
+
+def _constant_array(m: SymbolicMachine, array: FrozenArray[Any]) -> ArrayObject:
+    element = array._shape.element
+    items: list[Node] = [
+        _constant_array(m, item) if isinstance(item, FrozenArray) else m.objects.cell(element, item, m.now.store)
+        for item in array
+    ]
+    return ArrayObject(array._shape, items)
 
 
 # Reading.

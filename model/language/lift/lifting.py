@@ -14,8 +14,9 @@ from attrs import field, frozen
 from kwalk.model.language.action import Parametric
 from kwalk.model.language.errors import LiftError
 from kwalk.model.language.lift import expressions, statements
+from kwalk.model.language.lift.access import argument
 from kwalk.model.language.lift.calls import call_function
-from kwalk.model.language.lift.kinds import ValueKind, known
+from kwalk.model.language.lift.kinds import ValueKind
 from kwalk.model.language.lift.machine import ConditionKind, Coverage, SideCondition, SymbolicMachine, Unreachable
 from kwalk.model.language.lift.rules import Operation, apply, rule
 from kwalk.model.language.lift.terms import Term, Terms, in_order
@@ -172,7 +173,8 @@ def lift_action(model: Model, terms: Terms, instance: ActionInstance) -> LiftedA
 def _run(machine: SymbolicMachine, declaration: Parametric, roots: list[Any], args: tuple[Any, ...]) -> Any:
     references = [Reference(((machine.terms.true, root),)) for root in roots]
     try:
-        return call_function(machine, declaration.function, [*references, *map(known, args)], {})
+        arguments = [argument(machine, value) for value in args]
+        return call_function(machine, declaration.function, [*references, *arguments], {})
     except Unreachable:
         machine.state = None
         return None

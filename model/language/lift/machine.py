@@ -265,6 +265,8 @@ class SymbolicMachine:
         self.writes = 0
         """How many writes were executed so far."""
         self.state_cells = 0
+        self.constant_cells: tuple[range, ...] = ()
+        """The cells of arguments, which never change."""
         self.pure_below = 0
 
     # The present state.
@@ -349,3 +351,5 @@ class SymbolicMachine:
                 "a write inside an expression that Python may not evaluate (and/or, if-else, a comprehension)",
                 "make the call a statement of its own, before or under an `if`",
             )
+        if any(key in cells for cells in self.constant_cells):
+            raise Refused("a write to an argument, which never changes", "a copy in a field of the state")

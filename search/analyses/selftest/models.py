@@ -17,6 +17,9 @@ from kwalk.search.analyses.selftest.schema import (
     PathText,
     SchemaMaker,
     SchemaText,
+    argument_types,
+    expanded,
+    value_count,
 )
 from kwalk.search.analyses.selftest.statements import STEP, Statements
 
@@ -32,7 +35,7 @@ from kwalk import (
 '''
 RISKS = (0.0, 0.0, 0.03, 0.1)
 """The probabilities of uses that may be errors, of which each model draws one."""
-MOST_INSTANCES = 6
+MOST_INSTANCES = 8
 """The most instances of an action."""
 
 
@@ -123,7 +126,9 @@ class _ModelText:
 
     def _parameters(self) -> tuple[str, list[PathText]]:
         """Return the text of parameters after the state, and their variables."""
-        rng, sizes, text, variables = self.rng, 1, "", []
+        rng, sizes, text = self.rng, 1, ""
+        variables: list[PathText] = []
+        kind: GeneratedType
         for number in range(rng.choice((0, 0, 1, 1, 2))):
             name, (domain, size) = f"d{number}", rng.choice(list(self.schema.domains.items()))
             enum = rng.choice(self.schema.enums)
@@ -131,10 +136,14 @@ class _ModelText:
                 (f"M{domain}", size, IntType(0, size - 1)), (f"M{domain}", size, IntType(0, size - 1)),
                 ("bool", 2, BoolType()), (enum.name, len(enum.members), enum),
             ))  # fmt: skip
+            structured = argument_types(self.schema, MOST_INSTANCES)
+            if structured and rng.random() < 0.25:
+                hint, kind = rng.choice(structured)
+                count = value_count(kind)
             if sizes * count <= MOST_INSTANCES:
                 sizes *= count
                 text += f", {name}: {hint}"
-                variables.append(PathText(name, kind))
+                variables += expanded(PathText(name, kind, is_writable=False))
         return text, variables
 
     def _reader(self, number: int) -> list[str]:

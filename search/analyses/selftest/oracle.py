@@ -13,7 +13,7 @@ from typing import Any
 from attrs import define, field
 
 from kwalk.search.analyses.selftest import oracle_library as library
-from kwalk.search.analyses.selftest.oracle_library import ObjectSlot, OracleFunction, OracleScenario
+from kwalk.search.analyses.selftest.oracle_library import ObjectSlot, OracleFunction, OracleScenario, token
 
 Frozen = tuple[Any, ...]
 """A state as nested tuples."""
@@ -36,16 +36,12 @@ class OracleInstance:
 
     def __init__(self, function: OracleFunction, args: tuple[Any, ...]) -> None:
         self.function, self.args = function, args
-        self.key = f"{function.name}({', '.join(map(_token, args))})"
+        self.key = f"{function.name}({', '.join(map(token, args))})"
 
     @property
     def is_system(self) -> bool:
         """Return whether its actor is part of the system."""
         return self.function.by is not None and self.function.by.system
-
-
-def _token(argument: Any) -> str:
-    return str(int(argument)) if isinstance(argument, int) else str(argument.name)
 
 
 def _instances(functions: Sequence[OracleFunction]) -> tuple[OracleInstance, ...]:

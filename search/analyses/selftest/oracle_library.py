@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
+from itertools import product
 from typing import Annotated, Any, get_args, get_origin
 
 
@@ -317,6 +318,13 @@ class OracleArray:
         return isinstance(other, OracleArray) and self.items == other.items
 
     __hash__ = None  # type: ignore[assignment]
+
+
+class OracleArgumentArray(OracleArray):
+    """An array that is an argument, which never changes."""
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise OracleError("a write to an argument")
 
 
 class ArraySlot(Slot):
@@ -650,8 +658,44 @@ class OracleFunction:
 
 def _values_of(hint: Any) -> list[Any]:
     if get_origin(hint) is Annotated:
-        return list(get_args(hint)[1])
+        hint = get_args(hint)[1]
+    if isinstance(hint, Slot) or hasattr(hint, "slots"):
+        return _arguments_of(slot_of(hint))
     return [False, True] if hint is bool else list(hint)
+
+
+def _arguments_of(slot: Slot) -> list[Any]:
+    """Return all values of a slot as arguments: the last part changes first; None and False are first."""
+    if isinstance(slot, SwitchedSlot):
+        return [slot.default()]
+    if isinstance(slot, ChoiceSlot):
+        return list(slot.enum)
+    if isinstance(slot, OptionalSlot):
+        return [None, *_arguments_of(slot.inner)]
+    if isinstance(slot, SubsetSlot):
+        rows = product((False, True), repeat=slot.domain.size)
+        return [frozenset(m for m in slot.domain if row[m]) for row in rows]
+    if isinstance(slot, RecordSlot):
+        return [slot.cls(*parts) for parts in product(*map(_arguments_of, slot.cls.slots.values()))]
+    if isinstance(slot, ArraySlot):
+        rows = product(_arguments_of(slot.element), repeat=slot.domain.size)
+        return [OracleArgumentArray(slot, list(row)) for row in rows]
+    found = slot.values()
+    assert found is not None
+    return found
+
+
+def token(argument: Any) -> str:
+    """Return an argument as the name of an instance has it."""
+    if argument is None or isinstance(argument, Enum):
+        return "None" if argument is None else argument.name
+    if isinstance(argument, frozenset):
+        return "{" + ",".join(str(member) for member in sorted(argument)) + "}"
+    if isinstance(argument, OracleArray):
+        return "[" + ",".join(token(item) for item in argument.items) + "]"
+    if isinstance(argument, _Frozen):
+        return type(argument).__name__ + "(" + ",".join(token(argument.__dict__[name]) for name in argument.slots) + ")"
+    return str(int(argument))
 
 
 class OracleActor:

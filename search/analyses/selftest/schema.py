@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from math import prod
 
 from attrs import define, field, frozen
 
@@ -134,6 +135,40 @@ class SchemaText:
         found = cls or self.root
         assert found is not None
         return [path for one in found.fields for path in _paths(f"{root}.{one.name}", one)]
+
+
+def value_count(kind: GeneratedType) -> int:
+    """Return how many values an immutable type, or an array of one, has as an argument."""
+    if isinstance(kind, IntType):
+        return kind.high - kind.low + 1
+    if isinstance(kind, EnumType):
+        return len(kind.members)
+    if isinstance(kind, OptType):
+        return 1 + value_count(kind.inner)
+    if isinstance(kind, SetType):
+        return int(2**kind.size)
+    if isinstance(kind, ClassType):
+        return prod(1 if one.is_fixed else value_count(one.type) for one in kind.fields)
+    if isinstance(kind, ArrayType):
+        return int(value_count(kind.element) ** kind.size)
+    return 2
+
+
+def argument_types(schema: SchemaText, most: int) -> list[tuple[str, GeneratedType]]:
+    """Return annotations of parameters that have a structure, each with its type, of at most this many arguments."""
+    found: list[tuple[str, GeneratedType]] = [(cls.name, cls) for cls in schema.records]
+    for domain, size in schema.domains.items():
+        subset = SetType(domain, size)
+        found += [
+            (f"Annotated[frozenset[int], subset({domain})]", subset),
+            (f"Annotated[int | None, optional({domain})]", OptType(IntType(0, size - 1))),
+            (f"Annotated[Array[bool], array({domain}, flag())]", ArrayType(domain, size, BoolType(), "flag()")),
+            (f"Annotated[Array[frozenset[int]], array({domain}, subset({domain}))]",
+             ArrayType(domain, size, subset, f"subset({domain})")),
+            *((f"Annotated[Array[{cls.name}], array({domain}, {cls.name})]", ArrayType(domain, size, cls, cls.name))
+              for cls in schema.records),
+        ]  # fmt: skip
+    return [(text, kind) for text, kind in found if value_count(kind) <= most]
 
 
 def expanded(path: PathText) -> tuple[PathText, ...]:

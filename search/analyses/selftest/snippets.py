@@ -22,12 +22,23 @@ from kwalk.search.analyses.selftest.comparison import Difference, ModelCompariso
 from kwalk.search.analyses.selftest.expressions import Expressions, GenerationScope
 from kwalk.search.analyses.selftest.models import HEADER, declarations
 from kwalk.search.analyses.selftest.oracle import Frozen, Oracle
-from kwalk.search.analyses.selftest.schema import BoolType, ClassType, IntType, PathText, SchemaMaker
+from kwalk.search.analyses.selftest.schema import (
+    BoolType,
+    ClassType,
+    GeneratedType,
+    IntType,
+    PathText,
+    SchemaMaker,
+    argument_types,
+    expanded,
+)
 from kwalk.search.analyses.selftest.statements import STEP, Statements, is_value
 from kwalk.search.kernel.differential import disagreements
 
 STATES = 10
 """Random states in which a snippet is executed."""
+MOST_ARGUMENTS = 8
+"""The most arguments of the parameter `e` of a snippet."""
 UNUSUAL = (
     "None", "True", "False", "(0)", "(1)", "(2)", "(-1)", "(7)", "LIM", "CAP", "ON", "OFF", "MODE", "DA", "E0", "E0.A",
     "V0()", "()", "(1, 0)", "(0,)", "((0, 1), 2)", "[1, 0]", "[]", "frozenset()", "{0}", "{0, 1}", "{None}", "'old'",
@@ -149,6 +160,7 @@ class _SnippetText:
         yield HEADER.format(seed=f"snippets {self.seed}")
         yield from declarations(self.schema, self.rng, 0.0)
         yield HELPERS
+        self.structured = argument_types(self.schema, MOST_ARGUMENTS)
         actions, properties = ["idle"], list[str]()
         yield from ("@action(by=SYSTEM)", "def idle(s: S) -> None:", f"{STEP}pass")
         for number in range(count):
@@ -192,7 +204,7 @@ class _SnippetText:
                     else:
                         getattr(node, field)[index] = other
         body = ast.unparse(tree)
-        return ["@action(by=SYSTEM)", f"def {name}(s: S, d: MDA, b: bool, e: E0) -> None:",
+        return ["@action(by=SYSTEM)", f"def {name}(s: S, d: MDA, b: bool, e: {self.hint}) -> None:",
                 *(STEP + line for line in [*self._prelude(body), *body.splitlines()])]  # fmt: skip
 
     def _other(self, text: str) -> str:
@@ -210,15 +222,19 @@ class _SnippetText:
 
     def _scope(self) -> GenerationScope:
         paths = self.schema.paths("s")
+        kind: GeneratedType = self.schema.enums[0]
+        self.hint = "E0"
+        if self.structured and self.rng.random() < 0.3:
+            self.hint, kind = self.rng.choice(self.structured)
         variables = [PathText("d", IntType(0, self.schema.domains["DA"] - 1)), PathText("b", BoolType()),
-                     PathText("e", self.schema.enums[0])]  # fmt: skip
+                     *expanded(PathText("e", kind, is_writable=False))]  # fmt: skip
         return GenerationScope(self.schema, paths, variables, risk=0.3)
 
     def _action(self, name: str) -> list[str]:
         holes = {"x": self.operand(2), "y": self.operand(1), **self._places()}
         body = _filled(self.rng.choice(POSITIONS), holes)
         lines = [*self._prelude(body), *body.splitlines()]
-        return ["@action(by=SYSTEM)", f"def {name}(s: S, d: MDA, b: bool, e: E0) -> None:",
+        return ["@action(by=SYSTEM)", f"def {name}(s: S, d: MDA, b: bool, e: {self.hint}) -> None:",
                 *(STEP + line for line in lines)]  # fmt: skip
 
     def _property(self, name: str) -> list[str]:
@@ -227,7 +243,7 @@ class _SnippetText:
                                 f"if {text}:\n    return {self.operand(1)}"))  # fmt: skip
         kind = self.rng.choice(("always", "always", "reachable", "eventually"))
         lines = [*self._prelude(body), *body.splitlines()]
-        return [f"@{kind}()", f"def {name}(s: S, d: MDA, b: bool, e: E0) -> bool:",
+        return [f"@{kind}()", f"def {name}(s: S, d: MDA, b: bool, e: {self.hint}) -> bool:",
                 *(STEP + line for line in lines)]  # fmt: skip
 
     def _prelude(self, body: str) -> list[str]:

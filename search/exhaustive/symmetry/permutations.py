@@ -14,7 +14,7 @@ import numpy as np
 from attrs import frozen
 
 from kwalk.model.language import ActionInstance, Domain, Model, PropertyInstance, UsageError, Vector
-from kwalk.model.language.containers import ArrayShape, FifoShape, FreshShape
+from kwalk.model.language.containers import ArrayShape, FifoShape, FreshShape, FrozenArray
 from kwalk.model.language.lift.terms import Term, Terms
 from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
 from kwalk.model.language.shapes import NONE, MemberShape, OptionalShape, Shape, SubsetShape
@@ -154,7 +154,29 @@ class Renaming:
 
     def _arguments(self, parameters: Iterable[Any], args: tuple[Any, ...], permutation: Permutation) -> tuple[Any, ...]:
         pairs = zip(parameters, args, strict=True)
-        return tuple(permutation[arg] if self._is_it(parameter.domain) else arg for parameter, arg in pairs)
+        with self.model.active():
+            return tuple(self.renamed(parameter.domain, arg, permutation) for parameter, arg in pairs)
+
+    def renamed(self, domain: Any, value: Any, permutation: Permutation) -> Any:
+        """Return a value over a domain, or of a shape, with its members renamed; the model must be active."""
+        if self._is_it(domain):
+            return permutation[value]
+        if value is None or not isinstance(domain, Shape):
+            return value
+        if isinstance(domain, MemberShape | SubsetShape):
+            members = value if isinstance(domain, SubsetShape) else (value,)
+            renamed = frozenset(self.renamed(domain.domain, member, permutation) for member in members)
+            return renamed if isinstance(domain, SubsetShape) else next(iter(renamed))
+        if isinstance(domain, OptionalShape):
+            return self.renamed(domain.inner, value, permutation)
+        if isinstance(domain, ValueShape):
+            fields = {n: self.renamed(s, getattr(value, n), permutation) for n, s in shapes_of(domain.cls)}
+            return domain.cls(**fields)
+        if isinstance(domain, ArrayShape):
+            items = [self.renamed(domain.element, item, permutation) for item in value]
+            places = permutation if self._is_it(domain.domain) else range(len(items))
+            return FrozenArray(domain, [items[old] for old in np.argsort(places)])
+        return value
 
 
 def packed_names(permutation: Permutation, low: int) -> np.ndarray:

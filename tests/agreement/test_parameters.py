@@ -1,0 +1,131 @@
+"""Parameters that are records, subsets and arrays: names, order, all executions, symmetry, traces."""
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import pytest
+from attrs import evolve
+
+from kwalk.model.language import (
+    Array,
+    DomainError,
+    LiftError,
+    Model,
+    Scenario,
+    UsageError,
+    action,
+    always,
+    array,
+    flag,
+    subset,
+)
+from kwalk.model.language.containers import FrozenArray
+from kwalk.model.language.lift import lift
+from kwalk.reports.traces.itf import itf
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.kernel.differential import disagreements, random_states
+from kwalk.search.results.verdict import Answer
+from tests.agreement.chosen_sets import BALLOTS, COUNCIL, LEADER, NODES, Council, Vote, accept, begin, regroup
+
+
+def test_arguments_are_in_the_order_of_their_vectors_and_instances_are_named_after_them() -> None:
+    model = Model(COUNCIL)
+    keys = [instance.key for instance in model.instances]
+    assert keys[:4] == ["accept(Vote(0,None), {})", "accept(Vote(0,None), {2})", "accept(Vote(0,None), {1})",
+                        "accept(Vote(0,None), {1,2})"]  # fmt: skip
+    assert keys[8] == "accept(Vote(0,0), {})"
+    assert len(keys) == len(set(keys)) == 2 * 4 * 8 + 64 * 2 + 3
+    with model.active():
+        last = model.instance("regroup([{1,2},{0}], 2)")
+        assert last.description == "forms [{n1, n2}, {n0}] of size 2"
+        assert model.instance("accept(Vote(1,2), {0,2})").description == "accepts Vote(ballot 1, by n2) with {n0, n2}"
+        for declared in (accept, regroup):
+            for parameter in declared.parameters:
+                assert [parameter.parse(parameter.token(value)) for value in parameter.values] == parameter.values
+                assert parameter.count == len(parameter.values)
+
+
+def test_an_initial_function_chooses_an_array() -> None:
+    model = Model(COUNCIL)
+    assert [list(model.state(vector).awake) for vector in model.initial] == [
+        [False, True, True], [True, False, True], [True, True, False],
+    ]  # fmt: skip
+
+
+def test_all_executions_of_such_actions_agree() -> None:
+    model = Model(COUNCIL, bounds={"nodes": 2, "ballots": 2})
+    states = [*model.initial, *random_states(model, 60, 1)]
+    assert not list(disagreements(model, states, kernel=kernel_for(model), with_z3=True))
+
+
+def test_symmetry_renames_the_members_in_sets_records_and_arrays() -> None:
+    model = Model(COUNCIL)
+    full, reduced = exhaust(model), exhaust(model, symmetry="nodes")
+    assert full.answer is reduced.answer is Answer.HOLDS
+    assert (reduced.distinct_states or 0) < (full.distinct_states or 0) / 4
+    one = Model(evolve(COUNCIL, actions=(_accept_first,)))  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="not interchangeable: _accept_first"):
+        exhaust(one, symmetry="nodes")
+
+
+@action(by=LEADER)
+def _accept_first(council: Council, quorum: Annotated[frozenset[int], subset(NODES)]) -> None:
+    if 0 in quorum:
+        council.quorum = quorum
+
+
+def test_a_trace_in_itf_has_the_arguments() -> None:
+    model = Model(evolve(COUNCIL, properties=(_never_grouped,)))  # type: ignore[arg-type]
+    trace = exhaust(model).findings[0].trace
+    assert trace is not None
+    steps = itf(model, trace, "1")["states"]
+    picks = next(one["mbt::nondetPicks"] for one in steps if one["mbt::actionTaken"] == "regroup")
+    assert picks["groups"]["value"]["#map"][0][1]["#set"]
+    assert steps[0]["mbt::nondetPicks"]["vote"] == {"tag": "None", "value": {"#tup": []}}
+    assert json.dumps(steps)
+
+
+@always()
+def _never_grouped(council: Council) -> bool:
+    return len(council.groups[0]) < 2
+
+
+def test_an_argument_never_changes() -> None:
+    model = Model(evolve(COUNCIL, actions=(_change,)))  # type: ignore[arg-type]
+    with pytest.raises(LiftError, match=r"a write to an argument, which never changes.*a copy in a field"):
+        lift(model)
+    with pytest.raises(DomainError, match="An argument never changes"):
+        model.attempt(model.instances[0], model.initial[0])
+
+
+@action(by=LEADER)
+def _change(council: Council, awake: Annotated[Array[bool], array(NODES, flag())]) -> None:
+    awake[0] = True
+
+
+def test_arrays_that_are_arguments_equal_those_of_the_state() -> None:
+    model = Model(COUNCIL)
+    with model.active():
+        chosen = begin.__annotations__ and next(iter(accept.parameters[0].values))
+        first = FrozenArray(regroup.parameters[0].domain, [frozenset(), frozenset({1})])  # type: ignore[arg-type]
+        state = model.state(model.initial[0])
+        assert chosen == Vote(ballot=0, by=None)
+        assert (state.groups == first, first == state.groups) == (False, False)
+        state.groups = first
+        assert state.groups == first and first == state.groups and hash(first) == hash(first)
+        state.groups[0] = frozenset({0})
+        assert first[0] == frozenset()
+
+
+def test_too_many_instances_are_refused_with_their_number() -> None:
+    with pytest.raises(UsageError, match=r"regroup alone has 549,755,813,888: 274,877,906,944 of groups x 2 of size"):
+        Model(COUNCIL, bounds={"nodes": 19})
+
+
+def test_an_empty_domain_of_a_parameter_is_refused() -> None:
+    scenario: Scenario = evolve(COUNCIL, bounds={"nodes": 3, "ballots": 0})
+    with pytest.raises(UsageError, match="'ballots' must be 1 or more"):
+        Model(scenario)
+    assert BALLOTS.name == "ballots"
