@@ -11,7 +11,7 @@ import numpy as np
 from attrs import field, frozen
 
 REPLACEMENT_SECONDS = 6.0
-"""Seconds after which a search replaces its kernel by a faster one; compiling that takes about as long."""
+"""Seconds after which a search replaces the kernel of a large model; compiling a faster one takes about as long."""
 
 
 @frozen(eq=False)
@@ -49,7 +49,8 @@ class Kernel:
         lows: int64[leaves], the least value of each leaf; a packed field holds the value minus this.
         keep_alive: Owns the machine code.
         pending: Exceptions that functions written in Python could not raise through compiled loops.
-        faster: Compiles a faster kernel of the same model, which takes seconds; None if there is none.
+        faster: Compiles a faster kernel of the same model; None if there is none.
+        replaced_after: Seconds after which a search gains by a faster kernel: about as long as compiling that takes.
     """
 
     words: int
@@ -72,6 +73,7 @@ class Kernel:
     keep_alive: object = field(default=None, repr=False)
     pending: list[BaseException] = field(factory=list, repr=False)
     faster: Callable[[], Kernel] | None = field(default=None, repr=False)
+    replaced_after: float = REPLACEMENT_SECONDS
 
     @property
     def bits(self) -> int:
@@ -111,10 +113,8 @@ class Kernel:
 
     def is_worth_replacing(self, spent: float, budget: float | None) -> bool:
         """Return whether a search gains by a faster kernel after `spent` seconds of a `budget` (None: no limit)."""
-        left = None if budget is None else budget - spent
-        return (
-            self.faster is not None and spent >= REPLACEMENT_SECONDS and (left is None or left >= REPLACEMENT_SECONDS)
-        )
+        least = self.replaced_after
+        return self.faster is not None and spent >= least and (budget is None or budget - spent >= least)
 
 
 def bit_row(numbers: Iterable[int], words: int) -> np.ndarray:

@@ -261,9 +261,8 @@ def test_more_than_64_instances_are_chosen_alike():
 def test_walks_that_take_long_continue_with_a_faster_kernel(monkeypatch, workers):
     model, found = post_office(), []
     swift = kernel_for(model)
-    slow = evolve(swift, faster=lambda: swift)
+    slow = evolve(swift, faster=lambda: swift, replaced_after=0.0)
     expected = walk(model, kernel=swift, walks=20_000, keep_going=True)
-    monkeypatch.setattr("kwalk.search.kernel.interface.REPLACEMENT_SECONDS", 0)
     verdict = walk(model, kernel=slow, walks=20_000, keep_going=True, workers=workers, report=found.append)
     assert any(progress.note == "faster code is compiled" for progress in found)
     assert without_time(verdict) == without_time(expected)

@@ -16,7 +16,10 @@ from kwalk.search.kernel.compile.cache import Compiled, cache_key, load, save
 from kwalk.search.kernel.compile.functions import units_of
 from kwalk.search.kernel.compile.layout import WORD, layout_of
 from kwalk.search.kernel.compile.machine_code import LoadedCode, cpu, object_code
-from kwalk.search.kernel.interface import Kernel, bit_row
+from kwalk.search.kernel.interface import REPLACEMENT_SECONDS, Kernel, bit_row
+
+SMALL_REPLACEMENT_SECONDS = 0.5
+"""`Kernel.replaced_after` of a small model, whose code is one unit."""
 
 
 def kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
@@ -34,7 +37,10 @@ def kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
     """
     code = compiled_model(model, lifted, unoptimized=True)
     kernel = kernel_of(model, code)
-    return evolve(kernel, faster=partial(fast_kernel_for, model)) if code.unoptimized else kernel
+    if not code.unoptimized:
+        return kernel
+    seconds = REPLACEMENT_SECONDS if len(code.objects) > 1 else SMALL_REPLACEMENT_SECONDS
+    return evolve(kernel, faster=partial(fast_kernel_for, model), replaced_after=seconds)
 
 
 def fast_kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
@@ -64,10 +70,9 @@ def compiled_model(
 def compile_model(
     model: Model, lifted: Lifted | None = None, *, unoptimized: bool = False, target: str = ""
 ) -> Compiled:
-    """Lift and compile a model, without the cache; see `compiled_model`. A small model is always optimized."""
+    """Lift and compile a model, without the cache; see `compiled_model`."""
     lifted = lifted or lift(model)
     texts = [unit.text for unit in units_of(lifted, layout_of(model.leaves))]
-    unoptimized = unoptimized and len(texts) > 1
     return Compiled(
         tuple(object_code(texts, unoptimized=unoptimized, target=target)), lifted.bounds, lifted.errors, unoptimized
     )

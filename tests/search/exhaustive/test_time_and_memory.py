@@ -56,9 +56,8 @@ def test_a_second_process_compiles_no_loop_and_reads_none_in_the_time_of_the_sea
 def test_a_search_that_takes_long_continues_with_a_faster_kernel(monkeypatch):
     model, reports = post_office(), []
     swift = kernel_for(model)
-    slow = evolve(swift, faster=lambda: swift)
+    slow = evolve(swift, faster=lambda: swift, replaced_after=0.0)
     expected = exhaust(model, kernel=swift, keep_going=True, memory_bytes=10_000_000)
-    monkeypatch.setattr("kwalk.search.kernel.interface.REPLACEMENT_SECONDS", 0)
     monkeypatch.setattr("kwalk.search.exhaustive.explorer.MIN_PACE", 8)
     verdict = exhaust(model, kernel=slow, keep_going=True, memory_bytes=10_000_000, report=reports.append)
     assert any(progress.note == "faster code is compiled" for progress in reports)
@@ -66,7 +65,7 @@ def test_a_search_that_takes_long_continues_with_a_faster_kernel(monkeypatch):
 
 
 def test_a_search_that_is_nearly_over_keeps_its_kernel():
-    kernel = evolve(kernel_for(post_office()), faster=lambda: pytest.fail("nothing is gained by it"))
+    kernel = evolve(kernel_for(post_office()), faster=lambda: pytest.fail("nothing is gained"), replaced_after=6.0)
     assert not kernel.is_worth_replacing(1, budget=None)
     assert not kernel.is_worth_replacing(15, budget=20)
     assert kernel.is_worth_replacing(15, budget=None) and kernel.is_worth_replacing(15, budget=60)
