@@ -22,7 +22,7 @@ def deletion_targets_intent(before: Cluster, after: Cluster, topic: Topic) -> bo
 def deleted_logs_were_unused(
     before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
 ) -> bool:
-    """P15 DeletionTargetsIntent: no log that a topic uses is deleted without a request, unless its replica has moved.
+    """P15 DeletionTargetsIntent: no log that a topic uses is deleted without a request, unless its replica moves.
 
     A topic uses a log whose Partition has had a leader since the topic was created. A log that an earlier topic of the
     name left open, without a leader, is not the topic's: it may be deleted when the name is used again.
@@ -31,7 +31,7 @@ def deleted_logs_were_unused(
     premise(was.on_disk and not now.on_disk)
     znode = after.zookeeper.topics[topic]
     is_used = znode.exists and znode.states[partition].exists and was.leader_epoch is not None
-    return not is_used or znode.deletion_requested or broker not in znode.assignments[partition].replicas
+    return not is_used or znode.deletion_requested or broker not in znode.assignments[partition].target
 
 
 @when_quiescent(

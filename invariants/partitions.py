@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.assignment import first_assigned
+from kwalk.model.kafka.controller.controller_context import EventProgress
 from kwalk.model.kafka.domains import BROKERS, Broker, Partition, Topic
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions import ISR_CHANGES, PREFERRED_ELECTION
@@ -57,10 +58,21 @@ def replicas_converge(cluster: Cluster, broker: Broker, topic: Topic, partition:
     log="none: kafka-topics.sh --describe shows a broker under Isr that is not under Replicas",
 )
 def leader_in_assignment(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
-    """P10 LeaderInAssignment: the ISR is not empty, has only replicas of the partition, and contains the leader."""
+    """P10 LeaderInAssignment: the ISR is not empty, has only replicas of the partition, and contains the leader.
+
+    A controller that cancels or replaces a reassignment writes the assignment first and the ISR next: in between the
+    property is not tested, unless another controller has been elected.
+    """
     replicas = cluster.zookeeper.topics[topic].assignments[partition].replicas
     state = cluster.zookeeper.state_of(topic, partition)
     premise(state.exists)
+    premise(
+        not any(
+            cluster.controller_of(broker).step is EventProgress.ASSIGNMENT_WRITTEN
+            and cluster.controller_of(broker).epoch == cluster.zookeeper.controller_epoch
+            for broker in BROKERS
+        )
+    )
     return bool(state.isr) and state.isr <= replicas and (state.leader is None or state.leader in state.isr)
 
 

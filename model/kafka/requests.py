@@ -21,7 +21,7 @@ from kwalk.model.kafka.domains import (
     TOPIC_IDS,
     TOPICS,
 )
-from kwalk.model.kafka.versions import STOP_REPLICA
+from kwalk.model.kafka.versions import REASSIGNMENT, STOP_REPLICA
 from kwalk.model.language import Array, Fifo, array, choice, fifo, flag, member, number, optional, state, subset, value
 
 
@@ -68,8 +68,8 @@ class LeaderAndIsrPartitionState:
     """A partition's entry in a request; the leader is None when the controller considers it dead.
 
     The record is also StopReplica's (Kafka: StopReplicaPartitionState), which `delete` and `epoch_kind` belong to;
-    unless the latter is LEADER_EPOCH, the leader epoch is 0. `isr` is LeaderAndIsr's, and stored only where there are
-    records.
+    unless the latter is LEADER_EPOCH, the leader epoch is 0. `isr` and `replicas` are LeaderAndIsr's; the ISR is stored
+    only where there are records, the replicas only in the leader's request, where they can be reassigned.
     """
 
     leader: int | None = optional(BROKERS)
@@ -77,6 +77,7 @@ class LeaderAndIsrPartitionState:
     delete: bool = flag(when=STOP_REPLICA)
     epoch_kind: EpochKind = choice(EpochKind, when=STOP_REPLICA)
     isr: frozenset[int] = subset(BROKERS, when=RECORDS)
+    replicas: frozenset[int] = subset(BROKERS, when=REASSIGNMENT)
 
 
 @value

@@ -39,6 +39,7 @@ from kwalk.model.kafka.versions import (
     METADATA_CACHES,
     METADATA_FILE_REMOVAL,
     OFFLINE_LOGS,
+    REASSIGNMENT,
     SESSIONS,
     STOP_REPLICA,
     TWO_STEP_ADMIN,
@@ -70,12 +71,14 @@ class Replica:
     and `is_leader` belong to its Partition object, which a process starts without. `dirty` exists only where files can
     be removed: the id in memory is still to be written; elsewhere `log_manager.is_dirty` derives it. `on_disk` exists
     only where StopReplica is sent: the log has a directory, and a process that starts loads it. `offline` is
-    HostedPartition.Offline: this process refuses all requests about it.
+    HostedPartition.Offline: this process refuses all requests about it. `assigned` has the replicas that a leader got
+    with its leader epoch, where replicas can be reassigned (Kafka: Partition.remoteReplicasMap).
     """
 
     log_open: bool = flag()
     leader_epoch: int | None = optional(number(0, LEADER_EPOCHS))
     is_leader: bool = flag()
+    assigned: frozenset[int] = subset(BROKERS, when=REASSIGNMENT)
     topic_id: int | None = optional(TOPIC_IDS)
     file_topic_id: int | None = optional(TOPIC_IDS)
     dirty: bool = flag(when=METADATA_FILE_REMOVAL)

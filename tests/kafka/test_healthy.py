@@ -23,8 +23,9 @@ HOLDS = {
 """Stories in which all holds: distinct and quiescent states."""
 DEFECTS = [
     ("healthy-deletion", {}, "no_stray", 32),
-    ("healthy-reassignment", {}, "no_stray", 20),
-    ("healthy-reassignment", {"restarts": 0, "failovers": 1, "cancellations": 1}, "no_stray", 20),
+    ("healthy-reassignment", {}, "no_stray", 24),
+    ("healthy-reassignment", {"restarts": 0, "failovers": 1, "cancellations": 1}, "no_stray", 24),
+    ("healthy-reassignment", {"restarts": 0, "failovers": 1, "cancellations": 1}, "leader_in_assignment", 21),
     ("reassignment-with-expansion", {"expansions": 0, "new_expansions": 1, "topic_ids": 1}, "no_partition_lost", 5),
 ]
 """What does not hold, by story and bounds, and the length of the shortest counterexample."""

@@ -8,6 +8,7 @@ from kwalk.invariants.scenarios import (
     REASSIGNMENT_AS_CLIENTS_SEE_IT,
     REASSIGNMENT_THERE_AND_BACK,
     REASSIGNMENT_WITH_EXPANSION,
+    SCENARIOS,
 )
 from kwalk.model.kafka.fixes.reassignment import FIXES
 from kwalk.model.language import Model
@@ -17,6 +18,8 @@ from tests.kafka.schedule import Schedule
 from tests.kafka.trials import audited
 
 pytestmark = pytest.mark.usefixtures("interpreted")
+HEALTHY = {scenario.name: scenario for scenario in SCENARIOS}
+CANCELLED_DURING_A_FAILOVER = {"restarts": 0, "failovers": 1, "cancellations": 1}
 
 
 def begun(variant: str, scenario=REASSIGNMENT, **flags: bool) -> Schedule:
@@ -100,6 +103,48 @@ def test_between_2_6_and_3_4_0_a_cancelled_reassignment_leaves_a_stray_log(varia
     assert schedule.cluster.zookeeper.topics[0].assignments[0].replicas == {0, 1}
     assert schedule.cluster.replica_of(2, 0, 0).on_disk == stray
     assert schedule.violated("no_stray") == (["no_stray(2, 0, 0)"] if stray else [])
+
+
+@pytest.mark.parametrize("variant", ["2.8.2", "3.9.0"])
+def test_a_cancellation_that_an_election_interrupts_leaves_an_isr_with_a_broker_that_is_no_replica(variant):
+    """As on real clusters: the leader epoch is not raised, and under it the added broker was a replica."""
+    schedule = Schedule(Model(HEALTHY["healthy-reassignment"], variant, CANCELLED_DURING_A_FAILOVER))
+    schedule.do("new_client_creates_topic(0)")
+    schedule.take("alter_partition_reassignments(0, 0, 0, 0)")
+    schedule.settle(but=("expand_isr", "restart"))
+    schedule.take("cancel_partition_reassignment(0, 0, 0)")
+    schedule.do("delete_controller()", winner=1)
+    znode = schedule.cluster.zookeeper.topics[0]
+    assert (znode.assignments[0].replicas, znode.states[0].isr) == ({0, 1}, {0, 1, 2})
+    assert schedule.model.is_quiescent(schedule.vector)
+    assert schedule.violated("leader_in_assignment") == ["leader_in_assignment(0, 0)"]
+
+
+def test_a_cancellation_that_nothing_interrupts_leaves_the_isr_within_the_replicas():
+    schedule = Schedule(Model(HEALTHY["healthy-reassignment"], "3.9.0", CANCELLED_DURING_A_FAILOVER))
+    schedule.do("new_client_creates_topic(0)")
+    schedule.take("alter_partition_reassignments(0, 0, 0, 0)")
+    schedule.settle(but=("expand_isr", "restart"))
+    schedule.do("cancel_partition_reassignment(0, 0, 0)")
+    schedule.do("delete_controller()", winner=1)
+    znode = schedule.cluster.zookeeper.topics[0]
+    assert (znode.assignments[0].replicas, znode.states[0].isr) == ({0, 1}, {0, 1})
+    assert [broker.replicas[0][0].on_disk for broker in schedule.cluster.brokers] == [True, True, False]
+
+
+@pytest.mark.parametrize("stepwise", [False, True])
+def test_the_steps_of_a_reassignment_end_as_one_step_does(stepwise):
+    bounds = {"failovers": int(stepwise), "restarts": 0}
+    schedule = Schedule(Model(HEALTHY["healthy-reassignment"], "3.9.0", bounds))
+    schedule.do("new_client_creates_topic(0)")
+    schedule.do("alter_partition_reassignments(0, 0, 0, 0)")
+    steps = [key for key in schedule.taken if key.startswith("reassignment_")]
+    assert len(steps) == (4 if stepwise else 0)
+    znode = schedule.cluster.zookeeper.topics[0]
+    assert (znode.assignments[0].replicas, znode.states[0].isr, znode.states[0].leader_epoch) == ({1, 2}, {1, 2}, 3)
+    assert schedule.cluster.controller_of(0).reassignment == Model(
+        HEALTHY["healthy-reassignment"], "3.9.0", bounds
+    ).state(schedule.model.initial[0]).controller_of(0).reassignment
 
 
 def test_a_reassignment_writes_back_the_partitions_that_the_controller_knows_and_the_topic_id():

@@ -61,6 +61,7 @@ def clear_memory(replica: Replica) -> None:
     """Clear what the process had in memory: its Partition object, and an id that is in no file."""
     replica.log_open = replica.is_leader = replica.offline = False
     replica.leader_epoch = replica.topic_id = None
+    replica.assigned = frozenset()
     replica.replication.forget()
     replica.log.high_watermark = 0
     if METADATA_FILE_REMOVAL:

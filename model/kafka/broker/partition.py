@@ -123,29 +123,19 @@ def expand_isr(cluster: Cluster, broker: Broker, topic: Topic, partition: Partit
 
 
 def may_add_to_isr(cluster: Cluster, leader: int, topic: int, partition: int, *, follower: int) -> bool:
-    """Whether a broker is the leader that can add the follower to the ISR; with records, only one that is in sync."""
+    """Whether a broker is the leader that can add the follower to the ISR; with records, only one that is in sync.
+
+    Where replicas are reassigned, the follower is one of those that the leader got with its leader epoch: nothing
+    compares them with the present assignment.
+    """
     if leader == follower or not leads(cluster, leader, topic, partition):
         return False
     replica = cluster.replica_of(leader, topic, partition)
     log = cluster.replica_of(follower, topic, partition).log
     in_sync = RECORDS == 0 or is_follower_in_sync(replica, log, follower)
-    accepted = is_assigned(cluster, follower, topic, partition)
+    accepted = not REASSIGNMENT or follower in replica.assigned
     isr = cluster.zookeeper.state_of(topic, partition).isr | {follower}
     return in_sync and accepted and may_write_isr(cluster, leader, topic, partition, isr)
-
-
-def is_assigned(cluster: Cluster, follower: int, topic: int, partition: int) -> bool:
-    """Whether the follower is one of the replicas that the leader got from the controller with the leader epoch.
-
-    Where replicas are not reassigned, every broker is one.
-    """
-    if not REASSIGNMENT:
-        return True
-    return any(
-        cluster.zookeeper.controller == broker
-        and follower in cluster.controller_of(broker).topics[topic].assignments[partition].replicas
-        for broker in BROKERS
-    )
 
 
 def alter_isr(cluster: Cluster, leader: int, topic: int, partition: int, isr: frozenset[int]) -> None:
@@ -203,6 +193,8 @@ def begin_leader_epoch(replica: Replica, wanted: LeaderAndIsrPartitionState, bro
     A new leader knows nothing of its followers; a leader that continues under a higher leader epoch keeps what it
     knows.
     """
+    if REASSIGNMENT:
+        replica.assigned = wanted.replicas if wanted.leader == broker else frozenset()
     if RECORDS > 0:
         if wanted.leader != broker or not replica.is_leader:
             replica.replication.forget()

@@ -187,6 +187,7 @@ def stop_replica(replica: Replica, wanted: LeaderAndIsrPartitionState) -> bool:
         return False  # FENCED_LEADER_EPOCH
     if wanted.delete:
         replica.log_open = replica.is_leader = False
+        replica.assigned = frozenset()
         replica.leader_epoch = None
         delete_log(replica)
     return True

@@ -12,7 +12,7 @@ from kwalk.model.kafka.domains import BROKERS, PARTITIONS
 from kwalk.model.kafka.inter_broker_protocol import uses_topic_ids
 from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPartitionState, RequestKind
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import BROKER_EPOCH, METADATA_CACHES, REQUEST_PER_PARTITION, SESSIONS
+from kwalk.model.kafka.versions import BROKER_EPOCH, METADATA_CACHES, REASSIGNMENT, REQUEST_PER_PARTITION, SESSIONS
 
 
 def send_leader_and_isr(
@@ -45,16 +45,20 @@ def send_batch(cluster: Cluster, broker: int, topic: int, partitions: frozenset[
             requests = cluster.brokers[receiver].requests
             requests.headers.push(header)
             for partition in PARTITIONS:
-                wanted = partition_state(controller, topic, partition) if partition in hosted else None
+                wanted = partition_state(controller, topic, partition, receiver) if partition in hosted else None
                 requests.partition_states[partition].push(wanted)
 
 
-def partition_state(controller: Controller, topic: int, partition: int) -> LeaderAndIsrPartitionState:
+def partition_state(
+    controller: Controller, topic: int, partition: int, receiver: int
+) -> LeaderAndIsrPartitionState:
     """Return a partition's entry in a LeaderAndIsr request; a leader that is not live in the context becomes None."""
     leadership = controller.topics[topic].leadership[partition]
     leader = leadership.leader if leadership.leader in controller.live_brokers else None
+    is_for_leader = bool(REASSIGNMENT) and leader == receiver
+    replicas = controller.topics[topic].assignments[partition].replicas if is_for_leader else frozenset()
     assert leadership.leader_epoch is not None
-    return LeaderAndIsrPartitionState(leader, leadership.leader_epoch, isr=leadership.isr)
+    return LeaderAndIsrPartitionState(leader, leadership.leader_epoch, isr=leadership.isr, replicas=replicas)
 
 
 def send_update_metadata(

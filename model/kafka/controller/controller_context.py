@@ -30,6 +30,7 @@ from kwalk.model.language import (
     fifo,
     flag,
     member,
+    nested,
     number,
     optional,
     state,
@@ -86,6 +87,10 @@ class EventProgress(Enum):
     TOPIC_DELETED = 9
     CONFIG_DELETED = 10
     STATES_DELETED = 11
+    ASSIGNMENT_WRITTEN = 12
+    UNNEEDED_REPLICAS_STOPPED = 13
+    TARGET_IS_LED = 14
+    OLD_REPLICAS_STOPPED = 15
 
 
 class BrokerRegistration(Enum):
@@ -261,6 +266,32 @@ class TopicContext:
 
 
 @state
+class ReassignmentProgress:
+    """The reassignment that the event thread is at, between two of its writes.
+
+    `before` has the replicas that the context had before, `removing` those that are to be stopped once the target is
+    led. `left` has the partitions whose reassignments are to be resumed next, in the same event.
+    """
+
+    topic: int = member(TOPICS, when=REASSIGNMENT)
+    partition: int = member(PARTITIONS, when=REASSIGNMENT)
+    before: frozenset[int] = subset(BROKERS, when=REASSIGNMENT)
+    removing: frozenset[int] = subset(BROKERS, when=REASSIGNMENT)
+    left: Array[frozenset[int]] = array(TOPICS, subset(PARTITIONS), when=REASSIGNMENT)
+
+    def end(self) -> None:
+        """Forget a reassignment whose steps are done."""
+        self.topic = self.partition = 0
+        self.before = self.removing = frozenset()
+
+    def clear(self) -> None:
+        """Forget everything: the event ends early."""
+        self.end()
+        for topic in TOPICS:
+            self.left[topic] = frozenset()
+
+
+@state
 class Controller:
     """A broker's controller module: its event queue and, while it considers itself active, its context.
 
@@ -274,6 +305,7 @@ class Controller:
     uninitialized: bool = flag(when=SESSIONS)
     step: EventProgress = choice(EventProgress)
     new_topics: frozenset[int] = subset(TOPICS)
+    reassignment: ReassignmentProgress = nested(ReassignmentProgress)
     registrations: Array[BrokerRegistration] = array(BROKERS, choice(BrokerRegistration))
     topics: Array[TopicContext] = array(TOPICS, TopicContext)
 
@@ -291,12 +323,17 @@ class Controller:
         """Whether the event thread is free and the next event is of this kind."""
         return self.step is EventProgress.IDLE and not self.events.is_empty and self.events.head.kind is kind
 
+    def end_event(self) -> None:
+        """End the event under way, wherever it is."""
+        self.step = EventProgress.IDLE
+        self.new_topics = frozenset()
+        self.reassignment.clear()
+
     def clear(self) -> None:
         """Clear the context; the module is not active."""
         self.epoch = 0
         self.uninitialized = False
-        self.step = EventProgress.IDLE
-        self.new_topics = frozenset()
+        self.end_event()
         for broker in BROKERS:
             self.registrations[broker] = BrokerRegistration.GONE
         for topic in self.topics:

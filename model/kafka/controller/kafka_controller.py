@@ -237,8 +237,8 @@ def broker_startup(cluster: Cluster, broker: Broker) -> None:
             send_update_metadata(cluster, broker, topic, led_partitions(controller.topics[topic]), to=new)
             bring_replicas_online(cluster, broker, topic, on=new)
             trigger_online_partition_state_change(cluster, broker, topic)
-            if REASSIGNMENT:
-                resume_reassignments(cluster, broker, topic, to=new)
+        if REASSIGNMENT:
+            resume_reassignments(cluster, broker, to=new)
         if DELETION:
             resume_deletion_for_topics(cluster, broker)
 
@@ -477,8 +477,8 @@ def failover_sends_requests(cluster: Cluster, broker: Broker) -> None:
         if DELETION:
             initialize_partition_states(cluster, broker, topic)
         trigger_online_partition_state_change(cluster, broker, topic)
-        if REASSIGNMENT:
-            resume_reassignments(cluster, broker, topic, to=frozenset(BROKERS))
+    if REASSIGNMENT:
+        resume_reassignments(cluster, broker, to=frozenset(BROKERS))
     if DELETION:
         resume_deletions(cluster, broker)
 

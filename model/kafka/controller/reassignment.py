@@ -5,12 +5,19 @@ Words: the *origin* is the set of replicas before, the *target* the set after; m
 onPartitionReassignment: U writes the new assignment, A starts the replicas that are added, B follows when all of the
 target are in the ISR.
 
+A reassignment is up to four writes, each under the controller epoch only: the assignment (U1), the ISR without replicas
+that are not needed any more (U3), the leader epoch or the leader (A1, B3), the ISR without the removed replicas (B4),
+and again the assignment (B6). Where another controller can be elected, each is a step of its own: the deposed
+controller's next write fails, and what it has begun stays as it is. A leader then keeps the replicas that it got with
+its leader epoch, whatever the assignment is by now.
+
 Every write of the assignment sets the whole topic from the controller's context: partitions that a client has added and
 the controller has not read yet are lost, and a topic id that a client has erased is written back. The controller does
 not wait for the answer to a StopReplica, and sends none to a broker that is down.
 
-Left out: StopReplica without deletion, which only stops the fetcher; the second request that a replica gets when it
-goes from New to Online; /admin/reassign_partitions, the older interface for the same.
+Left out: StopReplica without deletion, which only stops the fetcher; the LeaderAndIsr of B1, which adding replicas get
+once more, under the leader epoch that they have, if the controller has moved since A2; /admin/reassign_partitions, the
+older interface for the same.
 """
 from __future__ import annotations
 
@@ -25,7 +32,19 @@ from kwalk.model.kafka.controller.controller_channel_manager import (
 from kwalk.model.kafka.controller.controller_context import Controller, EventProgress
 from kwalk.model.kafka.controller.partition_state_machine import elect_for_reassignment, read_leadership
 from kwalk.model.kafka.controller.replica_state_machine import remove_replica_from_isr
-from kwalk.model.kafka.domains import BROKERS, CANCELLATIONS, PARTITIONS, REASSIGNMENTS, Broker, Partition, Topic
+from kwalk.model.kafka.domains import (
+    BROKERS,
+    CANCELLATIONS,
+    EXPIRATIONS,
+    FAILOVERS,
+    PARTITIONS,
+    REASSIGNMENTS,
+    RESTARTS,
+    TOPICS,
+    Broker,
+    Partition,
+    Topic,
+)
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions import ALTER_ISR, CTX_EPOCH_ON_BUMP, REASSIGNMENT
 from kwalk.model.kafka.zookeeper.kafka_zk_client import check_controller_epoch, write_topic_from_context
@@ -114,16 +133,38 @@ def maybe_complete_reassignment(cluster: Cluster, broker: int, topic: int, parti
         on_partition_reassignment(cluster, broker, topic, partition, current)
 
 
-def resume_reassignments(cluster: Cluster, broker: int, topic: int, *, to: frozenset[int]) -> None:
+def resume_reassignments(cluster: Cluster, broker: int, *, to: frozenset[int]) -> None:
     """Resume reassignments: all after a failover, those to a started broker after its start.
 
     Kafka: KafkaController.maybeResumeReassignments.
     """
-    context = cluster.controller_of(broker).topics[topic]
-    for partition in PARTITIONS:
-        current = context.assignments[partition]
-        if current.is_being_reassigned and bool(current.target & to) and context.leadership[partition].is_known:
-            on_partition_reassignment(cluster, broker, topic, partition, current)
+    controller = cluster.controller_of(broker)
+    for topic in TOPICS:
+        context = controller.topics[topic]
+        left: frozenset[int] = frozenset()
+        for partition in PARTITIONS:
+            current = context.assignments[partition]
+            if current.is_being_reassigned and bool(current.target & to) and context.leadership[partition].is_known:
+                left = left | {partition}
+        if is_stepwise():
+            controller.reassignment.left[topic] = left
+        else:
+            for partition in sorted(left):
+                on_partition_reassignment(cluster, broker, topic, partition, context.assignments[partition])
+    if is_stepwise():
+        resume_next_reassignment(cluster, broker)
+
+
+def resume_next_reassignment(cluster: Cluster, broker: int) -> None:
+    """Begin the next reassignment that is to be resumed, or end the event."""
+    controller = cluster.controller_of(broker)
+    progress = controller.reassignment
+    for topic in TOPICS:
+        for partition in PARTITIONS:
+            if controller.step is EventProgress.IDLE and partition in progress.left[topic]:
+                progress.left[topic] = progress.left[topic] - {partition}
+                current = controller.topics[topic].assignments[partition]
+                on_partition_reassignment(cluster, broker, topic, partition, current)
 
 
 def is_reassignment_complete(cluster: Cluster, topic: int, partition: int, wanted: Assignment) -> bool:
@@ -134,52 +175,148 @@ def is_reassignment_complete(cluster: Cluster, topic: int, partition: int, wante
     return not wanted.is_being_reassigned or wanted.target <= cluster.zookeeper.state_of(topic, partition).isr
 
 
+def is_stepwise() -> bool:
+    """Whether each write of a reassignment is a step of its own: where another controller can be elected in between."""
+    return FAILOVERS > 0 or RESTARTS > 0 or EXPIRATIONS > 0
+
+
 def on_partition_reassignment(
     cluster: Cluster, broker: int, topic: int, partition: int, wanted: Assignment
 ) -> None:
-    """Write the assignment, then either start the added replicas or finish.
+    """Write the assignment (U1, U2), then either start the added replicas or finish, in further steps.
 
-    Kafka: KafkaController.onPartitionReassignment.
+    Kafka: KafkaController.onPartitionReassignment, updateCurrentReassignment.
     """
-    context = cluster.controller_of(broker).topics[topic]
-    before = context.assignments[partition].replicas
-    update_current_reassignment(cluster, broker, topic, partition, wanted)
-    if is_reassignment_complete(cluster, topic, partition, wanted):
-        finish_reassignment(cluster, broker, topic, partition, wanted)
-    else:
-        update_leader_epoch_and_send_request(cluster, broker, topic, partition)  # A1
-        send_leader_and_isr(cluster, broker, topic, frozenset({partition}), to=wanted.adding - before)  # A2
-
-
-def update_current_reassignment(
-    cluster: Cluster, broker: int, topic: int, partition: int, wanted: Assignment
-) -> None:
-    """Write the assignment to ZooKeeper and the context (U1, U2), and stop replicas that are not in it (U3).
-
-    Kafka: KafkaController.updateCurrentReassignment.
-    """
-    context = cluster.controller_of(broker).topics[topic]
-    before = context.assignments[partition]
+    controller = cluster.controller_of(broker)
+    before = controller.topics[topic].assignments[partition]
     if before != wanted:
         check_controller_epoch(cluster, broker)
-        context.assignments[partition] = wanted
+        controller.topics[topic].assignments[partition] = wanted
         write_topic_from_context(cluster, broker, topic)
-        stop_removed_replicas(cluster, broker, topic, partition, before.replicas - wanted.replicas)
+    controller.reassignment.topic, controller.reassignment.partition = topic, partition
+    controller.reassignment.before = before.replicas
+    controller.step = EventProgress.ASSIGNMENT_WRITTEN
+    if before.replicas <= wanted.replicas:
+        controller.step = EventProgress.UNNEEDED_REPLICAS_STOPPED
+    if not is_stepwise():
+        continue_at_once(cluster, broker, topic, partition)
 
 
-def finish_reassignment(cluster: Cluster, broker: int, topic: int, partition: int, wanted: Assignment) -> None:
-    """Replace the replicas by the target, and remove the others (Kafka: KafkaController.onPartitionReassignment).
+def continue_at_once(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
+    """Do the further steps of a reassignment, as nothing that matters can come in between."""
+    controller = cluster.controller_of(broker)
+    if controller.step is EventProgress.ASSIGNMENT_WRITTEN:
+        stop_unneeded_replicas(cluster, broker, topic, partition)
+    start_or_finish(cluster, broker, topic, partition)
+    if controller.step is EventProgress.TARGET_IS_LED:
+        stop_old_replicas(cluster, broker, topic, partition)
+    if controller.step is EventProgress.OLD_REPLICAS_STOPPED:
+        write_target(cluster, broker, topic, partition)
 
-    B2 sets the replicas, B3 makes one of them leader, B4 and B5 stop the others, B6 writes ZooKeeper, B8 informs
-    clients.
-    """
-    cluster.controller_of(broker).topics[topic].assignments[partition] = Assignment(wanted.target)
-    move_leader_if_required(cluster, broker, topic, partition)
-    stop_removed_replicas(cluster, broker, topic, partition, wanted.removing)
+
+def is_reassigning(cluster: Cluster, broker: int, topic: int, partition: int, step: EventProgress) -> bool:
+    """Whether the controller's reassignment of the partition is due for the step after the given one."""
+    controller = cluster.controller_of(broker)
+    progress = controller.reassignment
+    return controller.step is step and progress.topic == topic and progress.partition == partition
+
+
+@action(
+    by=CONTROLLER,
+    description="reassigns {topic}-{partition}: stops the replicas that are not needed any more",
+    source="KafkaController.updateCurrentReassignment: stopRemovedReplicasOfReassignedPartition",
+)
+def reassignment_stops_unneeded_replicas(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
+    """U3: the reassignment was cancelled, or another one replaced it."""
+    require(bool(REASSIGNMENT) and is_stepwise())
+    require(is_reassigning(cluster, broker, topic, partition, EventProgress.ASSIGNMENT_WRITTEN))
+    stop_unneeded_replicas(cluster, broker, topic, partition)
+
+
+@action(
+    by=CONTROLLER,
+    description="reassigns {topic}-{partition}: raises the leader epoch, or moves the leader to a target replica",
+    source="KafkaController.onPartitionReassignment: isReassignmentComplete, updateLeaderEpochAndSendRequest, "
+    "moveReassignedPartitionLeaderIfRequired",
+)
+def reassignment_changes_leadership(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
+    """A1 and A2, unless all target replicas are in the ISR; then B1 to B3."""
+    require(bool(REASSIGNMENT) and is_stepwise())
+    require(is_reassigning(cluster, broker, topic, partition, EventProgress.UNNEEDED_REPLICAS_STOPPED))
+    start_or_finish(cluster, broker, topic, partition)
+
+
+@action(
+    by=CONTROLLER,
+    description="reassigns {topic}-{partition}: stops the old replicas",
+    source="KafkaController.onPartitionReassignment: stopRemovedReplicasOfReassignedPartition",
+)
+def reassignment_stops_old_replicas(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
+    """B4 and B5."""
+    require(bool(REASSIGNMENT) and is_stepwise())
+    require(is_reassigning(cluster, broker, topic, partition, EventProgress.TARGET_IS_LED))
+    stop_old_replicas(cluster, broker, topic, partition)
+
+
+@action(
+    by=CONTROLLER,
+    description="reassigns {topic}-{partition}: writes the target as the only replicas",
+    source="KafkaController.onPartitionReassignment: updateReplicaAssignmentForPartition, "
+    "removePartitionFromReassigningPartitions, sendUpdateMetadataRequest",
+)
+def reassignment_writes_target(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
+    """B6 to B8."""
+    require(bool(REASSIGNMENT) and is_stepwise())
+    require(is_reassigning(cluster, broker, topic, partition, EventProgress.OLD_REPLICAS_STOPPED))
+    write_target(cluster, broker, topic, partition)
+
+
+def stop_unneeded_replicas(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
+    """Stop the replicas that the new assignment does not have (U3)."""
+    controller = cluster.controller_of(broker)
+    replicas = controller.topics[topic].assignments[partition].replicas
+    stop_removed_replicas(cluster, broker, topic, partition, controller.reassignment.before - replicas)
+    controller.step = EventProgress.UNNEEDED_REPLICAS_STOPPED
+
+
+def start_or_finish(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
+    """Start the added replicas (A1, A2), or replace the replicas by the target in memory and lead them (B2, B3)."""
+    controller = cluster.controller_of(broker)
+    progress, wanted = controller.reassignment, controller.topics[topic].assignments[partition]
+    if is_reassignment_complete(cluster, topic, partition, wanted):
+        controller.topics[topic].assignments[partition] = Assignment(wanted.target)
+        move_leader_if_required(cluster, broker, topic, partition)
+        progress.removing = wanted.removing
+        controller.step = EventProgress.TARGET_IS_LED if wanted.removing else EventProgress.OLD_REPLICAS_STOPPED
+    else:
+        update_leader_epoch_and_send_request(cluster, broker, topic, partition)
+        send_leader_and_isr(cluster, broker, topic, frozenset({partition}), to=wanted.adding - progress.before)
+        end_reassignment(cluster, broker)
+
+
+def stop_old_replicas(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
+    """Stop the replicas that are removed (B4, B5)."""
+    controller = cluster.controller_of(broker)
+    stop_removed_replicas(cluster, broker, topic, partition, controller.reassignment.removing)
+    controller.step = EventProgress.OLD_REPLICAS_STOPPED
+
+
+def write_target(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
+    """Write the target as the only replicas (B6), and inform clients (B8); B7 is no step here."""
     check_controller_epoch(cluster, broker)
-    write_topic_from_context(cluster, broker, topic)  # B7 is no step here
+    write_topic_from_context(cluster, broker, topic)
     live = cluster.controller_of(broker).live_brokers
     send_update_metadata(cluster, broker, topic, frozenset({partition}), to=live)
+    end_reassignment(cluster, broker)
+
+
+def end_reassignment(cluster: Cluster, broker: int) -> None:
+    """End the event, or resume the next reassignment."""
+    controller = cluster.controller_of(broker)
+    controller.step = EventProgress.IDLE
+    controller.reassignment.end()
+    if is_stepwise():
+        resume_next_reassignment(cluster, broker)
 
 
 def move_leader_if_required(cluster: Cluster, broker: int, topic: int, partition: int) -> None:

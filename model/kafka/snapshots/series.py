@@ -206,6 +206,9 @@ def _arrange_assignments(cluster: Cluster, inferred: InferredStart, scope: Scope
             cluster.zookeeper.topics[0].assignments[partition] = wanted
             for context in known:
                 context.assignments[partition] = wanted
+            for broker in cluster.brokers:
+                if broker.replicas[0][partition].is_leader:
+                    broker.replicas[0][partition].assigned = wanted.replicas
 
 
 def _arrange_deletion(cluster: Cluster, inferred: InferredStart, scope: Scope) -> None:

@@ -56,6 +56,8 @@ def lead(cluster: Cluster, partition: int, replicas: frozenset[int]) -> None:
         if number in replicas:
             replica = broker.replicas[0][partition]
             replica.leader_epoch, replica.is_leader = 0, number == leader
+            if REASSIGNMENT and number == leader:
+                replica.assigned = replicas
             if RECORDS > 0 and number == leader:
                 replica.replication.isr = replicas
             elif RECORDS > 0:

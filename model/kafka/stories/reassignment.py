@@ -13,6 +13,10 @@ REASSIGNMENT_ACTIONS = (
     reassignment.alter_partition_reassignments,
     reassignment.cancel_partition_reassignment,
     reassignment.complete_reassignment,
+    reassignment.reassignment_stops_unneeded_replicas,
+    reassignment.reassignment_changes_leadership,
+    reassignment.reassignment_stops_old_replicas,
+    reassignment.reassignment_writes_target,
 )
 
 REPLICAS_MOVE = (

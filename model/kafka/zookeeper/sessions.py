@@ -37,7 +37,7 @@ def expire_session(cluster: Cluster, broker: Broker) -> None:
     if SESSION_BOUND:
         controller = cluster.controller_of(broker)
         controller.events.clear()
-        controller.step, controller.new_topics = EventProgress.IDLE, frozenset()
+        controller.end_event()
     remove_watches(cluster, broker)
     remove_ephemerals(cluster, broker)
 
