@@ -5,7 +5,7 @@ from kwalk.model.kafka.assignment import first_assigned
 from kwalk.model.kafka.controller.controller_context import EventProgress
 from kwalk.model.kafka.domains import BROKERS, Broker, Partition, Topic
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import ISR_CHANGES, PREFERRED_ELECTION
+from kwalk.model.kafka.versions import FETCH_BY_TOPIC_ID, ISR_CHANGES, PREFERRED_ELECTION
 from kwalk.model.language import always, premise, when_quiescent
 
 
@@ -31,6 +31,39 @@ def is_served(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
         and cluster.replica_of(broker, topic, partition).leader_epoch == state.leader_epoch
         for broker in BROKERS
     )
+
+
+@when_quiescent(
+    symptom="clients get LEADER_NOT_AVAILABLE until a broker of the ISR starts",
+    log="none: kafka-topics.sh --describe shows Leader: none, and under Isr brokers that are down",
+)
+def partition_has_a_live_isr_member(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """A partition with a state has a live ISR member."""
+    state = cluster.zookeeper.state_of(topic, partition)
+    premise(state.exists)
+    return bool(state.isr & cluster.zookeeper.broker_ids)
+
+
+@when_quiescent(
+    symptom="acks=all waits for a broker that is down",
+    log="none: kafka-topics.sh --describe shows a broker under Isr that is down",
+)
+def isr_members_live(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """While a partition has a live leader, every ISR member lives."""
+    state = cluster.zookeeper.state_of(topic, partition)
+    premise(state.exists and broker in state.isr and bool(state.isr & cluster.zookeeper.broker_ids))
+    return cluster.is_up(broker)
+
+
+@when_quiescent(
+    symptom="consumers of Kafka 3.1 and later read nothing",
+    log="INCONSISTENT_TOPIC_ID or UNKNOWN_TOPIC_ID in responses to Fetch",
+)
+def leader_answers_fetches_by_id(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """Since 3.1 (KIP-516): a leader's log has the topic id by which consumers ask for it, which is ZooKeeper's."""
+    replica, topic_id = cluster.replica_of(broker, topic, partition), cluster.zookeeper.topics[topic].topic_id
+    premise(bool(FETCH_BY_TOPIC_ID) and cluster.is_up(broker) and replica.is_leader and topic_id is not None)
+    return replica.topic_id in (None, topic_id)
 
 
 @when_quiescent(

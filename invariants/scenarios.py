@@ -14,6 +14,7 @@ from kwalk.invariants import (
     topic_ids,
     witnesses,
 )
+from kwalk.invariants.inspection import inspect_snapshot
 from kwalk.model.kafka import fixes
 from kwalk.model.kafka import scenarios as stories
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
@@ -68,7 +69,12 @@ DELETION = (
 
 INVARIANTS = (*EVERYWHERE, *WITNESSES)
 
-OLD_CLIENT_EXPANSION = evolve(stories.OLD_CLIENT_EXPANSION, properties=INVARIANTS, read_snapshot=read_snapshot)
+OLD_CLIENT_EXPANSION = evolve(
+    stories.OLD_CLIENT_EXPANSION,
+    properties=INVARIANTS,
+    read_snapshot=read_snapshot,
+    inspect_snapshot=inspect_snapshot,
+)
 OLD_CLIENT_EXPANSION_IN_DETAIL = evolve(
     stories.OLD_CLIENT_EXPANSION_IN_DETAIL, properties=INVARIANTS, read_snapshot=read_snapshot
 )

@@ -43,6 +43,26 @@ def controller_lives(cluster: Cluster, broker: Broker) -> bool:
 
 
 @when_quiescent(
+    symptom="topics are not created, and no leader is elected when a broker stops",
+    log="none: get /controller in ZooKeeper finds no znode",
+)
+def cluster_has_a_controller(cluster: Cluster) -> bool:
+    """While a broker is registered, there is a controller."""
+    premise(bool(cluster.zookeeper.broker_ids))
+    return cluster.zookeeper.controller is not None
+
+
+@when_quiescent(
+    symptom="a broker runs, and the cluster takes it for dead",
+    log="none: ls /brokers/ids in ZooKeeper does not list the broker",
+)
+def running_broker_is_registered(cluster: Cluster, broker: Broker) -> bool:
+    """A broker whose process runs is in /brokers/ids."""
+    premise(cluster.is_up(broker))
+    return cluster.is_registered(broker)
+
+
+@when_quiescent(
     symptom="the sum of ActiveControllerCount over all brokers is not 1: two active controllers, or none",
     log="none: kafka.controller:type=KafkaController,name=ActiveControllerCount",
 )

@@ -15,6 +15,7 @@ from attrs import evolve, field, frozen
 from kwalk.model.language.action import Action, Parametric, place_of
 from kwalk.model.language.binding import Binding
 from kwalk.model.language.errors import UsageError, unknown
+from kwalk.model.language.inspection import Inspection
 from kwalk.model.language.properties import Property
 from kwalk.model.language.series import Series
 from kwalk.model.language.settings import checked
@@ -80,6 +81,7 @@ class Scenario:
         deadlock_is_error: whether a state without a successor is a violation.
         read_snapshot: a function from a JSON object to a `Reading`.
         read_series: a function from JSON objects to a `Series`.
+        inspect_snapshot: a function from a JSON file to an `Inspection`.
         source: where the model comes from.
 
     Raises:
@@ -99,6 +101,7 @@ class Scenario:
     deadlock_is_error: bool = False
     read_snapshot: Callable[[Any], Reading] | None = None
     read_series: Callable[[Sequence[Any]], Series] | None = None
+    inspect_snapshot: Callable[[Any], Inspection] | None = None
     source: str = ""
 
     def __attrs_post_init__(self) -> None:

@@ -306,6 +306,19 @@ COMMANDS = {
   kwalk explain first.json second.json third.json     what happened between them?
   kwalk explain captures/*.json --variant 3.9.0       and could it have happened in another version?""",
     ),
+    "inspect": _command(
+        "inspect:run_inspect", "inspect snapshots of a real system: what is wrong now, what comes next, the way out",
+        _argument("snapshots", "SNAPSHOT", "JSON files", nargs="+"),
+        _option("--scenario", given, "NAME", "the scenario that inspects them"),
+        _option("--most", positive, "N", "show at most N places of each kind (default: 5)"),
+        _option("--csv", given, "FILE", "also write all findings as CSV"),
+        _option("--parquet", given, "FILE", "also write all findings as Parquet"),
+        ("--prometheus", {"action": "store_true", "help": "print gauges in Prometheus' text format instead of text"}),
+        JSON,
+        examples="""
+  kwalk inspect cluster.json                   is the cluster consistent, latently damaged, or broken?
+  kwalk inspect fleet/*.json --csv found.csv   a table of many clusters""",
+    ),
     "graph": _command(
         "graph:graph", "write the first states as a graph (DOT), and print its figures",
         SCENARIO, *SUBJECT,

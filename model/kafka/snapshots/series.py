@@ -144,21 +144,26 @@ def infer_start(capture: Capture, topic: Topic, brokers: tuple[int, ...]) -> Inf
 
 def as_shown(inferred: InferredStart, scope: Scope) -> Callable[..., None]:
     """Return the initial function of a behaviour that begins as the capture shows, with a state for each history."""
-    histories = list(_histories(inferred))
-    choice = Enum("History", {f"history_{number}": number for number in range(len(histories))})  # type: ignore[misc]
+    possible = list(histories(inferred))
+    choice = Enum("History", {f"history_{number}": number for number in range(len(possible))})  # type: ignore[misc]
 
     def snapshot(cluster: Cluster, history: Any) -> None:
-        believed = histories[history.value]
-        arrange(cluster, believed, InferredMemory.NO_ID)
-        _arrange_directories(cluster, believed, scope)
-        _arrange_assignments(cluster, believed, scope)
-        _arrange_deletion(cluster, believed, scope)
+        arrange_as_shown(cluster, possible[history.value], scope)
 
     snapshot.__annotations__ = {"cluster": Cluster, "history": choice, "return": None}
     return snapshot
 
 
-def _histories(inferred: InferredStart) -> Iterator[InferredStart]:
+def arrange_as_shown(cluster: Cluster, believed: InferredStart, scope: Scope) -> None:
+    """Turn a fresh state into what the capture shows under one history."""
+    arrange(cluster, believed, InferredMemory.NO_ID)
+    _arrange_directories(cluster, believed, scope)
+    _arrange_assignments(cluster, believed, scope)
+    _arrange_deletion(cluster, believed, scope)
+
+
+def histories(inferred: InferredStart) -> Iterator[InferredStart]:
+    """Yield what brokers may have done and hold in memory, where the capture does not show it."""
     for kept in _subsets(_without_files(inferred)):
         remembering = evolve(inferred, kept=kept)
         for bounced in _subsets(_refusing(remembering)):

@@ -1,0 +1,538 @@
+"""The inspection of a snapshot: which properties its partitions violate, in the kinds that operators know.
+
+Nothing is searched and nothing is judged twice: each partition becomes a state of the model (`at_rest`), the properties
+of this package are evaluated on it, and the table below gives each violation its kind: what users notice now, what
+comes later, and the way out.
+"""
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterable, Iterator, Mapping
+
+from attrs import evolve, frozen
+
+from kwalk.invariants import controllers, deletion, partitions, sessions, topic_ids
+from kwalk.model.kafka.snapshots.at_rest import Broken, Evaluation, Observed, Situations, release_of
+from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
+from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
+
+BROKEN, LATENT, NOTE = Severity
+
+REPAIR, BY_HAND, STRAY, DELETION = (
+    "docs/stories/repair-topic-ids.md", "docs/stories/delete-by-hand.md", "docs/stories/stray-logs.md",
+    "docs/stories/topic-deletion.md",
+)  # fmt: skip
+REFUSAL = (
+    "state-change.log, ERROR: [Broker id=…] Topic Id in memory: … does not match the topic Id for partition … provided "
+    "in the request: …. (3.0 and later: Topic ID in memory: … does not match the topic ID for partition … received: ….)"
+)
+
+
+LEADER_DOES_NOT_LEAD = FindingKind(
+    "leader-does-not-lead", BROKEN, "the leader in ZooKeeper does not lead",
+    ("partition_servable",),
+    now="producers get NOT_LEADER_OR_FOLLOWER, or acks=all times out; consumers get UNKNOWN_LEADER_EPOCH",
+    later="if another snapshot a minute later shows it too, it stays",
+    way_out="inspect again; if it is still so, restart the leader",
+    story="docs/stories/failover-during-expansion.md", log=partitions.partition_servable.log,
+)  # fmt: skip
+LEADER_REFUSES = evolve(
+    LEADER_DOES_NOT_LEAD, name="leader-refuses-topic-id", title="the leader refuses ZooKeeper's topic id",
+    later="it stays so: restarts and failovers do not repair it",
+    way_out="write the id that the replicas have back into the topic's znode, then fail the controller over",
+    story=REPAIR, log=REFUSAL,
+)  # fmt: skip
+LEADER_REFUSES_MIXED = evolve(
+    LEADER_REFUSES, name="leader-refuses-mixed-topic-ids",
+    title="the leader refuses ZooKeeper's topic id, and replicas have different ones",
+    way_out="no id in the znode fits all replicas: remove partition.metadata of the topic on every broker, and restart "
+    "every broker, one at a time",
+)  # fmt: skip
+LEADER_REFUSES_IN_MEMORY = evolve(
+    LEADER_REFUSES, name="leader-keeps-topic-id-in-memory",
+    title="the leader may hold another topic id in memory: its partition.metadata was removed",
+    later="it lasts until the broker restarts",
+    way_out="restart every broker that has run since the files were removed, one at a time",
+)  # fmt: skip
+NO_LIVE_ISR = FindingKind(
+    "no-live-isr", BROKEN, "no leader: every ISR member is down", ("partition_has_a_live_isr_member",),
+    now="clients get LEADER_NOT_AVAILABLE",
+    later="it lasts until an ISR member starts; an unclean election loses records",
+    way_out="start a broker of the ISR",
+    log=partitions.partition_has_a_live_isr_member.log,
+)  # fmt: skip
+FETCH_REFUSED = FindingKind(
+    "fetch-by-id-refused", BROKEN, "the leader refuses fetches that name ZooKeeper's topic id",
+    ("leader_answers_fetches_by_id",),
+    now="consumers of Kafka 3.1 and later read nothing (INCONSISTENT_TOPIC_ID); producers and older consumers work",
+    later="at the next rise of a leader epoch the partition has no working leader",
+    way_out="write the id that the replicas have back into the topic's znode, then fail the controller over",
+    story=REPAIR, log=REFUSAL,
+)  # fmt: skip
+REPLICA_REFUSES = FindingKind(
+    "replica-refuses", BROKEN, "under-replicated for good: a replica refuses the controller", ("replicas_converge",),
+    now="acks=all fails where min.insync.replicas needs the replica",
+    later="when the remaining ISR members stop, the partition has no leader",
+    way_out="write the id that the replicas have back into the topic's znode and fail the controller over; where "
+    "replicas have different ids, remove partition.metadata and restart every broker",
+    story=REPAIR, log=REFUSAL,
+)  # fmt: skip
+DEAD_IN_ISR = FindingKind(
+    "isr-names-a-dead-broker", BROKEN, "the ISR names a broker that is down", ("isr_members_live",),
+    now="acks=all waits for it until the leader removes it (replica.lag.time.max.ms)",
+    later="if it stays, the controller does not react to the loss of the broker",
+    way_out="take another snapshot after a minute; if it is still so, start the broker or delete /controller",
+    log=partitions.isr_members_live.log,
+)  # fmt: skip
+PARTITION_LOST = FindingKind(
+    "partition-lost", BROKEN, "a partition has a state but the topic's znode does not list it",
+    ("no_partition_lost",),
+    now="the partition count has dropped; records of the partition are unreachable after the next failover",
+    later="an expansion creates a new partition of that number, which meets the old logs",
+    way_out="add the partition and its replicas to the znode's JSON with the data version that was read, then fail "
+    "the controller over (not tried on real brokers)",
+    story="docs/stories/two-admins.md", log="none: PartitionModifications handles new partitions only",
+)  # fmt: skip
+WITHOUT_STATE = FindingKind(
+    "partition-without-state", BROKEN, "a partition never had a leader", ("partition_gets_a_leader",),
+    now="clients get LEADER_NOT_AVAILABLE",
+    later="it lasts until the next controller failover",
+    way_out="take another snapshot after a minute; if it is still so, delete /controller",
+    story=BY_HAND, log=deletion.partition_gets_a_leader.log,
+)  # fmt: skip
+NO_CONTROLLER = FindingKind(
+    "no-controller", BROKEN, "the cluster has no live controller", ("cluster_has_a_controller", "controller_lives"),
+    now="topics are not created, and no leader is elected when a broker stops; producers and consumers continue",
+    later="each broker that stops takes its partitions with it",
+    way_out="take another snapshot after a session timeout; if it is still so, delete /controller",
+    story="docs/stories/authentication-failure.md", log=sessions.controller_lives.log,
+)  # fmt: skip
+ID_MISSING = FindingKind(
+    "topic-id-missing", LATENT, "the topic's znode has lost its id", ("topic_has_an_id",),
+    now="nothing",
+    later="the next controller failover mints another id; replicas refuse it at the next rise of a leader epoch",
+    way_out="stop the client that wrote the znode, and write the topic_id that the replicas have back before the next "
+    "failover",
+    story="docs/stories/old-client-expansion.md",
+    log=topic_ids.zk_id_not_erased.log,
+)  # fmt: skip
+ID_DIFFERS = FindingKind(
+    "topic-id-differs", LATENT, "replicas have another topic id than ZooKeeper", ("replica_id_matches_zookeeper",),
+    now="nothing on 2.8 to 3.0",
+    later="when a leader epoch rises, for example as a broker restarts, the replicas refuse it, and the partition has "
+    "no working leader",
+    way_out="write the id that the replicas have back into the topic's znode, then fail the controller over",
+    story=REPAIR, log=REFUSAL,
+)  # fmt: skip
+IDS_MIXED = evolve(
+    ID_DIFFERS, name="topic-ids-mixed", title="replicas of one topic have different topic ids",
+    way_out="no id in the znode fits all replicas: remove partition.metadata of the topic on every broker, and restart "
+    "every broker, one at a time",
+)  # fmt: skip
+ID_SENT = FindingKind(
+    "controller-sends-another-id", LATENT, "the controller sends another topic id than ZooKeeper has",
+    ("context_agrees",),
+    now="nothing",
+    later="the next failover sends ZooKeeper's id; replicas that have taken the other one by then refuse it",
+    way_out="write the id that the controller sends into the topic's znode, if the replicas have that one; otherwise "
+    "fail the controller over now",
+    story=REPAIR, log=controllers.context_agrees.log,
+)  # fmt: skip
+FOREIGN_ISR = FindingKind(
+    "isr-outside-replicas", LATENT, "the ISR or the leader is not among the partition's replicas",
+    ("leader_in_assignment",),
+    now="kafka-topics.sh --describe shows a broker under Isr that is not under Replicas",
+    later="the foreign broker serves stale data or keeps its log; a leader election can fail",
+    way_out="reassign the partition to the replicas that it has, or delete /controller (not tried on real brokers)",
+    story="docs/stories/reassignment.md", log=partitions.leader_in_assignment.log,
+)  # fmt: skip
+STRAY_LOG = FindingKind(
+    "stray-log", LATENT, "a broker has a log of a partition of which it is no replica", ("no_stray",),
+    now="disk space",
+    later="if the topic is deleted and created again on that broker, acks=all times out (3.0 and later), or old "
+    "records return (up to 2.8)",
+    way_out="remove the directory while the broker is stopped",
+    story=STRAY, log=deletion.no_stray.log,
+)  # fmt: skip
+ORPHANED_LOG = evolve(
+    STRAY_LOG, name="orphaned-log", title="a broker has a log of a topic that does not exist",
+    later="a topic that is created under the name meets the old log: acks=all times out (3.0 and later), or old "
+    "records return (up to 2.8)",
+)  # fmt: skip
+DELETION_WAITS = FindingKind(
+    "deletion-hangs", LATENT, "a topic is marked for deletion, and all brokers that it needs are up",
+    ("deletion_terminates",),
+    now="the topic cannot be used",
+    later="if another snapshot a minute later shows it too, the deletion hangs",
+    way_out="delete /controller: the next controller starts the deletion again",
+    story=DELETION, log=deletion.deletion_terminates.log,
+)  # fmt: skip
+UNREGISTERED = FindingKind(
+    "broker-not-registered", LATENT, "a broker runs but is not in /brokers/ids",
+    ("running_broker_is_registered",),
+    now="its partitions have other leaders or none; clients that reach it get outdated answers",
+    later="its ZooKeeper session returns within seconds, or it stays a zombie",
+    way_out="take another snapshot after a session timeout; if it is still so, restart the broker",
+    story="docs/stories/zombie-controller.md", log=sessions.running_broker_is_registered.log,
+)  # fmt: skip
+DELETION_PENDING = FindingKind(
+    "deletion-pending", NOTE, "a topic is marked for deletion, and brokers with its logs are down", (),
+    now="the topic cannot be used", later="the deletion continues when the brokers start",
+    way_out="start the brokers; do not remove znodes by hand", story=DELETION,
+)  # fmt: skip
+CATCHING_UP = FindingKind(
+    "catching-up", NOTE, "a live replica is not in the ISR", ("replicas_converge",),
+    now="under-replicated", later="it joins the ISR once it has the leader's records",
+    way_out="take another snapshot later; if it is still so, read the broker's server.log",
+)  # fmt: skip
+BROKER_DOWN = FindingKind(
+    "broker-down", NOTE, "a broker is down", (), now="its replicas are out of the ISR",
+    later="nothing, while the other replicas live", way_out="start it",
+)  # fmt: skip
+REASSIGNMENT = FindingKind(
+    "reassignment", NOTE, "a partition is being reassigned", (), now="nothing",
+    later="it ends when the added replicas are in the ISR", way_out="wait, and inspect again",
+    story="docs/stories/reassignment.md",
+)  # fmt: skip
+STALE_METADATA = FindingKind(
+    "stale-metadata", NOTE, "a broker answers clients with an outdated leader", ("metadata_converges",),
+    now="clients that ask this broker are directed to the wrong leader",
+    later="it is over with the next UpdateMetadata, within milliseconds in a cluster at rest",
+    way_out="inspect again; if it is still so, restart the broker",
+    log=partitions.metadata_converges.log,
+)  # fmt: skip
+NOT_JUDGED = FindingKind(
+    "not-inspected", NOTE, "too many brokers take part in a partition", (), now="unknown", later="unknown",
+    way_out="read the partition's state by hand",
+)  # fmt: skip
+
+KINDS = (
+    NO_LIVE_ISR, LEADER_REFUSES, LEADER_REFUSES_MIXED, LEADER_REFUSES_IN_MEMORY, LEADER_DOES_NOT_LEAD, FETCH_REFUSED,
+    REPLICA_REFUSES, PARTITION_LOST, WITHOUT_STATE, NO_CONTROLLER,
+    DEAD_IN_ISR, IDS_MIXED, ID_DIFFERS, ID_MISSING, ID_SENT, FOREIGN_ISR, DELETION_WAITS, UNREGISTERED, STRAY_LOG,
+    ORPHANED_LOG, DELETION_PENDING, REASSIGNMENT, BROKER_DOWN, CATCHING_UP, STALE_METADATA, NOT_JUDGED,
+)  # fmt: skip
+"""All kinds, the worst first; an inspection lists findings in this order."""
+
+PROPERTIES = (
+    partitions.partition_has_a_live_isr_member, partitions.partition_servable, partitions.leader_answers_fetches_by_id,
+    partitions.replicas_converge, partitions.isr_members_live, partitions.no_partition_lost,
+    deletion.partition_gets_a_leader, topic_ids.topic_has_an_id, topic_ids.replica_id_matches_zookeeper,
+    controllers.context_agrees, partitions.leader_in_assignment, deletion.no_stray, deletion.deletion_terminates,
+    partitions.metadata_converges, sessions.cluster_has_a_controller, sessions.controller_lives,
+    sessions.running_broker_is_registered,
+)  # fmt: skip
+OF_THE_CLUSTER = {"cluster_has_a_controller", "controller_lives", "running_broker_is_registered"}
+"""Properties that are evaluated once for each broker, not for each partition."""
+
+
+def inspect_snapshot(source: str | os.PathLike[str] | bytes) -> Inspection:
+    """Inspect a capture (a JSON file, or its bytes).
+
+    Raises:
+        UsageError: It cannot be read.
+    """
+    return inspect_capture(read_capture(source))
+
+
+def inspect_capture(capture: Capture) -> Inspection:
+    """Return what is wrong with each topic, partition and broker of a capture, the worst first."""
+    found = _Findings(capture)
+    order = {kind: number for number, kind in enumerate(KINDS)}
+    observations = sorted(found.observations(), key=lambda one: order[one.kind])
+    return Inspection(
+        headline=_headline(capture), observations=tuple(observations), notes=tuple(_notes(capture)),
+        totals={
+            "topic": len(capture.topics), "broker": len(capture.brokers),
+            "partition": sum(len(topic.partitions) for topic in capture.topics.values()),
+            "situation": found.evaluation.broken.cache_info().currsize,
+        },
+    )  # fmt: skip
+
+
+def _headline(capture: Capture) -> str:
+    controller = "no controller" if capture.controller is None else f"controller {capture.controller}"
+    return (
+        f"Kafka {capture.version}, {len(capture.live)} of {len(capture.brokers)} brokers up, {controller}, "
+        f"controller epoch {capture.controller_epoch}"
+    )
+
+
+def _notes(capture: Capture) -> Iterator[str]:
+    release = release_of(capture.version)
+    if release != capture.version and f"{release}.0" != capture.version:
+        yield f"Kafka {capture.version} is taken for {release}, the nearest earlier release of the model."
+    unanswered = [b.id for b in capture.brokers.values() if b.alive and b.cache is None]
+    if unanswered:
+        yield f"No metadata cache of {brokers(unanswered)} is in the snapshot: it is taken to be ZooKeeper's."
+
+
+@frozen
+class _Place:
+    """A partition of a topic, with its situation."""
+
+    topic: Topic
+    partition: int
+    observed: Observed
+
+    @property
+    def name(self) -> str:
+        return f"{topic_label(self.topic.name)}-{self.partition}"
+
+    def broker(self, number: int | None) -> int | None:
+        """Return the real id of a broker of the situation."""
+        return None if number is None else self.observed.brokers[number]
+
+
+class _Findings:
+    """Evaluates a capture."""
+
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self.situations = Situations(capture)
+        self.evaluation = Evaluation(PROPERTIES)
+
+    def observations(self) -> Iterator[Observation]:
+        yield from self._of_the_cluster()
+        for topic in self.capture.topics.values():
+            yield from self._of_topic(topic)
+        yield from self._of_orphans()
+
+    # The cluster.
+
+    def _of_the_cluster(self) -> Iterator[Observation]:
+        seen: set[str] = set()
+        for broker in self.capture.brokers.values():
+            if not broker.alive:
+                yield _observation(BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
+            observed = self.situations.of_broker(broker.id)
+            for broken in self.evaluation.broken(observed.situation):
+                number = None if broken.broker is None else observed.brokers[broken.broker]
+                if broken.property == "running_broker_is_registered" and number == broker.id:
+                    yield _observation(UNREGISTERED, f"broker {broker.id}", "is not in /brokers/ids", broker=broker.id)
+                elif broken.property in NO_CONTROLLER.properties and broken.property not in seen:
+                    seen.add(broken.property)
+                    shown = "there is no /controller" if number is None else f"/controller names broker {number}"
+                    yield _observation(NO_CONTROLLER, "/controller", shown)
+
+    # Topics.
+
+    def _of_topic(self, topic: Topic) -> Iterator[Observation]:
+        label = topic_label(topic.name)
+        places: list[_Place] = []
+        for partition in sorted({*topic.partitions, *topic.states}):
+            observed = self.situations.of(topic, partition)
+            if observed is None:
+                yield _observation(NOT_JUDGED, f"{label}-{partition}", "more than 7 brokers", topic=topic.name)
+            else:
+                places.append(_Place(topic, partition, observed))
+        if topic.name in self.capture.deleting:
+            yield from self._of_deletion(topic, places)
+            return
+        mixed = len(self._ids_on_disk(topic, places)) > 1
+        missing = False
+        for place in places:
+            for observation in self._of_place(place, mixed):
+                if observation.kind is ID_MISSING:
+                    if missing:
+                        continue
+                    missing = True
+                yield observation
+        if topic.moving:
+            which = listed([f"{label}-{number}" for number in topic.moving])
+            yield _observation(REASSIGNMENT, label, which, topic=topic.name)
+
+    def _of_deletion(self, topic: Topic, places: Iterable[_Place]) -> Iterator[Observation]:
+        """A topic to be deleted: which brokers it waits for; nothing else about it matters."""
+        hosts = {b for key, found in self.situations.hosts.items() if key[0] == topic.name for b in found}
+        needed = hosts | {b for replicas in topic.partitions.values() for b in replicas}
+        down = sorted(b for b in needed if not self.capture.brokers[b].alive)
+        label = topic_label(topic.name)
+        if down:
+            yield _observation(DELETION_PENDING, label, f"waits for {brokers(down)}", topic=topic.name)
+        elif any(b.property == "deletion_terminates" for p in places for b in self._broken(p)):
+            yield _observation(DELETION_WAITS, label, "is in /admin/delete_topics", topic=topic.name)
+
+    def _ids_on_disk(self, topic: Topic, places: Iterable[_Place]) -> set[str]:
+        situations = ((place.observed, one) for place in places for one in place.observed.situation.brokers)
+        return {observed.ids[one.file] for observed, one in situations if one.file is not None and one.replica}
+
+    def _broken(self, place: _Place) -> tuple[Broken, ...]:
+        return tuple(b for b in self.evaluation.broken(place.observed.situation) if b.property not in OF_THE_CLUSTER)
+
+    # Partitions.
+
+    def _of_place(self, place: _Place, mixed: bool) -> Iterator[Observation]:
+        """Yield the findings of one partition; what follows from a worse one is left out."""
+        by_property: dict[str, list[Broken]] = {}
+        for broken in self._broken(place):
+            by_property.setdefault(broken.property, []).append(broken)
+        situation = place.observed.situation
+        if situation.is_lost:
+            if "no_partition_lost" in by_property:
+                yield self._observed(PARTITION_LOST, place, "has a state znode only")
+            return
+        unserved = yield from self._of_leader(place, by_property, mixed)
+        yield from self._of_followers(place, by_property, unserved)
+        yield from self._of_ids(place, by_property, mixed)
+        for name, kind, text in (
+            ("leader_in_assignment", FOREIGN_ISR, _isr(place)),
+            ("partition_gets_a_leader", WITHOUT_STATE, "has no state znode"),
+        ):
+            if name in by_property:
+                yield self._observed(kind, place, text, by_property[name])
+        yield from self._on_brokers(STRAY_LOG, place, by_property.get("no_stray", []), "{} no replica")
+        if not unserved:
+            stale = by_property.get("metadata_converges", [])
+            yield from self._on_brokers(STALE_METADATA, place, stale, "{} another leader or leader epoch")
+
+    def _of_leader(
+        self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool
+    ) -> Generator[Observation, None, bool]:
+        """Yield what is wrong with the leader; return whether the partition is not served."""
+        if NO_LIVE_ISR.properties[0] in broken:
+            yield self._observed(NO_LIVE_ISR, place, _isr(place))
+            return True
+        if "partition_servable" in broken:
+            kind, cause = LEADER_DOES_NOT_LEAD, ""
+            if "replica_id_matches_zookeeper" in broken:
+                foreign = _held(place) - {place.topic.topic_id}
+                kind = LEADER_REFUSES_MIXED if mixed else LEADER_REFUSES if foreign else LEADER_REFUSES_IN_MEMORY
+                cause = f"; {_ids(place)}"
+            yield self._observed(kind, place, _leader(place) + cause, broken["partition_servable"])
+            return True
+        if "leader_answers_fetches_by_id" in broken:
+            text = f"{_isr(place)}; {_ids(place)}"
+            yield self._observed(FETCH_REFUSED, place, text, broken["leader_answers_fetches_by_id"])
+        if "isr_members_live" in broken:
+            yield from self._on_brokers(DEAD_IN_ISR, place, broken["isr_members_live"], "{} down, and in the ISR")
+        return False
+
+    def _of_followers(
+        self, place: _Place, broken: Mapping[str, list[Broken]], unserved: bool
+    ) -> Iterator[Observation]:
+        known = place.observed.situation
+        behind = broken.get("replicas_converge", [])
+        outside = [b for b in behind if b.broker is not None and not known.brokers[b.broker].in_isr]
+        refusing = [b for b in outside if _refuses(place, b.broker)]
+        late = [b for b in outside if b not in refusing]
+        if not unserved:
+            yield from self._on_brokers(REPLICA_REFUSES, place, refusing, "{} out of the ISR, with another topic id")
+            yield from self._on_brokers(CATCHING_UP, place, late, "{} not in the ISR")
+
+    def _of_ids(self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool) -> Iterator[Observation]:
+        held, sent = _held(place), _sent(place)
+        if "topic_has_an_id" in broken and (held or sent):
+            known = listed(sorted(held | ({sent} if sent else set())))
+            text = f"the znode has no topic_id; replicas and the controller have {known}"
+            yield _observation(ID_MISSING, topic_label(place.topic.name), text, topic=place.topic.name)
+        differing = broken.get("replica_id_matches_zookeeper", [])
+        worse = {"partition_servable", "leader_answers_fetches_by_id"}
+        if differing and worse.isdisjoint(broken):
+            kind = IDS_MIXED if mixed else ID_DIFFERS
+            yield from self._on_brokers(kind, place, differing, f"{{}}; {_ids(place)}")
+        if "context_agrees" in broken and sent is not None and place.topic.topic_id not in (None, sent):
+            text = f"sends {sent}; ZooKeeper has {place.topic.topic_id}"
+            yield self._observed(ID_SENT, place, text)
+
+    # Observations.
+
+    def _observed(
+        self, kind: FindingKind, place: _Place, detail: str, broken: Iterable[Broken] = ()
+    ) -> Observation:
+        certain = all(one.certain for one in broken)
+        fields = {"topic": place.topic.name, "partition": str(place.partition)}
+        return Observation(kind, place.name, detail, fields, certain)
+
+    def _on_brokers(
+        self, kind: FindingKind, place: _Place, broken: Iterable[Broken], text: str
+    ) -> Iterator[Observation]:
+        """Yield one finding about all brokers of a partition that violate a property; `text` has {} for them."""
+        found = list(broken)
+        known = sorted(b for b in (place.broker(one.broker) for one in found) if b is not None)
+        if not known:
+            return
+        verb = VERBS[kind.name][len(known) > 1]
+        one = self._observed(kind, place, text.format(f"{brokers(known)} {verb}"), found)
+        yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, known))})
+
+    # Directories without a topic.
+
+    def _of_orphans(self) -> Iterator[Observation]:
+        for name, by_partition in self.situations.orphaned().items():
+            topic = self.capture.topics.get(name) or Topic(name, {}, None, 3, 0)
+            for partition in by_partition:
+                observed = self.situations.of(topic, partition)
+                if observed is None or name in self.capture.deleting:
+                    continue
+                place = _Place(topic, partition, observed)
+                stray = [b for b in self._broken(place) if b.property == "no_stray"]
+                kind = STRAY_LOG if topic.partitions else ORPHANED_LOG
+                yield from self._on_brokers(kind, place, stray, "{} its directory")
+
+
+VERBS = {
+    STRAY_LOG.name: ("has its directory and is", "have its directory and are"),
+    ORPHANED_LOG.name: ("has", "have"),
+    STALE_METADATA.name: ("answers clients with", "answer clients with"),
+    DEAD_IN_ISR.name: ("is", "are"),
+    REPLICA_REFUSES.name: ("stays", "stay"),
+    CATCHING_UP.name: ("is", "are"),
+    ID_DIFFERS.name: ("differs", "differ"),
+    IDS_MIXED.name: ("differs", "differ"),
+}
+"""By kind, the verb for one broker and for several."""
+
+
+def _observation(kind: FindingKind, subject: str, detail: str, **fields: object) -> Observation:
+    return Observation(kind, subject, detail, {name: str(value) for name, value in fields.items()})
+
+
+def _isr(place: _Place) -> str:
+    state = place.topic.states.get(place.partition)
+    if state is None:
+        return "has no state znode"
+    isr = listed([str(b) for b in state.isr]) if state.isr else "empty"
+    leader = "none" if state.leader is None else str(state.leader)
+    replicas = listed([str(b) for b in place.topic.partitions.get(place.partition, ())])
+    return f"leader {leader}, ISR {isr}, replicas {replicas}"
+
+
+def _leader(place: _Place) -> str:
+    state = place.topic.states[place.partition]
+    if state.leader is None:
+        return f"no leader; {_isr(place)}"
+    one = place.observed.situation.brokers[place.observed.brokers.index(state.leader)]
+    if not one.alive:
+        return f"leader {state.leader} is down; {_isr(place)}"
+    if one.has_epoch is False:
+        return f"{_isr(place)}; leader {state.leader} never took up leader epoch {state.leader_epoch}"
+    return _isr(place)
+
+
+def _held(place: _Place) -> set[str]:
+    """Return the topic ids in the partition.metadata of the partition's replicas."""
+    known = place.observed.situation.brokers
+    return {place.observed.ids[one.file] for one in known if one.file is not None and one.replica}
+
+
+def _ids(place: _Place) -> str:
+    """Describe the topic ids of ZooKeeper and of the replicas' files."""
+    held = _held(place)
+    files = f"partition.metadata {listed(sorted(held))}" if held else "no partition.metadata"
+    return f"ZooKeeper has the id {place.topic.topic_id}, {files}"
+
+
+def _refuses(place: _Place, number: int | None) -> bool:
+    situation = place.observed.situation
+    file = None if number is None else situation.brokers[number].file
+    return file is not None and situation.topic_id is not None and file != situation.topic_id
+
+
+def _sent(place: _Place) -> str | None:
+    """Return the topic id in the metadata cache of the controller's broker: what the controller sends."""
+    for one in place.observed.situation.brokers:
+        if one.controller and one.cached_id is not None:
+            return place.observed.ids[one.cached_id]
+    return None

@@ -1,0 +1,436 @@
+"""Each partition of a capture as states of the model, so that properties are evaluated on it without a search.
+
+Words: a *situation* is all that matters of one partition of a capture, with brokers and topic ids numbered in the order
+in which they occur; leader epochs are compared with ZooKeeper's only. A cluster with 36,000 partitions has few
+different situations, and properties are evaluated once for each. What a process holds in memory is inferred (see
+`initial_state`); where a capture leaves it open, a situation has several states.
+
+A capture is taken to be of a cluster at rest: requests in flight cannot be captured.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from attrs import evolve, frozen
+
+from kwalk.model.kafka.domains import PARTITIONS
+from kwalk.model.kafka.requests import UpdateMetadataPartitionState
+from kwalk.model.kafka.snapshots.capture import (
+    Broker,
+    Capture,
+    CapturedMetadata,
+    CapturedPartitionState,
+    Directory,
+    MetadataCache,
+    Topic,
+)
+from kwalk.model.kafka.snapshots.diagnosis import symptoms
+from kwalk.model.kafka.snapshots.initial_state import (
+    Focus,
+    InferredReplica,
+    arrange_without_topics,
+    infer,
+)
+from kwalk.model.kafka.snapshots.scope import Scope
+from kwalk.model.kafka.snapshots.series import REAL_CLUSTER, InferredStart, arrange_as_shown, histories
+from kwalk.model.kafka.state import Cluster, SessionState
+from kwalk.model.kafka.versions import RELEASES
+from kwalk.model.language import Model, Property
+
+MOST_BROKERS = 7
+"""The most brokers of a situation: a partition's replicas, others that have a directory of it, and the controller."""
+TOPIC = "t"
+EPOCH = 1
+"""The leader epoch of a situation's partition in ZooKeeper; 0 stands for any other one."""
+IDS = 6
+"""How many topic ids a situation has room for."""
+
+
+@frozen
+class BrokerSituation:
+    """What matters of one broker for one partition.
+
+    Attributes:
+        alive: whether its process runs.
+        registered: whether /brokers/ids has it.
+        controller: whether /controller names it.
+        replica: whether the partition is assigned to it.
+        in_isr: whether the state znode's ISR has it.
+        leads: whether the state znode names it as leader.
+        directory: whether it has a log directory of the partition.
+        file: the number of the topic id in its partition.metadata.
+        has_epoch: whether its leader-epoch checkpoint has ZooKeeper's leader epoch; None if nothing shows it.
+        cached: the leader's number and whether the epoch is ZooKeeper's, as its metadata cache has them; None without
+            a cache.
+        cached_id: the number of the topic id in its metadata cache.
+    """
+
+    alive: bool
+    registered: bool
+    controller: bool
+    replica: bool
+    in_isr: bool
+    leads: bool
+    directory: bool
+    file: int | None
+    has_epoch: bool | None
+    cached: tuple[int | None, bool] | None
+    cached_id: int | None
+
+
+@frozen
+class Situation:
+    """What matters of one partition; brokers are in the order of its replicas, others follow.
+
+    Attributes:
+        release: the release that the model has for the capture's version.
+        topic_id: the number of the topic id in ZooKeeper.
+        listed: whether the topic's znode lists the partition.
+        has_state: whether the partition has a state znode.
+        deleting: whether /admin/delete_topics has the topic.
+        topic_exists: whether /brokers/topics has the topic.
+        brokers: what matters of each broker.
+    """
+
+    release: str
+    topic_id: int | None
+    listed: bool
+    has_state: bool
+    deleting: bool
+    topic_exists: bool
+    brokers: tuple[BrokerSituation, ...]
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the topic's znode has lost the partition: its state znode is there."""
+        return self.topic_exists and self.has_state and not self.listed
+
+
+@frozen
+class Observed:
+    """A situation in a capture, with the real brokers and topic ids that its numbers stand for."""
+
+    situation: Situation
+    brokers: tuple[int, ...]
+    ids: tuple[str, ...]
+
+
+@frozen
+class Broken:
+    """A property that a situation violates, with the broker's number if it is about one.
+
+    `certain` is False if it depends on what the capture does not show.
+    """
+
+    property: str
+    broker: int | None = None
+    certain: bool = True
+
+
+def release_of(version: str) -> str:
+    """Return the release of the model that a version of Kafka is taken for: the last one that is not later."""
+    wanted = _numbers(version)
+    known = sorted(RELEASES, key=_numbers)
+    return next((release for release in reversed(known) if _numbers(release) <= wanted), known[0])
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    numbers = [int(part) for part in version.split(".")]
+    return tuple(numbers + [0] * (3 - len(numbers)))
+
+
+# From a capture to situations.
+
+
+class Situations:
+    """Finds the situations of a capture's partitions.
+
+    Args:
+        capture: the capture.
+    """
+
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self.release = release_of(capture.version)
+        self.deleting = frozenset(capture.deleting)
+        self.registered = frozenset(capture.registered)
+        self.hosts = _hosts(capture)
+
+    def of(self, topic: Topic, partition: int) -> Observed | None:
+        """Return the situation of a partition; None if more brokers take part than the model has room for."""
+        capture, state = self.capture, topic.states.get(partition)
+        replicas = topic.partitions.get(partition, ())
+        members = _members(replicas, state, self.hosts.get((topic.name, partition), ()), capture.controller)
+        if len(members) > MOST_BROKERS:
+            return None
+        caches = [capture.brokers[b].cache for b in members]
+        cached_ids = [cache.topic_ids.get(topic.name) if cache else None for cache in caches]
+        directories = [capture.directory(b, topic.name, partition) for b in members]
+        ids = _distinct([topic.topic_id, *cached_ids, *(d.topic_id if d else None for d in directories)])
+        isr = state.isr if state else ()
+        found = tuple(
+            BrokerSituation(
+                alive=capture.brokers[b].alive,
+                registered=b in self.registered,
+                controller=b == capture.controller,
+                replica=b in replicas,
+                in_isr=b in isr,
+                leads=state is not None and state.leader == b,
+                directory=directory is not None,
+                file=_number(directory.topic_id if directory else None, ids),
+                has_epoch=directory.has_epoch(state.leader_epoch) if directory and state else None,
+                cached=_cached(cache, topic.name, partition, state, members),
+                cached_id=_number(cached_id, ids),
+            )
+            for b, cache, cached_id, directory in zip(members, caches, cached_ids, directories, strict=True)
+        )
+        situation = Situation(
+            self.release, _number(topic.topic_id, ids), partition in topic.partitions, state is not None,
+            topic.name in self.deleting, bool(topic.partitions), found,
+        )  # fmt: skip
+        return Observed(situation, members, ids)
+
+    def of_broker(self, broker: int) -> Observed:
+        """Return the situation of a broker and the controller, without any topic."""
+        capture = self.capture
+        members = tuple(dict.fromkeys([broker, *([] if capture.controller is None else [capture.controller])]))
+        found = tuple(
+            BrokerSituation(
+                alive=capture.brokers[b].alive, registered=b in self.registered, controller=b == capture.controller,
+                replica=False, in_isr=False, leads=False, directory=False, file=None, has_epoch=None, cached=None,
+                cached_id=None,
+            )
+            for b in members
+        )  # fmt: skip
+        return Observed(Situation(self.release, None, False, False, False, False, found), members, ())
+
+    def orphaned(self) -> dict[str, dict[int, tuple[int, ...]]]:
+        """Return the brokers that have directories of partitions that no topic in ZooKeeper has, by topic."""
+        found: dict[str, dict[int, tuple[int, ...]]] = {}
+        for (name, partition), hosts in sorted(self.hosts.items()):
+            topic = self.capture.topics.get(name)
+            if topic is None or (partition not in topic.partitions and partition not in topic.states):
+                found.setdefault(name, {})[partition] = tuple(hosts)
+        return found
+
+
+def _hosts(capture: Capture) -> dict[tuple[str, int], list[int]]:
+    """Return the brokers that have a directory, by topic and partition; directories of moves and deletions not."""
+    found: dict[tuple[str, int], list[int]] = {}
+    for broker in capture.brokers.values():
+        for name in broker.directories:
+            topic, _, number = name.rpartition("-")
+            if topic and number.isascii() and number.isdigit():
+                found.setdefault((topic, int(number)), []).append(broker.id)
+    return found
+
+
+def _members(
+    replicas: Sequence[int], state: CapturedPartitionState | None, hosts: Iterable[int], controller: int | None
+) -> tuple[int, ...]:
+    others: list[int] = []
+    if state is not None:
+        others += [*([] if state.leader is None else [state.leader]), *state.isr]
+    others += [*hosts, *([] if controller is None else [controller])]
+    return tuple(dict.fromkeys([*replicas, *others]))
+
+
+def _distinct(ids: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(identity for identity in ids if identity is not None))
+
+
+def _number(identity: str | None, ids: tuple[str, ...]) -> int | None:
+    return None if identity is None else ids.index(identity)
+
+
+def _cached(
+    cache: MetadataCache | None, topic: str, partition: int, state: CapturedPartitionState | None,
+    members: tuple[int, ...],
+) -> tuple[int | None, bool] | None:  # fmt: skip
+    known = cache.partitions.get(topic, {}).get(partition) if cache else None
+    if known is None:
+        return None
+    leader = members.index(known.leader) if known.leader in members else None
+    return leader, state is not None and known.leader_epoch == state.leader_epoch
+
+
+# From a situation to states.
+
+
+def states_of(situation: Situation, model: Model) -> Iterator[Cluster]:
+    """Yield the states of the model that a situation may be; the topic is topic 0 and the partition is partition 0.
+
+    `model` has as many brokers as the situation; its bounds and flags are in force.
+    """
+    capture = _capture_of(situation)
+    topic = capture.topics.get(TOPIC)
+    brokers = tuple(capture.brokers)
+    if topic is None:
+        yield _without_the_partition(capture, situation)
+        return
+    focus = Focus(topic, symptoms(capture, topic), tuple(topic.partitions), brokers)
+    inferred = infer(capture, focus)
+    start = _AtRest(capture, focus, inferred.context_id, inferred.checked_at_first)
+    scope = _scope(situation, brokers)
+    for believed in _possible(start):
+        cluster = Cluster()
+        arrange_as_shown(cluster, believed, scope)
+        _arrange_sessions(cluster, situation)
+        _arrange_caches(cluster, situation)
+        cluster.deletions = int(situation.deleting)
+        yield cluster
+
+
+@frozen
+class _AtRest(InferredStart):
+    """What is inferred of a cluster at rest: a leader that never took up the present leader epoch does not lead.
+
+    Where no checkpoint shows that it did, and a live replica is out of the ISR, it `leads` or not.
+    """
+
+    leads: bool = True
+
+    def _hosted(self, broker: int, partition: int, ids: InferredReplica) -> InferredReplica:
+        state = self.focus.topic.states.get(partition)
+        led = self.focus.symptoms.led.get(partition)
+        if state is not None and state.leader == broker and (led is False or not (led or self.leads)):
+            return self._stuck(ids, state.leader_epoch)
+        return super()._hosted(broker, partition, ids)
+
+
+def _possible(start: _AtRest) -> Iterator[InferredStart]:
+    """Yield the histories of a partition, with a leader that leads, and with one that may not."""
+    yield from histories(start)
+    known = start.focus.symptoms
+    if any(led is None and partition in known.outside for partition, led in known.led.items()):
+        yield from histories(evolve(start, leads=False))
+
+
+def _capture_of(situation: Situation) -> Capture:
+    """Return the capture of a cluster that has nothing but this situation."""
+    known = dict(enumerate(situation.brokers))
+    brokers = {b: _broker(b, one) for b, one in known.items()}
+    topic = Topic(
+        name=TOPIC,
+        partitions={0: tuple(b for b, one in known.items() if one.replica)} if situation.listed else {},
+        topic_id=_id(situation.topic_id), format=3, version=2,
+        states={0: _state(known)} if situation.has_state else {},
+    )  # fmt: skip
+    return Capture(
+        version=situation.release,
+        controller=next((b for b, one in known.items() if one.controller), None),
+        controller_epoch=1,
+        topics={TOPIC: topic} if situation.listed else {},
+        brokers=brokers,
+        deleting=(TOPIC,) * situation.deleting,
+        registered=tuple(b for b, one in known.items() if one.registered),
+    )
+
+
+def _state(known: Mapping[int, BrokerSituation]) -> CapturedPartitionState:
+    return CapturedPartitionState(
+        leader=next((b for b, one in known.items() if one.leads), None),
+        leader_epoch=EPOCH,
+        isr=tuple(b for b, one in known.items() if one.in_isr),
+        controller_epoch=1,
+    )
+
+
+def _broker(number: int, one: BrokerSituation) -> Broker:
+    epochs = {True: ((EPOCH, 0),), False: ((EPOCH - 1, 0),), None: None}
+    directories = {f"{TOPIC}-0": Directory(_id(one.file), epochs[one.has_epoch])} if one.directory else {}
+    cache = None
+    if one.cached is not None or one.cached_id is not None:
+        leader, is_current = one.cached or (None, False)
+        cached = {0: CapturedMetadata(leader, EPOCH if is_current else EPOCH - 1)} if one.cached else {}
+        cache = MetadataCache((), None, {TOPIC: _id(one.cached_id)}, {TOPIC: cached})
+    return Broker(number, one.alive, directories, cache)
+
+
+def _id(number: int | None) -> str | None:
+    return None if number is None else f"id {number}"
+
+
+def _scope(situation: Situation, brokers: tuple[int, ...]) -> Scope:
+    return Scope(
+        topic=TOPIC, brokers=brokers, lives=(0,), deletion=True, reassignment=True, sessions=True, stepwise=False,
+        orders=(brokers,) * (1 + situation.is_lost), factor=sum(one.replica for one in situation.brokers),
+    )  # fmt: skip
+
+
+def _arrange_sessions(cluster: Cluster, situation: Situation) -> None:
+    """A process that runs and is not in /brokers/ids has lost its session."""
+    for number, one in enumerate(situation.brokers):
+        if one.alive and not one.registered:
+            cluster.brokers[number].session = SessionState.EXPIRED
+            cluster.zookeeper.broker_ids = cluster.zookeeper.broker_ids - {number}
+
+
+def _arrange_caches(cluster: Cluster, situation: Situation) -> None:
+    """Set metadata caches; a broker whose cache is not in the capture is taken to have ZooKeeper's."""
+    state = cluster.zookeeper.state_of(0, 0)
+    for number, one in enumerate(situation.brokers):
+        leader, epoch = state.leader, state.leader_epoch
+        if one.cached is not None:
+            leader, epoch = one.cached[0], EPOCH if one.cached[1] else EPOCH - 1
+        cluster.brokers[number].metadata[0][0] = UpdateMetadataPartitionState(leader, epoch)
+
+
+def _without_the_partition(capture: Capture, situation: Situation) -> Cluster:
+    """Return a cluster whose topic does not list the partition, or which has no such topic.
+
+    A partition that has a state znode was promised to clients: the topic had it as partition 1.
+    """
+    cluster = Cluster()
+    arrange_without_topics(cluster, capture, tuple(capture.brokers))
+    znode, cluster.zookeeper.controller = cluster.zookeeper.topics[0], capture.controller
+    if situation.topic_exists and situation.has_state:
+        znode.partition_count, znode.accepted_partitions = 1, 2
+    for number, one in enumerate(situation.brokers):
+        replica = cluster.replica_of(number, 0, 0 if not situation.topic_exists else len(PARTITIONS) - 1)
+        replica.on_disk, replica.file_topic_id = one.directory, one.file
+    _arrange_sessions(cluster, situation)
+    return cluster
+
+
+# Properties.
+
+
+class Evaluation:
+    """Evaluates properties on situations.
+
+    Args:
+        properties: state properties (`always`, `when_quiescent`) of one topic, partition or broker.
+    """
+
+    def __init__(self, properties: Sequence[Property]) -> None:
+        self.properties = tuple(properties)
+        self.models: dict[tuple[str, int, bool], Model] = {}
+        self.broken = lru_cache(maxsize=None)(self._broken)
+
+    def _model(self, situation: Situation) -> Model:
+        key = situation.release, len(situation.brokers), situation.is_lost
+        if key not in self.models:
+            scope = _scope(situation, tuple(range(len(situation.brokers))))
+            story = evolve(REAL_CLUSTER, actions=REAL_CLUSTER.actions[:1], properties=self.properties)
+            flags = {**scope.flags, "metadata_caches": True}
+            bounds = {**scope.bounds, "topics": 1, "topic_ids": IDS, "leader_epochs": EPOCH, "deletions": 1}
+            self.models[key] = Model(story, situation.release, bounds, flags)
+        return self.models[key]
+
+    def _broken(self, situation: Situation) -> tuple[Broken, ...]:
+        """Return the properties that a situation violates, in their order."""
+        model = self._model(situation)
+        with model.active():
+            states = list(states_of(situation, model))
+            found = []
+            for instance in model.properties:
+                truths = [instance.declaration.truth(state, *instance.args) for state in states]
+                if False in truths:
+                    names = (parameter.name for parameter in instance.declaration.parameters)
+                    broker = dict(zip(names, instance.args, strict=True)).get("broker")
+                    certain = all(truth is False for truth in truths)
+                    found.append(Broken(instance.declaration.name, broker, certain))
+        return tuple(found)
+

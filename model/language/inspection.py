@@ -1,0 +1,106 @@
+"""What an inspection of a snapshot found: findings in kinds, each with its severity and its way out.
+
+A scenario with `inspect_snapshot` returns an `Inspection`; reports print it without knowing the system.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from attrs import field, frozen
+
+
+class Severity(Enum):
+    """How bad a finding is; in descending order."""
+
+    BROKEN = "broken"
+    """Users are harmed now."""
+    LATENT = "latent"
+    """Users notice nothing yet; a usual event will harm them."""
+    NOTE = "note"
+    """Worth knowing; it harms nobody by itself."""
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst."""
+        return list(Severity).index(self)
+
+
+@frozen
+class FindingKind:
+    """A kind of finding, the same in every snapshot.
+
+    Attributes:
+        name: its name, in words joined by hyphens.
+        severity: how bad it is.
+        title: what is wrong, in a few words.
+        properties: the names of the properties whose violation it is.
+        now: what users notice now.
+        later: what happens if nothing is done.
+        way_out: what an operator does.
+        story: the page that explains it.
+        log: the line that the system logs, or where to look instead.
+    """
+
+    name: str
+    severity: Severity
+    title: str
+    properties: tuple[str, ...]
+    now: str
+    later: str
+    way_out: str
+    story: str = ""
+    log: str = ""
+
+
+@frozen
+class Observation:
+    """A finding of one kind in one place.
+
+    Attributes:
+        kind: the kind.
+        subject: what it is about, such as a topic and its partition.
+        detail: what the snapshot shows there.
+        fields: the same for machines, by name.
+        certain: whether the snapshot shows it; otherwise it depends on what a snapshot cannot show.
+    """
+
+    kind: FindingKind
+    subject: str
+    detail: str
+    fields: Mapping[str, str] = field(factory=dict)
+    certain: bool = True
+
+
+@frozen
+class Inspection:
+    """What an inspection of one snapshot found, the worst first.
+
+    Attributes:
+        headline: what the snapshot is of.
+        observations: the findings, grouped by kind, the worst first.
+        totals: how much was inspected, by what it is.
+        notes: what was assumed or could not be judged.
+    """
+
+    headline: str
+    observations: tuple[Observation, ...]
+    totals: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def severity(self) -> Severity:
+        """The severity of the worst observation; NOTE if there is none."""
+        return min((one.kind.severity for one in self.observations), key=lambda s: s.rank, default=Severity.NOTE)
+
+    @property
+    def exit_code(self) -> int:
+        """12 if something is broken now, 13 if damage is latent, else 0."""
+        return {Severity.BROKEN: 12, Severity.LATENT: 13, Severity.NOTE: 0}[self.severity]
+
+    def by_kind(self) -> dict[FindingKind, list[Observation]]:
+        """Return the observations by kind, the worst first."""
+        found: dict[FindingKind, list[Observation]] = {}
+        for one in self.observations:
+            found.setdefault(one.kind, []).append(one)
+        return found

@@ -1,0 +1,273 @@
+"""The command that inspects snapshots of a real system: `kwalk inspect`."""
+from __future__ import annotations
+
+import csv
+import io
+import re
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from kwalk.model.language import Scenario, UsageError
+from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
+from kwalk.model.language.registry import announced, find_scenario
+from kwalk.reports.commands.output import Written, document_folder, print_ending, print_json
+from kwalk.reports.commands.target import command_line, malformed_json
+from kwalk.reports.document import Block, Card, CodeBlock, DataTable, Line, Paragraph, Span, strong
+from kwalk.reports.document.text import print_blocks
+from kwalk.reports.escaping import visible
+from kwalk.reports.json_output import FORMAT
+from kwalk.reports.terminal import console
+from kwalk.reports.traces.trace_file import readable_text
+
+SHOWN = 5
+"""How many places of a kind are shown unless `--most` says otherwise."""
+TONES = {Severity.BROKEN: "bad", Severity.LATENT: "open", Severity.NOTE: "faint"}
+HEADLINES = {Severity.BROKEN: "BROKEN", Severity.LATENT: "LATENT", Severity.NOTE: "CONSISTENT"}
+COLUMNS = ("snapshot", "severity", "kind", "subject", "topic", "partition", "brokers", "certain", "detail")
+"""The columns of a table of findings, as CSV and Parquet have it."""
+
+
+@frozen
+class Inspected:
+    """A snapshot and what was found in it."""
+
+    path: str
+    inspection: Inspection
+
+
+def run_inspect(options: Namespace) -> int:
+    """Inspect snapshots; 12 if something is broken now in one of them, 13 if damage is latent, else 0."""
+    scenario = scenario_for(options.scenario)
+    found = [Inspected(path, _inspect(scenario, path)) for path in options.snapshots]
+    command = command_line(options, options.snapshots, ("scenario", "most"))
+    with Written() as written:
+        written.names = _write_tables(found, options)
+    worst = min((one.inspection.severity for one in found), key=lambda severity: severity.rank)
+    if options.json:
+        print_json(inspections_object(found, command))
+    elif options.prometheus:
+        print(prometheus(found), end="")
+    else:
+        print_blocks(blocks_of(found, options.most or SHOWN), console())
+        print_ending(written.names, command, console())
+    exit_codes = {one.inspection.severity: one.inspection.exit_code for one in found}
+    return written.checked(exit_codes[worst])
+
+
+def scenario_for(name: str | None) -> Scenario:
+    """Return the scenario of that name that inspects snapshots, or the first installed one."""
+    if name:
+        found = find_scenario(name)
+        if found.inspect_snapshot is None:
+            raise UsageError(
+                f"Scenario {name!r} does not inspect snapshots; name one that does, or leave out --scenario."
+            )
+        return found
+    for scenario in announced().values():
+        if scenario.inspect_snapshot is not None:
+            return scenario
+    raise UsageError("No installed scenario inspects snapshots. Name your own with --scenario.")
+
+
+def _inspect(scenario: Scenario, path: str) -> Inspection:
+    readable_text(path, "snapshot")
+    with malformed_json(f"The snapshot {visible(path)!r}"):
+        return scenario.inspect_snapshot(path)  # type: ignore[misc]  # scenario_for has seen that there is one
+
+
+# Text.
+
+
+def blocks_of(found: Sequence[Inspected], most: int) -> Iterator[Block]:
+    """Yield what is printed: of several snapshots a table, of one its findings, the worst first."""
+    if len(found) > 1:
+        yield Paragraph(_fleet_headline(found))
+        yield _fleet(found)
+        yield Paragraph("`kwalk inspect SNAPSHOT` of a single one shows its findings and the way out.", 2)
+    else:
+        yield from _snapshot(found[0], most)
+
+
+def _fleet_headline(found: Sequence[Inspected]) -> Line:
+    counts = {severity: sum(one.inspection.severity is severity for one in found) for severity in Severity}
+    parts = [f"{count} {HEADLINES[severity].lower()}" for severity, count in counts.items() if count]
+    return f"{len(found)} snapshots: {', '.join(parts)}."
+
+
+def _fleet(found: Sequence[Inspected]) -> DataTable:
+    ordered = sorted(found, key=lambda one: one.inspection.severity.rank)
+    rows = []
+    for one in ordered:
+        kinds = [f"{kind.name} {len(seen)}" for kind, seen in one.inspection.by_kind().items() if _is_damage(kind)]
+        severity = one.inspection.severity
+        rows.append(([strong(HEADLINES[severity], TONES[severity])], one.path, ", ".join(kinds)))
+    return DataTable(("", "snapshot", "findings"), tuple(rows), wide=2, indent=2)
+
+
+def _is_damage(kind: FindingKind) -> bool:
+    return kind.severity is not Severity.NOTE
+
+
+def _snapshot(one: Inspected, most: int) -> Iterator[Block]:
+    inspection = one.inspection
+    severity = inspection.severity
+    title: list[str | Span] = [strong(HEADLINES[severity], TONES[severity]), f"  {_conclusion(inspection)}"]
+    yield Paragraph("")
+    yield Paragraph(title)
+    totals = ", ".join(_counted(inspection.totals[what], what) for what in ("topic", "partition", "broker"))
+    yield Paragraph(f"{one.path}: {inspection.headline}; {totals}.", 2)
+    by_kind = inspection.by_kind()
+    if by_kind:
+        rows = tuple(
+            ([Span(kind.severity.value, TONES[kind.severity])], kind.name, f"{len(seen):,}", kind.title)
+            for kind, seen in by_kind.items()
+        )
+        yield DataTable(("severity", "kind", "places", "what is wrong"), rows, frozenset({2}), wide=3, indent=2)
+    for kind, seen in by_kind.items():
+        yield _card(kind, seen, most)
+    if inspection.notes:
+        yield Paragraph("")
+    for note in inspection.notes:
+        yield Paragraph(note, 2)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+def _conclusion(inspection: Inspection) -> str:
+    """Return the answer in one sentence: that of the worst kind."""
+    by_kind = inspection.by_kind()
+    worst = next(iter(by_kind), None)
+    if worst is None or not _is_damage(worst):
+        return "Topic ids agree, every partition is served, and nothing is left over."
+    seen = by_kind[worst]
+    where = _places(seen, 3)
+    return f"{worst.title[0].upper()}{worst.title[1:]}: {where}."
+
+
+def _places(seen: Sequence[Observation], most: int) -> str:
+    subjects = list(dict.fromkeys(one.subject for one in seen))
+    listed = ", ".join(subjects[:most])
+    return f"{listed} and {len(subjects) - most:,} more" if len(subjects) > most else listed
+
+
+def _card(kind: FindingKind, seen: Sequence[Observation], most: int) -> Card:
+    lines: list[Line] = [f"{one.subject}: {one.detail}{'' if one.certain else ' (or not)'}" for one in seen[:most]]
+    if len(seen) > most:
+        lines.append(f"… and {len(seen) - most:,} more; --most {len(seen)} shows them all")
+    blocks: list[Paragraph | CodeBlock] = [CodeBlock(tuple(lines), 4)]
+    texts = {"Now": kind.now, "Later": kind.later, "Way out": kind.way_out, "Log": kind.log, "Read": kind.story}
+    blocks += [Paragraph([Span(f"{label}: ", "faint"), text], 4) for label, text in texts.items() if text]
+    title: list[str | Span] = [
+        strong(kind.severity.value, TONES[kind.severity]), f"  {kind.title} ({len(seen):,})",
+    ]  # fmt: skip
+    return Card(title, tuple(blocks), TONES[kind.severity])
+
+
+# For machines.
+
+
+def inspections_object(found: Sequence[Inspected], command: str) -> dict[str, Any]:
+    """Return the JSON object of an inspection."""
+    return {
+        "format": FORMAT,
+        "command": command,
+        "snapshots": [
+            {
+                "snapshot": one.path,
+                "condition": HEADLINES[one.inspection.severity].lower(),
+                "exit_code": one.inspection.exit_code,
+                "headline": one.inspection.headline,
+                "totals": dict(one.inspection.totals),
+                "kinds": [_kind_object(kind, seen) for kind, seen in one.inspection.by_kind().items()],
+                "notes": list(one.inspection.notes),
+            }
+            for one in found
+        ],
+    }
+
+
+def _kind_object(kind: FindingKind, seen: Sequence[Observation]) -> dict[str, Any]:
+    return {
+        "kind": kind.name, "severity": kind.severity.value, "title": kind.title, "properties": list(kind.properties),
+        "now": kind.now, "later": kind.later, "way_out": kind.way_out, "log": kind.log, "story": kind.story,
+        "findings": [
+            {"subject": one.subject, "detail": one.detail, "certain": one.certain, **one.fields} for one in seen
+        ],
+    }  # fmt: skip
+
+
+def rows_of(found: Iterable[Inspected]) -> Iterator[dict[str, str]]:
+    """Yield a row for each finding, with the columns of `COLUMNS`."""
+    for one in found:
+        for seen in one.inspection.observations:
+            row = {
+                "snapshot": one.path, "severity": seen.kind.severity.value, "kind": seen.kind.name,
+                "subject": seen.subject, "certain": "yes" if seen.certain else "no", "detail": seen.detail,
+            }  # fmt: skip
+            row.update({name: seen.fields.get(name, "") for name in ("topic", "partition", "brokers")})
+            yield row
+
+
+def _write_tables(found: Sequence[Inspected], options: Namespace) -> dict[str, str]:
+    """Write the tables that options name; return their paths by what they are."""
+    written: dict[str, str] = {}
+    with document_folder(options.csv, "--csv") as folder:
+        if folder is not None:
+            name = Path(options.csv).name
+            folder.write({name: _csv(found)})
+            written["CSV"] = options.csv
+    with document_folder(options.parquet, "--parquet") as folder:
+        if folder is not None:
+            from kwalk.search.base.parquet import write_texts
+
+            write_texts(Path(options.parquet), COLUMNS, list(rows_of(found)))
+            written["Parquet"] = options.parquet
+    return written
+
+
+def _csv(found: Sequence[Inspected]) -> str:
+    """Return the findings as CSV; a cell that a spreadsheet would take for a formula gets an apostrophe."""
+    text = io.StringIO()
+    table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    table.writeheader()
+    for row in rows_of(found):
+        table.writerow({name: f"'{cell}" if cell[:1] in ("=", "+", "-", "@") else cell for name, cell in row.items()})
+    return text.getvalue()
+
+
+def prometheus(found: Sequence[Inspected]) -> str:
+    """Return gauges in Prometheus' text format, for its node exporter's text file collector.
+
+    Source: Prometheus, Exposition formats, version 0.0.4.
+    """
+    lines = [
+        "# HELP kwalk_inspect_findings Places with a finding, by kind.",
+        "# TYPE kwalk_inspect_findings gauge",
+    ]
+    for one in found:
+        for kind, seen in one.inspection.by_kind().items():
+            labels = _labels({"snapshot": one.path, "kind": kind.name, "severity": kind.severity.value})
+            lines.append(f"kwalk_inspect_findings{labels} {len(seen)}")
+    lines += [
+        "# HELP kwalk_inspect_condition 0 consistent, 1 latent damage, 2 broken now.",
+        "# TYPE kwalk_inspect_condition gauge",
+    ]
+    codes = {Severity.NOTE: 0, Severity.LATENT: 1, Severity.BROKEN: 2}
+    for one in found:
+        lines.append(f"kwalk_inspect_condition{_labels({'snapshot': one.path})} {codes[one.inspection.severity]}")
+    return "\n".join(lines) + "\n"
+
+
+def _labels(pairs: Mapping[str, str]) -> str:
+    escaped = (f'{name}="{_escaped(value)}"' for name, value in pairs.items())
+    return "{" + ",".join(escaped) + "}"
+
+
+def _escaped(value: str) -> str:
+    return re.sub(r'[\\"\n]', lambda found: {"\\": r"\\", '"': r"\"", "\n": r"\n"}[found[0]], value)

@@ -1,0 +1,451 @@
+"""The inspection of snapshots: what it says of real clusters, of each kind of damage, and on the command line."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from kwalk.invariants.inspection import KINDS, inspect_snapshot
+from kwalk.model.language.inspection import Severity
+from kwalk.reports.command_line import main
+from tests.snapshots.captured import FILES, changed, document
+
+PROBED = [name for name in FILES if (document(name).get("extra") or {}).get("rw")]
+"""Captures that say to which partitions a producer could write, and what a consumer read."""
+
+OTHER_ID = "AbCdEfGhIjKlMnOpQrStUg"
+
+
+def kinds(source: bytes | Path) -> dict[str, list[str]]:
+    """The subjects of the findings, by kind."""
+    found: dict[str, list[str]] = {}
+    for kind, seen in inspect_snapshot(source).by_kind().items():
+        found[kind.name] = [one.subject for one in seen]
+    return found
+
+
+@pytest.mark.parametrize("name", PROBED)
+def test_a_partition_is_broken_iff_a_real_producer_or_consumer_failed(name: str) -> None:
+    observations = inspect_snapshot(FILES[name]).observations
+    broken = {one.subject for one in observations if one.kind.severity is Severity.BROKEN}
+    for partition, probe in document(name)["extra"]["rw"].items():
+        works = probe["produce"]["ok"] and probe["consume"]["n"] > 0
+        assert (f"t-{partition}" in broken) is not works, (partition, probe)
+
+
+def test_the_probes_cover_working_and_broken_partitions() -> None:
+    probes = [probe for name in PROBED for probe in document(name)["extra"]["rw"].values()]
+    works = [probe["produce"]["ok"] and probe["consume"]["n"] > 0 for probe in probes]
+    assert len(works) == 98 and sum(works) == 62
+
+
+# Damages: each changes a healthy capture, whose topic t has the partitions 0 and 1 on the brokers 1, 2 and 3.
+
+Capture = dict[str, Any]
+
+
+def topic(capture: Capture) -> dict[str, Any]:
+    return capture["topics"]["t"]
+
+
+def state(capture: Capture, partition: int = 0) -> dict[str, Any]:
+    return topic(capture)["partition_state"][str(partition)]
+
+
+def directory(capture: Capture, broker: int, partition: int = 0) -> dict[str, Any]:
+    return capture["brokers"][str(broker)]["dirs"][f"t-{partition}"]
+
+
+def stop(capture: Capture, *brokers: int) -> None:
+    for broker in brokers:
+        capture["brokers"][str(broker)].update(alive=False, metadata_cache=None)
+        capture["broker_ids"].remove(broker)
+
+
+def give_id(capture: Capture, broker: int, partition: int, identity: str | None) -> None:
+    text = None if identity is None else f"version: 0\ntopic_id: {identity}"
+    directory(capture, broker, partition).update(partition_metadata=text, topic_id=identity)
+
+
+def znode_id(capture: Capture, identity: str | None) -> None:
+    topic(capture)["znode"]["topic_id"] = topic(capture)["topic_id"] = identity
+
+
+def another_epoch(capture: Capture, partition: int = 0) -> None:
+    state(capture, partition)["leader_epoch"] += 1
+
+
+def caches_show(capture: Capture, identity: str | None) -> None:
+    for broker in capture["brokers"].values():
+        if broker["metadata_cache"]:
+            broker["metadata_cache"]["topics"]["t"]["topic_id"] = identity
+
+
+def leader_is_stuck(capture: Capture) -> None:
+    another_epoch(capture)
+
+
+def leader_refuses(capture: Capture) -> None:
+    znode_id(capture, OTHER_ID)
+    caches_show(capture, OTHER_ID)
+    another_epoch(capture)
+    another_epoch(capture, 1)
+
+
+def leader_refuses_mixed(capture: Capture) -> None:
+    leader_refuses(capture)
+    for broker in (1, 2, 3):
+        give_id(capture, broker, 1, OTHER_ID)
+    state(capture, 1)["leader_epoch"] -= 1
+
+
+def leader_keeps_id_in_memory(capture: Capture) -> None:
+    leader_refuses(capture)
+    for broker in (1, 2, 3):
+        for partition in (0, 1):
+            give_id(capture, broker, partition, None)
+            directory(capture, broker, partition)["leader_epoch_checkpoint"] = None
+    for partition in (0, 1):
+        leader = state(capture, partition)["leader"]
+        state(capture, partition)["isr"] = [leader]
+
+
+def isr_is_down(capture: Capture) -> None:
+    state(capture).update(leader=-1, isr=[3])
+    state(capture, 1).update(leader=1, isr=[1, 2])
+    give_epoch(capture, 1, 1)
+    stop(capture, 3)
+
+
+def give_epoch(capture: Capture, broker: int, partition: int) -> None:
+    epoch = state(capture, partition)["leader_epoch"]
+    directory(capture, broker, partition)["leader_epoch_checkpoint"] = f"0\n1\n{epoch} 0\n"
+
+
+def leads(capture: Capture, broker: int, partition: int, isr: list[int]) -> None:
+    state(capture, partition).update(leader=broker, isr=isr)
+    give_epoch(capture, broker, partition)
+
+
+def fetch_is_refused(capture: Capture) -> None:
+    capture["version"] = "390"
+    znode_id(capture, OTHER_ID)
+    caches_show(capture, OTHER_ID)
+
+
+def replica_refuses(capture: Capture) -> None:
+    leads(capture, 1, 0, [1, 2])
+    give_id(capture, 3, 0, OTHER_ID)
+
+
+def dead_in_isr(capture: Capture) -> None:
+    for partition in (0, 1):
+        leads(capture, 1, partition, [1, 2, 3])
+    stop(capture, 3)
+
+
+def partition_is_lost(capture: Capture) -> None:
+    del topic(capture)["znode"]["partitions"]["1"]
+
+
+def partition_without_state(capture: Capture) -> None:
+    del topic(capture)["partition_state"]["1"]
+
+
+def no_controller(capture: Capture) -> None:
+    capture["controller"] = None
+
+
+def dead_controller(capture: Capture) -> None:
+    capture["controller"] = 3
+    for partition in (0, 1):
+        leads(capture, 1, partition, [1, 2])
+    stop(capture, 3)
+
+
+def id_is_missing(capture: Capture) -> None:
+    znode_id(capture, None)
+
+
+def id_differs(capture: Capture) -> None:
+    znode_id(capture, OTHER_ID)
+    caches_show(capture, OTHER_ID)
+
+
+def ids_are_mixed(capture: Capture) -> None:
+    id_differs(capture)
+    for broker in (1, 2, 3):
+        give_id(capture, broker, 1, OTHER_ID)
+
+
+def another_id_is_sent(capture: Capture) -> None:
+    caches_show(capture, OTHER_ID)
+
+
+def foreign_isr(capture: Capture) -> None:
+    leads(capture, 1, 0, [1, 2, 3])
+    topic(capture)["znode"]["partitions"]["0"] = [1, 2]
+
+
+def stray_log(capture: Capture) -> None:
+    leads(capture, 1, 0, [1, 2])
+    topic(capture)["znode"]["partitions"]["0"] = [1, 2]
+
+
+def orphaned_log(capture: Capture) -> None:
+    capture["brokers"]["2"]["dirs"]["gone-7"] = copy.deepcopy(directory(capture, 2))
+
+
+def deletion_hangs(capture: Capture) -> None:
+    capture["delete_topics"] = ["t"]
+
+
+def deletion_waits(capture: Capture) -> None:
+    deletion_hangs(capture)
+    stop(capture, 3)
+
+
+def broker_is_not_registered(capture: Capture) -> None:
+    capture["broker_ids"].remove(2)
+    for partition in (0, 1):
+        leads(capture, 1, partition, [1, 3])
+
+
+def replica_catches_up(capture: Capture) -> None:
+    leads(capture, 1, 0, [1, 2])
+
+
+def reassignment(capture: Capture) -> None:
+    topic(capture)["znode"]["adding_replicas"] = {"0": [3]}
+
+
+def stale_metadata(capture: Capture) -> None:
+    cached = capture["brokers"]["2"]["metadata_cache"]["topics"]["t"]["partitions"]["0"]
+    cached["leader"] = next(b for b in (1, 2, 3) if b != cached["leader"])
+
+
+def too_many_brokers(capture: Capture) -> None:
+    for broker in range(4, 10):
+        capture["brokers"][str(broker)] = {"alive": True, "dirs": {}, "metadata_cache": None}
+        capture["broker_ids"].append(broker)
+    topic(capture)["znode"]["partitions"]["0"] = list(range(1, 10))
+
+
+DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
+    leader_is_stuck: {"leader-does-not-lead": ["t-0"]},
+    leader_refuses: {"leader-refuses-topic-id": ["t-0", "t-1"]},
+    leader_refuses_mixed: {"leader-refuses-mixed-topic-ids": ["t-0"]},
+    leader_keeps_id_in_memory: {"leader-keeps-topic-id-in-memory": ["t-0", "t-1"]},
+    isr_is_down: {"no-live-isr": ["t-0"], "broker-down": ["broker 3"]},
+    fetch_is_refused: {"fetch-by-id-refused": ["t-0", "t-1"]},
+    replica_refuses: {"replica-refuses": ["t-0"], "topic-ids-mixed": ["t-0"]},
+    dead_in_isr: {"isr-names-a-dead-broker": ["t-0", "t-1"], "broker-down": ["broker 3"]},
+    partition_is_lost: {"partition-lost": ["t-1"]},
+    partition_without_state: {"partition-without-state": ["t-1"]},
+    no_controller: {"no-controller": ["/controller"]},
+    dead_controller: {"no-controller": ["/controller"], "broker-down": ["broker 3"]},
+    id_is_missing: {"topic-id-missing": ["t"]},
+    id_differs: {"topic-id-differs": ["t-0", "t-1"]},
+    ids_are_mixed: {"topic-ids-mixed": ["t-0"]},
+    another_id_is_sent: {"controller-sends-another-id": ["t-0", "t-1"]},
+    foreign_isr: {"isr-outside-replicas": ["t-0"], "stray-log": ["t-0"]},
+    stray_log: {"stray-log": ["t-0"]},
+    orphaned_log: {"orphaned-log": ["gone-7"]},
+    deletion_hangs: {"deletion-hangs": ["t"]},
+    deletion_waits: {"deletion-pending": ["t"], "broker-down": ["broker 3"]},
+    broker_is_not_registered: {"broker-not-registered": ["broker 2"], "catching-up": ["t-0", "t-1"]},
+    replica_catches_up: {"catching-up": ["t-0"]},
+    reassignment: {"reassignment": ["t"]},
+    stale_metadata: {"stale-metadata": ["t-0"]},
+    too_many_brokers: {"not-inspected": ["t-0"]},
+}
+"""By damage, what an inspection finds, and no more."""
+
+
+def settled(capture: Capture) -> None:
+    """Let the metadata caches show what ZooKeeper has."""
+    for broker in capture["brokers"].values():
+        cache = broker["metadata_cache"]
+        known = cache["topics"]["t"]["partitions"] if cache else {}
+        for partition in list(known):
+            znode = topic(capture)["partition_state"].get(partition)
+            if znode is None:
+                del known[partition]
+            else:
+                known[partition].update(leader=znode["leader"], leader_epoch=znode["leader_epoch"])
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_each_damage_is_found_and_nothing_else(damage: Callable[[Capture], None]) -> None:
+    def change(capture: Capture) -> None:
+        damage(capture)
+        if damage is not stale_metadata:
+            settled(capture)
+
+    assert kinds(changed(change)) == DAMAGES[damage]
+
+
+def test_every_kind_is_found_by_one_of_these_damages() -> None:
+    assert {kind.name for kind in KINDS} == {name for found in DAMAGES.values() for name in found}
+
+
+def test_kinds_are_in_the_order_of_their_severity() -> None:
+    ranks = [kind.severity.rank for kind in KINDS]
+    assert ranks == sorted(ranks)
+    assert len({kind.name for kind in KINDS}) == len(KINDS)
+
+
+def test_every_story_of_a_kind_exists() -> None:
+    root = Path(__file__).parents[2]
+    assert all((root / kind.story).is_file() for kind in KINDS if kind.story)
+
+
+def test_a_healthy_cluster_has_no_finding() -> None:
+    inspection = inspect_snapshot(changed(settled))
+    assert inspection.observations == () and inspection.exit_code == 0
+
+
+def test_every_damaged_topic_is_named() -> None:
+    def change(capture: Capture) -> None:
+        for name in ("u", "v"):
+            capture["topics"][name] = copy.deepcopy(topic(capture))
+            identity = OTHER_ID[:-2] + name + "A"
+            capture["topics"][name]["znode"]["topic_id"] = capture["topics"][name]["topic_id"] = identity
+        capture["topics"]["v"]["znode"]["topic_id"] = capture["topics"]["v"]["topic_id"] = None
+        id_is_missing(capture)
+        for broker in capture["brokers"].values():
+            for name in ("u", "v"):
+                for partition in (0, 1):
+                    broker["dirs"][f"{name}-{partition}"] = copy.deepcopy(broker["dirs"][f"t-{partition}"])
+
+    found = kinds(changed(change))
+    assert found["topic-id-missing"] == ["t", "v"]
+    assert found["topic-id-differs"] == ["u-0", "u-1"]
+
+
+def test_a_version_between_two_releases_is_taken_for_the_earlier_one() -> None:
+    inspection = inspect_snapshot(changed(lambda capture: capture.update(version="3.6.1")))
+    assert inspection.notes == ("Kafka 3.6.1 is taken for 3.4.1, the nearest earlier release of the model.",)
+
+
+def test_partitions_in_one_situation_are_evaluated_once() -> None:
+    def change(capture: Capture) -> None:
+        states, znode = topic(capture)["partition_state"], topic(capture)["znode"]
+        for number in range(2, 300):
+            znode["partitions"][str(number)] = [1, 2, 3] if number % 2 else [3, 1, 2]
+            states[str(number)] = {**states["0"], "leader": 1 + number % 3, "isr": [1, 2, 3], "leader_epoch": number}
+            for broker in capture["brokers"].values():
+                made = {**broker["dirs"]["t-0"], "leader_epoch_checkpoint": f"0\n1\n{number} 0\n"}
+                broker["dirs"][f"t-{number}"] = made
+
+    inspection = inspect_snapshot(changed(change))
+    assert inspection.totals["partition"] == 300 and inspection.totals["situation"] < 30
+    assert not [one for one in inspection.observations if one.kind.severity is not Severity.NOTE]
+
+
+# The command.
+
+MIXED = "scenario-01-08c-broker1-restarted-14s"
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "word"),
+    [(MIXED, 12, "BROKEN"), ("scenario-01-05-produce-consume", 13, "LATENT"), ("scenario-01-exact-00-up", 0, "CONSI")],
+)
+def test_the_command_says_and_exits_with_the_condition(name, code, word, capsys) -> None:
+    assert main(["inspect", str(FILES[name])]) == code
+    out = capsys.readouterr().out
+    assert out.lstrip().startswith(word)
+    assert f"Reproduce: kwalk inspect {FILES[name]}" in out
+
+
+def test_the_command_names_the_way_out_and_the_log_line(capsys) -> None:
+    main(["inspect", str(FILES[MIXED])])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Way out: no id in the znode fits all replicas: remove partition.metadata" in out
+    assert "does not match the topic Id for partition" in out
+    assert "Read: docs/stories/repair-topic-ids.md" in out
+
+
+def test_a_long_list_is_cut_and_says_how_to_see_the_rest(capsys) -> None:
+    main(["inspect", str(FILES[MIXED]), "--most", "1"])
+    assert "… and 1 more; --most 2 shows them all" in capsys.readouterr().out
+
+
+def test_several_snapshots_are_one_table_the_worst_first(capsys) -> None:
+    names = ("scenario-01-exact-00-up", "scenario-01-05-produce-consume", MIXED)
+    assert main(["inspect", *(str(FILES[name]) for name in names)]) == 12
+    out = capsys.readouterr().out
+    assert out.startswith("3 snapshots: 1 broken, 1 latent, 1 consistent.")
+    assert out.index("BROKEN") < out.index("LATENT") < out.index("CONSISTENT")
+
+
+def test_json_has_kinds_with_their_findings(capsys) -> None:
+    assert main(["inspect", str(FILES[MIXED]), "--json"]) == 12
+    (snapshot,) = json.loads(capsys.readouterr().out)["snapshots"]
+    assert snapshot["condition"] == "broken" and snapshot["exit_code"] == 12
+    (kind,) = snapshot["kinds"]
+    assert kind["kind"] == "leader-refuses-mixed-topic-ids" and "way_out" in kind
+    assert [one["partition"] for one in kind["findings"]] == ["0", "1"]
+
+
+def test_csv_and_parquet_have_a_row_for_each_finding(tmp_path: Path, capsys) -> None:
+    tables = tmp_path / "found.csv", tmp_path / "found.parquet"
+    command = ["inspect", str(FILES[MIXED]), "--csv", str(tables[0]), "--parquet", str(tables[1])]
+    assert main(command) == 12
+    out = capsys.readouterr().out
+    assert f"CSV: {tables[0]}" in out and f"Parquet: {tables[1]}" in out
+    rows = list(csv.DictReader(tables[0].read_text().splitlines()))
+    assert [row["subject"] for row in rows] == ["t-0", "t-1"]
+    assert pq.read_table(tables[1]).to_pylist() == rows
+
+
+def test_a_formula_in_a_topic_name_is_harmless_in_csv(tmp_path: Path, capsys) -> None:
+    def change(capture: Capture) -> None:
+        id_is_missing(capture)
+        capture["topics"]["=1+1"] = capture["topics"].pop("t")
+
+    snapshot, table = tmp_path / "s.json", tmp_path / "found.csv"
+    snapshot.write_bytes(changed(change))
+    main(["inspect", str(snapshot), "--csv", str(table)])
+    assert all(not cell.startswith("=") for row in csv.reader(table.read_text().splitlines()) for cell in row)
+
+
+def test_prometheus_gauges_escape_their_labels(tmp_path: Path, capsys) -> None:
+    snapshot = tmp_path / 'a"b.json'
+    snapshot.write_bytes(FILES[MIXED].read_bytes())
+    assert main(["inspect", str(snapshot), "--prometheus"]) == 12
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].startswith("kwalk_inspect_condition{snapshot=") and lines[-1].endswith("} 2")
+    assert r"a\"b.json" in lines[-1]
+    assert 'kind="leader-refuses-mixed-topic-ids",severity="broken"} 2' in lines[2]
+
+
+def test_an_escape_sequence_in_a_topic_name_does_not_reach_the_terminal(tmp_path: Path, capsys) -> None:
+    def change(capture: Capture) -> None:
+        id_is_missing(capture)
+        capture["topics"]["\x1b[31m"] = capture["topics"].pop("t")
+
+    snapshot = tmp_path / "s.json"
+    snapshot.write_bytes(changed(change))
+    main(["inspect", str(snapshot)])
+    assert "\x1b[31m" not in capsys.readouterr().out
+
+
+def test_what_is_no_snapshot_is_one_error(tmp_path: Path, capsys) -> None:
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text("[]")
+    assert main(["inspect", str(wrong)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_scenario_that_inspects_nothing_is_refused(capsys) -> None:
+    assert main(["inspect", str(FILES[MIXED]), "--scenario", "die-hard"]) == 2
+    assert "does not inspect snapshots" in capsys.readouterr().err
