@@ -1,7 +1,7 @@
 """Properties of partitions (P8 to P11, P21, P24): each has a leader and followers, and none is lost."""
 from __future__ import annotations
 
-from kwalk.model.kafka.assignment import first_assigned
+from kwalk.model.kafka.assignment import first_replica
 from kwalk.model.kafka.controller.controller_context import EventProgress
 from kwalk.model.kafka.domains import BROKERS, Broker, Partition, Topic
 from kwalk.model.kafka.state import Cluster
@@ -153,8 +153,9 @@ def metadata_converges(cluster: Cluster, broker: Broker, topic: Topic, partition
 )
 def preferred_replica_leads(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
     """P24 PreferredReplicaLeads: the first replica leads if it is alive and in the ISR, under auto.leader.rebalance."""
-    state, replicas = cluster.zookeeper.state_of(topic, partition), cluster.zookeeper.topics[topic].assignments
-    preferred = first_assigned(partition, replicas[partition].replicas)
+    state = cluster.zookeeper.state_of(topic, partition)
+    assignment = cluster.zookeeper.topics[topic].assignments[partition]
+    preferred = first_replica(partition, assignment, assignment.replicas)
     premise(bool(PREFERRED_ELECTION) and state.exists and preferred is not None)
     premise(preferred in state.isr & cluster.zookeeper.broker_ids)
     return state.leader == preferred

@@ -211,6 +211,10 @@ REASSIGNMENT_THERE_AND_BACK = evolve(
         witnesses.replica_is_moved_back,
     ),
 )
+REASSIGNMENT_REPLACED = evolve(
+    reassignment_stories.REASSIGNMENT_REPLACED,
+    properties=(*EVERYWHERE, deletion.no_stray, partitions.leader_has_a_log, *MOVED[:1]),
+)
 HEALTH = (
     *SESSIONS,
     sessions.controller_lives,
@@ -295,6 +299,7 @@ SCENARIOS = (
     REASSIGNMENT_WITH_EXPANSION,
     REASSIGNMENT_AS_CLIENTS_SEE_IT,
     REASSIGNMENT_THERE_AND_BACK,
+    REASSIGNMENT_REPLACED,
     *HEALTHY,
 )
 FIXES = fixes.FIXES

@@ -1,6 +1,8 @@
 """Which brokers have a partition's replicas, and in which order; by default every broker has one of every partition.
 
-Under the flag `reassignment` a partition has replicas on some of the brokers only, in the same order.
+Under the flag `reassignment` a partition has replicas on some of the brokers only, in the same order. Under the flag
+`replica_lists` clients choose the first one: it is followed by the others of the target, then by those that are
+removed, both in the order of the scenario. Up to two replicas of each kind are Kafka's list.
 
 Words: the *preferred* replica is the first in the order. The order is a constant of the scenario: by default partition
 p's replicas are p, p+1, … around the brokers; the bound `replica_orders` chooses any other order for each partition.
@@ -12,6 +14,8 @@ from itertools import permutations
 from math import factorial
 
 from kwalk.model.kafka.domains import BROKERS, REPLICA_ORDERS, REPLICATION_FACTOR
+from kwalk.model.kafka.versions import REPLICA_LISTS
+from kwalk.model.kafka.zookeeper.znodes import Assignment
 from kwalk.model.language import UsageError
 
 ORDERS = tuple(tuple(permutations(range(count))) for count in range(8))
@@ -32,6 +36,23 @@ def first_assigned(partition: int, among: frozenset[int]) -> int | None:
         if replica in among:
             return replica
     return None
+
+
+def first_replica(partition: int, assignment: Assignment, among: frozenset[int]) -> int | None:
+    """Return the first replica of an assignment, in its own order, that is among the given brokers, or None."""
+    if REPLICA_LISTS:
+        for replica in BROKERS:
+            if assignment.preferred == replica and replica in among:
+                return replica
+        in_target = first_assigned(partition, among & assignment.target)
+        if in_target is not None:
+            return in_target
+    return first_assigned(partition, among)
+
+
+def created_assignment(partition: int, replicas: frozenset[int]) -> Assignment:
+    """Return an assignment of replicas in the order of the scenario."""
+    return Assignment(replicas, preferred=first_assigned(partition, replicas) if REPLICA_LISTS else None)
 
 
 def created_replicas(partition: int) -> frozenset[int]:

@@ -142,6 +142,12 @@ TRUNCATION = version_flag(
     before="high watermark",
 )
 
+ELECTION_DURING_REASSIGNMENT = version_flag(
+    "election_during_reassignment",
+    "KAFKA-10149 (3.4): leaders move back to preferred replicas also while partitions are reassigned; before, only "
+    "while none is",
+    {"3.4.0": True},
+)
 RESTORE_ON_DELETE = version_flag(
     "restore_on_delete",
     "KAFKA-6612 (2.0): partitions that a client adds to a topic which is being deleted are taken out of its znode",
@@ -237,6 +243,11 @@ REASSIGNMENT = Flag(
     "reassignment",
     "a partition's replicas are some of the brokers, and clients reassign them; else they are all of them",
 )
+REPLICA_LISTS = Flag(
+    "replica_lists",
+    "clients choose the replicas of a reassignment, the preferred one first, and may replace one reassignment by "
+    "another; else one replica moves at a time, and the preferred one is the first in a fixed order",
+)
 RUNBOOK = Flag(
     "runbook",
     "the tasks that an operator does by hand about a topic, in this order: `runbook.tasks` has them",
@@ -266,6 +277,7 @@ COARSE = {
     "unclean_election": False,
     "sessions": False,
     "reassignment": False,
+    "replica_lists": False,
     "deletion": False,
     "runbook": "none",
     "patient_operator": False,

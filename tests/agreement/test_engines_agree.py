@@ -32,7 +32,7 @@ SCENARIOS = (ZOO, *unlike(announced().values(), 2))
 OTHER_ACTIONS = {scenario.name for scenario in unlike(SCENARIOS, 1)}
 """Scenarios whose actions no earlier one has together. The others are compared only thoroughly."""
 NOTHING_OF_THEIR_OWN = {
-    "healthy-deletion", "healthy-reassignment", "healthy-records", "leaders-in-succession",
+    "healthy-deletion", "healthy-records", "leaders-in-succession",
     "reassignment-as-clients-see-it", "repair-by-removing-files", "stray-log", "topic-deletion", "zombie-controller",
 }  # fmt: skip
 """Scenarios whose every function, statement, field, error and property is lifted for others here as well (compared)."""

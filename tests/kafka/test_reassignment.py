@@ -6,6 +6,7 @@ import pytest
 from kwalk.invariants.scenarios import (
     REASSIGNMENT,
     REASSIGNMENT_AS_CLIENTS_SEE_IT,
+    REASSIGNMENT_REPLACED,
     REASSIGNMENT_THERE_AND_BACK,
     REASSIGNMENT_WITH_EXPANSION,
     SCENARIOS,
@@ -14,7 +15,7 @@ from kwalk.model.kafka.fixes.reassignment import FIXES
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength
-from tests.kafka.schedule import Schedule
+from tests.kafka.schedule import PATIENT, Schedule
 from tests.kafka.trials import audited
 
 pytestmark = pytest.mark.usefixtures("interpreted")
@@ -145,6 +146,60 @@ def test_the_steps_of_a_reassignment_end_as_one_step_does(stepwise):
     assert schedule.cluster.controller_of(0).reassignment == Model(
         HEALTHY["healthy-reassignment"], "3.9.0", bounds
     ).state(schedule.model.initial[0]).controller_of(0).reassignment
+
+
+def preferred_replica_leads(variant: str) -> Schedule:
+    """A replica that is being added, the first of the client's list, is in the ISR; leaders may move to it."""
+    schedule = Schedule(Model(REASSIGNMENT_REPLACED, variant))
+    schedule.take("alter_partition_reassignments_to(0, 0, 0, ReplicaList(1,2))")
+    schedule.settle(but=("expand_isr", *PATIENT))
+    schedule.take("expand_isr(1, 0, 0)")
+    return schedule
+
+
+def test_since_3_4_a_reassignment_that_replaces_another_one_takes_the_leader_away():
+    """KAFKA-14808: the replica that leads is not needed any more, and no election is held for the partition."""
+    schedule = preferred_replica_leads("3.9.0")
+    schedule.take("auto_preferred_election(0)")
+    assert schedule.cluster.zookeeper.state_of(0, 0).leader == 1
+    schedule.do("alter_partition_reassignments_to(0, 0, 0, ReplicaList(2,0))")
+    state = schedule.cluster.zookeeper.state_of(0, 0)
+    assert (state.leader, state.isr) == (None, {0})
+    assert schedule.model.is_quiescent(schedule.vector)
+    assert schedule.violated("partition_servable") == ["partition_servable(0, 0)"]
+
+
+def test_before_3_4_no_leader_moves_to_a_preferred_replica_during_a_reassignment():
+    schedule = preferred_replica_leads("3.0")
+    assert schedule.model.attempt(schedule.model.instance("auto_preferred_election(0)"), schedule.vector).after is None
+    schedule.do("alter_partition_reassignments_to(0, 0, 0, ReplicaList(2,0))")
+    assert schedule.cluster.zookeeper.state_of(0, 0).leader == 0
+
+
+def test_a_cancelled_reassignment_leaves_the_replicas_in_another_order():
+    """As on real clusters: [1, 0] to [2, 0], cancelled, is [0, 1] (ReplicaAssignment.originReplicas)."""
+    schedule = Schedule(Model(REASSIGNMENT_REPLACED, "3.9.0", {"reassignments": 2, "cancellations": 1}))
+    schedule.do("alter_partition_reassignments_to(0, 0, 0, ReplicaList(1,0))")
+    assert replicas(schedule) == ({0, 1}, 1, False)
+    schedule.take("alter_partition_reassignments_to(0, 0, 0, ReplicaList(2,0))")
+    schedule.settle(but=("expand_isr", *PATIENT))
+    assert replicas(schedule) == ({0, 1, 2}, 2, True)
+    schedule.do("cancel_partition_reassignment(0, 0, 0)")
+    assert replicas(schedule) == ({0, 1}, 0, False)
+
+
+def test_a_reassignment_may_only_reorder_the_replicas_and_moves_the_preferred_one():
+    schedule = Schedule(Model(REASSIGNMENT_REPLACED, "3.9.0", {"replication_factor": 2}))
+    schedule.do("alter_partition_reassignments_to(0, 0, 0, ReplicaList(1,0))")
+    assert (replicas(schedule), schedule.cluster.zookeeper.state_of(0, 0).leader) == (({0, 1}, 1, False), 0)
+    schedule.do("auto_preferred_election(0)")
+    assert schedule.cluster.zookeeper.state_of(0, 0).leader == 1
+
+
+def replicas(schedule: Schedule) -> tuple[frozenset[int], int | None, bool]:
+    """The partition's replicas, the preferred one, and whether a reassignment is under way."""
+    assignment = schedule.cluster.zookeeper.topics[0].assignments[0]
+    return assignment.replicas, assignment.preferred, assignment.is_being_reassigned
 
 
 def test_a_reassignment_writes_back_the_partitions_that_the_controller_knows_and_the_topic_id():

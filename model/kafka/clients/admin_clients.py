@@ -112,7 +112,8 @@ def old_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
     write_topic(cluster, topic, len(PARTITIONS), None)
     if REASSIGNMENT and not OLD_CLIENT_KEEPS_REASSIGNMENTS:
         for partition in PARTITIONS:
-            znode.assignments[partition] = Assignment(znode.assignments[partition].replicas)
+            known = znode.assignments[partition]
+            znode.assignments[partition] = Assignment(known.replicas, preferred=known.preferred)
 
 
 @action(

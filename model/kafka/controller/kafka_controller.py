@@ -13,7 +13,6 @@ brought the event.
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import CONTROLLER
-from kwalk.model.kafka.assignment import first_assigned
 from kwalk.model.kafka.controller.controller_channel_manager import (
     drop_channels,
     remove_channels,
@@ -32,6 +31,7 @@ from kwalk.model.kafka.controller.controller_context import (
 from kwalk.model.kafka.controller.partition_state_machine import (
     bring_online,
     elect_preferred,
+    first_of,
     initialize_partition_states,
     online_brokers,
     read_leadership,
@@ -60,6 +60,7 @@ from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions import (
     CAS_TOPIC_WRITE,
     DELETION,
+    ELECTION_DURING_REASSIGNMENT,
     OFFLINE_LOGS,
     PREFERRED_ELECTION,
     REASSIGNMENT,
@@ -288,7 +289,10 @@ def auto_preferred_election(cluster: Cluster, broker: Broker) -> None:
     controller = cluster.controller_of(broker)
     require(controller.is_active and controller.step is EventProgress.IDLE)
     require(any(imbalanced(cluster, broker, t, p) for t in TOPICS for p in PARTITIONS))
-    require(not any(controller.topics[t].assignments[p].is_being_reassigned for t in TOPICS for p in PARTITIONS))
+    require(
+        ELECTION_DURING_REASSIGNMENT
+        or not any(controller.topics[t].assignments[p].is_being_reassigned for t in TOPICS for p in PARTITIONS)
+    )
     for topic in TOPICS:
         changed: frozenset[int] = frozenset()
         for partition in PARTITIONS:
@@ -302,7 +306,8 @@ def auto_preferred_election(cluster: Cluster, broker: Broker) -> None:
 def imbalanced(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
     """Whether a partition is not led by its preferred replica, although that one is live and in the ISR."""
     controller, replicas = cluster.controller_of(broker), replicas_of(cluster, broker, topic, partition)
-    leadership, preferred = controller.topics[topic].leadership[partition], first_assigned(partition, replicas)
+    leadership = controller.topics[topic].leadership[partition]
+    preferred = first_of(cluster, broker, topic, partition, replicas)
     if preferred is None or controller.topics[topic].to_be_deleted:
         return False
     if not leadership.is_known or leadership.leader == preferred:

@@ -6,7 +6,7 @@ znode is retried, so that an election is one step here.
 """
 from __future__ import annotations
 
-from kwalk.model.kafka.assignment import first_assigned
+from kwalk.model.kafka.assignment import first_replica
 from kwalk.model.kafka.controller.controller_channel_manager import send_leader_and_isr
 from kwalk.model.kafka.controller.controller_context import PartitionState, TopicContext
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, RECORDS
@@ -18,6 +18,12 @@ from kwalk.model.kafka.zookeeper.kafka_zk_client import check_controller_epoch
 def replicas_of(cluster: Cluster, broker: int, topic: int, partition: int) -> frozenset[int]:
     """Return the partition's replicas in the context, including those that are being added or removed."""
     return cluster.controller_of(broker).topics[topic].assignments[partition].replicas
+
+
+def first_of(cluster: Cluster, broker: int, topic: int, partition: int, among: frozenset[int]) -> int | None:
+    """Return the first of the partition's replicas in the context that is among the given brokers, or None."""
+    assignment = cluster.controller_of(broker).topics[topic].assignments[partition]
+    return first_replica(partition, assignment, among)
 
 
 def live_replicas(cluster: Cluster, broker: int, topic: int, partition: int) -> frozenset[int]:
@@ -127,7 +133,7 @@ def initialize_leader_and_isr(cluster: Cluster, broker: int, topic: int, partiti
     Kafka: PartitionStateMachine.initializeLeaderAndIsrForPartitions.
     """
     live = live_replicas(cluster, broker, topic, partition)
-    state, leader = cluster.zookeeper.state_of(topic, partition), first_assigned(partition, live)
+    state, leader = cluster.zookeeper.state_of(topic, partition), first_of(cluster, broker, topic, partition, live)
     if leader is None:
         return False
     check_controller_epoch(cluster, broker)
@@ -149,9 +155,9 @@ def elect_offline(cluster: Cluster, broker: int, topic: int, partition: int) -> 
     """
     state, live = cluster.zookeeper.state_of(topic, partition), live_replicas(cluster, broker, topic, partition)
     live_isr = state.isr & live
-    leader = first_assigned(partition, live_isr)
+    leader = first_of(cluster, broker, topic, partition, live_isr)
     if UNCLEAN_ELECTION and leader is None:
-        leader = first_assigned(partition, live)
+        leader = first_of(cluster, broker, topic, partition, live)
         live_isr = frozenset({b for b in BROKERS if b == leader})
     if leader is None or not state.exists:
         return False
@@ -165,7 +171,7 @@ def elect_preferred(cluster: Cluster, broker: int, topic: int, partition: int) -
     Kafka: PartitionLeaderElectionAlgorithms.preferredReplicaPartitionLeaderElection.
     """
     state, replicas = cluster.zookeeper.state_of(topic, partition), replicas_of(cluster, broker, topic, partition)
-    preferred = first_assigned(partition, replicas)
+    preferred = first_of(cluster, broker, topic, partition, replicas)
     live_isr = state.isr & live_replicas(cluster, broker, topic, partition)
     if preferred is None or preferred not in live_isr or not state.exists:
         return False
@@ -179,7 +185,8 @@ def elect_for_reassignment(cluster: Cluster, broker: int, topic: int, partition:
     Kafka: PartitionLeaderElectionAlgorithms.reassignPartitionLeaderElection.
     """
     state = cluster.zookeeper.state_of(topic, partition)
-    leader = first_assigned(partition, state.isr & live_replicas(cluster, broker, topic, partition))
+    live_isr = state.isr & live_replicas(cluster, broker, topic, partition)
+    leader = first_of(cluster, broker, topic, partition, live_isr)
     if leader is None or not state.exists:
         return False
     set_leader_and_isr(cluster, broker, topic, partition, leader=leader, isr=state.isr)
@@ -195,7 +202,8 @@ def elect_for_controlled_shutdown(
     """
     state = cluster.zookeeper.state_of(topic, partition)
     isr = state.isr - {stopping}
-    leader = first_assigned(partition, isr & live_replicas(cluster, broker, topic, partition))
+    live_isr = isr & live_replicas(cluster, broker, topic, partition)
+    leader = first_of(cluster, broker, topic, partition, live_isr)
     if leader is None or not state.exists:
         return False
     set_leader_and_isr(cluster, broker, topic, partition, leader=leader, isr=isr)

@@ -22,7 +22,7 @@ older interface for the same.
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import CONTROLLER, NEW_CLIENT
-from kwalk.model.kafka.assignment import first_assigned
+from kwalk.model.kafka.assignment import first_assigned, first_replica
 from kwalk.model.kafka.controller.controller_channel_manager import (
     send_batch,
     send_leader_and_isr,
@@ -46,19 +46,27 @@ from kwalk.model.kafka.domains import (
     Topic,
 )
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import ALTER_ISR, CTX_EPOCH_ON_BUMP, REASSIGNMENT
+from kwalk.model.kafka.versions import ALTER_ISR, CTX_EPOCH_ON_BUMP, REASSIGNMENT, REPLICA_LISTS
 from kwalk.model.kafka.zookeeper.kafka_zk_client import check_controller_epoch, write_topic_from_context
 from kwalk.model.kafka.zookeeper.znodes import Assignment
-from kwalk.model.language import action, require
+from kwalk.model.language import action, member, require, value
 
 
-def reassign_to(current: Assignment, target: frozenset[int]) -> Assignment:
+@value
+class ReplicaList:
+    """What a client wants: two replicas, the preferred one first, or one if both are the same."""
+
+    first: int = member(BROKERS)
+    second: int = member(BROKERS)
+
+
+def reassign_to(current: Assignment, target: frozenset[int], preferred: int | None) -> Assignment:
     """Return the assignment during a reassignment to the target (Kafka: ReplicaAssignment.reassignTo).
 
-    The origin is that of before a reassignment that is under way.
+    The origin is that of before a reassignment that is under way. The target comes first in the list of replicas.
     """
     replicas = target | current.origin
-    return Assignment(replicas, replicas - current.origin, replicas - target)
+    return Assignment(replicas, replicas - current.origin, replicas - target, preferred)
 
 
 def accepts_reassignment(controller: Controller, topic: int, partition: int) -> bool:
@@ -82,10 +90,33 @@ def alter_partition_reassignments(
     require(accepts_reassignment(controller, topic, partition))
     current = controller.topics[topic].assignments[partition]
     added = first_assigned(partition, controller.live_brokers - current.replicas)
+    require(not REPLICA_LISTS)
     require(removed in current.replicas and not current.is_being_reassigned and added is not None)
     cluster.reassignments += 1
     target = frozenset({b for b in BROKERS if b == added or (b in current.replicas and b != removed)})
-    on_partition_reassignment(cluster, broker, topic, partition, reassign_to(current, target))
+    on_partition_reassignment(cluster, broker, topic, partition, reassign_to(current, target, current.preferred))
+
+
+@action(
+    by=NEW_CLIENT,
+    description="asks controller {broker} to reassign {topic}-{partition} to {wanted}",
+    source="KafkaController.processApiPartitionReassignment, validateReplicas, maybeBuildReassignment",
+)
+def alter_partition_reassignments_to(
+    cluster: Cluster, broker: Broker, topic: Topic, partition: Partition, wanted: ReplicaList
+) -> None:
+    """A client gives a list of one replica, or of two; it may reorder them, and replaces a reassignment under way.
+
+    Only replicas that are added have to be live.
+    """
+    controller = cluster.controller_of(broker)
+    require(bool(REASSIGNMENT) and bool(REPLICA_LISTS) and cluster.reassignments < REASSIGNMENTS)
+    require(accepts_reassignment(controller, topic, partition))
+    current = controller.topics[topic].assignments[partition]
+    assignment = reassign_to(current, frozenset({wanted.first, wanted.second}), wanted.first)
+    require(assignment.adding <= controller.live_brokers)
+    cluster.reassignments += 1
+    on_partition_reassignment(cluster, broker, topic, partition, assignment)
 
 
 @action(
@@ -94,14 +125,18 @@ def alter_partition_reassignments(
     source="KafkaController.processApiPartitionReassignment, maybeBuildReassignment without target replicas",
 )
 def cancel_partition_reassignment(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
-    """A cancellation is a reassignment to the origin, and completes at once."""
+    """A cancellation is a reassignment to the origin, and completes at once; the origin may be dead.
+
+    What is both in the origin and in the target comes first from now on.
+    """
     controller = cluster.controller_of(broker)
     require(REASSIGNMENT and cluster.cancellations < CANCELLATIONS)
     require(accepts_reassignment(controller, topic, partition))
     current = controller.topics[topic].assignments[partition]
     require(current.is_being_reassigned)
     cluster.cancellations += 1
-    on_partition_reassignment(cluster, broker, topic, partition, reassign_to(current, current.origin))
+    preferred = first_replica(partition, current, current.origin) if REPLICA_LISTS else None
+    on_partition_reassignment(cluster, broker, topic, partition, reassign_to(current, current.origin, preferred))
 
 
 @action(
@@ -284,7 +319,7 @@ def start_or_finish(cluster: Cluster, broker: int, topic: int, partition: int) -
     controller = cluster.controller_of(broker)
     progress, wanted = controller.reassignment, controller.topics[topic].assignments[partition]
     if is_reassignment_complete(cluster, topic, partition, wanted):
-        controller.topics[topic].assignments[partition] = Assignment(wanted.target)
+        controller.topics[topic].assignments[partition] = Assignment(wanted.target, preferred=wanted.preferred)
         move_leader_if_required(cluster, broker, topic, partition)
         progress.removing = wanted.removing
         controller.step = EventProgress.TARGET_IS_LED if wanted.removing else EventProgress.OLD_REPLICAS_STOPPED

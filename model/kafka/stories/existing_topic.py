@@ -1,13 +1,12 @@
 """Initial states in which a topic exists already, with everything that its creation leaves behind."""
 from __future__ import annotations
 
-from kwalk.model.kafka.assignment import created_replicas, first_assigned
+from kwalk.model.kafka.assignment import created_assignment, created_replicas, first_assigned
 from kwalk.model.kafka.domains import BROKERS, RECORDS
 from kwalk.model.kafka.requests import UpdateMetadataPartitionState
 from kwalk.model.kafka.scenarios import running_cluster
 from kwalk.model.kafka.state import Cluster, Replica
 from kwalk.model.kafka.versions import METADATA_CACHES, REASSIGNMENT, STOP_REPLICA
-from kwalk.model.kafka.zookeeper.znodes import Assignment
 
 
 def cluster_with_topic(cluster: Cluster) -> None:
@@ -37,10 +36,10 @@ def create_topic(cluster: Cluster, partition_count: int, *, topic_id: int | None
 def assign(cluster: Cluster, partition: int, replicas: frozenset[int]) -> None:
     """Set the partition's replicas in ZooKeeper and in the controller's context."""
     if REASSIGNMENT:
-        cluster.zookeeper.topics[0].assignments[partition] = Assignment(replicas)
+        cluster.zookeeper.topics[0].assignments[partition] = created_assignment(partition, replicas)
         for broker in BROKERS:
             if cluster.zookeeper.controller == broker:
-                cluster.controller_of(broker).topics[0].assignments[partition] = Assignment(replicas)
+                cluster.controller_of(broker).topics[0].assignments[partition] = created_assignment(partition, replicas)
 
 
 def lead(cluster: Cluster, partition: int, replicas: frozenset[int]) -> None:

@@ -11,6 +11,7 @@ from kwalk.model.kafka.stories.existing_topic import cluster_with_topic
 
 REASSIGNMENT_ACTIONS = (
     reassignment.alter_partition_reassignments,
+    reassignment.alter_partition_reassignments_to,
     reassignment.cancel_partition_reassignment,
     reassignment.complete_reassignment,
     reassignment.reassignment_stops_unneeded_replicas,
@@ -114,4 +115,26 @@ REASSIGNMENT_THERE_AND_BACK = evolve(
         "leader_epochs": 9,
     },
     source="KAFKA-9539: StopReplica requests had no leader epoch, and could be handled out of order",
+)
+
+REASSIGNMENT_REPLACED = evolve(
+    REASSIGNMENT,
+    name="reassignment-replaced",
+    story=(
+        "A client reassigns the only replica of a partition to a list of its own, and replaces that by another list "
+        "while it is under way; leaders move to preferred replicas."
+    ),
+    initial=cluster_with_topic,
+    actions=(*REPLICAS_MOVE, kafka_controller.auto_preferred_election),
+    bounds={
+        **REASSIGNMENT.bounds,
+        "new_creations": 0,
+        "replication_factor": 1,
+        "reassignments": 2,
+        "cancellations": 0,
+        "requests": 6,
+        "leader_epochs": 12,
+    },
+    flags={**REASSIGNMENT.flags, "replica_lists": True, "preferred_election": True},
+    source="KAFKA-14808, KAFKA-10149",
 )

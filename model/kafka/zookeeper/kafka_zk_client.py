@@ -6,7 +6,7 @@ else is compared: a topic's znode is always overwritten blindly, whatever it hol
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import ZOOKEEPER
-from kwalk.model.kafka.assignment import created_replicas
+from kwalk.model.kafka.assignment import created_assignment, created_replicas
 from kwalk.model.kafka.controller.controller_context import ControllerEvent, EventKind, EventProgress
 from kwalk.model.kafka.domains import BROKERS, NOTIFICATIONS, PARTITIONS, Broker
 from kwalk.model.kafka.state import Cluster, SessionState
@@ -106,7 +106,7 @@ def assign_partitions(znode: TopicZnode, partition_count: int) -> None:
         if partition >= partition_count:
             znode.assignments[partition] = Assignment()
         elif partition >= znode.partition_count:
-            znode.assignments[partition] = Assignment(replicas=created_replicas(partition))
+            znode.assignments[partition] = created_assignment(partition, created_replicas(partition))
 
 
 def write_topic_from_context(cluster: Cluster, broker: int, topic: int) -> None:

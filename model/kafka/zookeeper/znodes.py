@@ -15,7 +15,7 @@ from kwalk.model.kafka.domains import (
     TOPIC_IDS,
     TOPICS,
 )
-from kwalk.model.kafka.versions import DELETION, REASSIGNMENT
+from kwalk.model.kafka.versions import DELETION, REASSIGNMENT, REPLICA_LISTS
 from kwalk.model.language import Array, array, flag, number, optional, state, subset, value
 
 
@@ -23,12 +23,14 @@ from kwalk.model.language import Array, array, flag, number, optional, state, su
 class Assignment:
     """A partition's replicas (Kafka: ReplicaAssignment); `adding` and `removing` are subsets during a reassignment.
 
-    The preferred replica is not the first of a list: it is the first of the set in the order of `assignment`.
+    Kafka's is a list. Here `preferred` is the first of it where clients choose it; elsewhere the first is that of the
+    fixed order of `assignment`.
     """
 
     replicas: frozenset[int] = subset(BROKERS, full=True)
     adding: frozenset[int] = subset(BROKERS)
     removing: frozenset[int] = subset(BROKERS)
+    preferred: int | None = optional(BROKERS, when=REPLICA_LISTS)
 
     @property
     def origin(self) -> frozenset[int]:
