@@ -42,8 +42,8 @@ __all__ = [
     "action", "always", "array", "assert_finds", "assert_holds", "audit", "check", "choice",
     "conformance_machine", "eventually", "evolve", "exhaust", "explain", "fifo", "flag", "fresh", "graph",
     "hunt", "member", "mutate", "nested", "number", "open_trace", "optional", "premise", "prove", "reachable",
-    "require", "scenario", "scenarios", "shrink", "state", "step", "subset", "value", "walk", "when_quiescent",
-    "when_quiet",
+    "refines", "require", "scenario", "scenarios", "shrink", "state", "step", "subset", "value", "walk",
+    "when_quiescent", "when_quiet",
 ]  # fmt: skip
 
 

@@ -202,6 +202,6 @@ def _about(verdict: Verdict, properties: Iterable[PropertyInstance]) -> Verdict:
     answer = Answer.HOLDS if verdict.stopped is None else Answer.UNDECIDED
     if findings:
         answer = answer_to(by_key[findings[0].prop])
-    names = tuple(dict.fromkeys(prop.declaration.name for prop in by_key.values()))
+    names = tuple(dict.fromkeys(prop.declaration.title for prop in by_key.values()))
     premises = {key: count for key, count in verdict.premises.items() if key in by_key}
     return evolve(verdict, answer=answer, findings=findings, properties=names, premises=premises)

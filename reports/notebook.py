@@ -81,18 +81,18 @@ def _model(model: Model) -> Group:
         table.add_column(column, style="dim" if not column else "")
     for action in model.scenario.actions:
         count = sum(instance.action is action for instance in model.instances)
-        table.add_row("action", action.name, f"{count:,}", _sentence(action.function))
-    for declared in model.scenario.properties:
+        table.add_row("action", action.name, f"{count:,}", _first_line(action.about))
+    for declared in model.scenario.declared_properties:
         count = sum(instance.declaration is declared for instance in model.properties)
-        table.add_row(declared.kind.value, declared.name, f"{count:,}", _sentence(declared.function))
+        table.add_row(declared.kind.value, declared.name, f"{count:,}", _first_line(declared.about))
     heading = Text.assemble(("MODEL", "bold"), f"  {model.scenario.name}, variant {model.variant}")
     facts = Text(f"  bounds: {sizes or 'none'}; {len(model.leaves):,} fields of the state")
     return Group(heading, facts, table)
 
 
-def _sentence(function: object) -> str:
+def _first_line(about: str) -> str:
     """Return the first line of a docstring."""
-    return (getattr(function, "__doc__", None) or "").strip().split("\n")[0]
+    return about.strip().split("\n")[0]
 
 
 def _graph(graph: StateGraph) -> Group:

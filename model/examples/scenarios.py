@@ -19,6 +19,7 @@ from kwalk.model.examples.synod import SYNOD
 from kwalk.model.examples.tic_tac_toe import TIC_TAC_TOE
 from kwalk.model.examples.ticket_lock import TICKET_LOCK
 from kwalk.model.examples.tower_of_hanoi import TOWER_OF_HANOI
+from kwalk.model.examples.transaction_commit import TRANSACTION_COMMIT
 from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
 from kwalk.model.examples.voting import VOTING
 from kwalk.model.language import Scenario
@@ -26,6 +27,7 @@ from kwalk.model.language import Scenario
 SCENARIOS: tuple[Scenario, ...] = (
     DIE_HARD,
     LOST_UPDATE,
+    TRANSACTION_COMMIT,
     TWO_PHASE_COMMIT,
     TOWER_OF_HANOI,
     TIC_TAC_TOE,

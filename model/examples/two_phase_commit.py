@@ -2,7 +2,7 @@
 
 Words: a *resource manager* (RM) holds a part of the transaction; the *transaction manager* (TM) decides. A message that
 was sent stays: `prepared_sent` and `decision_sent` are the set of all messages ever sent, so a message may be received
-late, twice or never. This encoding is what the counts depend on.
+late, twice or never. This encoding is what the counts depend on. It refines `transaction_commit`.
 
 Source: J. Gray, L. Lamport, "Consensus on Transaction Commit" (2004), section 3. Counts: 288 distinct states, 1,146
 generated, TLC depth 11 for three RMs (tlaplus/Examples, specifications/transaction_commit/TwoPhase.cfg in
@@ -11,12 +11,11 @@ manifest.json); 288 for three and 8,832 for five (stateright, examples/2pc.rs); 
 from __future__ import annotations
 
 from enum import Enum
-from typing import Annotated
 
+from kwalk.model.examples.transaction_commit import RMS, TRANSACTION_COMMIT, Commitment, Rm, RmState
 from kwalk.model.language import (
     Actor,
     Array,
-    Domain,
     Scenario,
     action,
     always,
@@ -24,26 +23,15 @@ from kwalk.model.language import (
     choice,
     flag,
     reachable,
+    refines,
     require,
     state,
     step,
     subset,
 )
 
-RMS = Domain("rms", "resource managers")
-Rm = Annotated[int, RMS]
-
 TM = Actor("transaction manager")
 RM = Actor("resource manager", of=RMS)
-
-
-class RmState(Enum):
-    """What a resource manager has done with its part."""
-
-    WORKING = "working"
-    PREPARED = "prepared"
-    COMMITTED = "committed"
-    ABORTED = "aborted"
 
 
 class TmState(Enum):
@@ -144,12 +132,17 @@ def all_abort(transaction: Transaction) -> bool:
     return all(rm is RmState.ABORTED for rm in transaction.rm)
 
 
+def commitment_of(transaction: Transaction, commitment: Commitment) -> None:
+    """What the RMs have done; the manager and the messages are how they find out."""
+    commitment.rm = transaction.rm
+
+
 TWO_PHASE_COMMIT = Scenario(
     name="two-phase-commit",
     story="A transaction manager collects promises and decides; resource managers follow; messages are never lost.",
     state=Transaction,
     actions=(prepare, choose_to_abort, receive_prepared, commit, abort, receive_commit, receive_abort),
-    properties=(managers_agree, decisions_last, all_commit, all_abort),
+    properties=(managers_agree, decisions_last, all_commit, all_abort, refines(TRANSACTION_COMMIT, commitment_of)),
     bounds={"rms": 3},
     source="stateright examples/2pc.rs; tlaplus/Examples specifications/transaction_commit/TwoPhase.tla",
 )

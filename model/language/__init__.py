@@ -15,6 +15,7 @@ from kwalk.model.language.properties import (
     when_quiescent,
     when_quiet,
 )
+from kwalk.model.language.refinement import refines
 from kwalk.model.language.scenario import Reading, Scenario
 from kwalk.model.language.state import (
     array,
@@ -74,6 +75,7 @@ __all__ = [
     "optional",
     "premise",
     "reachable",
+    "refines",
     "require",
     "state",
     "step",

@@ -16,7 +16,7 @@ from typing import Any
 from attrs import fields_dict, frozen
 
 from kwalk.model.language.action import Action, Parametric
-from kwalk.model.language.binding import Binding, Bound, Domain, Flag
+from kwalk.model.language.binding import Binding, Bound, Domain, Flag, active_binding
 from kwalk.model.language.display import Displayed
 from kwalk.model.language.errors import (
     Abort,
@@ -132,6 +132,7 @@ class Model(Displayed):
         self.bound_overrides = dict(bounds or {})
         self.flag_overrides = dict(flags or {})
         self.binding = scenario.binding(self.variant, self.bound_overrides, self.flag_overrides)
+        self.binding.cache[ACTIVE_MODEL] = self
         check_sizes(scenario, self.binding)
         self.shape = RecordShape(scenario.state)
         with self.active():
@@ -288,9 +289,9 @@ class Model(Displayed):
         Raises:
             UsageError: there is none.
         """
-        found = tuple(c for c in self.properties if name in (c.declaration.name, c.key))
+        found = tuple(c for c in self.properties if name in (c.declaration.name, c.declaration.title, c.key))
         if not found:
-            raise unknown("property", name, (i.name for i in self.scenario.properties))
+            raise unknown("property", name, (i.name for i in self.scenario.declared_properties))
         return found
 
     def properties_named(self, names: Iterable[str]) -> tuple[PropertyInstance, ...]:
@@ -306,6 +307,22 @@ class Model(Displayed):
         """Return every leaf of a state as text, by path."""
         with self.active():
             return {leaf.path: leaf.show(number) for leaf, number in zip(self.leaves, vector, strict=True)}
+
+
+ACTIVE_MODEL = "model"
+"""The key of the model in the cache of its binding."""
+
+
+def active_model() -> Model:
+    """Return the model whose binding is active.
+
+    Raises:
+        UsageError: none is.
+    """
+    found = active_binding().cache.get(ACTIVE_MODEL)
+    if isinstance(found, Model):
+        return found
+    raise UsageError("No model is active. Run this through a Model, or inside `with model.active():`.")
 
 
 def _chosen(things: Iterable[Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:

@@ -37,6 +37,27 @@ class Property(Parametric):
     def __init__(self, function: Callable[..., bool], kind: Kind, symptom: str, log: str) -> None:
         super().__init__(function, states=2 if kind is Kind.STEP else 1)
         self.kind, self.symptom, self.log = kind, symptom, log
+        self.parts: tuple[Property, ...] = ()
+        """Properties that belong to this one: a scenario that lists it has them too."""
+        self.part_of = ""
+        """The name of the property that it belongs to; "" if it is one of its own."""
+        self.only_counts = False
+        """Whether it is true of every state or step, so that a search only counts where its premise is true."""
+
+    @property
+    def title(self) -> str:
+        """Return the name by which a user selects it."""
+        return self.part_of or self.name
+
+    @property
+    def functions(self) -> tuple[Callable[..., Any], ...]:
+        """Return the functions of models that it calls."""
+        return (self.function,)
+
+    @property
+    def context(self) -> Any:
+        """Return what its meaning in the active model depends on besides its functions and the model; None: nothing."""
+        return None
 
     def truth(self, *arguments: Any) -> bool | None:
         """Return whether it is true of a state (of two for a step) and arguments; None where its premise is false."""

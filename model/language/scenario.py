@@ -60,7 +60,15 @@ def _actions(actions: Iterable[Action]) -> tuple[Action, ...]:
 
 
 def _properties(properties: Iterable[Property]) -> tuple[Property, ...]:
-    return tuple(properties) if isinstance(properties, Iterable) else properties
+    """Return the properties, each followed by the parts that belong to it."""
+    if not isinstance(properties, Iterable):
+        return properties
+    given = tuple(properties)
+    return tuple(
+        one
+        for prop in given
+        for one in (prop, *(part for part in getattr(prop, "parts", ()) if part not in given))
+    )
 
 
 @frozen(eq=False)
@@ -131,6 +139,11 @@ class Scenario:
     def default_variant(self) -> str:
         """Return the first variant, or "default" if the scenario has none."""
         return next(iter(self.variants), "default")
+
+    @property
+    def declared_properties(self) -> tuple[Property, ...]:
+        """Return its properties without the parts of others: those that a user selects by name."""
+        return tuple(prop for prop in self.properties if not prop.part_of)
 
     def binding(
         self,

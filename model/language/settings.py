@@ -23,7 +23,8 @@ Setting = bool | str
 
 def declared_flags(scenario: Scenario) -> dict[str, Flag]:
     """Return the flags that the scenario's functions can see, by name; flags of one name are the same flag."""
-    parts = [scenario.initial, *(a.function for a in scenario.actions), *(i.function for i in scenario.properties)]
+    of_properties = (function for prop in scenario.properties for function in prop.functions)
+    parts = [scenario.initial, *(action.function for action in scenario.actions), *of_properties]
     waiting = [getattr(part, "__globals__", {}) for part in parts]
     packages = {str(names.get("__name__", "")).partition(".")[0] for names in waiting}
     found: dict[str, Flag] = {}

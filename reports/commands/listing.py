@@ -49,12 +49,12 @@ def properties(options: Namespace) -> int:
     """List the properties of one scenario or of all; 0."""
     found = {options.scenario: find_scenario(options.scenario)} if options.scenario else announced()
     if options.json:
-        listed = {name: [_property_object(each) for each in scenario.properties] for name, scenario in found.items()}
+        listed = {name: [*map(_property_object, scenario.declared_properties)] for name, scenario in found.items()}
         print(json.dumps({"format": FORMAT, "properties": listed}, indent=2))
         return 0
     for name, scenario in found.items():
         _line(name, "", style="bold")
-        for declaration in scenario.properties:
+        for declaration in scenario.declared_properties:
             _line(f"  {_signature(declaration)}", f"{declaration.kind.value}: {_sentence(declaration.about)}")
             if declaration.symptom:
                 _line("", f"symptom: {declaration.symptom}", style="dim")
@@ -99,7 +99,7 @@ def _scenario_object(scenario: Scenario) -> dict[str, Any]:
         "bounds": dict(scenario.bounds),
         "flags": dict(scenario.flags),
         "meanings": meanings(scenario),
-        "properties": [declaration.name for declaration in scenario.properties],
+        "properties": [declaration.name for declaration in scenario.declared_properties],
         "reads_snapshots": scenario.read_snapshot is not None,
         "source": scenario.source,
     }

@@ -109,6 +109,8 @@ def _arrow(step: StoryStep, lane: str) -> Iterator[str]:
 def _table(story: Story, *, unfold: bool) -> Iterator[str]:
     yield "| | actor | step | what changed |"
     yield "|--:|---|---|---|"
+    if story.asides:
+        yield f"| | | the first state | {'<br>'.join(f'*{markdown(aside)}*' for aside in story.asides)} |"
     for chapter in story.chapters(unfold=unfold):
         if isinstance(chapter, Fold):
             yield f"| … | | *{markdown(chapter.text)}* | *{markdown(chapter.summary)}* |"
@@ -117,7 +119,8 @@ def _table(story: Story, *, unfold: bool) -> Iterator[str]:
         else:
             shown, more = shown_lines(chapter, every=unfold)
             cells = [f"**{markdown(str(line))}**" if line.matters else markdown(str(line)) for line in shown]
-            changed = "<br>".join(cells + [f"and {more} more"] * bool(more))
+            aside = [f"*{markdown(text)}*" for text in chapter.asides]
+            changed = "<br>".join(cells + [f"and {more} more"] * bool(more) + aside)
             source = f"<br>{code_span(chapter.source)}" if chapter.source else ""
             yield f"| {chapter.number} | {markdown(chapter.actor)} | {markdown(chapter.text)}{source} | {changed} |"
     yield ""

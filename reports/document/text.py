@@ -106,6 +106,8 @@ def steps_table(story: Story, *, unfold: bool) -> Table:
     table.add_column("actor", overflow="fold", max_width=22)
     table.add_column("step", overflow="fold", max_width=48)
     table.add_column("what changed", overflow="fold")
+    if story.asides:
+        table.add_row("", "", Text("the first state", style="dim"), Text("\n".join(story.asides), style="italic"))
     for chapter in story.chapters(unfold=unfold):
         if isinstance(chapter, Fold):
             table.add_row("…", "", Text(chapter.text, style="dim"), Text(chapter.summary, style="dim"))
@@ -122,6 +124,7 @@ def _add_step(table: Table, step: StoryStep, *, every: bool) -> None:
     changed = [change_text(line) for line in shown]
     if more:
         changed.append(Text(f"and {more} more", style="dim"))
+    changed += [Text(aside, style="dim" if step.routine else "italic") for aside in step.asides]
     text = Text(step.text, style=style)
     if step.source and not step.routine:
         text.append(f"\n{step.source}", style="dim")

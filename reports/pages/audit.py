@@ -81,7 +81,7 @@ def trial_text(row: AuditRow) -> str:
 
 def properties_of(row: AuditRow) -> tuple[str, ...]:
     """Return the names of the properties that a row checks."""
-    return row.trial.properties or tuple(declaration.name for declaration in row.off.scenario.properties)
+    return row.trial.properties or tuple(declaration.name for declaration in row.off.scenario.declared_properties)
 
 
 def bounds_reached(row: AuditRow) -> tuple[str, ...]:

@@ -140,7 +140,7 @@ def _ending(model: Model, trace: Trace, end: tuple[tuple[int, ...] | None, tuple
         return Answer.DEADLOCK if stuck else Answer.HOLDS
     prop = next((c for c in model.properties if c.key == trace.prop), None)
     if prop is None:
-        known = one_of(declaration.name for declaration in model.scenario.properties)
+        known = one_of(declaration.name for declaration in model.scenario.declared_properties)
         about = visible(trace.prop, 80)
         raise UsageError(f"The trace is about {about!r}, and the model has no such property. {known}")
     over_step = before if prop.declaration.states == 2 else None

@@ -14,8 +14,10 @@ from itertools import groupby
 from attrs import evolve, frozen
 
 from kwalk.model.language import Kind, Model, PropertyInstance
+from kwalk.model.language.refinement import RefinedStart
 from kwalk.model.language.settings import variant_text
 from kwalk.reports.escaping import LONGEST, visible
+from kwalk.reports.traces.asides import Asides, asides_of
 from kwalk.reports.traces.changes import Change, ChangeLine, Part, changes, lines, parts_of, path_text
 from kwalk.reports.traces.read_set import FinalStates, decisive, read_set
 from kwalk.search.results.fairness import is_counterexample
@@ -41,6 +43,8 @@ class StoryStep:
     source: str
     changes: tuple[ChangeLine, ...]
     routine: bool = False
+    asides: tuple[str, ...] = ()
+    """Aliases that it changed, and the step of an abstract scenario that it maps to (see `asides`)."""
 
 
 @frozen
@@ -118,6 +122,8 @@ class Story:
     reproduce: str = ""
     loop: int | None = None
     """The number of steps before the loop, None without a loop."""
+    asides: tuple[str, ...] = ()
+    """Aliases in the first state, and its image in an abstract scenario."""
 
     @property
     def actors(self) -> tuple[str, ...]:
@@ -166,6 +172,7 @@ def story_of(model: Model, trace: Trace) -> Story:
     prop = next((c for c in model.properties if c.key == trace.prop), None)
     parts = parts_of(model)
     scenario = model.scenario
+    asides = asides_of(model, trace, prop)
     return Story(
         headline=headline(model, trace, prop),
         prop=_shown(_in_words(model, prop)),
@@ -181,9 +188,10 @@ def story_of(model: Model, trace: Trace) -> Story:
         seed=trace.seed,
         command=_shown(trace.command),
         start=tuple(_values(model, _unlike_default(model, parts, trace), trace, at=0)),
-        steps=_steps(model, trace, prop, parts),
-        why=_why(model, trace, prop, parts) if prop else None,
+        steps=_steps(model, trace, prop, parts, asides),
+        why=_why(model, trace, prop, parts, asides) if prop else None,
         loop=trace.loop,
+        asides=asides[0],
     )
 
 
@@ -212,7 +220,7 @@ def _shown(text: str) -> str:
 
 
 def _steps(
-    model: Model, trace: Trace, prop: PropertyInstance | None, parts: tuple[Part, ...]
+    model: Model, trace: Trace, prop: PropertyInstance | None, parts: tuple[Part, ...], asides: Asides
 ) -> tuple[StoryStep, ...]:
     read = _ever_read(model, trace, prop)
     steps = []
@@ -233,6 +241,7 @@ def _steps(
                 source=_shown(instance.action.source),
                 changes=lines(marked),
                 routine=_is_routine(marked, number, trace) and instance.action.by.system,
+                asides=asides[number],
             )
         )
     return tuple(steps)
@@ -275,7 +284,10 @@ def _values(model: Model, parts: Iterable[Part], trace: Trace, *, at: int) -> li
         return [(visible(path_text(p.path), LONGEST), visible(p.value_text(trace.states[at]), LONGEST)) for p in parts]
 
 
-def _why(model: Model, trace: Trace, prop: PropertyInstance, parts: tuple[Part, ...]) -> Why:
+def _why(model: Model, trace: Trace, prop: PropertyInstance, parts: tuple[Part, ...], asides: Asides) -> Why:
+    about = " ".join(prop.declaration.about.split())
+    if isinstance(prop.declaration, RefinedStart):  # it is about the whole state: no part of it is decisive
+        return Why(text=_shown(" ".join((about, *(f"Here: {aside}." for aside in asides[0])))))
     end = FinalStates(trace.states[-1], trace.states[-2] if prop.kind is Kind.STEP and trace.length else None)
     starts = read_set(model, prop, end.vector, end.before)
     read = [part for part in parts if part.start in starts]
@@ -284,7 +296,7 @@ def _why(model: Model, trace: Trace, prop: PropertyInstance, parts: tuple[Part, 
     rest = [part for part in read if part not in cause]
     shown = rest[: max(0, READ_ALSO - len(cause))]
     return Why(
-        text=_shown(" ".join(prop.declaration.about.split())),
+        text=_shown(about),
         decisive=tuple(_values(model, cause, trace, at=-1)),
         also=tuple(_values(model, shown, trace, at=-1)),
         more=len(rest) - len(shown),

@@ -21,11 +21,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 from attrs import define
 
-from kwalk.model.language.lift import Term, Terms, in_order, reads
+from kwalk.model.language.lift import Term, Terms, in_order, reads, rebuild
 from kwalk.model.language.lift.terms import evaluate_terms, values_of
 from kwalk.search.partial_order.state_queries import Possible, StateQueries
 from kwalk.search.partial_order.transition_groups import TransitionGroup, conjuncts
-from kwalk.search.proof.terms import rebuild
 
 MAX_ATOM_LEAVES = 8
 """If an atom reads more leaves, every group that writes one of them is in its enabling set, without a query."""

@@ -13,8 +13,8 @@ from functools import cached_property
 
 from attrs import frozen
 
-from kwalk.model.language.lift import Lifted, LiftedAction, Term, Terms, in_order, reads
-from kwalk.search.proof.terms import rebuild, state_variables
+from kwalk.model.language.lift import Lifted, LiftedAction, Term, Terms, in_order, reads, rebuild
+from kwalk.search.proof.terms import state_variables
 
 MAX_GROUPS = 4
 """Groups of one instance."""

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import z3
 
 from kwalk.model.language import Kind
-from kwalk.model.language.lift import LiftedAction, LiftedProperty, Term
+from kwalk.model.language.lift import LiftedAction, LiftedProperty, Term, substitute
 from kwalk.search.proof.cubes import Cube
 from kwalk.search.proof.slicing import Slice
 from kwalk.search.proof.terms import (
@@ -21,7 +21,6 @@ from kwalk.search.proof.terms import (
     state_after,
     state_variables,
     step_violation,
-    substitute,
 )
 from kwalk.search.proof.transition_relation import OutOfEffort, TransitionRelation
 

@@ -21,7 +21,7 @@ import z3
 from attrs import define, field, frozen
 
 from kwalk.model.language import Kind, Vector
-from kwalk.model.language.lift import Lifted, LiftedAction, LiftedProperty, Term, reads
+from kwalk.model.language.lift import Lifted, LiftedAction, LiftedProperty, Term, reads, substitute
 from kwalk.model.language.lift.solver import Solver
 from kwalk.search.proof.certificate import NO_STEP, cube_term, is_certificate
 from kwalk.search.proof.cubes import Cube
@@ -35,7 +35,6 @@ from kwalk.search.proof.terms import (
     state_after,
     state_variables,
     step_violation,
-    substitute,
 )
 from kwalk.search.proof.transition_relation import SolverEffort
 

@@ -56,8 +56,9 @@ def prove(
         EngineDisagreement: Z3 or the terms that it is given differ from plain Python in some state.
     """
     wanted = model.properties if properties is None else properties
+    tried = tuple(prop for prop in safety_properties(wanted) if not prop.declaration.only_counts)
     options = ProofOptions(
-        safety_properties(wanted), DEFAULT_DEPTH if depth is None else depth,
+        tried, DEFAULT_DEPTH if depth is None else depth,
         DEFAULT_INDUCTION if induction is None else induction, support, seconds,
     )  # fmt: skip
     attempt = ProofAttempt(model, lift(model), options, report)

@@ -1,50 +1,17 @@
-"""The term basis of proofs: variables of an arbitrary state, substitution, violations, and states that satisfy a term.
+"""The term basis of proofs: variables of an arbitrary state, violations, and states that satisfy a term.
 
 Words: a *leaf* is one number of the flat state vector. The *roots* of a lifted property are its premise, its truth and
 its errors, as terms over the leaves.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import z3
 
 from kwalk.model.language import Kind, Model, Vector
-from kwalk.model.language.lift import ConditionKind, Lifted, LiftedAction, LiftedProperty, Term, Terms, in_order
+from kwalk.model.language.lift import ConditionKind, Lifted, LiftedAction, LiftedProperty, Term, Terms, substitute
 from kwalk.model.language.lift.solver import Solver, number_in
-
-
-def substitute(terms: Terms, roots: Sequence[Term], numbers: Sequence[Term]) -> list[Term]:
-    """Return the terms with variable n replaced by `numbers[n]`, simplified."""
-    new: dict[int, Term] = {}
-    for term in in_order(roots):
-        new[term.id] = rebuild(terms, term, [new[a.id] for a in term.args], numbers)
-    return [new[root.id] for root in roots]
-
-
-def rebuild(terms: Terms, term: Term, args: list[Term], numbers: Sequence[Term]) -> Term:
-    """Return the term with other arguments, simplified; a variable n becomes `numbers[n]`."""
-    if term.op in ("bool", "int"):
-        return term
-    if term.op in ("boolvar", "intvar"):
-        return numbers[term.payload]
-    return _REBUILD[term.op](terms, term, args)
-
-
-_REBUILD: dict[str, Callable[[Terms, Term, list[Term]], Term]] = {
-    "not": lambda terms, _, args: terms.negation(args[0]),
-    "and": lambda terms, _, args: terms.conjunction(args),
-    "or": lambda terms, _, args: terms.disjunction(args),
-    "ite": lambda terms, _, args: terms.choose(*args),
-    "eq": lambda terms, _, args: terms.equal(*args),
-    "lt": lambda terms, _, args: terms.less(*args),
-    "add": lambda terms, _, args: terms.add(*args),
-    "sub": lambda terms, _, args: terms.subtract(*args),
-    "mul": lambda terms, _, args: terms.times(args[0], args[1].payload),
-    "div": lambda terms, _, args: terms.quotient(args[0], args[1].payload),
-    "mod": lambda terms, _, args: terms.remainder(args[0], args[1].payload),
-    "within": lambda terms, term, args: terms.within(args[0], term.low, term.high),
-}
 
 
 def state_variables(lifted: Lifted, first: int = 0) -> list[Term]:

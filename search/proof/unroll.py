@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from kwalk.model.language import Kind, Model
-from kwalk.model.language.lift import Lifted, LiftedProperty, Term, Terms
+from kwalk.model.language.lift import Lifted, LiftedProperty, Term, Terms, substitute
 from kwalk.search.proof.terms import (
     bad_state,
     leaves_domain,
     one_of_states,
     state_variables,
     step_violation,
-    substitute,
 )
 
 MAX_NUMBERED_STARTS = 100

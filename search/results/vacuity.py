@@ -5,6 +5,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 
 from kwalk.model.language import ActionInstance, Kind, Model, PropertyInstance, StepResult, Vector
+from kwalk.model.language.refinement import MappedAction
 from kwalk.search.results.verdict import Verdict
 
 LISTED = 6
@@ -27,9 +28,36 @@ def vacuity_notes(verdict: Verdict, model: Model) -> Iterator[str]:
         if still:
             yield f"action instances that fired and never changed the state: {listed(still)}"
     untested = {key for key, count in verdict.premises.items() if not count}
+    mapped = [prop for prop in model.properties if isinstance(prop.declaration, MappedAction)]
+    yield from _without_liveness(verdict, mapped)
+    yield from _unmapped([prop for prop in mapped if prop.key in untested])
+    untested -= {prop.key for prop in mapped}
     if untested:
         yield f"never tested (the premise was never true): {listed(whole_names(untested, model.properties))}"
         yield from _never_quiescent(model, untested)
+
+
+def _without_liveness(verdict: Verdict, mapped: Iterable[PropertyInstance]) -> Iterator[str]:
+    """Yield for each refinement a note on the `eventually` properties of the abstract scenario."""
+    abstract = {prop.declaration.title: prop.declaration.refinement.scenario for prop in mapped}  # type: ignore[attr-defined]
+    for title, scenario in abstract.items():
+        left = [prop.name for prop in scenario.properties if prop.kind is Kind.EVENTUALLY]
+        if left and title in verdict.properties:
+            yield (
+                f"{title} is about single steps: the `eventually` properties of {scenario.name} do not carry over "
+                f"({listed(left)}); state them of this scenario too"
+            )
+
+
+def _unmapped(properties: Iterable[PropertyInstance]) -> Iterator[str]:
+    """Yield for each refinement a note on the abstract actions that no step maps to."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for prop in properties:
+        assert isinstance(prop.declaration, MappedAction)
+        place = prop.declaration.title, prop.declaration.refinement.scenario.name
+        names.setdefault(place, []).append(prop.args[0].name)
+    for (title, scenario), actions in names.items():
+        yield f"{title}: no step maps to these actions of {scenario}: {listed(actions)}"
 
 
 def _never_quiescent(model: Model, untested: set[str]) -> Iterator[str]:

@@ -26,6 +26,7 @@ from kwalk.model.examples.synod import SYNOD
 from kwalk.model.examples.tic_tac_toe import TIC_TAC_TOE, Mark
 from kwalk.model.examples.ticket_lock import TICKET_LOCK
 from kwalk.model.examples.tower_of_hanoi import TOWER_OF_HANOI
+from kwalk.model.examples.transaction_commit import TRANSACTION_COMMIT
 from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
 from kwalk.model.examples.voting import VOTING
 from kwalk.model.language import Model, Scenario, StepResult
@@ -63,6 +64,7 @@ STATERIGHTS_WAY_TO_A_CHOSEN_VALUE = (
 PUBLISHED = [
     Published(DIE_HARD, {}, distinct=16, generated=97, depth=7),
     Published(LOST_UPDATE, {"threads": 2}, distinct=13),
+    Published(TRANSACTION_COMMIT, {"rms": 3}, distinct=34, generated=94, depth=6),
     Published(TWO_PHASE_COMMIT, {"rms": 3}, distinct=288, generated=1_146, depth=10),
     Published(TOWER_OF_HANOI, {"disks": 5, "pegs": 3}, distinct=243, depth=31),
     Published(TIC_TAC_TOE, {"side": 3}, distinct=5_478, depth=9),

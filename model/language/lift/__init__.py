@@ -1,7 +1,7 @@
 """Lifting: the second meaning of a model. `lift(model)` returns its terms; see `terms` for what those are."""
 from kwalk.model.language.lift.lifting import Lifted, LiftedAction, LiftedProperty, lift, lift_action, reads, step_code
 from kwalk.model.language.lift.machine import ConditionKind, SideCondition
-from kwalk.model.language.lift.terms import Term, Terms, in_order
+from kwalk.model.language.lift.terms import Term, Terms, in_order, rebuild, substitute
 
 __all__ = [
     "ConditionKind",
@@ -15,5 +15,7 @@ __all__ = [
     "lift",
     "lift_action",
     "reads",
+    "rebuild",
     "step_code",
+    "substitute",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from kwalk.model.language.action import Parametric
 from kwalk.model.language.errors import LiftError
@@ -19,10 +19,11 @@ from kwalk.model.language.lift.calls import call_function
 from kwalk.model.language.lift.kinds import ValueKind
 from kwalk.model.language.lift.machine import ConditionKind, Coverage, SideCondition, SymbolicMachine, Unreachable
 from kwalk.model.language.lift.rules import Operation, apply, rule
-from kwalk.model.language.lift.terms import Term, Terms, in_order
+from kwalk.model.language.lift.terms import Term, Terms, in_order, substitute
 from kwalk.model.language.lift.values import Reference, Refused
-from kwalk.model.language.model import ActionInstance, Model, PropertyInstance
+from kwalk.model.language.model import ActionInstance, Model, PropertyInstance, Vector
 from kwalk.model.language.properties import Kind
+from kwalk.model.language.refinement import MappedAction, RefinedStart, Refinement, RefinementProperty
 
 FAILED = -1
 """The code of a step that leaves its domain."""
@@ -135,7 +136,8 @@ def lift(model: Model) -> Lifted:
     terms = Terms()
     with model.active():
         actions = tuple(lift_action(model, terms, instance) for instance in model.instances)
-        properties = tuple(_lift_property(model, terms, prop) for prop in model.properties)
+        refined: dict[Refinement, RefinedTerms] = {}
+        properties = tuple(_lift_property(model, terms, prop, refined) for prop in model.properties)
     return Lifted(model, terms, actions, properties)
 
 
@@ -200,7 +202,11 @@ def _guard(terms: Terms, side_conditions: list[SideCondition]) -> tuple[Term, tu
     return terms.negation(terms.disjunction(disabled)), tuple(remaining)
 
 
-def _lift_property(model: Model, terms: Terms, prop: PropertyInstance) -> LiftedProperty:
+def _lift_property(
+    model: Model, terms: Terms, prop: PropertyInstance, refined: dict[Refinement, RefinedTerms]
+) -> LiftedProperty:
+    if isinstance(prop.declaration, RefinementProperty):
+        return _lift_refinement(model, terms, prop, refined)
     states = 2 if prop.kind is Kind.STEP else 1
     machine, roots = _start(model, terms, states)
     machine.is_property = True
@@ -240,3 +246,129 @@ def _refused(declaration: Parametric, problem: Refused) -> LiftError:
     place = f"{code.co_filename}:{code.co_firstlineno}"
     return LiftError(f"{place}: cannot lift this: {declaration.name}: {problem.what}. Instead: {problem.instead}.")
 
+
+# Refinement.
+
+
+@frozen(eq=False)
+class RefinedTerms:
+    """A refinement as terms over the states before and after a step.
+
+    Attributes:
+        stutters: the condition that the images of both states are equal.
+        taken: by the name of an abstract action, the condition that an instance of it leads from image to image.
+        errors: the errors of the mapping in either state.
+    """
+
+    stutters: Term
+    taken: dict[str, Term]
+    errors: tuple[SideCondition, ...]
+
+
+def _lift_refinement(
+    model: Model, terms: Terms, prop: PropertyInstance, refined: dict[Refinement, RefinedTerms]
+) -> LiftedProperty:
+    declaration = prop.declaration
+    assert isinstance(declaration, RefinementProperty)
+    if isinstance(declaration, RefinedStart):
+        return LiftedProperty(prop, terms.true, _not_among(model, terms, declaration.refinement.wrong_starts()), ())
+    steps = refined.get(declaration.refinement)
+    if steps is None:
+        steps = refined[declaration.refinement] = _refined_terms(model, terms, declaration.refinement)
+    failed = terms.disjunction(one.condition for one in steps.errors)
+    if isinstance(declaration, MappedAction):
+        taken = steps.taken[prop.args[0].name]
+        return LiftedProperty(prop, terms.disjunction((taken, failed)), terms.true, steps.errors)
+    premise = terms.disjunction((terms.negation(steps.stutters), failed))
+    return LiftedProperty(prop, premise, terms.disjunction(steps.taken.values()), steps.errors)
+
+
+def _not_among(model: Model, terms: Terms, states: Iterable[Vector]) -> Term:
+    """Return the condition that a state is none of the given ones."""
+    machine, (root,) = _start(model, terms, 1)
+    leaves = list(machine.objects.layout(model.shape, root, machine.now.store))
+
+    def is_state(vector: Vector) -> Term:
+        pairs = zip(leaves, vector, strict=True)
+        return terms.conjunction(
+            terms.equal(leaf, terms.boolean(n) if leaf.is_bool else terms.integer(n)) for leaf, n in pairs
+        )
+
+    return terms.negation(terms.disjunction(map(is_state, sorted(states))))
+
+
+def _refined_terms(model: Model, terms: Terms, refinement: Refinement) -> RefinedTerms:
+    abstract = refinement.abstract
+    before, after, errors = _images(model, terms, refinement)
+    taken = {action.name: terms.false for action in abstract.scenario.actions}
+    with abstract.active():
+        for instance in abstract.instances:
+            action = lift_action(abstract, terms, instance)
+            leads = _leads(terms, action, before, after)
+            taken[instance.action.name] = terms.disjunction((taken[instance.action.name], leads))
+    stutters = terms.conjunction(terms.equal(one, other) for one, other in zip(before, after, strict=True))
+    return RefinedTerms(stutters, taken, errors)
+
+
+def _leads(terms: Terms, action: LiftedAction, before: list[Term], after: list[Term]) -> Term:
+    """Return the condition that an abstract action instance leads from one image to the other."""
+    guard, *roots = substitute(terms, action.roots, before)
+    conditions, updates = roots[: len(action.side_conditions)], roots[len(action.side_conditions) :]
+    made = dict(zip(action.updates, updates, strict=True))
+    same = (terms.equal(made.get(leaf, old), new) for leaf, (old, new) in enumerate(zip(before, after, strict=True)))
+    return terms.conjunction((guard, *map(terms.negation, conditions), *same))
+
+
+def _images(
+    model: Model, terms: Terms, refinement: Refinement
+) -> tuple[list[Term], list[Term], tuple[SideCondition, ...]]:
+    """Return the images of the states before and after a step, and the errors of the mapping."""
+    machine, roots = _start(model, terms, 2)
+    machine.is_property = True
+    abstract = refinement.abstract
+    with abstract.active():
+        images = [machine.objects.make(abstract.shape, machine.objects.defaults, machine.now.store) for _ in roots]
+    base = machine.now
+    with refinement.binding.active():
+        for root, image in zip(roots, images, strict=True):
+            _map(machine, refinement, root, image)
+    if machine.aborts or any(one.kind is ConditionKind.DISABLED for one in machine.side_conditions):
+        raise LiftError(str(refinement.misuse("ends with `premise` or an abort; every state has an image")))
+    if machine.state is not None and machine.state.is_written:
+        raise LiftError(str(refinement.misuse("changes the detailed state; it only reads it")))
+    store = base.store if machine.state is None else machine.state.store
+    with abstract.active():
+        before, after = (list(machine.objects.layout(abstract.shape, image, store)) for image in images)
+    if machine.state is not None:
+        for term, leaf in zip((*before, *after), (*abstract.leaves, *abstract.leaves), strict=True):
+            if not term.is_bool:
+                wrong = terms.disjunction(
+                    (terms.less(term, terms.integer(leaf.low)), terms.less(terms.integer(leaf.high), term))
+                )
+                machine.error(wrong, f"the image has {leaf.path} outside of {leaf.low} … {leaf.high}")
+    exceeded = f"the image exceeds a bound of {abstract.scenario.name}: "
+    errors = tuple(
+        evolve(one, kind=ConditionKind.ERROR, name=exceeded + one.name) if one.kind is ConditionKind.BOUND else one
+        for one in machine.side_conditions
+    )
+    return before, after, errors
+
+
+def _map(machine: SymbolicMachine, refinement: Refinement, root: Any, image: Any) -> None:
+    """Execute the mapping on a state; without a path to its end, nothing is left of the machine's state."""
+    if machine.state is None:
+        return
+    references = [Reference(((machine.terms.true, each),)) for each in (root, image)]
+    try:
+        returned = call_function(machine, refinement.mapping, references, {})
+    except Unreachable:
+        machine.state = None
+        return
+    except Refused as problem:
+        code = refinement.mapping.__code__
+        raise LiftError(
+            f"{code.co_filename}:{code.co_firstlineno}: cannot lift this: {refinement.mapping.__name__}: "
+            f"{problem.what}. Instead: {problem.instead}."
+        ) from None
+    if returned is not None:
+        raise LiftError(str(refinement.misuse("returns a value; it changes its second argument and returns None")))

@@ -159,7 +159,7 @@ class BooleanTerms:
         return False
 
 
-__all__ = ["Term", "Terms", "in_order"]
+__all__ = ["Term", "Terms", "in_order", "rebuild", "substitute"]
 
 
 class Terms(BooleanTerms):
@@ -399,4 +399,37 @@ OPERATIONS = {
     "div": lambda a: a[0] // a[1],
     "mod": lambda a: a[0] % a[1],
     "within": lambda a: a[0],
+}
+
+
+def substitute(terms: Terms, roots: Sequence[Term], numbers: Sequence[Term]) -> list[Term]:
+    """Return the terms with variable n replaced by `numbers[n]`, simplified."""
+    new: dict[int, Term] = {}
+    for term in in_order(roots):
+        new[term.id] = rebuild(terms, term, [new[a.id] for a in term.args], numbers)
+    return [new[root.id] for root in roots]
+
+
+def rebuild(terms: Terms, term: Term, args: list[Term], numbers: Sequence[Term]) -> Term:
+    """Return the term with other arguments, simplified; a variable n becomes `numbers[n]`."""
+    if term.op in ("bool", "int"):
+        return term
+    if term.op in ("boolvar", "intvar"):
+        return numbers[term.payload]
+    return _REBUILD[term.op](terms, term, args)
+
+
+_REBUILD: dict[str, Callable[[Terms, Term, list[Term]], Term]] = {
+    "not": lambda terms, _, args: terms.negation(args[0]),
+    "and": lambda terms, _, args: terms.conjunction(args),
+    "or": lambda terms, _, args: terms.disjunction(args),
+    "ite": lambda terms, _, args: terms.choose(*args),
+    "eq": lambda terms, _, args: terms.equal(*args),
+    "lt": lambda terms, _, args: terms.less(*args),
+    "add": lambda terms, _, args: terms.add(*args),
+    "sub": lambda terms, _, args: terms.subtract(*args),
+    "mul": lambda terms, _, args: terms.times(args[0], args[1].payload),
+    "div": lambda terms, _, args: terms.quotient(args[0], args[1].payload),
+    "mod": lambda terms, _, args: terms.remainder(args[0], args[1].payload),
+    "within": lambda terms, term, args: terms.within(args[0], term.low, term.high),
 }

@@ -16,10 +16,10 @@ from typing import Any
 
 from kwalk.model.language import Kind, Model, PropertyInstance, UsageError, Vector
 from kwalk.model.language.action import Parametric
-from kwalk.model.language.lift import Lifted, LiftedAction, LiftedProperty, lift, step_code
+from kwalk.model.language.lift import Lifted, LiftedAction, LiftedProperty, lift, step_code, substitute
 from kwalk.model.language.lift.terms import Term
 from kwalk.search.exhaustive.symmetry.permutations import Permutation, Renaming
-from kwalk.search.proof.terms import satisfying_state, state_variables, substitute
+from kwalk.search.proof.terms import satisfying_state, state_variables
 
 MILLISECONDS = 20_000
 """The time limit of one query to Z3."""

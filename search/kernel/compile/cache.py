@@ -37,7 +37,9 @@ def cache_key(model: Model, cpu: str = "") -> str:
         digest.update(str(path.name).encode() + b"\0" + _content(path))
     what = [model.scenario.name, model.variant, dict(model.binding.bounds), dict(model.binding.flags), cpu]
     order = [[i.key for i in model.instances], [c.key for c in model.properties]]
-    digest.update(json.dumps([what, order], sort_keys=True, default=str).encode())
+    with model.active():
+        contexts = [prop.context for prop in model.scenario.properties]
+    digest.update(json.dumps([what, order, contexts], sort_keys=True, default=str).encode())
     return digest.hexdigest()
 
 
@@ -52,7 +54,7 @@ def _sources(model: Model) -> set[Path]:
     The files of its actions and properties are among them also if Python does not know them as modules.
     """
     scenario = model.scenario
-    functions = [*(a.function for a in scenario.actions), *(i.function for i in scenario.properties)]
+    functions = [*(a.function for a in scenario.actions), *(f for i in scenario.properties for f in i.functions)]
     waiting = {scenario.state.__module__, *(f.__module__ for f in functions)}
     seen: set[str] = set()
     while waiting:
