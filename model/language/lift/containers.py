@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kwalk.model.language.containers import FifoShape
+from kwalk.model.language.containers import FifoShape, FreshShape
 from kwalk.model.language.lift.access import NUMBERS, fit, refine, write_cell, write_element
 from kwalk.model.language.lift.kinds import ValueKind as K
 from kwalk.model.language.lift.kinds import kind_of
@@ -282,6 +282,14 @@ def _fit_queue(m: SymbolicMachine, value: Any, *, shape: FifoShape, where: str) 
     size, values = _content(m, value)
     _must_have_room(m, shape, size)
     return _made(m, shape, size, _fitting(m, shape, size, values))
+
+
+@rule(Operation.STORE_FRESH, (K.FRESH,))
+def _fit_source(m: SymbolicMachine, value: Any, *, shape: FreshShape, where: str) -> Reference:
+    if value.sample.shape != shape:
+        raise Refused(f"{where} is given a Fresh of another domain", "one of the same domain")
+    found: Reference = value
+    return found
 
 
 @rule(Operation.ADD, (K.FIFO,), (K.FIFO, K.LIST, K.TUPLE))

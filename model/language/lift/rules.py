@@ -75,7 +75,7 @@ class Operation(Enum):
     STORE_OBJECT = Construct("x into nested() of a @state class", "{field} is given {0}", "an object of its class")
     STORE_ARRAY = Construct("x into array()", "{field} is given {0}", "an Array of the field's own kind, or a list")
     STORE_FIFO = Construct("x into fifo()", "{field} is given {0}", "a Fifo, or a list of elements")
-    STORE_FRESH = Construct("x into fresh()", "{field} is given {0}", "nothing: call its take()")
+    STORE_FRESH = Construct("x into fresh()", "{field} is given {0}", "another Fresh of its domain; or call its take()")
 
 
 Rule = Callable[..., Any]
