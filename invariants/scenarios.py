@@ -273,6 +273,10 @@ HEALTHY_INVARIANTS = (
             witnesses.failover_completes,
         ),
     ),
+    (
+        healthy_stories.CONTROLLED_SHUTDOWN,
+        (*HEALTH, *AFTER_FAULTS, deletion.partition_gets_a_leader, *WITNESSES[1:], witnesses.leader_epoch_rises),
+    ),
 )
 HEALTHY = tuple(evolve(story, properties=tuple(dict.fromkeys(held))) for story, held in HEALTHY_INVARIANTS)
 SCENARIOS = (

@@ -16,8 +16,9 @@ What the model leaves out, and why these stories lose nothing by it:
   flag `sessions`. What its controller does before it notices fails; without `session_bound` the next session repeats
   it.
 * The controller epoch in a state znode: without `zk_fencing` it would stop some elections of a deposed controller.
-* A controlled shutdown and the stop that follows are one step. A clean stop without a controller is left out: it is a
-  crash that loses no dirty topic id.
+* A controlled shutdown and the stop that follows are one step, unless the flag `stepwise_shutdown` is on: what the
+  broker handles in between is left out, and its controller takes it for live until it is gone. A clean stop without a
+  controller is left out: it is a crash that loses no dirty topic id.
 * A leader's AlterIsr and the controller's response are one step: a leader whose request would be refused does not send
   it, where Kafka's gives up until the next LeaderAndIsr, which is then on its way. Not covered: a follower that stops
   between the two, and is in the ISR although dead (KAFKA-14140).

@@ -41,6 +41,7 @@ from kwalk.model.kafka.versions import (
     OFFLINE_LOGS,
     REASSIGNMENT,
     SESSIONS,
+    STEPWISE_SHUTDOWN,
     STOP_REPLICA,
     TWO_STEP_ADMIN,
 )
@@ -101,10 +102,12 @@ class BrokerState:
     """A broker: its controller module, the requests on their way to it, and its replicas.
 
     `controller_epoch` is the highest that its replica manager has seen. Without a process the session counts as live;
-    with one, the broker is in /brokers/ids iff it is live. `metadata` is its metadata cache.
+    with one, the broker is in /brokers/ids iff it is live. `is_stopping` says that the process has begun a controlled
+    shutdown. `metadata` is its metadata cache.
     """
 
     session: SessionState = choice(SessionState, when=SESSIONS)
+    is_stopping: bool = flag(when=STEPWISE_SHUTDOWN)
     controller: Controller = nested(Controller)
     controller_epoch: int = number(0, CONTROLLER_EPOCHS)
     requests: RequestQueue = nested(RequestQueue)

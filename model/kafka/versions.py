@@ -243,6 +243,11 @@ REASSIGNMENT = Flag(
     "reassignment",
     "a partition's replicas are some of the brokers, and clients reassign them; else they are all of them",
 )
+STEPWISE_SHUTDOWN = Flag(
+    "stepwise_shutdown",
+    "a controlled shutdown is a step of the controller, and the broker stops in a later one, with requests handled in "
+    "between; else both are one step",
+)
 REPLICA_LISTS = Flag(
     "replica_lists",
     "clients choose the replicas of a reassignment, the preferred one first, and may replace one reassignment by "
@@ -276,6 +281,7 @@ COARSE = {
     "metadata_caches": False,
     "unclean_election": False,
     "sessions": False,
+    "stepwise_shutdown": False,
     "reassignment": False,
     "replica_lists": False,
     "deletion": False,

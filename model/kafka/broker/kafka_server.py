@@ -28,6 +28,7 @@ def end_process(cluster: Cluster, broker: int) -> None:
         for partition in PARTITIONS:
             clear_memory(state.replicas[topic][partition])
     state.controller_epoch = 0
+    state.is_stopping = False
     clear_metadata(state)
     state.requests.clear_late()
     if BROKER_EPOCH:

@@ -6,7 +6,7 @@ of sync. Any broker can be the controller.
 """
 from __future__ import annotations
 
-from kwalk.model.kafka.actors import OPERATOR
+from kwalk.model.kafka.actors import BROKER, OPERATOR
 from kwalk.model.kafka.broker.kafka_server import end_process
 from kwalk.model.kafka.broker.log_manager import close_log
 from kwalk.model.kafka.controller.controller_channel_manager import send_leader_and_isr
@@ -25,7 +25,13 @@ from kwalk.model.kafka.domains import (
     TopicId,
 )
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import DELETION, EPOCH_CHECKPOINT_REMOVAL, METADATA_FILE_REMOVAL, PIECEMEAL_REMOVAL
+from kwalk.model.kafka.versions import (
+    DELETION,
+    EPOCH_CHECKPOINT_REMOVAL,
+    METADATA_FILE_REMOVAL,
+    PIECEMEAL_REMOVAL,
+    STEPWISE_SHUTDOWN,
+)
 from kwalk.model.kafka.zookeeper.kafka_zk_client import (
     controller_changed,
     has_partition_states,
@@ -52,10 +58,30 @@ def delete_controller(cluster: Cluster) -> None:
     source="KafkaServer.shutdown, controlledShutdown; KafkaController.processControlledShutdown",
 )
 def stop(cluster: Cluster, broker: Broker, controller: Broker) -> None:
-    """The active controller moves leaders; then the broker flushes and closes its logs and leaves ZooKeeper."""
+    """The active controller moves leaders; then the broker flushes and closes its logs and leaves ZooKeeper.
+
+    Under the flag `stepwise_shutdown` the broker does that in a step of its own.
+    """
     require(may_stop(cluster, broker, controller) and cluster.stops < RESTARTS)
+    require(not cluster.brokers[broker].is_stopping)
     cluster.stops += 1
-    stop_process(cluster, broker, controller)
+    if STEPWISE_SHUTDOWN:
+        cluster.brokers[broker].is_stopping = True
+        shut_down(cluster, broker, controller)
+    else:
+        stop_process(cluster, broker, controller)
+
+
+@action(
+    by=BROKER,
+    description="flushes and closes its logs, and leaves ZooKeeper",
+    source="KafkaServer.shutdown, after controlledShutdown",
+)
+def leave(cluster: Cluster, broker: Broker) -> None:
+    """Until now it has handled requests: the LeaderAndIsr of its controlled shutdown may give a log its topic id."""
+    require(bool(STEPWISE_SHUTDOWN) and cluster.brokers[broker].is_stopping)
+    close_logs(cluster, broker)
+    end_process(cluster, broker)
 
 
 def may_stop(cluster: Cluster, broker: int, controller: int) -> bool:
@@ -70,17 +96,35 @@ def may_stop(cluster: Cluster, broker: int, controller: int) -> bool:
 
 
 def stop_process(cluster: Cluster, broker: int, controller: int) -> None:
-    """Topics that are queued for deletion are left as they are.
+    """Do the controlled shutdown, and end the process in the same step.
 
-    In Kafka the controller does not take the broker for live from then on (shuttingDownBrokerIds); here it does until
-    it handles BrokerChange, as after a crash: a topic that comes in between may get the stopped broker for its leader.
+    Here the controller takes the broker for live until it handles BrokerChange, as after a crash: a topic that comes in
+    between may get the stopped broker for its leader. Requests to the stopping broker are lost.
     """
+    shut_down(cluster, broker, controller)
+    close_logs(cluster, broker)
+    end_process(cluster, broker)
+
+
+def shut_down(cluster: Cluster, broker: int, controller: int) -> None:
+    """Move the broker's leaders; topics that are queued for deletion are left as they are.
+
+    From then on the controller does not take the broker for live, but sends it requests
+    (Kafka: KafkaController.processControlledShutdown).
+    """
+    if STEPWISE_SHUTDOWN:
+        active = cluster.controller_of(controller)
+        active.shutting_down = active.shutting_down | {broker}
     for topic in TOPICS:
         if not cluster.controller_of(controller).topics[topic].to_be_deleted:
             controlled_shutdown(cluster, controller, topic, stopping=broker)
+
+
+def close_logs(cluster: Cluster, broker: int) -> None:
+    """Flush and close all logs of a broker."""
+    for topic in TOPICS:
         for partition in PARTITIONS:
             close_log(cluster.replica_of(broker, topic, partition))
-    end_process(cluster, broker)
 
 
 @action(
@@ -122,6 +166,9 @@ def write_topic_id(cluster: Cluster, topic: Topic, topic_id: TopicId) -> None:
 def controlled_shutdown(cluster: Cluster, controller: int, topic: int, *, stopping: int) -> None:
     """Elect other leaders for what the broker leads, and take it out of the ISR of the rest.
 
+    The replicas of a new leader's partition get LeaderAndIsr, the stopping broker as well: it becomes a follower. What
+    has one replica only is left as it is.
+
     Kafka: KafkaController.doControlledShutdown.
     """
     led: frozenset[int]
@@ -129,14 +176,19 @@ def controlled_shutdown(cluster: Cluster, controller: int, topic: int, *, stoppi
     led, followed = frozenset(), frozenset()
     for partition in PARTITIONS:
         leadership = cluster.controller_of(controller).topics[topic].leadership[partition]
+        replicas = cluster.controller_of(controller).topics[topic].assignments[partition].replicas
+        if stopping not in replicas or len(replicas) == 1:
+            continue
         if leadership.is_known and leadership.leader == stopping:
             is_led = elect_for_controlled_shutdown(cluster, controller, topic, partition, stopping=stopping)
             if is_led:
                 led = led | {partition}
         elif leadership.is_known:
             followed = followed | {partition}
-    others = cluster.controller_of(controller).live_brokers - {stopping}
-    send_leader_and_isr(cluster, controller, topic, led, to=others)
+    receivers = cluster.controller_of(controller).live_or_shutting_down
+    if not STEPWISE_SHUTDOWN:
+        receivers = receivers - {stopping}
+    send_leader_and_isr(cluster, controller, topic, led, to=receivers)
     take_replicas_offline(cluster, controller, topic, followed, on=frozenset({stopping}))
 
 

@@ -27,7 +27,7 @@ def send_leader_and_isr(
             send_batch(cluster, broker, topic, frozenset({partition}), to=to)
     elif partitions:
         send_batch(cluster, broker, topic, partitions, to=to)
-    send_update_metadata(cluster, broker, topic, partitions, to=cluster.controller_of(broker).live_brokers)
+    send_update_metadata(cluster, broker, topic, partitions, to=cluster.controller_of(broker).live_or_shutting_down)
 
 
 def send_batch(cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, to: frozenset[int]) -> None:
@@ -54,7 +54,7 @@ def partition_state(
 ) -> LeaderAndIsrPartitionState:
     """Return a partition's entry in a LeaderAndIsr request; a leader that is not live in the context becomes None."""
     leadership = controller.topics[topic].leadership[partition]
-    leader = leadership.leader if leadership.leader in controller.live_brokers else None
+    leader = leadership.leader if leadership.leader in controller.live_or_shutting_down else None
     is_for_leader = bool(REASSIGNMENT) and leader == receiver
     replicas = controller.topics[topic].assignments[partition].replicas if is_for_leader else frozenset()
     assert leadership.leader_epoch is not None

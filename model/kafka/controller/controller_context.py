@@ -20,7 +20,14 @@ from kwalk.model.kafka.domains import (
     TOPIC_IDS,
     TOPICS,
 )
-from kwalk.model.kafka.versions import CLEAR_SM_ON_REMOVE, DELETION, OFFLINE_LOGS, REASSIGNMENT, SESSIONS
+from kwalk.model.kafka.versions import (
+    CLEAR_SM_ON_REMOVE,
+    DELETION,
+    OFFLINE_LOGS,
+    REASSIGNMENT,
+    SESSIONS,
+    STEPWISE_SHUTDOWN,
+)
 from kwalk.model.kafka.zookeeper.znodes import Assignment
 from kwalk.model.language import (
     Array,
@@ -297,6 +304,7 @@ class Controller:
 
     It considers itself active while its epoch is not 0, or while it is `uninitialized`: then an election found this
     broker in /controller, and there was no failover. `new_topics` are those that the TopicChange under way has found.
+    `shutting_down` (Kafka: ControllerContext.shuttingDownBrokerIds) are brokers that get requests and do not lead.
     """
 
     events: Fifo[ControllerEvent] = fifo(ControllerEvent, EVENTS)
@@ -307,6 +315,7 @@ class Controller:
     new_topics: frozenset[int] = subset(TOPICS)
     reassignment: ReassignmentProgress = nested(ReassignmentProgress)
     registrations: Array[BrokerRegistration] = array(BROKERS, choice(BrokerRegistration))
+    shutting_down: frozenset[int] = subset(BROKERS, when=STEPWISE_SHUTDOWN)
     topics: Array[TopicContext] = array(TOPICS, TopicContext)
 
     @property
@@ -317,6 +326,11 @@ class Controller:
     @property
     def live_brokers(self) -> frozenset[int]:
         """The brokers that are live in the context (Kafka: ControllerContext.liveBrokerIds)."""
+        return self.live_or_shutting_down - self.shutting_down
+
+    @property
+    def live_or_shutting_down(self) -> frozenset[int]:
+        """The brokers that get requests (Kafka: ControllerContext.liveOrShuttingDownBrokerIds)."""
         return frozenset({broker for broker in BROKERS if self.registrations[broker] is not BrokerRegistration.GONE})
 
     def is_at(self, kind: EventKind) -> bool:
@@ -334,6 +348,7 @@ class Controller:
         self.epoch = 0
         self.uninitialized = False
         self.end_event()
+        self.shutting_down = frozenset()
         for broker in BROKERS:
             self.registrations[broker] = BrokerRegistration.GONE
         for topic in self.topics:

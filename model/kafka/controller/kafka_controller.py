@@ -259,6 +259,7 @@ def broker_failure(cluster: Cluster, broker: Broker) -> None:
     remove_channels(cluster, broker, to=lost)
     for other in sorted(lost):
         controller.registrations[other] = BrokerRegistration.GONE
+    controller.shutting_down = controller.shutting_down - lost
     for topic in TOPICS:
         controller.topics[topic].forget_offline(lost)
     if not unseen_brokers(cluster, broker):
@@ -300,7 +301,7 @@ def auto_preferred_election(cluster: Cluster, broker: Broker) -> None:
                 is_led = elect_preferred(cluster, broker, topic, partition)
                 if is_led:
                     changed = changed | {partition}
-        send_leader_and_isr(cluster, broker, topic, changed, to=controller.live_brokers)
+        send_leader_and_isr(cluster, broker, topic, changed, to=controller.live_or_shutting_down)
 
 
 def imbalanced(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:

@@ -196,12 +196,12 @@ def elect_for_reassignment(cluster: Cluster, broker: int, topic: int, partition:
 def elect_for_controlled_shutdown(
     cluster: Cluster, broker: int, topic: int, partition: int, *, stopping: int
 ) -> bool:
-    """Elect the first live ISR member that is not shutting down.
+    """Elect the first live ISR member that is not shutting down; all that are shutting down leave the ISR.
 
     Kafka: PartitionLeaderElectionAlgorithms.controlledShutdownPartitionLeaderElection.
     """
     state = cluster.zookeeper.state_of(topic, partition)
-    isr = state.isr - {stopping}
+    isr = state.isr - {stopping} - cluster.controller_of(broker).shutting_down
     live_isr = isr & live_replicas(cluster, broker, topic, partition)
     leader = first_of(cluster, broker, topic, partition, live_isr)
     if leader is None or not state.exists:

@@ -340,7 +340,7 @@ def write_target(cluster: Cluster, broker: int, topic: int, partition: int) -> N
     """Write the target as the only replicas (B6), and inform clients (B8); B7 is no step here."""
     check_controller_epoch(cluster, broker)
     write_topic_from_context(cluster, broker, topic)
-    live = cluster.controller_of(broker).live_brokers
+    live = cluster.controller_of(broker).live_or_shutting_down
     send_update_metadata(cluster, broker, topic, frozenset({partition}), to=live)
     end_reassignment(cluster, broker)
 
@@ -389,7 +389,7 @@ def update_leader_epoch_and_send_request(cluster: Cluster, broker: int, topic: i
     send_batch(cluster, broker, topic, partitions, to=replicas)
     if not CTX_EPOCH_ON_BUMP:
         leadership.leader, leadership.leader_epoch = leader, epoch
-    send_update_metadata(cluster, broker, topic, partitions, to=cluster.controller_of(broker).live_brokers)
+    send_update_metadata(cluster, broker, topic, partitions, to=cluster.controller_of(broker).live_or_shutting_down)
 
 
 def stop_removed_replicas(

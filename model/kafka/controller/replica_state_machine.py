@@ -78,7 +78,7 @@ def take_replicas_offline(
         to_send = frozenset(
             {p for p in PARTITIONS if p in partitions and bool(on & replicas_of(cluster, broker, topic, p))}
         )
-        send_leader_and_isr(cluster, broker, topic, to_send, to=controller.live_brokers - on)
+        send_leader_and_isr(cluster, broker, topic, to_send, to=controller.live_or_shutting_down - on)
 
 
 def make_offline(cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, on: frozenset[int]) -> None:
@@ -103,7 +103,7 @@ def make_offline(cluster: Cluster, broker: int, topic: int, partitions: frozense
         for replica in BROKERS:
             send_stop_replica(cluster, broker, topic, stopped[replica], to=frozenset({replica}), delete=False)
     else:
-        send_leader_and_isr(cluster, broker, topic, to_send, to=controller.live_brokers - on)
+        send_leader_and_isr(cluster, broker, topic, to_send, to=controller.live_or_shutting_down - on)
 
 
 def may_go_offline(context: TopicContext, partition: int, replica: int) -> bool:

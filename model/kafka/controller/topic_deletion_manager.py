@@ -153,7 +153,7 @@ def on_topic_deletion(cluster: Cluster, broker: int, topic: int) -> None:
             context.move_partition(partition, PartitionState.OFFLINE)
             context.move_partition(partition, PartitionState.NON_EXISTENT)
         context.deletion_started = True
-    live = cluster.controller_of(broker).live_brokers
+    live = cluster.controller_of(broker).live_or_shutting_down
     send_update_metadata(cluster, broker, topic, context.partitions, to=live)
     on_partition_deletion(cluster, broker, topic)
 

@@ -155,6 +155,19 @@ ROLLING_RESTART = evolve(
     source="KafkaServer.controlledShutdown; KafkaController.processControlledShutdown",
 )
 
+CONTROLLED_SHUTDOWN = evolve(
+    HEALTHY_CLUSTER,
+    name="controlled-shutdown",
+    story=(
+        "A broker is shut down: the controller moves its leaders, and until it stops the broker handles requests; a "
+        "new client creates a topic before, meanwhile or afterwards."
+    ),
+    actions=(*HEALTHY_CLUSTER.actions, operator.leave),
+    bounds={**HEALTHY_CLUSTER.bounds, "partitions": 1, "new_expansions": 0, "failovers": 0},
+    flags={**OLD_CLIENT_EXPANSION.flags, "isr_changes": "between requests", "stepwise_shutdown": True},
+    source="KafkaController.doControlledShutdown; ControllerContext.shuttingDownBrokerIds",
+)
+
 HEALTHY = (
     HEALTHY_CLUSTER,
     HEALTHY_SESSIONS,
@@ -163,4 +176,5 @@ HEALTHY = (
     HEALTHY_DELETION,
     HEALTHY_REASSIGNMENT,
     ROLLING_RESTART,
+    CONTROLLED_SHUTDOWN,
 )

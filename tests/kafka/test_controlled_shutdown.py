@@ -1,0 +1,83 @@
+"""A controlled shutdown in steps: the broker still handles requests after its controller has moved its leaders."""
+from __future__ import annotations
+
+import pytest
+
+from kwalk.invariants.scenarios import REASSIGNMENT, SCENARIOS
+from kwalk.model.language import Model
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.verdict import Strength
+from tests.kafka.schedule import Schedule
+
+(CONTROLLED_SHUTDOWN,) = [scenario for scenario in SCENARIOS if scenario.name == "controlled-shutdown"]
+IN_ORDER = ("restart", "leave")
+
+
+def begun(variant: str, *, stepwise: bool = True) -> Schedule:
+    """A topic is created, and broker 0, the controller, leads it."""
+    schedule = Schedule(Model(CONTROLLED_SHUTDOWN, variant, None, {"stepwise_shutdown": stepwise}))
+    schedule.do("new_client_creates_topic(0)")
+    return schedule
+
+
+@pytest.mark.parametrize(
+    ("variant", "stepwise", "files"),
+    [("2.8.2", True, [0, None]), ("2.8.2", False, [None, None]), ("3.9.0", True, [0, 0]), ("3.9.0", False, [0, 0])],
+)
+def test_the_leader_and_isr_of_its_shutdown_gives_a_leader_its_topic_id_in_2_8(variant, stepwise, files):
+    """The first LeaderAndIsr opens the log, the second one assigns the id, and a clean stop writes the file."""
+    schedule = begun(variant, stepwise=stepwise)
+    schedule.take("stop(0, 0)")
+    if stepwise:
+        assert schedule.cluster.zookeeper.state_of(0, 0).leader == 1 and schedule.cluster.is_up(0)
+        schedule.take("handle_leader_and_isr(0)")
+        assert not schedule.cluster.replica_of(0, 0, 0).is_leader
+        schedule.take("leave(0)")
+    assert not schedule.cluster.is_up(0)
+    assert schedule.files(0) == files
+
+
+def test_a_broker_may_stop_before_it_handles_the_requests_of_its_shutdown():
+    schedule = begun("2.8.2")
+    schedule.take("stop(0, 0)")
+    schedule.take("leave(0)")
+    assert schedule.files(0) == [None, None]
+
+
+def test_a_topic_that_is_created_meanwhile_is_not_led_by_the_broker_that_stops():
+    schedule = Schedule(Model(CONTROLLED_SHUTDOWN, "3.9.0"))
+    schedule.take("stop(0, 0)")
+    assert schedule.cluster.controller_of(0).shutting_down == {0}
+    schedule.take("new_client_creates_topic(0)")
+    schedule.settle(but=IN_ORDER)
+    state = schedule.cluster.zookeeper.state_of(0, 0)
+    assert (state.leader, state.isr) == (1, {1})
+    schedule.take("leave(0)")
+    schedule.settle()
+    assert schedule.cluster.zookeeper.controller == 1 and schedule.cluster.zookeeper.state_of(0, 0).leader == 1
+
+
+def test_the_next_controller_does_not_know_which_brokers_are_shutting_down():
+    schedule = Schedule(Model(CONTROLLED_SHUTDOWN, "3.9.0", {"brokers": 3, "failovers": 1}))
+    schedule.take("stop(2, 0)")
+    schedule.take("delete_controller()")
+    schedule.settle(but=IN_ORDER)
+    assert all(not broker.controller.shutting_down for broker in schedule.cluster.brokers)
+
+
+def test_the_only_replica_of_a_partition_keeps_its_leader_epoch_when_its_broker_stops():
+    """Controlled shutdown is about partitions with more than one replica (KafkaController.doControlledShutdown)."""
+    schedule = Schedule(Model(REASSIGNMENT, "3.9.0", {"replication_factor": 1, "restarts": 1}))
+    schedule.do("new_client_creates_topic(0)")
+    before = schedule.cluster.zookeeper.state_of(0, 0)
+    schedule.take("stop(0, 0)")
+    after = schedule.cluster.zookeeper.state_of(0, 0)
+    assert (before.leader, before.leader_epoch) == (after.leader, after.leader_epoch) == (0, 0)
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_every_shutdown_ends_and_everything_holds():
+    verdict = exhaust(Model(CONTROLLED_SHUTDOWN, "3.9.0"), keep_going=True)
+    assert (verdict.strength, verdict.findings, verdict.bounds_hit) == (Strength.EXHAUSTIVE, (), {})
+    assert (verdict.distinct_states, verdict.quiescent_states) == (1_299, 14)
+    assert verdict.action_counts["leave(0)"].taken and verdict.action_counts["leave(1)"].taken
