@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup types hunt nightly-demo test test-fast test-thorough lint docs bench lock clean
+.PHONY: help setup types hunt nightly-demo test test-fast test-thorough lab lab-lock lint docs bench lock clean
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
@@ -59,10 +59,16 @@ test: setup ## set up and run the tests (ARGS="-k name" for some of them)
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 
 test-fast: setup ## the tests that need no Spark, no browser and no long search: 72 s on two cores
-	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not spark and not slow and not thorough" tests $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not spark and not slow and not thorough and not lab" tests $(ARGS)
 
 test-thorough: setup ## the tests that recompute figures of the documentation: many minutes
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m thorough tests $(ARGS)
+
+lab: setup ## the tests of the lab, with jars downloaded from Maven Central where they are missing: two minutes
+	@KWALK_LAB=1 $(BIN)/python -m pytest tests/lab $(ARGS)
+
+lab-lock: setup ## resolve the jars of the lab with Maven and write their lock file
+	@$(BIN)/python -m kwalk.clusters.lab.lock
 
 lint: setup types ## ruff and mypy
 	@$(BIN)/ruff check .
@@ -71,7 +77,7 @@ lint: setup types ## ruff and mypy
 # The package as it is installed, made of links: mypy and editors look for `kwalk.model` below `kwalk`.
 types:
 	@rm -rf .types && mkdir -p .types/kwalk && cd .types/kwalk \
-		&& for part in ../../kwalk/*.py ../../kwalk/py.typed ../../model ../../invariants ../../search ../../reports; do \
+		&& for part in ../../kwalk/*.py ../../kwalk/py.typed ../../model ../../invariants ../../search ../../clusters ../../reports; do \
 			ln -s "$$part" .; done
 
 docs: setup ## build the documentation in build/docs; every warning is an error

@@ -1,7 +1,7 @@
 """Install the top-level folders as subpackages of `kwalk`; everything else about the project is in pyproject.toml."""
 from setuptools import find_namespace_packages, setup
 
-FOLDERS = ("model", "invariants", "search", "reports")
+FOLDERS = ("model", "invariants", "search", "clusters", "reports")
 
 
 def packages_in(folder: str) -> list[str]:

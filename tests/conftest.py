@@ -35,7 +35,7 @@ def spark():
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark slow tests and those on Spark, and run the latter first, so that a worker without any starts no Java.
+    """Mark slow tests and those on Spark; run these and those of the lab first, so that one worker has all of them.
 
     Workers begin with runs of neighbours and take over from the ends of each other's, so that these stay together.
     """
@@ -44,4 +44,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.spark)
         if item.path.relative_to(Path(__file__).parent).as_posix().startswith(SLOW):
             item.add_marker(pytest.mark.slow)
-    items.sort(key=lambda item: "spark" not in getattr(item, "fixturenames", ()))
+    items.sort(key=lambda item: (item.get_closest_marker("spark") is None, item.get_closest_marker("lab") is None))

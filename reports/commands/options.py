@@ -319,6 +319,26 @@ COMMANDS = {
   kwalk inspect cluster.json                   is the cluster consistent, latently damaged, or broken?
   kwalk inspect fleet/*.json --csv found.csv   a table of many clusters""",
     ),
+    "lab": _command(
+        "lab:run_lab", "start real brokers on this machine, and look at them",
+        ("action", {
+            "metavar": "ACTION", "choices": ("fetch", "start", "capture"),
+            "help": "fetch: download what releases need; start: run a cluster until Ctrl-C; capture: print a snapshot "
+                    "of a running cluster",
+        }),
+        _argument("names", "NAME", "fetch: releases; capture: the folder of the cluster", nargs="*"),
+        _repeatable("--release", values.release, "VERSION",
+                    "the version of the brokers, or ID=VERSION of one (default: 3.9.0)"),
+        _option("--brokers", positive, "N", "number of brokers, 1 to 5 (default: 3)"),
+        _switch("--proxied", "put proxies between brokers, and between each and ZooKeeper"),
+        _option("--seconds", seconds, "N", "start: end the cluster after this time"),
+        _out("folder of the cluster's data and logs"),
+        examples="""
+  kwalk lab fetch 2.8.2 3.9.0                      download what these versions need, once
+  kwalk lab start --release 2.8.2                  three brokers until Ctrl-C
+  kwalk lab start --brokers 2 --release 3.4.1 --release 1=2.8.0
+  kwalk lab capture kwalk-out/lab > now.json       a snapshot; then: kwalk hunt --from now.json""",
+    ),
     "graph": _command(
         "graph:graph", "write the first states as a graph (DOT), and print its figures",
         SCENARIO, *SUBJECT,

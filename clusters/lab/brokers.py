@@ -1,0 +1,488 @@
+"""A client of Kafka brokers for experiments: admin requests, metadata, and probes that produce and consume.
+
+It speaks the protocol itself, with versions that all brokers from 2.5 to 3.9 understand: each request goes to the
+broker that the experiment names, at the moment it says, and an error is reported as it came. (AdminClient retries, and
+chooses the broker and the moment.)
+
+Source: the messages in org.apache.kafka.common.message; org.apache.kafka.common.protocol.Errors.
+"""
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from enum import IntEnum
+from types import TracebackType
+from typing import Any, TypeVar
+
+from attrs import field, frozen
+
+from kwalk.clusters.lab.wire import (
+    NO_TAGS,
+    Malformed,
+    Reader,
+    array,
+    buffer,
+    compact_array,
+    compact_string,
+    framed,
+    int8,
+    int16,
+    int32,
+    int64,
+    read_frame,
+    signed_varint,
+    string,
+)
+
+T = TypeVar("T")
+
+
+class Api(IntEnum):
+    """The requests of Kafka that the lab sends, or that its proxies name."""
+
+    PRODUCE = 0
+    FETCH = 1
+    LIST_OFFSETS = 2
+    METADATA = 3
+    LEADER_AND_ISR = 4
+    STOP_REPLICA = 5
+    UPDATE_METADATA = 6
+    CONTROLLED_SHUTDOWN = 7
+    FIND_COORDINATOR = 10
+    API_VERSIONS = 18
+    CREATE_TOPICS = 19
+    DELETE_TOPICS = 20
+    OFFSET_FOR_LEADER_EPOCH = 23
+    CREATE_PARTITIONS = 37
+    ELECT_LEADERS = 43
+    ALTER_PARTITION_REASSIGNMENTS = 45
+    LIST_PARTITION_REASSIGNMENTS = 46
+    ALTER_PARTITION = 56
+
+
+ERRORS = {
+    -1: "UNKNOWN_SERVER_ERROR", 0: "NONE", 3: "UNKNOWN_TOPIC_OR_PARTITION", 5: "LEADER_NOT_AVAILABLE",
+    6: "NOT_LEADER_OR_FOLLOWER", 7: "REQUEST_TIMED_OUT", 9: "REPLICA_NOT_AVAILABLE", 17: "INVALID_TOPIC_EXCEPTION",
+    19: "NOT_ENOUGH_REPLICAS", 20: "NOT_ENOUGH_REPLICAS_AFTER_APPEND", 35: "UNSUPPORTED_VERSION",
+    36: "TOPIC_ALREADY_EXISTS", 37: "INVALID_PARTITIONS", 38: "INVALID_REPLICATION_FACTOR",
+    39: "INVALID_REPLICA_ASSIGNMENT", 41: "NOT_CONTROLLER", 42: "INVALID_REQUEST", 56: "KAFKA_STORAGE_ERROR",
+    60: "REASSIGNMENT_IN_PROGRESS", 73: "TOPIC_DELETION_DISABLED", 74: "FENCED_LEADER_EPOCH",
+    75: "UNKNOWN_LEADER_EPOCH", 80: "PREFERRED_LEADER_NOT_AVAILABLE", 84: "ELECTION_NOT_NEEDED",
+    85: "NO_REASSIGNMENT_IN_PROGRESS", 100: "UNKNOWN_TOPIC_ID", 103: "INCONSISTENT_TOPIC_ID",
+}  # fmt: skip
+OK = "NONE"
+NO_ANSWER = "NO_ANSWER"
+CLIENT = "kwalk-lab"
+PATIENCE = 30.0
+"""Seconds to wait for an answer, if the request has no timeout of its own."""
+
+
+def error_name(code: int) -> str:
+    """Return the name of an error code."""
+    return ERRORS.get(code, str(code))
+
+
+@frozen
+class AdminAnswer:
+    """What a broker answered: the name of the error (NONE if there is none), its message, and the seconds it took."""
+
+    error: str
+    message: str = ""
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether the request was successful."""
+        return self.error == OK
+
+    def __str__(self) -> str:
+        return self.error + (f" ({self.message})" if self.message else "")
+
+
+@frozen
+class PartitionMetadata:
+    """A partition in a Metadata response; the leader is -1 where there is none."""
+
+    error: int
+    leader: int
+    leader_epoch: int
+    isr: tuple[int, ...]
+    offline: tuple[int, ...]
+
+
+@frozen
+class TopicMetadata:
+    """A topic in a Metadata response."""
+
+    error: int
+    topic_id: str | None
+    partitions: Mapping[int, PartitionMetadata]
+
+
+@frozen
+class Metadata:
+    """A Metadata response: what a broker believes."""
+
+    brokers: tuple[int, ...]
+    controller: int
+    topics: Mapping[str, TopicMetadata] = field(factory=dict)
+
+
+Probe = dict[str, Any]
+"""What a probe saw: "ok", the name of the "error", "ms", and what it got."""
+
+
+class BrokerConnection:
+    """A connection to one broker."""
+
+    def __init__(self, port: int, *, seconds: float = PATIENCE) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=seconds)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.correlation = 0
+
+    def __enter__(self) -> BrokerConnection:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        with suppress(OSError):
+            self.socket.close()
+
+    def ask(self, api: Api, version: int, body: bytes, *, flexible: bool = False) -> Reader:
+        """Send a request; return a reader of its answer's body.
+
+        Raises:
+            OSError: The connection failed, or there was no answer in time.
+        """
+        self.send(api, version, body, flexible=flexible)
+        return self.receive(flexible=flexible)
+
+    def send(self, api: Api, version: int, body: bytes, *, flexible: bool = False) -> None:
+        """Send a request, and leave its answer to `receive`."""
+        self.correlation += 1
+        head = int16(api) + int16(version) + int32(self.correlation) + string(CLIENT)
+        self.socket.sendall(framed(head + (NO_TAGS if flexible else b"") + body))
+
+    def receive(self, *, flexible: bool = False) -> Reader:
+        """Return a reader of the next answer's body."""
+        content = read_frame(self.socket)
+        if content is None:
+            raise ConnectionError("the broker closed the connection: it is down, or does not know this version")
+        reader = Reader(content)
+        reader.int32()
+        if flexible:
+            reader.tags()
+        return reader
+
+
+def metadata(port: int, *, with_ids: bool, seconds: float = 5.0) -> Metadata:
+    """Return a broker's metadata of all topics.
+
+    Args:
+        port: The broker's port.
+        with_ids: Whether the broker knows version 10 of the request, which has topic ids (from 2.8 on).
+        seconds: The patience.
+
+    Raises:
+        OSError: The broker does not answer.
+    """
+    body = compact_array(None) + int8(0) + int8(0) + int8(0) + NO_TAGS
+    with BrokerConnection(port, seconds=seconds) as connection:
+        return _read_metadata(connection.ask(Api.METADATA, 10 if with_ids else 9, body, flexible=True), with_ids)
+
+
+def _read_metadata(reader: Reader, with_ids: bool) -> Metadata:
+    reader.int32()
+    brokers = reader.compact_array(lambda: _read_broker(reader))
+    reader.compact_string()
+    controller = reader.int32()
+    topics = reader.compact_array(lambda: _read_topic(reader, with_ids))
+    return Metadata(tuple(sorted(brokers)), controller, dict(topics))
+
+
+def _read_broker(reader: Reader) -> int:
+    number = reader.int32()
+    reader.compact_string()
+    reader.int32()
+    reader.compact_string()
+    reader.tags()
+    return number
+
+
+def _read_topic(reader: Reader, with_ids: bool) -> tuple[str, TopicMetadata]:
+    error, name = reader.int16(), reader.compact_string() or ""
+    identity = reader.topic_id() if with_ids else None
+    reader.boolean()
+    partitions = reader.compact_array(lambda: _read_partition(reader))
+    reader.int32()
+    reader.tags()
+    return name, TopicMetadata(error, identity, dict(sorted(partitions)))
+
+
+def _read_partition(reader: Reader) -> tuple[int, PartitionMetadata]:
+    error, index, leader, epoch = reader.int16(), reader.int32(), reader.int32(), reader.int32()
+    reader.compact_array(reader.int32)
+    isr, offline = reader.compact_array(reader.int32), reader.compact_array(reader.int32)
+    reader.tags()
+    return index, PartitionMetadata(error, leader, epoch, tuple(isr), tuple(offline))
+
+
+Assignment = Mapping[int, Sequence[int]]
+"""The replicas of partitions: broker ids by partition, the preferred leader first."""
+
+
+class AdminRequests:
+    """Admin requests to the broker with a port that `controller` returns; each has a connection of its own."""
+
+    def __init__(self, controller: Callable[[], int], *, milliseconds: int = 5000) -> None:
+        self.controller, self.milliseconds = controller, milliseconds
+
+    def create_topic(self, topic: str, assignment: Assignment) -> AdminAnswer:
+        """Create a topic with these replicas."""
+        replicas = array(int32(p) + array(map(int32, brokers)) for p, brokers in sorted(assignment.items()))
+        one = string(topic) + int32(-1) + int16(-1) + replicas + array([])
+        return self._ask(Api.CREATE_TOPICS, 4, array([one]) + int32(self.milliseconds) + int8(0), _with_message)
+
+    def delete_topic(self, topic: str) -> AdminAnswer:
+        """Delete a topic; the answer comes when the deletion is complete, or after the timeout."""
+        return self._ask(Api.DELETE_TOPICS, 3, array([string(topic)]) + int32(self.milliseconds), _without_message)
+
+    def add_partitions(self, topic: str, count: int, added: Sequence[Sequence[int]]) -> AdminAnswer:
+        """Raise a topic's number of partitions to `count`; `added` are the replicas of the new ones."""
+        replicas = array(array(map(int32, brokers)) for brokers in added)
+        body = array([string(topic) + int32(count) + replicas]) + int32(self.milliseconds) + int8(0)
+        return self._ask(Api.CREATE_PARTITIONS, 1, body, _with_message)
+
+    def reassign(self, topic: str, assignment: Mapping[int, Sequence[int] | None]) -> AdminAnswer:
+        """Start reassignments of partitions to these replicas; None cancels a partition's."""
+        each = (
+            int32(partition) + compact_array(None if brokers is None else map(int32, brokers)) + NO_TAGS
+            for partition, brokers in sorted(assignment.items())
+        )
+        topics = compact_array([compact_string(topic) + compact_array(each) + NO_TAGS])
+        body = int32(self.milliseconds) + topics + NO_TAGS
+        return self._ask(Api.ALTER_PARTITION_REASSIGNMENTS, 0, body, _reassigned, flexible=True)
+
+    def cancel(self, topic: str, *partitions: int) -> AdminAnswer:
+        """Cancel reassignments."""
+        return self.reassign(topic, dict.fromkeys(partitions))
+
+    def elect_preferred(self, topic: str, *partitions: int) -> AdminAnswer:
+        """Make the preferred replicas leaders."""
+        named = array([string(topic) + array(map(int32, partitions))])
+        return self._ask(Api.ELECT_LEADERS, 1, int8(0) + named + int32(self.milliseconds), _elected)
+
+    def _ask(
+        self, api: Api, version: int, body: bytes, read: Callable[[Reader], tuple[int, str]], *, flexible: bool = False
+    ) -> AdminAnswer:
+        start = time.monotonic()
+        try:
+            with BrokerConnection(self.controller(), seconds=self.milliseconds / 1000 + 10) as connection:
+                code, message = read(connection.ask(api, version, body, flexible=flexible))
+        except (OSError, Malformed) as error:
+            return AdminAnswer(NO_ANSWER, str(error), time.monotonic() - start)
+        return AdminAnswer(error_name(code), message, time.monotonic() - start)
+
+
+def _with_message(reader: Reader) -> tuple[int, str]:
+    reader.int32()
+    return next(iter(reader.array(lambda: (reader.string(), (reader.int16(), reader.string() or ""))[1])))
+
+
+def _without_message(reader: Reader) -> tuple[int, str]:
+    reader.int32()
+    return next(iter(reader.array(lambda: (reader.string(), (reader.int16(), ""))[1])))
+
+
+def _reassigned(reader: Reader) -> tuple[int, str]:
+    """Read the first error of a reassignment: of the request, else of a partition."""
+    reader.int32()
+    code, message = reader.int16(), reader.compact_string() or ""
+
+    def partition() -> tuple[int, str]:
+        reader.int32()
+        found = reader.int16(), reader.compact_string() or ""
+        reader.tags()
+        return found
+
+    def topic() -> list[tuple[int, str]]:
+        reader.compact_string()
+        found = reader.compact_array(partition)
+        reader.tags()
+        return found
+
+    found = [each for one in reader.compact_array(topic) for each in one if each[0]]
+    return (code, message) if code or not found else found[0]
+
+
+def _elected(reader: Reader) -> tuple[int, str]:
+    reader.int32()
+    code = reader.int16()
+
+    def partition() -> tuple[int, str]:
+        reader.int32()
+        return reader.int16(), reader.string() or ""
+
+    def topic() -> list[tuple[int, str]]:
+        reader.string()
+        return reader.array(partition)
+
+    found = [each for one in reader.array(topic) for each in one if each[0]]
+    return (code, "") if code or not found else found[0]
+
+
+# Records: one batch of format 2.
+
+
+def _crc32c_table() -> tuple[int, ...]:
+    table = []
+    for number in range(256):
+        for _ in range(8):
+            number = number >> 1 ^ (0x82F63B78 if number & 1 else 0)
+        table.append(number)
+    return tuple(table)
+
+
+_CRC32C = _crc32c_table()
+
+
+def crc32c(content: bytes) -> int:
+    """Return the CRC-32C (Castagnoli) of some bytes."""
+    crc = 0xFFFFFFFF
+    for byte in content:
+        crc = crc >> 8 ^ _CRC32C[(crc ^ byte) & 0xFF]
+    return crc ^ 0xFFFFFFFF
+
+
+def record_batch(value: bytes, milliseconds: int) -> bytes:
+    """Return a batch with one record, without key and headers (org.apache.kafka.common.record.DefaultRecordBatch)."""
+    fields = int8(0) + signed_varint(0) + signed_varint(0) + signed_varint(-1)
+    fields += signed_varint(len(value)) + value + signed_varint(0)
+    record = signed_varint(len(fields)) + fields
+    checked = int16(0) + int32(0) + int64(milliseconds) + int64(milliseconds)
+    checked += int64(-1) + int16(-1) + int32(-1) + int32(1) + record
+    rest = int32(-1) + int8(2) + struct.pack(">I", crc32c(checked)) + checked
+    return int64(0) + int32(len(rest)) + rest
+
+
+def record_values(content: bytes) -> Iterable[bytes]:
+    """Yield the values of the records in uncompressed batches; an incomplete batch at the end is skipped."""
+    reader = Reader(content)
+    while len(content) - reader.at >= 61:
+        reader.int64()
+        size = reader.int32()
+        if size > len(content) - reader.at:
+            return
+        batch = Reader(reader.take(size))
+        batch.take(4 + 1 + 4 + 2 + 4 + 8 + 8 + 8 + 2 + 4)
+        for _ in range(batch.int32()):
+            record = Reader(batch.take(_signed(batch)))
+            record.take(1)
+            _signed(record), _signed(record)
+            key = _signed(record)
+            record.take(max(key, 0))
+            yield record.take(max(_signed(record), 0))
+
+
+def _signed(reader: Reader) -> int:
+    number = reader.varint()
+    return number >> 1 ^ -(number & 1)
+
+
+def produce(port: int, topic: str, partition: int, value: str, *, acks: int = -1, seconds: float = 6.0) -> Probe:
+    """Produce one record to the broker that should lead the partition.
+
+    Args:
+        port: The broker's port.
+        topic: The topic.
+        partition: The partition.
+        value: The record's value.
+        acks: -1 for all in-sync replicas, 1 for the leader.
+        seconds: How long the broker may wait for them.
+
+    Returns:
+        The probe: "ok", "error", "offset" and "ms".
+    """
+    records = buffer(record_batch(value.encode(), int(time.time() * 1000)))
+    body = string(None) + int16(acks) + int32(int(seconds * 1000))
+    body += array([string(topic) + array([int32(partition) + records])])
+    return _probe(lambda: _produce(port, body, seconds))
+
+
+def _produce(port: int, body: bytes, seconds: float) -> Probe:
+    with BrokerConnection(port, seconds=seconds + 5) as connection:
+        reader = connection.ask(Api.PRODUCE, 7, body)
+    reader.int32(), reader.string(), reader.int32(), reader.int32()
+    code, offset = reader.int16(), reader.int64()
+    return {"error": error_name(code), "offset": offset} if code == 0 else {"error": error_name(code)}
+
+
+def consume(
+    port: int, topic: str, partition: int, *, leader_epoch: int = -1, topic_id: bytes | None = None, seconds: float = 3
+) -> Probe:
+    """Fetch from the beginning of a partition, as a consumer does that has this leader epoch from its metadata.
+
+    Args:
+        port: The port of the broker that should lead the partition.
+        topic: The topic.
+        partition: The partition.
+        leader_epoch: The leader epoch in the consumer's metadata; -1 for none.
+        topic_id: The 16 bytes of the topic id in its metadata: a consumer of 3.1 or later fetches by it.
+        seconds: How long the broker may wait for records.
+
+    Returns:
+        The probe: "ok", "error", "n" (records), "last" (the last value), "high_watermark" and "ms".
+    """
+    return _probe(lambda: _consume(port, (topic, partition, leader_epoch), topic_id, seconds))
+
+
+def _consume(port: int, what: tuple[str, int, int], topic_id: bytes | None, seconds: float) -> Probe:
+    topic, partition, epoch = what
+    start = int32(-1) + int32(int(seconds * 1000)) + int32(1) + int32(1 << 20) + int8(0) + int32(0) + int32(-1)
+    with BrokerConnection(port, seconds=seconds + 5) as connection:
+        if topic_id is None:
+            one = int32(partition) + int32(epoch) + int64(0) + int64(-1) + int32(1 << 20)
+            body = start + array([string(topic) + array([one])]) + array([]) + string("")
+            reader = connection.ask(Api.FETCH, 11, body)
+        else:
+            one = int32(partition) + int32(epoch) + int64(0) + int32(-1) + int64(-1) + int32(1 << 20) + NO_TAGS
+            named = topic_id + compact_array([one]) + NO_TAGS
+            body = start + compact_array([named]) + compact_array([]) + compact_string("") + NO_TAGS
+            reader = connection.ask(Api.FETCH, 13, body, flexible=True)
+    return _read_fetch(reader, flexible=topic_id is not None)
+
+
+def _read_fetch(reader: Reader, *, flexible: bool) -> Probe:
+    reader.int32()
+    code = reader.int16()
+    reader.int32()
+    if code or not (reader.varint() - 1 if flexible else reader.int32()):
+        return {"error": error_name(code)} if code else {"error": OK, "n": 0}
+    if flexible:
+        reader.take(16), reader.varint()
+    else:
+        reader.string(), reader.int32()
+    reader.int32()
+    code, high_watermark = reader.int16(), reader.int64()
+    reader.int64(), reader.int64()
+    aborted = reader.varint() - 1 if flexible else reader.int32()
+    reader.take(max(aborted, 0) * (17 if flexible else 16))
+    reader.int32()
+    content = (reader.compact_bytes() if flexible else reader.buffer()) or b""
+    values = [value.decode(errors="replace") for value in record_values(content)]
+    if code:
+        return {"error": error_name(code)}
+    return {"error": OK, "n": len(values), "last": values[-1] if values else None, "high_watermark": high_watermark}
+
+
+def _probe(ask: Callable[[], Probe]) -> Probe:
+    start = time.monotonic()
+    try:
+        found = ask()
+    except (OSError, Malformed) as error:
+        found = {"error": NO_ANSWER, "message": str(error)}
+    return {"ok": found["error"] == OK, **found, "ms": round((time.monotonic() - start) * 1000)}
+
+

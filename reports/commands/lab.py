@@ -1,0 +1,90 @@
+"""The command of the laboratory, which runs real clusters on this machine: `kwalk lab`."""
+from __future__ import annotations
+
+import json
+import time
+from argparse import Namespace
+from contextlib import suppress
+from pathlib import Path
+
+from kwalk.clusters.lab.cluster import Lab, LabOptions, capture_running
+from kwalk.clusters.lab.jars import jar_store
+from kwalk.model.language import UsageError
+from kwalk.reports.progress import shown_on_stderr
+
+FOLDER = "lab"
+"""The folder of a cluster, in the folder of the results."""
+
+
+def run_lab(options: Namespace) -> int:
+    """Do what the first word says; return its exit code."""
+    return ACTIONS[options.action](options)
+
+
+def _fetch(options: Namespace) -> int:
+    """Download what releases need, without starting anything."""
+    chosen = lab_options(options)
+    releases = [*options.names, *({chosen.release, *chosen.releases.values()} if not options.names else ())]
+    store = jar_store()
+    with shown_on_stderr() as report:
+        paths = store.class_path(releases, report)
+    for release in paths:
+        print(f"{release}: complete in {store.folder}")
+    return 0
+
+
+def _start(options: Namespace) -> int:
+    """Start a cluster, print where it is, and keep it until Ctrl-C or for a time."""
+    _require_names(options, most=0)
+    folder = Path(options.out) / FOLDER
+    with shown_on_stderr() as report, Lab(folder, lab_options(options), report=report) as lab:
+        print(_places(lab), flush=True)
+        with suppress(KeyboardInterrupt):
+            _wait(lab, options.seconds)
+    return 0
+
+
+def _places(lab: Lab) -> str:
+    """Return where a lab's folder is, and where its servers listen."""
+    lines = [f"Folder: {lab.folder}", f"ZooKeeper: 127.0.0.1:{lab.zookeeper_port}"]
+    for broker in lab.brokers.values():
+        process = broker.process
+        assert process is not None
+        lines.append(f"Broker {broker.id}: 127.0.0.1:{broker.port}, version {broker.release}, process {process.pid}")
+    return "\n".join([*lines, "Everything ends with this command (Ctrl-C)."])
+
+
+def _wait(lab: Lab, seconds: float | None) -> None:
+    end = None if seconds is None else time.monotonic() + seconds
+    while end is None or time.monotonic() < end:
+        time.sleep(0.2 if end is None else max(0.0, min(0.2, end - time.monotonic())))
+
+
+def _capture(options: Namespace) -> int:
+    """Print a snapshot of the cluster in a folder."""
+    _require_names(options, most=1)
+    folder = Path(options.names[0]) if options.names else Path(options.out) / FOLDER
+    print(json.dumps(capture_running(folder), indent=1))
+    return 0
+
+
+def _require_names(options: Namespace, *, most: int) -> None:
+    if len(options.names) > most:
+        raise UsageError(f"`kwalk lab {options.action}` does not take {options.names[most]!r}. See `kwalk lab --help`.")
+
+
+def lab_options(options: Namespace) -> LabOptions:
+    """Return what the options of the command say about the cluster."""
+    general = [release for broker, release in options.release if broker is None]
+    single = {broker: release for broker, release in options.release if broker is not None}
+    if len(general) > 1:
+        raise UsageError(f"--release is given twice for all brokers: {general[0]} and {general[1]}. Give it once.")
+    defaults = LabOptions()
+    return LabOptions(
+        release=general[0] if general else defaults.release, brokers=options.brokers or defaults.brokers,
+        releases=single, proxied=options.proxied,
+    )  # fmt: skip
+
+
+ACTIONS = {"fetch": _fetch, "start": _start, "capture": _capture}
+

@@ -1,0 +1,142 @@
+"""A real cluster, if its jars are in the cache or KWALK_LAB is set: what the lab's hands do, and what its eyes see."""
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+
+from kwalk.clusters.lab.brokers import Api
+from kwalk.clusters.lab.cluster import Lab, LabOptions, find_java
+from kwalk.clusters.lab.jars import jar_store
+from kwalk.clusters.lab.processes import wait_until
+from kwalk.clusters.lab.proxy import matching
+from kwalk.clusters.lab.zookeeper import Op, ZooKeeperError, create, delete
+from kwalk.model.kafka.snapshots.capture import read_capture
+from kwalk.model.language import UsageError
+
+RELEASES = ("3.9.0", "1.0.0")
+
+
+def reason_to_skip():
+    """Why no cluster can be started here; None if one can."""
+    try:
+        find_java()
+        store = jar_store()
+    except UsageError as error:
+        return str(error)
+    if os.environ.get("KWALK_LAB") or all(map(store.has, RELEASES)):
+        return None
+    return "the jars are not in the cache; `kwalk lab fetch 3.9.0 1.0.0` or KWALK_LAB=1 downloads them"
+
+
+pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.skipif(reason_to_skip() is not None, reason=str(reason_to_skip()))]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    with Lab(tmp_path_factory.mktemp("lab") / "cluster", LabOptions(brokers=2, proxied=True)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def topic(lab):
+    """A topic of the new client, with two partitions."""
+    assert lab.admin().create_topic("t", {0: [1, 2], 1: [2, 1]}).ok
+    assert lab.wait_for_leaders("t", 2)
+    return "t"
+
+
+def test_what_is_produced_is_consumed(lab, topic):
+    for probe in lab.probe(topic).values():
+        assert (probe["produce"]["error"], probe["consume"]["error"]) == ("NONE", "NONE")
+        assert probe["consume"]["n"] >= 1
+
+
+def test_a_capture_is_read_as_those_of_the_project_are(lab, topic, tmp_path):
+    import json
+
+    file = tmp_path / "capture.json"
+    file.write_text(json.dumps(lab.capture("now")))
+    capture = read_capture(file)
+    assert (capture.version, capture.live) == ("3.9.0", (1, 2))
+    assert capture.controller == lab.controller()
+    ids = {capture.topics[topic].topic_id}
+    ids |= {capture.brokers[b].cache.topic_ids[topic] for b in (1, 2)}
+    assert wait_until(lambda: len({read_capture(_written(lab, file)).directory(b, topic, p)
+                                   for b in (1, 2) for p in (0, 1)}) == 1, 10)  # fmt: skip
+    assert len(ids) == 1 and None not in ids
+
+
+def _written(lab, file):
+    import json
+
+    file.write_text(json.dumps(lab.capture()))
+    return file
+
+
+def test_an_old_client_erases_the_topic_id(lab):
+    lab.tool("1.0.0", "--create", "--topic", "old", "--partitions", "1", "--replication-factor", "2")
+    assert wait_until(lambda: "topic_id" in (lab.topic("old") or {}), 10)
+    lab.tool("1.0.0", "--alter", "--topic", "old", "--partitions", "2")
+    assert "topic_id" not in lab.topic("old")
+    assert lab.wait_for_leaders("old", 2)
+
+
+def test_a_session_that_expires_moves_the_controller(lab):
+    before, epoch = lab.controller(), lab.controller_epoch()
+    lab.expire_session(before)
+    assert wait_until(lambda: lab.controller() is not None and lab.controller_epoch() > epoch, 20)
+    assert wait_until(lambda: lab.zk.children("/brokers/ids") == ["1", "2"], 20)
+
+
+def test_an_order_of_the_proxies_decides_who_becomes_controller(lab):
+    for wanted in (1, 2, 1):
+        rules = [lab.rules.hold(matching(Op.MULTI, broker=3 - wanted, path="/controller")),
+                 lab.rules.hold(matching(Op.CREATE, broker=3 - wanted, path="/controller"))]  # fmt: skip
+        lab.zk.do(delete("/controller"))
+        assert wait_until(lambda: lab.controller() is not None, 20)
+        assert lab.controller() == wanted
+        for rule in rules:
+            lab.rules.drop(rule)
+        time.sleep(0.5)
+
+
+def test_control_requests_can_be_held_before_a_broker(lab):
+    controller = lab.controller()
+    other = 3 - controller
+    hold = lab.rules.hold(matching(Api.LEADER_AND_ISR, broker=other, client=str(controller)))
+    assert lab.admin().create_topic("held", {0: [controller, other]}).ok
+    assert lab.rules.wait_for(hold)
+    assert lab.directories("held")[other] == []
+    lab.rules.release(hold)
+    assert wait_until(lambda: lab.directories("held")[other] == ["held-0"], 20)
+    lab.rules.drop(hold)
+    assert lab.admin().delete_topic("held").ok
+
+
+def test_zookeepers_errors_have_their_names(lab):
+    with pytest.raises(ZooKeeperError, match="NODEEXISTS"):
+        lab.zk.do(create("/controller_epoch"))
+    with pytest.raises(ZooKeeperError, match="NONODE"):
+        lab.zk.do(create("/lab"), delete("/nowhere"))
+    assert not lab.zk.exists("/lab")
+
+
+def test_signals_reach_a_broker_and_the_log_shows_when(lab, topic):
+    controller, marks = lab.controller(), lab.marks()
+    lab.restart(3 - controller)
+    assert wait_until(lambda: lab.lines("controller", "Newly added brokers", broker=controller, since=marks), 10)
+    lab.pause(3 - controller)
+    assert lab.capture()["brokers"][str(3 - controller)]["metadata_cache"] is None
+    lab.resume(3 - controller)
+    assert wait_until(lambda: all(len(s["isr"]) == 2 for s in lab.states(topic).values()), 30)
+
+
+def test_a_running_lab_is_seen_by_another_process(lab):
+    command = [sys.executable, "-m", "kwalk.reports.command_line", "lab", "capture", str(lab.folder)]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert re.search(r'"controller": [12],', output)
