@@ -198,6 +198,10 @@ class Rules:
         """Keep a record of the frames that match, with the time at which each passes."""
         self.recorded = match
 
+    def watch(self, match: Match) -> Rule:
+        """Count frames from now on; all pass."""
+        return self._add(Rule(match))
+
     def delay(self, match: Match, seconds: float) -> Delay:
         """Delay frames from now on."""
         return self._add(Delay(match, seconds))

@@ -8,9 +8,22 @@ from contextlib import suppress
 from pathlib import Path
 
 from kwalk.clusters.lab.cluster import Lab, LabOptions, capture_running
+from kwalk.clusters.lab.experiments import EXPERIMENTS
+from kwalk.clusters.lab.experiments.experiment import (
+    Experiment,
+    ExperimentResult,
+    result_object,
+    run_experiment,
+    wilson,
+)
 from kwalk.clusters.lab.jars import jar_store
 from kwalk.model.language import UsageError
+from kwalk.model.language.errors import one_of, unknown
+from kwalk.reports.commands.output import print_json
+from kwalk.reports.escaping import visible
+from kwalk.reports.json_output import FORMAT
 from kwalk.reports.progress import shown_on_stderr
+from kwalk.search.results.verdict import Answer
 
 FOLDER = "lab"
 """The folder of a cluster, in the folder of the results."""
@@ -18,6 +31,8 @@ FOLDER = "lab"
 
 def run_lab(options: Namespace) -> int:
     """Do what the first word says; return its exit code."""
+    options.general_releases = [release for broker, release in options.release if broker is None]
+    options.releases_of_brokers = {broker: release for broker, release in options.release if broker is not None}
     return ACTIONS[options.action](options)
 
 
@@ -75,8 +90,7 @@ def _require_names(options: Namespace, *, most: int) -> None:
 
 def lab_options(options: Namespace) -> LabOptions:
     """Return what the options of the command say about the cluster."""
-    general = [release for broker, release in options.release if broker is None]
-    single = {broker: release for broker, release in options.release if broker is not None}
+    general, single = options.general_releases, options.releases_of_brokers
     if len(general) > 1:
         raise UsageError(f"--release is given twice for all brokers: {general[0]} and {general[1]}. Give it once.")
     defaults = LabOptions()
@@ -86,5 +100,60 @@ def lab_options(options: Namespace) -> LabOptions:
     )  # fmt: skip
 
 
-ACTIONS = {"fetch": _fetch, "start": _start, "capture": _capture}
+def _list(options: Namespace) -> int:
+    """List the experiments."""
+    _require_names(options, most=0)
+    for experiment in EXPERIMENTS.values():
+        how = "one round" if experiment.rounds == 1 else f"{experiment.rounds} rounds"
+        forced = ", in a forced order" if experiment.is_ordered else ""
+        for line in (experiment.name, f"  done      {experiment.about}", f"  expected  {experiment.expected}",
+                     f"  in        {how}{forced}; docs/stories/{experiment.story}"):  # fmt: skip
+            print(line)
+    return 0
+
+
+def _reproduce(options: Namespace) -> int:
+    """Run experiments, each with every release; 0 if all saw what is predicted, else 3."""
+    if options.releases_of_brokers:
+        raise UsageError("An experiment has brokers of one version: give --release VERSION without ID=.")
+    chosen = [_experiment(name) for name in options.names]
+    if not chosen:
+        raise UsageError(f"`kwalk lab reproduce` needs the name of an experiment. {one_of(EXPERIMENTS)}")
+    results = []
+    for experiment in chosen:
+        for release in options.general_releases or experiment.releases:
+            folder = Path(options.out) / experiment.name / release
+            with shown_on_stderr() as report:
+                results.append(run_experiment(experiment, release, folder, rounds=options.rounds, report=report))
+            if not options.json:
+                print(_text(results[-1]), flush=True)
+    code = 0 if all(result.as_predicted for result in results) else Answer.UNDECIDED.exit_code
+    if options.json:
+        print_json({"format": FORMAT, "results": [result_object(result) for result in results], "exit_code": code})
+    return code
+
+
+def _experiment(name: str) -> Experiment:
+    if name not in EXPERIMENTS:
+        raise unknown("experiment", name, EXPERIMENTS)
+    return EXPERIMENTS[name]
+
+
+def _text(result: ExperimentResult) -> str:
+    """Return what an experiment saw, as text."""
+    experiment, rounds = result.experiment, len(result.observations)
+    low, high = wilson(result.seen, rounds)
+    rate = "" if experiment.is_ordered or rounds < 2 else f" (95 % interval: {low:.0%} to {high:.0%})"
+    predicted = "" if experiment.predicted(result.release) else "; it is not expected with this version"
+    lines = [
+        f"{experiment.name}, version {result.release}: seen in {result.seen} of {rounds} rounds{rate}{predicted}",
+        f"  done      {experiment.about}",
+        f"  expected  {experiment.expected}",
+        *(f"  seen      {count} times: {visible(outcome)}" for outcome, count in result.outcomes.items()),
+        f"  evidence  {result.folder}",
+    ]
+    return "\n".join(lines)
+
+
+ACTIONS = {"fetch": _fetch, "start": _start, "capture": _capture, "list": _list, "reproduce": _reproduce}
 

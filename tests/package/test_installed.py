@@ -47,6 +47,7 @@ def commands(reference):
         "selftest": (("--models", "2", "--snippets", "25"), HOLDS, "0 differences"),
         "explain": ((*snapshots, "--scenario", reference), HOLDS, ""),
         "graph": ((reference,), HOLDS, "GRAPH"),
+        "lab": (("list",), HOLDS, "topic-id"),
         "replay": (("TRACE",), VIOLATED, "not_too_many()"),
         "shrink": (("TRACE", "--seconds", "5"), VIOLATED, "not_too_many()"),
         "show": (("TRACE",), HOLDS, "not_too_many()"),

@@ -1,0 +1,238 @@
+"""Deletions that are lost, that hang, that end too early, or that an operator completes by hand."""
+from __future__ import annotations
+
+import json
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+from kwalk.clusters.lab.brokers import AdminAnswer, Api
+from kwalk.clusters.lab.cluster import Lab, LabOptions
+from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, Observation
+from kwalk.clusters.lab.processes import wait_until
+from kwalk.clusters.lab.proxy import matching
+from kwalk.clusters.lab.wire import new_topic_id
+from kwalk.clusters.lab.zookeeper import Op, ZooKeeperError, create, delete
+
+NO_CONFIGURATION = b'{"version":1,"config":{}}'
+OF_ZOOKEEPER = (*Op, "CONNECT", "NOTIFICATION")
+
+
+def _writes_of_creation(topic: str, replicas: list[int]) -> list[Any]:
+    """Return the writes of a client that creates a topic with one partition in ZooKeeper."""
+    znode = {
+        "version": 3, "partitions": {"0": replicas}, "topic_id": new_topic_id(), "adding_replicas": {},
+        "removing_replicas": {},
+    }  # fmt: skip
+    return [
+        create(f"/config/topics/{topic}", NO_CONFIGURATION),
+        create(f"/brokers/topics/{topic}", json.dumps(znode).encode()),
+    ]
+
+
+def _is_gone(lab: Lab, topic: str) -> bool:
+    return not lab.zk.exists(f"/brokers/topics/{topic}") and not lab.zk.exists(f"/admin/delete_topics/{topic}")
+
+
+def _fate(lab: Lab, topic: str, seconds: float = 3.0) -> str:
+    """Return what becomes of a deletion."""
+    if wait_until(lambda: _is_gone(lab, topic), seconds, every=0.01):
+        return "deleted"
+    has_marker = lab.zk.exists(f"/admin/delete_topics/{topic}")
+    return "the deletion is pending" if has_marker else "the deletion is lost: the topic stays"
+
+
+def _delete_twice(lab: Lab, this: ExperimentRound) -> Observation:
+    """Delete, and when topic and marker are gone, write topic and marker again without waiting for answers."""
+    topic, zk = this.topic, lab.zk
+    for write in _writes_of_creation(topic, [1, 2]):
+        zk.do(write)
+    lab.wait_for_leaders(topic)
+    time.sleep(0.05)
+    zk.do(create(f"/admin/delete_topics/{topic}"))
+    end = time.monotonic() + 10
+    while not _is_gone(lab, topic) and time.monotonic() < end:
+        pass
+    writes = [*_writes_of_creation(topic, [1, 2]), create(f"/admin/delete_topics/{topic}")]
+    for answer in [zk.send(write) for write in writes]:
+        with suppress(ZooKeeperError):  # the configuration may still be there
+            answer.result(10)
+    fate = _fate(lab, topic)
+    details: dict[str, Any] = {}
+    if fate.startswith("the deletion is lost"):
+        this.keep_lines(rf"\b{topic}\b", ["controller"])
+        details["warnings"] = [str(line) for line in this.lines("controller", "Ignoring request to delete")][:2]
+        zk.do(create(f"/admin/delete_topics/{topic}"))
+        details["deleting again helps"] = _fate(lab, topic, 5) == "deleted"
+    return Observation(fate, fate.startswith("the deletion is lost"), details)
+
+
+def _delete_twice_by_brokers(lab: Lab, this: ExperimentRound) -> Observation:
+    """Delete; then one thread creates until it works, another deletes until it works."""
+    topic, admin = this.topic, lab.admin()
+    admin.create_topic(topic, {0: [1, 2]})
+    lab.wait_for_leaders(topic)
+    wait_until(lambda: admin.delete_topic(topic).ok, 10)
+    answers: dict[str, list[AdminAnswer]] = {"create": [], "delete": []}
+
+    def repeat(name: str, ask: Any) -> None:
+        end = time.monotonic() + 5
+        while time.monotonic() < end and not (answers[name] and answers[name][-1].ok):
+            answers[name].append(ask())
+
+    threads = [
+        threading.Thread(target=repeat, args=("create", lambda: admin.create_topic(topic, {0: [1, 2]}))),
+        threading.Thread(target=repeat, args=("delete", lambda: admin.delete_topic(topic))),
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    both = all(each and each[-1].ok for each in answers.values())
+    fate = _fate(lab, topic) if both else "not both were accepted"
+    details = {name: sorted({str(answer) for answer in found}) for name, found in answers.items()}
+    return Observation(fate, fate.startswith("the deletion is lost"), details)
+
+
+def _hanging_deletion(lab: Lab, this: ExperimentRound) -> Observation:
+    """Pause a replica while its topic is deleted, restart the other replica meanwhile; then delete the name again."""
+    topic, admin = this.topic, lab.admin(milliseconds=8000)
+    lab.move_controller(1)
+    admin.create_topic(topic, {0: [2, 3]})
+    lab.wait_for_leaders(topic)
+    time.sleep(1)
+    lab.pause(2)
+    time.sleep(0.3)
+    deleting = threading.Thread(target=lambda: admin.delete_topic(topic))
+    deleting.start()
+    answered = wait_until(lambda: this.lines(
+        "controller", rf"StopReplica response received from broker 3.*{topic}-0 -> NONE", broker=1), 12)  # fmt: skip
+    lab.stop(3)
+    wait_until(lambda: "3" not in lab.zk.children("/brokers/ids"), 20)
+    time.sleep(0.7)
+    lab.resume(2)
+    first = wait_until(lambda: _is_gone(lab, topic), 15)
+    deleting.join()
+    lab.start(3)
+    time.sleep(3)
+    created = admin.create_topic(topic, {0: [2, 3]})
+    lab.wait_for_leaders(topic)
+    time.sleep(1)
+    again = admin.delete_topic(topic)
+    hangs = not wait_until(lambda: _is_gone(lab, topic), 15)
+    this.capture("deleted again")
+    this.keep_lines(rf"\b{topic}\b|{topic}-0")
+    invalid = this.lines("state-change", "ReplicaDeletionSuccessful to ReplicaDeletionIneligible failed")
+    details: dict[str, Any] = {
+        "broker 3 answered": answered, "first deletion complete": first, "creation": str(created),
+        "second deletion": str(again), "brokers": lab.zk.children("/brokers/ids"), "lines": [str(x) for x in invalid],
+    }  # fmt: skip
+    if hangs:
+        lab.restart(2)
+        details["complete after a restart of broker 2"] = wait_until(lambda: _is_gone(lab, topic), 15)
+    return Observation("hangs with all brokers up" if hangs else "deleted", hangs and first, details)
+
+
+def _answer_of_an_earlier_term(lab: Lab, this: ExperimentRound) -> Observation:
+    """Let a controller be elected twice while a deletion runs, with slow ways to ZooKeeper; then stop it."""
+    controller, other, topic, admin = 1, 2, this.topic, lab.admin()
+    lab.move_controller(controller)
+    admin.create_topic(topic, {0: [1, 2]})
+    lab.wait_for_leaders(topic)
+    time.sleep(2)
+    slow = [
+        lab.rules.delay(matching(*OF_ZOOKEEPER, broker=broker, direction=None), seconds)
+        for broker, seconds in ((controller, 0.15), (other, 1.5))
+    ]
+    responses = lab.rules.watch(matching(Api.STOP_REPLICA, broker=other, direction=None, client=str(controller)))
+    lab.zk.do(create(f"/admin/delete_topics/{topic}"), delete("/controller"))
+    both = lab.rules.wait_for(responses, 4, 15, passed=True)  # two requests, and their answers
+    held = lab.rules.hold(matching(Api.LEADER_AND_ISR, Api.STOP_REPLICA, broker=other))
+    complete = wait_until(lambda: not lab.zk.exists(f"/admin/delete_topics/{topic}"), 30, every=0.01)
+    this.capture("deletion complete")
+    lab.stop(controller, seconds=25)
+    lab.rules.drop(held)
+    for rule in slow:
+        lab.rules.drop(rule)
+    time.sleep(3)
+    lab.start(controller)
+    time.sleep(5)
+    this.capture("all brokers back")
+    stray = bool(lab.directories(topic)[other]) and not lab.zk.exists(f"/brokers/topics/{topic}")
+    details = {"both StopReplica answered": both, "deletion complete": complete, "logs": lab.directories(topic),
+               "frames held": held.seen}  # fmt: skip
+    this.keep_lines(rf"\b{topic}\b|{topic}-0|elected|epoch")
+    return Observation("stray log" if stray else "no stray log", stray, details)
+
+
+def _delete_by_hand(lab: Lab, this: ExperimentRound) -> Observation:
+    """Delete the topic's znodes, as runbooks say; create the topic again; then let the controller move."""
+    topic, admin = this.topic, lab.admin()
+    admin.create_topic(topic, {0: [1, 2]})
+    lab.wait_for_leaders(topic)
+    time.sleep(0.5)
+    lab.zk.delete_tree(f"/brokers/topics/{topic}")
+    lab.note(f"deleteall /brokers/topics/{topic}")
+    time.sleep(2)
+    still = lab.probe(topic)
+    this.capture("znodes deleted by hand", {"rw": still})
+    by_broker = admin.create_topic(topic, {0: [1, 2]})
+    if not by_broker.ok:
+        for write in _writes_of_creation(topic, [1, 2]):
+            with suppress(ZooKeeperError):  # the configuration has stayed
+                lab.zk.do(write)
+    has_leader = lab.wait_for_leaders(topic, seconds=10)
+    this.capture("created again")
+    lab.delete_controller()
+    later = lab.wait_for_leaders(topic, seconds=10)
+    time.sleep(2)
+    probe = lab.probe(topic)
+    this.capture("controller deleted", {"rw": probe})
+    this.keep_lines(rf"\b{topic}\b|{topic}-0")
+    details = {
+        "acks=all to the topic that is gone": still.get("0", {}).get("produce", {}).get("error"),
+        "creation through a broker": str(by_broker), "leader after the creation": has_leader,
+        "leader after a failover": later, "acks=all after it": probe.get("0", {}).get("produce", {}).get("error"),
+    }  # fmt: skip
+    return Observation("no leader" if not has_leader else "has a leader", not has_leader, details)
+
+
+TWO = LabOptions(brokers=2)
+EXPERIMENTS = (
+    Experiment(
+        name="lost-deletion",
+        about="A topic is deleted; when its znodes are gone, a writer of ZooKeeper creates and deletes it at once.",
+        expected="In many rounds the second deletion is lost: its marker is removed, and the topic stays.",
+        story="delete-and-recreate.md",
+        run=_delete_twice, options=TWO, fresh=False, rounds=60,
+    ),
+    Experiment(
+        name="lost-deletion-by-brokers",
+        about="The same with CreateTopics and DeleteTopics.",
+        expected="Never: brokers refuse to delete a topic that they do not know yet.",
+        story="delete-and-recreate.md",
+        run=_delete_twice_by_brokers, predicted=lambda release: False, options=TWO, fresh=False, rounds=40,
+    ),
+    Experiment(
+        name="hanging-deletion",
+        about="A replica is paused while its topic is deleted, another restarted; the name is used and deleted again.",
+        expected="The second deletion hangs with all brokers up, until the broker that was paused restarts.",
+        story="delete-and-recreate.md",
+        run=_hanging_deletion, is_ordered=True,
+    ),
+    Experiment(
+        name="deletion-answered-to-an-earlier-term",
+        about="A controller is elected twice during a deletion (the ways to ZooKeeper are slow), and then stopped.",
+        expected="An answer to its first term completes the deletion; a request of the second one leaves a stray log.",
+        story="stray-logs.md",
+        run=_answer_of_an_earlier_term, options=LabOptions(brokers=2, proxied=True), is_ordered=True,
+    ),
+    Experiment(
+        name="delete-by-hand",
+        about="The znodes of a topic are deleted by hand, and the topic is created again.",
+        expected="The topic has no leader until the next failover of the controller.",
+        story="delete-by-hand.md",
+        run=_delete_by_hand, options=TWO,
+    ),
+)  # fmt: skip

@@ -1,0 +1,136 @@
+"""Partitions are added: by a client that knows no topic ids, and at the same time as a reassignment."""
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import Any
+
+from kwalk.clusters.lab.brokers import AdminAnswer
+from kwalk.clusters.lab.cluster import Lab
+from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, Observation
+from kwalk.clusters.lab.processes import wait_until
+from kwalk.clusters.lab.zookeeper import set_data
+
+OLD_CLIENT = "1.0.0"
+
+
+def _old_client_expands(lab: Lab, this: ExperimentRound, *, aged: bool) -> Observation:
+    """Follow the operators' eight steps; `aged` adds a failover after the first."""
+    topic = this.topic
+    words = ("--create", "--topic", topic, "--partitions", "2", "--replication-factor", "3")
+    lab.tool(OLD_CLIENT, *words)
+    lab.wait_for_leaders(topic, 2)
+    this.capture("old client has created")
+    if aged:
+        lab.delete_controller()
+        time.sleep(4)
+        this.capture("aged by a failover")
+    this.capture("produced and consumed", {"rw": lab.probe(topic)})
+    lab.tool(OLD_CLIENT, "--alter", "--topic", topic, "--partitions", "4")
+    lab.wait_for_leaders(topic, 4)
+    erased = "topic_id" not in (lab.topic(topic) or {})
+    this.capture("old client has added partitions", {"rw": lab.probe(topic)})
+    lab.delete_controller()
+    time.sleep(4)
+    after = lab.probe(topic)
+    this.capture("controller deleted", {"rw": after})
+    stopped = next(number for number in lab.brokers if number != lab.controller())
+    lab.restart(stopped)
+    wait_until(lambda: _in_every_isr(lab, topic, stopped), 20, every=0.5)
+    last = lab.probe(topic)
+    this.capture(f"broker {stopped} restarted", {"rw": last})
+    this.keep_lines("does not match the topic I[Dd]|New topics|New partitions to be added")
+    outside = [number for number, state in lab.states(topic).items() if stopped not in state["isr"]]
+    failed = sorted(int(number) for number, probe in last.items() if not probe["produce"]["ok"])
+    details = {
+        "topic id erased by the expansion": erased, "restarted": stopped, "partitions whose ISR lacks it": outside,
+        "acks=all fails for": failed, "works before the restart": all(p["produce"]["ok"] for p in after.values()),
+        "lines": [str(line) for line in this.lines("state-change", "does not match the topic I[Dd]")][:4],
+    }  # fmt: skip
+    seen = bool(outside and failed)
+    return Observation(f"outage of {len(failed)} of 4 partitions" if seen else "no outage", seen, details)
+
+
+def _in_every_isr(lab: Lab, topic: str, broker: int) -> bool:
+    return all(broker in state["isr"] for state in lab.states(topic).values())
+
+
+def _expansion_and_reassignment(lab: Lab, this: ExperimentRound, *, through_zookeeper: bool) -> Observation:
+    """Add a partition and reassign another one at the same moment; which is first alternates."""
+    topic, admin = this.topic, lab.admin(milliseconds=8000)
+    admin.create_topic(topic, {0: [1, 2]})
+    lab.wait_for_leaders(topic)
+    time.sleep(0.1)
+    answers: dict[str, AdminAnswer | str] = {}
+
+    def reassign() -> None:
+        answers["reassignment"] = admin.reassign(topic, {0: [1, 3]})
+
+    def expand() -> None:
+        if not through_zookeeper:
+            answers["expansion"] = admin.add_partitions(topic, 2, [[1, 2]])
+            return
+        znode = lab.topic(topic) or {}
+        znode["partitions"]["1"] = [1, 2]
+        lab.zk.do(set_data(f"/brokers/topics/{topic}", json.dumps(znode).encode()))
+        answers["expansion"] = "written"
+
+    _at_once(expand, reassign) if this.number % 2 else _at_once(reassign, expand)
+    wait_until(lambda: not _is_moving(lab.topic(topic)), 6)
+    time.sleep(0.3)
+    znode = lab.topic(topic) or {}
+    told = {name: str(answer) for name, answer in answers.items()}
+    this.keep_lines(rf"\b{topic}\b", ["controller"])
+    lost = len(znode["partitions"]) == 1
+    details = {"answers": told, "partitions": znode["partitions"]}
+    outcome = f"{'expansion lost' if lost else 'both done'}; expansion {told['expansion'].split(' ')[0]}"
+    return Observation(outcome, lost, details)
+
+
+def _at_once(first: Any, second: Any) -> None:
+    threads = [threading.Thread(target=each) for each in (first, second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _is_moving(znode: dict[str, Any] | None) -> bool:
+    return bool(znode and (znode.get("adding_replicas") or znode.get("removing_replicas")))
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="topic-id-expansion",
+        about="A client of 1.0.0 creates a topic and adds partitions, /controller is deleted, a broker is restarted.",
+        expected="From 3.0 on the restarted broker leaves the ISR and acks=all fails; on 2.8 a fresh topic survives.",
+        story="old-client-expansion.md",
+        run=lambda lab, this: _old_client_expands(lab, this, aged=False),
+        predicted=lambda release: not release.startswith("2."),
+    ),
+    Experiment(
+        name="topic-id-expansion-aged",
+        about="The same, with one failover of the controller before the partitions are added.",
+        expected="The restarted broker leaves the ISR and acks=all fails: for old partitions on 2.8, for all later.",
+        story="old-client-expansion.md",
+        run=lambda lab, this: _old_client_expands(lab, this, aged=True),
+        predicted=lambda release: not release.startswith("2.5"),
+    ),
+    Experiment(
+        name="lost-expansion",
+        about="A partition is added by a write of the topic's znode, and another one reassigned at the same moment.",
+        expected="In some rounds the reassignment's write removes the added partition.",
+        story="reassignment-with-expansion.md",
+        run=lambda lab, this: _expansion_and_reassignment(lab, this, through_zookeeper=True),
+        fresh=False, rounds=30,
+    ),
+    Experiment(
+        name="lost-expansion-by-brokers",
+        about="The same with CreatePartitions in place of the write.",
+        expected="In few rounds the reassignment's write removes the added partition, and the expansion times out.",
+        story="reassignment-with-expansion.md",
+        run=lambda lab, this: _expansion_and_reassignment(lab, this, through_zookeeper=False),
+        fresh=False, rounds=60,
+    ),
+)  # fmt: skip

@@ -1,0 +1,144 @@
+"""Reassignments that are cancelled, or whose StopReplica is not answered when the controller moves."""
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+from kwalk.clusters.lab.brokers import AdminAnswer
+from kwalk.clusters.lab.cluster import Lab
+from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, Observation
+from kwalk.clusters.lab.processes import wait_until
+from kwalk.clusters.lab.zookeeper import ZooKeeperError, delete
+
+DELAYS = (0.0, 0.003, 0.006, 0.012, 0.025)
+"""Seconds between the cancellation and the deletion of /controller."""
+
+
+def _cancel_and_elect(lab: Lab, this: ExperimentRound) -> dict[str, Any]:
+    """Reassign, cancel, delete /controller soon after; return what is there when all has settled."""
+    topic, admin = this.topic, lab.admin(milliseconds=8000)
+    admin.create_topic(topic, {0: [1, 2]})
+    lab.wait_for_leaders(topic)
+    time.sleep(0.3)
+    admin.reassign(topic, {0: [2, 3]})
+    answers: list[AdminAnswer] = []
+    cancelling = threading.Thread(target=lambda: answers.append(admin.cancel(topic, 0)))
+    cancelling.start()
+    time.sleep(DELAYS[this.number % len(DELAYS)])
+    with suppress(ZooKeeperError):
+        lab.zk.do(delete("/controller"))
+    cancelling.join()
+    wait_until(lambda: lab.controller() is not None, 20, every=0.01)
+    time.sleep(4)
+    replicas = (lab.topic(topic) or {})["partitions"]["0"]
+    isr = lab.states(topic)[0]["isr"]
+    logs = [number for number, names in lab.directories(topic).items() if names]
+    return {
+        "delay_ms": 1000 * DELAYS[this.number % len(DELAYS)], "cancellation": str(answers[0]), "replicas": replicas,
+        "isr": isr, "logs": logs, "in the ISR, not a replica": sorted(set(isr) - set(replicas)),
+        "log, not a replica": sorted(set(logs) - set(replicas)),
+    }  # fmt: skip
+
+
+def _leader_outside(lab: Lab, this: ExperimentRound) -> Observation:
+    details = _cancel_and_elect(lab, this)
+    seen = bool(details["in the ISR, not a replica"])
+    _keep(this, seen=seen)
+    return Observation("ISR with a broker that is no replica" if seen else "ISR among the replicas", seen, details)
+
+
+def _stray_after_cancel(lab: Lab, this: ExperimentRound) -> Observation:
+    details = _cancel_and_elect(lab, this)
+    seen = bool(details["log, not a replica"])
+    _keep(this, seen=seen)
+    return Observation("stray log" if seen else "no stray log", seen, details)
+
+
+def _keep(this: ExperimentRound, *, seen: bool) -> None:
+    if seen:
+        this.capture("settled")
+        this.keep_lines(rf"\b{this.topic}-0\b")
+
+
+def _controller_stops_before_stop_replica(lab: Lab, this: ExperimentRound) -> Observation:
+    """Pause the replica that moves away, stop the controller when the reassignment is complete, let both come back."""
+    topic, admin = this.topic, lab.admin(milliseconds=8000)
+    controller = lab.controller() or 1
+    leader, leaving = (number for number in lab.brokers if number != controller)
+    admin.create_topic(topic, {0: [leader, leaving]})
+    lab.wait_for_leaders(topic)
+    time.sleep(1)
+    reassigning = threading.Thread(target=lambda: admin.reassign(topic, {0: [leader, controller]}))
+    marks = lab.marks()
+    reassigning.start()
+    wait_until(lambda: lab.lines("state-change", "Finished LeaderAndIsr", broker=leaving, since=marks), 10, every=0.01)
+    lab.pause(leaving)
+    reassigning.join()
+    complete = wait_until(lambda: _has_moved(lab, topic, [leader, controller]), 14)
+    time.sleep(0.5)
+    this.capture("reassignment complete, StopReplica unanswered")
+    lab.stop(controller)
+    wait_until(lambda: lab.controller() not in (None, controller), 20)
+    lab.resume(leaving)
+    time.sleep(5)
+    lab.start(controller)
+    time.sleep(5)
+    this.capture("all brokers back")
+    stray = f"{topic}-0" in lab.directories(topic)[leaving]
+    harm = _use_the_name_again(lab, this, (leader, leaving)) if stray else {}
+    this.keep_lines(rf"\b{topic}-0\b", ["controller", "state-change"])
+    outcome = "stray log" if stray else "no stray log" if complete else "the reassignment did not complete"
+    details = {"controller": controller, "leaving": leaving, "reassignment complete": complete, **harm}
+    return Observation(outcome, stray, details)
+
+
+def _has_moved(lab: Lab, topic: str, replicas: list[int]) -> bool:
+    znode = lab.topic(topic) or {}
+    return znode["partitions"]["0"] == replicas and not znode.get("removing_replicas")
+
+
+def _use_the_name_again(lab: Lab, this: ExperimentRound, replicas: tuple[int, int]) -> dict[str, Any]:
+    """Delete the topic, create it again where the stray log is, and produce."""
+    topic, admin = this.topic, lab.admin(milliseconds=8000)
+    deleted = admin.delete_topic(topic)
+    wait_until(lambda: not lab.zk.exists(f"/brokers/topics/{topic}"), 10)
+    time.sleep(1)
+    remains = {number: names for number, names in lab.directories(topic).items() if names}
+    created = admin.create_topic(topic, {0: list(replicas)})
+    time.sleep(4)
+    probe = lab.probe(topic)
+    this.capture("name used again", {"rw": probe})
+    return {
+        "deletion": str(deleted), "logs after the deletion": remains, "creation": str(created),
+        "acks=all to the new topic": probe.get("0", {}).get("produce", {}).get("error"),
+    }  # fmt: skip
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="cancelled-reassignment",
+        about="A reassignment is cancelled, and /controller deleted 0 to 25 ms later.",
+        expected="In some rounds the ISR keeps a broker that is no replica (the property leader_in_assignment).",
+        story="reassignment.md",
+        run=_leader_outside,
+        fresh=False, rounds=30,
+    ),
+    Experiment(
+        name="cancelled-reassignment-stray",
+        about="A reassignment is cancelled, and /controller deleted 0 to 25 ms later.",
+        expected="In some rounds the log of the adding replica stays on a broker that is no replica.",
+        story="reassignment.md",
+        run=_stray_after_cancel,
+        fresh=False, rounds=30,
+    ),
+    Experiment(
+        name="stray-log-of-reassignment",
+        about="The replica that moves away is paused (SIGSTOP), and the controller restarted before it answers.",
+        expected="The log stays, as no controller sends StopReplica again; with 3.9 the name cannot be used again.",
+        story="stray-logs.md",
+        run=_controller_stops_before_stop_replica,
+        is_ordered=True,
+    ),
+)  # fmt: skip

@@ -1,0 +1,64 @@
+"""Experiments: each names a story, rates have intervals, and evidence replaces only evidence."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kwalk.clusters.lab.experiments import EXPERIMENTS
+from kwalk.clusters.lab.experiments.experiment import (
+    Experiment,
+    ExperimentResult,
+    Observation,
+    _prepare,
+    result_object,
+    wilson,
+)
+from kwalk.clusters.lab.lock import RELEASES
+from kwalk.model.language import UsageError
+from tests.structure.rooms import ROOT
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda experiment: experiment.name)
+def test_an_experiment_is_about_a_story_and_runs_on_locked_releases(experiment):
+    assert (ROOT / "docs" / "stories" / experiment.story).exists()
+    assert set(experiment.releases) <= set(RELEASES)
+    assert experiment.about.endswith(".") and experiment.expected.endswith(".")
+
+
+def test_every_experiment_is_on_the_page_of_the_lab():
+    page = (ROOT / "docs" / "how-to" / "run-a-lab.md").read_text(encoding="utf-8")
+    assert [name for name in EXPERIMENTS if f"`{name}`" not in page] == []
+
+
+def test_the_interval_of_a_rate_is_wilsons():
+    assert wilson(4, 31) == pytest.approx((0.0513, 0.2885), abs=1e-3)
+    assert wilson(0, 10) == pytest.approx((0.0, 0.2775), abs=1e-3)
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+def experiment(*, predicted):
+    return Experiment("name", "About.", "Expected.", "page.md", lambda lab, this: None, lambda release: predicted)
+
+
+@pytest.mark.parametrize(("predicted", "seen", "fits"), [(True, 1, True), (True, 0, False), (False, 0, True),
+                                                         (False, 1, False)])  # fmt: skip
+def test_a_result_is_as_predicted_if_the_effect_is_seen_where_it_is_expected(predicted, seen, fits):
+    observations = tuple(Observation("lost" if n < seen else "kept", n < seen) for n in range(3))
+    result = ExperimentResult(experiment(predicted=predicted), "3.9.0", observations, 1.0, Path())
+    assert result.as_predicted is fits
+    assert result_object(result)["seen"] == seen
+    assert sum(result.outcomes.values()) == 3
+
+
+def test_evidence_replaces_evidence_and_nothing_else(tmp_path):
+    folder = tmp_path / "evidence"
+    _prepare(folder, experiment(predicted=True), "3.9.0")
+    (folder / "round-7").mkdir()
+    _prepare(folder, experiment(predicted=True), "3.9.0")
+    assert [path.name for path in folder.iterdir()] == ["experiment.json"]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "precious").write_text("data")
+    with pytest.raises(UsageError, match="is not empty, and holds no evidence"):
+        _prepare(tmp_path / "mine", experiment(predicted=True), "3.9.0")
+    assert (tmp_path / "mine" / "precious").exists()
