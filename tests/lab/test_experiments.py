@@ -9,7 +9,7 @@ from kwalk.clusters.lab.experiments import EXPERIMENTS
 from kwalk.clusters.lab.experiments.experiment import (
     Experiment,
     ExperimentResult,
-    Observation,
+    RoundOutcome,
     _prepare,
     result_object,
     wilson,
@@ -44,7 +44,7 @@ def experiment(*, predicted):
 @pytest.mark.parametrize(("predicted", "seen", "fits"), [(True, 1, True), (True, 0, False), (False, 0, True),
                                                          (False, 1, False)])  # fmt: skip
 def test_a_result_is_as_predicted_if_the_effect_is_seen_where_it_is_expected(predicted, seen, fits):
-    observations = tuple(Observation("lost" if n < seen else "kept", n < seen) for n in range(3))
+    observations = tuple(RoundOutcome("lost" if n < seen else "kept", n < seen) for n in range(3))
     result = ExperimentResult(experiment(predicted=predicted), "3.9.0", observations, 1.0, Path())
     assert result.as_predicted is fits
     assert result_object(result)["seen"] == seen

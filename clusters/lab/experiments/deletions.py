@@ -9,7 +9,7 @@ from typing import Any
 
 from kwalk.clusters.lab.brokers import AdminAnswer, Api
 from kwalk.clusters.lab.cluster import Lab, LabOptions
-from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, Observation
+from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import matching
 from kwalk.clusters.lab.wire import new_topic_id
@@ -43,7 +43,7 @@ def _fate(lab: Lab, topic: str, seconds: float = 3.0) -> str:
     return "the deletion is pending" if has_marker else "the deletion is lost: the topic stays"
 
 
-def _delete_twice(lab: Lab, this: ExperimentRound) -> Observation:
+def _delete_twice(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Delete, and when topic and marker are gone, write topic and marker again without waiting for answers."""
     topic, zk = this.topic, lab.zk
     for write in _writes_of_creation(topic, [1, 2]):
@@ -65,10 +65,10 @@ def _delete_twice(lab: Lab, this: ExperimentRound) -> Observation:
         details["warnings"] = [str(line) for line in this.lines("controller", "Ignoring request to delete")][:2]
         zk.do(create(f"/admin/delete_topics/{topic}"))
         details["deleting again helps"] = _fate(lab, topic, 5) == "deleted"
-    return Observation(fate, fate.startswith("the deletion is lost"), details)
+    return RoundOutcome(fate, fate.startswith("the deletion is lost"), details)
 
 
-def _delete_twice_by_brokers(lab: Lab, this: ExperimentRound) -> Observation:
+def _delete_twice_by_brokers(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Delete; then one thread creates until it works, another deletes until it works."""
     topic, admin = this.topic, lab.admin()
     admin.create_topic(topic, {0: [1, 2]})
@@ -92,10 +92,10 @@ def _delete_twice_by_brokers(lab: Lab, this: ExperimentRound) -> Observation:
     both = all(each and each[-1].ok for each in answers.values())
     fate = _fate(lab, topic) if both else "not both were accepted"
     details = {name: sorted({str(answer) for answer in found}) for name, found in answers.items()}
-    return Observation(fate, fate.startswith("the deletion is lost"), details)
+    return RoundOutcome(fate, fate.startswith("the deletion is lost"), details)
 
 
-def _hanging_deletion(lab: Lab, this: ExperimentRound) -> Observation:
+def _hanging_deletion(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Pause a replica while its topic is deleted, restart the other replica meanwhile; then delete the name again."""
     topic, admin = this.topic, lab.admin(milliseconds=8000)
     lab.move_controller(1)
@@ -131,10 +131,10 @@ def _hanging_deletion(lab: Lab, this: ExperimentRound) -> Observation:
     if hangs:
         lab.restart(2)
         details["complete after a restart of broker 2"] = wait_until(lambda: _is_gone(lab, topic), 15)
-    return Observation("hangs with all brokers up" if hangs else "deleted", hangs and first, details)
+    return RoundOutcome("hangs with all brokers up" if hangs else "deleted", hangs and first, details)
 
 
-def _answer_of_an_earlier_term(lab: Lab, this: ExperimentRound) -> Observation:
+def _answer_of_an_earlier_term(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Let a controller be elected twice while a deletion runs, with slow ways to ZooKeeper; then stop it."""
     controller, other, topic, admin = 1, 2, this.topic, lab.admin()
     lab.move_controller(controller)
@@ -163,10 +163,10 @@ def _answer_of_an_earlier_term(lab: Lab, this: ExperimentRound) -> Observation:
     details = {"both StopReplica answered": both, "deletion complete": complete, "logs": lab.directories(topic),
                "frames held": held.seen}  # fmt: skip
     this.keep_lines(rf"\b{topic}\b|{topic}-0|elected|epoch")
-    return Observation("stray log" if stray else "no stray log", stray, details)
+    return RoundOutcome("stray log" if stray else "no stray log", stray, details)
 
 
-def _delete_by_hand(lab: Lab, this: ExperimentRound) -> Observation:
+def _delete_by_hand(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Delete the topic's znodes, as runbooks say; create the topic again; then let the controller move."""
     topic, admin = this.topic, lab.admin()
     admin.create_topic(topic, {0: [1, 2]})
@@ -195,7 +195,7 @@ def _delete_by_hand(lab: Lab, this: ExperimentRound) -> Observation:
         "creation through a broker": str(by_broker), "leader after the creation": has_leader,
         "leader after a failover": later, "acks=all after it": probe.get("0", {}).get("produce", {}).get("error"),
     }  # fmt: skip
-    return Observation("no leader" if not has_leader else "has a leader", not has_leader, details)
+    return RoundOutcome("no leader" if not has_leader else "has a leader", not has_leader, details)
 
 
 TWO = LabOptions(brokers=2)

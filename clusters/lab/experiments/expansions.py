@@ -8,14 +8,14 @@ from typing import Any
 
 from kwalk.clusters.lab.brokers import AdminAnswer
 from kwalk.clusters.lab.cluster import Lab
-from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, Observation
+from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.zookeeper import set_data
 
 OLD_CLIENT = "1.0.0"
 
 
-def _old_client_expands(lab: Lab, this: ExperimentRound, *, aged: bool) -> Observation:
+def _old_client_expands(lab: Lab, this: ExperimentRound, *, aged: bool) -> RoundOutcome:
     """Follow the operators' eight steps; `aged` adds a failover after the first."""
     topic = this.topic
     words = ("--create", "--topic", topic, "--partitions", "2", "--replication-factor", "3")
@@ -49,14 +49,14 @@ def _old_client_expands(lab: Lab, this: ExperimentRound, *, aged: bool) -> Obser
         "lines": [str(line) for line in this.lines("state-change", "does not match the topic I[Dd]")][:4],
     }  # fmt: skip
     seen = bool(outside and failed)
-    return Observation(f"outage of {len(failed)} of 4 partitions" if seen else "no outage", seen, details)
+    return RoundOutcome(f"outage of {len(failed)} of 4 partitions" if seen else "no outage", seen, details)
 
 
 def _in_every_isr(lab: Lab, topic: str, broker: int) -> bool:
     return all(broker in state["isr"] for state in lab.states(topic).values())
 
 
-def _expansion_and_reassignment(lab: Lab, this: ExperimentRound, *, through_zookeeper: bool) -> Observation:
+def _expansion_and_reassignment(lab: Lab, this: ExperimentRound, *, through_zookeeper: bool) -> RoundOutcome:
     """Add a partition and reassign another one at the same moment; which is first alternates."""
     topic, admin = this.topic, lab.admin(milliseconds=8000)
     admin.create_topic(topic, {0: [1, 2]})
@@ -85,7 +85,7 @@ def _expansion_and_reassignment(lab: Lab, this: ExperimentRound, *, through_zook
     lost = len(znode["partitions"]) == 1
     details = {"answers": told, "partitions": znode["partitions"]}
     outcome = f"{'expansion lost' if lost else 'both done'}; expansion {told['expansion'].split(' ')[0]}"
-    return Observation(outcome, lost, details)
+    return RoundOutcome(outcome, lost, details)
 
 
 def _at_once(first: Any, second: Any) -> None:

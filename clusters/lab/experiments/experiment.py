@@ -32,7 +32,7 @@ MARK = "experiment.json"
 
 
 @frozen
-class Observation:
+class RoundOutcome:
     """What a round saw: a short text that outcomes are counted by, whether the effect was there, and details."""
 
     outcome: str
@@ -67,7 +67,7 @@ class ExperimentRound:
         found = sorted((line for log in logs for line in self.lines(log, pattern)), key=lambda line: line.time)
         self.files["lines.txt"] = "".join(f"{line}\n" for line in found)
 
-    def save(self, observation: Observation) -> None:
+    def save(self, observation: RoundOutcome) -> None:
         """Write the evidence of the round."""
         self.files["events.txt"] = "".join(f"{event}\n" for event in self.lab.events[self.first_event :])
         self.files["observation.json"] = json.dumps(_observed(self.number, observation), indent=1)
@@ -98,7 +98,7 @@ class Experiment:
     about: str
     expected: str
     story: str
-    run: Callable[[Lab, ExperimentRound], Observation]
+    run: Callable[[Lab, ExperimentRound], RoundOutcome]
     predicted: Callable[[str], bool] = lambda release: True
     options: LabOptions = field(factory=LabOptions)
     releases: tuple[str, ...] = ("2.8.2", "3.9.0")
@@ -113,7 +113,7 @@ class ExperimentResult:
 
     experiment: Experiment
     release: str
-    observations: tuple[Observation, ...]
+    observations: tuple[RoundOutcome, ...]
     seconds: float
     folder: Path
 
@@ -162,7 +162,7 @@ def run_experiment(
     """
     total, start = rounds or experiment.rounds, time.monotonic()
     _prepare(folder, experiment, release)
-    observations: list[Observation] = []
+    observations: list[RoundOutcome] = []
     for observation in _observations(experiment, release, folder, total, report):
         observations.append(observation)
         spent = time.monotonic() - start
@@ -182,7 +182,7 @@ def _prepare(folder: Path, experiment: Experiment, release: str) -> None:
 
 def _observations(
     experiment: Experiment, release: str, folder: Path, total: int, report: Report
-) -> Iterator[Observation]:
+) -> Iterator[RoundOutcome]:
     options = evolve(experiment.options, release=release)
     with ExitStack() as stack:
         lab: Lab | None = None
@@ -196,12 +196,12 @@ def _observations(
                 _drop_data(lab)
 
 
-def _observe(experiment: Experiment, lab: Lab, this: ExperimentRound) -> Observation:
+def _observe(experiment: Experiment, lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Do one round; an error of the lab in it is written to its evidence, too."""
     try:
         observation = experiment.run(lab, this)
     except KwalkError as error:
-        this.save(Observation(f"error: {error}", seen=False))
+        this.save(RoundOutcome(f"error: {error}", seen=False))
         raise
     this.save(observation)
     return observation
@@ -229,5 +229,5 @@ def result_object(result: ExperimentResult) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _observed(number: int, observation: Observation) -> dict[str, Any]:
+def _observed(number: int, observation: RoundOutcome) -> dict[str, Any]:
     return {"round": number, "outcome": observation.outcome, "seen": observation.seen, **observation.details}

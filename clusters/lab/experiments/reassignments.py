@@ -8,7 +8,7 @@ from typing import Any
 
 from kwalk.clusters.lab.brokers import AdminAnswer
 from kwalk.clusters.lab.cluster import Lab
-from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, Observation
+from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.zookeeper import ZooKeeperError, delete
 
@@ -42,18 +42,18 @@ def _cancel_and_elect(lab: Lab, this: ExperimentRound) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _leader_outside(lab: Lab, this: ExperimentRound) -> Observation:
+def _leader_outside(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     details = _cancel_and_elect(lab, this)
     seen = bool(details["in the ISR, not a replica"])
     _keep(this, seen=seen)
-    return Observation("ISR with a broker that is no replica" if seen else "ISR among the replicas", seen, details)
+    return RoundOutcome("ISR with a broker that is no replica" if seen else "ISR among the replicas", seen, details)
 
 
-def _stray_after_cancel(lab: Lab, this: ExperimentRound) -> Observation:
+def _stray_after_cancel(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     details = _cancel_and_elect(lab, this)
     seen = bool(details["log, not a replica"])
     _keep(this, seen=seen)
-    return Observation("stray log" if seen else "no stray log", seen, details)
+    return RoundOutcome("stray log" if seen else "no stray log", seen, details)
 
 
 def _keep(this: ExperimentRound, *, seen: bool) -> None:
@@ -62,7 +62,7 @@ def _keep(this: ExperimentRound, *, seen: bool) -> None:
         this.keep_lines(rf"\b{this.topic}-0\b")
 
 
-def _controller_stops_before_stop_replica(lab: Lab, this: ExperimentRound) -> Observation:
+def _controller_stops_before_stop_replica(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Pause the replica that moves away, stop the controller when the reassignment is complete, let both come back."""
     topic, admin = this.topic, lab.admin(milliseconds=8000)
     controller = lab.controller() or 1
@@ -91,7 +91,7 @@ def _controller_stops_before_stop_replica(lab: Lab, this: ExperimentRound) -> Ob
     this.keep_lines(rf"\b{topic}-0\b", ["controller", "state-change"])
     outcome = "stray log" if stray else "no stray log" if complete else "the reassignment did not complete"
     details = {"controller": controller, "leaving": leaving, "reassignment complete": complete, **harm}
-    return Observation(outcome, stray, details)
+    return RoundOutcome(outcome, stray, details)
 
 
 def _has_moved(lab: Lab, topic: str, replicas: list[int]) -> bool:
