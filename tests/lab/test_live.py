@@ -33,7 +33,8 @@ def reason_to_skip():
     return "the jars are not in the cache; `kwalk lab fetch 3.9.0 1.0.0` or KWALK_LAB=1 downloads them"
 
 
-pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.skipif(reason_to_skip() is not None, reason=str(reason_to_skip()))]
+WHY_NOT = reason_to_skip()
+pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))]
 
 
 @pytest.fixture(scope="module")
