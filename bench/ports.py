@@ -44,7 +44,7 @@ class Port:
 
 PORTS = (
     Port(
-        "ewd998", {"nodes": 3, "patterns": 8}, "EWD998",
+        "ewd998", {"nodes": 3}, "EWD998",
         "SPECIFICATION Spec\nCONSTANT N = 3\nCONSTRAINT StateConstraint\nINVARIANTS TerminationDetection Inv TypeOK\n",
         distinct=1_520_618, generated=8_900_621, by_tlc=11_238_019,
     ),

@@ -36,15 +36,15 @@ from kwalk.model.language import (
     reachable,
     require,
     state,
+    subset,
 )
 
-NODES = Domain("nodes", "nodes of the ring; at most four")
-PATTERNS = Domain("patterns", "ways to make nodes active, and to make them black; 2 ** nodes is all of them")
-MESSAGES = Bound("messages", "messages that a node has sent in excess, and messages under way to it; at most three")
+NODES = Domain("nodes", "nodes of the ring")
+MESSAGES = Bound("messages", "messages that a node has sent in excess, and messages under way to it")
 TOTAL = Bound("total", "the sum that the token has")
 
 Node = Annotated[int, NODES]
-Pattern = Annotated[int, PATTERNS]
+Nodes = Annotated[frozenset[int], subset(NODES)]
 
 DETECTION = Actor("detection", of=NODES)
 COMPUTATION = Actor("computation", system=False, of=NODES)
@@ -59,11 +59,11 @@ class Color(Enum):
 
 @state
 class Process:
-    """One node. Of four nodes, one has received at most what the others have sent: three each."""
+    """One node. It has received at most what the others have sent."""
 
     active: bool = flag()
     color: Color = choice(Color)
-    counter: int = number(-9, MESSAGES, default=0)
+    counter: int = number((1 - NODES.bound) * MESSAGES, MESSAGES, default=0)
     pending: int = number(0, MESSAGES)
 
 
@@ -72,7 +72,7 @@ class Token:
     """The probe: where it is, the sum of counts on its way, and whether it was blackened."""
 
     at: int = member(NODES)
-    sum: int = number(-27, TOTAL, default=0)
+    sum: int = number(-NODES.bound * TOTAL, TOTAL, default=0)
     color: Color = choice(Color, default=Color.BLACK)
 
 
@@ -84,12 +84,11 @@ class Ring:
     token: Token = nested(Token)
 
 
-def any_start(ring: Ring, active: Pattern, black: Pattern, at: Node) -> None:
+def any_start(ring: Ring, active: Nodes, black: Nodes, at: Node) -> None:
     """Any nodes are active, any are black, the token is anywhere; it is black, so the first round proves nothing."""
     for node in NODES:
-        ring.process[node].active = active % 2 == 1
-        ring.process[node].color = Color.BLACK if black % 2 == 1 else Color.WHITE
-        active, black = active // 2, black // 2
+        ring.process[node].active = node in active
+        ring.process[node].color = Color.BLACK if node in black else Color.WHITE
     ring.token.at = at
 
 
@@ -195,6 +194,6 @@ EWD998 = Scenario(
     initial=any_start,
     actions=(initiate_probe, pass_token, send_message, receive_message, deactivate),
     properties=(detection_is_right, messages_are_counted, safras_invariant, termination_is_detected, can_detect),
-    bounds={"nodes": 3, "patterns": 2**3, "messages": 3, "total": 9},
+    bounds={"nodes": 3, "messages": 3, "total": 9},
     source="tlaplus/Examples specifications/ewd998/EWD998.tla",
 )

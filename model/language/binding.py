@@ -21,8 +21,9 @@ T = TypeVar("T")
 
 if TYPE_CHECKING:
     _Number = int  # a type checker sees a Bound as the int that it behaves as
+    _Switch: Any  # and takes a Flag for what a condition with it, such as `FLAG and x`, is stored in or returned as
 else:
-    _Number = object
+    _Number = _Switch = object
 
 
 @frozen
@@ -87,6 +88,10 @@ class ScenarioConstant:
         """Return its value in the active binding."""
         raise NotImplementedError
 
+    def identity(self) -> tuple[Any, ...]:
+        """Return what two constants have in common if they have equal values in every binding."""
+        return (type(self), self.name)
+
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
@@ -103,9 +108,7 @@ def plain_value(value: Any) -> Any:
 
 def identity_of(constant: Any) -> Any:
     """Return what tells two bounds or flags apart without reading their values: shapes are compared by it."""
-    if isinstance(constant, ScenarioConstant):
-        return (type(constant), constant.name, getattr(constant, "shift", 0))
-    return constant
+    return constant.identity() if isinstance(constant, ScenarioConstant) else constant
 
 
 def _behave_as_values(cls: type) -> None:
@@ -138,8 +141,9 @@ _behave_as_values(ScenarioConstant)
 class Bound(ScenarioConstant, _Number):
     """A number that the scenario fixes; it behaves as that int wherever it is read.
 
-    In a declaration, where no scenario is active, `LIMIT + 1` and `LIMIT - 1` are bounds too: their values are found
-    from that of `LIMIT`, and a step that exceeds one is a hit of `LIMIT`.
+    In a declaration, where no scenario is active, arithmetic of bounds and ints makes a bound too, such as `LIMIT + 1`,
+    `-LIMIT` or `2 ** LIMIT`: its value is found from theirs, and a step that exceeds it is a hit of the first bound
+    that it names.
 
     Args:
         name: its name in the scenario's `bounds`.
@@ -149,7 +153,6 @@ class Bound(ScenarioConstant, _Number):
 
     def __init__(self, name: str, about: str = "", *, minimum: int = 0) -> None:
         self.name, self.about, self.minimum = name, about, minimum
-        self.shift = 0
 
     @property
     def value(self) -> int:
@@ -161,7 +164,7 @@ class Bound(ScenarioConstant, _Number):
         if _ACTIVE.get(None) is None:
             raise UsageError(
                 f"The bound {self.name!r} has no value here: a scenario gives it one, and no scenario is active. A "
-                f"declaration may name it, also as {self.name.upper()} + 1 or {self.name.upper()} - 1, such as "
+                f"declaration may name it, also in arithmetic of bounds and ints, such as "
                 f"number(0, {self.name.upper()} + 1). Elsewhere, run the code through a Model, or inside "
                 "`with model.active():`."
             )
@@ -170,47 +173,107 @@ class Bound(ScenarioConstant, _Number):
             raise UsageError(f"The scenario gives no value to the bound {self.name!r}; add it to `bounds`.")
         if bounds[self.name] < self.minimum:
             raise UsageError(f"Bound {self.name!r} must be {self.minimum} or more (got {bounds[self.name]}).")
-        return bounds[self.name] + self.shift
-
-    def _shifted(self, by: int) -> Bound:
-        made = Bound(self.name, self.about, minimum=self.minimum)
-        made.shift = self.shift + by
-        return made
-
-    if not TYPE_CHECKING:
-
-        def __add__(self, other: int) -> int | Bound:
-            if type(other) is int and _ACTIVE.get(None) is None:
-                return self._shifted(other)
-            return self.value + plain_value(other)
-
-        __radd__ = __add__
-
-        def __sub__(self, other: int) -> int | Bound:
-            if type(other) is int and _ACTIVE.get(None) is None:
-                return self._shifted(-other)
-            return self.value - plain_value(other)
+        return bounds[self.name]
 
     def __repr__(self) -> str:
-        shift = f" {'+' if self.shift > 0 else '-'} {abs(self.shift)}" if self.shift else ""
-        return f"Bound({self.name!r}){shift}"
+        return f"Bound({self.name!r})"
+
+
+class DerivedBound(Bound):
+    """A number that declarations compute from bounds: an operation on bounds and ints.
+
+    Args:
+        symbol: how the operation is written.
+        function: the operation.
+        operands: what it is applied to; at least one is a bound.
+    """
+
+    def __init__(self, symbol: str, function: Callable[..., int], *operands: int | Bound) -> None:
+        first = next(operand for operand in operands if isinstance(operand, Bound))
+        super().__init__(first.name, first.about)
+        self._symbol, self._function, self._operands = symbol, function, operands
+
+    @property
+    def value(self) -> int:
+        """Return its value in the active binding.
+
+        Raises:
+            UsageError: no binding is active, or the operation has no result there.
+        """
+        try:
+            result: Any = self._function(*map(plain_value, self._operands))
+        except (ArithmeticError, ValueError) as error:
+            raise UsageError(f"{self!r} has no value under these bounds: {error}. Give other bounds.") from None
+        if type(result) is not int:
+            raise UsageError(f"{self!r} is {result!r} under these bounds, which is no int. Give other bounds.")
+        return result
+
+    def identity(self) -> tuple[Any, ...]:
+        """Return the operation and the identities of its operands."""
+        return (self._symbol, *map(identity_of, self._operands))
+
+    def __repr__(self) -> str:
+        texts = [repr(one) if isinstance(one, Bound) else str(one) for one in self._operands]
+        return f"({self._symbol}{texts[0]})" if len(texts) == 1 else f"({texts[0]} {self._symbol} {texts[1]})"
+
+
+def _derive_where_no_scenario_is_active() -> None:
+    """Give Bound arithmetic that makes a bound in declarations, and a number elsewhere."""
+
+    def deferred(symbol: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def apply(*operands: Any) -> Any:
+            are_numbers = all(type(operand) is int or isinstance(operand, Bound) for operand in operands)
+            if are_numbers and _ACTIVE.get(None) is None:
+                return DerivedBound(symbol, function, *operands)
+            return function(*map(plain_value, operands))
+
+        return apply
+
+    def reflected(apply: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda self, other: apply(other, self)
+
+    for name, symbol in (("add", "+"), ("sub", "-"), ("mul", "*"), ("floordiv", "//"), ("mod", "%"), ("pow", "**")):
+        apply = deferred(symbol, getattr(operator, name))
+        setattr(Bound, f"__{name}__", apply)
+        setattr(Bound, f"__r{name}__", reflected(apply))
+    setattr(Bound, "__neg__", deferred("-", operator.neg))  # noqa: B010  # a type checker sees the int's own
+
+
+_derive_where_no_scenario_is_active()
 
 
 class Domain:
-    """The ints 0 … n-1, where n is the bound of the same name; iterable, sized, and `in` works.
+    """The ints 0 … n-1; iterable, sized, and `in` works.
 
     Args:
-        name: its name, and that of its bound.
+        name: its name; also that of its bound, n, which the scenario fixes, if no size is given.
         about: what its members are.
+        size: n, if it is another bound or follows from others, such as `LIMIT`, `LIMIT + 1` or `2 ** NODES.bound`.
         label: the text for a member in reports; labels of the scenario take precedence.
+
+    Attributes:
+        bound: n, for arithmetic in declarations.
+
+    Raises:
+        UsageError: the size is no bound.
     """
 
-    def __init__(self, name: str, about: str = "", *, label: Callable[[int], str] = str) -> None:
+    def __init__(
+        self, name: str, about: str = "", *, size: int | None = None, label: Callable[[int], str] = str
+    ) -> None:
+        if size is not None and not isinstance(size, Bound):
+            raise UsageError(
+                f"Domain({name!r}, size={size!r}): a size is a Bound, or arithmetic of bounds. For a size that the "
+                f'scenario fixes, leave it out and write `bounds={{"{name}": …}}` in the Scenario.'
+            )
         self.name, self.about, self._label = name, about, label
-        self.bound = Bound(name, about, minimum=1)
+        self.bound: Bound = Bound(name, about, minimum=1) if size is None else size
 
     def __len__(self) -> int:
-        return self.bound.value
+        size = self.bound.value
+        if size < 1:
+            raise UsageError(f"The domain {self.name!r} must have 1 member or more (got {self.bound!r}, {size}).")
+        return size
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(len(self)))
@@ -228,7 +291,7 @@ class Domain:
         return f"Domain({self.name!r})"
 
 
-class Flag(ScenarioConstant):
+class Flag(ScenarioConstant, _Switch):
     """A switch of the variant: on or off, or one of several named settings; constant while a model is executed.
 
     Use it as a condition (`if FENCING:`) or, with settings, compare it (`if FENCING == "strict":`). A flag that is on

@@ -180,7 +180,7 @@ class Fresh:
     def take(self) -> int:
         """Return the next id of the domain."""
         if self.taken >= len(self._shape.domain):
-            raise BoundReached(self._shape.domain.name)
+            raise BoundReached(self._shape.domain.bound.name)
         self.taken += 1
         return self.taken - 1
 

@@ -17,6 +17,7 @@ from attrs import fields_dict, frozen
 
 from kwalk.model.language.action import Action, Parametric
 from kwalk.model.language.binding import Binding, Bound, Domain, Flag, active_binding
+from kwalk.model.language.containers import FifoShape
 from kwalk.model.language.display import Displayed
 from kwalk.model.language.errors import (
     Abort,
@@ -31,7 +32,15 @@ from kwalk.model.language.errors import (
 from kwalk.model.language.properties import Kind, Property
 from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
 from kwalk.model.language.scenario import Scenario
-from kwalk.model.language.shapes import LARGEST, Leaf, MemberShape, NumberShape, Shape
+from kwalk.model.language.shapes import (
+    LARGEST,
+    Leaf,
+    MemberShape,
+    NumberShape,
+    OptionalShape,
+    Shape,
+    SubsetShape,
+)
 
 Vector = tuple[int, ...]
 
@@ -165,6 +174,13 @@ class Model(Displayed):
     def canonical(self, vector: Iterable[int]) -> Vector:
         """Return the vector of the same state in which all that cannot be observed has its default."""
         return self.vector(self.state(vector))
+
+    @cached_property
+    def domains(self) -> Mapping[str, int]:
+        """Return the sizes of all domains of the state and of parameters, by name."""
+        things = [*self.scenario.actions, *self.scenario.properties]
+        with self.active():
+            return {one.name: len(one) for one in {*_domains_of(self.shape), *_parameter_domains(things)}}
 
     @cached_property
     def initial(self) -> tuple[Vector, ...]:
@@ -370,8 +386,8 @@ def check_sizes(scenario: Scenario, binding: Binding) -> None:
         things = [*scenario.actions, *scenario.properties, Parametric(scenario.initial, states=1)]
         for domain in {*_domains_of(RecordShape(scenario.state)), *_parameter_domains(things)}:
             len(domain)  # reading the size of an empty domain is refused
-        for shape in _scalars_of(RecordShape(scenario.state)):
-            _refuse_if_empty(shape)
+        for shape in _shapes_in(RecordShape(scenario.state)):
+            _refuse_sizes(shape)
         leaves = sum(1 for _ in islice(RecordShape(scenario.state).leaves(""), MOST_LEAVES + 1))
         _refuse_if_larger(leaves, MOST_LEAVES, "state variables")
         _refuse_many_instances(things)
@@ -399,13 +415,29 @@ def _parameter_domains(things: Iterable[Parametric]) -> Iterator[Domain]:
             yield from _domains_of(parameter.domain)
 
 
-def _refuse_if_empty(shape: NumberShape | MemberShape) -> None:
-    """Refuse a range that does not contain its default under the active binding."""
-    if not shape.low() <= shape.default() <= shape.high():
+def _refuse_sizes(shape: Shape) -> None:
+    """Refuse a range, capacity or default that has no meaning under the active binding."""
+    if isinstance(shape, (NumberShape, MemberShape)):
+        low, start, high = shape.low(), shape.default(), shape.high()
+        if max(-low, high) > LARGEST:
+            raise UsageError(f"These bounds make a field with the values {low:,} … {high:,}; give smaller bounds.")
+        if not low <= start <= high:
+            raise UsageError(
+                f"These bounds make a field with the default {start} and the values {low} … {high}. Give another "
+                "default, or bounds for which the range contains it."
+            )
+    elif isinstance(shape, OptionalShape) and shape.inner.low() < 0:
         raise UsageError(
-            f"These bounds make a field with the default {shape.default()} and the values {shape.low()} … "
-            f"{shape.high()}. Give another default, or bounds for which the range contains it."
+            f"These bounds make an optional number that is at least {shape.inner.low()}, and it must be 0 or more. "
+            "Shift the range, or give other bounds."
         )
+    elif isinstance(shape, FifoShape) and int(shape.capacity) < 0:
+        raise UsageError(f"These bounds make a queue for {int(shape.capacity)} elements; give larger bounds.")
+    elif isinstance(shape, SubsetShape):
+        try:
+            shape.check(shape.default(), "the default of a subset")
+        except DomainError as error:
+            raise UsageError(f"{error} Give another default, or larger bounds.") from None
 
 
 def _shapes_in(shape: Shape) -> Iterator[Shape]:
@@ -426,7 +458,3 @@ def _domains_of(shape: Shape) -> Iterator[Domain]:
         for name in fields_dict(type(inner)):  # type: ignore[arg-type]
             if isinstance(getattr(inner, name), Domain):
                 yield getattr(inner, name)
-
-
-def _scalars_of(shape: Shape) -> Iterator[NumberShape | MemberShape]:
-    return (inner for inner in _shapes_in(shape) if isinstance(inner, (NumberShape, MemberShape)))

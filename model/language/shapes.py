@@ -7,7 +7,7 @@ not differ in what cannot be observed.
 """
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import cache
 from itertools import product
@@ -192,9 +192,9 @@ class FlagShape(Scalar):
 
 @frozen
 class NumberShape(Scalar):
-    """An int between two limits. Going above a limit that is a Bound is a bound hit, anything else an error."""
+    """An int between two limits. Going beyond a limit that is a Bound is a bound hit, anything else an error."""
 
-    least: int
+    least: int | Bound = field(eq=identity_of)
     most: int | Bound = field(eq=identity_of)
     start: int | Bound = field(eq=identity_of)
 
@@ -212,6 +212,8 @@ class NumberShape(Scalar):
             return value
         if type(value) is int and value > self.high() and isinstance(self.most, Bound):
             raise BoundReached(self.most.name)
+        if type(value) is int and value < self.low() and isinstance(self.least, Bound):
+            raise BoundReached(self.least.name)
         if isinstance(value, ScenarioConstant):
             return self.check(value.value, where)
         raise DomainError(f"{where} must be an int in {self.low()} … {self.high()} (got {value!r}).")
@@ -222,10 +224,10 @@ class MemberShape(Scalar):
     """A member of a domain."""
 
     domain: Domain
-    start: int = 0
+    start: int | Bound = field(default=0, eq=identity_of)
 
     def default(self) -> int:
-        return self.start
+        return int(self.start)
 
     def high(self) -> int:
         return len(self.domain) - 1
@@ -317,15 +319,22 @@ class OptionalShape(Scalar):
         yield from self.inner.values()
 
 
+def _start_identity(start: Any) -> Any:
+    return tuple(map(identity_of, start)) if isinstance(start, tuple) else start
+
+
 @frozen
 class SubsetShape(Shape):
     """A set of members of a domain; a frozenset in Python, a flag per member in a vector."""
 
     domain: Domain
-    full: bool = False
+    start: bool | tuple[int | Bound, ...] | Callable[[], Iterable[int]] = field(default=False, eq=_start_identity)
+    """The members at first: all or none, these, or those that a function of the bounds returns."""
 
     def default(self) -> frozenset[int]:
-        return frozenset(self.domain) if self.full else frozenset()
+        if isinstance(self.start, bool):
+            return frozenset(self.domain) if self.start else frozenset()
+        return frozenset(map(plain_value, self.start() if callable(self.start) else self.start))
 
     def check(self, value: Any, where: str) -> frozenset[int]:
         if isinstance(value, (set, frozenset)):

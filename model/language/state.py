@@ -6,6 +6,7 @@ accept `level: int = number(0, 3)`. Every field has a default.
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any, TypeVar, dataclass_transform, overload
 
@@ -43,13 +44,13 @@ def flag(*, default: bool = False, when: When = None) -> bool:
     return shape_field(switched(FlagShape(default), when))
 
 
-def number(least: int, most: int | Bound, *, default: int | Bound | None = None, when: When = None) -> int:
+def number(least: int, most: int, *, default: int | None = None, when: When = None) -> int:
     """Declare an int.
 
     Args:
-        least: the least value.
-        most: the greatest value. If it is a Bound, also one such as `LIMIT + 1`, a greater value is a counted bound
-            hit, and not an error.
+        least: the least value. If it is a Bound, also one such as `-LIMIT`, a smaller value is a counted bound hit, and
+            not an error.
+        most: the greatest value. If it is a Bound, also one such as `LIMIT + 1`, so is a greater value.
         default: the value at first; by default the least. It may be a Bound.
         when: the flag or bound without which the field always has its default.
 
@@ -57,14 +58,15 @@ def number(least: int, most: int | Bound, *, default: int | Bound | None = None,
         LiftError: a limit is no int, or too large for any engine, or the range does not contain the default.
     """
     start = least if default is None else default
-    for name, given in (("least", least), ("most", most), ("default", start)):
-        if isinstance(given, Bound) and name != "least":
+    limits = (("least", least), ("most", most), ("default", start))
+    for name, given in limits:
+        if isinstance(given, Bound):
             continue
         if type(given) is not int:
-            raise LiftError(f"number(…): `{name}` must be an int (got {given!r}); `most` and `default` may be a Bound.")
+            raise LiftError(f"number(…): `{name}` must be an int or a Bound (got {given!r}).")
         if abs(given) > LARGEST:
             raise LiftError(f"number(…): `{name}` is {given:,}; numbers from -{LARGEST:,} to {LARGEST:,} are allowed.")
-    if not any(isinstance(given, Bound) for given in (most, start)) and not least <= start <= most:
+    if not any(isinstance(given, Bound) for _, given in limits) and not least <= start <= most:
         raise LiftError(f"number({least}, {most}): the default {start} is not in the range; give another one.")
     return shape_field(switched(NumberShape(least, most, start), when))
 
@@ -95,21 +97,37 @@ def optional(of: Any, *, when: When = None) -> Any:
         return shape_field(switched(ValueShape(shape.cls, optional=True), when))
     if not isinstance(shape, Scalar) or isinstance(shape, (FlagShape, OptionalShape)):
         raise LiftError(f"optional(…) takes a number, a member, an Enum or a @value class (got {of!r}).")
-    if isinstance(shape, NumberShape) and shape.least < 0:
+    if isinstance(shape, NumberShape) and not isinstance(shape.least, Bound) and shape.least < 0:
         raise LiftError(f"optional(number({shape.least}, …)): the least number must be 0 or more; shift the range.")
     return shape_field(switched(OptionalShape(shape), when))
 
 
-def subset(domain: Domain, *, full: bool = False, when: When = None) -> frozenset[int]:
+def subset(
+    domain: Domain,
+    *,
+    full: bool = False,
+    default: Iterable[int] | Callable[[], Iterable[int]] | None = None,
+    when: When = None,
+) -> frozenset[int]:
     """Declare a set of members of a domain, as a frozenset.
 
     Args:
         domain: the domain.
         full: whether it has all members at first, instead of none.
+        default: its members at first, such as `{0}` or `(0, LAST)`, or a function of no arguments that returns them,
+            such as `lambda: range(LAST)`, if they follow from bounds.
         when: the flag or bound without which the field always has its default.
+
+    Raises:
+        LiftError: the default is no set of members.
     """
     _must_be_domain("subset", domain)
-    return shape_field(switched(SubsetShape(domain, full), when))
+    if default is None or callable(default):
+        return shape_field(switched(SubsetShape(domain, full if default is None else default), when))
+    members = sorted(default) if isinstance(default, (set, frozenset)) else list(default)
+    if full or not all(type(one) is int or isinstance(one, Bound) for one in members):
+        raise LiftError(f"subset(…, default={default!r}): write a set of members, such as {{0, 1}}, without full=True.")
+    return shape_field(switched(SubsetShape(domain, tuple(members)), when))
 
 
 @overload
@@ -137,17 +155,17 @@ def _unswitched(shape: Shape) -> Shape:
 
 
 @overload
-def fifo(element: Domain, capacity: Bound) -> Fifo[int]: ...
+def fifo(element: Domain, capacity: int) -> Fifo[int]: ...
 @overload
-def fifo(element: type[T], capacity: Bound) -> Fifo[T]: ...
+def fifo(element: type[T], capacity: int) -> Fifo[T]: ...
 @overload
-def fifo(element: T, capacity: Bound) -> Fifo[T]: ...
-def fifo(element: Any, capacity: Bound) -> Any:
+def fifo(element: T, capacity: int) -> Fifo[T]: ...
+def fifo(element: Any, capacity: int) -> Any:
     """Declare a Fifo of scalars, sets or frozen records.
 
     Args:
         element: a field declaration, a Domain, an Enum, or a value class.
-        capacity: how many elements it can hold; a push onto a full one is a bound hit.
+        capacity: how many elements it can hold; a Bound, also one such as `LIMIT - 1`. More elements are a bound hit.
     """
     shape = _unswitched(shape_of(element))
     if not isinstance(capacity, Bound):

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from kwalk.model.language import LiftError, Model, Scenario
+from kwalk.model.language import LiftError, Model, Scenario, UsageError
 from kwalk.model.language.lift import lift
 from kwalk.search.kernel.compile.compiler import fast_kernel_for
 from kwalk.search.kernel.differential import disagreements, random_states
@@ -340,6 +340,48 @@ def test_a_class_with_a_special_method_is_refused(kind, method, tmp_path):
     text = f"@{kind}\nclass Odd:\n    n: int = number(0, 2)\n    def {method}(self, *more):\n        pass\n"
     with pytest.raises(LiftError, match=f"Odd has a method {method}, which Python calls by itself"):
         written(tmp_path, text)
+
+
+def test_declarations_compute_with_bounds(tmp_path):
+    """Sizes, limits on both sides, capacities and defaults follow from bounds; a hit names the first bound."""
+    text = (
+        'MANY = Domain("many", size=2 ** CELLS.bound)\nFEW = Domain("few", size=LIM - 1)\n\n\n'
+        "@state\nclass Jar:\n    n: int = number(-LIM, ROOM * 2 - LIM, default=1 - LIM)\n"
+        "    m: int = member(MANY, default=LIM + 1)\n"
+        "    s: frozenset[int] = subset(MANY, default=lambda: range(LIM))\n"
+        "    t: frozenset[int] = subset(MANY, default=(LIM + 1, 0))\n"
+        "    ids: Fresh = fresh(FEW)\n\n\n"
+        "@action(by=ANY)\ndef empty(jar: Jar) -> None:\n    jar.n -= 1\n\n\n"
+        "@action(by=ANY)\ndef fill(jar: Jar) -> None:\n    jar.n += 1\n\n\n"
+        "@action(by=ANY)\ndef take(jar: Jar) -> None:\n    jar.ids.take()\n\n\n"
+    )
+    module = written(tmp_path, text)
+    actions = [module.empty, module.fill, module.take]
+    model = Model(Scenario("jar", "", module.Jar, actions, [], bounds={"lim": 2, "room": 3, "cells": 2}))
+    assert model.initial == ((-1, 3, 1, 1, 0, 0, 1, 0, 0, 1, 0),)
+    states = [(n, m, *(1,) * 8, taken) for n in range(-2, 5) for m in range(4) for taken in (0, 1)]
+    assert_agreement(model, states)
+    for key, number, bound in (("empty()", -2, "lim"), ("fill()", 4, "room"), ("take()", 0, "lim")):
+        assert model.attempt(model.instance(key), (number, 0, *(0,) * 8, 1)).bound == bound
+
+
+@pytest.mark.parametrize(
+    ("declaration", "problem"),
+    [
+        ("fifo(CELLS, ROOM - 3)", "a queue for -1 elements"),
+        ("optional(number(LIM - 3, 2))", "an optional number that is at least -1"),
+        ("subset(CELLS, default={2})", "must be a set of members of cells"),
+        ("member(CELLS, default=LIM)", "the default 2 and the values 0 … 1"),
+        ("number(0, 2 ** (LIM * 20))", "give smaller bounds"),
+        ("number(0, LIM // (ROOM - 2))", "has no value under these bounds"),
+        ("number(0, LIM ** (ROOM - 3))", "which is no int"),
+        ('member(Domain("none", size=LIM - 2))', "must have 1 member or more"),
+    ],
+)
+def test_a_declaration_without_meaning_under_the_bounds_is_refused(declaration, problem, tmp_path):
+    module = written(tmp_path, f"@state\nclass Jar:\n    x: object = {declaration}\n\n\n")
+    with pytest.raises(UsageError, match=problem):
+        Model(Scenario("jar", "", module.Jar, [module.idle], [], bounds={"lim": 2, "room": 2, "cells": 2}))
 
 
 def test_a_declaration_names_a_bound_plus_one(tmp_path):

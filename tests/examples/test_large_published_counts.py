@@ -61,13 +61,13 @@ def test_the_token_ring_has_the_published_states_all_of_them_initial() -> None:
 
 
 def test_safras_ring_has_the_states_that_tlc_finds() -> None:
-    verdict = searched(EWD998, nodes=3, patterns=2**3, messages=3, total=9)
+    verdict = searched(EWD998, nodes=3, messages=3, total=9)
     assert (verdict.distinct_states, verdict.depth, verdict.findings) == (1_520_618, 58, ())
     assert set(verdict.bounds_hit) == {"messages"}
 
 
 def test_the_disruptor_has_the_published_states_with_the_steps_beyond_the_last_event_counted_as_bound_hits() -> None:
-    verdict = searched(DISRUPTOR, writers=1, readers=3, slots=4, events=10, limit=10)
+    verdict = searched(DISRUPTOR, writers=1, readers=3, slots=4, limit=10)
     assert (verdict.distinct_states, verdict.depth, verdict.findings) == (8_496, 81, ())
     assert (verdict.generated_states or 0) + verdict.bounds_hit["limit"] == 28_049
 

@@ -78,12 +78,12 @@ PUBLISHED = [
         variant="two-wait-sets",
     ),
     Published(ALTERNATING_BIT, {"data": 2, "slots": 2}, distinct=240, depth=9),
-    Published(EWD840, {"nodes": 3, "patterns": 2**3}, distinct=302),
-    Published(EWD840, {"nodes": 4, "patterns": 2**4}, distinct=1_566, depth=11),
-    Published(EWD998, {"nodes": 2, "patterns": 2**2}, distinct=6_876, depth=27),
-    Published(DISRUPTOR, {"readers": 2, "slots": 2, "events": 3, "limit": 3}, distinct=88, depth=19),
+    Published(EWD840, {"nodes": 3}, distinct=302),
+    Published(EWD840, {"nodes": 4}, distinct=1_566, depth=11),
+    Published(EWD998, {"nodes": 2}, distinct=6_876, depth=27),
+    Published(DISRUPTOR, {"readers": 2, "slots": 2, "limit": 3}, distinct=88, depth=19),
     Published(CHECKPOINT_LEASE, {"nodes": 2, "numbers": 3, "entries": 2}, distinct=6_960, depth=22),
-    Published(CHANG_ROBERTS, {"nodes": 3, "patterns": 2**3}, distinct=137, generated=227, depth=9),
+    Published(CHANG_ROBERTS, {"nodes": 3}, distinct=137, generated=227, depth=9),
     Published(SYNOD, {"acceptors": 1, "values": 1, "ballots": 2}, distinct=25, generated=82, depth=8),
     Published(SYNOD, {"acceptors": 3, "values": 2, "ballots": 2}, distinct=3_921, depth=16),
     Published(VOTING, {"acceptors": 3, "values": 2, "ballots": 3}, distinct=6_752, depth=15),
@@ -112,12 +112,12 @@ def test_what_tlc_drops_beyond_the_cut_channels_is_what_we_count_as_bound_hits()
 
 @pytest.mark.parametrize(("nodes", "published"), [(3, 2_001), (4, 15_986)])
 def test_tlc_generates_a_token_step_once_for_each_reason_that_allows_it(nodes: int, published: int) -> None:
-    space = space_of(EWD840, nodes=nodes, patterns=2**nodes)
+    space = space_of(EWD840, nodes=nodes)
     assert space.generated + sum(_spare_reasons(space, vector) for vector in space.reached) == published
 
 
 def test_tlc_generates_the_start_of_a_round_once_for_each_reason_that_allows_it() -> None:
-    space = space_of(EWD998, nodes=2, patterns=2**2)
+    space = space_of(EWD998, nodes=2)
     spare = sum(_spare_reasons_to_start(space.model.state(vector)) for vector in space.reached)
     assert space.generated + space.bounds_hit.total() + spare == 33_664
 
@@ -129,7 +129,7 @@ def _spare_reasons_to_start(ring: Any) -> int:
 
 
 def test_what_tlc_drops_beyond_the_last_event_is_what_we_count_as_bound_hits() -> None:
-    space = space_of(DISRUPTOR, readers=2, slots=2, events=3, limit=3)
+    space = space_of(DISRUPTOR, readers=2, slots=2, limit=3)
     assert (space.generated + space.bounds_hit["limit"], set(space.bounds_hit)) == (185, {"limit"})
 
 

@@ -98,8 +98,11 @@ def _fit_scalar(m: SymbolicMachine, value: Any, *, shape: Any, where: str) -> An
         m.add_condition(ConditionKind.BOUND, over, inner.most.name)
     else:
         m.error(over, f"{where} goes above {high}")
-    under = m.terms.less(term, m.terms.integer(low))
-    m.error(m.terms.conjunction((under, m.values.is_not_none(value))), f"{where} goes below {low}")
+    under = m.terms.conjunction((m.terms.less(term, m.terms.integer(low)), m.values.is_not_none(value)))
+    if isinstance(inner, NumberShape) and isinstance(inner.least, Bound):
+        m.add_condition(ConditionKind.BOUND, under, inner.least.name)
+    else:
+        m.error(under, f"{where} goes below {low}")
     least = -1 if optional and term.low < 0 else low
     if term.high < least or term.low > high:
         return shape.default()  # Never stored: a side condition above is true wherever this is reached.

@@ -133,7 +133,7 @@ def take(m: SymbolicMachine, reference: Reference) -> Any:
     """Return the next fresh id; an exhausted source is a bound hit."""
     domain = reference.sample.shape.domain
     count = m.values.number(taken(m, reference))
-    m.add_condition(ConditionKind.BOUND, m.terms.equal(count, m.terms.integer(len(domain))), domain.name)
+    m.add_condition(ConditionKind.BOUND, m.terms.equal(count, m.terms.integer(len(domain))), domain.bound.name)
     for condition, source in reference.options:
         more = m.terms.add(m.values.number(m.now.store[source.taken.key]), m.terms.integer(1))
         write_cell(m, source.taken, int_value(m.terms.within(more, 1, len(domain))), m.simplify(condition))

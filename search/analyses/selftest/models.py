@@ -52,11 +52,12 @@ def random_model(seed: int) -> str:
 
 def declarations(schema: SchemaText, rng: random.Random, risk: float) -> Iterator[str]:
     """Yield the lines of a module up to its classes of states."""
-    for name in schema.domains:
-        yield f'{name} = Domain("{name.lower()}")'
-        yield f"M{name} = Annotated[int, {name}]"
     for name in schema.limits:
         yield f'{name} = Bound("{name.lower()}")'
+    for name in schema.domains:
+        size = f", size={schema.sizes[name]}" if name in schema.sizes else ""
+        yield f'{name} = Domain("{name.lower()}"{size})'
+        yield f"M{name} = Annotated[int, {name}]"
     yield 'ON = Flag("on")'
     yield 'OFF = Flag("off")'
     yield 'MODE = Flag("mode", settings=("old", "new"))'

@@ -46,12 +46,36 @@ class BoundInt(int):
         made.bound = bound
         return made
 
+    def __add__(self, other: int) -> BoundInt:
+        return BoundInt(int(self) + int(other), self.bound)
+
+    def __sub__(self, other: int) -> BoundInt:
+        return BoundInt(int(self) - int(other), self.bound)
+
+    def __mul__(self, other: int) -> BoundInt:
+        return BoundInt(int(self) * int(other), self.bound)
+
+    def __neg__(self) -> BoundInt:
+        return BoundInt(-int(self), self.bound)
+
+    def __radd__(self, other: int) -> BoundInt:
+        return BoundInt(int(other) + int(self), self.bound)
+
+    def __rsub__(self, other: int) -> BoundInt:
+        return BoundInt(int(other) - int(self), self.bound)
+
+    def __rmul__(self, other: int) -> BoundInt:
+        return BoundInt(int(other) * int(self), self.bound)
+
+    def __rpow__(self, other: int, modulus: Any = None) -> BoundInt:  # type: ignore[misc]
+        return BoundInt(int(other) ** int(self), self.bound)
+
 
 class OracleDomain:
-    """The ints 0 … size - 1."""
+    """The ints 0 … size - 1; `bound` is the size with the name of the bound from which it comes."""
 
-    def __init__(self, name: str, size: int) -> None:
-        self.name, self.size = name, size
+    def __init__(self, name: str, bound: BoundInt) -> None:
+        self.name, self.size, self.bound = name, int(bound), bound
 
     def __len__(self) -> int:
         return self.size
@@ -110,10 +134,12 @@ class Slot:
 
 
 class NumberSlot(Slot):
-    """An int from `least` to `most`; `bound` is reached above it, if there is one."""
+    """An int from `least` to `most`; `bound` is reached above it, and `lower` below it, if there is one."""
 
-    def __init__(self, least: int, most: int, start: int | None, bound: str | None = None) -> None:
-        self.least, self.most, self.bound = int(least), int(most), bound
+    def __init__(
+        self, least: int, most: int, start: int | None, bound: str | None = None, lower: str | None = None
+    ) -> None:
+        self.least, self.most, self.bound, self.lower = int(least), int(most), bound, lower
         self.start = self.least if start is None else int(start)
 
     def default(self) -> int:
@@ -124,6 +150,8 @@ class NumberSlot(Slot):
             raise OracleError(f"{value!r} is no int")
         if self.bound is not None and value > self.most:
             raise OracleBound(self.bound)
+        if self.lower is not None and value < self.least:
+            raise OracleBound(self.lower)
         if not self.least <= value <= self.most:
             raise OracleError(f"{value!r} is outside of {self.least} … {self.most}")
         return int(value)
@@ -199,11 +227,11 @@ class OptionalSlot(Slot):
 class SubsetSlot(Slot):
     """A frozenset of members of a domain; frozen as their sorted tuple."""
 
-    def __init__(self, domain: OracleDomain, *, full: bool) -> None:
-        self.domain, self.full = domain, full
+    def __init__(self, domain: OracleDomain, start: frozenset[int]) -> None:
+        self.domain, self.start = domain, start
 
     def default(self) -> frozenset[int]:
-        return frozenset(self.domain) if self.full else frozenset()
+        return self.start
 
     def checked(self, value: Any) -> frozenset[int]:
         if not isinstance(value, (set, frozenset)):
@@ -479,7 +507,7 @@ class OracleFresh:
     def take(self) -> int:
         """Return the next id."""
         if self.taken >= self.domain.size:
-            raise OracleBound(self.domain.name)
+            raise OracleBound(self.domain.bound.bound)
         self.taken += 1
         return self.taken - 1
 
@@ -748,8 +776,13 @@ def _switched_off(slot: Slot) -> Slot:
 
 
 def _number(least: int, most: int, *, default: int | None = None, when: Any = None) -> Any:
-    bound = most.bound if isinstance(most, BoundInt) else None
-    return _declared(NumberSlot(least, most, default, bound), when)
+    upper, lower = (limit.bound if isinstance(limit, BoundInt) else None for limit in (most, least))
+    return _declared(NumberSlot(least, most, default, upper, lower), when)
+
+
+def _subset(domain: OracleDomain, *, full: bool = False, default: Any = None, when: Any = None) -> Any:
+    start = list(domain) if full else [] if default is None else default() if callable(default) else default
+    return _declared(SubsetSlot(domain, frozenset(map(int, start))), when)
 
 
 FIELDS: dict[str, Callable[..., Any]] = {
@@ -758,7 +791,7 @@ FIELDS: dict[str, Callable[..., Any]] = {
     "member": lambda domain, *, default=0, when=None: _declared(NumberSlot(0, domain.size - 1, default), when),
     "choice": lambda enum, *, default=None, when=None: _declared(ChoiceSlot(enum, default), when),
     "optional": lambda of, *, when=None: _declared(OptionalSlot(slot_of(of)), when),
-    "subset": lambda domain, *, full=False, when=None: _declared(SubsetSlot(domain, full=full), when),
+    "subset": _subset,
     "array": lambda domain, element, *, when=None: _declared(ArraySlot(domain, slot_of(element)), when),
     "fifo": lambda element, capacity: FifoSlot(slot_of(element), capacity),
     "fresh": FreshSlot,
@@ -780,8 +813,8 @@ def namespace(bounds: Mapping[str, int], flags: Mapping[str, Any]) -> dict[str, 
     def bound(name: str, about: str = "") -> BoundInt:
         return BoundInt(bounds.get(name, 1), name)
 
-    def domain(name: str, about: str = "", **_: Any) -> OracleDomain:
-        return OracleDomain(name, bounds.get(name, 1))
+    def domain(name: str, about: str = "", *, size: BoundInt | None = None, **_: Any) -> OracleDomain:
+        return OracleDomain(name, BoundInt(bounds.get(name, 1), name) if size is None else size)
 
     def flag(name: str, about: str = "", **_: Any) -> Any:
         return flags.get(name, False)

@@ -119,6 +119,8 @@ class SchemaText:
 
     domains: dict[str, int]
     limits: dict[str, int]
+    sizes: dict[str, str]
+    """For each domain whose size follows from bounds, its size as text."""
     flags: dict[str, bool | str]
     enums: list[EnumType]
     records: list[ClassType] = field(factory=list)
@@ -128,7 +130,8 @@ class SchemaText:
     @property
     def bounds(self) -> dict[str, int]:
         """Return the values of the scenario's bounds: those of domains and limits, by the names in the text."""
-        return {name.lower(): size for name, size in {**self.domains, **self.limits}.items()}
+        given = {name: size for name, size in {**self.domains, **self.limits}.items() if name not in self.sizes}
+        return {name.lower(): size for name, size in given.items()}
 
     def paths(self, root: str, cls: ClassType | None = None) -> list[PathText]:
         """Return every path below an object of a class; by default below the root of the state."""
@@ -205,9 +208,19 @@ class SchemaMaker:
 
     def __init__(self, rng: random.Random, *, rich: bool = False) -> None:
         self.rng, self.rich = rng, rich
+        domains = {name: rng.choice((1, 2, 2, 2, 3)) for name in ("DA", "DB")[: rng.choice((1, 2))]}
+        limits = {"LIM": rng.choice((0, 1, 2, 2, 3)), "CAP": rng.choice((0, 1, 1, 2, 2, 3))}
+        sizes: dict[str, str] = {}
+        if "DB" in domains and rng.random() < 0.4:
+            chosen = (
+                ("LIM + 1", limits["LIM"] + 1), ("DA.bound", domains["DA"]), ("4 - DA.bound", 4 - domains["DA"]),
+                ("CAP - LIM", limits["CAP"] - limits["LIM"]), ("2 ** DA.bound", 2 ** domains["DA"]),
+            )  # fmt: skip
+            sizes["DB"], domains["DB"] = rng.choice([(text, size) for text, size in chosen if 1 <= size <= 4])
         self.made = SchemaText(
-            {name: rng.choice((1, 2, 2, 2, 3)) for name in ("DA", "DB")[: rng.choice((1, 2))]},
-            {"LIM": rng.choice((0, 1, 2, 2, 3)), "CAP": rng.choice((0, 1, 1, 2, 2, 3))},
+            domains,
+            limits,
+            sizes,
             {"ON": rng.random() < 0.6, "OFF": rng.random() < 0.3, "MODE": rng.choice(("old", "new"))},
             [EnumType(f"E{n}", ("A", "B", "C")[: rng.choice((1, 2, 3))]) for n in range(rng.choice((1, 1, 2)))],
         )
@@ -257,8 +270,14 @@ class SchemaMaker:
 
     def _number(self, name: str) -> FieldText:
         if self.rng.random() < 0.4:
-            kind = IntType(0, self.made.limits["LIM"])
-            found = self._when(name, "int", "number(0, LIM)", kind)
+            limit = self.made.limits["LIM"]
+            call, kind = self.rng.choice((
+                ("number(0, LIM)", IntType(0, limit)), ("number(0, LIM)", IntType(0, limit)),
+                ("number(0, LIM + 1)", IntType(0, limit + 1)), ("number(-LIM, LIM)", IntType(-limit, limit)),
+                ("number(-LIM, 2 * LIM, default=LIM)", IntType(-limit, 2 * limit)),
+                ("number(1 - LIM, LIM + 1, default=1)", IntType(1 - limit, limit + 1)),
+            ))  # fmt: skip
+            found = self._when(name, "int", call, kind)
             return FieldText(name, "int", found.declaration, kind, found.is_fixed, "lim")
         low = self.rng.choice((0, 0, 0, 0, -1, -2, 1))
         high = low + self.rng.choice((0, 1, 2, 2, 3))
@@ -291,7 +310,10 @@ class SchemaMaker:
 
     def _subset(self, name: str) -> FieldText:
         domain, size = self._domain()
-        call = self.rng.choice((f"subset({domain})", f"subset({domain})", f"subset({domain}, full=True)"))
+        calls = [f"subset({domain}{more})" for more in ("", "", ", full=True", ", default={0}")]
+        if self.made.limits["LIM"] < size:
+            calls += [f"subset({domain}, default=(LIM, 0))", f"subset({domain}, default=lambda: range(LIM))"]
+        call = self.rng.choice(calls)
         return self._when(name, "frozenset[int]", call, SetType(domain, size))
 
     def _record(self, name: str) -> FieldText:
@@ -335,7 +357,9 @@ class SchemaMaker:
 
     def _fifo(self, name: str) -> FieldText:
         annotation, call, element = self._element(deep=False)
-        return FieldText(name, f"Fifo[{annotation}]", f"fifo({call}, CAP)", FifoType(element, call))
+        fewer = ("CAP - 1",) if self.made.limits["CAP"] else ()
+        capacity = self.rng.choice(("CAP", "CAP", "CAP", "LIM", "CAP + 1", *fewer))
+        return FieldText(name, f"Fifo[{annotation}]", f"fifo({call}, {capacity})", FifoType(element, call))
 
     def _fresh(self, name: str) -> FieldText:
         domain, size = self._domain()

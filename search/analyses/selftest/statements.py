@@ -104,7 +104,8 @@ class Statements:
     def _fitting(self, target: PathText) -> str:
         """Return a value for a place; one that a bound limits may exceed it."""
         if target.bound and isinstance(target.type, IntType) and self.rng.random() < 0.3:
-            return f"{self.write.int_of(0, target.type.high, 2)} + 1"
+            value = self.write.int_of(target.type.low, target.type.high, 2)
+            return f"{value} - 1" if target.type.low < 0 and self.rng.random() < 0.5 else f"{value} + 1"
         return self.write.of(target.type, DEPTH)
 
     def _do_move(self, depth: int) -> list[str]:
@@ -134,7 +135,8 @@ class Statements:
             return [f"{found.text} {self.rng.choice(('|', '&', '-', '^'))}= {some}"]
         assert isinstance(found.type, IntType)
         if found.bound or self.write.risky():
-            return [f"{found.text} += {self.rng.choice(('1', '1', self.write.int_of(0, 2, 1)))}"]
+            sign = self.rng.choice("+-") if found.type.low < 0 else "+"
+            return [f"{found.text} {sign}= {self.rng.choice(('1', '1', self.write.int_of(0, 2, 1)))}"]
         low, high = found.type.low, found.type.high
         change = self.rng.choice(("+=", "-="))
         limit = f"{found.text} < {high}" if change == "+=" else f"{found.text} > {low}"

@@ -51,12 +51,13 @@ class Renaming:
 
     def __init__(self, model: Model, name: str) -> None:
         self.model, self.name = model, name
-        if not 2 <= model.binding.bounds.get(name, 0) <= MAX_MEMBERS:
+        sizes = {**model.binding.bounds, **model.domains}
+        if not 2 <= sizes.get(name, 0) <= MAX_MEMBERS:
             raise UsageError(
                 f"{name!r} is not a domain of 2 to {MAX_MEMBERS} members (bounds: "
-                f"{', '.join(f'{bound} {size}' for bound, size in model.binding.bounds.items())})."
+                f"{', '.join(f'{bound} {size}' for bound, size in sizes.items())})."
             )
-        self.size = model.binding.bounds[name]
+        self.size = sizes[name]
         with model.active():
             self.places = tuple(self._places(model.shape, (), (None, 0), iter(range(len(model.leaves)))))
         self._at = {place.key: place.leaf for place in self.places}
