@@ -35,15 +35,15 @@ _MODULES = (
 """The modules that define the public names: the fastest to load comes first."""
 
 __all__ = [
-    "Abort", "Action", "ActionInstance", "Actor", "Answer", "Array", "Bound", "CallRefused", "Domain",
-    "DomainError", "Fails", "Fifo", "Finding", "Fix", "Flag", "Fresh", "Implementation",
-    "ImplementationDiffers", "Kind", "KwalkError", "LiftError", "Model", "Property", "PropertyInstance",
-    "Reading", "Scenario", "StateGraph", "StopReason", "Strength", "Trace", "Trial", "UsageError", "Verdict",
-    "action", "always", "array", "assert_finds", "assert_holds", "audit", "check", "choice",
-    "conformance_machine", "eventually", "evolve", "exhaust", "explain", "fifo", "flag", "fresh", "graph",
-    "hunt", "member", "mutate", "nested", "number", "open_trace", "optional", "premise", "prove", "reachable",
-    "refines", "require", "scenario", "scenarios", "shrink", "state", "step", "subset", "value", "walk",
-    "when_quiescent", "when_quiet",
+    "SYSTEM_FAIRNESS", "Abort", "Action", "ActionInstance", "Actor", "Answer", "Array", "Bound", "CallRefused",
+    "Domain", "DomainError", "Fails", "Fairness", "Fifo", "Finding", "Fix", "Flag", "Fresh", "Implementation",
+    "ImplementationDiffers", "Kind", "KwalkError", "LiftError", "Model", "Property", "PropertyInstance", "Reading",
+    "Scenario", "StateGraph", "StopReason", "Strength", "Trace", "Trial", "UsageError", "Verdict", "action",
+    "always", "always_eventually", "array", "assert_finds", "assert_holds", "audit", "check", "choice",
+    "conformance_machine", "eventually", "eventually_always", "evolve", "exhaust", "explain", "fifo", "flag",
+    "fresh", "graph", "hunt", "inevitable", "leads_to", "member", "mutate", "nested", "number", "open_trace",
+    "optional", "premise", "prove", "reachable", "refines", "require", "scenario", "scenarios", "shrink", "state",
+    "step", "strongly_fair", "subset", "value", "walk", "weakly_fair", "when_quiescent", "when_quiet",
 ]  # fmt: skip
 
 

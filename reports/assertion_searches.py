@@ -109,7 +109,7 @@ class AssertionEngine:
 
     def can_falsify(self, prop: Property) -> bool:
         """Return whether a counterexample to the property is something that the engine finds."""
-        return prop.kind is not Kind.REACHABLE and (self.checks_liveness or prop.kind is not Kind.EVENTUALLY)
+        return prop.kind is not Kind.REACHABLE and (self.checks_liveness or not prop.kind.is_liveness)
 
 
 ENGINES = {

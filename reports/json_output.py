@@ -48,6 +48,7 @@ def verdict_object(verdict: Verdict, files: Files, cluster_files: Sequence[Path]
             for key, count in verdict.action_counts.items()
         },
         "left_out": list(verdict.left_out),
+        "fairness": verdict.fairness or None,
         "premises": dict(verdict.premises),
         "findings": [_finding(finding, files) for finding in verdict.findings],
         "counterexample": counterexample_object(shown.trace, files.get(shown.prop)) if shown and shown.trace else None,

@@ -1,15 +1,28 @@
 """The language of models: everything that a model imports."""
-from kwalk.model.language.action import Action, Actor, action, premise, require
+from kwalk.model.language.action import Action, ActionSubset, Actor, action, premise, require
 from kwalk.model.language.binding import Binding, Bound, Domain, Flag
 from kwalk.model.language.containers import Array, Fifo, Fresh
 from kwalk.model.language.errors import Abort, DomainError, KwalkError, LiftError, UsageError
+from kwalk.model.language.fairness import (
+    SYSTEM_FAIRNESS,
+    Fairness,
+    FairnessCondition,
+    FairnessConditions,
+    FairnessKind,
+    strongly_fair,
+    weakly_fair,
+)
 from kwalk.model.language.fix import Fix, Trial
 from kwalk.model.language.model import ActionInstance, Model, PropertyInstance, StepOutcome, StepResult, Vector
 from kwalk.model.language.properties import (
     Kind,
     Property,
     always,
+    always_eventually,
     eventually,
+    eventually_always,
+    inevitable,
+    leads_to,
     reachable,
     step,
     when_quiescent,
@@ -34,15 +47,21 @@ from kwalk.model.language.state import (
 )
 
 __all__ = [
+    "SYSTEM_FAIRNESS",
     "Abort",
     "Action",
     "ActionInstance",
+    "ActionSubset",
     "Actor",
     "Array",
     "Binding",
     "Bound",
     "Domain",
     "DomainError",
+    "Fairness",
+    "FairnessCondition",
+    "FairnessConditions",
+    "FairnessKind",
     "Fifo",
     "Fix",
     "Flag",
@@ -62,13 +81,17 @@ __all__ = [
     "Vector",
     "action",
     "always",
+    "always_eventually",
     "array",
     "choice",
     "eventually",
+    "eventually_always",
     "evolve",
     "fifo",
     "flag",
     "fresh",
+    "inevitable",
+    "leads_to",
     "member",
     "nested",
     "number",
@@ -79,8 +102,10 @@ __all__ = [
     "require",
     "state",
     "step",
+    "strongly_fair",
     "subset",
     "value",
+    "weakly_fair",
     "when_quiescent",
     "when_quiet",
 ]  # fmt: skip

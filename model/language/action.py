@@ -270,8 +270,52 @@ class Action(Parametric):
                 problem = f"`description` of {self.name} names {{{name}}}, and that is no parameter."
                 raise UsageError(f"{problem} {one_of(known)}")
 
+    def only(self, **values: Any) -> ActionSubset:
+        """Return this action for some of its arguments, for a declaration of fairness.
+
+        Args:
+            **values: for some parameters, by name, a value or a tuple of values.
+
+        Raises:
+            UsageError: there is no such parameter.
+        """
+        known = list(inspect.signature(self.function).parameters)[self.states :]
+        for name in values:
+            if name not in known:
+                hint = one_of(known) if known else "It has no parameters."
+                problem = f"{self.name}.only names the parameter {name!r}, which the action does not have."
+                raise UsageError(f"{problem} {hint}")
+        given = {name: value if isinstance(value, tuple) else (value,) for name, value in values.items()}
+        return ActionSubset(self, tuple(given.items()))
+
     def __repr__(self) -> str:
         return f"<action {self.name}>"
+
+
+@frozen
+class ActionSubset:
+    """An action with the arguments that `Action.only` selects: by parameter name, the allowed values."""
+
+    action: Action
+    values: tuple[tuple[str, tuple[Any, ...]], ...]
+
+    def includes(self, args: tuple[Any, ...]) -> bool:
+        """Return whether arguments are selected."""
+        given = dict(zip((parameter.name for parameter in self.action.parameters), args, strict=True))
+        return all(given[name] in values for name, values in self.values)
+
+    def check(self) -> None:
+        """Raise UsageError if a selected value is no argument under the active binding, or if there is none."""
+        for parameter in self.action.parameters:
+            for name, values in self.values:
+                for value in values if name == parameter.name else ():
+                    if not any(value == known and type(value) is type(known) for known in parameter.values):
+                        raise UsageError(
+                            f"{self.action.name}.only({name}={value!r}): {value!r} is no {name}. "
+                            f"{one_of(map(parameter.token, parameter.values))}"
+                        )
+                if name == parameter.name and not values:
+                    raise UsageError(f"{self.action.name}.only({name}=()) selects no value. Give one or more.")
 
 
 def action(

@@ -29,6 +29,7 @@ from kwalk.model.language.errors import (
     error_text,
     unknown,
 )
+from kwalk.model.language.fairness import FairnessConditions, conditions_of
 from kwalk.model.language.properties import Kind, Property
 from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
 from kwalk.model.language.scenario import Scenario
@@ -124,6 +125,7 @@ class Model(Displayed):
         leaves: the scalars of a state, in vector order.
         instances: all action instances; an instance's index is its position.
         properties: all property instances; an instance's index is its position.
+        fairness: the fairness conditions on infinite behaviours.
 
     Raises:
         UsageError: a name is unknown, a value is not allowed, or the model would be too large.
@@ -152,6 +154,7 @@ class Model(Displayed):
             self.properties = tuple(
                 PropertyInstance(i, prop, args) for i, (prop, args) in enumerate(_chosen(scenario.properties))
             )
+            self.fairness: FairnessConditions = conditions_of(scenario.fairness, self.instances)
 
     def active(self) -> AbstractContextManager[None]:
         """Return the context in which this model's bounds, domains and flags have their values."""
@@ -263,7 +266,7 @@ class Model(Displayed):
                 raise failure(prop.key, error) from error
 
     def awaited(self, prop: PropertyInstance, vector: Vector) -> tuple[bool, bool]:
-        """Return, for an eventually property, whether its premise is true in a state, and whether the rest is."""
+        """Return, for a property about behaviours, whether its premise is true in a state, and whether the rest is."""
         state = self.state(vector)
         with self.active():
             try:
@@ -274,9 +277,9 @@ class Model(Displayed):
     def violates(self, prop: PropertyInstance, vector: Vector, before: Vector | None = None) -> bool:
         """Return whether this state (or step) violates a property.
 
-        It is false for reachable and eventually properties, which no single state can violate.
+        It is false for reachable properties and those about behaviours, which no single state can violate.
         """
-        if prop.kind in (Kind.REACHABLE, Kind.EVENTUALLY) or (prop.kind is Kind.STEP) != (before is not None):
+        if prop.kind is Kind.REACHABLE or prop.kind.is_liveness or (prop.kind is Kind.STEP) != (before is not None):
             return False
         if self.truth(prop, vector, before) is not False:
             return False

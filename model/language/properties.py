@@ -3,17 +3,25 @@
 Kinds: an *always* property holds in every reachable state. A *when quiescent* property holds in every reachable state
 in which no system action is enabled: a violation is a stable bad state. A *reachable* property is true in at least one
 reachable state, which guards against a model in which nothing happens. A *step* property relates the states before and
-after a step. An *eventually* property is about whole behaviours: from every state in which its premise is true, a state
-in which the rest is true is reached, or it is true already.
+after a step. The other kinds are about whole behaviours (*liveness*). Let P be the premise of such a property, Q its
+rest; in TLA+ it is
 
-Words: a *wait* of an eventually property begins in a state in which its premise is true and the rest is not. It ends in
-a state in which the rest is true. The property is violated by a wait that never ends although every system action
-instance that stays enabled is taken (weak fairness).
+    eventually           [](P => <>Q), which is P ~> Q
+    inevitable           P => <>Q, of the initial state
+    always eventually    [](P => []<>Q), which is []<>Q without a premise
+    eventually always    [](P => <>[]Q), which is <>[]Q without a premise
+
+Words: a *behaviour* is a sequence of states and steps that never ends; one that reaches a state and takes no more steps
+stays there (it *stutters*). A liveness property is violated if some behaviour that is fair (see `fairness`) violates
+it. A *wait* of an eventually property begins in a state in which its premise is true and the rest is not. It ends in a
+state in which the rest is true.
 """
 from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from inspect import getdoc, signature
+from types import FunctionType
 from typing import Any
 
 from kwalk.model.language.action import Parametric, place_of, premises_noted
@@ -29,14 +37,30 @@ class Kind(Enum):
     REACHABLE = "reachable"
     STEP = "step"
     EVENTUALLY = "eventually"
+    INEVITABLE = "inevitable"
+    ALWAYS_EVENTUALLY = "always eventually"
+    EVENTUALLY_ALWAYS = "eventually always"
+
+    @property
+    def is_liveness(self) -> bool:
+        """Whether it is about whole behaviours, so that only an infinite behaviour can violate it."""
+        return self in LIVENESS
+
+
+LIVENESS = frozenset({Kind.EVENTUALLY, Kind.INEVITABLE, Kind.ALWAYS_EVENTUALLY, Kind.EVENTUALLY_ALWAYS})
 
 
 class Property(Parametric):
-    """A predicate with a name, a kind, and the symptom that a user sees where it is false."""
+    """A predicate with a name, a kind, and the symptom that a user sees where it is false.
 
-    def __init__(self, function: Callable[..., bool], kind: Kind, symptom: str, log: str) -> None:
+    `premise` is the first predicate of `leads_to`, besides the premises in the function.
+    """
+
+    def __init__(
+        self, function: Callable[..., bool], kind: Kind, symptom: str, log: str, premise: Parametric | None = None
+    ) -> None:
         super().__init__(function, states=2 if kind is Kind.STEP else 1)
-        self.kind, self.symptom, self.log = kind, symptom, log
+        self.kind, self.symptom, self.log, self.premise = kind, symptom, log, premise
         self.parts: tuple[Property, ...] = ()
         """Properties that belong to this one: a scenario that lists it has them too."""
         self.part_of = ""
@@ -52,7 +76,7 @@ class Property(Parametric):
     @property
     def functions(self) -> tuple[Callable[..., Any], ...]:
         """Return the functions of models that it calls."""
-        return (self.function,)
+        return (self.function,) if self.premise is None else (self.premise.function, self.function)
 
     @property
     def context(self) -> Any:
@@ -61,7 +85,7 @@ class Property(Parametric):
 
     def truth(self, *arguments: Any) -> bool | None:
         """Return whether it is true of a state (of two for a step) and arguments; None where its premise is false."""
-        if self.kind is Kind.EVENTUALLY:
+        if self.kind.is_liveness:
             premise, rest = self.awaited(*arguments)
             return rest if premise else None
         try:
@@ -70,13 +94,14 @@ class Property(Parametric):
             return None
 
     def awaited(self, *arguments: Any) -> tuple[bool, bool]:
-        """Return, for an eventually property, whether its premise is true, and whether the rest is true.
+        """Return, for a property about behaviours, whether its premise is true, and whether the rest is true.
 
         Both are evaluated in every state, independently of each other.
         """
         with premises_noted() as failed:
+            premise = self.premise is None or self._truth_value(self.premise.function(*arguments))
             rest = self._truth_value(self.function(*arguments))
-        return not failed, rest
+        return premise and not failed, rest
 
     def _truth_value(self, result: Any) -> bool:
         result = plain_value(result)
@@ -134,9 +159,66 @@ def step(*, symptom: str = "", log: str = "") -> Callable[[Callable[..., bool]],
 
 
 def eventually(*, symptom: str = "", log: str = "") -> Callable[[Callable[..., bool]], Property]:
-    """Declare a property that becomes true from every reachable state in which its premise is true.
+    """Declare a property that becomes true from every reachable state in which its premise is true: P ~> Q.
 
-    System actions are weakly fair. The part after `premise` is evaluated in every state, so it must have a value also
-    where the premise is false. `symptom` and `log` as for `always`.
+    It is about the fair behaviours (`Scenario(fairness=…)`), and so are the declarations below. The part after
+    `premise` is evaluated in every state, so it must have a value also where the premise is false. `symptom` and `log`
+    as for `always`.
     """
     return _declare(Kind.EVENTUALLY, symptom, log)
+
+
+def inevitable(*, symptom: str = "", log: str = "") -> Callable[[Callable[..., bool]], Property]:
+    """Declare a property that every fair behaviour makes true at least once: <>Q, from the initial states only.
+
+    A premise restricts it to some initial states. `symptom` and `log` as for `always`.
+    """
+    return _declare(Kind.INEVITABLE, symptom, log)
+
+
+def always_eventually(*, symptom: str = "", log: str = "") -> Callable[[Callable[..., bool]], Property]:
+    """Declare a property that every fair behaviour makes true infinitely often: []<>Q.
+
+    With a premise, every fair behaviour from a state in which the premise is true. `symptom` and `log` as for `always`.
+    """
+    return _declare(Kind.ALWAYS_EVENTUALLY, symptom, log)
+
+
+def eventually_always(*, symptom: str = "", log: str = "") -> Callable[[Callable[..., bool]], Property]:
+    """Declare a property that is true from some state on in every fair behaviour: <>[]Q.
+
+    With a premise, every fair behaviour from a state in which the premise is true. `symptom` and `log` as for `always`.
+    """
+    return _declare(Kind.EVENTUALLY_ALWAYS, symptom, log)
+
+
+def leads_to(
+    source: Callable[..., bool], target: Callable[..., bool], *, name: str = "", symptom: str = "", log: str = ""
+) -> Property:
+    """Declare that each state in which one predicate is true is followed by one in which another is: P ~> Q.
+
+    It is the `eventually` property with the first predicate as its premise and the second as its rest.
+
+    Args:
+        source: a predicate of the state and of parameters, declared with `def`.
+        target: another one, with the same parameters.
+        name: the name of the property; by default `source_leads_to_target`.
+        symptom: what a user sees where it is violated.
+        log: the line that an operator finds in a log.
+
+    Raises:
+        UsageError: the predicates are no functions with names, or have different parameters.
+    """
+    for function in (source, target):
+        if not isinstance(function, FunctionType) or not function.__name__.isidentifier():
+            raise UsageError(f"leads_to takes two functions that are declared with `def` (got {function!r}).")
+    first, second = (list(signature(function).parameters.values())[1:] for function in (source, target))
+    if [(p.name, p.annotation) for p in first] != [(p.name, p.annotation) for p in second]:
+        raise UsageError(
+            f"leads_to({source.__name__}, {target.__name__}): the two have different parameters after the state, "
+            f"({', '.join(map(str, first))}) and ({', '.join(map(str, second))}). Give both the same names and types."
+        )
+    made = Property(target, Kind.EVENTUALLY, symptom, log, Parametric(source, states=1))
+    made.name = name or f"{source.__name__}_leads_to_{target.__name__}"
+    made.about = f"{getdoc(source) or source.__name__} Then, eventually: {getdoc(target) or target.__name__}"
+    return made

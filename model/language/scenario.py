@@ -14,7 +14,8 @@ from attrs import evolve, field, frozen
 
 from kwalk.model.language.action import Action, Parametric, place_of
 from kwalk.model.language.binding import Binding
-from kwalk.model.language.errors import UsageError, unknown
+from kwalk.model.language.errors import UsageError, one_of, unknown
+from kwalk.model.language.fairness import SYSTEM_FAIRNESS, Fairness
 from kwalk.model.language.inspection import Inspection
 from kwalk.model.language.properties import Property
 from kwalk.model.language.series import Series
@@ -59,6 +60,12 @@ def _actions(actions: Iterable[Action]) -> tuple[Action, ...]:
     return tuple(actions) if isinstance(actions, Iterable) else actions
 
 
+def _fairness(fairness: Fairness | Iterable[Fairness]) -> tuple[Fairness, ...]:
+    if isinstance(fairness, Fairness):
+        return (fairness,)
+    return tuple(fairness) if isinstance(fairness, Iterable) else fairness
+
+
 def _properties(properties: Iterable[Property]) -> tuple[Property, ...]:
     """Return the properties, each followed by the parts that belong to it."""
     if not isinstance(properties, Iterable):
@@ -87,6 +94,9 @@ class Scenario:
         variants: settings of flags by the variant's name; the first variant is the default.
         labels: labels of domain members, by the domain's name.
         deadlock_is_error: whether a state without a successor is a violation.
+        fairness: what an infinite behaviour must do, for properties about behaviours: `weakly_fair(…)` and
+            `strongly_fair(…)` of actions. By default each instance of each system action is weakly fair
+            (SYSTEM_FAIRNESS); what is given replaces that, so `()` requires nothing.
         read_snapshot: a function from a JSON object to a `Reading`.
         read_series: a function from JSON objects to a `Series`.
         inspect_snapshot: a function from a JSON file to an `Inspection`.
@@ -107,6 +117,7 @@ class Scenario:
     variants: Mapping[str, Mapping[str, Any]] = field(factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(factory=dict)
     deadlock_is_error: bool = False
+    fairness: tuple[Fairness, ...] = field(converter=_fairness, default=(SYSTEM_FAIRNESS,))
     read_snapshot: Callable[[Any], Reading] | None = None
     read_series: Callable[[Sequence[Any]], Series] | None = None
     inspect_snapshot: Callable[[Any], Inspection] | None = None
@@ -120,6 +131,13 @@ class Scenario:
                 )
         for kind, declared in (("action", self.actions), ("property", self.properties)):
             _refuse_name_clash(f"Scenario {self.name!r}", kind, declared)
+        known = [action.name for action in self.actions]
+        for step in (step for fairness in self.fairness for step in fairness.steps):
+            if step.action.name not in known:
+                raise UsageError(
+                    f"Scenario {self.name!r}: `fairness` names the action {step.action.name!r}, which is not among its "
+                    f"actions. {one_of(known)}"
+                )
 
     def _requirements(self) -> Iterator[tuple[str, bool, str]]:
         """Yield for each field its name, whether its value is of the right kind, and what that kind is."""
@@ -128,6 +146,7 @@ class Scenario:
         yield "state", getattr(self.state, "__kwalk__", "") == "state", "a class declared with @state"
         yield "actions", _all_are(Action, self.actions) and bool(self.actions), "one or more @action functions"
         yield "properties", _all_are(Property, self.properties), "functions declared as properties, such as @always()"
+        yield "fairness", _all_are(Fairness, self.fairness), "declarations such as weakly_fair(…) and strongly_fair(…)"
         yield "initial", callable(self.initial) and hasattr(self.initial, "__name__"), "a function of the state"
         for name, table in zip(("bounds", "flags", "variants", "labels"), tables, strict=True):
             yield name, isinstance(table, Mapping), "a mapping"

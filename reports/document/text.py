@@ -180,8 +180,9 @@ def why_sentences(why: Why) -> list[str]:
         sentences.append(f"The property {'also ' * bool(why.decisive)}reads: {_listed(why.also)}{more}.")
     if why.stable:
         sentences.append("No system action is enabled: the system does not recover by itself.")
-    elif why.endless:
-        sentences.append("The loop is fair: every system action that stays enabled in it is taken in it.")
+    if why.fairness:
+        fair = "" if why.stable else "The loop is fair. "
+        sentences.append(f"{fair}Fairness: {why.fairness}.")
     return sentences
 
 

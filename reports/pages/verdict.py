@@ -44,6 +44,8 @@ def facts(verdict: Verdict, model: Model, shown: Finding | None = None) -> Itera
     for bound, hits in verdict.bounds_hit.items():
         if hits:
             yield f"bound reached: {bound}, {hits:,} times; the verdict is valid only within it"
+    if verdict.fairness:
+        yield f"fairness: {verdict.fairness}"
     yield from vacuity_notes(verdict, model)
     yield from (_finding(finding, model) for finding in verdict.findings if finding is not shown)
     yield from verdict.comparison_notes

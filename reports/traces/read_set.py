@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import frozen
 
-from kwalk.model.language import Array, DomainError, Fifo, Fresh, Kind, Model, PropertyInstance, Vector
+from kwalk.model.language import Array, DomainError, Fifo, Fresh, Model, PropertyInstance, Vector
 from kwalk.model.language.containers import ArrayShape, FifoShape, FreshShape
 from kwalk.model.language.errors import BoundReached
 from kwalk.model.language.records import RecordShape
@@ -43,7 +43,7 @@ def read_set(model: Model, prop: PropertyInstance, vector: Vector, before: Vecto
 
 def _evaluate(prop: PropertyInstance, states: list[Any]) -> bool | None:
     """Return the predicate's value on states, None if its premise does not hold. The model must be active."""
-    if prop.kind is Kind.EVENTUALLY:
+    if prop.kind.is_liveness:
         return prop.declaration.awaited(*states, *prop.args)[1]
     return prop.declaration.truth(*states, *prop.args)
 
@@ -149,7 +149,7 @@ def _others(model: Model, part: Part, vector: Vector) -> Iterator[Vector]:
 
 def _true_at(model: Model, prop: PropertyInstance, end: FinalStates) -> bool:
     try:
-        if prop.kind is Kind.EVENTUALLY:
+        if prop.kind.is_liveness:
             return model.awaited(prop, end.vector)[1]
         return model.truth(prop, end.vector, end.before) is True
     except (DomainError, BoundReached, IndexError, ValueError, TypeError):

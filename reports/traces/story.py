@@ -81,7 +81,9 @@ class Why:
     more: int = 0
     stable: bool = False
     endless: bool = False
-    """Whether an `eventually` property is violated: what it awaits never holds."""
+    """Whether a property about behaviours is violated."""
+    fairness: str = ""
+    """The fairness of the behaviours that it is about, if it is violated."""
 
 
 @frozen
@@ -89,12 +91,15 @@ class LoopStart:
     """The place in a story from where it repeats forever; `steps` are those of the loop, perhaps none."""
 
     steps: tuple[StoryStep, ...]
+    quiescent: bool = True
+    """Whether no system action is enabled where it begins."""
 
     @property
     def text(self) -> str:
         """The numbers of the steps that repeat."""
         if not self.steps:
-            return "from here on the state stays the same: no system action is enabled"
+            why = "no system action is enabled" if self.quiescent else "no step has to be taken"
+            return f"from here on the state stays the same: {why}"
         first, last = self.steps[0].number, self.steps[-1].number
         return f"step {first} repeats forever" if first == last else f"steps {first} to {last} repeat forever"
 
@@ -124,6 +129,8 @@ class Story:
     """The number of steps before the loop, None without a loop."""
     asides: tuple[str, ...] = ()
     """Aliases in the first state, and its image in an abstract scenario."""
+    quiescent: bool = False
+    """Whether no system action is enabled in the last state."""
 
     @property
     def actors(self) -> tuple[str, ...]:
@@ -154,7 +161,7 @@ class Story:
         """Yield the steps in order, runs of two or more routine ones folded, with a loop start before a loop."""
         yield from _folded(self.steps[: self.loop], unfold=unfold)
         if self.loop is not None:
-            yield LoopStart(self.steps[self.loop :])
+            yield LoopStart(self.steps[self.loop :], self.quiescent)
             yield from self.steps[self.loop :]
 
 
@@ -192,6 +199,7 @@ def story_of(model: Model, trace: Trace) -> Story:
         why=_why(model, trace, prop, parts, asides) if prop else None,
         loop=trace.loop,
         asides=asides[0],
+        quiescent=trace.loop is not None and model.is_quiescent(trace.states[-1]),
     )
 
 
@@ -300,6 +308,11 @@ def _why(model: Model, trace: Trace, prop: PropertyInstance, parts: tuple[Part, 
         decisive=tuple(_values(model, cause, trace, at=-1)),
         also=tuple(_values(model, shown, trace, at=-1)),
         more=len(rest) - len(shown),
-        stable=violated and (prop.kind is Kind.WHEN_QUIESCENT or trace.loop == trace.length),
-        endless=violated and prop.kind is Kind.EVENTUALLY,
+        stable=violated
+        and (
+            prop.kind is Kind.WHEN_QUIESCENT
+            or (trace.loop == trace.length and model.is_quiescent(trace.states[-1]))
+        ),
+        endless=violated and prop.kind.is_liveness,
+        fairness=_shown(model.fairness.text) if violated and prop.kind.is_liveness else "",
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attrs import field, frozen
 
-from kwalk.model.language import Kind, PropertyInstance
+from kwalk.model.language import PropertyInstance
 from kwalk.search.base.progress import Report, silent
 
 CHECKPOINT_INTERVAL = 1800.0
@@ -86,4 +86,4 @@ class SearchOptions:
     @property
     def checked(self) -> tuple[int, ...]:
         """The indices of the properties that are checked on each state or step; `eventually` ones are not."""
-        return tuple(prop.index for prop in self.properties if prop.kind is not Kind.EVENTUALLY)
+        return tuple(prop.index for prop in self.properties if not prop.kind.is_liveness)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from kwalk.model.language import Kind, Model, UsageError
+from kwalk.model.language import Model, UsageError
 from kwalk.search.base import pacing
 from kwalk.search.base.options import SearchOptions, StopReason
 from kwalk.search.base.pacing import next_pace
@@ -258,7 +258,7 @@ class Explorer(ExplorationResult):
 
     def _is_resumable(self, stop_reason: StopReason) -> bool:
         """Whether a search that stopped for this reason has work left."""
-        waits = any(prop.kind is Kind.EVENTUALLY for prop in self.options.properties)
+        waits = any(prop.kind.is_liveness for prop in self.options.properties)
         return stop_reason in (StopReason.TIME, StopReason.MEMORY, StopReason.INTERRUPT) or (
             waits and stop_reason is StopReason.COMPLETE
         )

@@ -41,7 +41,7 @@ def exhaust(
         memory_bytes: The memory budget; by default DEFAULT_SHARE of the available memory.
         kernel: The compiled model; by default it is compiled, or read from the cache.
         **options: Other fields of `SearchOptions`, as keywords. The verdict does not depend on `workers`; `reduce`
-            keeps the answers and the lengths of the shortest traces, and checks no `eventually` properties.
+            keeps the answers and the lengths of the shortest traces, and checks no properties about behaviours.
 
     Returns:
         The verdict, with confirmed shortest traces. A spent budget or Ctrl-C gives UNDECIDED.
@@ -112,6 +112,7 @@ class ExhaustiveVerdict:
             distinct_states=int(cursor[Cursor.STORED]), generated_states=done.initial + int(cursor[Cursor.GENERATED]),
             depth=int(cursor[Cursor.DEPTH]), quiescent_states=self._quiescent_states(), seconds=done.total_seconds,
             bounds_hit=self.builder.bounds_hit(self.kernel.bounds, self.counts.hits),
+            fairness=self.model.fairness.text if self.liveness else "",
             action_counts=self._action_counts(), premises=self._premises(), compared=done.compared,
             findings=(*map(self._finding, hits), *self._lassos(), *(Finding(prop.key, 0) for prop in missing)),
             notes=(*self._notes(missing), *liveness_notes(self.liveness), *done.notes(), *self._saving()),
@@ -238,7 +239,7 @@ class ExhaustiveVerdict:
         return self.builder.action_counts(self.counts.enabled_totals, taken, taken - self.counts.idle)
 
     def _premises(self) -> dict[str, int]:
-        """Return the counts by key, without the `eventually` properties that were not checked to the end."""
+        """Return the counts by key, without the properties about behaviours that were not checked to the end."""
         if self.done.reduction is not None:
             return {}
         held, results = self.counts.premise_totals.tolist(), {result.prop: result for result in self.liveness}

@@ -118,7 +118,7 @@ class _Interpreter:
 
     def prop(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
         try:
-            if prop.prop.kind is Kind.EVENTUALLY:
+            if prop.prop.kind.is_liveness:
                 return awaited_text(*self.model.awaited(prop.prop, state))
             return self.model.truth(prop.prop, state, before)
         except DomainError:
@@ -161,7 +161,7 @@ class TermExecution:
 
     def prop(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
         premise, truth, *errors = self._values(prop.roots, state if before is None else (*before, *state))
-        if prop.prop.kind is Kind.EVENTUALLY:
+        if prop.prop.kind.is_liveness:
             return "error" if any(errors) else awaited_text(bool(premise), bool(truth))
         if not premise:
             return None
@@ -242,7 +242,7 @@ class _KernelExecution:
         else:
             start = kernel.pack(np.array([before], np.int64))
             self._check_step(start.ctypes.data, after.ctypes.data, false.ctypes.data, premise.ctypes.data)
-        if prop.prop.kind is Kind.EVENTUALLY:
+        if prop.prop.kind.is_liveness:
             return self._both(prop, state, premise=_bit(premise, index), false=_bit(false, index))
         if not _bit(premise, index):
             return None

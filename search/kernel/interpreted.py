@@ -241,7 +241,7 @@ class InterpretedFunctions:
     def _truth(self, visit: Visit, before: Vector | None, prop: PropertyInstance) -> tuple[bool, bool]:
         """Return whether the premise is true, and the bit of the false row."""
         try:
-            if prop.kind is Kind.EVENTUALLY:
+            if prop.kind.is_liveness:
                 premise, satisfied = visit.awaited(prop)
                 return premise, not satisfied
             true = visit.predicate(prop, before)

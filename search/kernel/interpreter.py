@@ -163,7 +163,7 @@ class Visit:
                 raise failure(prop.key, error) from error
 
     def awaited(self, prop: PropertyInstance) -> tuple[bool, bool]:
-        """Return, for an eventually property, whether its premise is true here, and whether the rest is."""
+        """Return, for a property about behaviours, whether its premise is true here, and whether the rest is."""
         with self.model.active():
             try:
                 return prop.declaration.awaited(self._state, *prop.args)
@@ -172,7 +172,7 @@ class Visit:
 
     def violates(self, prop: PropertyInstance, before: Vector | None = None) -> bool:
         """Return whether the state violates the property. Quiescence is computed last, as it costs most."""
-        if prop.kind in (Kind.REACHABLE, Kind.EVENTUALLY) or self.predicate(prop, before) is not False:
+        if prop.kind is Kind.REACHABLE or prop.kind.is_liveness or self.predicate(prop, before) is not False:
             return False
         return prop.kind is not Kind.WHEN_QUIESCENT or self.is_quiescent
 

@@ -336,7 +336,7 @@ def plain_step(visit: Visit, number: int) -> StepOrText:
 
 def plain_truth(visit: Visit, prop: PropertyInstance) -> Truth:
     """Return the result of a property in plain Python, as if the state were quiescent; not for `step` properties."""
-    if prop.kind is Kind.EVENTUALLY:
+    if prop.kind.is_liveness:
         return _evaluated(lambda: awaited_text(*visit.awaited(prop)))
     return _evaluated(lambda: visit.predicate(prop))
 
@@ -360,7 +360,7 @@ def _evaluated(evaluate: Callable[[], Result]) -> Result | str:
 
 def compiled_truth(prop: PropertyInstance, *, false: bool, premise: bool) -> Truth:
     """Return what the two bits of a property mean (see `Kernel.check`)."""
-    if prop.kind is Kind.EVENTUALLY:
+    if prop.kind.is_liveness:
         return awaited_text(premise, not false)
     if not premise:
         return "false, and its premise too" if false else None

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from attrs import evolve, field, frozen
 
-from kwalk.model.language import Kind, Model
+from kwalk.model.language import Model
 from kwalk.search.base.progress import Progress, Report, silent
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.stepping import PlainStepper
@@ -214,7 +214,7 @@ def with_clusters(model: Model, kernel: Kernel, verdict: Verdict, report: Report
 
 def _sample(model: Model, kernel: Kernel, trace: Trace) -> FindingSample | None:
     prop = None if trace.prop is None else model.properties_of(trace.prop)[0]
-    if prop is not None and prop.kind is Kind.EVENTUALLY:
+    if prop is not None and prop.kind.is_liveness:
         return None
     start = kernel.pack(np.array([trace.states[0]], np.int64)).tobytes()
     steps = tuple(model.instance(key).index for key in trace.actions)

@@ -210,7 +210,7 @@ class Minimizer:
         if same not in SAME:
             raise UsageError(f"A shrunk trace keeps the same 'instance', 'property' or 'action' (got {same!r}).")
         properties = () if trace.prop is None else self.model.properties_of(trace.prop)
-        if any(prop.kind is Kind.EVENTUALLY for prop in properties):
+        if any(prop.kind.is_liveness for prop in properties):
             raise UsageError("A lasso is not shrunk: its loop must stay as fair as it is.")
         if same == "property" and properties:
             properties = self.model.properties_of(properties[0].declaration.name)

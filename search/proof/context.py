@@ -111,7 +111,7 @@ class ProofContext:
         if key not in self._slices:
             same = [
                 other for other in self.lifted.properties
-                if other.prop.kind is not Kind.EVENTUALLY
+                if not other.prop.kind.is_liveness
                 and (other.prop.kind is Kind.WHEN_QUIESCENT) == is_quiescent
                 and (other is prop or self._slice_key(other) == key[:2])
             ]  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 from attrs import frozen
 
 from kwalk.model.language import DomainError, Kind, Model, PropertyInstance, Vector
-from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.interface import Kernel, bit_numbers
 from kwalk.search.kernel.python_comparison import EngineDisagreement, changes, state_text
 from kwalk.search.results.trace import ReplayError, Trace, is_violated_at_end, reference_of, run
 
@@ -145,19 +145,16 @@ def _path_text(trace: Trace) -> str:
 def leaving_instances(kernel: Kernel, packed: np.ndarray) -> Iterator[tuple[int, int]]:
     """Yield the enabled instances whose effect leaves a domain in a packed state, with the negative code of `apply`."""
     state, after = np.ascontiguousarray(packed, np.uint64), np.zeros(kernel.words, np.uint64)
-    row = enabled_row(kernel, state)
-    for instance in range(kernel.instances):
-        if int(row[instance // 64]) >> (instance % 64) & 1:
-            code = apply_instance(kernel, instance, state, after)
-            if code < 0:
-                yield instance, code
+    for instance in bit_numbers(enabled_row(kernel, state)):
+        code = apply_instance(kernel, instance, state, after)
+        if code < 0:
+            yield instance, code
 
 
-def blocking_bounds(kernel: Kernel, packed: np.ndarray) -> tuple[str, ...]:
-    """Return the bounds that disable system instances in a packed state."""
+def blocking_bounds(kernel: Kernel, packed: np.ndarray, instances: np.ndarray) -> tuple[str, ...]:
+    """Return the bounds that disable some of `instances`, a bit row, in a packed state."""
     state, after = np.ascontiguousarray(packed, np.uint64), np.zeros(kernel.words, np.uint64)
-    row = enabled_row(kernel, state) & kernel.system_row[: kernel.instance_words]
-    enabled = (i for i in range(kernel.instances) if int(row[i // 64]) >> (i % 64) & 1)
+    enabled = bit_numbers(enabled_row(kernel, state) & instances)
     codes = (apply_instance(kernel, instance, state, after) for instance in enabled)
     return tuple(dict.fromkeys(kernel.bounds[code - 1] for code in codes if code > 0))
 

@@ -82,7 +82,7 @@ def conclusions(model: Model, verdict: Verdict) -> dict[str, PropertyConclusion]
             result[prop] = PropertyConclusion(
                 reached=_is_reached(verdict, prop, is_missing=prop in found and trace is None)
             )
-        elif kind is not Kind.EVENTUALLY:
+        elif kind is None or not kind.is_liveness:
             result[prop] = PropertyConclusion(_refuted(verdict, prop, trace), trace)
     return result
 

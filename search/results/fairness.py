@@ -1,17 +1,19 @@
 """Counterexamples to liveness: fair lassos, checked by plain execution.
 
-Words: a *safety* property is violated by a state or a step, a *liveness* property (of kind `eventually`) only by an
-infinite behaviour. Such a behaviour is a *lasso*: a path to a state, and a loop from there back to it. A loop without
-steps is a state that stays as it is. A loop is *fair* if it neglects no system instance: it takes every system instance
-that is enabled in all of its states (weak fairness). An instance that only a bound disables counts as enabled.
+Words: a *safety* property is violated by a state or a step, a *liveness* property (about behaviours,
+`Kind.is_liveness`) only by an infinite behaviour. Such a behaviour is a *lasso*: a path to a state, and a loop from
+there back to it. A loop without steps is a state that stays as it is. A loop *neglects* a condition of fairness if none
+of its steps takes it, and, for weak fairness, all of its states enable it; for strong fairness, some state does. The
+loop is *fair* if it neglects no condition (see `kwalk.model.language.fairness`).
 """
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from attrs import evolve
 
-from kwalk.model.language import Kind, Model, PropertyInstance, StepResult, Vector
+from kwalk.model.language import FairnessKind, Kind, Model, PropertyInstance, StepResult, Vector
 from kwalk.search.base.options import StopReason
 from kwalk.search.results.trace import Trace, is_violated_at_end
 from kwalk.search.results.verdict import Answer, Strength, Verdict
@@ -19,58 +21,77 @@ from kwalk.search.results.verdict import Answer, Strength, Verdict
 
 def safety_properties(properties: Iterable[PropertyInstance]) -> tuple[PropertyInstance, ...]:
     """Return the properties that a state or a step can violate or witness."""
-    return tuple(prop for prop in properties if prop.kind is not Kind.EVENTUALLY)
+    return tuple(prop for prop in properties if not prop.kind.is_liveness)
 
 
 def liveness_properties(properties: Iterable[PropertyInstance]) -> tuple[PropertyInstance, ...]:
     """Return the properties that only an infinite behaviour can violate."""
-    return tuple(prop for prop in properties if prop.kind is Kind.EVENTUALLY)
+    return tuple(prop for prop in properties if prop.kind.is_liveness)
 
 
-def neglected_instances(model: Model, trace: Trace) -> tuple[str, ...]:
-    """Return the system instances that the loop of a lasso neglects; none if it is fair."""
+def neglected_conditions(model: Model, trace: Trace) -> tuple[str, ...]:
+    """Return the fairness conditions that the loop of a lasso neglects, as text; none if it is fair."""
     assert trace.loop is not None
-    taken, states = set(trace.actions[trace.loop :]), dict.fromkeys(trace.states[trace.loop :])
-    return tuple(
-        instance.key
-        for instance in model.instances
-        if instance.action.by.system
-        and instance.key not in taken
-        and all(model.attempt(instance, state).result is not StepResult.DISABLED for state in states)
-    )
+    states, actions = trace.states[trace.loop :], trace.actions[trace.loop :]
+    moves = {key for key, (before, after) in zip(actions, pairwise(states), strict=True) if before != after}
+    enabled = [_movable_instances(model, state) for state in dict.fromkeys(states)]
+    found = []
+    for condition in model.fairness.conditions:
+        holds = any if condition.kind is FairnessKind.STRONG else all
+        members = set(condition.instances)
+        is_taken = any(model.instances[number].key in moves for number in members)
+        if not is_taken and holds(bool(members & there) for there in enabled):
+            found.append(condition.text)
+    return tuple(found)
 
 
-def first_open_wait(model: Model, prop: PropertyInstance, states: tuple[Vector, ...]) -> int | None:
-    """Return the number of the first state whose wait has not ended by the last state; None if there is none."""
-    first = None
-    for number in range(len(states) - 1, -1, -1):
-        premise, is_satisfied = model.awaited(prop, states[number])
-        if is_satisfied:
-            break
-        if premise:
-            first = number
-    return first
+def _movable_instances(model: Model, state: Vector) -> set[int]:
+    """Return the numbers of the instances that lead from a state to another one, or that only a bound disables."""
+    found = set()
+    for instance in model.instances:
+        outcome = model.attempt(instance, state)
+        if outcome.result is StepResult.BOUND or (outcome.after is not None and outcome.after != state):
+            found.add(instance.index)
+    return found
+
+
+def violation_start(model: Model, prop: PropertyInstance, trace: Trace) -> int | None:
+    """Return the number of the first state from which a lasso violates a liveness property; None if it does not.
+
+    Whether the loop is fair does not matter here.
+    """
+    assert trace.loop is not None
+    parts = [model.awaited(prop, state) for state in trace.states]
+    starts = [number for number, (premise, _) in enumerate(parts) if premise]
+    last = max((number for number, (_, is_satisfied) in enumerate(parts) if is_satisfied), default=-1)
+    if prop.kind is Kind.EVENTUALLY_ALWAYS:
+        return starts[0] if starts and not all(satisfied for _, satisfied in parts[trace.loop :]) else None
+    if last >= trace.loop:
+        return None
+    if prop.kind is Kind.INEVITABLE:
+        return 0 if starts[:1] == [0] and last < 0 else None
+    if prop.kind is Kind.ALWAYS_EVENTUALLY:
+        return starts[0] if starts else None
+    return next((number for number in starts if number > last), None)
 
 
 def is_fair_counterexample(model: Model, prop: PropertyInstance, trace: Trace) -> bool:
-    """Return whether a trace violates an `eventually` property: a fair lasso with a wait that never ends."""
+    """Return whether a trace violates a liveness property: a fair lasso of which no continuation is needed."""
     if trace.loop is None or trace.states[trace.loop] != trace.states[-1]:
         return False
-    if any(model.awaited(prop, state)[1] for state in trace.states[trace.loop :]):
-        return False
-    return first_open_wait(model, prop, trace.states) is not None and not neglected_instances(model, trace)
+    return violation_start(model, prop, trace) is not None and not neglected_conditions(model, trace)
 
 
 def is_counterexample(model: Model, prop: PropertyInstance, trace: Trace) -> bool:
     """Return whether a trace violates the property: by its last state or step, or as a fair lasso."""
-    if prop.kind is Kind.EVENTUALLY:
+    if prop.kind.is_liveness:
         return is_fair_counterexample(model, prop, trace)
     return is_violated_at_end(model, prop, trace.states)
 
 
 def with_loop(model: Model, prop: PropertyInstance, trace: Trace) -> Trace:
     """Return the trace with the first loop that makes it a counterexample, if it has no loop and there is one."""
-    if prop.kind is Kind.EVENTUALLY and trace.loop is None:
+    if prop.kind.is_liveness and trace.loop is None:
         lassos = (evolve(trace, loop=k) for k, state in enumerate(trace.states) if state == trace.states[-1])
         return next((lasso for lasso in lassos if is_fair_counterexample(model, prop, lasso)), trace)
     return trace
@@ -86,10 +107,10 @@ def without_liveness(verdict: Verdict, requested: Iterable[PropertyInstance], en
     left = tuple(dict.fromkeys(prop.declaration.name for prop in liveness_properties(properties)))
     if not left:
         return verdict
-    note = f"{', '.join(left)}: {engine} does not check `eventually` properties; `kwalk exhaust` does."
+    note = f"{', '.join(left)}: {engine} does not check properties about behaviours; `kwalk exhaust` does."
     verdict = evolve(verdict, notes=(*verdict.notes, note))
     if verdict.answer is Answer.HOLDS and (verdict.strength.is_conclusive or not safety_properties(properties)):
-        detail = "`eventually` properties were not checked"
+        detail = "properties about behaviours were not checked"
         return evolve(
             verdict, answer=Answer.UNDECIDED, strength=Strength.PARTIAL, stopped=StopReason.LIVENESS, detail=detail
         )

@@ -160,6 +160,8 @@ class Verdict(Displayed):
     """By the key of the action instance."""
     left_out: tuple[str, ...] = ()
     """The keys of the action instances that the engine was not allowed to take."""
+    fairness: str = ""
+    """The fairness of the behaviours for which properties about behaviours were checked; "" if none was."""
     premises: Mapping[str, int] = field(factory=dict)
     """By the key of the property instance: how often its premise was true; 0 means that it was never tested."""
     findings: tuple[Finding, ...] = ()

@@ -8,7 +8,7 @@ from kwalk.invariants.scenarios import AFTER_FAULTS, HEALTHY, RECOVERY, TOPIC_DE
 from kwalk.model.kafka.controller.kafka_controller import broker_startup, reelect
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
-from kwalk.search.results.fairness import is_fair_counterexample, neglected_instances
+from kwalk.search.results.fairness import is_fair_counterexample, neglected_conditions
 from kwalk.search.results.verdict import Answer, Strength
 
 
@@ -34,7 +34,7 @@ def test_in_3_0_a_deletion_that_meets_a_stray_log_never_ends():
     assert endless == {"partition_is_eventually_served(0, 0)": 66, "deletion_eventually_ends(0)": 66}
     trace, (prop,) = verdict.findings[-1].trace, model.properties_of("deletion_eventually_ends")
     assert (trace.length, trace.loop, trace.prop) == (14, 14, prop.key)
-    assert is_fair_counterexample(model, prop, trace) and neglected_instances(model, trace) == ()
+    assert is_fair_counterexample(model, prop, trace) and neglected_conditions(model, trace) == ()
     stable = exhaust(model, properties=model.properties_of("deletion_terminates")).counterexample
     assert stable.length == trace.length
 

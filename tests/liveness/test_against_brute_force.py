@@ -6,7 +6,7 @@ import pytest
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
-from kwalk.search.results.fairness import first_open_wait, is_fair_counterexample, neglected_instances
+from kwalk.search.results.fairness import is_fair_counterexample, neglected_conditions, violation_start
 from kwalk.search.results.trace import run
 from kwalk.search.results.verdict import Answer
 from tests.liveness.random_graphs import TRAVEL, Brute
@@ -43,11 +43,11 @@ def test_every_lasso_is_fair_and_waits_and_its_stem_is_shortest(world, verdict):
         trace, (prop,) = finding.trace, model.properties_of(finding.prop)
         assert run(model, trace.states[0], trace.actions) == trace.states
         assert trace.states[trace.loop] == trace.states[-1]
-        assert not neglected_instances(model, trace)
+        assert not neglected_conditions(model, trace)
         assert is_fair_counterexample(model, prop, trace)
         assert trace.shortest is None
         brute = brutes[finding.prop]
-        assert first_open_wait(model, prop, trace.states) <= brute.depth_of(brute.endless_from())
+        assert violation_start(model, prop, trace) <= brute.depth_of(brute.endless_from())
 
 
 def test_chances_to_fail_are_counted(world, verdict):

@@ -6,7 +6,7 @@ from attrs import evolve
 from kwalk.model.examples.ewd840 import COMPUTATION, EWD840
 from kwalk.model.language import Action, Actor, Model
 from kwalk.search.exhaustive.search import exhaust
-from kwalk.search.results.fairness import neglected_instances
+from kwalk.search.results.fairness import neglected_conditions
 from kwalk.search.results.verdict import Answer
 from kwalk.search.visited.tree_compression import LEAST_WORDS
 from tests.examples.plain_search import space_of
@@ -58,7 +58,7 @@ def test_weak_fairness_is_not_enough_where_they_lose():
     assert (verdict.answer, endless) == (ENDLESS, {"value_arrives()": 192})
     trace = verdict.counterexample
     assert {"lose_packet(0)", "send_again()"} <= set(trace.actions[trace.loop :])
-    assert neglected_instances(Model(LOSSY), trace) == ()
+    assert neglected_conditions(Model(LOSSY), trace) == ()
 
 
 def test_lamports_requests_are_granted_up_to_where_the_clocks_end():

@@ -82,7 +82,7 @@ def step_code(terms: Terms, side_conditions: Iterable[SideCondition], bounds: di
 class LiftedProperty:
     """A property instance as terms. Errors are side conditions, where the premise is true.
 
-    Of an eventually property, premise and truth are independent of each other, and errors apply everywhere.
+    Of a property about behaviours, premise and truth are independent of each other, and errors apply everywhere.
     """
 
     prop: PropertyInstance
@@ -210,8 +210,11 @@ def _lift_property(
     states = 2 if prop.kind is Kind.STEP else 1
     machine, roots = _start(model, terms, states)
     machine.is_property = True
-    machine.premises = [] if prop.kind is Kind.EVENTUALLY else None
-    value = _run(machine, prop.declaration, roots, prop.args)
+    machine.premises = [] if prop.kind.is_liveness else None
+    first = terms.true
+    if prop.declaration.premise is not None:
+        first = _value(machine, prop, prop.declaration.premise, roots)
+    truth = _value(machine, prop, prop.declaration, roots) if machine.state is not None else terms.true
     if machine.aborts:
         problem = Refused("an abort leaves the property", "`try … except`, and a result for that case")
         raise _refused(prop.declaration, problem)
@@ -222,9 +225,14 @@ def _lift_property(
             "Instead: a property only reads the state; use local variables for intermediate results."
         )
     premise, errors = _guard(terms, machine.side_conditions)
-    premise = terms.conjunction((premise, *(machine.premises or ())))
-    truth = terms.true if machine.state is None else _result(machine, prop, value)
+    premise = terms.conjunction((premise, first, *(machine.premises or ())))
     return LiftedProperty(prop, premise, truth, errors)
+
+
+def _value(machine: SymbolicMachine, prop: PropertyInstance, function: Parametric, roots: list[Any]) -> Term:
+    """Return the truth of what a function of a property returns; it is true where the function never returns."""
+    value = _run(machine, function, roots, prop.args)
+    return machine.terms.true if machine.state is None else _result(machine, prop, value)
 
 
 @rule(Operation.RESULT, (ValueKind.TRUTH,))

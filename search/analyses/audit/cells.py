@@ -281,7 +281,7 @@ def _is_proved(cell: AuditCell, options: AuditOptions, *, finished: bool) -> boo
     A finished search has already reached what must be reachable.
     """
     properties = tuple(c for c in cell.properties if not finished or c.kind is not Kind.REACHABLE)
-    if cell.scenario.deadlock_is_error or any(prop.kind is Kind.EVENTUALLY for prop in properties):
+    if cell.scenario.deadlock_is_error or any(prop.kind.is_liveness for prop in properties):
         return False
     try:
         if not finished and next(domain_violations(lift(cell.model)), None) is not None:

@@ -34,7 +34,17 @@ from kwalk.model.language import (
 )
 from kwalk.model.language.errors import InternalError
 from kwalk.model.language.lift import Lifted, lift
-from kwalk.search.analyses.selftest.oracle import ERROR, Exploration, Frozen, Oracle, OracleInstance, Outcome, explore
+from kwalk.search.analyses.selftest.oracle import (
+    ERROR,
+    Exploration,
+    Frozen,
+    Oracle,
+    OracleInstance,
+    Outcome,
+    explore,
+    shows_violation,
+)
+from kwalk.search.analyses.selftest.oracle_library import LIVENESS_KINDS
 from kwalk.search.kernel.differential import disagreements
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.results.trace import Trace
@@ -254,7 +264,7 @@ class ModelComparison:
         self, theirs: OracleInstance, mine: PropertyInstance, states: tuple[Frozen, ...], vector: Vector
     ) -> None:
         """Compare a property instance in one state, or over two; raise Difference if its truth differs."""
-        is_awaited = mine.kind is Kind.EVENTUALLY
+        is_awaited = mine.kind.is_liveness
         truth: Any = self.oracle.awaited(theirs, *states) if is_awaited else self.oracle.truth(theirs, *states)
         value = self._truth(mine, vector, self.vector(states[0]) if len(states) > 1 else None)
         if truth != value or type(truth) is not type(value):
@@ -273,7 +283,7 @@ class ModelComparison:
         try:
             return (
                 self.model.awaited(prop, vector)
-                if prop.kind is Kind.EVENTUALLY
+                if prop.kind.is_liveness
                 else self.model.truth(prop, vector, before)
             )
         except DomainError:
@@ -345,7 +355,7 @@ class ModelComparison:
             if theirs != ours:
                 raise Difference(f"{name}: counts", f"states, depth, quiescent, bounds: {theirs} in the oracle, {ours}")
         kinds = {prop.key: prop.function.kind for prop in self.oracle.properties}
-        left_out = ("eventually",) if is_reduced else ()
+        left_out = LIVENESS_KINDS if is_reduced else ()
         expected = {key: first for key, first in found.first.items() if kinds[key] not in ("reachable", *left_out)}
         expected.update({key: 0 for key, kind in kinds.items() if kind == "reachable" and key not in found.first})
         if self.oracle.scenario.deadlock_is_error and found.first_deadlock is not None:
@@ -359,10 +369,21 @@ class ModelComparison:
             raise Difference(f"{name}: counts of violations", f"{theirs} in the oracle, {counts}")
         for finding in verdict.findings:
             self._replay(name, finding.trace)
+            self._compare_lasso(name, finding, found)
+
+    def _compare_lasso(self, name: str, finding: Finding, found: Exploration) -> None:
+        """Raise Difference if a lasso is not a fair violation for the oracle."""
+        prop = next((p for p in self.oracle.properties if p.key == finding.prop), None)
+        trace = finding.trace
+        if prop is None or prop.function.kind not in LIVENESS_KINDS or trace is None:
+            return
+        states = [self.frozen(vector) for vector in trace.states]
+        if trace.loop is None or not shows_violation(self.oracle, found, prop, (states, trace.actions, trace.loop)):
+            raise Difference(f"{name}: lasso", f"{trace.actions}, loop from {trace.loop}, does not violate {prop.key}")
 
     def _length(self, finding: Finding, kinds: dict[str, str], expected: dict[str, int]) -> int:
         """Return the length of a finding's trace; for a lasso the expected one, as it need not be a shortest."""
-        if kinds.get(finding.prop) == "eventually":
+        if kinds.get(finding.prop) in LIVENESS_KINDS:
             return expected.get(finding.prop, -1)
         return 0 if finding.trace is None else finding.trace.length
 
@@ -403,8 +424,8 @@ class ModelComparison:
 
     def _shows(self, prop: OracleInstance, states: Sequence[Frozen]) -> bool:
         kind = prop.function.kind
-        if kind == "eventually":
-            return True  # the oracle's own check of fairness says whether there is a violation
+        if kind in LIVENESS_KINDS:
+            return True  # `_compare_lasso` says whether there is a violation
         if kind == "step":
             return len(states) > 1 and self.oracle.truth(prop, states[-2], states[-1]) is False
         return self.oracle.truth(prop, states[-1]) is (kind == "reachable")

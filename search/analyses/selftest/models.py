@@ -11,6 +11,7 @@ from kwalk.search.analyses.selftest.expressions import Expressions, GenerationSc
 from kwalk.search.analyses.selftest.schema import (
     BoolType,
     ClassType,
+    EnumType,
     FieldText,
     GeneratedType,
     IntType,
@@ -29,12 +30,14 @@ from typing import Annotated
 
 from kwalk import (
     Abort, Actor, Array, Bound, Domain, Fifo, Flag, Fresh, Scenario,
-    action, always, array, choice, eventually, evolve, fifo, flag, fresh, member, nested, number, optional, premise,
-    reachable, require, state, step, subset, value, when_quiescent,
+    SYSTEM_FAIRNESS, action, always, always_eventually, array, choice, eventually, eventually_always, evolve, fifo,
+    flag, fresh, inevitable, leads_to, member, nested, number, optional, premise, reachable, require, state, step,
+    strongly_fair, subset, value, weakly_fair, when_quiescent,
 )
 '''
 RISKS = (0.0, 0.0, 0.03, 0.1)
 """The probabilities of uses that may be errors, of which each model draws one."""
+LIVENESS = ("eventually", "inevitable", "always_eventually", "eventually_always", "leads_to")
 MOST_INSTANCES = 8
 """The most instances of an action."""
 
@@ -98,6 +101,9 @@ class _ModelText:
         self.seed, self.rng = seed, random.Random(f"{seed} {attempt}" if attempt else seed)
         self.schema = SchemaMaker(self.rng, rich=self.rng.random() < 0.15).schema()
         self.risk = self.rng.choice(RISKS)
+        self.behaviours = random.Random(f"behaviours {seed} {attempt}")
+        """What is about behaviours is drawn from here, so that it changes nothing else of a model."""
+        self.arguments: dict[str, list[PathText]] = {}
         self.readers: list[tuple[str, GeneratedType]] = []
         self.writers: list[str] = []
 
@@ -115,6 +121,11 @@ class _ModelText:
         properties = [f"p{number}" for number in range(rng.choice((1, 2, 3, 4)))]
         for name in properties:
             lines += self._property(name)
+        drawn, self.rng = self.rng, self.behaviours
+        for number in range(self.behaviours.choice((0, 1, 1, 2))):
+            properties.append(f"q{number}")
+            lines += self._liveness(f"q{number}", self.behaviours.choice(LIVENESS))
+        self.rng = drawn
         has_initial = rng.random() < 0.5
         if has_initial:
             lines += self._initial()
@@ -182,6 +193,7 @@ class _ModelText:
 
     def _action(self, name: str) -> list[str]:
         parameters, variables = self._parameters()
+        self.arguments[name] = variables
         actor = self.rng.choice(("SYSTEM", "SYSTEM", "CLIENT"))
         statements = Statements(self.rng, self._scope(variables=variables), tuple(self.writers))
         body = statements.body()
@@ -205,6 +217,46 @@ class _ModelText:
         states = ", ".join(f"{root}: S" for root in roots)
         return ["", "", f"@{kind}()", f"def {name}({states}{parameters}) -> bool:", *(STEP + line for line in lines)]
 
+    def _liveness(self, name: str, kind: str) -> list[str]:
+        """A property about behaviours."""
+        parameters, variables = self._parameters() if self.rng.random() < 0.3 else ("", [])
+        write = Expressions(self.rng, self._scope(variables=variables))
+        head, first, last = f"(s: S{parameters}) -> bool:", write.boolean(2), write.boolean()
+        if kind == "leads_to":
+            made = f'{name} = leads_to({name}a, {name}b, name="{name}")'
+            one, other = (["", "", f"def {name}{letter}{head}"] for letter in "ab")
+            return [*one, f"{STEP}return {first}", *other, f"{STEP}return {last}", "", "", made]
+        lines = [f"premise({first})"] if self.rng.random() < 0.4 else []
+        return ["", "", f"@{kind}()", f"def {name}{head}", *(STEP + line for line in [*lines, f"return {last}"])]
+
+    def _fairness(self, actions: list[str]) -> str:
+        """The declarations of fairness: mostly of disjunctions that overlap, weak and strong."""
+        rng, declared = self.behaviours, list[str]()
+        for _ in range(rng.choice((0, 1, 2, 2, 3))):
+            strength = rng.choice(("weakly_fair", "strongly_fair"))
+            chosen = rng.sample(actions, rng.choice((1, 1, min(2, len(actions)))))
+            steps, each = [], ""
+            for name in chosen:
+                steps.append(name)
+                values = [(v.text, v.type) for v in self.arguments[name]]
+                value = self._value(values[0][1]) if values and rng.random() < 0.4 else None
+                if value is not None:
+                    steps[-1] = f"{name}.only({values[0][0]}={value})"
+                elif values and len(chosen) == 1 and rng.random() < 0.7:
+                    each = f', each="{rng.choice(values)[0]}"'
+            declared.append(f"{strength}({', '.join(steps)}{each})")
+        if rng.random() < 0.15:
+            declared.append("SYSTEM_FAIRNESS")
+        return f"({''.join(f'{one}, ' for one in declared)})"
+
+    def _value(self, kind: GeneratedType) -> str | None:
+        """An argument of a type, or a tuple of all of them; None for a type whose arguments have no short text."""
+        if isinstance(kind, BoolType):
+            return self.behaviours.choice(("False", "True", "(False, True)"))
+        if isinstance(kind, IntType):
+            return self.behaviours.choice((str(kind.low), str(kind.high)))
+        return f"{kind.name}.{kind.members[0]}" if isinstance(kind, EnumType) else None
+
     def _initial(self) -> list[str]:
         parameters, variables = self._parameters()
         scope = self._scope(variables=variables)
@@ -225,6 +277,8 @@ class _ModelText:
         yield f"{STEP}bounds={self.schema.bounds!r}, flags={flags!r},"
         mode = self.schema.flags["MODE"]
         yield f"{STEP}variants={{{mode!r}: {{'mode': {mode!r}}}}},"
+        if self.behaviours.random() < 0.7:
+            yield f"{STEP}fairness={self._fairness(actions)},"
         if self.rng.random() < 0.2:
             yield f"{STEP}deadlock_is_error=True,"
         yield ")"

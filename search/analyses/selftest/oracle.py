@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from kwalk.search.analyses.selftest import oracle_library as library
 from kwalk.search.analyses.selftest.oracle_library import ObjectSlot, OracleFunction, OracleScenario, token
@@ -103,7 +103,7 @@ class Oracle:
             return ERROR
 
     def awaited(self, instance: OracleInstance, state: Frozen) -> tuple[bool, bool] | str:
-        """Return whether the premise of an eventually property is true, and whether the rest is; or "error"."""
+        """Return whether the premise of a property about behaviours is true, and whether the rest is; or "error"."""
         library.FAILED_PREMISES.append([])
         try:
             rest = bool(instance.function.function(self.root.thawed(state, self.names), *instance.args))
@@ -154,7 +154,7 @@ def explore(oracle: Oracle, most: int) -> Exploration:
         _check(oracle, found, number)
     found.is_complete = True
     for prop in oracle.properties:
-        if prop.function.kind == "eventually" and (starts := _violated_waits(oracle, found, prop, numbers)):
+        if prop.function.kind in library.LIVENESS_KINDS and (starts := _violated_waits(oracle, found, prop, numbers)):
             found.counts[prop.key], found.first[prop.key] = len(starts), min(found.depths[n] for n in starts)
     return found
 
@@ -187,7 +187,7 @@ def _truths(oracle: Oracle, found: Exploration, prop: OracleInstance, number: in
         for what, after in found.steps[number]:
             if what == "done":
                 yield oracle.truth(prop, state, after), depth + 1
-    elif kind == "eventually":
+    elif kind in library.LIVENESS_KINDS:
         yield (ERROR if oracle.awaited(prop, state) == ERROR else None), depth
     elif kind != "when_quiescent" or number in found.quiescent:
         yield oracle.truth(prop, state), depth
@@ -198,48 +198,155 @@ def _truths(oracle: Oracle, found: Exploration, prop: OracleInstance, number: in
 # Fairness.
 
 
+@frozen
+class OracleCondition:
+    """A fairness condition: the numbers of its action instances, and whether it is strong."""
+
+    members: frozenset[int]
+    is_strong: bool
+
+
+def conditions_of(oracle: Oracle) -> list[OracleCondition]:
+    """Return the fairness conditions of a model."""
+    found = []
+    for declared in oracle.scenario.fairness:
+        if declared is None:
+            system = (number for number, one in enumerate(oracle.actions) if one.is_system)
+            found += [OracleCondition(frozenset({number}), is_strong=False) for number in system]
+            continue
+        groups: dict[tuple[Any, ...], set[int]] = {}
+        for steps in declared.steps:
+            for number, one in enumerate(oracle.actions):
+                given = dict(zip(one.function.parameters, one.args, strict=True))
+                if one.function is steps.action and all(given[n] in allowed for n, allowed in steps.values.items()):
+                    groups.setdefault(tuple(given[name] for name in declared.each), set()).add(number)
+        found += [OracleCondition(frozenset(group), declared.strong) for group in groups.values()]
+    return found
+
+
+Edges = Mapping[int, Sequence[tuple[int, int]]]
+"""By state: the action instances that lead to another state, each with that state."""
+
+
+class Fairness:
+    """Which states of an exploration a fair behaviour can visit infinitely often.
+
+    An instance is enabled in a state if it leads to another one, or if a bound prevents it.
+    """
+
+    def __init__(self, oracle: Oracle, found: Exploration, numbers: Mapping[Frozen, int]) -> None:
+        self.conditions = conditions_of(oracle)
+        self.edges: Edges = {
+            number: [
+                (index, numbers[after])
+                for index, (what, after) in enumerate(outcomes)
+                if what == "done" and numbers[after] != number
+            ]
+            for number, outcomes in enumerate(found.steps)
+        }
+        self.enabled = [
+            {index for index, _ in self.edges[number]} | {i for i, (what, _) in enumerate(outcomes) if what == "bound"}
+            for number, outcomes in enumerate(found.steps)
+        ]
+
+    def lasting(self, allowed: set[int], through: set[int] | None = None) -> set[int]:
+        """Return the states that a fair behaviour can visit infinitely often while it stays in `allowed`.
+
+        With `through`, only behaviours that visit a state of that set infinitely often count. Every choice of the
+        strong conditions that are never enabled is tried; all others must be taken.
+        """
+        strong = [one for one in self.conditions if one.is_strong and self._is_enabled_in(one, allowed)]
+        found: set[int] = set()
+        for choice in product((False, True), repeat=len(strong)):
+            never = [one for one, is_chosen in zip(strong, choice, strict=True) if is_chosen]
+            taken = [one for one, is_chosen in zip(strong, choice, strict=True) if not is_chosen]
+            states = {n for n in allowed if not any(one.members & self.enabled[n] for one in never)}
+            for part in _components(self._within(states)):
+                if (through is None or part & through) and self._is_fair(part, taken):
+                    found |= part
+        return found
+
+    def reaching(self, goals: set[int], within: set[int]) -> set[int]:
+        """Return the states from which a behaviour within a set of states reaches one of some goals in it."""
+        before: dict[int, set[int]] = {number: set() for number in within}
+        for number, out in self._within(within).items():
+            for _, after in out:
+                before[after].add(number)
+        found = goals & within
+        stack = list(found)
+        while stack:
+            for number in before[stack.pop()] - found:
+                found.add(number)
+                stack.append(number)
+        return found
+
+    def is_fair_cycle(self, states: Sequence[int], actions: Sequence[int]) -> bool:
+        """Return whether a cycle is fair: `actions` lead from each of its states to the next, the last to the first."""
+        pairs = zip(actions, states, [*states[1:], *states[:1]], strict=False)
+        taken = {index for index, before, after in pairs if before != after}
+        for one in self.conditions:
+            holds = any if one.is_strong else all
+            if not one.members & taken and holds(bool(one.members & self.enabled[n]) for n in states):
+                return False
+        return True
+
+    def _is_enabled_in(self, one: OracleCondition, states: set[int]) -> bool:
+        return any(one.members & self.enabled[number] for number in states)
+
+    def _within(self, states: set[int]) -> Edges:
+        return {n: [(index, after) for index, after in self.edges[n] if after in states] for n in states}
+
+    def _is_fair(self, part: frozenset[int], taken: Sequence[OracleCondition]) -> bool:
+        """Return whether a behaviour can stay in a component, weakly fair, and take these conditions."""
+        steps = {index for number in part for index, after in self.edges[number] if after in part}
+        if any(not one.members & steps for one in taken):
+            return False
+        return all(
+            one.is_strong or one.members & steps or any(not one.members & self.enabled[n] for n in part)
+            for one in self.conditions
+        )
+
+
 def _violated_waits(
     oracle: Oracle, found: Exploration, prop: OracleInstance, numbers: Mapping[Frozen, int]
 ) -> list[int]:
-    """Return the states in which a wait begins that a fair behaviour never ends."""
+    """Return the states from which a fair behaviour violates a property about behaviours."""
     awaited = [oracle.awaited(prop, state) for state in found.states]
     if ERROR in awaited:
         return []
-    waiting = {number for number, parts in enumerate(awaited) if not parts[1]}
-    edges = {
-        number: [
-            (index, numbers[after])
-            for index, (what, after) in enumerate(found.steps[number])
-            if what == "done" and numbers[after] in waiting
-        ]
-        for number in waiting
-    }
-    doomed = {number for part in _components(edges) if _is_fair(oracle, found, part, edges) for number in part}
-    before: dict[int, set[int]] = {number: set() for number in waiting}
-    for number, out in edges.items():
-        for _, after in out:
-            before[after].add(number)
-    stack = list(doomed)
-    while stack:
-        for number in before[stack.pop()] - doomed:
-            doomed.add(number)
-            stack.append(number)
-    return [number for number in sorted(doomed) if awaited[number][0]]
+    fairness, kind, everything = Fairness(oracle, found, numbers), prop.function.kind, set(range(len(awaited)))
+    unsatisfied = {number for number, parts in enumerate(awaited) if not parts[1]}
+    starts = {number for number, parts in enumerate(awaited) if parts[0]}
+    if kind == "eventually_always":
+        return sorted(starts & fairness.reaching(fairness.lasting(everything, unsatisfied), everything))
+    lasting = fairness.lasting(unsatisfied)
+    if kind == "always_eventually" and starts != everything:
+        return sorted(starts & fairness.reaching(lasting, everything))
+    if kind == "inevitable":
+        starts &= set(range(len(oracle.initial())))
+    return sorted(starts & fairness.reaching(lasting, unsatisfied))
 
 
-def _is_fair(
-    oracle: Oracle, found: Exploration, part: frozenset[int], edges: Mapping[int, Sequence[tuple[int, int]]]
+def shows_violation(
+    oracle: Oracle, found: Exploration, prop: OracleInstance, trace: tuple[Sequence[Frozen], Sequence[str], int]
 ) -> bool:
-    """Return whether a behaviour can stay in a component forever, neglecting no system instance.
-
-    It neglects an instance that is enabled in every state of the component and taken in no step within it.
-    """
-    taken = {index for number in part for index, after in edges[number] if after in part}
-    for index, instance in enumerate(oracle.actions):
-        always_enabled = all(found.steps[number][index][0] != "disabled" for number in part)
-        if instance.is_system and always_enabled and index not in taken:
-            return False
-    return True
+    """Return whether a lasso, given by its states, its actions and the start of its loop, violates a property."""
+    states, actions, loop = trace
+    numbers = {state: number for number, state in enumerate(found.states)}
+    keys = {one.key: index for index, one in enumerate(oracle.actions)}
+    fairness, kind = Fairness(oracle, found, numbers), prop.function.kind
+    cycle = [numbers[state] for state in states[loop:-1]] or [numbers[states[-1]]]
+    if states[loop] != states[-1] or not fairness.is_fair_cycle(cycle, [keys[key] for key in actions[loop:]]):
+        return False
+    parts = [oracle.awaited(prop, state) for state in states]
+    assert all(isinstance(one, tuple) for one in parts)
+    starts = [n for n, one in enumerate(parts) if one[0] and (kind != "inevitable" or n == 0)]
+    rest = [bool(one[1]) for one in parts]
+    if kind == "eventually_always":
+        return bool(starts) and not all(rest[loop:])
+    if kind == "always_eventually":
+        return bool(starts) and not any(rest[loop:])
+    return any(not any(rest[n:]) for n in starts)
 
 
 def _components(edges: Mapping[int, Sequence[tuple[int, int]]]) -> list[frozenset[int]]:

@@ -677,11 +677,42 @@ class OracleFunction:
     def __init__(self, function: Callable[..., Any], kind: str, states: int, by: OracleActor | None = None) -> None:
         self.function, self.kind, self.by, self.name = function, kind, by, function.__name__
         code, hints = function.__code__, function.__annotations__
-        names = code.co_varnames[states : code.co_argcount]
-        self.domains = [_values_of(hints[name]) for name in names]
+        self.parameters = code.co_varnames[states : code.co_argcount]
+        self.domains = [_values_of(hints[name]) for name in self.parameters]
+
+    def only(self, **values: Any) -> OracleSteps:
+        """Return the action for some of its arguments."""
+        return OracleSteps(self, {name: one if isinstance(one, tuple) else (one,) for name, one in values.items()})
 
     def __call__(self, *args: Any) -> Any:
         return self.function(*args)
+
+
+class OracleSteps:
+    """An action with the values that some of its parameters may have."""
+
+    def __init__(self, action: OracleFunction, values: Mapping[str, tuple[Any, ...]]) -> None:
+        self.action, self.values = action, values
+
+
+class OracleFairness:
+    """A declaration of fairness: of which actions, whether it is strong, and for each value of which parameters."""
+
+    def __init__(self, steps: tuple[Any, ...], *, strong: bool, each: Any = ()) -> None:
+        self.steps = [one if isinstance(one, OracleSteps) else OracleSteps(one, {}) for one in steps]
+        self.strong, self.each = strong, (each,) if isinstance(each, str) else tuple(each)
+
+
+def leads_to(source: Any, target: Any, *, name: str = "", **_: Any) -> OracleFunction:
+    """Return the eventually property whose premise is one predicate, and whose rest is another."""
+
+    def both(*args: Any) -> Any:
+        premise(source(*args))
+        return target(*args)
+
+    made = OracleFunction(target, "eventually", 1)
+    made.function, made.name = both, name or f"{source.__name__}_leads_to_{target.__name__}"
+    return made
 
 
 def _values_of(hint: Any) -> list[Any]:
@@ -745,6 +776,9 @@ class OracleScenario:
         variant: dict[str, Any] = next(iter(arguments.get("variants", {}).values()), {})
         self.flags: dict[str, Any] = {**arguments.get("flags", {}), **variant}
         self.deadlock_is_error: bool = arguments.get("deadlock_is_error", False)
+        fairness = arguments.get("fairness", (None,))
+        self.fairness: list[OracleFairness | None] = list(fairness) if isinstance(fairness, tuple) else [fairness]
+        """None stands for the weak fairness of each instance of each system action."""
 
 
 FAILED_PREMISES: list[list[Any]] = []
@@ -797,7 +831,8 @@ FIELDS: dict[str, Callable[..., Any]] = {
     "fresh": FreshSlot,
     "nested": slot_of,
 }
-KINDS = {"always": 1, "when_quiescent": 1, "reachable": 1, "eventually": 1, "step": 2}
+LIVENESS_KINDS = ("eventually", "inevitable", "always_eventually", "eventually_always")
+KINDS = {"always": 1, "when_quiescent": 1, "reachable": 1, "step": 2, **dict.fromkeys(LIVENESS_KINDS, 1)}
 """The kinds of properties, each with the number of states that it takes."""
 
 
@@ -829,5 +864,8 @@ def namespace(bounds: Mapping[str, int], flags: Mapping[str, Any]) -> dict[str, 
         "Abort": OracleAbort, "Actor": OracleActor, "Array": list, "Fifo": list, "Fresh": OracleFresh,
         "Bound": bound, "Domain": domain, "Flag": flag, "Scenario": OracleScenario, "action": action,
         "require": require, "premise": premise, "evolve": evolve, "state": _class_maker(_Mutable, classes),
-        "value": _class_maker(_Frozen, classes), **FIELDS, **{kind: declared(kind) for kind in KINDS},
+        "value": _class_maker(_Frozen, classes), "leads_to": leads_to, "SYSTEM_FAIRNESS": None,
+        "weakly_fair": lambda *steps, each=(): OracleFairness(steps, strong=False, each=each),
+        "strongly_fair": lambda *steps, each=(): OracleFairness(steps, strong=True, each=each),
+        **FIELDS, **{kind: declared(kind) for kind in KINDS},
     }  # fmt: skip

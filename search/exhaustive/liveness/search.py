@@ -1,4 +1,4 @@
-"""Liveness after exhaustive search: whether every wait of an `eventually` property ends under weak fairness.
+"""Liveness after exhaustive search: whether a fair behaviour violates a property about behaviours.
 
 Words: see `kwalk.search.results.fairness`, `waiting` and `components`. A property is *settled* when all of its waits
 were examined, or one that never ends was found and that is enough.
@@ -52,7 +52,7 @@ class LivenessResult:
 
 
 def check_liveness(exploration: Explorer) -> tuple[LivenessResult, ...]:
-    """Check each `eventually` property after the exploration has ended.
+    """Check each property about behaviours after the exploration has ended.
 
     Only a complete exploration is checked; Ctrl-C and spent budgets leave properties that are not settled. Without
     `keep_going` the search stops at the first wait that never ends.
@@ -95,7 +95,7 @@ class _LivenessSearch:
         states.number_states()
 
         def advance(pace: int) -> bool:
-            self.cursor[SccCursor.LIMIT] = self.cursor[SccCursor.VISITS] + pace
+            self.cursor[SccCursor.LIMIT] = self.cursor[SccCursor.WORK] + pace
             status = find_components(states.region, states.stacks, self.cursor)
             if status == SCC_FULL:
                 raise OutOfMemory
@@ -128,7 +128,7 @@ class _LivenessSearch:
         result.starts, result.stuck = int(cursor[SccCursor.STARVING]), int(cursor[SccCursor.STUCK])
         if result.stuck:
             at = self.exploration.states.rows([int(cursor[SccCursor.FIRST_STUCK]) - 1])[0]
-            result.bounds = blocking_bounds(self.exploration.kernel, at)
+            result.bounds = blocking_bounds(self.exploration.kernel, at, states.fairness.constrained)
         if result.starts:
             result.first = int(cursor[SccCursor.FIRST_STARVING]) - 1
             result.lasso = LassoSearch(states).lasso_from(result.first)

@@ -1,20 +1,26 @@
-"""The stored states in which an `eventually` property waits, and their state graph, which is expanded on demand.
+"""The stored states that a violation of a property about behaviours passes, and their graph, expanded on demand.
 
-Words: a *waiting* state is one where the awaited condition of the property is false; a *start* is a waiting state where
-the premise holds. Waiting states are *numbered* in the order of discovery. An *edge* is a step out of a waiting state,
-with its instance; one to a state that does not wait has the target OUTSIDE.
+Words: a state is *unsatisfied* where the awaited condition of the property is false. A *waiting* state is one that a
+violating behaviour may pass after its start: an unsatisfied state if the property awaits one satisfied state, any state
+if it is about what is true infinitely often or from some state on. A *start* is a waiting state where the premise holds
+(of an inevitable property: an initial one). Waiting states are *numbered* in the order of discovery. An *edge* is a
+step out of a waiting state, with its instance; one to a state that does not wait has the target OUTSIDE. A condition of
+fairness is *enabled* in a state if one of its instances leads from there to another state, or is blocked by a bound.
 """
 from __future__ import annotations
 
+from enum import IntEnum
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-from kwalk.model.language import PropertyInstance
+from kwalk.model.language import FairnessConditions, FairnessKind, Kind, PropertyInstance
 from kwalk.search.exhaustive.expansion import compress_successors, hash_successors, load_state, successor_keys
 from kwalk.search.exhaustive.explorer import Explorer
 from kwalk.search.exhaustive.layout import SearchLayout
-from kwalk.search.native.bits import has_bit
+from kwalk.search.kernel.interface import bit_row
+from kwalk.search.native.bits import add_bits, has_bit, set_bit
 from kwalk.search.native.intrinsics import (
     ONE,
     ZERO,
@@ -48,6 +54,8 @@ class WaitingRows(NamedTuple):
     """Bit row: the waiting states."""
     starts: int
     """Bit row: the starts."""
+    unsatisfied: int
+    """Bit row: the unsatisfied states."""
     before: int
     """uint32 for each word of those rows: the number of waiting states in the words before."""
     stored: int
@@ -69,16 +77,46 @@ class Graph(NamedTuple):
     """The capacity in edges."""
 
 
+class FairnessTable(NamedTuple):
+    """The addresses of the fairness conditions; a row of conditions has `words` words."""
+
+    words: int
+    first: int
+    """int64 for each instance, and one more: the position of its first condition in `conditions`."""
+    conditions: int
+    """int64: the conditions of all instances, in the order of the instances."""
+    constrained: int
+    """Bit row: the instances with a condition."""
+    weak: int
+    """Row of conditions."""
+    strong: int
+    """Row of conditions."""
+
+
+class Loop(IntEnum):
+    """What the loop of a violating behaviour has besides being fair."""
+
+    ANYWHERE = 0
+    """Nothing."""
+    INSIDE = 1
+    """All of its states are unsatisfied."""
+    THROUGH = 2
+    """One of its states is unsatisfied."""
+
+
 class Region(NamedTuple):
     """The argument of the loops: the waiting states of one property."""
 
     search: SearchLayout
     waiting: WaitingRows
     graph: Graph
+    fairness: FairnessTable
+    loop: int
+    """A `Loop`."""
 
 
 class SearchStacks(NamedTuple):
-    """The addresses of arrays of uint32 with one item for each waiting state, and of four rows of instances."""
+    """The addresses of arrays of uint32 with one item for each waiting state, and of scratch rows."""
 
     marks: int
     path: int
@@ -89,29 +127,33 @@ class SearchStacks(NamedTuple):
     """For each state on the path: its visit number."""
     stack: int
     """The states whose component is not complete."""
+    nested: int
+    """The same of the search within a component."""
     rows: int
-    """Disabled, blocked by a bound, taken, and scratch memory."""
+    """Rows of conditions (see `components`), and a row of instances at `instance_row`."""
+    instance_row: int
 
 
 @loop
 def classify_states(search: SearchLayout, waiting: WaitingRows, span: np.ndarray, counts: np.ndarray) -> None:
-    """Find the states span[0] … span[1] - 1 in which property span[2] waits; span[0] is a multiple of 64.
+    """Write which of the states span[0] … span[1] - 1 are unsatisfied, and where the premise of property span[2] holds.
 
-    counts[0] grows by the states where the premise holds, counts[1] by the waiting states.
+    span[0] is a multiple of 64. counts[0] grows by the states where the premise holds, counts[1] by the unsatisfied
+    ones.
     """
     word, shift = span[2] // 64, np.uint64(span[2] % 64)
     false, premise = search.batch.false, search.batch.premises
     for first in range(span[0], span[1], 64):
-        waiting_row, premises = ZERO, ZERO
+        unsatisfied, premises = ZERO, ZERO
         for index in range(first, min(first + 64, span[1])):
             call_void(search.kernel.check, (load_state(search, index, 0), integer(0), false, premise))
             at = np.uint64(index % 64)
-            waiting_row |= ((peek(false, word) >> shift) & ONE) << at
+            unsatisfied |= ((peek(false, word) >> shift) & ONE) << at
             premises |= ((peek(premise, word) >> shift) & ONE) << at
-        poke(waiting.states, first // 64, waiting_row)
-        poke(waiting.starts, first // 64, waiting_row & premises)
+        poke(waiting.unsatisfied, first // 64, unsatisfied)
+        poke(waiting.starts, first // 64, premises)
         counts[0] += bit_count(premises)
-        counts[1] += bit_count(waiting_row)
+        counts[1] += bit_count(unsatisfied)
 
 
 @loop
@@ -190,9 +232,72 @@ def guards_of(region: Region, state: int) -> int:
     return row
 
 
-ROW_BYTES = 8 + 8 + 4
-"""Bytes for each 64 stored states: two words, and a number."""
-STATE_BYTES = 8 + 4 + 5 * 4
+@part
+def is_unsatisfied(region: Region, state: int) -> bool:
+    """Whether the awaited condition is false in a waiting state."""
+    return has_bit(region.waiting.unsatisfied, integer(peek32(region.waiting.stored, state)))
+
+
+@part
+def find_enabled_conditions(region: Region, state: int, rows: tuple[int, int], blocked_counts: int) -> bool:
+    """Write the row of the conditions that are enabled in a waiting state; return whether a bound blocks one of them.
+
+    Args:
+        region: The region.
+        state: The waiting state.
+        rows: The address of the row of conditions, and of a scratch row of instances.
+        blocked_counts: Whether an instance that a bound blocks is enabled.
+    """
+    fairness, (enabled, moving) = region.fairness, rows
+    guards = guards_of(region, state)
+    for word in range(fairness.words):
+        poke(enabled, word, ZERO)
+    for word in range(region.search.kernel.row_words):
+        poke(moving, word, ZERO)
+    begin, end = edges_of(region.graph, state)
+    for at in range(begin, end):
+        instance = integer(peek16(region.graph.instances, at))
+        set_bit(moving, instance)
+        if integer(peek32(region.graph.targets, at)) != state:
+            _add_conditions(fairness, instance, enabled)
+    is_blocked = False
+    for word in range(region.search.kernel.row_words):
+        blocked = peek(guards, word) & ~peek(moving, word) & peek(fairness.constrained, word)
+        is_blocked = is_blocked or blocked != ZERO
+        while blocked_counts != 0 and blocked != ZERO:
+            low = blocked & (~blocked + ONE)
+            _add_conditions(fairness, 64 * word + bit_count(low - ONE), enabled)
+            blocked ^= low
+    return is_blocked
+
+
+@part
+def _add_conditions(fairness: FairnessTable, instance: int, row: int) -> None:
+    """Add the conditions of an instance to a row."""
+    for at in range(integer(peek(fairness.first, instance)), integer(peek(fairness.first, instance + 1))):
+        condition = integer(peek(fairness.conditions, at))
+        add_bits(row, condition // 64, ONE << np.uint64(condition % 64))
+
+
+@part
+def has_condition_in(fairness: FairnessTable, instance: int, row: int) -> bool:
+    """Whether one of the conditions of an instance is in a row."""
+    for at in range(integer(peek(fairness.first, instance)), integer(peek(fairness.first, instance + 1))):
+        if has_bit(row, integer(peek(fairness.conditions, at))):
+            return True
+    return False
+
+
+@part
+def add_taken_conditions(region: Region, state: int, at: int, row: int) -> None:
+    """Add the conditions that an edge of a state takes to a row; a step that changes nothing takes none."""
+    if integer(peek32(region.graph.targets, at)) != state:
+        _add_conditions(region.fairness, integer(peek16(region.graph.instances, at)), row)
+
+
+ROW_BYTES = 4 * 8 + 4
+"""Bytes for each 64 stored states: four words, and a number."""
+STATE_BYTES = 8 + 4 + 6 * 4
 """Bytes for each waiting state: the position of its edges, its index, and the items of `SearchStacks`."""
 EDGE_BYTES = 4 + 2
 MIN_EDGES = 1 << 16
@@ -200,6 +305,36 @@ MIN_EDGES = 1 << 16
 
 class OutOfMemory(Exception):
     """The memory budget is too small for the waiting states of a property."""
+
+
+class FairnessArrays:
+    """The arrays of a `FairnessTable`.
+
+    Args:
+        conditions: The fairness conditions of a model.
+        instance_words: The words of a bit row of instances.
+    """
+
+    def __init__(self, conditions: FairnessConditions, instance_words: int) -> None:
+        of_instance = conditions.of_instance
+        self.words = max(1, -(-len(conditions.conditions) // 64))
+        self._first = np.cumsum([0, *map(len, of_instance)], dtype=np.int64)
+        self._conditions = np.array([*chain.from_iterable(of_instance), 0], np.int64)
+        self.constrained = bit_row((i for i, members in enumerate(of_instance) if members), instance_words)
+        self.weak, self.strong = (
+            bit_row((n for n, one in enumerate(conditions.conditions) if one.kind is kind), self.words)
+            for kind in (FairnessKind.WEAK, FairnessKind.STRONG)
+        )
+
+    @property
+    def table(self) -> FairnessTable:
+        """The argument of the loops."""
+        arrays = (self._first, self._conditions, self.constrained, self.weak, self.strong)
+        return FairnessTable(self.words, *(array.ctypes.data for array in arrays))
+
+
+CONDITION_ROWS = 5
+"""The rows of conditions in `SearchStacks.rows`."""
 
 
 class WaitingStates:
@@ -210,6 +345,8 @@ class WaitingStates:
 
     def __init__(self, exploration: Explorer, prop: PropertyInstance) -> None:
         self.exploration, self.prop, self.stored = exploration, prop, exploration.stored
+        self.fairness = FairnessArrays(exploration.model.fairness, exploration.kernel.instance_words)
+        self.loop = Loop.ANYWHERE
         words, self.left = (
             -(-self.stored // 64),
             exploration.options.memory - exploration.states.used_bytes(self.stored),
@@ -217,7 +354,8 @@ class WaitingStates:
         self._reserve_bytes(words * ROW_BYTES)
         if self.stored >= COMPONENT_DONE:
             raise OutOfMemory
-        self.states, self.starts = reserve(words), reserve(words)
+        self.unsatisfied, self.starts = reserve(words), reserve(words)
+        self.states = self.unsatisfied
         self.before, self.numbers = reserve(words, np.uint32), reserve(0, np.uint32)
         self.premises = self.count = self.next = 0
         self._hits = exploration.counts.hits.copy()
@@ -237,15 +375,45 @@ class WaitingStates:
         return self.next == self.stored
 
     def number_states(self) -> None:
-        """Number the waiting states and reserve their graph; all states must be classified."""
+        """Find the waiting states and the starts, number them, and reserve their graph; all must be classified."""
+        self._select()
         self._reserve_bytes(self.count * STATE_BYTES)
         self.edge_room = max(MIN_EDGES, self.left // EDGE_BYTES)
         self.numbers = reserve(self.count, np.uint32)
         self.edges = reserve(self.count, np.int64)
         self.targets, self.instances = reserve(self.edge_room, np.uint32), reserve(self.edge_room, np.uint16)
-        self._stacks = {name: reserve(self.count, np.uint32) for name in SearchStacks._fields if name != "rows"}
-        self._rows = np.zeros(4 * self.exploration.kernel.instance_words, np.uint64)
+        names = ("marks", "path", "places", "visits", "stack", "nested")
+        self._stacks = {name: reserve(self.count, np.uint32) for name in names}
+        self._rows = np.zeros(CONDITION_ROWS * self.fairness.words, np.uint64)
+        self._instance_row = np.zeros(self.exploration.kernel.instance_words, np.uint64)
         number_waiting_states(self._waiting, self.stored)
+
+    def _select(self) -> None:
+        """Choose the waiting states and the starts by the kind of the property.
+
+        `[]<>Q` without a premise is TRUE ~> Q, so it is searched as that, among fewer states.
+        """
+        kind, unsatisfied = self.prop.kind, self.count
+        if kind is Kind.INEVITABLE:
+            initial = np.zeros_like(self.starts)
+            whole, rest = divmod(self.exploration.initial, 64)
+            initial[:whole] = ~np.uint64(0)
+            if rest:
+                initial[whole] = np.uint64((1 << rest) - 1)
+            self.starts &= initial
+            self.premises = int(np.bitwise_count(self.starts).sum())
+        is_recurrent = kind is Kind.EVENTUALLY_ALWAYS or (
+            kind is Kind.ALWAYS_EVENTUALLY and self.premises < self.stored
+        )
+        if is_recurrent and unsatisfied:
+            self.loop = Loop.THROUGH if kind is Kind.EVENTUALLY_ALWAYS else Loop.INSIDE
+            self.states = reserve(len(self.starts))
+            self.states[: self.stored // 64] = ~np.uint64(0)
+            if self.stored % 64:
+                self.states[self.stored // 64] = np.uint64((1 << (self.stored % 64)) - 1)
+            self.count = self.stored
+        else:
+            self.starts &= self.unsatisfied
 
     @property
     def _search(self) -> SearchLayout:
@@ -255,9 +423,9 @@ class WaitingStates:
 
     @property
     def _waiting(self) -> WaitingRows:
-        arrays = self.states, self.starts, self.before, self.numbers
-        states, starts, before, stored = (array.ctypes.data for array in arrays)
-        return WaitingRows(states=states, starts=starts, before=before, stored=stored)
+        arrays = self.states, self.starts, self.unsatisfied, self.before, self.numbers
+        states, starts, unsatisfied, before, stored = (array.ctypes.data for array in arrays)
+        return WaitingRows(states=states, starts=starts, unsatisfied=unsatisfied, before=before, stored=stored)
 
     @property
     def region(self) -> Region:
@@ -265,13 +433,14 @@ class WaitingStates:
         edges, targets, instances = (a.ctypes.data for a in (self.edges, self.targets, self.instances))
         guards = self.exploration.kernel.guards
         graph = Graph(guards=guards, edges=edges, targets=targets, instances=instances, room=self.edge_room)
-        return Region(self._search, self._waiting, graph)
+        return Region(self._search, self._waiting, graph, self.fairness.table, int(self.loop))
 
     @property
     def stacks(self) -> SearchStacks:
         """The argument of the loops."""
         addresses = {name: array.ctypes.data for name, array in self._stacks.items()}
-        return SearchStacks(**addresses, rows=self._rows.ctypes.data)
+        rows = {"rows": self._rows.ctypes.data, "instance_row": self._instance_row.ctypes.data}
+        return SearchStacks(**addresses, **rows)
 
     def number_of(self, index: int) -> int:
         """Return the number of a waiting state among the waiting ones."""

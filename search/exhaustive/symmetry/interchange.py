@@ -46,9 +46,9 @@ def check_interchangeable(renaming: Renaming, checked: Iterable[PropertyInstance
 
 def _check_properties(renaming: Renaming, checked: tuple[PropertyInstance, ...]) -> None:
     for prop in checked:
-        if prop.kind is Kind.EVENTUALLY:
+        if prop.kind.is_liveness:
             raise UsageError(
-                f"{prop.declaration.name} is an `eventually` property, and fairness treats each actor separately: "
+                f"{prop.declaration.name} is about behaviours, and fairness treats each actor separately: "
                 "search it without symmetry, or check other properties."
             )
         if any(renaming.prop(prop, swap) not in checked for swap in renaming.swaps):

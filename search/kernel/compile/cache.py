@@ -36,7 +36,9 @@ def cache_key(model: Model, cpu: str = "") -> str:
     for path in sorted({*_sources(model), *COMPILER.glob("*.py"), *LANGUAGE.rglob("*.py")}):
         digest.update(str(path.name).encode() + b"\0" + _content(path))
     what = [model.scenario.name, model.variant, dict(model.binding.bounds), dict(model.binding.flags), cpu]
-    order = [[i.key for i in model.instances], [c.key for c in model.properties]]
+    functions = [[f.__qualname__ for f in p.functions] for p in model.scenario.properties]
+    kinds = [[c.key, c.kind.value] for c in model.properties]
+    order = [[i.key for i in model.instances], kinds, functions]
     with model.active():
         contexts = [prop.context for prop in model.scenario.properties]
     digest.update(json.dumps([what, order, contexts], sort_keys=True, default=str).encode())

@@ -232,7 +232,7 @@ class Writer:
     def checks(self) -> list[str]:
         """Return `check` and `check_step`."""
         properties = self.lifted.properties
-        now = [c for c in properties if c.prop.kind in (Kind.ALWAYS, Kind.REACHABLE, Kind.EVENTUALLY)]
+        now = [c for c in properties if c.prop.kind not in (Kind.WHEN_QUIESCENT, Kind.STEP)]
         quiescent = [c for c in properties if c.prop.kind is Kind.WHEN_QUIESCENT]
         steps = [c for c in properties if c.prop.kind is Kind.STEP]
         parameters = "ptr %state, ptr %false_row, ptr %premise_row"
@@ -276,9 +276,9 @@ class Writer:
 def _false(prop: LiftedProperty, t: Terms) -> Term:
     """Return the term that is true where a property is false.
 
-    Of a `reachable` property it is true where that is satisfied; of an `eventually` property, where the expected state
-    is not reached. An error counts as false: plain Python reports it.
+    Of a `reachable` property it is true where that is satisfied; of a property about behaviours, where what it awaits
+    is false. An error counts as false: plain Python reports it.
     """
     wrong = prop.truth if prop.prop.kind is Kind.REACHABLE else t.negation(prop.truth)
     failed = t.disjunction([wrong, *(o.condition for o in prop.errors)])
-    return failed if prop.prop.kind is Kind.EVENTUALLY else t.conjunction((prop.premise, failed))
+    return failed if prop.prop.kind.is_liveness else t.conjunction((prop.premise, failed))

@@ -27,6 +27,7 @@ from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.python_comparison import CompiledRecord
 from kwalk.search.kernel.sampling import StateSampler
 from kwalk.search.results.confirmation import EngineDisagreement, PackedPath, apply_instance, enabled_row
+from kwalk.search.results.fairness import safety_properties
 from kwalk.search.spark.exhaustive.jobs import LevelExecutors, LevelOutcome, run_locally
 from kwalk.search.spark.exhaustive.level import Level
 from kwalk.search.spark.exhaustive.level_loops import INSTANCE_BITS
@@ -220,7 +221,8 @@ class DistributedExplorer(ExplorationResult):
 
     def _violated(self) -> bool:
         """Whether a property that must hold was violated."""
-        checked = [prop.index for prop in self.options.properties if prop.kind not in (Kind.REACHABLE, Kind.EVENTUALLY)]
+        safety = safety_properties(self.options.properties)
+        checked = [prop.index for prop in safety if prop.kind is not Kind.REACHABLE]
         dead = self.model.scenario.deadlock_is_error and self.cursor[Cursor.DEADLOCKS] > 0
         return bool(dead or self.counts.first_state[checked].any())
 
