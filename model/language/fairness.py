@@ -116,7 +116,7 @@ class Fairness:
 
 
 def _domain(parameter: Parameter) -> str:
-    return parameter.over or getattr(parameter.domain, "__name__", "")
+    return parameter.over or str(getattr(parameter.domain, "__name__", ""))
 
 
 def _parameter(action: Action, name: str) -> Parameter:

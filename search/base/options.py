@@ -28,7 +28,7 @@ class StopReason(Enum):
     EFFORT = "solver limit"
     """A proof engine gave up: its limits of effort are reached, or Z3 does not know."""
     LIVENESS = "liveness not checked"
-    """Everything but `eventually` properties is settled, and the engine cannot check these."""
+    """Everything but properties about behaviours is settled, and the engine cannot check these."""
     NO_STEP = "no step possible"
     ERROR = "failed"
 
@@ -85,5 +85,5 @@ class SearchOptions:
 
     @property
     def checked(self) -> tuple[int, ...]:
-        """The indices of the properties that are checked on each state or step; `eventually` ones are not."""
+        """The indices of the properties that are checked on each state or step; those about behaviours are not."""
         return tuple(prop.index for prop in self.properties if not prop.kind.is_liveness)

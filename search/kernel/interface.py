@@ -31,8 +31,8 @@ class Kernel:
       instance that a bound disables, and returns the number of successors, or k < 0 as `apply`.
     * `check(state, quiescent: i64, false_row, premise_row)` writes the row of the state properties that are false, and
       the row of those whose premise is true. `when_quiescent` properties count only if `quiescent` is not 0 (otherwise
-      both bits are 0). For `reachable` properties the false row means "satisfied here". For `eventually` properties it
-      means "the expected state is not here", whether or not the premise is true. Bits of `step` properties are 0.
+      both bits are 0). For `reachable` properties the false row means "satisfied here". For liveness properties it
+      means "what is awaited is false here", whether or not the premise is true. Bits of `step` properties are 0.
     * `check_step(before, after, false_row, premise_row)` does the same for `step` properties only.
 
     Args:

@@ -43,7 +43,7 @@ class PropertyConclusion:
 
 
 def check_agreement(model: Model, *verdicts: Verdict) -> None:
-    """Raise Contradiction if verdicts on this model contradict each other. `eventually` properties are not compared."""
+    """Raise Contradiction if verdicts on this model contradict each other. Liveness is not compared."""
     sentences = list(contradictions(model, verdicts))
     if sentences:
         raise Contradiction(model, verdicts, sentences)
@@ -73,7 +73,7 @@ def _contradictions_of(
 
 
 def conclusions(model: Model, verdict: Verdict) -> dict[str, PropertyConclusion]:
-    """Return what follows from a verdict for each property that it checked, by key; `eventually` ones are left out."""
+    """Return what follows from a verdict for each property that it checked, by key; liveness is left out."""
     found = {finding.prop or DEADLOCK: finding for finding in verdict.findings}
     result: dict[str, PropertyConclusion] = {}
     for prop, kind in _checked(model, verdict):

@@ -23,7 +23,7 @@ class SimulationOptions:
     """The options of random walks.
 
     Args:
-        properties: the property instances to check; None for all of the model. Walks cannot check `eventually` ones.
+        properties: the property instances to check; None for all of the model. Walks check none about behaviours.
         seed: what happens in a walk depends on the seed and the number of the walk only.
         walks: the number of walks; None for as many as the time allows, or DEFAULT_WALKS without a time budget.
         depth: the number of steps after which a walk ends.

@@ -187,7 +187,7 @@ def test_without_the_check_plain_python_would_notice(monkeypatch):
         (PARTY, None, "rooms", "'rooms' is not a domain of 2 to 6 members"),
         (evolve(PARTY, bounds={"guests": 7, "queue": 1}), None, "guests", "is not a domain of 2 to 6 members"),
         (PARTY, "nobody_likes_a_stranger(0)", "guests", "check nobody_likes_a_stranger as a whole"),
-        (EWD840, "end_comes_to_be_known", "nodes", "is an `eventually` property"),
+        (EWD840, "end_comes_to_be_known", "nodes", "is about behaviours"),
     ],
 )
 def test_what_cannot_be_done_is_refused(scenario, asked, domain, message):

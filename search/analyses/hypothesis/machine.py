@@ -218,7 +218,7 @@ def machine_for(
 
     Args:
         model: The model.
-        properties: The property instances to check, except `eventually` ones; None for all of the model.
+        properties: The property instances to check, except those about behaviours; None for all of the model.
         counters: Where to count; None for new counters.
         deadlocks: Whether a deadlock is a failure; None for what the scenario states.
     """

@@ -228,25 +228,32 @@ Edges = Mapping[int, Sequence[tuple[int, int]]]
 """By state: the action instances that lead to another state, each with that state."""
 
 
-class Fairness:
-    """Which states of an exploration a fair behaviour can visit infinitely often.
+class FairGraph:
+    """Which states of a graph a fair behaviour can visit infinitely often.
 
     An instance is enabled in a state if it leads to another one, or if a bound prevents it.
+
+    Args:
+        conditions: The fairness conditions.
+        numbers: The states, with their numbers.
+        steps: For each state, in the order of the numbers, the outcome of each instance.
     """
 
-    def __init__(self, oracle: Oracle, found: Exploration, numbers: Mapping[Frozen, int]) -> None:
-        self.conditions = conditions_of(oracle)
+    def __init__(
+        self, conditions: Sequence[OracleCondition], numbers: Mapping[Any, int], steps: Sequence[Sequence[Outcome]]
+    ) -> None:
+        self.conditions = conditions
         self.edges: Edges = {
             number: [
                 (index, numbers[after])
                 for index, (what, after) in enumerate(outcomes)
                 if what == "done" and numbers[after] != number
             ]
-            for number, outcomes in enumerate(found.steps)
+            for number, outcomes in enumerate(steps)
         }
         self.enabled = [
             {index for index, _ in self.edges[number]} | {i for i, (what, _) in enumerate(outcomes) if what == "bound"}
-            for number, outcomes in enumerate(found.steps)
+            for number, outcomes in enumerate(steps)
         ]
 
     def lasting(self, allowed: set[int], through: set[int] | None = None) -> set[int]:
@@ -314,7 +321,8 @@ def _violated_waits(
     awaited = [oracle.awaited(prop, state) for state in found.states]
     if ERROR in awaited:
         return []
-    fairness, kind, everything = Fairness(oracle, found, numbers), prop.function.kind, set(range(len(awaited)))
+    fairness = FairGraph(conditions_of(oracle), numbers, found.steps)
+    kind, everything = prop.function.kind, set(range(len(awaited)))
     unsatisfied = {number for number, parts in enumerate(awaited) if not parts[1]}
     starts = {number for number, parts in enumerate(awaited) if parts[0]}
     if kind == "eventually_always":
@@ -334,7 +342,7 @@ def shows_violation(
     states, actions, loop = trace
     numbers = {state: number for number, state in enumerate(found.states)}
     keys = {one.key: index for index, one in enumerate(oracle.actions)}
-    fairness, kind = Fairness(oracle, found, numbers), prop.function.kind
+    fairness, kind = FairGraph(conditions_of(oracle), numbers, found.steps), prop.function.kind
     cycle = [numbers[state] for state in states[loop:-1]] or [numbers[states[-1]]]
     if states[loop] != states[-1] or not fairness.is_fair_cycle(cycle, [keys[key] for key in actions[loop:]]):
         return False

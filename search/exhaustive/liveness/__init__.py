@@ -1,1 +1,1 @@
-"""Liveness after exhaustive search: whether every wait of an `eventually` property ends under weak fairness."""
+"""Liveness after exhaustive search: whether a fair behaviour violates a property about behaviours."""
