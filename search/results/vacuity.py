@@ -41,7 +41,7 @@ def _without_liveness(verdict: Verdict, mapped: Iterable[PropertyInstance]) -> I
     """Yield for each refinement a note on the `eventually` properties of the abstract scenario."""
     abstract = {prop.declaration.title: prop.declaration.refinement.scenario for prop in mapped}  # type: ignore[attr-defined]
     for title, scenario in abstract.items():
-        left = [prop.name for prop in scenario.properties if prop.kind is Kind.EVENTUALLY]
+        left = [prop.name for prop in scenario.properties if prop.kind.is_liveness]
         if left and title in verdict.properties:
             yield (
                 f"{title} is about single steps: the `eventually` properties of {scenario.name} do not carry over "
