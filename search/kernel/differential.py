@@ -18,6 +18,7 @@ from kwalk.model.language.lift import ConditionKind, Lifted, LiftedAction, Lifte
 from kwalk.model.language.lift.solver import Solver, model_where, number_in
 from kwalk.model.language.lift.terms import evaluate_terms, values_of
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.interpreter import Visit
 from kwalk.search.kernel.python_comparison import awaited_text
 
 EngineResult = Vector | str | bool | None
@@ -84,10 +85,12 @@ def disagreements(
         executions.append(_KernelExecution(model, kernel))
     if with_z3:
         executions.append(Z3Execution(lifted))
+    # Step properties come last: they need the values of two states, and the others those of one.
+    properties = sorted(lifted.properties, key=lambda prop: prop.prop.kind is Kind.STEP)
     for state in states:
         for action in lifted.actions:
             yield from _compare(action.instance.key, state, {m.name: m.action(action, state) for m in executions})
-        for prop in lifted.properties:
+        for prop in properties:
             before = None if prop.prop.kind is not Kind.STEP else states[0]
             results = {m.name: m.prop(prop, state, before) for m in executions}
             yield from _compare(prop.prop.key, state, results)
@@ -106,21 +109,28 @@ class _Interpreter:
 
     def __init__(self, model: Model) -> None:
         self.model = model
+        self._visit: Visit | None = None
+
+    def _at(self, state: Vector) -> Visit:
+        if self._visit is None or self._visit.vector != state:
+            self._visit = Visit(self.model, state)
+        return self._visit
 
     def action(self, action: LiftedAction, state: Vector) -> EngineResult:
+        visit = self._at(state)
         try:
-            outcome = self.model.attempt(action.instance, state)
+            outcome, after = visit.attempt(action.instance), visit.after(action.instance)
         except DomainError:
             return "error"
         if outcome.result is StepResult.BOUND:
             return f"bound {outcome.bound}"
-        return "disabled" if outcome.after is None else outcome.after
+        return "disabled" if after is None else after
 
     def prop(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
         try:
             if prop.prop.kind.is_liveness:
-                return awaited_text(*self.model.awaited(prop.prop, state))
-            return self.model.truth(prop.prop, state, before)
+                return awaited_text(*self._at(state).awaited(prop.prop))
+            return self._at(state).predicate(prop.prop, before)
         except DomainError:
             return "error"
 
@@ -200,6 +210,7 @@ class _KernelExecution:
         self._apply = ctypes.CFUNCTYPE(number, number, pointer, pointer)(kernel.apply)
         self._advance = ctypes.CFUNCTYPE(number, number, pointer, pointer, pointer)(kernel.advance)
         self._check = ctypes.CFUNCTYPE(None, pointer, number, pointer, pointer)(kernel.check)
+        self._interpreter = _Interpreter(model)
         self._state: Vector = ()
         self._check_step = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, pointer)(kernel.check_step)
 
@@ -236,7 +247,7 @@ class _KernelExecution:
     def prop(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
         kernel, index = self.kernel, prop.prop.index
         false, premise = self._row(kernel.property_words), self._row(kernel.property_words)
-        after = kernel.pack(np.array([state], np.int64))
+        after, _ = self._packed(state)
         if before is None:
             self._check(after.ctypes.data, 1, false.ctypes.data, premise.ctypes.data)
         else:
@@ -251,12 +262,12 @@ class _KernelExecution:
         return self._why_false(prop, state, before)
 
     def _both(self, prop: LiftedProperty, state: Vector, *, premise: bool, false: bool) -> EngineResult:
-        failed = false and _Interpreter(self.model).prop(prop, state, None) == "error"
+        failed = false and self._interpreter.prop(prop, state, None) == "error"
         return "error" if failed else awaited_text(premise, not false)
 
     def _why_false(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
         """Return False, or "error" if the property raises an error in plain Python: the kernel has one bit for both."""
-        result = _Interpreter(self.model).prop(prop, state, before)
+        result = self._interpreter.prop(prop, state, before)
         return "error" if result == "error" else prop.prop.kind is Kind.REACHABLE
 
 

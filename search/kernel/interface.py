@@ -93,9 +93,8 @@ class Kernel:
     def pack(self, vectors: np.ndarray) -> np.ndarray:
         """Return the packed states, uint64[n, words], of vectors, int64[n, leaves]."""
         packed = np.zeros((len(vectors), self.words), np.uint64)
-        for leaf, (offset, low) in enumerate(zip(self.offsets, self.lows, strict=True)):
-            number = (vectors[:, leaf] - low).astype(np.uint64)
-            packed[:, offset // 64] |= number << np.uint64(offset % 64)
+        numbers = (vectors - self.lows).astype(np.uint64) << (self.offsets % 64).astype(np.uint64)
+        np.bitwise_or.at(packed.T, self.offsets // 64, numbers.T)
         return packed
 
     def unpack(self, packed: np.ndarray) -> np.ndarray:

@@ -64,15 +64,24 @@ def _digest(text: str) -> str:
 
 def _parts(model: Model) -> dict[str, str]:
     """Return the digests by key, from the cache if the sources are the same: lifting takes longer than reading."""
-    path = cache_path("digests", f"{cache_key(model)}-{FORMAT}")
-    parts = _load(path)
+    parts = _load(_file(model))
     if parts is None:
         try:
-            parts = digests(lift(model))
+            return save_digests(model, lift(model))
         except LiftError:
             return {}
-        write_cache(path, json.dumps(parts).encode("ascii"))
     return parts
+
+
+def save_digests(model: Model, lifted: Lifted) -> dict[str, str]:
+    """Compute the digests of a lifted model and write them to the cache: lifting takes fifty times as long."""
+    parts = digests(lifted)
+    write_cache(_file(model), json.dumps(parts).encode("ascii"))
+    return parts
+
+
+def _file(model: Model) -> Path:
+    return cache_path("digests", f"{cache_key(model)}-{FORMAT}")
 
 
 def _load(path: Path) -> dict[str, str] | None:

@@ -17,6 +17,7 @@ from kwalk.search.kernel.compile.functions import units_of
 from kwalk.search.kernel.compile.layout import WORD, layout_of
 from kwalk.search.kernel.compile.machine_code import LoadedCode, cpu, object_code
 from kwalk.search.kernel.interface import REPLACEMENT_SECONDS, Kernel, bit_row
+from kwalk.search.kernel.model_digest import save_digests
 
 SMALL_REPLACEMENT_SECONDS = 0.5
 """`Kernel.replaced_after` of a small model, whose code is one unit."""
@@ -62,6 +63,8 @@ def compiled_model(
     key = cache_key(model, target or cpu())
     found = load(key) or (load(f"{key}-unoptimized") if unoptimized else None)
     if found is None:
+        lifted = lifted or lift(model)
+        save_digests(model, lifted)  # a saved trace needs them, and would lift the model again
         found = compile_model(model, lifted, unoptimized=unoptimized, target=target)
         save(f"{key}-unoptimized" if found.unoptimized else key, found)
     return found
