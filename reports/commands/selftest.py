@@ -1,10 +1,18 @@
 """The command that compares kwalk with an oracle on random models and snippets: `kwalk selftest`."""
 from __future__ import annotations
 
+import json
+import sys
+import time
 from argparse import Namespace
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
 
+from attrs import evolve
 from rich.text import Text
 
+from kwalk.model.language import UsageError
 from kwalk.reports.commands.output import print_ending, print_json
 from kwalk.reports.commands.target import command_line
 from kwalk.reports.document import CodeBlock
@@ -13,7 +21,9 @@ from kwalk.reports.escaping import visible
 from kwalk.reports.files import OutFolder, out_folder
 from kwalk.reports.progress import duration, shown_on_stderr
 from kwalk.reports.terminal import console
+from kwalk.search.analyses.nightly.folder import kwalk_version
 from kwalk.search.analyses.selftest.selftest import (
+    MODULE,
     FoundDifference,
     SelftestOptions,
     SelftestResult,
@@ -22,22 +32,32 @@ from kwalk.search.analyses.selftest.selftest import (
 
 OPTIONS = ("models", "snippets", "seed", "seconds", "workers")
 FOLDER = "selftest"
-"""The folder for the sources of differences, in the folder of the results."""
+"""The folder for the sources of differences and the log, in the folder of the results."""
 DIFFERENT = 70
 """The exit code if anything differs: that of an internal error."""
 LISTED_REFUSALS = 12
+LOG = "log.jsonl"
+"""The log in that folder: a line of JSON every `LOG_SECONDS`, and one at the end of each run."""
+LOG_SECONDS = 10.0
+ROOT = Path(__file__).parents[2]
+SOURCES = ("model/language", "search")
+"""The folders whose content the log names by a digest: two runs with the same one test the same kwalk."""
 
 
 def run_selftest(options: Namespace) -> int:
     """Compare kwalk with the oracle; 0 if nothing differs, else 70."""
     with out_folder(f"{options.out}/{FOLDER}") as out, shown_on_stderr() as report:
-        result = selftest(
-            SelftestOptions(
-                models=options.models, snippets=options.snippets, seed=options.seed, seconds=options.seconds,
-                workers=options.workers or 1, report=report,
-            )
+        asked = SelftestOptions(
+            models=options.models, snippets=options.snippets, seed=options.seed, seconds=options.seconds,
+            workers=options.workers or 1, report=report,
         )  # fmt: skip
-        written = {name: str(path) for name, path in _write(result, out).items()}
+        if options.resume:
+            asked = _remaining(asked, out.path / LOG)
+            options.models, options.snippets, options.seed = asked.models, asked.snippets, asked.seed
+        log = _Log(asked, out)
+        result = selftest(evolve(asked, found=log.found, done=partial(log.done, at_end=False)))
+        log.done(result, at_end=True)
+        written = {name: str(path) for name, path in log.written.items()}
     code = DIFFERENT if result.differences else 0
     command = command_line(options, (), OPTIONS)
     if options.json:
@@ -47,11 +67,73 @@ def run_selftest(options: Namespace) -> int:
     return code
 
 
+class _Log:
+    """Writes differences when they are found, and the log."""
+
+    def __init__(self, options: SelftestOptions, out: OutFolder) -> None:
+        self.options, self.out, self.last = options, out, time.monotonic()
+        self.written: dict[str, Path] = {}
+        last = options.seed + max(options.models, -(-options.snippets // MODULE))
+        self._head = {
+            "kwalk": kwalk_version(), "python": sys.version.split()[0], "sources": _digest_of_sources(),
+            "first_seed": options.seed, "models_asked": options.models, "snippets_asked": options.snippets,
+            "last_seed": max(options.seed, last - 1),
+        }  # fmt: skip
+
+    def found(self, number: int, one: FoundDifference) -> None:
+        """Write the source of a difference to a file of its own; show it, unless it is the reduced one."""
+        name = _name(number, one)
+        self.written |= self.out.write({name: _file(one)})
+        if not one.is_reduced:
+            text = f"{one.task.name}: {one.kind}: {self.written[name]}"
+            console(sys.stderr).print(Text(visible(text)), soft_wrap=True)
+
+    def done(self, result: SelftestResult, *, at_end: bool) -> None:
+        """Add a line to the log, at the end and if the last one is old."""
+        if not at_end and time.monotonic() - self.last < LOG_SECONDS:
+            return
+        self.last = time.monotonic()
+        line = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "at_end": at_end, **self._head,
+            "next_seed": result.next_seed, "models": result.models, "snippets": result.snippets,
+            "accepted_snippets": result.accepted, "states": result.states, "engines": dict(result.engines),
+            "refused_models": result.refused_models.total(), "differences": len(result.differences),
+            "seconds": round(result.seconds, 1), "per_second": round(_rate(result), 2),
+        }  # fmt: skip
+        with (self.out.path / LOG).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+
+def _remaining(options: SelftestOptions, log: Path) -> SelftestOptions:
+    """Return the options of what a run has left, by the last line of its log."""
+    try:
+        last = json.loads(log.read_text(encoding="utf-8").splitlines()[-1])
+        begin, end = last["next_seed"], last["first_seed"] + last["models_asked"]
+        modules = last["first_seed"] + -(-last["snippets_asked"] // MODULE) - begin
+    except (OSError, ValueError, IndexError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"There is no log of a run in {visible(str(log))!r} ({type(error).__name__}). Name the folder of the run "
+            "with --out, or begin one without --resume."
+        ) from error
+    return evolve(options, seed=begin, models=max(0, end - begin), snippets=max(0, modules) * MODULE)
+
+
+def _digest_of_sources() -> str:
+    digest = blake2b(digest_size=8)
+    for path in sorted(path for folder in SOURCES for path in (ROOT / folder).rglob("*.py")):
+        digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _rate(result: SelftestResult) -> float:
+    return (result.models + result.snippets) / result.seconds if result.seconds else 0.0
+
+
 def selftest_object(result: SelftestResult) -> dict[str, object]:
     """Return the result as a JSON object."""
     return {
         "models": result.models, "complete_models": result.complete, "states": result.states,
-        "with_kernel": result.with_kernel, "with_z3": result.with_z3, "snippets": result.snippets,
+        "engines": dict(result.engines), "snippets": result.snippets,
         "accepted_snippets": result.accepted, "refusals": dict(result.refusals.most_common()),
         "refused_models": dict(result.refused_models.most_common()),
         "differences": [
@@ -62,10 +144,8 @@ def selftest_object(result: SelftestResult) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _write(result: SelftestResult, out: OutFolder) -> dict[str, object]:
-    """Write the source of each difference to a file of its own; return the files by name."""
-    files = {f"{one.task.name}-{number}.py": _file(one) for number, one in enumerate(result.differences)}
-    return dict(out.write(files)) if files else {}
+def _name(number: int, one: FoundDifference) -> str:
+    return f"{one.task.name}-{number}.py"
 
 
 def _file(one: FoundDifference) -> str:
@@ -79,15 +159,15 @@ def _file(one: FoundDifference) -> str:
 
 def _print(result: SelftestResult, command: str, written: dict[str, str]) -> None:
     out = console()
-    for one, path in zip(result.differences, written.values(), strict=True):
+    for number, one in enumerate(result.differences):
+        path = written[_name(number, one)]
         print_blocks((CodeBlock((f"{one.task.name}: {one.kind}", one.text[:500], path)),), out)
     count = len(result.differences)
-    rate = (result.models + result.snippets) / result.seconds if result.seconds else 0.0
-    engines = f"{result.with_kernel:,} with machine code, {result.with_z3:,} with Z3"
+    engines = ", ".join(f"{number:,} with {name}" for name, number in sorted(result.engines.items()))
     lines = [
         f"{result.models:,} models ({result.complete:,} exhausted by the oracle, {result.states:,} states; {engines}), "
         f"{result.snippets:,} snippets ({result.accepted:,} accepted) in {duration(result.seconds)}, "
-        f"{rate:,.0f} per second",
+        f"{_rate(result):,.0f} per second",
         f"{result.refusals.total():,} snippets refused, of {len(result.refusals):,} kinds:",
         *(f"  {number:,} × {kind}" for kind, number in result.refusals.most_common(LISTED_REFUSALS)),
         f"{result.refused_models.total():,} models refused, as the reference of the language announces",

@@ -97,6 +97,10 @@ def process_pool() -> Iterator[ProcessPool]:
             worker.process.join()
 
 
+class _ProcessDied(KwalkError):
+    """A process ended without an answer."""
+
+
 @frozen
 class _Failure:
     """An exception of a worker, as text: the objects that an exception refers to cannot be pickled."""
@@ -112,6 +116,7 @@ def run_in_processes(
     workers: int,
     name: Callable[[Task], str],
     report: Callable[[Sequence[Task]], None],
+    lost: Callable[[Task, str], Result] | None = None,
 ) -> Iterator[tuple[Task, Result]]:
     """Run `work` on each task, each batch in a process of its own, and yield the results as they arrive.
 
@@ -124,9 +129,11 @@ def run_in_processes(
         workers: The most processes at a time.
         name: Returns the name of a task for error messages.
         report: Called twice a second with the tasks that are running.
+        lost: Returns the result of a task whose process died, from the error's text; the rest of its batch continues in
+            another process. None if that is to end the run.
 
     Raises:
-        KwalkError: `work` raised it, or a process died; the message names the task.
+        KwalkError: `work` raised it, or a process died and `lost` is None; the message names the task.
         InternalError: `work` raised it.
         RuntimeError: `work` raised another exception; the message has its traceback.
     """
@@ -134,11 +141,19 @@ def run_in_processes(
     with process_pool() as pool:
         while waiting or pool.working:
             while waiting and len(pool.working) < workers:
-                pool.add(_started(waiting.pop(0), work))
+                if batch := waiting.pop(0):
+                    pool.add(_started(batch, work))
             report([worker.task[0] for worker in pool.working.values()])
             for worker in list(pool.ready()):
                 task = worker.task[0]
-                result = _result(worker, name(task))
+                try:
+                    result = _result(worker, name(task))
+                except _ProcessDied as error:
+                    if lost is None:
+                        raise
+                    result = lost(task, str(error))
+                    waiting.insert(0, worker.task[1:])
+                    del worker.task[1:]
                 del worker.task[0]
                 if not worker.task:
                     worker.end()
@@ -171,7 +186,7 @@ def _result(worker: WorkerProcess, name: str) -> Any:
     try:
         answer = worker.answer()
     except EOFError:
-        raise KwalkError(
+        raise _ProcessDied(
             f"{name}: its process ended with code {worker.end()}, perhaps because memory ran out. Finished results are "
             "saved; continue with fewer --workers or smaller bounds."
         ) from None

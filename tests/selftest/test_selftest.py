@@ -1,19 +1,31 @@
 """The fuzzer of the language: its oracle, its comparison on models and snippets, its reduction and its command."""
 from __future__ import annotations
 
+import json
+import os
 import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
+import kwalk.reports.commands.selftest as commands
+import kwalk.search.analyses.selftest.selftest as module
 from kwalk.model.language import Model
 from kwalk.model.language.lift import calls
 from kwalk.search.analyses.selftest.comparison import Engines, compare_model, difference_in, imported
 from kwalk.search.analyses.selftest.models import random_model
 from kwalk.search.analyses.selftest.oracle import Oracle, explore
 from kwalk.search.analyses.selftest.reduction import Reducer
-from kwalk.search.analyses.selftest.selftest import SelftestOptions, SelftestTask, run_task, selftest, tasks_of
+from kwalk.search.analyses.selftest.selftest import (
+    SelftestOptions,
+    SelftestTask,
+    TaskReport,
+    run_task,
+    selftest,
+    tasks_of,
+)
 from kwalk.search.analyses.selftest.snippets import compare_snippets, random_snippets
 from kwalk.search.exhaustive.search import exhaust
 
@@ -190,6 +202,44 @@ def test_a_run_without_differences_ends_with_its_counts(tmp_path, kwalk):
     assert ended.object["differences"] == []
     assert ended.object["next_seed"] == FIRST + 4
     assert ended.object["command"] == f"kwalk selftest --models 3 --snippets 0 --seed {FIRST + 1}"
+
+
+def test_a_difference_is_on_the_disk_when_it_is_found_and_an_interrupted_run_is_resumed(tmp_path, monkeypatch, kwalk):
+    monkeypatch.setitem(calls.BUILTINS, min, calls.BUILTINS[max])
+    run = commands.selftest
+
+    def interrupted(options):
+        def report(progress):
+            if "1 differences" in progress.note:
+                assert len(list((tmp_path / "selftest").glob("model-*.py"))) == 1
+                raise KeyboardInterrupt
+
+        return run(evolve(options, report=report, tests=1))
+
+    monkeypatch.setattr(commands, "selftest", interrupted)
+    words = ("selftest", "--models", 8, "--snippets", 0, "--seed", FIRST, "--out", tmp_path)
+    assert kwalk(*words).code == 70
+    monkeypatch.undo()
+    (line,) = map(json.loads, (tmp_path / "selftest" / "log.jsonl").read_text().splitlines())
+    assert (line["first_seed"], line["models_asked"], line["differences"], line["at_end"]) == (FIRST, 8, 1, True)
+    assert line["next_seed"] == FIRST + line["models"] < FIRST + 8
+    rest = kwalk("selftest", "--resume", "--out", tmp_path, "--json")
+    assert (rest.code, rest.object["models"], rest.object["next_seed"]) == (0, 8 - line["models"], FIRST + 8)
+    empty = kwalk("selftest", "--resume", "--out", tmp_path / "elsewhere")
+    assert empty.code == 2 and "There is no log of a run in" in empty.err
+
+
+def test_a_process_that_dies_is_a_difference_and_the_run_continues(monkeypatch):
+    def mortal(task):
+        if task.seed == FIRST + 1:
+            os._exit(9)
+        return TaskReport(states=1)
+
+    monkeypatch.setattr(module, "run_task", mortal)
+    result = module.selftest(SelftestOptions(models=6, snippets=0, seed=FIRST, workers=2))
+    assert (result.models, result.states, result.next_seed) == (6, 5, FIRST + 6)
+    (one,) = result.differences
+    assert (one.task.seed, one.kind, one.source) == (FIRST + 1, module.CRASH, random_model(FIRST + 1))
 
 
 def test_indices_in_indices_end():

@@ -64,7 +64,9 @@ class Engines(Flag):
 
     NONE = 0
     KERNEL = auto()
-    """The values of machine code."""
+    """The values of machine code, compiled without optimization, as searches begin."""
+    OPTIMIZED = auto()
+    """The machine code of KERNEL is optimized, as of searches that take long."""
     SEARCHES = auto()
     """Exhaustive search on one thread and on two; random walks and minimization. It needs KERNEL."""
     REDUCTION = auto()
@@ -298,7 +300,8 @@ class ModelComparison:
         self.lifted: Lifted = lift(self.model)
         self.kernel: Kernel | None = None
         if Engines.KERNEL in engines:
-            self.kernel = kernel_of(self.model, compile_model(self.model, self.lifted))
+            code = compile_model(self.model, self.lifted, unoptimized=Engines.OPTIMIZED not in engines)
+            self.kernel = kernel_of(self.model, code)
         for one in disagreements(self.model, vectors, kernel=self.kernel, lifted=self.lifted):
             self.raise_disagreement(one)
         if Engines.Z3 in engines:

@@ -1,12 +1,13 @@
 """The run of the fuzzer: random models and snippets in worker processes, and reduced sources of what differs.
 
 Each model and each module of snippets has a seed of its own, so that a run can be continued, and one of them repeated.
+A difference is reported the moment it is found, so that nothing that ends the run loses it.
 """
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 
@@ -20,7 +21,7 @@ from kwalk.search.base.progress import Progress, Report, silent
 from kwalk.search.base.worker_processes import run_in_processes
 
 SHARES = {
-    2: Engines.KERNEL, 8: Engines.SEARCHES, 24: Engines.REDUCTION,
+    2: Engines.KERNEL, 6: Engines.OPTIMIZED, 8: Engines.SEARCHES, 24: Engines.REDUCTION,
 }  # fmt: skip
 """What is compared besides plain Python and terms, in one of how many models, by their seeds; see also `Z3_SHARE`."""
 Z3_SHARE = 8
@@ -29,6 +30,8 @@ MODULE = 25
 """Snippets of a module."""
 BATCH = 40
 """Tasks of one worker process, whose memory ends with it."""
+CRASH = "crash: the process died"
+"""The kind of a difference that ends the process; it is not reduced, as the reduction would die as well."""
 REDUCED = 2
 """How many differences of a kind are reduced."""
 
@@ -45,6 +48,9 @@ class SelftestOptions:
         workers: The number of worker processes.
         tests: The number of texts that the reduction of a difference tests.
         report: Receives the progress.
+        found: Receives the number of each difference and the difference when it is found, and once more when its source
+            is reduced.
+        done: Receives the counts after each task, with the seed from which a run continues.
     """
 
     models: int = 200
@@ -54,6 +60,8 @@ class SelftestOptions:
     workers: int = 1
     tests: int = MOST_TESTS
     report: Report = field(default=silent, repr=False)
+    found: Callable[[int, FoundDifference], None] = field(default=lambda number, one: None, repr=False)
+    done: Callable[[SelftestResult], None] = field(default=lambda result: None, repr=False)
 
 
 @frozen
@@ -113,8 +121,8 @@ class SelftestResult:
     models: int = 0
     complete: int = 0
     """Models whose reachable states the oracle has exhausted."""
-    with_kernel: int = 0
-    with_z3: int = 0
+    engines: Counter[str] = field(factory=Counter)
+    """The number of models by each engine that they were compared on, besides plain Python and terms."""
     states: int = 0
     snippets: int = 0
     accepted: int = 0
@@ -140,8 +148,7 @@ class SelftestResult:
         self.refused_models.update(report.refusals)
         self.complete += report.is_complete
         self.states += report.states
-        self.with_kernel += Engines.KERNEL in task.engines
-        self.with_z3 += Engines.Z3 in task.engines
+        self.engines.update(one.name.lower() for one in task.engines if one.name)
 
 
 def run_task(task: SelftestTask) -> TaskReport:
@@ -178,20 +185,34 @@ def selftest(options: SelftestOptions) -> SelftestResult:
     Ctrl-C and a spent time budget end the run with what was compared so far.
     """
     began, tasks = time.monotonic(), tasks_of(options)
-    result, done = SelftestResult(), set[SelftestTask]()
+    remaining = sorted(tasks, key=lambda task: task.seed, reverse=True)
+    after = max((task.seed + 1 for task in tasks), default=options.seed)
+    result, done = SelftestResult(next_seed=options.seed), set[SelftestTask]()
     try:
         for task, report in _reports(tasks, options, began):
+            for number, one in enumerate(report.differences, len(result.differences)):
+                options.found(number, one)
             result.add(task, report)
             done.add(task)
+            while remaining and remaining[-1] in done:
+                remaining.pop()
+            result.next_seed = remaining[-1].seed if remaining else after
+            result.seconds = time.monotonic() - began
+            options.done(result)
             options.report(_progress(result, len(done), len(tasks), time.monotonic() - began))
             if options.seconds is not None and time.monotonic() - began >= options.seconds:
                 break
     except KeyboardInterrupt:
         pass
-    left = min((task.seed for task in tasks if task not in done), default=None)
-    result.next_seed = max((task.seed + 1 for task in tasks), default=options.seed) if left is None else left
-    result.differences = list(_reduced(result.differences, options))
     result.seconds = time.monotonic() - began
+    reduced = _reduced(result.differences, options)
+    try:
+        for number, one in enumerate(reduced):
+            if one.is_reduced:
+                result.differences[number] = one
+                options.found(number, one)
+    except KeyboardInterrupt:
+        pass
     return result
 
 
@@ -205,8 +226,13 @@ def _reports(
     rest = iter(tasks)
     batches = iter(lambda: list(islice(rest, BATCH)), [])
     yield from run_in_processes(
-        batches, run_task, workers=options.workers, name=lambda task: task.name, report=lambda running: None
+        batches, run_task, workers=options.workers, name=lambda task: task.name, report=lambda running: None, lost=_lost
     )
+
+
+def _lost(task: SelftestTask, text: str) -> TaskReport:
+    """Return the report of a task whose process died."""
+    return TaskReport(differences=(FoundDifference(task, CRASH, text, task.source()),))
 
 
 def _progress(result: SelftestResult, done: int, total: int, seconds: float) -> Progress:
@@ -218,12 +244,13 @@ def _progress(result: SelftestResult, done: int, total: int, seconds: float) -> 
 # Reduction.
 
 
-def _reduced(differences: Iterable[FoundDifference], options: SelftestOptions) -> Iterator[FoundDifference]:
+def _reduced(differences: Sequence[FoundDifference], options: SelftestOptions) -> Iterator[FoundDifference]:
     """Yield the differences, the first of each kind with a reduced source."""
     seen: Counter[str] = Counter()
-    for one in differences:
+    for one in tuple(differences):
         seen[one.kind] += 1
-        yield reduced_difference(one, options.tests) if seen[one.kind] <= REDUCED else one
+        can_reduce = seen[one.kind] <= REDUCED and one.kind != CRASH
+        yield reduced_difference(one, options.tests) if can_reduce else one
 
 
 def reduced_difference(one: FoundDifference, tests: int = MOST_TESTS) -> FoundDifference:
