@@ -17,12 +17,12 @@ from itertools import product
 from string import Formatter
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from attrs import frozen
+from attrs import fields, frozen
 
 from kwalk.model.language.binding import Domain
 from kwalk.model.language.containers import Array, ArrayShape
 from kwalk.model.language.errors import GuardFailed, LiftError, PremiseFailed, UsageError, one_of
-from kwalk.model.language.records import ValueShape, shapes_of
+from kwalk.model.language.records import ValueShape
 from kwalk.model.language.shapes import ChoiceShape, FlagShape, MemberShape, Scalar, Shape, SubsetShape
 
 
@@ -148,8 +148,8 @@ def token_of(value: Any) -> str:
     if isinstance(value, Array):
         return f"[{','.join(map(token_of, value))}]"
     if getattr(type(value), "__kwalk__", "") == "value":
-        fields = (token_of(getattr(value, name)) for name, _ in shapes_of(type(value)))
-        return f"{type(value).__name__}({','.join(fields)})"
+        parts = (token_of(getattr(value, field.name)) for field in fields(type(value)))
+        return f"{type(value).__name__}({','.join(parts)})"
     return str(int(value))
 
 

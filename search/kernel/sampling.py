@@ -3,7 +3,8 @@
 Words: a run visits states that are *numbered* from 0 in the order of the visits. The *first* FIRST numbers are
 candidates for a comparison, and PER_DOUBLING random ones between FIRST · 2^k and FIRST · 2^(k + 1) for each k. They
 depend on the seed only. How many candidates are compared depends on the time: at least LEAST_WORK executions of action
-and property instances, and then as many as fit into SHARE of the time of the run. No result of a run depends on it.
+and property instances, and then as many as fit into FIRST_SHARE of the first seconds of the run and SHARE of the rest:
+a short run of a large model would compare few states otherwise. No result of a run depends on it.
 """
 from __future__ import annotations
 
@@ -20,7 +21,13 @@ FIRST = 256
 PER_DOUBLING = 128
 LEAST_WORK = 1_500
 """Executions of action and property instances in plain Python that every run does, however short it is."""
+FIRST_SECONDS, FIRST_SHARE = 5.0, 0.1
 SHARE = 0.03
+
+
+def seconds_for_comparison(elapsed: float) -> float:
+    """Return the CPU seconds that comparisons may take in a run of `elapsed` seconds."""
+    return SHARE * elapsed + (FIRST_SHARE - SHARE) * min(elapsed, FIRST_SECONDS)
 
 
 def candidates(begin: int, end: int, seed: int = 0) -> Iterator[int]:
@@ -81,7 +88,7 @@ class StateSampler:
 
     def _may_continue(self, elapsed: float) -> bool:
         work = self.compared.states * self._work_of_state + sum(self._taken)
-        return work < LEAST_WORK or self.seconds < SHARE * elapsed
+        return work < LEAST_WORK or self.seconds < seconds_for_comparison(elapsed)
 
     def _next(self) -> int:
         """Return the next candidate: alternately the first ones in their order, and random later ones."""
