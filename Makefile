@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup types hunt nightly-demo test test-fast test-thorough lab lab-lock lint docs bench lock clean
+.PHONY: help setup types hunt nightly-demo test test-fast test-thorough lab lab-experiments lab-lock lint docs bench lock clean
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
@@ -66,6 +66,9 @@ test-thorough: setup ## the tests that recompute figures of the documentation: m
 
 lab: setup ## the tests of the lab, with jars downloaded from Maven Central where they are missing: two minutes
 	@KWALK_LAB=1 $(BIN)/python -m pytest tests/lab $(ARGS)
+
+lab-experiments: setup ## all experiments of the lab on real brokers, with their evidence in build/lab: more than half an hour
+	@$(BIN)/kwalk lab reproduce all --out build/lab $(ARGS)
 
 lab-lock: setup ## resolve the jars of the lab with Maven and write their lock file
 	@$(BIN)/python -m kwalk.clusters.lab.lock

@@ -25,6 +25,8 @@ from kwalk.reports.json_output import FORMAT
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.search.results.verdict import Answer
 
+EVERY = "all"
+"""The name that stands for all experiments."""
 FOLDER = "lab"
 """The folder of a cluster, in the folder of the results."""
 
@@ -116,9 +118,9 @@ def _reproduce(options: Namespace) -> int:
     """Run experiments, each with every release; 0 if all saw what is predicted, else 3."""
     if options.releases_of_brokers:
         raise UsageError("An experiment has brokers of one version: give --release VERSION without ID=.")
-    chosen = [_experiment(name) for name in options.names]
+    chosen = list(EXPERIMENTS.values()) if options.names == [EVERY] else [_experiment(name) for name in options.names]
     if not chosen:
-        raise UsageError(f"`kwalk lab reproduce` needs the name of an experiment. {one_of(EXPERIMENTS)}")
+        raise UsageError(f"`kwalk lab reproduce` needs the name of an experiment. {one_of((*EXPERIMENTS, EVERY))}")
     results = []
     for experiment in chosen:
         for release in options.general_releases or experiment.releases:
