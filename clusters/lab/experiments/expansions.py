@@ -6,13 +6,15 @@ import threading
 import time
 from typing import Any
 
-from kwalk.clusters.lab.brokers import AdminAnswer
+from kwalk.clusters.lab.brokers import NO_ANSWER, OK, AdminAnswer
 from kwalk.clusters.lab.cluster import Lab
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.zookeeper import set_data
 
 OLD_CLIENT = "1.0.0"
+MAY_BE_WRITTEN = ("written", OK, "REQUEST_TIMED_OUT", NO_ANSWER)
+"""Answers to an expansion after which its partition was, or may have been, in the znode."""
 
 
 def _old_client_expands(lab: Lab, this: ExperimentRound, *, aged: bool) -> RoundOutcome:
@@ -80,12 +82,13 @@ def _expansion_and_reassignment(lab: Lab, this: ExperimentRound, *, through_zook
     wait_until(lambda: not _is_moving(lab.topic(topic)), 6)
     time.sleep(0.3)
     znode = lab.topic(topic) or {}
-    told = {name: str(answer) for name, answer in answers.items()}
+    texts = {name: str(answer) for name, answer in answers.items()}
     this.keep_lines(rf"\b{topic}\b", ["controller"])
-    lost = len(znode["partitions"]) == 1
-    details = {"answers": told, "partitions": znode["partitions"]}
-    outcome = f"{'expansion lost' if lost else 'both done'}; expansion {told['expansion'].split(' ')[0]}"
-    return RoundOutcome(outcome, lost, details)
+    answer = texts["expansion"].split(" ")[0]
+    is_absent = len(znode["partitions"]) == 1
+    lost = is_absent and answer in MAY_BE_WRITTEN
+    what = "expansion lost" if lost else "expansion refused" if is_absent else "expansion done"
+    return RoundOutcome(f"{what} ({answer})", lost, {"answers": texts, "partitions": znode["partitions"]})
 
 
 def _at_once(first: Any, second: Any) -> None:
