@@ -6,6 +6,7 @@ from typing import Annotated
 from kwalk.model.language import (
     Actor,
     Array,
+    Bound,
     Domain,
     Scenario,
     action,
@@ -27,6 +28,7 @@ NODES = Domain("nodes", label=lambda n: f"n{n}")
 BALLOTS = Domain("ballots")
 VOTER = Actor("voter", of=NODES)
 LEADER = Actor("leader")
+WEIGHTS = Bound("weights")
 
 
 @value
@@ -35,6 +37,7 @@ class Vote:
 
     ballot: int = member(BALLOTS)
     by: int | None = optional(NODES)
+    weight: int = number(0, 3, when=WEIGHTS)
 
 
 Quorum = Annotated[frozenset[int], subset(NODES)]
@@ -92,5 +95,5 @@ def grouped(council: Council, first: Vote) -> bool:
 
 COUNCIL = Scenario(
     name="council", story="Votes with quorums.", state=Council, actions=(accept, regroup, turn),
-    properties=(quorums_are_majorities, grouped), initial=begin, bounds={"nodes": 3, "ballots": 2},
+    properties=(quorums_are_majorities, grouped), initial=begin, bounds={"nodes": 3, "ballots": 2, "weights": 0},
 )  # fmt: skip

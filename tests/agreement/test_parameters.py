@@ -32,15 +32,15 @@ from tests.agreement.chosen_sets import BALLOTS, COUNCIL, LEADER, NODES, Council
 
 def test_arguments_are_in_the_order_of_their_vectors_and_instances_are_named_after_them() -> None:
     model = Model(COUNCIL)
-    keys = [instance.key for instance in model.instances]
-    assert keys[:4] == ["accept(Vote(0,None), {})", "accept(Vote(0,None), {2})", "accept(Vote(0,None), {1})",
-                        "accept(Vote(0,None), {1,2})"]  # fmt: skip
-    assert keys[8] == "accept(Vote(0,0), {})"
+    keys = [instance.key for instance in model.instances]  # also where no scenario is active
+    assert keys[:4] == ["accept(Vote(0,None,0), {})", "accept(Vote(0,None,0), {2})", "accept(Vote(0,None,0), {1})",
+                        "accept(Vote(0,None,0), {1,2})"]  # fmt: skip
+    assert keys[8] == "accept(Vote(0,0,0), {})"
     assert len(keys) == len(set(keys)) == 2 * 4 * 8 + 64 * 2 + 3
     with model.active():
         last = model.instance("regroup([{1,2},{0}], 2)")
         assert last.description == "forms [{n1, n2}, {n0}] of size 2"
-        assert model.instance("accept(Vote(1,2), {0,2})").description == "accepts Vote(ballot 1, by n2) with {n0, n2}"
+        assert model.instance("accept(Vote(1,2,0), {0,2})").description == "accepts Vote(ballot 1, by n2, weight 0) with {n0, n2}"
         for declared in (accept, regroup):
             for parameter in declared.parameters:
                 assert [parameter.parse(parameter.token(value)) for value in parameter.values] == parameter.values
@@ -125,7 +125,7 @@ def test_too_many_instances_are_refused_with_their_number() -> None:
 
 
 def test_an_empty_domain_of_a_parameter_is_refused() -> None:
-    scenario: Scenario = evolve(COUNCIL, bounds={"nodes": 3, "ballots": 0})
+    scenario: Scenario = evolve(COUNCIL, bounds={"nodes": 3, "ballots": 0, "weights": 0})
     with pytest.raises(UsageError, match="'ballots' must be 1 or more"):
         Model(scenario)
     assert BALLOTS.name == "ballots"
