@@ -2,14 +2,12 @@
 
 Words: the leader of a *ballot* starts it. An acceptor *promises* to take no part in older ballots, and reports what it
 last *accepted*. Once a *quorum* has promised, the leader *proposes* the newest of those values, or any if there is
-none. A value is *chosen* once a quorum has accepted it in one ballot. A quorum is all acceptors but one: of three, any
-two. A message that was sent stays, so it may be received late, twice or never. An acceptor promises once in a
-ballot, and a ballot has one proposal: so arrays hold all messages.
+none. A value is *chosen* once a quorum has accepted it in one ballot. A quorum is a majority. The set of messages only
+grows: a message may be received late, twice or never.
 
 Source: L. Lamport, "The part-time parliament" (1998); tlaplus/Examples, specifications/PaxosHowToWinATuringAward/
-Paxos.tla. Counts: 3,921 distinct states, 23,563 generated, TLC depth 17 for three acceptors, two values and two ballots
-(MCPaxosTiny.cfg in manifest.json); 25, 82 and 9 for one acceptor, one value and two ballots (specifications/Paxos,
-MCPaxos.cfg). TLC generates a proposal once for each vote of each quorum that allows it; here it is one step.
+Paxos.tla, action by action. Counts: 3,921 distinct states, TLC depth 17 for three acceptors, two values and two ballots
+(MCPaxosTiny.cfg); 25 and 9 for one acceptor, one value and two ballots (specifications/Paxos, MCPaxos.cfg).
 """
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ from kwalk.model.language import (
     value,
 )
 
-ACCEPTORS = Domain("acceptors", "acceptors that choose; one, or at least three")
+ACCEPTORS = Domain("acceptors", "acceptors that choose")
 VALUES = Domain("values", "values that can be chosen", label=lambda n: f"v{n + 1}")
 BALLOTS = Domain("ballots", "ballots, oldest first")
 FORGETFUL = Flag("forgetful", "whether acceptors accept in older ballots in spite of their promise")
@@ -42,6 +40,7 @@ FORGETFUL = Flag("forgetful", "whether acceptors accept in older ballots in spit
 AcceptorId = Annotated[int, ACCEPTORS]
 Value = Annotated[int, VALUES]
 Ballot = Annotated[int, BALLOTS]
+Quorum = Annotated[frozenset[int], subset(ACCEPTORS)]
 
 LEADER = Actor("leader of ballot", of=BALLOTS)
 ACCEPTOR = Actor("acceptor", of=ACCEPTORS)
@@ -56,86 +55,113 @@ class Vote:
 
 
 @value
-class Promise:
-    """The promise to take no part in older ballots, with the last vote of the acceptor that gives it."""
+class Start:
+    """The leader asks for promises: message 1a."""
 
+    ballot: int = member(BALLOTS)
+
+
+@value
+class Promise:
+    """The promise to take no part in older ballots, with the last vote of the acceptor that gives it: message 1b."""
+
+    acceptor: int = member(ACCEPTORS)
+    ballot: int = member(BALLOTS)
     last: Vote | None = optional(Vote)
+
+
+@value
+class Proposal:
+    """The leader asks to accept a value: message 2a."""
+
+    ballot: int = member(BALLOTS)
+    value: int = member(VALUES)
+
+
+@value
+class Accepted:
+    """An acceptor has accepted a value: message 2b."""
+
+    acceptor: int = member(ACCEPTORS)
+    ballot: int = member(BALLOTS)
+    value: int = member(VALUES)
+
+
+Message = Start | Promise | Proposal | Accepted
 
 
 @state
 class Acceptor:
-    """One acceptor: the newest ballot that it takes part in, its last vote, and what it has sent in each ballot."""
+    """One acceptor: the newest ballot that it takes part in, and its last vote."""
 
     ballot: int | None = optional(BALLOTS)
     last: Vote | None = optional(Vote)
-    promised: Array[Promise | None] = array(BALLOTS, optional(Promise))
-    accepted: frozenset[int] = subset(BALLOTS)
+
+    def follows(self, ballot: int) -> bool:
+        """Whether it takes part in a ballot: it is in no newer one."""
+        return self.ballot is None or self.ballot <= ballot
 
 
 @state
 class Synod:
-    """All acceptors, and what the leaders have sent: the ballots that were started, and what each has proposed."""
+    """All acceptors, and every message that was ever sent."""
 
     acceptors: Array[Acceptor] = array(ACCEPTORS, Acceptor)
-    started: frozenset[int] = subset(BALLOTS)
-    proposed: Array[int | None] = array(BALLOTS, optional(VALUES))
+    messages: set[Message] = subset(Start, Promise, Proposal, Accepted)
 
 
-def is_in(acceptor: int, quorum: int) -> bool:
-    """Whether an acceptor is in the quorum of all others than one; an acceptor alone is a quorum."""
-    return acceptor != quorum or len(ACCEPTORS) == 1
+def is_quorum(acceptors: frozenset[int]) -> bool:
+    """Whether these are a smallest majority."""
+    return len(acceptors) == len(ACCEPTORS) // 2 + 1
 
 
-def allows(synod: Synod, quorum: int, ballot: int, value: int) -> bool:
-    """Whether a quorum lets a leader propose a value: the newest that its members report."""
-    promises = [acceptor.promised[ballot] for n, acceptor in enumerate(synod.acceptors) if is_in(n, quorum)]
-    votes = [promise.last if promise is not None else None for promise in promises]
-    newest = max((vote.ballot for vote in votes if vote is not None), default=-1)
-    return all(promise is not None for promise in promises) and (
-        newest == -1 or Vote(ballot=newest, value=value) in votes
+def allows(synod: Synod, quorum: frozenset[int], ballot: int, value: int) -> bool:
+    """Whether a quorum has promised, and reports no vote, or a newest one for the value."""
+    promises = {m for m in synod.messages if isinstance(m, Promise) and m.ballot == ballot and m.acceptor in quorum}
+    votes = {m.last for m in promises if m.last is not None}
+    return {m.acceptor for m in promises} == quorum and (
+        not votes or any(v.value == value and all(v.ballot >= other.ballot for other in votes) for v in votes)
     )
 
 
 def is_chosen(synod: Synod, value: int) -> bool:
     """Whether a quorum has accepted a value in one ballot."""
     return any(
-        synod.proposed[ballot] == value
-        and all(ballot in acceptor.accepted for n, acceptor in enumerate(synod.acceptors) if is_in(n, quorum))
+        2 * sum(Accepted(acceptor=n, ballot=ballot, value=value) in synod.messages for n in ACCEPTORS) > len(ACCEPTORS)
         for ballot in BALLOTS
-        for quorum in ACCEPTORS
     )
 
 
 @action(by=LEADER, description="starts its ballot", source="Phase1a")
 def start(synod: Synod, ballot: Ballot) -> None:
     """Any number of times."""
-    synod.started = synod.started | {ballot}
+    synod.messages.add(Start(ballot=ballot))
 
 
 @action(by=ACCEPTOR, description="promises to take no part in ballots before {ballot}", source="Phase1b")
 def promise(synod: Synod, acceptor: AcceptorId, ballot: Ballot) -> None:
     """Only for a newer ballot than any so far."""
     promiser = synod.acceptors[acceptor]
-    require(ballot in synod.started and (promiser.ballot is None or promiser.ballot < ballot))
+    require(Start(ballot=ballot) in synod.messages and promiser.follows(ballot) and promiser.ballot != ballot)
     promiser.ballot = promiser.ballot if FORGETFUL else ballot
-    promiser.promised[ballot] = Promise(last=promiser.last)
+    synod.messages.add(Promise(acceptor=acceptor, ballot=ballot, last=promiser.last))
 
 
-@action(by=LEADER, description="proposes {value}", source="Phase2a")
-def propose(synod: Synod, ballot: Ballot, value: Value) -> None:
+@action(by=LEADER, description="proposes {value}, as {quorum} allow it", source="Phase2a")
+def propose(synod: Synod, ballot: Ballot, value: Value, quorum: Quorum) -> None:
     """Once in a ballot, if a quorum allows it."""
-    require(synod.proposed[ballot] is None and any(allows(synod, quorum, ballot, value) for quorum in ACCEPTORS))
-    synod.proposed[ballot] = value
+    require(is_quorum(quorum) and not any(isinstance(m, Proposal) and m.ballot == ballot for m in synod.messages))
+    require(allows(synod, quorum, ballot, value))
+    synod.messages.add(Proposal(ballot=ballot, value=value))
 
 
-@action(by=ACCEPTOR, description="accepts what is proposed in ballot {ballot}", source="Phase2b")
-def accept(synod: Synod, acceptor: AcceptorId, ballot: Ballot) -> None:
+@action(by=ACCEPTOR, description="accepts {value} in ballot {ballot}", source="Phase2b")
+def accept(synod: Synod, acceptor: AcceptorId, ballot: Ballot, value: Value) -> None:
     """Unless it has promised a newer ballot; once more is as good as once."""
-    accepter, proposed = synod.acceptors[acceptor], synod.proposed[ballot]
-    require(proposed is not None and (accepter.ballot is None or accepter.ballot <= ballot))
-    assert proposed is not None
-    accepter.ballot, accepter.last = ballot, Vote(ballot=ballot, value=proposed)
-    accepter.accepted = accepter.accepted | {ballot}
+    accepter = synod.acceptors[acceptor]
+    require(Proposal(ballot=ballot, value=value) in synod.messages and accepter.follows(ballot))
+    accepter.ballot, accepter.last = ballot, Vote(ballot=ballot, value=value)
+    synod.messages.add(Accepted(acceptor=acceptor, ballot=ballot, value=value))
 
 
 @always(symptom="two parts of the system continue with different values")
@@ -147,10 +173,11 @@ def one_value_chosen(synod: Synod) -> bool:
 @always()
 def promises_are_kept(synod: Synod, acceptor: AcceptorId) -> bool:
     """An acceptor is never in an older ballot than one that it has promised, or has accepted something in."""
-    newest = max((ballot for ballot in BALLOTS if synod.acceptors[acceptor].promised[ballot] is not None), default=-1)
-    last = synod.acceptors[acceptor].last
+    newest = max(
+        (m.ballot for m in synod.messages if isinstance(m, (Promise, Accepted)) and m.acceptor == acceptor), default=-1
+    )
     now = synod.acceptors[acceptor].ballot
-    return newest <= (-1 if now is None else now) and (last is None or (now is not None and last.ballot <= now))
+    return newest <= (-1 if now is None else now)
 
 
 @step(symptom="a decision is taken back")

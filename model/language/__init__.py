@@ -32,6 +32,7 @@ from kwalk.model.language.refinement import refines
 from kwalk.model.language.scenario import Reading, Scenario
 from kwalk.model.language.state import (
     array,
+    bounded_set,
     choice,
     evolve,
     fifo,
@@ -83,6 +84,7 @@ __all__ = [
     "always",
     "always_eventually",
     "array",
+    "bounded_set",
     "choice",
     "eventually",
     "eventually_always",

@@ -17,12 +17,12 @@ from itertools import product
 from string import Formatter
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from attrs import fields, frozen
+from attrs import frozen
 
 from kwalk.model.language.binding import Domain
 from kwalk.model.language.containers import Array, ArrayShape
 from kwalk.model.language.errors import GuardFailed, LiftError, PremiseFailed, UsageError, one_of
-from kwalk.model.language.records import ValueShape
+from kwalk.model.language.records import ValueShape, token_of
 from kwalk.model.language.shapes import ChoiceShape, FlagShape, MemberShape, Scalar, Shape, SubsetShape
 
 
@@ -125,7 +125,7 @@ class Parameter:
 
     def token(self, value: Any) -> str:
         """Return an argument as the names of instances contain it; `parse` is the inverse."""
-        return token_of(value)
+        return argument_token(value)
 
     def parse(self, token: str) -> Any:
         """Return the argument with that token.
@@ -139,18 +139,9 @@ class Parameter:
         raise UsageError(f"{token!r} is no {self.name}; allowed: {', '.join(map(self.token, self.values))}.")
 
 
-def token_of(value: Any) -> str:
-    """Return an argument as text without spaces: `2`, `RED`, `{0,2}`, `Vote(1,0)`, `[0,1]`."""
-    if value is None or isinstance(value, Enum):
-        return "None" if value is None else value.name
-    if isinstance(value, frozenset):
-        return f"{{{','.join(map(token_of, sorted(value)))}}}"
-    if isinstance(value, Array):
-        return f"[{','.join(map(token_of, value))}]"
-    if getattr(type(value), "__kwalk__", "") == "value":
-        parts = (token_of(getattr(value, field.name)) for field in fields(type(value)))
-        return f"{type(value).__name__}({','.join(parts)})"
-    return str(int(value))
+def argument_token(value: Any) -> str:
+    """Return an argument as text without spaces; of an array `[0,1]`."""
+    return f"[{','.join(map(argument_token, value))}]" if isinstance(value, Array) else token_of(value)
 
 
 def place_of(function: Callable[..., Any]) -> str:

@@ -31,6 +31,7 @@ from kwalk.model.language.errors import (
 )
 from kwalk.model.language.fairness import FairnessConditions, conditions_of
 from kwalk.model.language.properties import Kind, Property
+from kwalk.model.language.record_sets import SetShape
 from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
 from kwalk.model.language.scenario import Scenario
 from kwalk.model.language.shapes import (
@@ -183,7 +184,7 @@ class Model(Displayed):
         """Return the sizes of all domains of the state and of parameters, by name."""
         things = [*self.scenario.actions, *self.scenario.properties]
         with self.active():
-            return {one.name: len(one) for one in {*_domains_of(self.shape), *_parameter_domains(things)}}
+            return {one.name: len(one) for one in {*domains_of(self.shape), *_parameter_domains(things)}}
 
     @cached_property
     def initial(self) -> tuple[Vector, ...]:
@@ -387,7 +388,7 @@ def check_sizes(scenario: Scenario, binding: Binding) -> None:
             raise UsageError(f"Bound {name!r} is {size:,}; at most {LARGEST:,} is taken.")
     with binding.active():
         things = [*scenario.actions, *scenario.properties, Parametric(scenario.initial, states=1)]
-        for domain in {*_domains_of(RecordShape(scenario.state)), *_parameter_domains(things)}:
+        for domain in {*domains_of(RecordShape(scenario.state)), *_parameter_domains(things)}:
             len(domain)  # reading the size of an empty domain is refused
         for shape in _shapes_in(RecordShape(scenario.state)):
             _refuse_sizes(shape)
@@ -415,7 +416,7 @@ def _parameter_domains(things: Iterable[Parametric]) -> Iterator[Domain]:
         if isinstance(parameter.domain, Domain):
             yield parameter.domain
         elif isinstance(parameter.domain, Shape):
-            yield from _domains_of(parameter.domain)
+            yield from domains_of(parameter.domain)
 
 
 def _refuse_sizes(shape: Shape) -> None:
@@ -450,12 +451,15 @@ def _shapes_in(shape: Shape) -> Iterator[Shape]:
         inner = getattr(shape, name)
         if isinstance(inner, Shape):
             yield from _shapes_in(inner)
+    if isinstance(shape, SetShape):
+        for cls in shape.classes:
+            yield from _shapes_in(ValueShape(cls))
     if isinstance(shape, (RecordShape, ValueShape)):
         for _, inner in shapes_of(shape.cls):
             yield from _shapes_in(inner)
 
 
-def _domains_of(shape: Shape) -> Iterator[Domain]:
+def domains_of(shape: Shape) -> Iterator[Domain]:
     """Yield all domains over which a shape, or a shape within it, ranges."""
     for inner in _shapes_in(shape):
         for name in fields_dict(type(inner)):  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
 from itertools import islice, product
 from math import prod
 from typing import Any
@@ -126,6 +127,17 @@ class ValueShape(Shape):
         names = [name for name, _ in shapes_of(self.cls)]
         for row in product(*(tuple(shape.values()) for _, shape in shapes_of(self.cls))):
             yield self.cls(**dict(zip(names, row, strict=True)))
+
+
+def token_of(value: Any) -> str:
+    """Return a scalar, set or record as text without spaces: `2`, `RED`, `None`, `{0,2}`, `Vote(1,0)`."""
+    if value is None or isinstance(value, Enum):
+        return "None" if value is None else value.name
+    if isinstance(value, frozenset):
+        return f"{{{','.join(map(token_of, sorted(value)))}}}"
+    if getattr(type(value), "__kwalk__", "") == "value":
+        return f"{type(value).__name__}({','.join(token_of(getattr(value, one.name)) for one in fields(type(value)))})"
+    return str(int(value))
 
 
 def shapes_of(cls: type) -> list[tuple[str, Shape]]:

@@ -15,6 +15,7 @@ import attrs
 from kwalk.model.language.binding import Bound, Domain, Flag
 from kwalk.model.language.containers import Array, ArrayShape, Fifo, FifoShape, Fresh, FreshShape
 from kwalk.model.language.errors import LiftError
+from kwalk.model.language.record_sets import BoundedSetShape, FlaggedSetShape, SetShape
 from kwalk.model.language.records import RecordShape, ValueShape
 from kwalk.model.language.shapes import (
     LARGEST,
@@ -102,18 +103,25 @@ def optional(of: Any, *, when: When = None) -> Any:
     return shape_field(switched(OptionalShape(shape), when))
 
 
+@overload
 def subset(
-    domain: Domain,
+    of: Domain,
     *,
     full: bool = False,
     default: Iterable[int] | Callable[[], Iterable[int]] | None = None,
     when: When = None,
-) -> frozenset[int]:
-    """Declare a set of members of a domain, as a frozenset.
+) -> frozenset[int]: ...
+@overload
+def subset(of: type[T], *more: type[T]) -> set[T]: ...
+def subset(of: Any, *more: Any, full: bool = False, default: Any = None, when: When = None) -> Any:
+    """Declare a set of members of a domain, as a frozenset; or a set of records of one or more @value classes.
+
+    A set of records is changed in place. Every record that can be in it is one bit of the state.
 
     Args:
-        domain: the domain.
-        full: whether it has all members at first, instead of none.
+        of: the domain, or a class.
+        more: further classes.
+        full: whether it has all members of the domain at first, instead of none.
         default: its members at first, such as `{0}` or `(0, LAST)`, or a function of no arguments that returns them,
             such as `lambda: range(LAST)`, if they follow from bounds.
         when: the flag or bound without which the field always has its default.
@@ -121,13 +129,35 @@ def subset(
     Raises:
         LiftError: the default is no set of members.
     """
-    _must_be_domain("subset", domain)
+    classes = (of, *more)
+    if all(getattr(cls, "__kwalk__", "") == "value" for cls in classes):
+        if full or default is not None or when is not None or len(set(classes)) < len(classes):
+            raise LiftError("subset(…) of @value classes takes each class once, and neither full=, default= nor when=.")
+        return shape_field(FlaggedSetShape(classes))
+    for one in classes:
+        _must_be_domain("subset", one)
+    if more:
+        raise LiftError("subset(…) takes one Domain; declare a second field, or one domain for all members.")
     if default is None or callable(default):
-        return shape_field(switched(SubsetShape(domain, full if default is None else default), when))
+        return shape_field(switched(SubsetShape(of, full if default is None else default), when))
     members = sorted(default) if isinstance(default, (set, frozenset)) else list(default)
     if full or not all(type(one) is int or isinstance(one, Bound) for one in members):
         raise LiftError(f"subset(…, default={default!r}): write a set of members, such as {{0, 1}}, without full=True.")
-    return shape_field(switched(SubsetShape(domain, tuple(members)), when))
+    return shape_field(switched(SubsetShape(of, tuple(members)), when))
+
+
+def bounded_set(of: type[T], most: int | Bound) -> set[T]:
+    """Declare a set of at most `most` records of a @value class that has many values; it is changed in place.
+
+    Args:
+        of: the class.
+        most: how many records it can hold. If it is a Bound, what would add one more is a bound hit, and not an error.
+    """
+    if getattr(of, "__kwalk__", "") != "value":
+        raise LiftError(f"bounded_set(…) takes a @value class (got {of!r}); of members write subset(DOMAIN).")
+    if not isinstance(most, Bound) and (type(most) is not int or most < 1):
+        raise LiftError(f"bounded_set({of.__name__}, {most!r}): the most records are an int of 1 or more, or a Bound.")
+    return shape_field(BoundedSetShape(of, most))
 
 
 @overload
@@ -173,7 +203,7 @@ def fifo(element: Any, capacity: int) -> Any:
             f"fifo(…, {capacity!r}): the capacity is a Bound, which the scenario fixes; "
             f'write CAPACITY = Bound("capacity") and `bounds={{"capacity": …}}` in the Scenario.'
         )
-    if isinstance(shape, (RecordShape, ArrayShape, FifoShape, FreshShape)):
+    if isinstance(shape, (RecordShape, ArrayShape, FifoShape, FreshShape, SetShape)):
         raise LiftError(f"A fifo holds scalars, sets or @value records (got {element!r}); freeze it with @value.")
     return shape_field(FifoShape(shape, capacity))
 
@@ -196,7 +226,7 @@ def _must_be_domain(function: str, domain: object) -> None:
     if isinstance(shape, NumberShape):
         instead = 'for numbers, declare the range as a domain: LEVELS = Domain("levels"), with its size in `bounds`'
     elif isinstance(domain, type) and function == "subset":
-        instead = "for a set of records or Enum members, write array(DOMAIN, flag()), or a fifo of them"
+        instead = "a set can also hold records of @value classes, which may have a field of an Enum"
     else:
         instead = 'declare one: SHELVES = Domain("shelves"), with its size in `bounds`'
     what = domain.__name__ if isinstance(domain, type) else "a field" if shape is not None else repr(domain)
@@ -253,8 +283,9 @@ def value(cls: C) -> C:
     made = attrs.frozen(slots=True, field_transformer=_checked)(cls)
     for name, shape in ((f.name, f.metadata.get("shape")) for f in attrs.fields(made)):
         content = shape.on if isinstance(shape, SwitchedShape) else shape
-        if isinstance(content, (RecordShape, ArrayShape, FifoShape, FreshShape)):
-            raise LiftError(f"{cls.__name__}.{name}: a @value record holds scalars, sets and @value records only.")
+        if isinstance(content, (RecordShape, ArrayShape, FifoShape, FreshShape, SetShape)):
+            only = "scalars, sets of members and @value records only"
+            raise LiftError(f"{cls.__name__}.{name}: a @value record holds {only}.")
     return _declared(made, "value")
 
 

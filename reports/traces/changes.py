@@ -12,6 +12,7 @@ from attrs import evolve, field, frozen
 
 from kwalk.model.language import Model, Vector
 from kwalk.model.language.containers import ArrayShape, FifoShape, FreshShape
+from kwalk.model.language.record_sets import SetShape
 from kwalk.model.language.records import RecordShape, shapes_of
 from kwalk.model.language.shapes import Shape
 from kwalk.reports.escaping import LONGEST, visible
@@ -158,6 +159,8 @@ def changes(model: Model, parts: Iterable[Part], before: Vector, after: Vector) 
 def _change(part: Part, before: Vector, after: Vector) -> Iterator[Change]:
     if isinstance(part.shape, FifoShape):
         yield from _queue_change(part, part.shape, before, after)
+    elif isinstance(part.shape, SetShape):
+        yield from _set_change(part, part.shape, before, after)
     elif isinstance(part.shape, FreshShape):
         taken = range(part.numbers(before)[0], part.numbers(after)[0])
         names = ", ".join(part.shape.domain.label(member) for member in taken)
@@ -178,6 +181,16 @@ def _queue_change(part: Part, shape: FifoShape, before: Vector, after: Vector) -
         yield Change(part.path, ", ".join(old[:lost]), None, part.start, queued=True)
     if len(new) > len(old) - lost:
         yield Change(part.path, None, ", ".join(new[len(old) - lost :]), part.start, queued=True)
+
+
+def _set_change(part: Part, shape: SetShape, before: Vector, after: Vector) -> Iterator[Change]:
+    """Yield the records that a set loses and gains."""
+    old, new = (shape.rebuild(iter(part.numbers(vector))) for vector in (before, after))
+    lost, gained = (shape.text(shape.check(some, ""))[1:-1] for some in (old - new, new - old))
+    if lost:
+        yield Change(part.path, lost, None, part.start)
+    if gained:
+        yield Change(part.path, None, gained, part.start)
 
 
 # Lines.

@@ -14,6 +14,7 @@ from typing import Any
 from kwalk.model.language import ActionInstance, Domain, Model
 from kwalk.model.language.action import Parameter
 from kwalk.model.language.containers import ArrayShape, FifoShape
+from kwalk.model.language.record_sets import SetShape
 from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
 from kwalk.model.language.shapes import NONE, ChoiceShape, FlagShape, OptionalShape, Shape, SubsetShape
 from kwalk.search.results.trace import Trace
@@ -105,11 +106,21 @@ def expression(shape: Shape, numbers: Iterator[int]) -> Any:
     if isinstance(shape, FifoShape):
         length = next(numbers)
         return [expression(shape.element, numbers) for _ in range(int(shape.capacity))][:length]
+    if isinstance(shape, SetShape):
+        return {"#set": [_tagged(shape, record) for record in shape.rebuild(numbers)]}
     if isinstance(shape, SubsetShape):
         return {"#set": [integer(member) for member in shape.domain if next(numbers)]}
     if isinstance(shape, ValueShape):
         return _record(shape, numbers)
     return _scalar(shape, next(numbers))
+
+
+def _tagged(shape: SetShape, record: Any) -> Any:
+    """A record of a set; where the set has several classes, with the name of its own."""
+    cls, leaves = type(record), list[int]()
+    ValueShape(cls).flatten(record, leaves)
+    fields = expression(ValueShape(cls), iter(leaves))
+    return {"tag": cls.__name__, "value": fields} if len(shape.classes) > 1 else fields
 
 
 def _record(shape: ValueShape, numbers: Iterator[int]) -> Any:

@@ -14,6 +14,7 @@ from attrs import frozen
 from kwalk.model.language import Array, DomainError, Fifo, Fresh, Model, PropertyInstance, Vector
 from kwalk.model.language.containers import ArrayShape, FifoShape, FreshShape
 from kwalk.model.language.errors import BoundReached
+from kwalk.model.language.record_sets import RecordSet, SetShape
 from kwalk.model.language.records import RecordShape
 from kwalk.model.language.shapes import Shape
 from kwalk.reports.traces.changes import Part, pieces
@@ -62,6 +63,9 @@ def _record(thing: Any, shape: Shape, start: int) -> None:
             start += sum(1 for _ in inner.leaves(""))
         _STARTS[id(thing)] = {key: at for key, at in starts.items() if not _inside(shape, key)}
         object.__setattr__(thing, "__class__", _recording(type(thing)))  # type: ignore[arg-type]
+    elif isinstance(shape, SetShape):
+        _STARTS[id(thing)] = {None: start}
+        object.__setattr__(thing, "__class__", _ReadSet)
     elif isinstance(shape, (FifoShape, FreshShape)):
         _STARTS[id(thing)] = {None: start}
         object.__setattr__(thing, "__class__", _recording(type(thing)))  # type: ignore[arg-type]
@@ -70,7 +74,30 @@ def _record(thing: Any, shape: Shape, start: int) -> None:
 def _inside(shape: Shape, key: Any) -> bool:
     """Return whether the value of a key records its reads itself."""
     inner = shape.element if isinstance(shape, ArrayShape) else dict(pieces(shape))[key]
-    return isinstance(inner, (RecordShape, ArrayShape, FifoShape, FreshShape))
+    return isinstance(inner, (RecordShape, ArrayShape, FifoShape, FreshShape, SetShape))
+
+
+class _ReadSet(RecordSet[Any]):
+    """A set of records that records that it is read; a method of any kind counts."""
+
+    __slots__ = ()
+
+
+def _noted(name: str) -> Any:
+    method = getattr(RecordSet, name)
+
+    def read(self: Any, *args: Any) -> Any:
+        _READ.update(_STARTS.get(id(self), {}).values())
+        return method(self, *args)
+
+    return read
+
+
+for _name in (
+    "__iter__", "__len__", "__contains__", "__eq__", "__ne__", "__le__", "__lt__", "__ge__", "__gt__", "__or__",
+    "__and__", "__sub__", "__xor__", "__ror__", "__rand__", "__rsub__", "__rxor__", "copy",
+):  # fmt: skip
+    setattr(_ReadSet, _name, _noted(_name))
 
 
 @cache

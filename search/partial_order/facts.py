@@ -20,6 +20,7 @@ from kwalk.model.language import Kind, Model
 from kwalk.model.language.containers import ArrayShape, FifoShape
 from kwalk.model.language.lift import Lifted, Term, Terms
 from kwalk.model.language.lift.terms import evaluate_terms
+from kwalk.model.language.record_sets import BoundedSetShape
 from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
 from kwalk.model.language.shapes import NumberShape, Shape
 from kwalk.search.partial_order.dependency_analysis import DependencyAnalysis, is_plain
@@ -65,13 +66,15 @@ def _hidden(terms: Terms, leaves: Sequence[Term], shape: Shape, first: int) -> I
     if isinstance(shape, ArrayShape):
         for place in range(len(shape.domain)):
             yield from _hidden(terms, leaves, shape.element, first + place * shape.element.size())
-    elif isinstance(shape, FifoShape):
+    elif isinstance(shape, FifoShape | BoundedSetShape):
         yield from _hidden_slots(terms, leaves, shape, first)
     elif isinstance(shape, (RecordShape, ValueShape)):
         yield from _hidden_fields(terms, leaves, shape, first)
 
 
-def _hidden_slots(terms: Terms, leaves: Sequence[Term], shape: FifoShape, first: int) -> Iterator[_Hidden]:
+def _hidden_slots(
+    terms: Terms, leaves: Sequence[Term], shape: FifoShape | BoundedSetShape, first: int
+) -> Iterator[_Hidden]:
     length, size = leaves[first], shape.element.size()
     for slot in range(int(shape.capacity)):
         is_used = terms.less(terms.integer(slot), length)

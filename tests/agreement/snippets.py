@@ -18,8 +18,9 @@ from kwalk.model.language.lift.calls import call_function
 from kwalk.model.language.lift.containers import items as queue_items
 from kwalk.model.language.lift.kinds import ValueKind as K
 from kwalk.model.language.lift.machine import SymbolicMachine, Unreachable
-from kwalk.model.language.lift.objects import ArrayObject, FifoObject, FreshObject, LeafCell, RecordObject
+from kwalk.model.language.lift.objects import ArrayObject, FifoObject, FreshObject, LeafCell, RecordObject, SetObject
 from kwalk.model.language.lift.rules import Operation
+from kwalk.model.language.lift.sets import content_of
 from kwalk.model.language.lift.terms import Term, Terms, evaluate_terms
 from kwalk.model.language.lift.values import Bool, Int, Mixed, RecordValue, Reference, Set, SortedItems
 from kwalk.model.language.records import shapes_of
@@ -33,7 +34,8 @@ SAMPLES: dict[K, tuple[str, ...]] = {
     K.OPTIONAL_MEMBER: ("w.maybe",),
     K.RECORD: ("w.sure", "NOTE"),
     K.OPTIONAL_RECORD: ("w.note",),
-    K.SET: ("w.s", "FEW"),
+    K.SET: ("w.s", "FEW", "{NOTE, w.sure}"),
+    K.RECORD_SET: ("w.mail", "w.few", "w.pair"),
     K.CONSTANT_SET: ("WARM",),
     K.SORTED: ("sorted(w.s)",),
     K.TUPLE: ("(1, w.n)", "LIMITS", "()"),
@@ -98,6 +100,7 @@ STORED: dict[Operation, str] = {
     Operation.STORE_OPTIONAL: "o",
     Operation.STORE_OPTIONAL_CHOICE: "maybe",
     Operation.STORE_SUBSET: "s",
+    Operation.STORE_RECORD_SET: "mail",
     Operation.STORE_RECORD: "sure",
     Operation.STORE_OPTIONAL_RECORD: "note",
     Operation.STORE_OBJECT: "box",
@@ -150,9 +153,9 @@ def snippets(operations: Sequence[Operation] = tuple(Operation), kinds: Sequence
             for chosen in product(kinds, repeat=arity):
                 for operands in _operands(chosen):
                     yield Snippet(operation, chosen, f"return {template.format(*operands)}")
-        for kind in kinds if operation in STORED else ():
+        fields = (STORED[operation],) if operation in STORED else ()
+        for kind, field in product(kinds, (*fields, "few", "pair") if fields == ("mail",) else fields):
             for operand in SAMPLES[kind]:
-                field = STORED[operation]
                 yield Snippet(operation, (kind,), f"w.{field} = {operand}\nreturn w.{field}")
 
 
@@ -278,7 +281,8 @@ def concrete(m: SymbolicMachine, value: Any, number: Any) -> Any:
             return ("NoneType", None)
         return ("int", found) if value.enum is None else ("member", list(value.enum)[found].name)
     if isinstance(value, Set):
-        return ("set", frozenset(("int", member) for member, holds in value.members.items() if number(holds)))
+        items = [*((holds, member) for member, holds in value.members.items()), *value.others]
+        return ("set", frozenset(concrete(m, member, number) for holds, member in items if number(holds)))
     if isinstance(value, SortedItems):
         return ("list", *(("int", item) for condition, item in value.items if number(condition)))
     if isinstance(value, RecordValue):
@@ -303,5 +307,7 @@ def _content(m: SymbolicMachine, node: Any, number: Any) -> Any:
     if isinstance(node, FifoObject):
         found = queue_items(m, Reference(((m.terms.true, node),)))
         return ("Fifo", *(concrete(m, item, number) for condition, item in found if number(condition)))
+    if isinstance(node, SetObject):
+        return concrete(m, content_of(m, node.shape, m.now.store[node.content.key]), number)
     assert isinstance(node, FreshObject)
     return ("Fresh", concrete(m, m.now.store[node.taken.key], number)[1])

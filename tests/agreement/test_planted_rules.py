@@ -16,6 +16,7 @@ from kwalk.model.language.lift import (
     expressions,
     machine,
     operators,
+    sets,
     statements,
 )
 from kwalk.model.language.lift.kinds import ValueKind as K
@@ -42,6 +43,22 @@ LOCALS = (
     "x = 1\nif w.f:\n    x = 2\nif w.g:\n    x = x + 3\nreturn x",
     "return ([n for n in (1, 2)][w.n], (4, 5, 6)[w.m])",
     "x = [0, 0]\nx[w.n] = 1\nreturn (x[0], x[1])",
+    "w.mail.add(w.sure)\nreturn (w.mail, len(w.mail))",
+    "w.mail.discard(w.sure)\nreturn (w.mail, bool(w.mail))",
+    "w.pair.add(Note(n=w.n % 3))\nreturn w.pair",
+    "w.pair.discard(w.sure)\nw.pair.add(w.sure)\nreturn (w.pair, len(w.pair))",
+    "w.few.add(NOTE)\nw.few.add(w.sure)\nw.few.add(Note(n=1, f=True))\nreturn w.few",
+    "w.mail.remove(w.sure)\nreturn w.mail",
+    "w.pair.remove(NOTE)\nreturn w.pair",
+    "w.mail.update({w.sure, NOTE})\nreturn w.mail",
+    "x = {m for m in w.pair if m.f} | {w.sure}\nreturn (sum(m.n for m in x), len(x), any(m.f for m in x))",
+    "z = 0\nfor m in w.mail:\n    z = z * 3 + m.n\nreturn z",
+    "z = 0\nfor m in w.pair:\n    z = z * 3 + m.n\n    w.pair.discard(m)\nreturn (z, len(w.pair))",
+    "w.pair = {w.sure, NOTE}\nz = 0\nfor m in w.pair:\n    z = z * 3 + m.n\nreturn z",
+    "w.pair = {w.sure, NOTE}\nreturn (w.pair == w.few, w.pair <= w.mail, len(w.pair))",
+    "x = w.mail\nx.clear()\nreturn (w.mail, bool(x))",
+    "x = w.mail\nw.mail = {w.sure}\nreturn (x, len(x))",
+    "return all(isinstance(m, (Note, Light)) and m.n < 2 for m in w.mail)",
     "return (w.r[w.m:w.n], w.r[1:], w.q[:-1])",
     "return w.r[: len(w.q)] == w.q",
     "return w.r[w.c:] == w.r[:-1]",
@@ -194,7 +211,7 @@ def unassigned_is_fine(m, name, value):
 
 def unchanged(m, node):
     """A generator expression without a check of what changed since."""
-    return OnceItems(lambda stop=None: comprehensions.generate(m, node.generators, node.elt, stop), None)
+    return OnceItems(lambda stop=None, **_: comprehensions.generate(m, node, stop), None)
 
 
 def as_often_as_wanted(self):
@@ -236,7 +253,7 @@ def full_set(m, right, value, *, shape, where):
 
 def forwards(m, right, value):
     rounds = comprehensions.rounds_of(m, value)
-    return OnceItems(lambda stop=None: iter([(condition, item()) for condition, item in rounds]), rounds)
+    return OnceItems(lambda stop=None, **_: iter([(condition, item()) for condition, item in rounds]), rounds)
 
 
 def last_stays(m, queue, index):
@@ -295,6 +312,48 @@ def all_slots(m, iterable):
     return [(m.terms.true, item) for _, item in comprehensions.rounds_of(m, iterable)]
 
 
+def counts_twice(m, value):
+    found = sets.content(m, value)
+    number = [bool_value(condition) for condition in (*found.members.values(), *(c for c, _ in found.others))]
+    return int_value(sum_of(m, number))
+
+
+def sum_of(m, values):
+    total = m.terms.integer(0)
+    for value in values:
+        total = m.terms.add(total, m.values.number(value))
+    return total
+
+
+def stays(m, node, *_):
+    return m.now.store[node.content.key]
+
+
+def keeps_twice(m, shape, stored, item, condition):
+    """A record is inserted also where the set holds it."""
+    made, is_full = INSERTED(m, shape, stored, item, condition)
+    size = m.values.number(stored[0])
+    grown = m.terms.within(m.terms.add(size, m.terms.integer(1)), 0, len(stored) - 1)
+    return (int_value(m.terms.choose(condition, grown, size)), *made[1:]), is_full
+
+
+def holds_all(m, right, value, *, shape, where):
+    stored = right(m, value, shape=shape, where=where)
+    return Set(dict.fromkeys(stored.members, m.terms.true)) if isinstance(stored, Set) else stored
+
+
+def replaces(m, reference, other):
+    node = reference.sample
+    stored = sets.stored_as(m, node.shape, sets.content(m, other), "a set")
+    containers._change_sets(m, reference, lambda *_: stored)
+
+
+def an_operation(name, function):
+    """Plant an operation of containers."""
+    return None, lambda patch: patch.setitem(containers.OPERATIONS, name, function)
+
+
+INSERTED = sets._inserted
 QUEUE_POSITIONS, MADE, STORE_ELEMENT = containers._positions, containers._made, containers.store_element
 NUMBERS = (K.NUMBER, K.OPTIONAL_NUMBER)
 PLANTED = {
@@ -399,6 +458,32 @@ PLANTED = {
     "reversed of a queue is not": a_part(containers, "backwards", lambda m, queue: queue, None),
     "enumerate and zip go past the end": a_part(calls, "_numbered_rounds", all_slots, None),
     "an element is written to the first slot": a_part(statements, "store_element", stores_first, None),
+    "a set of records is always true": a_rule(Operation.TRUTH, true, (K.RECORD_SET,)),
+    "sets of records are never equal": a_rule(Operation.EQUAL, false, (K.RECORD_SET,), (K.RECORD_SET, K.SET)),
+    "a proper subset of records is a subset": a_rule(Operation.ORDER, lenient, (K.RECORD_SET,), (K.RECORD_SET,)),
+    "a set holds no record": a_rule(Operation.CONTAINS, false, (K.RECORD_SET,), (K.RECORD,)),
+    "None is in a set of records": a_rule(Operation.CONTAINS, true, (K.RECORD_SET,), (K.NONE,)),
+    "- of sets of records is swapped": a_rule(Operation.SUBTRACT, swapped, (K.RECORD_SET,), (K.RECORD_SET,)),
+    "^ of records is -": a_rule(
+        Operation.XOR, lambda m, r, a, b: RIGHT[Operation.SUBTRACT][K.RECORD_SET, K.SET](m, a, b),
+        (K.RECORD_SET,), (K.SET,),
+    ),
+    "equal records are counted twice": a_part(sets, "size_of", counts_twice, Operation.LENGTH),
+    "a loop misses the last record": (None, a_rule(Operation.ITERATE, all_but_last, (K.RECORD_SET,))[1]),
+    "a loop takes records backwards": (
+        None, a_rule(Operation.ITERATE, lambda m, r, v: r(m, v)[::-1], (K.RECORD_SET,))[1],
+    ),
+    "add changes nothing": a_part(sets, "after_add", stays, None),
+    "discard changes nothing": a_part(sets, "after_discard", stays, None),
+    "a bounded set is in the order of its changes": a_part(sets, "_less", lambda m, *_: m.terms.true, None),
+    "a bounded set holds a record twice": a_part(sets, "_inserted", keeps_twice, None),
+    "a bounded set has no bound": a_part(sets, "_refuse_over", lambda *_: None, None),
+    "a set in the state holds all that it can": a_rule(
+        Operation.STORE_RECORD_SET, holds_all, (K.SET, K.RECORD_SET)
+    ),
+    "remove of what is not there is no error": an_operation("remove", containers.discard),
+    "clear changes nothing": an_operation("clear", lambda m, reference: None),
+    "update replaces what is there": an_operation("update", replaces),
     "a loop reads its list at first": (None, a_rule(Operation.ITERATE, some_rounds_late, (K.LIST, K.ARRAY))[1]),
 }
 """Each wrong rule by its effect: the operation whose snippets show it (None: those with locals), and what plants it."""

@@ -20,7 +20,8 @@ CONDITIONS = (
     "is compared with a negative number", "of mixed types",
     "holds values of different types", "member_descriptor", "depends on the state",
     "call of", "called with", "is called without", "cannot lift this: Note", "attribute 'n' of", "in place",
-    "generator expression", "an iterator that is used", "with these arguments", "is never", "a set that holds",
+    "generator expression", "an iterator that is used",
+    "can be None in a set", "isinstance of", "with these arguments", "is never", "a set that holds",
 )  # fmt: skip
 """Reasons for which a rule refuses some operands of its kinds: the page's third column, or errors of spelling."""
 

@@ -74,6 +74,9 @@ class World:
     q: Fifo[int] = fifo(number(0, 3), ROOM)
     r: Fifo[int] = fifo(number(0, 3, default=1), SPACE)
     notes: Fifo[Note] = fifo(Note, ROOM)
+    mail: set[Note] = subset(Note)
+    few: set[Note] = bounded_set(Note, ROOM)
+    pair: set[Note] = bounded_set(Note, 2)
     ids: Fresh = fresh(CELLS)
     out: int = number(-60, 60)
 

@@ -11,8 +11,17 @@ from kwalk.model.language.containers import ArrayShape, FifoShape, FreshShape, F
 from kwalk.model.language.lift.kinds import ValueKind as K
 from kwalk.model.language.lift.kinds import kind_of, known
 from kwalk.model.language.lift.machine import ConditionKind, SymbolicMachine
-from kwalk.model.language.lift.objects import ArrayObject, FifoObject, FreshObject, LeafCell, Node, RecordObject
+from kwalk.model.language.lift.objects import (
+    ArrayObject,
+    FifoObject,
+    FreshObject,
+    LeafCell,
+    Node,
+    RecordObject,
+    SetObject,
+)
 from kwalk.model.language.lift.rules import MEMBERS, RECORDS, Operation, apply, rule
+from kwalk.model.language.lift.sets import content_of, stored_as
 from kwalk.model.language.lift.terms import Term
 from kwalk.model.language.lift.values import (
     Bool,
@@ -27,6 +36,7 @@ from kwalk.model.language.lift.values import (
     int_value,
     record_class,
 )
+from kwalk.model.language.record_sets import SetShape
 from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
 from kwalk.model.language.shapes import (
     ChoiceShape,
@@ -66,6 +76,7 @@ STORES: dict[type, Operation] = {
     ArrayShape: Operation.STORE_ARRAY,
     FifoShape: Operation.STORE_FIFO,
     FreshShape: Operation.STORE_FRESH,
+    SetShape: Operation.STORE_RECORD_SET,
 }
 
 
@@ -147,6 +158,7 @@ def _fit_object(m: SymbolicMachine, value: Reference, *, shape: Any, where: str)
 CONTAINER_OPERATIONS = {
     FifoObject: ("push", "pop", "head", "is_empty", "starts_with", "clear"),
     FreshObject: ("take", "taken"),
+    SetObject: ("add", "discard", "remove", "update", "clear"),
 }
 
 
@@ -244,6 +256,7 @@ def attribute(m: SymbolicMachine, owner: Any, name: str) -> Any:
 def _attribute_of_record(m: SymbolicMachine, owner: Any, *, name: str) -> Any:
     if not isinstance(owner, RecordValue):
         if name in dict(shapes_of(type(owner))):
+            m.uses(type(owner), name)
             return known(getattr(owner, name))
         return _class_attribute(type(owner), owner, name)
     m.error(m.values.is_none(owner), f"None has no attribute {name}")
@@ -268,7 +281,7 @@ def _attribute_of_constant(m: SymbolicMachine, owner: Any, *, name: str) -> Any:
         raise Refused(f"{owner.__name__} has no attribute {name!r}", "check the spelling") from None
 
 
-@rule(Operation.ATTRIBUTE, (K.OBJECT, K.ARRAY, K.LIST, K.FIFO, K.FRESH))
+@rule(Operation.ATTRIBUTE, (K.OBJECT, K.ARRAY, K.LIST, K.FIFO, K.FRESH, K.RECORD_SET))
 def _attribute_of_object(m: SymbolicMachine, owner: Reference, *, name: str) -> Any:
     sample = owner.sample
     if isinstance(sample, RecordObject):
@@ -278,6 +291,8 @@ def _attribute_of_object(m: SymbolicMachine, owner: Reference, *, name: str) -> 
         return _class_attribute(sample.cls, owner, name)
     if name in CONTAINER_OPERATIONS.get(type(sample), ()):
         return Method(name, owner)
+    if isinstance(sample, SetObject):
+        raise Refused(f"attribute {name!r} of a set", SET_METHODS.get(name, "add, discard, remove, update, clear"))
     refine = CONTAINER_OPERATIONS.get(type(sample))
     instead = f"use {', '.join(refine)}" if refine else "read and write its elements, `a[i]`"
     if isinstance(sample, FifoObject):
@@ -393,8 +408,8 @@ def write_nodes(m: SymbolicMachine, targets: list[tuple[Term, Node]], value: Any
         condition = m.simplify(condition)
         if condition is m.terms.false:
             continue
-        if content is None:
-            write_cell(m, node, value, condition)  # type: ignore[arg-type]
+        if content is None or isinstance(node, SetObject):
+            write_cell(m, node.content if isinstance(node, SetObject) else node, value, condition)  # type: ignore[arg-type]
         else:
             for inner, tree in content:
                 _write_tree(m, node, tree, m.simplify(m.terms.conjunction((condition, inner))))
@@ -428,6 +443,8 @@ def _content(m: SymbolicMachine, reference: Reference) -> list[tuple[Term, Any]]
 
 
 def _tree(m: SymbolicMachine, node: Node) -> Any:
+    if isinstance(node, SetObject):
+        return content_of(m, node.shape, m.now.store[node.content.key])
     if not isinstance(node, LeafCell):
         return _Tree(node, [_tree(m, child) for child in children(node)])
     value = m.now.store[node.key]
@@ -443,6 +460,11 @@ def _write_tree(m: SymbolicMachine, node: Node, tree: Any, condition: Term) -> N
         if isinstance(tree, _Tree):
             raise Refused(f"an element is given {tree.node.description}", "a value of the element's own kind")
         write_cell(m, node, tree if node.shape is None else fit(m, node.shape, tree, "an element"), condition)
+        return
+    if isinstance(node, SetObject):
+        if not isinstance(tree, (Set, frozenset)):
+            raise Refused(f"{node.description} is given another value", "a set of records")
+        write_cell(m, node.content, stored_as(m, node.shape, m.values.as_set(tree), "a set"), condition)
         return
     below = children(node)
     source = tree.node if isinstance(tree, _Tree) else None

@@ -12,7 +12,7 @@ import attrs
 
 from kwalk.model.language.action import Parametric, premise, require
 from kwalk.model.language.errors import Abort
-from kwalk.model.language.lift import containers
+from kwalk.model.language.lift import containers, sets
 from kwalk.model.language.lift.access import fit, write_attribute
 from kwalk.model.language.lift.comprehensions import Round, items_of, rounds_of
 from kwalk.model.language.lift.kinds import ValueKind as K
@@ -30,7 +30,6 @@ from kwalk.model.language.lift.values import (
     RecordValue,
     Reference,
     Refused,
-    Set,
     SortedItems,
     bool_value,
     describe,
@@ -51,21 +50,18 @@ def _items(
     return items_of(m, iterable)
 
 
-def _members(
+def _unordered(
     m: SymbolicMachine, iterable: Any, stop: Callable[[Term, Any], Term] | None = None
 ) -> list[tuple[Term, Any]]:
     """The items for a builtin to which their order makes no difference: sets have items here too."""
-    if kind_of(iterable) is K.SET:
-        return _ascending(m, iterable)
-    return _items(m, iterable, stop)
+    if isinstance(iterable, OnceItems):
+        return list(iterable.use().items(stop, any_order=True))
+    return items_of(m, iterable, any_order=True)
 
 
 def _ascending(m: SymbolicMachine, iterable: Any) -> list[tuple[Term, int]]:
     """The items in ascending order, each with its condition; they must be ints that do not depend on the state."""
-    if kind_of(iterable) is K.SET:
-        found = [(condition, member) for member, condition in m.values.as_set(iterable).members.items()]
-    else:
-        found = _items(m, iterable)
+    found = _unordered(m, iterable)
     if not all(type(item) is int for _, item in found):
         raise Refused("the order of items that are no members of a domain", "a set of a domain's members")
     here = [(m.simplify(condition), item) for condition, item in found]
@@ -104,19 +100,19 @@ def _premise(m: SymbolicMachine, condition: Any) -> None:
 
 
 def _any(m: SymbolicMachine, iterable: Any) -> Any:
-    found = _members(m, iterable, stop=lambda _, value: truth(m, value))
+    found = _unordered(m, iterable, stop=lambda _, value: truth(m, value))
     return bool_value(m.terms.disjunction(m.terms.conjunction((c, truth(m, v))) for c, v in found))
 
 
 def _all(m: SymbolicMachine, iterable: Any) -> Any:
     t = m.terms
-    found = _members(m, iterable, stop=lambda _, value: t.negation(truth(m, value)))
+    found = _unordered(m, iterable, stop=lambda _, value: t.negation(truth(m, value)))
     return bool_value(t.conjunction(t.disjunction((t.negation(c), truth(m, v))) for c, v in found))
 
 
 def _sum(m: SymbolicMachine, iterable: Any, start: Any = 0) -> Any:
     total = apply(m, Operation.SUM, start, condition=m.terms.true)
-    for condition, value in _members(m, iterable):
+    for condition, value in _unordered(m, iterable):
         item = apply(m, Operation.SUM, value, condition=condition)
         total = m.terms.add(total, m.terms.choose(condition, item, m.terms.integer(0)))
     return int_value(total)
@@ -142,12 +138,14 @@ def _length_of_array(m: SymbolicMachine, array: Reference) -> int:
     return len(array.sample.items)
 
 
-@rule(Operation.LENGTH, (K.SET, K.SORTED))
+@rule(Operation.LENGTH, (K.SET, K.RECORD_SET))
 def _length_of_set(m: SymbolicMachine, thing: Any) -> Any:
-    if isinstance(thing, frozenset):
-        return len(thing)
-    conditions = thing.members.values() if isinstance(thing, Set) else [condition for condition, _ in thing.items]
-    return _sum(m, tuple(bool_value(condition) for condition in conditions))
+    return len(thing) if isinstance(thing, frozenset) else sets.size_of(m, thing)
+
+
+@rule(Operation.LENGTH, (K.SORTED,))
+def _length_of_sorted(m: SymbolicMachine, thing: SortedItems) -> Any:
+    return _sum(m, tuple(bool_value(condition) for condition, _ in thing.items))
 
 
 @rule(Operation.LENGTH, (K.CONSTANT_SET, K.TUPLE, K.RANGE, K.DOMAIN, K.ENUM_CLASS))
@@ -158,7 +156,7 @@ def _length_of_constant(m: SymbolicMachine, thing: Any) -> int:
 def _extreme(m: SymbolicMachine, args: tuple[Any, ...], default: Any, *, least: bool) -> Any:
     if not args or (len(args) > 1 and default is not MISSING):
         raise Refused("min or max with these arguments", "several numbers, or one iterable and perhaps a default")
-    found = [(m.terms.true, a) for a in args] if len(args) > 1 else _members(m, args[0])
+    found = [(m.terms.true, a) for a in args] if len(args) > 1 else _unordered(m, args[0])
     are_compared = sum(condition is m.terms.true for condition, _ in found) > 1
     best, exists = (None if default is MISSING else default), m.terms.false
     for condition, value in found:
@@ -217,8 +215,10 @@ def _bool(m: SymbolicMachine, value: Any) -> Any:
 def _frozenset(m: SymbolicMachine, iterable: Any = ()) -> Any:
     if kind_of(iterable) in (K.SET, K.CONSTANT_SET):
         return iterable
-    found = _items(m, iterable)
-    return make_set(m, found) if found else frozenset()
+    if kind_of(iterable) is K.RECORD_SET:
+        return sets.content(m, iterable)
+    found = _unordered(m, iterable)
+    return sets.made_set(m, found) if found else frozenset()
 
 
 def _list(m: SymbolicMachine, iterable: Any = ()) -> Any:
@@ -249,7 +249,9 @@ def _numbered_rounds(m: SymbolicMachine, iterable: Any) -> list[Round]:
 
 
 def _iterator(rounds: list[Round]) -> OnceItems:
-    def items(stop: Callable[[Term, Any], Term] | None = None) -> Iterator[tuple[Term, Any]]:
+    def items(
+        stop: Callable[[Term, Any], Term] | None = None, *, any_order: bool = False
+    ) -> Iterator[tuple[Term, Any]]:
         return ((condition, item()) for condition, item in rounds)
 
     return OnceItems(items, rounds)
@@ -312,6 +314,11 @@ def _is_record_of(m: SymbolicMachine, value: Any, cls: type) -> Any:
 @rule(Operation.ISINSTANCE, (K.NONE, *RECORDS, *MEMBERS), (K.ENUM_CLASS,))
 def _is_member_of(m: SymbolicMachine, value: Any, cls: type) -> Any:
     return bool_value(m.values.is_not_none(value)) if enum_of(value) is cls else False
+
+
+@rule(Operation.ISINSTANCE, (K.NONE, *RECORDS, *MEMBERS), (K.TUPLE,))
+def _is_one_of(m: SymbolicMachine, value: Any, classes: tuple[Any, ...]) -> Any:
+    return bool_value(m.terms.disjunction(truth(m, _isinstance(m, value, cls)) for cls in classes))
 
 
 def _evolve(m: SymbolicMachine, record: Any, **changes: Any) -> Any:
@@ -509,18 +516,3 @@ def make_list(m: SymbolicMachine, items: list[Any]) -> Reference:
     """Return a local list: mutable elements, fixed length."""
     cells = [m.objects.cell(None, item, m.now.store) for item in items]
     return Reference(((m.terms.true, ArrayObject(None, list(cells))),))
-
-
-def make_set(m: SymbolicMachine, items: list[tuple[Term, Any]]) -> Set:
-    """Return a set of items, each with its condition."""
-    members: dict[int, Term] = {}
-    for condition, item in items:
-        for number, is_it in apply(m, Operation.SET_ITEM, item):
-            both = m.terms.conjunction((condition, is_it))
-            members[number] = m.terms.disjunction((members.get(number, m.terms.false), both))
-    return Set(members)
-
-
-@rule(Operation.SET_ITEM, (K.NUMBER, K.OPTIONAL_NUMBER))
-def _possibilities(m: SymbolicMachine, item: Any) -> list[tuple[int, Term]]:
-    return m.values.possibilities(item)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from kwalk.model.language.lift import containers
+from kwalk.model.language.lift import containers, sets
 from kwalk.model.language.lift.access import element
 from kwalk.model.language.lift.kinds import ValueKind as K
-from kwalk.model.language.lift.machine import NOT_ASSIGNED, SymbolicMachine
+from kwalk.model.language.lift.kinds import kind_of
+from kwalk.model.language.lift.machine import NOT_ASSIGNED, SideCondition, SymbolicMachine
 from kwalk.model.language.lift.rules import Operation, apply, rule
 from kwalk.model.language.lift.source import target_names
 from kwalk.model.language.lift.terms import Term
@@ -26,30 +27,46 @@ def generator(m: SymbolicMachine, node: ast.GeneratorExp) -> OnceItems:
     names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
     before = {name: local.get(name) for name in names}
 
-    def items(stop: Callable[[Term, Any], Term] | None = None) -> Iterator[tuple[Term, Any]]:
+    def items(
+        stop: Callable[[Term, Any], Term] | None = None, *, any_order: bool = False
+    ) -> Iterator[tuple[Term, Any]]:
         is_unchanged = m.writes == writes and all(m.now.local.get(name) is before[name] for name in names)
         if m.frames[-1] is not frame or not is_unchanged:
             what = "a generator expression that is used in another function, or after a change of what it reads"
             raise Refused(what, "a list or set comprehension, or the expression in the place of its use")
-        return generate(m, node.generators, node.elt, stop)
+        return generate(m, node, stop, any_order=any_order)
 
     return OnceItems(items, None)
 
 
 def generate(
-    m: SymbolicMachine, clauses: list[ast.comprehension], elt: ast.expr, stop: Callable[[Term, Any], Term] | None = None
+    m: SymbolicMachine,
+    node: ast.GeneratorExp | ast.ListComp | ast.SetComp,
+    stop: Callable[[Term, Any], Term] | None = None,
+    *,
+    any_order: bool = False,
 ) -> Iterator[tuple[Term, Any]]:
-    """Yield the items of a comprehension with their conditions, evaluated in a pure section."""
+    """Yield the items of a comprehension with their conditions, evaluated in a pure section.
+
+    Args:
+        m: the machine.
+        node: the comprehension.
+        stop: whether its consumer stops after an item; None if it takes all.
+        any_order: whether the order makes no difference to the consumer, so that sets can be iterated.
+    """
+    clauses, elt = node.generators, node.elt
     over = [m.terms.false]  # whether the consumer has stopped
     found: list[tuple[Term, Any]] = []
+    order = _Order(any_order)
 
     def goes_on() -> Term:
         return m.terms.negation(over[0])
 
     with m.assuming(m.terms.true):
-        items = items_of(m, m.evaluate(m, clauses[0].iter))
+        items = order.items(m, m.evaluate(m, clauses[0].iter))
+        first_condition = len(m.side_conditions)
         m.now.local.update(dict.fromkeys(target_names([clause.target for clause in clauses]), NOT_ASSIGNED))
-        for condition, bindings in _clauses(m, clauses, goes_on, m.terms.true, items):
+        for condition, bindings in _clauses(m, clauses, goes_on, m.terms.true, items, order):
             m.now.local.update(bindings)
             here = m.simplify(m.terms.conjunction((condition, goes_on())))
             if here is m.terms.false:
@@ -59,12 +76,37 @@ def generate(
             found.append((condition, value))
             if stop is not None:
                 over[0] = m.terms.disjunction((over[0], m.terms.conjunction((condition, stop(condition, value)))))
+    order.check(m.side_conditions[first_condition:], can_stop=stop is not None)
     yield from found
+
+
+class _Order:
+    """Whether a comprehension goes through a set, whose order Python does not fix.
+
+    Args:
+        allowed: whether the consumer of the items allows it.
+    """
+
+    def __init__(self, allowed: bool) -> None:
+        self.allowed, self.is_open = allowed, False
+
+    def items(self, m: SymbolicMachine, iterable: Any) -> list[tuple[Term, Any]]:
+        """Return the items of an iterable with their conditions."""
+        self.is_open |= self.allowed and kind_of(iterable) is K.SET
+        return items_of(m, iterable, any_order=self.allowed)
+
+    def check(self, conditions: list[SideCondition], *, can_stop: bool) -> None:
+        """Refuse errors that Python meets or not, or bounds that come before or after them, as the order is open."""
+        is_unclear = conditions if can_stop else len({one.kind for one in conditions}) > 1
+        if self.is_open and is_unclear:
+            what = "a comprehension over a set, whose order Python does not fix, with a possible error"
+            instead = "a test before it that excludes the error, or a loop over `sorted(…)` or a Domain"
+            raise Refused(f"{what} ({conditions[0].name})", instead)
 
 
 def _clauses(
     m: SymbolicMachine, clauses: list[ast.comprehension], goes_on: Callable[[], Term], so_far: Term,
-    items: list[tuple[Term, Any]],
+    items: list[tuple[Term, Any]], order: _Order,
 ) -> Iterator[tuple[Term, dict[str, Any]]]:  # fmt: skip
     """Yield the bindings of the clauses' targets, each with its condition.
 
@@ -88,8 +130,8 @@ def _clauses(
             yield condition, bindings
             continue
         with m.assuming(m.simplify(m.terms.conjunction((condition, goes_on())))):
-            inner_items = items_of(m, m.evaluate(m, rest[0].iter))
-        for inner, more in _clauses(m, rest, goes_on, condition, inner_items):
+            inner_items = order.items(m, m.evaluate(m, rest[0].iter))
+        for inner, more in _clauses(m, rest, goes_on, condition, inner_items, order):
             yield inner, {**bindings, **more}
 
 
@@ -97,8 +139,10 @@ Round = tuple[Term, Callable[[], Any]]
 """The condition of one round of a loop, and what returns the item at the beginning of the round."""
 
 
-def items_of(m: SymbolicMachine, iterable: Any) -> list[tuple[Term, Any]]:
-    """Return the items of a value, each with the condition under which it is present."""
+def items_of(m: SymbolicMachine, iterable: Any, *, any_order: bool = False) -> list[tuple[Term, Any]]:
+    """Return the items of a value, each with the condition under which it is present; of a set only in any order."""
+    if any_order and kind_of(iterable) is K.SET:
+        return sets.items_of_set(m, iterable)
     if isinstance(iterable, OnceItems):
         return list(iterable.use().items(None))
     return [(condition, item()) for condition, item in rounds_of(m, iterable)]
@@ -132,6 +176,11 @@ def _rounds_of_array(m: SymbolicMachine, iterable: Reference) -> list[Round]:
 @rule(Operation.ITERATE, (K.FIFO,))
 def _rounds_of_queue(m: SymbolicMachine, iterable: Reference) -> list[Round]:
     return [(condition, partial(_same, item)) for condition, item in containers.items(m, iterable)]
+
+
+@rule(Operation.ITERATE, (K.RECORD_SET,))
+def _rounds_of_set(m: SymbolicMachine, iterable: Reference) -> list[Round]:
+    return [(condition, partial(_same, item)) for condition, item in sets.items_of_set(m, iterable)]
 
 
 @rule(Operation.ITERATE, (K.SORTED,))

@@ -9,11 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from kwalk.model.language.containers import FifoShape, FreshShape
+from kwalk.model.language.lift import sets
 from kwalk.model.language.lift.access import NUMBERS, fit, refine, write_cell, write_element
 from kwalk.model.language.lift.kinds import ValueKind as K
 from kwalk.model.language.lift.kinds import kind_of
 from kwalk.model.language.lift.machine import ConditionKind, SymbolicMachine
-from kwalk.model.language.lift.objects import FifoObject, FreshObject
+from kwalk.model.language.lift.objects import FifoObject, FreshObject, SetObject, empty_content
 from kwalk.model.language.lift.rules import Operation, apply, rule
 from kwalk.model.language.lift.terms import Term
 from kwalk.model.language.lift.values import Reference, Refused, bool_value, describe, int_value
@@ -118,7 +119,10 @@ def starts_with(m: SymbolicMachine, reference: Reference, value: Any) -> Any:
 
 
 def clear(m: SymbolicMachine, reference: Reference) -> None:
-    """Remove all elements."""
+    """Remove all elements of a FIFO or set."""
+    if isinstance(reference.sample, SetObject):
+        _change_sets(m, reference, lambda node, condition: empty_content(node.shape))
+        return
     empty = reference.sample.shape.element.default()
     for condition, fifo in reference.options:
         condition = m.simplify(condition)
@@ -127,6 +131,39 @@ def clear(m: SymbolicMachine, reference: Reference) -> None:
         for slot in fifo.slots:
             write_cell(m, slot, empty, condition)
         write_cell(m, fifo.length, 0, condition)
+
+
+def _change_sets(m: SymbolicMachine, reference: Reference, change: Callable[[SetObject, Term], Any]) -> None:
+    for condition, node in reference.options:
+        condition = m.simplify(condition)
+        if condition is not m.terms.false:
+            write_cell(m, node.content, change(node, condition), condition)
+
+
+def add(m: SymbolicMachine, reference: Reference, item: Any) -> None:
+    """Add a record to a set."""
+    sets.must_be_record(item, "add")
+    _change_sets(m, reference, lambda node, condition: sets.after_add(m, node, item, condition))
+
+
+def discard(m: SymbolicMachine, reference: Reference, item: Any) -> None:
+    """Remove a record from a set if it is there."""
+    sets.must_be_record(item, "discard")
+    _change_sets(m, reference, lambda node, _: sets.after_discard(m, node, item))
+
+
+def remove(m: SymbolicMachine, reference: Reference, item: Any) -> None:
+    """Remove a record from a set; an error if it is not there."""
+    sets.must_be_record(item, "remove")
+    m.error(m.terms.negation(m.values.in_set(item, sets.content(m, reference))), "remove of what a set does not hold")
+    discard(m, reference, item)
+
+
+def update(m: SymbolicMachine, reference: Reference, other: Any) -> None:
+    """Add the records of another set."""
+    whole, where = apply(m, Operation.OR, reference, other), "a set"
+    store = Operation.STORE_RECORD_SET
+    _change_sets(m, reference, lambda node, _: apply(m, store, whole, shape=node.shape, where=where))
 
 
 def take(m: SymbolicMachine, reference: Reference) -> Any:
@@ -316,6 +353,10 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "is_empty": is_empty,
     "starts_with": starts_with,
     "clear": clear,
+    "add": add,
+    "discard": discard,
+    "remove": remove,
+    "update": update,
     "take": take,
     "taken": taken,
 }

@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from kwalk.model.language.lift import calls, containers
+from kwalk.model.language.lift import calls, containers, sets
 from kwalk.model.language.lift.access import attribute, element, refine
 from kwalk.model.language.lift.comprehensions import generate, generator
 from kwalk.model.language.lift.kinds import ValueKind, kind_of, known
@@ -202,18 +202,18 @@ def _list(m: SymbolicMachine, node: ast.List) -> Any:
 
 
 def _set(m: SymbolicMachine, node: ast.Set) -> Any:
-    return calls.make_set(m, [(m.terms.true, evaluate(m, item)) for item in node.elts])
+    return sets.made_set(m, [(m.terms.true, evaluate(m, item)) for item in node.elts])
 
 
 def _list_comprehension(m: SymbolicMachine, node: ast.ListComp) -> Any:
-    found = list(generate(m, node.generators, node.elt))
+    found = list(generate(m, node))
     if any(condition is not m.terms.true for condition, _ in found):
         raise Refused("a list whose length depends on the state", "a set comprehension, or any/all/sum with an `if`")
     return calls.make_list(m, [value for _, value in found])
 
 
 def _set_comprehension(m: SymbolicMachine, node: ast.SetComp) -> Any:
-    return calls.make_set(m, list(generate(m, node.generators, node.elt)))
+    return sets.made_set(m, generate(m, node, any_order=True))
 
 
 def _generator(m: SymbolicMachine, node: ast.GeneratorExp) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 from kwalk.model.language.action import Parametric
 from kwalk.model.language.binding import Bound, Domain, Flag, cached
-from kwalk.model.language.lift.objects import ArrayObject, FifoObject, FreshObject, RecordObject
+from kwalk.model.language.lift.objects import ArrayObject, FifoObject, FreshObject, RecordObject, SetObject
 from kwalk.model.language.lift.values import (
     MOST,
     Bool,
@@ -25,6 +25,7 @@ from kwalk.model.language.lift.values import (
     Refused,
     Set,
     SortedItems,
+    is_constant_record,
 )
 
 
@@ -40,6 +41,7 @@ class ValueKind(Enum):
     RECORD = "record"
     OPTIONAL_RECORD = "record or None"
     SET = "set"
+    RECORD_SET = "set of records"
     CONSTANT_SET = "constant set of Enum members"
     SORTED = "sorted set"
     TUPLE = "tuple"
@@ -117,17 +119,18 @@ OBJECTS: dict[type, ValueKind] = {
     RecordObject: ValueKind.OBJECT,
     FifoObject: ValueKind.FIFO,
     FreshObject: ValueKind.FRESH,
+    SetObject: ValueKind.RECORD_SET,
 }
 
 
 def _kind_of_constant_set(value: frozenset[Any]) -> ValueKind:
-    if all(type(member) is int for member in value):
+    if all(type(member) is int for member in value) or all(map(is_constant_record, value)):
         return ValueKind.SET
     if all(isinstance(member, Enum) for member in value):
         for member in value:
             kind_of(member)
         return ValueKind.CONSTANT_SET
-    raise Refused("a set of other things than ints or Enum members", "a tuple, as in `x in (None, 1)`")
+    raise Refused("a set of other things than ints, records or Enum members", "a tuple, as in `x in (None, 1)`")
 
 
 def _kind_of_flag(value: Flag) -> ValueKind:

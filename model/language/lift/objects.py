@@ -14,6 +14,7 @@ from attrs import frozen
 from kwalk.model.language.containers import ArrayShape, FifoShape, FreshShape
 from kwalk.model.language.lift.terms import Term, Terms
 from kwalk.model.language.lift.values import Bool, Int, RecordValue, Set, Values, bool_value, int_value
+from kwalk.model.language.record_sets import BoundedSetShape, FlaggedSetShape, SetShape
 from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
 from kwalk.model.language.shapes import ChoiceShape, FlagShape, OptionalShape, Scalar, Shape, SubsetShape
 
@@ -91,7 +92,21 @@ class FreshObject:
         return self.shape
 
 
-Object = RecordObject | ArrayObject | FifoObject | FreshObject
+@frozen(eq=False)
+class SetObject:
+    """A set of records: a cell that holds a `Set`, or of a bounded set the tuple of its length and slots."""
+
+    shape: SetShape
+    content: LeafCell
+    description = "a set of records"
+
+    @property
+    def kind(self) -> object:
+        """What two objects must have in common to be chosen between."""
+        return self.shape
+
+
+Object = RecordObject | ArrayObject | FifoObject | FreshObject | SetObject
 Node = LeafCell | Object
 
 
@@ -119,6 +134,8 @@ class Objects:
             return self._fifo(shape, value_of, store)
         if isinstance(shape, FreshShape):
             return FreshObject(shape, self.cell(None, value_of(shape), store))
+        if isinstance(shape, SetShape):
+            return SetObject(shape, self.cell(None, value_of(shape), store))
         return self.cell(shape, value_of(shape), store)
 
     def _fifo(self, shape: FifoShape, value_of: Callable[[Shape], Any], store: dict[int, Any]) -> FifoObject:
@@ -133,6 +150,8 @@ class Objects:
     @staticmethod
     def defaults(shape: Shape) -> Any:
         """Return the default of a shape: a `value_of` for `make`."""
+        if isinstance(shape, SetShape):
+            return empty_content(shape)
         return 0 if isinstance(shape, (FifoShape, FreshShape)) else shape.default()
 
     def layout(self, shape: Shape, node: Node, store: dict[int, Any]) -> Iterator[Term]:
@@ -147,10 +166,21 @@ class Objects:
             yield self.values.number(store[node.length.key])
             for slot in node.slots:
                 yield from self.layout(node.shape.element, slot, store)
+        elif isinstance(node, SetObject):
+            yield from self._set_layout(node.shape, store[node.content.key])
         elif isinstance(node, FreshObject):
             yield self.values.number(store[node.taken.key])
         else:
             yield from self.value_layout(shape, store[node.key])
+
+    def _set_layout(self, shape: SetShape, content: Any) -> Iterator[Term]:
+        if isinstance(shape, FlaggedSetShape):
+            members = self.values.as_set(content).members
+            yield from (members.get(member, self.terms.false) for member in shape.members())
+        else:
+            yield self.values.number(content[0])
+            for slot in content[1:]:
+                yield from self.value_layout(shape.element, slot)  # type: ignore[attr-defined]
 
     def value_layout(self, shape: Shape, value: Any) -> Iterator[Term]:
         """Yield the terms of the leaves of a value in a cell of this shape."""
@@ -170,6 +200,13 @@ class Objects:
             yield self.values.number(value)
 
 
+def empty_content(shape: SetShape) -> Any:
+    """Return what the cell of an empty set of records holds."""
+    if isinstance(shape, BoundedSetShape):
+        return (0, *(shape.element.default() for _ in range(int(shape.capacity))))
+    return frozenset()
+
+
 class _Variables:
     """Creates variables for the leaves of each cell."""
 
@@ -184,6 +221,10 @@ class _Variables:
             return self._int(0, int(shape.capacity))
         if isinstance(shape, FreshShape):
             return self._int(0, len(shape.domain))
+        if isinstance(shape, FlaggedSetShape):
+            return Set({member: self._term() for member in shape.members()})
+        if isinstance(shape, BoundedSetShape):
+            return (self._int(0, int(shape.capacity)), *(self(shape.element) for _ in range(int(shape.capacity))))
         if isinstance(shape, FlagShape):
             return self._bool()
         if isinstance(shape, SubsetShape):

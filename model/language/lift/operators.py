@@ -8,11 +8,12 @@ from typing import Any
 
 from kwalk.model.language.binding import Domain, Flag
 from kwalk.model.language.errors import KwalkError
+from kwalk.model.language.lift import sets
 from kwalk.model.language.lift.access import children
 from kwalk.model.language.lift.comprehensions import items_of
 from kwalk.model.language.lift.kinds import ValueKind as K
 from kwalk.model.language.lift.machine import SymbolicMachine
-from kwalk.model.language.lift.objects import ArrayObject, FifoObject, LeafCell
+from kwalk.model.language.lift.objects import ArrayObject, FifoObject, LeafCell, SetObject
 from kwalk.model.language.lift.rules import ARITHMETIC, DATA, RECORDS, SCALARS, Operation, apply, rule
 from kwalk.model.language.lift.terms import Term
 from kwalk.model.language.lift.values import MOST, Reference, Refused, Set, enum_of, int_value
@@ -54,6 +55,12 @@ def _equal_values(m: SymbolicMachine, left: Any, right: Any) -> Term:
     return m.values.equal(left, right)
 
 
+@rule(Operation.EQUAL, (K.RECORD_SET,), (K.SET, K.RECORD_SET))
+@rule(Operation.EQUAL, (K.SET,), (K.RECORD_SET,))
+def _equal_sets(m: SymbolicMachine, left: Any, right: Any) -> Term:
+    return m.values.equal(sets.content(m, left), sets.content(m, right))
+
+
 @rule(Operation.EQUAL, (K.TUPLE,), (K.TUPLE,))
 def _equal_tuples(m: SymbolicMachine, left: Any, right: Any) -> Term:
     if len(left) != len(right):
@@ -93,6 +100,9 @@ def _equal_objects(m: SymbolicMachine, left: Reference, right: Reference) -> Ter
 def _same_content(m: SymbolicMachine, a: Any, b: Any) -> Term:
     if isinstance(a, LeafCell) and isinstance(b, LeafCell):
         return equal(m, m.now.store[a.key], m.now.store[b.key])
+    if isinstance(a, SetObject) and isinstance(b, SetObject):
+        one, other = (sets.content_of(m, node.shape, m.now.store[node.content.key]) for node in (a, b))
+        return m.values.equal(one, other)
     if type(a) is not type(b) or getattr(a, "cls", None) is not getattr(b, "cls", None):
         return m.terms.false
     if isinstance(a, ArrayObject) and (a.shape is None) is not (b.shape is None):
@@ -135,8 +145,7 @@ def _order_sets(m: SymbolicMachine, left: Any, right: Any, *, op: ast.cmpop) -> 
 
 def _subset(m: SymbolicMachine, op: ast.cmpop, left: Any, right: Any) -> Term:
     small, large = (left, right) if isinstance(op, (ast.Lt, ast.LtE)) else (right, left)
-    x, y, t = m.values.as_set(small).members, m.values.as_set(large).members, m.terms
-    inside = t.conjunction(t.disjunction((t.negation(c), y.get(k, t.false))) for k, c in x.items())
+    inside, t = m.values.subset(small, large), m.terms
     if isinstance(op, (ast.LtE, ast.GtE)):
         return inside
     return t.conjunction((inside, t.negation(m.values.equal(small, large))))
@@ -150,12 +159,9 @@ def _in_range(m: SymbolicMachine, container: Domain | range, item: Any) -> Term:
     return m.terms.disjunction(m.values.equal(item, n) for n in container)
 
 
-@rule(Operation.CONTAINS, (K.SET,), SCALARS)
+@rule(Operation.CONTAINS, (K.SET, K.RECORD_SET), (*SCALARS, *RECORDS))
 def _in_set(m: SymbolicMachine, container: Any, item: Any) -> Term:
-    if item is None:
-        return m.terms.false
-    members = m.values.as_set(container).members
-    return m.terms.disjunction(m.terms.conjunction((c, m.values.equal(item, n))) for n, c in members.items())
+    return m.terms.false if item is None else m.values.in_set(item, sets.content(m, container))
 
 
 @rule(Operation.CONTAINS, (K.CONSTANT_SET,), SCALARS)
@@ -210,22 +216,10 @@ def _concatenate(m: SymbolicMachine, left: tuple[Any, ...], right: tuple[Any, ..
     return left + right
 
 
-def _combine_sets(m: SymbolicMachine, op: type[ast.operator], left: Any, right: Any) -> Set:
-    x, y, t = m.values.as_set(left).members, m.values.as_set(right).members, m.terms
-    operations: dict[type[ast.operator], Callable[[Term, Term], Term]] = {
-        ast.BitOr: lambda a, b: t.disjunction((a, b)),
-        ast.BitAnd: lambda a, b: t.conjunction((a, b)),
-        ast.Sub: lambda a, b: t.conjunction((a, t.negation(b))),
-        ast.BitXor: lambda a, b: t.negation(t.equal(a, b)),
-    }
-    keys = sorted({*x, *y})
-    return Set({k: operations[op](x.get(k, t.false), y.get(k, t.false)) for k in keys})
-
-
 def _combining(op: type[ast.operator]) -> None:
     @rule(OPERATIONS[op], (K.SET,), (K.SET,))
     def combine(m: SymbolicMachine, left: Any, right: Any) -> Set:
-        return _combine_sets(m, op, left, right)
+        return sets.combined(m, OPERATIONS[op], left, right)
 
 
 for _op in (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor):

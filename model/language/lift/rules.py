@@ -58,7 +58,7 @@ class Operation(Enum):
     ITERATE = Construct("for y in x:, [… for y in x]", "a loop over {0}", "a Domain, range, tuple, Array, Fifo or Enum")
     REVERSED = Construct("reversed(x)", "reversed of {0}", "a tuple, list, range, Array or Fifo")
     INDEX = Construct("x[y]", "{0} indexed with {1}", "an Array, Fifo, list or tuple, indexed with a number")
-    SET_ITEM = Construct("{x}", "a set that holds {0}", "a set of a domain's members")
+    SET_ITEM = Construct("{x}", "a set that holds {0}", "a set of a domain's members or of records")
     ISINSTANCE = Construct("isinstance(x, y)", "isinstance of {0}", "a choice field that says which kind it is")
     EVOLVE = Construct("evolve(x, …)", "evolve of {0}", "evolve of a @value record; write to fields of a @state object")
     ATTRIBUTE = Construct("x.name", "an attribute of {0}", "a comparison of the value itself")
@@ -70,6 +70,9 @@ class Operation(Enum):
     STORE_OPTIONAL = Construct("x into optional() of a number or member", "{field} is given {0}", "a number or None")
     STORE_OPTIONAL_CHOICE = Construct("x into optional() of an Enum", "{field} is given {0}", "a member or None")
     STORE_SUBSET = Construct("x into subset()", "{field} is given {0}", "a set, such as frozenset({…}) or {… for …}")
+    STORE_RECORD_SET = Construct(
+        "x into subset() of @value classes or bounded_set()", "{field} is given {0}", "a set of records of its classes"
+    )
     STORE_RECORD = Construct("x into nested() of a @value class", "{field} is given {0}", "a record of its class")
     STORE_OPTIONAL_RECORD = Construct("x into optional() of a @value class", "{field} is given {0}", "a record or None")
     STORE_OBJECT = Construct("x into nested() of a @state class", "{field} is given {0}", "an object of its class")
@@ -88,7 +91,7 @@ ARITHMETIC = (K.NONE, K.TRUTH, K.NUMBER, K.OPTIONAL_NUMBER)
 MEMBERS = (K.MEMBER, K.OPTIONAL_MEMBER)
 SCALARS = (*ARITHMETIC, *MEMBERS)
 RECORDS = (K.RECORD, K.OPTIONAL_RECORD)
-DATA = (*SCALARS, *RECORDS, K.SET, K.TUPLE, K.LIST, K.OBJECT, K.ARRAY, K.FIFO, K.FRESH)
+DATA = (*SCALARS, *RECORDS, K.SET, K.RECORD_SET, K.TUPLE, K.LIST, K.OBJECT, K.ARRAY, K.FIFO, K.FRESH)
 """Kinds that are compared by content."""
 
 INSTEAD: dict[tuple[Operation, ValueKind], str] = {
@@ -100,7 +103,8 @@ INSTEAD: dict[tuple[Operation, ValueKind], str] = {
     (Operation.TRUTH, K.FUNCTION): "a call of it, with ()",
     (Operation.TRUTH, K.SETTING): "a comparison with one of its settings",
     (Operation.IS, K.TRUTH): "`==`, or `x` and `not x`",
-    (Operation.ITERATE, K.SET): "loop over `sorted(…)` of it, as Python does not fix the order of a set",
+    (Operation.ITERATE, K.SET): "loop over `sorted(…)` of it, as Python does not fix the order of a set; any, all, "
+    "sum, min, max and {… for …} take a set, and a set of records that is a field has an order",
     (Operation.INDEX, K.SORTED): "`min(…)` or `max(…)` of the set, or a loop",
     (Operation.INDEX, K.SET): "`x in s`, `min(s)`, or a loop over `sorted(s)`",
     (Operation.EQUAL, K.SORTED): "the sets themselves",

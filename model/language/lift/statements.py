@@ -86,7 +86,7 @@ def _augmented(m: SymbolicMachine, node: ast.AugAssign) -> None:
     target, op = node.target, type(node.op)
     if isinstance(target, ast.Name):
         old = evaluate(m, ast.copy_location(ast.Name(target.id), target))
-        if kind_of(old) is ValueKind.SET:
+        if kind_of(old) in (ValueKind.SET, ValueKind.RECORD_SET):
             what = f"a change in place of the set {target.id!r}, which other names may share"
             raise Refused(what, f"`{target.id} = {target.id} …`, with the operator and its operand")
         m.now.local[target.id] = binary(m, op, old, evaluate(m, node.value))

@@ -43,9 +43,13 @@ class Int:
 
 @frozen(eq=False)
 class Set:
-    """A set: for each possible member the condition that it is in the set."""
+    """A set: for each possible member (an int or a concrete record) the condition that it is in the set.
 
-    members: dict[int, Term]
+    `others` are records that depend on the state, each with its condition; they may equal members and each other.
+    """
+
+    members: dict[Any, Term]
+    others: tuple[tuple[Term, Any], ...] = ()
 
 
 @define(eq=False)
@@ -53,13 +57,14 @@ class OnceItems:
     """What can be looped over once: a generator expression, or `enumerate`, `zip` or `reversed` of something.
 
     Attributes:
-        items: returns the items with their conditions; no item follows one for which its argument is true.
+        items: returns the items with their conditions; no item follows one for which its argument is true. With
+            `any_order`, their order makes no difference to what consumes them, so sets have items too.
         rounds: for a loop, the condition of each round and what returns its item at the beginning of the round; None
             for a generator expression, which Python evaluates between the rounds.
         is_used: whether its items have been taken.
     """
 
-    items: Callable[[Callable[[Term, Any], Term] | None], Iterator[tuple[Term, Any]]]
+    items: Callable[..., Iterator[tuple[Term, Any]]]
     rounds: list[tuple[Term, Callable[[], Any]]] | None
     is_used: bool = False
 
@@ -157,6 +162,11 @@ def record_class(value: Any) -> type | None:
     return type(value) if getattr(type(value), "__kwalk__", "") == "value" else None
 
 
+def is_constant_record(value: Any) -> bool:
+    """Return whether a value is a frozen record of Python."""
+    return getattr(type(value), "__kwalk__", "") == "value"
+
+
 def enum_of(value: Any) -> type[Enum] | None:
     """Return the Enum to which a scalar belongs, or None."""
     if isinstance(value, Int):
@@ -214,7 +224,7 @@ class Values:
             zero = self.terms.equal(value.term, self.terms.integer(0))
             return self.terms.conjunction((self.terms.negation(zero), self.is_not_none(value)))
         if isinstance(value, Set):
-            return self.terms.disjunction(value.members.values())
+            return self.terms.disjunction([*value.members.values(), *(condition for condition, _ in value.others)])
         if isinstance(value, RecordValue):
             return value.present
         if isinstance(value, SortedItems):
@@ -244,8 +254,11 @@ class Values:
         """Return a symbolic set for a concrete or symbolic one."""
         if isinstance(value, Set):
             return value
-        members: dict[int, Term] = {}
+        members: dict[Any, Term] = {}
         for item in value:
+            if is_constant_record(item):
+                members[item] = self.terms.true
+                continue
             if type(item) is not int:
                 raise Refused("a set of Enum members that depends on the state", "one flag for each member")
             for number, condition in self.possibilities(item):
@@ -258,6 +271,34 @@ class Values:
         if isinstance(value, Int) and value.nullable:
             raise Refused("a value that can be None is used as a set member or index", "test `is not None` first")
         return [(n, self.terms.equal(term, self.terms.integer(n))) for n in range(term.low, term.high + 1)]
+
+    def in_set(self, item: Any, container: Any) -> Term:
+        """Return the term of `item in container`, of a set."""
+        t, found = self.terms, self.as_set(container)
+        if type(item) is int or is_constant_record(item):
+            parts = [found.members.get(item, t.false)]
+        else:
+            parts = [t.conjunction((c, self.equal(item, member))) for member, c in found.members.items()]
+        return t.disjunction([*parts, *(t.conjunction((c, self.equal(item, one))) for c, one in found.others)])
+
+    def subset(self, small: Any, large: Any) -> Term:
+        """Return the term of `small <= large`, of two sets."""
+        t, x = self.terms, self.as_set(small)
+        items = [*((c, member) for member, c in x.members.items()), *x.others]
+        return t.conjunction(t.disjunction((t.negation(c), self.in_set(item, large))) for c, item in items)
+
+    def constant(self, value: Any) -> Any:
+        """Return a record or set as Python's own object if it does not depend on the state; else as it is."""
+        if isinstance(value, Set) and not value.others and all(c.op == "bool" for c in value.members.values()):
+            return frozenset(member for member, c in value.members.items() if c.payload)
+        if not isinstance(value, RecordValue) or value.present.op != "bool":
+            return value
+        if not value.present.payload:
+            return None
+        fields = {name: self.constant(part) for name, part in value.fields.items()}
+        if any(isinstance(part, (Bool, Int, Set, RecordValue)) for part in fields.values()):
+            return value
+        return value.cls(**fields)
 
     def as_record(self, value: Any, cls: type) -> RecordValue:
         """Return a symbolic record for a concrete or symbolic one, or None."""
@@ -319,9 +360,15 @@ class Values:
         return self.number(value).low
 
     def _choose_sets(self, condition: Term, a: Set, b: Set) -> Set:
-        keys = sorted({*a.members, *b.members})
-        false = self.terms.false
-        return Set({k: self.terms.choose(condition, a.members.get(k, false), b.members.get(k, false)) for k in keys})
+        t = self.terms
+        members = {
+            k: t.choose(condition, a.members.get(k, t.false), b.members.get(k, t.false))
+            for k in dict.fromkeys([*a.members, *b.members])
+        }
+        not_it = t.negation(condition)
+        others = [(t.conjunction((condition, c)), item) for c, item in a.others]
+        others += [(t.conjunction((not_it, c)), item) for c, item in b.others]
+        return Set(members, tuple((c, item) for c, item in others if c is not t.false))
 
     def _choose_records(self, condition: Term, a: Any, b: Any, cls: type) -> Any:
         if any(v is not None and record_class(v) is not cls for v in (a, b)):
@@ -341,6 +388,8 @@ class Values:
             return self._equal_scalars(a, b)
         sets = (Set, frozenset, set)
         if isinstance(a, sets) and isinstance(b, sets):
+            if self.as_set(a).others or self.as_set(b).others:
+                return self.terms.conjunction((self.subset(a, b), self.subset(b, a)))
             x, y, false = self.as_set(a).members, self.as_set(b).members, self.terms.false
             return self.terms.conjunction(self.terms.equal(x.get(k, false), y.get(k, false)) for k in {**x, **y})
         if all(is_scalar(one) or isinstance(one, sets) for one in (a, b)):

@@ -80,6 +80,7 @@ class Engines(Flag):
 ANNOUNCED = (
     "this variable holds values of different types",
     "a value that can be None is compared with a negative number",
+    "a comprehension over a set, whose order Python does not fix",
 )
 """Beginnings of the refusals that a model of documented constructs can meet: `language.md` says when."""
 

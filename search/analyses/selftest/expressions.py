@@ -22,15 +22,26 @@ from kwalk.search.analyses.selftest.schema import (
     IntType,
     OptType,
     PathText,
+    RecordSetType,
     SchemaText,
     SetType,
+    SomeRecordsType,
     expanded,
 )
 
+RECORD_SETS = (RecordSetType, SomeRecordsType)
 DEPTH = 3
 """How deep expressions are nested."""
 MOST_NESTED_INDICES = 4
 """How deep indices are nested in indices."""
+
+
+def _classes_of(kind: GeneratedType) -> tuple[ClassType, ...]:
+    """Return the classes of the records of a set."""
+    if isinstance(kind, RecordSetType):
+        return kind.classes
+    assert isinstance(kind, SomeRecordsType)
+    return (kind.cls,)
 
 
 @define
@@ -208,7 +219,7 @@ class Expressions:
         return f"{self.rng.choice(('min', 'max'))}({self.number(depth - 1)[0]}, {self.number(depth - 1)[0]})"
 
     def _int_len(self, depth: int) -> str | None:
-        found = self.find(lambda kind: isinstance(kind, (SetType, FifoType, ArrayType)))
+        found = self.find(lambda kind: isinstance(kind, (SetType, FifoType, ArrayType, *RECORD_SETS)))
         return None if found is None else f"len({found.text})"
 
     def _int_taken(self, depth: int) -> str | None:
@@ -323,7 +334,7 @@ class Expressions:
         """Return what an `if` or a guard tests: a truth value, also of a number, set, record or flag."""
         if self.rng.random() < 0.85:
             return self.boolean(depth)
-        found = self.find(lambda kind: isinstance(kind, (IntType, SetType, OptType)))
+        found = self.find(lambda kind: isinstance(kind, (IntType, SetType, OptType, *RECORD_SETS)))
         text = "True" if found is None else found.text
         return self.rng.choice((text, f"not {text}", "ON", "not OFF", f"ON and {text}", f"OFF or {text}"))
 
@@ -350,7 +361,7 @@ class Expressions:
         return f"({self.boolean(depth - 1)} {self.rng.choice(('==', '!='))} {self.boolean(depth - 1)})"
 
     def _bool_of(self, depth: int) -> str | None:
-        found = self.find(lambda kind: isinstance(kind, (IntType, SetType, OptType, BoolType)))
+        found = self.find(lambda kind: isinstance(kind, (IntType, SetType, OptType, BoolType, *RECORD_SETS)))
         return None if found is None else f"bool({found.text})"
 
     def _bool_none(self, depth: int) -> str | None:
@@ -442,11 +453,32 @@ class Expressions:
         return f"({found.text} {self.rng.choice(('==', '!='))} {self.record(found.type, depth - 1)})"
 
     def _bool_objects(self, depth: int) -> str | None:
-        found = self.find(lambda kind: isinstance(kind, (ArrayType, FifoType)) or getattr(kind, "is_mutable", False))
+        mutable = (ArrayType, FifoType, RecordSetType)
+        found = self.find(lambda kind: isinstance(kind, mutable) or getattr(kind, "is_mutable", False))
         other = self.find(lambda kind: found is not None and kind == found.type)
         return (
             None if found is None or other is None else f"({found.text} {self.rng.choice(('==', '!='))} {other.text})"
         )
+
+    def _bool_in_records(self, depth: int) -> str | None:
+        found = self.find(lambda kind: isinstance(kind, RECORD_SETS))
+        if found is None:
+            return None
+        item = self.record(self.rng.choice(_classes_of(found.type)), depth - 1)
+        return f"({item} {self.rng.choice(('in', 'not in'))} {found.text})"
+
+    def _bool_record_sets(self, depth: int) -> str | None:
+        found = self.find(lambda kind: isinstance(kind, RECORD_SETS))
+        if found is None:
+            return None
+        operator = self.rng.choice(("==", "!=", "<=", "<", ">=", ">"))
+        return f"({found.text} {operator} {self.records_of(self.rng.choice(_classes_of(found.type)), depth - 1)})"
+
+    def _int_records(self, depth: int) -> str | None:
+        found = self.find(lambda kind: isinstance(kind, RECORD_SETS))
+        if found is None:
+            return None
+        return f"len({self.records_of(self.rng.choice(_classes_of(found.type)), depth)})"
 
     def _bool_property(self, depth: int) -> str | None:
         found = self.find(lambda kind: isinstance(kind, ClassType) and kind.name != "S")
@@ -467,6 +499,11 @@ class Expressions:
         name = self.fresh_name()
         member = PathText(name, IntType(0, size - 1))
         found = self.find(lambda kind: isinstance(kind, (ArrayType, FifoType)))
+        records = self.find(lambda kind: isinstance(kind, RECORD_SETS))
+        if records is not None and self.rng.random() < 0.4:
+            return self._loop_over_records(name, records)
+        if self.rng.random() < 0.1:
+            return f"for {name} in {self.set_of(domain, size, 1)}", (member,)
         kind = self.rng.randrange(6)
         if kind == 0 or (kind > 2 and found is None):
             return f"for {name} in {domain}", (member,)
@@ -489,6 +526,32 @@ class Expressions:
             return f"for {number}, {name} in enumerate(reversed({text}))", (position, *expanded(item))
         found = PathText(text, found.type)
         return f"for {number}, {name} in enumerate({found.text})", (position, *expanded(item))
+
+    def _loop_over_records(self, name: str, found: PathText) -> tuple[str, tuple[PathText, ...]]:
+        cls, text = self.rng.choice(_classes_of(found.type)), found.text
+        if len(_classes_of(found.type)) > 1:
+            classes = self.rng.choice((cls.name, f"({cls.name}, {cls.name})"))
+            return f"for {name} in {text} if isinstance({name}, {classes})", expanded(PathText(name, cls, False, False))
+        some = self.records_of(cls, 1) if self.rng.random() < 0.3 else text
+        return f"for {name} in {some}", expanded(PathText(name, cls, is_writable=False))
+
+    def records_of(self, cls: ClassType, depth: int) -> str:
+        """Return a set of records of a class."""
+        found = self.find(lambda kind: isinstance(kind, RECORD_SETS) and _classes_of(kind) == (cls,))
+        if found is not None and self.rng.random() < 0.5:
+            return found.text
+        if depth > 0 and self.rng.random() < 0.7:
+            a, b = self.records_of(cls, depth - 1), self.records_of(cls, depth - 1)
+            name = self.fresh_name()
+            with self.scope.binding(*expanded(PathText(name, cls, is_writable=False))):
+                item, condition = self.record(cls, depth - 1), self.boolean(depth - 1)
+            return self.rng.choice((
+                f"({a} | {b})", f"({a} & {b})", f"({a} - {b})", f"({a} ^ {b})",
+                f"{{{name} for {name} in {a} if {condition}}}", f"{{{item} for {name} in {a} if {condition}}}",
+                f"{{{item} for {name} in {a}}}", f"frozenset({name} for {name} in {a} if {condition})",
+            ))  # fmt: skip
+        items = ", ".join(self.record(cls, max(0, depth - 1)) for _ in range(self.rng.choice((1, 1, 2))))
+        return self.rng.choice(("set()", f"{{{items}}}", f"{{{items}}}", f"frozenset({{{items}}})"))
 
     def _filter(self, depth: int) -> str:
         return f" if {self.condition(depth)}" if self.rng.random() < 0.4 else ""

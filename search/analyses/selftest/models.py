@@ -30,9 +30,9 @@ from typing import Annotated
 
 from kwalk import (
     Abort, Actor, Array, Bound, Domain, Fifo, Flag, Fresh, Scenario,
-    SYSTEM_FAIRNESS, action, always, always_eventually, array, choice, eventually, eventually_always, evolve, fifo,
-    flag, fresh, inevitable, leads_to, member, nested, number, optional, premise, reachable, require, state, step,
-    strongly_fair, subset, value, weakly_fair, when_quiescent,
+    SYSTEM_FAIRNESS, action, always, always_eventually, array, bounded_set, choice, eventually, eventually_always,
+    evolve, fifo, flag, fresh, inevitable, leads_to, member, nested, number, optional, premise, reachable, require,
+    state, step, strongly_fair, subset, value, weakly_fair, when_quiescent,
 )
 '''
 RISKS = (0.0, 0.0, 0.03, 0.1)

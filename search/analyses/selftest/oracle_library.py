@@ -498,6 +498,133 @@ class FifoSlot(Slot):
         return tuple(self.element.random(rng) for _ in range(rng.randint(0, self.capacity)))
 
 
+class OracleRecordSet(set):  # type: ignore[type-arg]
+    """A set of records that is changed in place; a loop goes through them in the order of their values."""
+
+    def __init__(self, slot: RecordSetSlot, items: Any) -> None:
+        super().__init__(items)
+        self.slot = slot
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(sorted(set.__iter__(self), key=self.slot.place))
+
+    def _give(self, items: set[Any]) -> OracleRecordSet:
+        self.slot.refuse(items)
+        set.clear(self)
+        for item in items:
+            set.add(self, item)
+        return self
+
+    def add(self, item: Any) -> None:
+        """Add a record."""
+        self._give({*self, item})
+
+    def update(self, *others: Any) -> None:
+        """Add the records of others."""
+        self._give({item for some in (self, *others) for item in some})
+
+    def remove(self, item: Any) -> None:
+        """Remove a record that is there."""
+        if not set.__contains__(self, item):
+            raise OracleError("remove of what is not there")
+        set.discard(self, item)
+
+    def pop(self) -> Any:
+        """Refuse to choose a record."""
+        raise OracleError("pop of a set")
+
+    def __or__(self, other: Any) -> Any:
+        return set(self) | other
+
+    def __and__(self, other: Any) -> Any:
+        return set(self) & other
+
+    def __sub__(self, other: Any) -> Any:
+        return set(self) - other
+
+    def __xor__(self, other: Any) -> Any:
+        return set(self) ^ other
+
+    def __ior__(self, other: Any) -> Any:
+        return self._give(set(self) | other)
+
+    def __iand__(self, other: Any) -> Any:
+        return self._give(set(self) & other)
+
+    def __isub__(self, other: Any) -> Any:
+        return self._give(set(self) - other)
+
+    def __ixor__(self, other: Any) -> Any:
+        return self._give(set(self) ^ other)
+
+
+class RecordSetSlot(Slot):
+    """A set of records of some classes, of at most `most` of them; frozen as a sorted tuple of (class, fields)."""
+
+    def __init__(self, classes: tuple[Any, ...], most: int | None = None) -> None:
+        self.classes, self.most = classes, most
+
+    def place(self, record: Any) -> Any:
+        """Return what records are ordered by: their class, then each field by its place among its values."""
+        number = [cls.__name__ for cls in self.classes].index(type(record).__name__)
+        return number, _places(type(record), record)
+
+    def refuse(self, items: Any) -> None:
+        """Raise OracleError for another thing than records of the classes, or for too many of them."""
+        if not all(type(item) in self.classes for item in items):
+            raise OracleError(f"{items!r} has something else")
+        if self.most is not None and len(items) > self.most:
+            if isinstance(self.most, BoundInt):
+                raise OracleBound(self.most.bound)
+            raise OracleError(f"{items!r} is too large")
+
+    def default(self) -> Any:
+        return OracleRecordSet(self, ())
+
+    def checked(self, value: Any) -> Any:
+        if not isinstance(value, (set, frozenset)):
+            raise OracleError(f"{value!r} is no set")
+        self.refuse(value)
+        return OracleRecordSet(self, value)
+
+    def stored(self, old: Any, value: Any) -> Any:
+        return old._give(set(value))
+
+    def frozen(self, value: Any) -> Any:
+        numbers = [([cls.__name__ for cls in self.classes].index(type(record).__name__), record) for record in value]
+        return tuple((number, RecordSlot(self.classes[number]).frozen(record)) for number, record in numbers)
+
+    def thawed(self, frozen: Any, classes: Mapping[str, Any]) -> Any:
+        return {RecordSlot(self.classes[number]).thawed(part, classes) for number, part in frozen}
+
+    def random(self, rng: Any) -> Any:
+        found = set()
+        for _ in range(rng.randint(0, min(4, 4 if self.most is None else self.most))):
+            number = rng.randrange(len(self.classes))
+            found.add((number, RecordSlot(self.classes[number]).random(rng)))
+        live = [RecordSlot(self.classes[n]).thawed(part, self.classes[n].classes) for n, part in found]
+        return self.frozen(OracleRecordSet(self, live))
+
+
+def _places(cls: Any, record: Any) -> tuple[Any, ...]:
+    return tuple(_place(slot, record.__dict__[name]) for name, slot in cls.slots.items())
+
+
+def _place(slot: Slot, value: Any) -> Any:
+    """Return what a field of a record is ordered by: None is first, sets by their members from the first one on."""
+    if isinstance(slot, SwitchedSlot):
+        return _place(slot.slot, value)
+    if isinstance(slot, OptionalSlot):
+        return (0,) if value is None else (1, _place(slot.inner, value))
+    if isinstance(slot, ChoiceSlot):
+        return [member.name for member in slot.enum].index(value.name)
+    if isinstance(slot, SubsetSlot):
+        return tuple(member in value for member in slot.domain)
+    return _places(slot.cls, value) if isinstance(slot, RecordSlot) else value
+
+
 class OracleFresh:
     """A source of ids."""
 
@@ -814,9 +941,11 @@ def _number(least: int, most: int, *, default: int | None = None, when: Any = No
     return _declared(NumberSlot(least, most, default, upper, lower), when)
 
 
-def _subset(domain: OracleDomain, *, full: bool = False, default: Any = None, when: Any = None) -> Any:
-    start = list(domain) if full else [] if default is None else default() if callable(default) else default
-    return _declared(SubsetSlot(domain, frozenset(map(int, start))), when)
+def _subset(of: Any, *more: Any, full: bool = False, default: Any = None, when: Any = None) -> Any:
+    if not isinstance(of, OracleDomain):
+        return RecordSetSlot((of, *more))
+    start = list(of) if full else [] if default is None else default() if callable(default) else default
+    return _declared(SubsetSlot(of, frozenset(map(int, start))), when)
 
 
 FIELDS: dict[str, Callable[..., Any]] = {
@@ -826,6 +955,7 @@ FIELDS: dict[str, Callable[..., Any]] = {
     "choice": lambda enum, *, default=None, when=None: _declared(ChoiceSlot(enum, default), when),
     "optional": lambda of, *, when=None: _declared(OptionalSlot(slot_of(of)), when),
     "subset": _subset,
+    "bounded_set": lambda of, most: RecordSetSlot((of,), most),
     "array": lambda domain, element, *, when=None: _declared(ArraySlot(domain, slot_of(element)), when),
     "fifo": lambda element, capacity: FifoSlot(slot_of(element), capacity),
     "fresh": FreshSlot,

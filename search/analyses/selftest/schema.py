@@ -11,6 +11,9 @@ from math import prod
 
 from attrs import define, field, frozen
 
+MOST_RECORDS = 40
+"""The most records that can be in a flagged set."""
+
 
 @frozen
 class IntType:
@@ -78,6 +81,21 @@ class FifoType:
 
 
 @frozen
+class RecordSetType:
+    """A set of records in the state, of some classes; `most` is the text of its bound, if it has one."""
+
+    classes: tuple[ClassType, ...]
+    most: str = ""
+
+
+@frozen
+class SomeRecordsType:
+    """A set of records of a class that is a value of Python, whose order is not defined."""
+
+    cls: ClassType
+
+
+@frozen
 class FreshType:
     """A source of ids."""
 
@@ -85,7 +103,10 @@ class FreshType:
     size: int
 
 
-GeneratedType = IntType | BoolType | EnumType | OptType | SetType | ClassType | ArrayType | FifoType | FreshType
+GeneratedType = (
+    IntType | BoolType | EnumType | OptType | SetType | ClassType | ArrayType | FifoType | FreshType | RecordSetType
+    | SomeRecordsType
+)  # fmt: skip
 
 
 @frozen
@@ -248,10 +269,11 @@ class SchemaMaker:
         return [self._number, self._flag, self._member, self._choice, self._optional, self._subset, self._record]
 
     def _part_makers(self) -> list:  # type: ignore[type-arg]
-        return [*self._record_makers(), self._array, self._optional_record, self._fifo, self._fresh]
+        return [*self._record_makers(), self._array, self._optional_record, self._fifo, self._fresh, self._record_set]
 
     def _root_makers(self) -> list:  # type: ignore[type-arg]
-        return [*self._part_makers(), self._number, self._flag, self._array, self._array, self._nested, self._fifo]
+        return [*self._part_makers(), self._number, self._flag, self._array, self._array, self._nested, self._fifo,
+                self._record_set]  # fmt: skip
 
     # Fields.
 
@@ -350,6 +372,7 @@ class SchemaMaker:
         ]  # fmt: skip
         if deep:
             options += [(cls.name, cls.name, cls) for cls in self.made.parts]
+            options.append(self._records())
             options += [(f"{cls.name} | None", f"optional({cls.name})", OptType(cls)) for cls in self.made.records]
             annotation, call, element = self._element(deep=False)
             options.append((f"Array[{annotation}]", f"array({domain}, {call})", ArrayType(domain, size, element, call)))
@@ -361,6 +384,19 @@ class SchemaMaker:
         capacity = self.rng.choice(("CAP", "CAP", "CAP", "LIM", "CAP + 1", *fewer))
         return FieldText(name, f"Fifo[{annotation}]", f"fifo({call}, {capacity})", FifoType(element, call))
 
+    def _record_set(self, name: str) -> FieldText:
+        annotation, call, kind = self._records()
+        return FieldText(name, annotation, call, kind)
+
+    def _records(self) -> tuple[str, str, RecordSetType]:
+        """Return the annotation, declaration and type of a set of records."""
+        classes = tuple(self.rng.sample(self.made.records, self.rng.randint(1, len(self.made.records))))
+        names = [cls.name for cls in classes]
+        if self.rng.random() < 0.4 or sum(map(value_count, classes)) > MOST_RECORDS:
+            most = self.rng.choice(("1", "2", "CAP"))
+            return f"set[{names[0]}]", f"bounded_set({names[0]}, {most})", RecordSetType(classes[:1], most)
+        return f"set[{' | '.join(names)}]", f"subset({', '.join(names)})", RecordSetType(classes)
+
     def _fresh(self, name: str) -> FieldText:
         domain, size = self._domain()
         return FieldText(name, "Fresh", f"fresh({domain})", FreshType(domain, size))
@@ -370,4 +406,4 @@ def _is_plain(kind: GeneratedType) -> bool:
     """Return whether an array of these elements accepts `when=`."""
     if isinstance(kind, ArrayType):
         return _is_plain(kind.element)
-    return not (isinstance(kind, ClassType) and kind.is_mutable)
+    return not isinstance(kind, RecordSetType) and not (isinstance(kind, ClassType) and kind.is_mutable)

@@ -28,6 +28,7 @@ from kwalk.search.analyses.selftest.schema import (
     GeneratedType,
     IntType,
     PathText,
+    RecordSetType,
     SchemaMaker,
     argument_types,
     expanded,
@@ -60,7 +61,9 @@ UNARY = (
     "sum(n for n in (0, 1) if {x})",
     "len([{x} for n in DA])", "hash({x})", "tuple(zip({x}, {x}))", "dict({x})", "{x}()", "{x}.union({{0}})",
     "{x}.starts_with(0)", "{x}.push(0)", "{x}.clear()", "round({x})", "divmod({x}, 2)", "{x}.index(0)", "{x}.count(0)",
-    "{x}.items()", "{x}.__class__", "bool(not {x})", "not not {x}", "{x} or None",
+    "{x}.items()", "{x}.add(V0())", "{x}.discard(V0())", "{x}.remove(V0())", "{x}.update({{V0()}})",
+    "len({{n for n in {x}}})", "isinstance({x}, (V0, E0))", "{{V0()}} | {x}", "V0() in {x}", "{{n.v00 for n in {x}}}",
+    "{x}.copy()", "{x}.__class__", "bool(not {x})", "not not {x}", "{x} or None",
 )  # fmt: skip
 BINARY = (
     "({x} + {y})", "({x} - {y})", "({x} * {y})", "({x} // {y})", "({x} % {y})", "({x} / {y})", "({x} ** {y})",
@@ -109,6 +112,12 @@ POSITIONS = (
     "{t} = {x} and {y}", "raise {x}", "return {x}", "v = [{x}, {y}]\nv[0] = {y}\n{t} = v[0]",
     "v = [{x} for n in DA]\n{t} = v[d]", "v = {{n for n in {x}}}\n{t} = len(v)", "{t} = len({{n for n in {x}}})",
     "{t} = max({x}, {y}, default=0)", "{t} = max({x}, {y})", "{t} = LIM", "{t} = {x} + LIM", "if LIM:\n    {t} = {x}",
+    "{m}.add({x})", "{m}.discard({x})", "{m}.remove({x})", "{m} = {x}", "{m} |= {x}", "{m} -= {x}", "{m}.update({x})",
+    "for n in {m}:\n    {t} = {x}", "for n in {m}:\n    {m}.add({x})\n    {t} = {y}", "v = {m}\nv.add({x})\n{t} = {y}",
+    "v = {{n for n in {m} if {x}}}\n{t} = len(v)", "{t} = any({x} for n in {m})", "v = {m}\n{m} = {x}\n{t} = len(v)",
+    "{t} = {x} in {m}", "{t} = sum(n.v00 for n in {m} | {{V0()}})", "v = {m}\nv |= {x}", "{m}.clear()\n{t} = {x}",
+    "{t} = {x} == {m}", "{m} = {{{x}}}", "{m} = {{{x}, {y}}}", "for n in {m}:\n    {m}.discard(n)\n    {t} = {y}",
+    "{t} = next((n for n in {m}), None) == {x}", "{t} = len({m} ^ {{{x}}})", "v = {m} | {m}\n{t} = all({x} for n in v)",
     "{t} = abs({x})", "{t} = -{x}", "print({x})", "{t} = {x}.is_empty", "{q}.clear()\n{t} = {x}",
     "{q}[{x}] = {y}", "{q} = {q}[{x}:]", "{q} = {q} + [{x}]", "{q} = [{x}]", "{q} = {q}[:{x}] + [{y}]", "{q} += ({x},)",
     "{q}[{x}] += {y}", "{t} = {q}[{x}]", "v = {q}[:]\nv[{x}] = {y}\n{t} = v[0]", "for n in {q}[{x}:]:\n    {t} = n",
@@ -259,11 +268,12 @@ class _SnippetText:
     def _places(self) -> dict[str, str]:
         """Return places of the state for the holes of a position; any place where there is none of the kind."""
         found = [path for path in self.scope.paths if is_value(path.type)]
+        sets = [p for p in self.scope.paths if isinstance(p.type, RecordSetType)]
         kinds = {"q": "push", "a": "array", "o": "object"}
         queues = [p for p in self.scope.paths if type(p.type).__name__ == "FifoType"]
         arrays = [p for p in self.scope.paths if type(p.type).__name__ == "ArrayType"]
         objects = [p for p in self.scope.paths if isinstance(p.type, ClassType) and p.type.is_mutable]
-        lists = {"t": found, "r": found, **dict(zip(kinds, (queues, arrays, objects), strict=True))}
+        lists = {"t": found, "r": found, "m": sets, **dict(zip(kinds, (queues, arrays, objects), strict=True))}
         return {hole: self.write.indexed(self.rng.choice(paths or found).text) for hole, paths in lists.items()}
 
     def operand(self, depth: int) -> str:

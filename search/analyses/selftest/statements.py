@@ -16,7 +16,9 @@ from kwalk.search.analyses.selftest.schema import (
     IntType,
     OptType,
     PathText,
+    RecordSetType,
     SetType,
+    SomeRecordsType,
     expanded,
 )
 
@@ -148,7 +150,7 @@ class Statements:
 
     def _do_copy(self, depth: int) -> list[str]:
         """A write of a whole object, array or queue, which copies its content."""
-        found = self._target(ClassType, ArrayType, FifoType)
+        found = self._target(ClassType, ArrayType, FifoType, RecordSetType)
         if found is None or is_value(found.type) or found.is_fixed:
             return []
         other = self.write.find(lambda kind: kind == found.type)
@@ -190,6 +192,39 @@ class Statements:
         lines = [f"if not {found.text}.is_empty:", f"{STEP}{name} = {found.text}.pop()"]
         with self.scope.binding(*expanded(PathText(name, element, is_writable=False))):
             return lines + [STEP + line for line in self.block(0, 2)]
+
+    def _do_records(self, depth: int) -> list[str]:
+        """A change of a set of records in place, or a write of a whole set."""
+        found = self._target(RecordSetType)
+        if found is None or not isinstance(found.type, RecordSetType):
+            return []
+        cls = self.rng.choice(found.type.classes)
+        item, some = self.write.record(cls, 2), self.write.records_of(cls, 2)
+        remove = [f"if {item} in {found.text}:", f"{STEP}{found.text}.remove({item})"]
+        if found.type.most and not self.write.risky() and found.type.most != "CAP":  # more than fit are an error
+            smaller = self.write.records_of(cls, 1)
+            return self.rng.choice((
+                [f"if len({found.text}) < {found.type.most}:", f"{STEP}{found.text}.add({item})"],
+                [f"{found.text} = {{{item}}}"], [f"{found.text} &= {some}"], [f"{found.text} -= {some}"], remove,
+                [f"if len({smaller}) <= {found.type.most}:", f"{STEP}{found.text} = {smaller}"],
+                [f"{found.text}.discard({item})"], [f"{found.text}.clear()"],
+            ))  # fmt: skip
+        change = self.rng.choice(("|=", "&=", "-=", "^="))
+        return self.rng.choice((
+            [f"{found.text}.add({item})"], [f"{found.text}.add({item})"], [f"{found.text}.discard({item})"], remove,
+            [f"{found.text}.remove({item})"] if self.write.risky() else remove, [f"{found.text}.update({some})"],
+            [f"{found.text} {change} {some}"], [f"{found.text} = {some}"], [f"{found.text}.clear()"],
+        ))  # fmt: skip
+
+    def _do_some_records(self, depth: int) -> list[str]:
+        """Bind a name to a set of records that is a value."""
+        found = self.write.find(lambda kind: isinstance(kind, RecordSetType))
+        if found is None or not isinstance(found.type, RecordSetType):
+            return []
+        cls, name = self.rng.choice(found.type.classes), self.write.fresh_name("v")
+        line = f"{name} = {{x for x in {found.text} if isinstance(x, {cls.name})}} | {self.write.records_of(cls, 1)}"
+        self.scope.variables.append(PathText(name, SomeRecordsType(cls), is_writable=False))
+        return [line]
 
     def _do_take(self, depth: int) -> list[str]:
         found = self._target(FreshType)
@@ -250,7 +285,7 @@ class Statements:
     def _local(self) -> list[str]:
         """Bind a name: to a value, or to an object of the state."""
         name = self.write.fresh_name("v")
-        found = self.write.find(lambda kind: not isinstance(kind, FreshType))
+        found = self.write.find(lambda kind: not isinstance(kind, (FreshType, SomeRecordsType)))
         if found is None:
             return []
         if is_value(found.type):
@@ -316,6 +351,10 @@ class Statements:
             (f"{name} in reversed(range({size}))", (member,)),
             (f"{name} in (0, {size - 1})", (member,)),
         ]  # fmt: skip
+        records = self.write.find(lambda kind: isinstance(kind, RecordSetType) and len(kind.classes) == 1)
+        if records is not None and isinstance(records.type, RecordSetType):
+            item = PathText(name, records.type.classes[0], is_writable=False)
+            simple += [(f"{name} in {records.text}", expanded(item))] * 3
         if queue is not None and isinstance(queue.type, FifoType):
             item = PathText(name, queue.type.element, is_writable=False)
             simple.append((f"{name} in {queue.text}", expanded(item)))

@@ -16,6 +16,8 @@ from attrs import frozen
 from kwalk.model.language import ActionInstance, Domain, Model, PropertyInstance, UsageError, Vector
 from kwalk.model.language.containers import ArrayShape, FifoShape, FreshShape, FrozenArray
 from kwalk.model.language.lift.terms import Term, Terms
+from kwalk.model.language.model import domains_of
+from kwalk.model.language.record_sets import BoundedSetShape, FlaggedSetShape
 from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
 from kwalk.model.language.shapes import NONE, MemberShape, OptionalShape, Shape, SubsetShape
 
@@ -44,6 +46,13 @@ class MemberStep:
     """An index into an array over the domain, or into a subset of it."""
 
     member: int
+
+
+@frozen
+class RecordStep:
+    """A record that can be in a set."""
+
+    record: Any
 
 
 class Renaming:
@@ -92,6 +101,18 @@ class Renaming:
             for member in shape.domain:
                 step = MemberStep(member) if self._is_it(shape.domain) else member
                 yield RenamedLeaf(next(numbers), (*key, step), False, None, 0)
+        elif isinstance(shape, FlaggedSetShape):
+            for record in shape.members():
+                at = RecordStep(record) if self._has_members(type(record)) else record
+                yield RenamedLeaf(next(numbers), (*key, at), False, None, 0)
+        elif isinstance(shape, BoundedSetShape):
+            if self._has_members(shape.cls):
+                raise UsageError(
+                    f"The {self.name} are ordered: {'.'.join(map(str, key))} is a bounded_set(…), which keeps records "
+                    "that have some in order. Declare it subset(…), or search without symmetry in them."
+                )
+            for leaf in shape.leaves(""):
+                yield RenamedLeaf(next(numbers), (*key, leaf.path), False, None, 0)
         elif isinstance(shape, FifoShape):
             length = next(numbers)
             yield RenamedLeaf(length, (*key, "#"), False, None, 0)
@@ -103,6 +124,10 @@ class Renaming:
             holds = isinstance(scalar, MemberShape) and self._is_it(scalar.domain)
             yield RenamedLeaf(next(numbers), key, holds, *(seen if holds else (None, 0)))
 
+    def _has_members(self, cls: type) -> bool:
+        """Whether records of a class hold members of the domain."""
+        return any(self._is_it(domain) for domain in domains_of(ValueShape(cls)))
+
     def _refuse_ids(self, shape: Shape, key: Index) -> None:
         if isinstance(shape, FreshShape) and self._is_it(shape.domain):
             raise UsageError(
@@ -111,8 +136,15 @@ class Renaming:
 
     def target(self, place: RenamedLeaf, permutation: Permutation) -> int:
         """Return the leaf that has the content of a leaf after the renaming."""
-        key = tuple(MemberStep(permutation[s.member]) if isinstance(s, MemberStep) else s for s in place.key)
-        return self._at[key]
+        return self._at[tuple(self._renamed_step(step, permutation) for step in place.key)]
+
+    def _renamed_step(self, step: Any, permutation: Permutation) -> Any:
+        if isinstance(step, MemberStep):
+            return MemberStep(permutation[step.member])
+        if isinstance(step, RecordStep):
+            with self.model.active():
+                return RecordStep(self.renamed(ValueShape(type(step.record)), step.record, permutation))
+        return step
 
     def vector(self, vector: Vector, permutation: Permutation) -> Vector:
         """Return the renamed state."""
