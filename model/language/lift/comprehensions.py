@@ -57,16 +57,16 @@ def generate(
     clauses, elt = node.generators, node.elt
     over = [m.terms.false]  # whether the consumer has stopped
     found: list[tuple[Term, Any]] = []
-    order = _Order(any_order)
 
     def goes_on() -> Term:
         return m.terms.negation(over[0])
 
+    consumer = _Consumer(goes_on, any_order)
     with m.assuming(m.terms.true):
-        items = order.items(m, m.evaluate(m, clauses[0].iter))
+        items = consumer.items(m, m.evaluate(m, clauses[0].iter))
         first_condition = len(m.side_conditions)
         m.now.local.update(dict.fromkeys(target_names([clause.target for clause in clauses]), NOT_ASSIGNED))
-        for condition, bindings in _clauses(m, clauses, goes_on, m.terms.true, items, order):
+        for condition, bindings in _clauses(m, clauses, m.terms.true, items, consumer):
             m.now.local.update(bindings)
             here = m.simplify(m.terms.conjunction((condition, goes_on())))
             if here is m.terms.false:
@@ -76,19 +76,20 @@ def generate(
             found.append((condition, value))
             if stop is not None:
                 over[0] = m.terms.disjunction((over[0], m.terms.conjunction((condition, stop(condition, value)))))
-    order.check(m.side_conditions[first_condition:], can_stop=stop is not None)
+    consumer.check(m.side_conditions[first_condition:], can_stop=stop is not None)
     yield from found
 
 
-class _Order:
-    """Whether a comprehension goes through a set, whose order Python does not fix.
+class _Consumer:
+    """What takes the items of a comprehension, which may go through a set, whose order Python does not fix.
 
     Args:
-        allowed: whether the consumer of the items allows it.
+        goes_on: whether it takes further items.
+        any_order: whether their order makes no difference to it.
     """
 
-    def __init__(self, allowed: bool) -> None:
-        self.allowed, self.is_open = allowed, False
+    def __init__(self, goes_on: Callable[[], Term], any_order: bool) -> None:
+        self.goes_on, self.allowed, self.is_open = goes_on, any_order, False
 
     def items(self, m: SymbolicMachine, iterable: Any) -> list[tuple[Term, Any]]:
         """Return the items of an iterable with their conditions."""
@@ -105,13 +106,13 @@ class _Order:
 
 
 def _clauses(
-    m: SymbolicMachine, clauses: list[ast.comprehension], goes_on: Callable[[], Term], so_far: Term,
-    items: list[tuple[Term, Any]], order: _Order,
+    m: SymbolicMachine, clauses: list[ast.comprehension], so_far: Term, items: list[tuple[Term, Any]],
+    consumer: _Consumer,
 ) -> Iterator[tuple[Term, dict[str, Any]]]:  # fmt: skip
     """Yield the bindings of the clauses' targets, each with its condition.
 
     What Python does not evaluate raises no error: a test or an inner iterable is evaluated where the tests before it
-    are true and `goes_on` is, which is false after the item at which the consumer stops.
+    are true and `consumer.goes_on` is, which is false after the item at which the consumer stops.
     """
     clause, *rest = clauses
     for present, value in items:
@@ -121,7 +122,7 @@ def _clauses(
         for test in clause.ifs:
             if condition is m.terms.false:
                 break
-            with m.assuming(m.simplify(m.terms.conjunction((condition, goes_on())))):
+            with m.assuming(m.simplify(m.terms.conjunction((condition, consumer.goes_on())))):
                 is_true = truth(m, m.evaluate(m, test))
             condition = m.simplify(m.terms.conjunction((condition, is_true)))
         if condition is m.terms.false:
@@ -129,9 +130,9 @@ def _clauses(
         if not rest:
             yield condition, bindings
             continue
-        with m.assuming(m.simplify(m.terms.conjunction((condition, goes_on())))):
-            inner_items = order.items(m, m.evaluate(m, rest[0].iter))
-        for inner, more in _clauses(m, rest, goes_on, condition, inner_items, order):
+        with m.assuming(m.simplify(m.terms.conjunction((condition, consumer.goes_on())))):
+            inner_items = consumer.items(m, m.evaluate(m, rest[0].iter))
+        for inner, more in _clauses(m, rest, condition, inner_items, consumer):
             yield inner, {**bindings, **more}
 
 
