@@ -1,6 +1,7 @@
 """A real cluster, if its jars are in the cache or KWALK_LAB is set: what the lab's hands do, and what its eyes see."""
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -58,8 +59,6 @@ def test_what_is_produced_is_consumed(lab, topic):
 
 
 def test_a_capture_is_read_as_those_of_the_project_are(lab, topic, tmp_path):
-    import json
-
     file = tmp_path / "capture.json"
     file.write_text(json.dumps(lab.capture("now")))
     capture = read_capture(file)
@@ -73,8 +72,6 @@ def test_a_capture_is_read_as_those_of_the_project_are(lab, topic, tmp_path):
 
 
 def _written(lab, file):
-    import json
-
     file.write_text(json.dumps(lab.capture()))
     return file
 

@@ -13,6 +13,8 @@ from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.zookeeper import set_data
 
 OLD_CLIENT = "1.0.0"
+QUIET = 3.0
+"""Seconds without a change after which a topic's znode counts as settled."""
 MAY_BE_WRITTEN = ("written", OK, "REQUEST_TIMED_OUT", NO_ANSWER)
 """Answers to an expansion after which its partition was, or may have been, in the znode."""
 
@@ -79,8 +81,7 @@ def _expansion_and_reassignment(lab: Lab, this: ExperimentRound, *, through_zook
         answers["expansion"] = "written"
 
     _at_once(expand, reassign) if this.number % 2 else _at_once(reassign, expand)
-    wait_until(lambda: not _is_moving(lab.topic(topic)), 6)
-    time.sleep(0.3)
+    changes = _changes_when_settled(lab, topic)
     znode = lab.topic(topic) or {}
     texts = {name: str(answer) for name, answer in answers.items()}
     this.keep_lines(rf"\b{topic}\b", ["controller"])
@@ -88,7 +89,11 @@ def _expansion_and_reassignment(lab: Lab, this: ExperimentRound, *, through_zook
     is_absent = len(znode["partitions"]) == 1
     lost = is_absent and answer in MAY_BE_WRITTEN
     what = "expansion lost" if lost else "expansion refused" if is_absent else "expansion done"
-    return RoundOutcome(f"{what} ({answer})", lost, {"answers": texts, "partitions": znode["partitions"]})
+    details = {
+        "answers": texts, "partitions": znode["partitions"], "changes of the znode": changes,
+        "isr": lab.states(topic)[0]["isr"],
+    }  # fmt: skip
+    return RoundOutcome(f"{what} ({answer})", lost, details)
 
 
 def _at_once(first: Any, second: Any) -> None:
@@ -99,8 +104,16 @@ def _at_once(first: Any, second: Any) -> None:
         thread.join()
 
 
-def _is_moving(znode: dict[str, Any] | None) -> bool:
-    return bool(znode and (znode.get("adding_replicas") or znode.get("removing_replicas")))
+def _changes_when_settled(lab: Lab, topic: str) -> int:
+    """Wait until a topic's znode has not changed for some seconds; return how often it has changed."""
+    path, seen, since = f"/brokers/topics/{topic}", -1, time.monotonic()
+    end = since + 20
+    while time.monotonic() < min(since + QUIET, end):
+        found = lab.zk.get(path)
+        if found and found[1].version != seen:
+            seen, since = found[1].version, time.monotonic()
+        time.sleep(0.05)
+    return seen
 
 
 EXPERIMENTS = (
