@@ -103,7 +103,7 @@ def connected(cluster: Cluster, one: int, other: int) -> bool:
 
 def has_quorum(cluster: Cluster, leader: int) -> bool:
     """HaveQuorumFrom: a leader is connected with a majority, itself included."""
-    return cluster.nodes[leader].up and sum(connected(cluster, leader, node) for node in NODES) >= MAJORITY
+    return cluster.nodes[leader].up and len({n for n in NODES if connected(cluster, leader, n)}) >= MAJORITY
 
 
 @action(by=FAULT, description="stops replica {node}", source="NodeFailure")

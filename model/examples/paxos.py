@@ -10,8 +10,8 @@ states for two clients and three servers, and 8 steps to a chosen value (its own
 
 * A delivery that changes nothing is no step, and the message stays.
 * Client n asks server n to write. Ballot (round, leader) is the number (round - 1) * clients + leader; (0, 0) is None.
-* The network is a bag of envelopes there, and flags here, as a server leads a ballot once and sends nothing twice. What
-  servers send belongs to a ballot and to the one of the two that does not lead it.
+* The network is a bag of envelopes there, and a set of messages here, as no message is sent twice. A message between
+  servers names its ballot and the one of the two that does not lead it. What clients send and receive is theirs.
 """
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from kwalk.model.language import (
     subset,
     value,
     when_quiescent,
-)
+)  # fmt: skip
 
 BALLOTS = Domain("ballots", "ballots, oldest first: rounds of one for each client, and as many rounds as clients")
 MAJORITY = Bound("majority", "answers that a leader needs, its own included")
@@ -69,10 +69,49 @@ class Vote:
 
 
 @value
+class Prepare:
+    """A leader asks a server to promise."""
+
+    ballot: int = member(BALLOTS)
+    server: int = member(SERVERS)
+
+
+@value
 class Promise:
     """The promise to ignore older ballots, with the last vote of the server that gives it."""
 
+    ballot: int = member(BALLOTS)
+    server: int = member(SERVERS)
     last: Vote | None = optional(Vote)
+
+
+@value
+class Accept:
+    """A leader asks a server to accept a value."""
+
+    ballot: int = member(BALLOTS)
+    server: int = member(SERVERS)
+    value: int = member(CLIENTS)
+
+
+@value
+class Accepted:
+    """A server has accepted the value of a ballot."""
+
+    ballot: int = member(BALLOTS)
+    server: int = member(SERVERS)
+
+
+@value
+class Decided:
+    """A leader announces to a server what is decided."""
+
+    ballot: int = member(BALLOTS)
+    server: int = member(SERVERS)
+    value: int = member(CLIENTS)
+
+
+Message = Prepare | Promise | Accept | Accepted | Decided
 
 
 @state
@@ -103,23 +142,12 @@ class Server:
 
 
 @state
-class Conversation:
-    """The messages on their way between a ballot's leader and one other server."""
-
-    prepare: bool = flag()
-    promise: Promise | None = optional(Promise)
-    accept: int | None = optional(CLIENTS)
-    accepted: bool = flag()
-    decided: int | None = optional(CLIENTS)
-
-
-@state
 class Register:
-    """All servers, all clients, and the network between them."""
+    """All servers, all clients, and the messages on their way between servers."""
 
     servers: Array[Server] = array(SERVERS, Server)
     clients: Array[Client] = array(CLIENTS, Client)
-    between: Array[Array[Conversation]] = array(BALLOTS, array(SERVERS, Conversation))
+    network: set[Message] = subset(Prepare, Promise, Accept, Accepted, Decided)
 
 
 def leader_of(ballot: int) -> int:
@@ -136,61 +164,67 @@ def receive_put(register: Register, ballot: Ballot) -> None:
     require(client.put and not leader.is_decided and leader.proposal is None)
     require(ballot // len(CLIENTS) == last_round + 1)
     client.put, leader.ballot, leader.proposal = False, ballot, number
-    leader.promises[number] = Promise(last=leader.accepted)
-    for other, messages in enumerate(register.between[ballot]):
-        messages.prepare = other != number
+    leader.promises[number] = Promise(ballot=ballot, server=number, last=leader.accepted)
+    register.network.update({Prepare(ballot=ballot, server=other) for other in SERVERS if other != number})
 
 
 @action(by=SERVER, description="promises to ignore ballots before {ballot}", source="Prepare")
 def receive_prepare(register: Register, server: ServerId, ballot: Ballot) -> None:
     """Only for a newer ballot than any so far."""
-    follower, messages = register.servers[server], register.between[ballot][server]
-    require(messages.prepare and follower.follows(ballot) and follower.ballot != ballot)
-    messages.prepare, messages.promise = False, Promise(last=follower.accepted)
+    follower, prepare = register.servers[server], Prepare(ballot=ballot, server=server)
+    require(prepare in register.network and follower.follows(ballot) and follower.ballot != ballot)
+    register.network.remove(prepare)
+    register.network.add(Promise(ballot=ballot, server=server, last=follower.accepted))
     follower.ballot = follower.ballot if FORGETFUL else ballot
 
 
 @action(by=LEADER, description="receives the promise of server {server}", source="Prepared")
 def receive_promise(register: Register, ballot: Ballot, server: ServerId) -> None:
     """With a majority, the leader adopts the newest vote that was reported to it, and accepts it first."""
-    leader, messages = register.servers[leader_of(ballot)], register.between[ballot][server]
-    require(messages.promise is not None and leader.ballot == ballot and not leader.is_decided)
-    leader.promises[server], messages.promise = messages.promise, None
+    leader = register.servers[leader_of(ballot)]
+    promises = (m for m in register.network if isinstance(m, Promise) and m.ballot == ballot and m.server == server)
+    promise = next(promises, None)
+    require(promise is not None and leader.ballot == ballot and not leader.is_decided)
+    assert promise is not None
+    register.network.discard(promise)
+    leader.promises[server] = promise
     if sum(promise is not None for promise in leader.promises) == MAJORITY:
         safe = leader.safe_value()
         assert safe is not None
         leader.proposal, leader.accepted = safe, Vote(ballot=ballot, value=safe)
         leader.accepts = leader.accepts | {leader_of(ballot)}
-        for other in SERVERS:
-            if other != leader_of(ballot):
-                register.between[ballot][other].accept = leader.proposal
+        others = {other for other in SERVERS if other != leader_of(ballot)}
+        register.network.update({Accept(ballot=ballot, server=other, value=safe) for other in others})
 
 
 @action(by=SERVER, description="accepts the value of ballot {ballot}", source="Accept")
 def receive_accept(register: Register, server: ServerId, ballot: Ballot) -> None:
     """Unless it has promised a newer ballot."""
-    follower, messages = register.servers[server], register.between[ballot][server]
-    require(messages.accept is not None and follower.follows(ballot))
-    assert messages.accept is not None
-    follower.ballot, follower.accepted = ballot, Vote(ballot=ballot, value=messages.accept)
-    messages.accept, messages.accepted = None, True
+    follower = register.servers[server]
+    requests = (m for m in register.network if isinstance(m, Accept) and m.ballot == ballot and m.server == server)
+    request = next(requests, None)
+    require(request is not None and follower.follows(ballot))
+    assert request is not None
+    register.network.discard(request)
+    follower.ballot, follower.accepted = ballot, Vote(ballot=ballot, value=request.value)
+    register.network.add(Accepted(ballot=ballot, server=server))
 
 
 def announce(register: Register, ballot: int, decided: int) -> None:
     """Send the decision to all other servers, and to the client whose value it is."""
     writer = register.clients[decided]
     writer.put_ok_from = writer.put_ok_from | {leader_of(ballot)}
-    for other in SERVERS:
-        if other != leader_of(ballot):
-            register.between[ballot][other].decided = decided
+    others = {other for other in SERVERS if other != leader_of(ballot)}
+    register.network.update({Decided(ballot=ballot, server=other, value=decided) for other in others})
 
 
 @action(by=LEADER, description="receives the acceptance of server {server}", source="Accepted")
 def receive_accepted(register: Register, ballot: Ballot, server: ServerId) -> None:
     """With a majority, the value is decided, and the leader announces it."""
-    leader, messages = register.servers[leader_of(ballot)], register.between[ballot][server]
-    require(messages.accepted and leader.ballot == ballot and not leader.is_decided)
-    messages.accepted, leader.accepts = False, leader.accepts | {server}
+    leader, accepted = register.servers[leader_of(ballot)], Accepted(ballot=ballot, server=server)
+    require(accepted in register.network and leader.ballot == ballot and not leader.is_decided)
+    register.network.remove(accepted)
+    leader.accepts = leader.accepts | {server}
     if len(leader.accepts) == MAJORITY:
         assert leader.proposal is not None
         leader.is_decided = True
@@ -200,11 +234,14 @@ def receive_accepted(register: Register, ballot: Ballot, server: ServerId) -> No
 @action(by=SERVER, description="receives the decision of ballot {ballot}", source="Decided")
 def receive_decided(register: Register, server: ServerId, ballot: Ballot) -> None:
     """The server has decided as well."""
-    follower, messages = register.servers[server], register.between[ballot][server]
-    require(messages.decided is not None and not follower.is_decided)
-    assert messages.decided is not None
+    follower = register.servers[server]
+    news = (m for m in register.network if isinstance(m, Decided) and m.ballot == ballot and m.server == server)
+    decided = next(news, None)
+    require(decided is not None and not follower.is_decided)
+    assert decided is not None
+    register.network.discard(decided)
     follower.ballot, follower.is_decided = ballot, True
-    follower.accepted, messages.decided = Vote(ballot=ballot, value=messages.decided), None
+    follower.accepted = Vote(ballot=ballot, value=decided.value)
 
 
 @action(by=CLIENT, description="receives the acknowledgement of server {server}, and sends a read request to another")

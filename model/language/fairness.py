@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
-from kwalk.model.language.action import Action, ActionSubset, Parameter, token_of
+from kwalk.model.language.action import Action, ActionSubset, Parameter, argument_token
 from kwalk.model.language.errors import UsageError, one_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Fairness:
 
     def _name(self, step: ActionSubset) -> str:
         """Return the name of an action with what is known of its arguments; `_` is any value."""
-        known = {name: "|".join(map(token_of, values)) for name, values in step.values}
+        known = {name: "|".join(map(argument_token, values)) for name, values in step.values}
         names = [known.get(p.name, p.name if p.name in self.each else "_") for p in step.action.parameters]
         return f"{step.action.name}({', '.join(names)})" if set(names) - {"_"} else step.action.name
 
@@ -91,7 +91,7 @@ class Fairness:
             mine = [i for i in instances if i.action.name == step.action.name and step.includes(i.args)]
             for instance in mine:
                 args = dict(zip((p.name for p in step.action.parameters), instance.args, strict=True))
-                groups.setdefault(tuple(token_of(args[name]) for name in self.each), []).append(instance)
+                groups.setdefault(tuple(argument_token(args[name]) for name in self.each), []).append(instance)
         for values, members in groups.items():
             numbers = tuple(dict.fromkeys(instance.index for instance in members))
             yield FairnessCondition(self.kind, numbers, self._condition_text(values, numbers, instances))

@@ -26,7 +26,7 @@ from typing import Any
 
 from kwalk.model.language.action import Parametric, place_of, premises_noted
 from kwalk.model.language.binding import plain_value
-from kwalk.model.language.errors import PremiseFailed, UsageError
+from kwalk.model.language.errors import KwalkError, PremiseFailed, UsageError
 
 
 class Kind(Enum):
@@ -192,6 +192,14 @@ def eventually_always(*, symptom: str = "", log: str = "") -> Callable[[Callable
     return _declare(Kind.EVENTUALLY_ALWAYS, symptom, log)
 
 
+def _have_same_arguments(source: Callable[..., bool], target: Callable[..., bool]) -> bool:
+    """Return whether two functions have parameters of the same names and values, however these are written."""
+    try:
+        return Parametric(source, states=1).parameters == Parametric(target, states=1).parameters
+    except KwalkError:
+        return False
+
+
 def leads_to(
     source: Callable[..., bool], target: Callable[..., bool], *, name: str = "", symptom: str = "", log: str = ""
 ) -> Property:
@@ -213,7 +221,8 @@ def leads_to(
         if not isinstance(function, FunctionType) or not function.__name__.isidentifier():
             raise UsageError(f"leads_to takes two functions that are declared with `def` (got {function!r}).")
     first, second = (list(signature(function).parameters.values())[1:] for function in (source, target))
-    if [(p.name, p.annotation) for p in first] != [(p.name, p.annotation) for p in second]:
+    are_same = [(p.name, p.annotation) for p in first] == [(p.name, p.annotation) for p in second]
+    if not are_same and not _have_same_arguments(source, target):
         raise UsageError(
             f"leads_to({source.__name__}, {target.__name__}): the two have different parameters after the state, "
             f"({', '.join(map(str, first))}) and ({', '.join(map(str, second))}). Give both the same names and types."

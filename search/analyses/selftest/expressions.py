@@ -493,16 +493,16 @@ class Expressions:
 
     # Loops within expressions.
 
-    def loop(self) -> tuple[str, tuple[PathText, ...]]:
-        """Return `for … in …` of a comprehension, and the variables that it binds."""
+    def loop(self, *, in_order: bool = False) -> tuple[str, tuple[PathText, ...]]:
+        """Return `for … in …`, and the variables that it binds; with `in_order` one that can be a statement."""
         domain, size = self.rng.choice(list(self.scope.schema.domains.items()))
         name = self.fresh_name()
         member = PathText(name, IntType(0, size - 1))
         found = self.find(lambda kind: isinstance(kind, (ArrayType, FifoType)))
         records = self.find(lambda kind: isinstance(kind, RECORD_SETS))
-        if records is not None and self.rng.random() < 0.4:
+        if records is not None and not in_order and self.rng.random() < 0.4:
             return self._loop_over_records(name, records)
-        if self.rng.random() < 0.1:
+        if not in_order and self.rng.random() < 0.1:
             return f"for {name} in {self.set_of(domain, size, 1)}", (member,)
         kind = self.rng.randrange(6)
         if kind == 0 or (kind > 2 and found is None):

@@ -166,7 +166,7 @@ class _ModelText:
         result = (lambda: write.boolean(2)) if isinstance(kind, BoolType) else lambda: write.number(2)[0]
         lines = [f"def read{number}(s: S, given: int, other: int = 1) -> {'bool' if kind == BoolType() else 'int'}:"]
         if self.rng.random() < 0.5:
-            loop, bound = write.loop()
+            loop, bound = write.loop(in_order=True)
             with scope.binding(*bound):
                 lines += [f"{STEP}{loop}:", f"{STEP}{STEP}if {write.boolean(2)}:", f"{STEP * 3}return {result()}"]
         else:
@@ -193,7 +193,7 @@ class _ModelText:
 
     def _action(self, name: str) -> list[str]:
         parameters, variables = self._parameters()
-        self.arguments[name] = variables
+        self.arguments[name] = [one for one in variables if one.text.isidentifier()]  # without what is in them
         actor = self.rng.choice(("SYSTEM", "SYSTEM", "CLIENT"))
         statements = Statements(self.rng, self._scope(variables=variables), tuple(self.writers))
         body = statements.body()

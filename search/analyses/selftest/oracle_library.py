@@ -354,6 +354,12 @@ class OracleArgumentArray(OracleArray):
     def __setitem__(self, index: Any, value: Any) -> None:
         raise OracleError("a write to an argument")
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OracleArray) and self.items == other.items
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(token(self))
+
 
 class ArraySlot(Slot):
     """An Array: a write copies the elements into those that are there."""
