@@ -22,7 +22,7 @@ from kwalk.model.language.lift.objects import ArrayObject, FifoObject, FreshObje
 from kwalk.model.language.lift.rules import Operation
 from kwalk.model.language.lift.sets import content_of
 from kwalk.model.language.lift.terms import Term, Terms, evaluate_terms
-from kwalk.model.language.lift.values import Bool, Int, Mixed, RecordValue, Reference, Set, SortedItems
+from kwalk.model.language.lift.values import Bool, Int, Mixed, RecordValue, Reference, Set, VaryingItems
 from kwalk.model.language.records import shapes_of
 
 SAMPLES: dict[K, tuple[str, ...]] = {
@@ -37,7 +37,7 @@ SAMPLES: dict[K, tuple[str, ...]] = {
     K.SET: ("w.s", "FEW", "{NOTE, w.sure}"),
     K.RECORD_SET: ("w.mail", "w.few", "w.pair"),
     K.CONSTANT_SET: ("WARM",),
-    K.SORTED: ("sorted(w.s)",),
+    K.VARYING: ("sorted(w.s)", "[x for x in w.r if x > 0]", "tuple(w.r)", "range(w.c, w.n)"),
     K.TUPLE: ("(1, w.n)", "LIMITS", "()"),
     K.LIST: ("[w.n, 1]", "[]"),
     K.RANGE: ("range(2)",),
@@ -283,8 +283,9 @@ def concrete(m: SymbolicMachine, value: Any, number: Any) -> Any:
     if isinstance(value, Set):
         items = [*((holds, member) for member, holds in value.members.items()), *value.others]
         return ("set", frozenset(concrete(m, member, number) for holds, member in items if number(holds)))
-    if isinstance(value, SortedItems):
-        return ("list", *(("int", item) for condition, item in value.items if number(condition)))
+    if isinstance(value, VaryingItems):
+        items = (concrete(m, item, number) for condition, item in value.items if number(condition))
+        return (value.of.__name__, *items)
     if isinstance(value, RecordValue):
         if not number(value.present):
             return ("NoneType", None)

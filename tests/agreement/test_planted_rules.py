@@ -69,6 +69,11 @@ LOCALS = (
     "w.r = [w.n, w.m]\nreturn w.r",
     "x = 0\nfor i, y in enumerate(w.r):\n    x = x * 4 + i + y\nreturn x",
     "return sum(y for x, y in zip(w.q, w.r))",
+    "w.r = [x for x in w.r if x != w.n]\nreturn w.r",
+    "return w.q[:1] + tuple(x for x in w.r if x > w.c)",
+    "return tuple(i * 4 + x for i, x in enumerate(sorted(w.s), 1))",
+    "return tuple(reversed([x for x in w.r if x]))",
+    "return (tuple(range(w.m, w.n)), [w.r[i] for i in range(len(w.r))])",
     "x = 0\nfor y in reversed(w.r):\n    x = x * 4 + y\nreturn x",
 )
 """Bodies with local variables, loops and indexes."""
@@ -308,6 +313,23 @@ def not_checked(m, shape, size, values):
     return list(values)
 
 
+def with_absent_items(m, items):
+    return m.terms.integer(len(items)), [item for _, item in items]
+
+
+def the_first_ones(m, items):
+    return NUMBERED(m, items)[0], [item for _, item in items]
+
+
+def to_the_stop(m, *args):
+    *start, stop = args
+    return RANGE(m, *start, int_value(m.terms.add(m.values.number(stop), m.terms.integer(1))))
+
+
+def from_zero(m, *args):
+    return RANGE(m, args[-1])
+
+
 def all_slots(m, iterable):
     return [(m.terms.true, item) for _, item in comprehensions.rounds_of(m, iterable)]
 
@@ -354,6 +376,7 @@ def an_operation(name, function):
 
 
 INSERTED = sets._inserted
+NUMBERED, RANGE = containers.numbered, calls.BUILTINS[range]
 QUEUE_POSITIONS, MADE, STORE_ELEMENT = containers._positions, containers._made, containers.store_element
 NUMBERS = (K.NUMBER, K.OPTIONAL_NUMBER)
 PLANTED = {
@@ -366,7 +389,7 @@ PLANTED = {
     "a member or None is always true": a_rule(Operation.TRUTH, true, (K.OPTIONAL_MEMBER,)),
     "a record or None is always true": a_rule(Operation.TRUTH, true, (K.OPTIONAL_RECORD,)),
     "a set is always true": a_rule(Operation.TRUTH, true, (K.SET,)),
-    "a sorted set is always true": a_rule(Operation.TRUTH, true, (K.SORTED,)),
+    "a list of varying length is always true": a_rule(Operation.TRUTH, true, (K.VARYING,)),
     "a member is false": a_rule(Operation.TRUTH, false, (K.MEMBER,)),
     "an Array is false": a_rule(Operation.TRUTH, false, (K.ARRAY,)),
     "a Fresh is false": a_rule(Operation.TRUTH, false, (K.FRESH,)),
@@ -380,6 +403,8 @@ PLANTED = {
     ),
     "a list equals an Array": a_rule(Operation.EQUAL, true, (K.LIST,), (K.ARRAY,)),
     "a set equals a tuple": a_rule(Operation.EQUAL, true, (K.SET,), (K.TUPLE,)),
+    "a list of varying length equals a tuple": a_rule(Operation.EQUAL, true, (K.VARYING,), (K.TUPLE,)),
+    "lists of varying length are equal": a_rule(Operation.EQUAL, true, (K.VARYING,), (K.VARYING,)),
     "tuples of unlike length are equal": a_rule(Operation.EQUAL, shorter_counts, (K.TUPLE,), (K.TUPLE,)),
     "records are equal in one field": a_part(Values, "_equal_records", one_field, Operation.EQUAL),
     "is None is negated": a_rule(Operation.IS, negated, (K.OPTIONAL_NUMBER,), (K.NONE,)),
@@ -484,6 +509,10 @@ PLANTED = {
     "remove of what is not there is no error": an_operation("remove", containers.discard),
     "clear changes nothing": an_operation("clear", lambda m, reference: None),
     "update replaces what is there": an_operation("update", replaces),
+    "a list has its absent items, too": a_part(containers, "numbered", with_absent_items, None),
+    "a list begins with its absent items": a_part(containers, "numbered", the_first_ones, None),
+    "a range includes its stop": (None, lambda patch: patch.setitem(calls.BUILTINS, range, to_the_stop)),
+    "a range begins at 0": (None, lambda patch: patch.setitem(calls.BUILTINS, range, from_zero)),
     "a loop reads its list at first": (None, a_rule(Operation.ITERATE, some_rounds_late, (K.LIST, K.ARRAY))[1]),
 }
 """Each wrong rule by its effect: the operation whose snippets show it (None: those with locals), and what plants it."""

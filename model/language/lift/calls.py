@@ -30,7 +30,7 @@ from kwalk.model.language.lift.values import (
     RecordValue,
     Reference,
     Refused,
-    SortedItems,
+    VaryingItems,
     bool_value,
     describe,
     enum_of,
@@ -74,7 +74,7 @@ def _sorted(m: SymbolicMachine, iterable: Any, *, reverse: bool = False) -> Any:
     found = _ascending(m, iterable)[:: -1 if reverse else 1]
     if all(condition is m.terms.true for condition, _ in found):
         return make_list(m, [item for _, item in found])
-    return SortedItems(tuple(found))
+    return VaryingItems(tuple(found))
 
 
 def _require(m: SymbolicMachine, condition: Any) -> None:
@@ -143,8 +143,8 @@ def _length_of_set(m: SymbolicMachine, thing: Any) -> Any:
     return len(thing) if isinstance(thing, frozenset) else sets.size_of(m, thing)
 
 
-@rule(Operation.LENGTH, (K.SORTED,))
-def _length_of_sorted(m: SymbolicMachine, thing: SortedItems) -> Any:
+@rule(Operation.LENGTH, (K.VARYING,))
+def _length_of_varying(m: SymbolicMachine, thing: VaryingItems) -> Any:
     return _sum(m, tuple(bool_value(condition) for condition, _ in thing.items))
 
 
@@ -222,30 +222,60 @@ def _frozenset(m: SymbolicMachine, iterable: Any = ()) -> Any:
 
 
 def _list(m: SymbolicMachine, iterable: Any = ()) -> Any:
-    return make_list(m, list(_tuple(m, iterable)))
+    return list_of(m, _items(m, iterable))
 
 
-def _tuple(m: SymbolicMachine, iterable: Any = ()) -> tuple[Any, ...]:
+def list_of(m: SymbolicMachine, found: list[tuple[Term, Any]]) -> Any:
+    """Return a list of the items that are there."""
+    if any(condition is not m.terms.true for condition, _ in found):
+        return VaryingItems(tuple(found))
+    return make_list(m, [value for _, value in found])
+
+
+def _tuple(m: SymbolicMachine, iterable: Any = ()) -> Any:
     found = _items(m, iterable)
     if any(condition is not m.terms.true for condition, _ in found):
-        raise Refused("a tuple or list whose length depends on the state", "a set, or any/all/sum with an `if`")
+        return VaryingItems(tuple(found), tuple)
     return tuple(value for _, value in found)
 
 
-def _range(m: SymbolicMachine, *args: Any) -> range:
-    if not all(type(a) is int for a in args):
-        raise Refused("a range that depends on the state", "a loop over the whole domain with an `if` inside")
+MOST_NUMBERS = 1_000
+"""The most numbers of a range whose ends depend on the state."""
+
+
+def _range(m: SymbolicMachine, *args: Any) -> Any:
     if not 1 <= len(args) <= 3 or (len(args) == 3 and args[2] == 0):
         raise Refused("range with these arguments", "range(stop), range(start, stop) or range(start, stop, step)")
-    return range(*args)
+    if all(type(a) is int for a in args):
+        return range(*args)
+    if len(args) == 3 or not all(kind_of(a) is K.NUMBER for a in args):
+        what = "a range of other things than numbers, or with a step, that depends on the state"
+        raise Refused(what, "range(stop) or range(start, stop) of numbers that are not None, with an `if` inside")
+    t, (start, stop) = m.terms, map(m.values.number, args if len(args) == 2 else (0, *args))
+    if stop.high - start.low > MOST_NUMBERS:
+        what = f"a range of {stop.high - start.low:,} numbers, from {start.low} to {stop.high}"
+        raise Refused(what, f"fields of smaller ranges, so that it has at most {MOST_NUMBERS:,}")
+    found = []
+    for number in range(start.low, stop.high):
+        is_after, is_before = t.negation(t.less(t.integer(number), start)), t.less(t.integer(number), stop)
+        here = m.simplify(t.conjunction((is_after, is_before)))
+        if here is not t.false:
+            found.append((here, number))
+    return VaryingItems(tuple(found), range)
 
 
 def _numbered_rounds(m: SymbolicMachine, iterable: Any) -> list[Round]:
     """Return rounds of which the first ones are there, and no later one: the n-th round has the n-th item."""
     rounds = rounds_of(m, iterable)
-    if kind_of(iterable) is K.SORTED and any(condition is not m.terms.true for condition, _ in rounds):
-        raise Refused("enumerate, zip or reversed of a sorted set", "a loop over it, with a counter")
-    return rounds
+    if kind_of(iterable) not in (K.VARYING, K.RECORD_SET):
+        return rounds
+    size, values = containers.numbered(m, [(condition, item()) for condition, item in rounds])
+    present = [m.terms.less(m.terms.integer(number), size) for number in range(len(values))]
+    return [(here, partial(_itself, value)) for here, value in zip(present, values, strict=True)]
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 def _iterator(rounds: list[Round]) -> OnceItems:
@@ -297,6 +327,11 @@ def _backwards(m: SymbolicMachine, iterable: Any) -> OnceItems:
 @rule(Operation.REVERSED, (K.FIFO,))
 def _queue_backwards(m: SymbolicMachine, queue: Reference) -> OnceItems:
     return _iterator(rounds_of(m, containers.backwards(m, queue)))
+
+
+@rule(Operation.REVERSED, (K.VARYING,))
+def _varying_backwards(m: SymbolicMachine, varying: VaryingItems) -> OnceItems:
+    return _iterator(_numbered_rounds(m, VaryingItems(varying.items[::-1])))
 
 
 def _isinstance(m: SymbolicMachine, value: Any, cls: Any) -> Any:

@@ -15,7 +15,7 @@ from kwalk.model.language.lift.rules import Operation, apply, rule
 from kwalk.model.language.lift.source import target_names
 from kwalk.model.language.lift.terms import Term
 from kwalk.model.language.lift.truth import truth
-from kwalk.model.language.lift.values import OnceItems, Reference, Refused, SortedItems, describe
+from kwalk.model.language.lift.values import OnceItems, Reference, Refused, VaryingItems, describe
 
 
 def generator(m: SymbolicMachine, node: ast.GeneratorExp) -> OnceItems:
@@ -184,8 +184,8 @@ def _rounds_of_set(m: SymbolicMachine, iterable: Reference) -> list[Round]:
     return [(condition, partial(_same, item)) for condition, item in sets.items_of_set(m, iterable)]
 
 
-@rule(Operation.ITERATE, (K.SORTED,))
-def _rounds_of_sorted(m: SymbolicMachine, iterable: SortedItems) -> list[Round]:
+@rule(Operation.ITERATE, (K.VARYING,))
+def _rounds_of_varying(m: SymbolicMachine, iterable: VaryingItems) -> list[Round]:
     return [(condition, partial(_same, item)) for condition, item in iterable.items]
 
 

@@ -5,7 +5,7 @@ slot holds the default. Parts and sums of queues are new objects, as in plain Py
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from kwalk.model.language.containers import FifoShape, FreshShape
@@ -17,7 +17,7 @@ from kwalk.model.language.lift.machine import ConditionKind, SymbolicMachine
 from kwalk.model.language.lift.objects import FifoObject, FreshObject, SetObject, empty_content
 from kwalk.model.language.lift.rules import Operation, apply, rule
 from kwalk.model.language.lift.terms import Term
-from kwalk.model.language.lift.values import Reference, Refused, bool_value, describe, int_value
+from kwalk.model.language.lift.values import Reference, Refused, VaryingItems, bool_value, describe, int_value
 
 
 def _length(m: SymbolicMachine, fifo: FifoObject) -> Term:
@@ -288,10 +288,33 @@ def _made(m: SymbolicMachine, shape: FifoShape, size: Term, values: list[Any]) -
 
 def _content(m: SymbolicMachine, sequence: Any) -> tuple[Term, list[Any]]:
     """Return the length of a queue, list or tuple, and its elements; a queue has some beyond its length, too."""
+    if isinstance(sequence, VaryingItems):
+        if sequence.of is range:
+            raise Refused("a range in place of elements of a Fifo", "a list of its numbers, `list(range(…))`")
+        return numbered(m, sequence.items)
     values = [item() for _, item in apply(m, Operation.ITERATE, sequence)]
     if kind_of(sequence) is K.FIFO:
         return m.values.number(length(m, sequence)), values
     return m.terms.integer(len(values)), values
+
+
+def numbered(m: SymbolicMachine, items: Sequence[tuple[Term, Any]]) -> tuple[Term, list[Any]]:
+    """Return how many of some items are there, and for each n the n-th item of those."""
+    t = m.terms
+    there = [(m.simplify(condition), item) for condition, item in items]
+    there = [(condition, item) for condition, item in there if condition is not t.false]
+    before = [t.integer(0)]
+    for condition, _ in there:
+        before.append(t.add(before[-1], t.choose(condition, t.integer(1), t.integer(0))))
+    values = []
+    for number in range(len(there)):
+        value = there[-1][1]
+        for place in reversed(range(number, len(there) - 1)):
+            condition, item = there[place]
+            here = t.conjunction((condition, t.equal(before[place], t.integer(number))))
+            value = m.values.choose(m.simplify(here), item, value)
+        values.append(value)
+    return before[-1], values
 
 
 def _fitting(m: SymbolicMachine, shape: FifoShape, size: Term, values: list[Any]) -> list[Any]:
@@ -311,7 +334,7 @@ def _must_have_room(m: SymbolicMachine, shape: FifoShape, size: Term) -> None:
     m.add_condition(ConditionKind.BOUND, more, shape.capacity.name)
 
 
-@rule(Operation.STORE_FIFO, (K.FIFO, K.LIST, K.TUPLE))
+@rule(Operation.STORE_FIFO, (K.FIFO, K.LIST, K.TUPLE, K.VARYING))
 def _fit_queue(m: SymbolicMachine, value: Any, *, shape: FifoShape, where: str) -> Reference:
     if kind_of(value) is K.FIFO and value.sample.shape == shape:
         found: Reference = value
@@ -329,8 +352,8 @@ def _fit_source(m: SymbolicMachine, value: Any, *, shape: FreshShape, where: str
     return found
 
 
-@rule(Operation.ADD, (K.FIFO,), (K.FIFO, K.LIST, K.TUPLE))
-@rule(Operation.ADD, (K.LIST, K.TUPLE), (K.FIFO,))
+@rule(Operation.ADD, (K.FIFO,), (K.FIFO, K.LIST, K.TUPLE, K.VARYING))
+@rule(Operation.ADD, (K.LIST, K.TUPLE, K.VARYING), (K.FIFO,))
 def _joined(m: SymbolicMachine, left: Any, right: Any) -> Reference:
     t, shape = m.terms, (left if kind_of(left) is K.FIFO else right).sample.shape
     (size, first), (more, second) = _content(m, left), _content(m, right)

@@ -206,10 +206,7 @@ def _set(m: SymbolicMachine, node: ast.Set) -> Any:
 
 
 def _list_comprehension(m: SymbolicMachine, node: ast.ListComp) -> Any:
-    found = list(generate(m, node))
-    if any(condition is not m.terms.true for condition, _ in found):
-        raise Refused("a list whose length depends on the state", "a set comprehension, or any/all/sum with an `if`")
-    return calls.make_list(m, [value for _, value in found])
+    return calls.list_of(m, list(generate(m, node)))
 
 
 def _set_comprehension(m: SymbolicMachine, node: ast.SetComp) -> Any:

@@ -24,7 +24,7 @@ from kwalk.model.language.lift.values import (
     Reference,
     Refused,
     Set,
-    SortedItems,
+    VaryingItems,
     is_constant_record,
 )
 
@@ -43,7 +43,7 @@ class ValueKind(Enum):
     SET = "set"
     RECORD_SET = "set of records"
     CONSTANT_SET = "constant set of Enum members"
-    SORTED = "sorted set"
+    VARYING = "list of varying length"
     TUPLE = "tuple"
     LIST = "list"
     RANGE = "range"
@@ -152,7 +152,7 @@ KINDS: dict[type, ValueKind | Callable[[Any], ValueKind]] = {
     Reference: _kind_of_reference,
     Set: ValueKind.SET,
     frozenset: _kind_of_constant_set,
-    SortedItems: ValueKind.SORTED,
+    VaryingItems: ValueKind.VARYING,
     tuple: ValueKind.TUPLE,
     range: ValueKind.RANGE,
     OnceItems: ValueKind.ITERATOR,

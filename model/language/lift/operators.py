@@ -8,7 +8,7 @@ from typing import Any
 
 from kwalk.model.language.binding import Domain, Flag
 from kwalk.model.language.errors import KwalkError
-from kwalk.model.language.lift import sets
+from kwalk.model.language.lift import containers, sets
 from kwalk.model.language.lift.access import children
 from kwalk.model.language.lift.comprehensions import items_of
 from kwalk.model.language.lift.kinds import ValueKind as K
@@ -16,7 +16,7 @@ from kwalk.model.language.lift.machine import SymbolicMachine
 from kwalk.model.language.lift.objects import ArrayObject, FifoObject, LeafCell, SetObject
 from kwalk.model.language.lift.rules import ARITHMETIC, DATA, RECORDS, SCALARS, Operation, apply, rule
 from kwalk.model.language.lift.terms import Term
-from kwalk.model.language.lift.values import MOST, Reference, Refused, Set, enum_of, int_value
+from kwalk.model.language.lift.values import MOST, Reference, Refused, Set, VaryingItems, enum_of, int_value
 
 # Comparisons.
 
@@ -66,6 +66,27 @@ def _equal_tuples(m: SymbolicMachine, left: Any, right: Any) -> Term:
     if len(left) != len(right):
         return m.terms.false
     return m.terms.conjunction(equal(m, x, y) for x, y in zip(left, right, strict=True))
+
+
+@rule(Operation.EQUAL, (K.VARYING,), (K.VARYING, K.LIST, K.TUPLE, K.RANGE))
+@rule(Operation.EQUAL, (K.LIST, K.TUPLE, K.RANGE), (K.VARYING,))
+def _equal_varying(m: SymbolicMachine, left: Any, right: Any) -> Term:
+    """Compare the items of two lists, tuples or ranges, of which one has a length that depends on the state."""
+    t = m.terms
+    if _sequence_class(left) is not _sequence_class(right):
+        return t.false
+    (size, first), (other, second) = (containers.numbered(m, items_of(m, one)) for one in (left, right))
+    parts = [t.equal(size, other)]
+    for index, (x, y) in enumerate(zip(first, second, strict=False)):
+        is_beyond = m.simplify(t.negation(t.less(t.integer(index), size)))
+        parts.append(t.disjunction((is_beyond, equal(m, x, y))))
+    return t.conjunction(parts)
+
+
+def _sequence_class(value: Any) -> type:
+    if isinstance(value, VaryingItems):
+        return value.of
+    return list if isinstance(value, Reference) else type(value)
 
 
 @rule(Operation.EQUAL, (K.RANGE,), (K.RANGE,))
@@ -174,7 +195,7 @@ def _in_enum(m: SymbolicMachine, container: type, item: Any) -> Term:
     return m.terms.boolean(enum_of(item) is container)
 
 
-@rule(Operation.CONTAINS, (K.TUPLE, K.LIST, K.ARRAY, K.FIFO, K.SORTED), DATA)
+@rule(Operation.CONTAINS, (K.TUPLE, K.LIST, K.ARRAY, K.FIFO, K.VARYING), DATA)
 def _in_items(m: SymbolicMachine, container: Any, item: Any) -> Term:
     t = m.terms
     return t.disjunction(t.conjunction((c, equal(m, value, item))) for c, value in items_of(m, container))

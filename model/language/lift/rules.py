@@ -105,9 +105,8 @@ INSTEAD: dict[tuple[Operation, ValueKind], str] = {
     (Operation.IS, K.TRUTH): "`==`, or `x` and `not x`",
     (Operation.ITERATE, K.SET): "loop over `sorted(…)` of it, as Python does not fix the order of a set; any, all, "
     "sum, min, max and {… for …} take a set, and a set of records that is a field has an order",
-    (Operation.INDEX, K.SORTED): "`min(…)` or `max(…)` of the set, or a loop",
+    (Operation.INDEX, K.VARYING): "an element of a Fifo, `min(…)` or `max(…)`, or a loop",
     (Operation.INDEX, K.SET): "`x in s`, `min(s)`, or a loop over `sorted(s)`",
-    (Operation.EQUAL, K.SORTED): "the sets themselves",
     (Operation.RESULT, K.NONE): "return True or False",
 }
 """What to write in place of an operation on an operand of this kind, where the operation's own advice is not enough."""

@@ -21,7 +21,7 @@ def truth(m: SymbolicMachine, value: Any) -> Term:
     return term
 
 
-@rule(Operation.TRUTH, (*SCALARS, *RECORDS, K.SET, K.SORTED))
+@rule(Operation.TRUTH, (*SCALARS, *RECORDS, K.SET, K.VARYING))
 def _of_value(m: SymbolicMachine, value: Any) -> Term:
     return m.values.truth(value)
 

@@ -89,10 +89,16 @@ class Method:
 
 
 @frozen(eq=False)
-class SortedItems:
-    """`sorted(…)` of a set or generator whose length depends on the state: ascending, each item with its condition."""
+class VaryingItems:
+    """A list, tuple or range whose length depends on the state: the items that it can have, each with its condition.
 
-    items: tuple[tuple[Term, int], ...]
+    Attributes:
+        items: the items, in order.
+        of: list, tuple or range.
+    """
+
+    items: tuple[tuple[Term, Any], ...]
+    of: type = list
 
 
 @frozen(eq=False)
@@ -177,7 +183,7 @@ def enum_of(value: Any) -> type[Enum] | None:
 def describe(value: Any) -> str:
     """Return the kind of a value, for messages."""
     kinds = {
-        Bool: "a truth value", Int: "a number", Set: "a set", SortedItems: "a sorted set",
+        Bool: "a truth value", Int: "a number", Set: "a set", VaryingItems: "a list of varying length",
         Mixed: "a variable of mixed types", bool: "a truth value", int: "a number", type(None): "None",
         tuple: "a tuple", frozenset: "a set", range: "a range", str: "a text", OnceItems: "an iterator",
         Method: "a method",
@@ -227,7 +233,7 @@ class Values:
             return self.terms.disjunction([*value.members.values(), *(condition for condition, _ in value.others)])
         if isinstance(value, RecordValue):
             return value.present
-        if isinstance(value, SortedItems):
+        if isinstance(value, VaryingItems):
             return self.terms.disjunction(condition for condition, _ in value.items)
         if value is None or type(value) in (bool, int, frozenset):
             return self.terms.boolean(value)

@@ -507,6 +507,11 @@ class Expressions:
         kind = self.rng.randrange(6)
         if kind == 0 or (kind > 2 and found is None):
             return f"for {name} in {domain}", (member,)
+        if kind == 1 and self.rng.random() < 0.5:
+            text, low, high = self.number(1)
+            start, least = self.rng.choice((("", 0), ("0, ", 0), (f"{self.number(0)[0]}, ", -9)))
+            if max(-low, high) <= 9:  # `range` has at most a thousand numbers
+                return f"for {name} in range({start}{text})", (PathText(name, IntType(least, 8)),)
         if kind == 1:
             return f"for {name} in range({size})", (member,)
         if kind == 2:
@@ -603,9 +608,14 @@ class Expressions:
         if depth <= 0 or chance < 0.2:
             return found.text
         part = f"{found.text}[{end()}:{end()}]"
-        if chance < 0.75:
+        if chance < 0.65:
             return part
         assert isinstance(found.type, FifoType)
+        if chance < 0.8:
+            name = self.fresh_name()
+            with self.scope.binding(*expanded(PathText(name, found.type.element, is_writable=False))):
+                condition = self.condition(depth - 1)
+            return f"({found.text}[:0] + [{name} for {name} in {found.text} if {condition}])"
         return self.rng.choice((
             f"({found.text}[:{end()}] + {part})", f"([{self.of(found.type.element, depth - 1)}] + {found.text}[1:])",
             f"({found.text}[1:] + ({self.of(found.type.element, depth - 1)},))",

@@ -181,8 +181,16 @@ class Statements:
             at += [f"{STEP}{found.text}[{position}] = {element}"]
         return self.rng.choice((
             at, at, [f"{found.text} = {queue}"], [f"{found.text} = {queue}"], [f"{found.text} += [{element}]"],
+            [f"{found.text} = {self._filtered(found.text, found.type)}"],
             [f"{found.text} = {self.rng.choice(('[]', '()', f'[{element}]', f'({element},)'))}"],
         ))  # fmt: skip
+
+    def _filtered(self, text: str, kind: FifoType) -> str:
+        """Return a list or tuple of some elements of a queue."""
+        name = self.write.fresh_name()
+        with self.scope.binding(*expanded(PathText(name, kind.element, is_writable=False))):
+            inner = f"{name} for {name} in {text} if {self.write.condition(2)}"
+        return f"[{inner}]" if self.rng.random() < 0.7 else f"tuple({inner})"
 
     def _do_pop_into(self, depth: int) -> list[str]:
         found = self._target(FifoType)
@@ -362,6 +370,8 @@ class Statements:
             simple += [
                 (f"{name} in {self.write.queue(queue, 2)}", expanded(item)),
                 (f"{name} in reversed({queue.text})", expanded(item)),
+                (f"{name} in range(len({queue.text}))", (PathText(name, IntType(0, 4)),)),
+                (f"{other}, {name} in enumerate({self._filtered(queue.text, queue.type)})", (place, *expanded(item))),
                 (f"{other}, {name} in enumerate({queue.text})", (place, *expanded(item))),
                 (f"{other}, {name} in zip({domain}, {queue.text})", (PathText(other, member.type), *expanded(item))),
             ]
