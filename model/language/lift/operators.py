@@ -44,6 +44,8 @@ def equal(m: SymbolicMachine, left: Any, right: Any) -> Term:
 
 
 @rule(Operation.EQUAL, DATA, DATA)
+@rule(Operation.EQUAL, (K.VARYING,), DATA)
+@rule(Operation.EQUAL, DATA, (K.VARYING,))
 def _equal_unlike(m: SymbolicMachine, left: Any, right: Any) -> Term:
     """Values of kinds for which there is no other rule are never equal, as a set and a tuple."""
     return m.terms.false

@@ -238,7 +238,7 @@ class _ModelText:
             steps, each = [], ""
             for name in chosen:
                 steps.append(name)
-                values = [(v.text, v.type) for v in self.arguments[name]]
+                values = [(v.text, v.type) for v in self.arguments[name] if v.text.isidentifier()]  # no part of one
                 value = self._value(values[0][1]) if values and rng.random() < 0.4 else None
                 if value is not None:
                     steps[-1] = f"{name}.only({values[0][0]}={value})"

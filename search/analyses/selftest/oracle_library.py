@@ -951,7 +951,8 @@ def _subset(of: Any, *more: Any, full: bool = False, default: Any = None, when: 
     if not isinstance(of, OracleDomain):
         return RecordSetSlot((of, *more))
     start = list(of) if full else [] if default is None else default() if callable(default) else default
-    return _declared(SubsetSlot(of, frozenset(map(int, start))), when)
+    members = frozenset(int(one) for one in start if one < of.size)  # a first execution has bounds of 1
+    return _declared(SubsetSlot(of, members), when)
 
 
 FIELDS: dict[str, Callable[..., Any]] = {
