@@ -375,7 +375,7 @@ def _asked(
         return model, model.properties
     listed = [properties] if isinstance(properties, Property | PropertyInstance | str) else list(properties)
     instances = (instance for each in listed for instance in model.properties_of(_name(each)))
-    return model, tuple(dict.fromkeys(instances))
+    return model, model.with_counts(dict.fromkeys(instances))
 
 
 def _name(checked: Checked) -> str:

@@ -9,7 +9,7 @@ import pytest
 from tests.reports.commands import kwalk as kwalk
 
 SLOW = (
-    "agreement", "bad_input/test_snapshots.py", "bench/test_swarm.py", "check", "distributed",
+    "agreement", "bad_input/test_snapshots.py", "bench/test_swarm.py", "check", "constraints", "distributed",
     "examples/test_how_to_check_recovery.py", "examples/test_language_reference.py",
     "examples/test_large_published_counts.py", "examples/test_published_counts.py", "examples/test_types.py",
     "hypothesis", "kafka", "liveness/test_engines.py", "minimize", "mutation", "nightly", "package",

@@ -1,6 +1,7 @@
 """The language of models: everything that a model imports."""
 from kwalk.model.language.action import Action, ActionSubset, Actor, action, premise, require
 from kwalk.model.language.binding import Binding, Bound, Domain, Flag
+from kwalk.model.language.constraints import Constraint, action_constraint, constraint
 from kwalk.model.language.containers import Array, Fifo, Fresh
 from kwalk.model.language.errors import Abort, DomainError, KwalkError, LiftError, UsageError
 from kwalk.model.language.fairness import (
@@ -57,6 +58,7 @@ __all__ = [
     "Array",
     "Binding",
     "Bound",
+    "Constraint",
     "Domain",
     "DomainError",
     "Fairness",
@@ -81,11 +83,13 @@ __all__ = [
     "UsageError",
     "Vector",
     "action",
+    "action_constraint",
     "always",
     "always_eventually",
     "array",
     "bounded_set",
     "choice",
+    "constraint",
     "eventually",
     "eventually_always",
     "evolve",

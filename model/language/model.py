@@ -5,7 +5,7 @@ Plain execution is the definition of a model: Python executes the action on obje
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
 from functools import cached_property
@@ -17,6 +17,7 @@ from attrs import fields_dict, frozen
 
 from kwalk.model.language.action import Action, Parametric
 from kwalk.model.language.binding import Binding, Bound, Domain, Flag, active_binding
+from kwalk.model.language.constraints import Constraint, CutStates
 from kwalk.model.language.containers import FifoShape
 from kwalk.model.language.display import Displayed
 from kwalk.model.language.errors import (
@@ -125,7 +126,9 @@ class Model(Displayed):
     Attributes:
         leaves: the scalars of a state, in vector order.
         instances: all action instances; an instance's index is its position.
-        properties: all property instances; an instance's index is its position.
+        properties: all property instances; an instance's index is its position. After those of the scenario come those
+            that count what constraints cut.
+        constraints: the constraints that apply.
         fairness: the fairness conditions on infinite behaviours.
 
     Raises:
@@ -147,15 +150,23 @@ class Model(Displayed):
         self.binding.cache[ACTIVE_MODEL] = self
         check_sizes(scenario, self.binding)
         self.shape = RecordShape(scenario.state)
+        self.constraints = tuple(
+            each for each in scenario.constraints if not each.optional or self.binding.flags[each.name]
+        )
         with self.active():
             self.leaves: tuple[Leaf, ...] = tuple(self.shape.leaves(""))
             self.instances = tuple(
                 ActionInstance(i, a, args) for i, (a, args) in enumerate(_chosen(scenario.actions))
             )
             self.properties = tuple(
-                PropertyInstance(i, prop, args) for i, (prop, args) in enumerate(_chosen(scenario.properties))
+                PropertyInstance(i, prop, args)
+                for i, (prop, args) in enumerate(_chosen((*scenario.properties, *self._counted())))
             )
             self.fairness: FairnessConditions = conditions_of(scenario.fairness, self.instances)
+
+    def _counted(self) -> Iterator[CutStates]:
+        """Yield the properties that count the states which violate a constraint."""
+        yield from (CutStates(each) for each in self.constraints if each.states == 1)
 
     def active(self) -> AbstractContextManager[None]:
         """Return the context in which this model's bounds, domains and flags have their values."""
@@ -223,17 +234,52 @@ class Model(Displayed):
         """
         state = self.state(vector)
         with self.active():
-            try:
-                instance.action.function(state, *instance.args)
-            except GuardFailed:
-                return StepOutcome(StepResult.DISABLED)
-            except BoundReached as hit:
-                return StepOutcome(StepResult.BOUND, bound=hit.bound)
-            except Abort:
-                pass
-            except Exception as error:
-                raise failure(instance.key, error) from error
+            result, bound = self.execute(instance, state, lambda: self.state(vector))
+            if result is not StepResult.DONE:
+                return StepOutcome(result, bound=bound)
             return StepOutcome(StepResult.DONE, after=self.vector(state))
+
+    def execute(
+        self, instance: ActionInstance, state: Any, before: Callable[[], Any]
+    ) -> tuple[StepResult, str | None]:
+        """Execute an action instance on a state object in place; the model must be active.
+
+        Args:
+            instance: the action instance.
+            state: the state. It is changed if the result is DONE, and of no use if it is BOUND.
+            before: returns the state as it was before; constraints read it.
+
+        Returns:
+            The result, and with BOUND the name of the bound or constraint.
+
+        Raises:
+            DomainError: the action writes outside of a domain, or fails otherwise.
+        """
+        ended: Exception | None = None
+        try:
+            instance.action.function(state, *instance.args)
+        except GuardFailed:
+            return StepResult.DISABLED, None
+        except Exception as error:
+            ended = error
+        for each in self.constraints:
+            if each.states == 1 and not self._holds(each, before()):
+                return StepResult.BOUND, each.bound
+        if isinstance(ended, BoundReached):
+            return StepResult.BOUND, ended.bound
+        if ended is not None and not isinstance(ended, Abort):
+            raise failure(instance.key, ended) from ended
+        for each in self.constraints:
+            if each.states == 2 and not self._holds(each, before(), state):
+                return StepResult.BOUND, each.bound
+        return StepResult.DONE, None
+
+    @staticmethod
+    def _holds(one: Constraint, *states: Any) -> bool:
+        try:
+            return one.holds(*states)
+        except Exception as error:
+            raise failure(f"The constraint {one.name}", error) from error
 
     def successors(self, vector: Vector) -> Iterator[tuple[ActionInstance, Vector]]:
         """Yield all steps that are possible in a state, each with the vector after it."""
@@ -321,7 +367,15 @@ class Model(Displayed):
             UsageError: one of them does not exist.
         """
         named = {prop.index for name in names for prop in self.properties_of(name)}
-        return tuple(c for c in self.properties if c.index in named) if named else self.properties
+        if not named:
+            return self.properties
+        return self.with_counts(c for c in self.properties if c.index in named)
+
+    def with_counts(self, properties: Iterable[PropertyInstance]) -> tuple[PropertyInstance, ...]:
+        """Return some properties, and those that count what constraints cut."""
+        given = tuple(properties)
+        counts = (c for c in self.properties if isinstance(c.declaration, CutStates) and c not in given)
+        return (*given, *counts)
 
     def show(self, vector: Vector) -> dict[str, str]:
         """Return every leaf of a state as text, by path."""

@@ -14,6 +14,7 @@ from attrs import evolve, field, frozen
 
 from kwalk.model.language.action import Action, Parametric, place_of
 from kwalk.model.language.binding import Binding
+from kwalk.model.language.constraints import Constraint
 from kwalk.model.language.errors import UsageError, one_of, unknown
 from kwalk.model.language.fairness import SYSTEM_FAIRNESS, Fairness
 from kwalk.model.language.inspection import Inspection
@@ -21,7 +22,7 @@ from kwalk.model.language.properties import Property
 from kwalk.model.language.series import Series
 from kwalk.model.language.settings import checked
 
-PLURALS = {"action": "actions", "property": "properties"}
+PLURALS = {"action": "actions", "property": "properties", "constraint": "constraints"}
 
 
 def start_with_defaults(state: Any) -> None:
@@ -56,8 +57,8 @@ class Reading:
     diagnose: Callable[[Steps | None], tuple[str, ...]] | None = None
 
 
-def _actions(actions: Iterable[Action]) -> tuple[Action, ...]:
-    return tuple(actions) if isinstance(actions, Iterable) else actions
+def _tuple(things: Any) -> Any:
+    return tuple(things) if isinstance(things, Iterable) else things
 
 
 def _fairness(fairness: Fairness | Iterable[Fairness]) -> tuple[Fairness, ...]:
@@ -93,6 +94,8 @@ class Scenario:
         flags: settings of flags in all variants.
         variants: settings of flags by the variant's name; the first variant is the default.
         labels: labels of domain members, by the domain's name.
+        constraints: constraints and action constraints, which restrict every search (see `constraints`).
+        aliases: functions of the state whose values traces show; plain Python, for reports only.
         deadlock_is_error: whether a state without a successor is a violation.
         fairness: what an infinite behaviour must do, for properties about behaviours: `weakly_fair(…)` and
             `strongly_fair(…)` of actions. By default each instance of each system action is weakly fair
@@ -109,13 +112,15 @@ class Scenario:
     name: str
     story: str
     state: type
-    actions: tuple[Action, ...] = field(converter=_actions)
+    actions: tuple[Action, ...] = field(converter=_tuple)
     properties: tuple[Property, ...] = field(converter=_properties, default=())
     initial: Callable[..., None] = start_with_defaults
     bounds: Mapping[str, int] = field(factory=dict)
     flags: Mapping[str, Any] = field(factory=dict)
     variants: Mapping[str, Mapping[str, Any]] = field(factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    constraints: tuple[Constraint, ...] = field(converter=_tuple, default=())
+    aliases: tuple[Callable[[Any], Any], ...] = field(converter=_tuple, default=())
     deadlock_is_error: bool = False
     fairness: tuple[Fairness, ...] = field(converter=_fairness, default=(SYSTEM_FAIRNESS,))
     read_snapshot: Callable[[Any], Reading] | None = None
@@ -129,7 +134,9 @@ class Scenario:
                 raise UsageError(
                     f"Scenario {brief(self.name)}: `{name}` must be {what} (got {brief(getattr(self, name))})."
                 )
-        for kind, declared in (("action", self.actions), ("property", self.properties)):
+        for kind, declared in (
+            ("action", self.actions), ("property", self.properties), ("constraint", self.constraints)
+        ):  # fmt: skip
             _refuse_name_clash(f"Scenario {self.name!r}", kind, declared)
         known = [action.name for action in self.actions]
         for step in (step for fairness in self.fairness for step in fairness.steps):
@@ -137,6 +144,12 @@ class Scenario:
                 raise UsageError(
                     f"Scenario {self.name!r}: `fairness` names the action {step.action.name!r}, which is not among its "
                     f"actions. {one_of(known)}"
+                )
+        for name in self.optional_constraints:
+            if any(name in table for table in (self.flags, *self.variants.values())):
+                raise UsageError(
+                    f"Scenario {self.name!r}: the optional constraint {name!r} has the name of a flag; it is a flag of "
+                    "its own, so rename one of them."
                 )
 
     def _requirements(self) -> Iterator[tuple[str, bool, str]]:
@@ -147,6 +160,9 @@ class Scenario:
         yield "actions", _all_are(Action, self.actions) and bool(self.actions), "one or more @action functions"
         yield "properties", _all_are(Property, self.properties), "functions declared as properties, such as @always()"
         yield "fairness", _all_are(Fairness, self.fairness), "declarations such as weakly_fair(…) and strongly_fair(…)"
+        yield "constraints", _all_are(Constraint, self.constraints), "functions declared with @constraint()"
+        aliases = isinstance(self.aliases, tuple) and all(hasattr(each, "__name__") for each in self.aliases)
+        yield "aliases", aliases and all(map(callable, self.aliases)), "functions of the state"
         yield "initial", callable(self.initial) and hasattr(self.initial, "__name__"), "a function of the state"
         for name, table in zip(("bounds", "flags", "variants", "labels"), tables, strict=True):
             yield name, isinstance(table, Mapping), "a mapping"
@@ -163,6 +179,11 @@ class Scenario:
     def declared_properties(self) -> tuple[Property, ...]:
         """Return its properties without the parts of others: those that a user selects by name."""
         return tuple(prop for prop in self.properties if not prop.part_of)
+
+    @property
+    def optional_constraints(self) -> tuple[str, ...]:
+        """Return the names of the constraints that apply only where they are selected; each is a flag."""
+        return tuple(each.name for each in self.constraints if each.optional)
 
     def binding(
         self,
@@ -190,7 +211,10 @@ class Scenario:
                 raise UsageError(f"Bound {name!r} must be an int of 0 or more (got {wanted!r}).")
         return Binding(
             bounds={**self.bounds, **(bounds or {})},
-            flags={**self.flags, **self.variants.get(variant, {}), **checked(self, flags or {})},
+            flags={
+                **dict.fromkeys(self.optional_constraints, False), **self.flags, **self.variants.get(variant, {}),
+                **checked(self, flags or {}),
+            },
             labels=self.labels,
         )
 

@@ -24,7 +24,8 @@ Setting = bool | str
 def declared_flags(scenario: Scenario) -> dict[str, Flag]:
     """Return the flags that the scenario's functions can see, by name; flags of one name are the same flag."""
     of_properties = (function for prop in scenario.properties for function in prop.functions)
-    parts = [scenario.initial, *(action.function for action in scenario.actions), *of_properties]
+    declared = (*scenario.actions, *scenario.constraints)
+    parts = [scenario.initial, *(each.function for each in declared), *of_properties]
     waiting = [getattr(part, "__globals__", {}) for part in parts]
     packages = {str(names.get("__name__", "")).partition(".")[0] for names in waiting}
     found: dict[str, Flag] = {}
@@ -64,7 +65,7 @@ def allowed_settings(scenario: Scenario, name: str) -> tuple[Setting, ...]:
     Raises:
         UsageError: the scenario has no such flag.
     """
-    given = [table[name] for table in (scenario.flags, *scenario.variants.values()) if name in table]
+    given = [table[name] for table in _tables(scenario) if name in table]
     if not given:
         raise unknown("flag", name, _names(scenario))
     flag = declared_flags(scenario).get(name)
@@ -74,7 +75,12 @@ def allowed_settings(scenario: Scenario, name: str) -> tuple[Setting, ...]:
 
 
 def _names(scenario: Scenario) -> list[str]:
-    return list(dict.fromkeys(name for table in (scenario.flags, *scenario.variants.values()) for name in table))
+    return list(dict.fromkeys(name for table in _tables(scenario) for name in table))
+
+
+def _tables(scenario: Scenario) -> tuple[Mapping[str, Any], ...]:
+    """Return all tables that give settings to flags; an optional constraint is a flag that is off."""
+    return (dict.fromkeys(scenario.optional_constraints, False), scenario.flags, *scenario.variants.values())
 
 
 def checked(scenario: Scenario, overrides: Mapping[str, Any]) -> dict[str, Setting]:

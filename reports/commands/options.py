@@ -116,6 +116,7 @@ SUBJECT = (
     ("--invariant", {"action": "append", "dest": "property", "help": argparse.SUPPRESS}),
     _repeatable("--bound", values.bound, "NAME=N", "change a bound"),
     _repeatable("--flag", values.flag, "NAME=SETTING", "change a flag of the variant"),
+    _repeatable("--constraint", given, "NAME", "apply this optional constraint of the scenario"),
 )
 """The model, and the properties to check."""
 KEEP_GOING = (

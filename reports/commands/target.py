@@ -11,6 +11,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from kwalk.model.language import Model, PropertyInstance, Reading, Scenario, UsageError
+from kwalk.model.language.errors import unknown
 from kwalk.model.language.registry import announced, find_scenario
 from kwalk.model.language.settings import setting_from
 from kwalk.reports.escaping import visible
@@ -18,8 +19,8 @@ from kwalk.reports.traces.trace_file import readable_text
 
 OPTIONS = (
     "variant", "seconds", "seed", "memory", "walks", "depth", "induction", "workers", "most", "label", "minimize",
-    "symmetry", "master", "partitions", "property", "bound", "flag", "only", "without", "uniform", "no_support",
-    "keep_going", "reduce", "interpreter", "spark",
+    "symmetry", "master", "partitions", "property", "bound", "flag", "constraint", "only", "without", "uniform",
+    "no_support", "keep_going", "reduce", "interpreter", "spark",
 )  # fmt: skip
 """The options of searches that the command line that repeats a search has, in this order."""
 
@@ -44,8 +45,20 @@ def target(options: Namespace) -> Target:
         reading = evolve(reading, properties=())  # the user's choice has precedence over the snapshot's
     begun = scenario.starting_from(reading) if reading else scenario
     flags = {name: setting_from(begun, name, text) for name, text in options.flag}
+    flags.update(_selected_constraints(begun, getattr(options, "constraint", None) or ()))
     model = Model(begun, variant, dict(options.bound), flags)
     return Target(reference, model, model.properties_named(options.property), _command(options), reading)
+
+
+def _selected_constraints(scenario: Scenario, names: Iterable[str]) -> dict[str, bool]:
+    """Return the flags that apply optional constraints; UsageError if the scenario has none of a name."""
+    always = [each.name for each in scenario.constraints if not each.optional]
+    for name in names:
+        if name in always:
+            raise UsageError(f"The constraint {name!r} of {scenario.name!r} always applies; leave out --constraint.")
+        if name not in scenario.optional_constraints:
+            raise unknown("optional constraint", name, scenario.optional_constraints)
+    return dict.fromkeys(names, True)
 
 
 def _scenario(options: Namespace) -> tuple[str, Scenario]:

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kwalk.model.language import Kind, Model
+from kwalk.model.language.constraints import PREFIX
 from kwalk.model.language.settings import variant_text
 from kwalk.reports.document import Block, DataTable, Paragraph, strong
 from kwalk.reports.progress import duration
-from kwalk.search.results.vacuity import vacuity_notes
+from kwalk.search.results.vacuity import constraint_notes, vacuity_notes
 from kwalk.search.results.verdict import Answer, Finding, FindingCluster, Strength, Verdict
 
 TONES = {Answer.HOLDS: "good", Answer.UNDECIDED: "open", Answer.NOT_REACHABLE: "open"}
@@ -23,26 +24,28 @@ def summary(verdict: Verdict, model: Model, shown: Finding | None = None) -> Ite
     """Yield the answer and its facts, without those that the story of the finding `shown` has."""
     if shown is None:
         tone = TONES.get(verdict.answer, "bad")
-        yield Paragraph([strong(verdict.answer.value.upper(), tone), f"  {_qualified(verdict)}"])
+        yield Paragraph([strong(verdict.answer.value.upper(), tone), f"  {_qualified(verdict, model)}"])
         sizes = ", ".join(f"{name} {size}" for name, size in verdict.bounds.items())
         variant = variant_text(verdict.variant, verdict.flags)
         yield Paragraph(f"{verdict.scenario}, variant {variant}; {sizes or 'no bounds'}", 2)
     yield from (Paragraph(fact, 2) for fact in facts(verdict, model, shown))
 
 
-def _qualified(verdict: Verdict) -> str:
+def _qualified(verdict: Verdict, model: Model) -> str:
     """Return how the answer is known; "holds" never stands alone."""
     checked = f"{len(verdict.properties)} propert" + ("y" if len(verdict.properties) == 1 else "ies")
     if verdict.answer is Answer.HOLDS:
-        return f"{checked} ({HOLDS.get(verdict.strength, verdict.qualifier)})"
+        restricted = " and constraints" * bool(model.constraints and verdict.strength is Strength.EXHAUSTIVE)
+        return f"{checked} ({HOLDS.get(verdict.strength, verdict.qualifier)}{restricted})"
     return f"{verdict.qualifier}; {checked} checked" if verdict.answer is Answer.UNDECIDED else verdict.qualifier
 
 
 def facts(verdict: Verdict, model: Model, shown: Finding | None = None) -> Iterator[str]:
     """Yield the counts, and sentences on bounds, coverage and findings, except the finding `shown`."""
     yield _counts(verdict)
+    yield from constraint_notes(verdict, model)
     for bound, hits in verdict.bounds_hit.items():
-        if hits:
+        if hits and not bound.startswith(PREFIX):
             yield f"bound reached: {bound}, {hits:,} times; the verdict is valid only within it"
     if verdict.fairness:
         yield f"fairness: {verdict.fairness}"

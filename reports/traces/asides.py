@@ -6,7 +6,8 @@ action that it maps to, or that it stutters, and what changes in the abstract st
 """
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from kwalk.model.language import DomainError, Model, PropertyInstance, Vector
 from kwalk.model.language.refinement import Refinement, RefinementProperty
@@ -21,11 +22,34 @@ Asides = tuple[tuple[str, ...], ...]
 def asides_of(model: Model, trace: Trace, prop: PropertyInstance | None) -> Asides:
     """Return the asides of a trace of this model, for a report about a property."""
     found: list[list[str]] = [[] for _ in trace.states]
+    for number, text in _alias_texts(model, trace):
+        found[number].append(text)
     declaration = None if prop is None else prop.declaration
     if isinstance(declaration, RefinementProperty):
         for number, text in _image_texts(model, trace, declaration.refinement):
             found[number].append(text)
     return tuple(tuple(visible(text, 4 * LONGEST) for text in each) for each in found)
+
+
+def _alias_texts(model: Model, trace: Trace) -> Iterator[tuple[int, str]]:
+    """Yield for each alias its value in the first state, and its changes, with the numbers of the states."""
+    for alias in model.scenario.aliases:
+        values = [_alias_value(model, alias, vector) for vector in trace.states]
+        for number, value in enumerate(values):
+            if number == 0:
+                yield 0, f"{alias.__name__} = {value}"
+            elif value != values[number - 1]:
+                yield number, f"{alias.__name__}: {values[number - 1]} → {value}"
+
+
+def _alias_value(model: Model, alias: Callable[[Any], Any], vector: Vector) -> str:
+    """Return the value of an alias as text; where it fails, the error."""
+    state = model.state(vector)
+    with model.active():
+        try:
+            return str(alias(state))
+        except Exception as error:  # the function is a user's: a report shows what is wrong with it
+            return f"{type(error).__name__}: {error}"
 
 
 def _image_texts(model: Model, trace: Trace, refinement: Refinement) -> Iterator[tuple[int, str]]:

@@ -103,7 +103,7 @@ class InterpretedFunctions:
     def __init__(self, model: Model, word_bits: int = WORD) -> None:
         self.model, self.layout = model, layout_of(model.leaves, word_bits)
         self.words = self.layout.words
-        self.bounds = tuple(sorted(model.binding.bounds))
+        self.bounds = tuple(sorted((*model.binding.bounds, *(each.bound for each in model.constraints))))
         self.pending: list[BaseException] = []
         self._fields = [
             (offset // WORD, offset % WORD, (1 << width) - 1, low)

@@ -12,7 +12,6 @@ from typing import Any
 from attrs import field, frozen
 
 from kwalk.model.language import (
-    Abort,
     Action,
     ActionInstance,
     Kind,
@@ -22,7 +21,6 @@ from kwalk.model.language import (
     StepResult,
     Vector,
 )
-from kwalk.model.language.errors import BoundReached, GuardFailed
 from kwalk.model.language.model import failure
 
 
@@ -87,18 +85,11 @@ class Visit:
     def _attempt(self, instance: ActionInstance) -> InstanceOutcome:
         with self.model.active():
             state, self._copy = self._copy or self.model.shape.copy(self._state), None
-            try:
-                instance.action.function(state, *instance.args)
-            except GuardFailed:
+            result, bound = self.model.execute(instance, state, lambda: self._state)
+            if result is StepResult.DISABLED:
                 self._reuse(state, instance)
                 return DISABLED
-            except BoundReached as hit:
-                return InstanceOutcome(StepResult.BOUND, bound=hit.bound)
-            except Abort:
-                pass
-            except Exception as error:
-                raise failure(instance.key, error) from error
-            return InstanceOutcome(StepResult.DONE, state=state)
+            return InstanceOutcome(result, bound=bound, state=state if result is StepResult.DONE else None)
 
     def _reuse(self, state: Any, instance: ActionInstance) -> None:
         """Reuse a copy for the next instance; at first, check that the action wrote nothing before its guard."""

@@ -159,6 +159,9 @@ class _ProofVerdict:
             yield f"every behaviour ends within {attempt.refuted - 1} steps"
         elif ProofOutcome.UNKNOWN in outcomes and attempt.refuted:
             yield f"no violation of the others within {attempt.refuted - 1} steps"
+        if ProofOutcome.PROVED in outcomes and attempt.model.constraints:
+            names = ", ".join(each.name for each in attempt.model.constraints)
+            yield f"proved within the constraints ({names}): behaviours that leave them are not covered"
         if ProofOutcome.PROVED in outcomes:
             yield "proved for behaviours of any length, within the bounds: nothing is proved of larger sizes or budgets"
 

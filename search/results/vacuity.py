@@ -5,6 +5,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 
 from kwalk.model.language import ActionInstance, Kind, Model, PropertyInstance, StepResult, Vector
+from kwalk.model.language.constraints import CutStates
 from kwalk.model.language.refinement import MappedAction
 from kwalk.search.results.verdict import Verdict
 
@@ -31,7 +32,7 @@ def vacuity_notes(verdict: Verdict, model: Model) -> Iterator[str]:
     mapped = [prop for prop in model.properties if isinstance(prop.declaration, MappedAction)]
     yield from _without_liveness(verdict, mapped)
     yield from _unmapped([prop for prop in mapped if prop.key in untested])
-    untested -= {prop.key for prop in mapped}
+    untested -= {prop.key for prop in model.properties if prop.declaration.only_counts}
     if untested:
         yield f"never tested (the premise was never true): {listed(whole_names(untested, model.properties))}"
         yield from _never_quiescent(model, untested)
@@ -47,6 +48,27 @@ def _without_liveness(verdict: Verdict, mapped: Iterable[PropertyInstance]) -> I
                 f"{title} is about single steps: the `eventually` properties of {scenario.name} do not carry over "
                 f"({listed(left)}); state them of this scenario too"
             )
+
+
+def constraint_notes(verdict: Verdict, model: Model) -> Iterator[str]:
+    """Yield a note on each constraint of the model: what it cut."""
+    counted = {
+        prop.declaration.constraint: verdict.premises.get(prop.key)
+        for prop in model.properties
+        if isinstance(prop.declaration, CutStates)
+    }
+    for each in model.constraints:
+        steps, states = verdict.bounds_hit.get(each.bound, 0), counted.get(each)
+        kind = "constraint" if each.states == 1 else "action constraint"
+        cut = [f"{states:,} states violate it: they are checked, and not expanded"] if states else []
+        cut += [f"{steps:,} steps are not taken"] if steps else []
+        if cut:
+            yield f"{kind} {each.name}: {'; '.join(cut)}; the verdict is valid only within it"
+        elif verdict.premises or verdict.action_counts:  # a search that does not count them does not know
+            what = "state" if each.states == 1 else "step"
+            yield f"{kind} {each.name} cuts nothing: no {what} that was met violates it"
+        else:
+            yield f"{kind} {each.name}: the verdict is valid only within it"
 
 
 def _unmapped(properties: Iterable[PropertyInstance]) -> Iterator[str]:

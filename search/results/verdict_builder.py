@@ -40,7 +40,9 @@ class VerdictBuilder:
         return Verdict(
             answer=answer, strength=strength, engine=self.engine, scenario=model.scenario.name, variant=model.variant,
             bounds=model.binding.bounds, flags=model.flag_overrides, command=self.command,
-            properties=tuple(dict.fromkeys(prop.declaration.title for prop in self.properties)), **fields,
+            properties=tuple(dict.fromkeys(
+                prop.declaration.title for prop in self.properties if not prop.declaration.only_counts
+            )), **fields,
         )  # fmt: skip
 
     @staticmethod

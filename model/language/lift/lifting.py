@@ -6,12 +6,13 @@ step properties, n … 2n-1 are the leaves of the state after the step.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from attrs import evolve, field, frozen
 
 from kwalk.model.language.action import Parametric
+from kwalk.model.language.constraints import Constraint, CutStates
 from kwalk.model.language.errors import LiftError
 from kwalk.model.language.lift import expressions, statements
 from kwalk.model.language.lift.access import argument
@@ -164,12 +165,45 @@ def lift_action(model: Model, terms: Terms, instance: ActionInstance) -> LiftedA
     coverage = machine.coverage
     if guard is terms.false:
         return LiftedAction(instance, terms.false, (), {}, coverage)
+    before = list(machine.objects.layout(model.shape, root, base.store))
+    conditions = (*_cuts(model, terms, before), *conditions)
     if machine.state is None:  # wherever the guard holds, a bound or an error is certain
         return LiftedAction(instance, guard, conditions, {}, coverage)
     after = list(machine.objects.layout(model.shape, root, machine.state.store))
-    before = list(machine.objects.layout(model.shape, root, base.store))
     updates = {leaf: new for leaf, (old, new) in enumerate(zip(before, after, strict=True)) if new is not old}
-    return LiftedAction(instance, guard, conditions, updates, coverage)
+    return LiftedAction(instance, guard, (*conditions, *_cuts(model, terms, before, after)), updates, coverage)
+
+
+def _cuts(model: Model, terms: Terms, *states: list[Term]) -> Iterator[SideCondition]:
+    """Yield the side conditions of constraints on a state, or of action constraints on the states of a step."""
+    for number, one in enumerate(model.constraints):
+        if one.states == len(states):
+            key = ("constraint", id(model), number)
+            if key not in terms.lifted:
+                terms.lifted[key] = _lift_constraint(model, terms, one)
+            lifted = terms.lifted[key]
+            roots = [each.condition for each in lifted]
+            found = substitute(terms, roots, [*states[0], *states[1]]) if len(states) == 2 else roots
+            for each, condition in zip(lifted, found, strict=True):
+                if condition is not terms.false:
+                    yield evolve(each, condition=condition)
+
+
+def _lift_constraint(model: Model, terms: Terms, one: Constraint) -> tuple[SideCondition, ...]:
+    """Return the errors of a constraint, and the condition that it is violated as a bound."""
+    machine, roots = _start(model, terms, one.states)
+    machine.is_property = True
+    value = _run(machine, one, roots, ())
+    if machine.aborts or any(each.kind is ConditionKind.DISABLED for each in machine.side_conditions):
+        raise _refused(one, Refused("`premise` or an abort in a constraint", "the condition as what it returns"))
+    if machine.state is not None and machine.state.is_written:
+        raise _refused(one, Refused("the constraint changes the state", "a predicate, which only reads it"))
+    conditions = tuple(machine.side_conditions)
+    try:
+        truth: Term = terms.true if machine.state is None else apply(machine, Operation.RESULT, value)
+    except Refused as problem:
+        raise _refused(one, problem) from None
+    return (*conditions, SideCondition(ConditionKind.BOUND, terms.negation(truth), one.bound))
 
 
 def _run(machine: SymbolicMachine, declaration: Parametric, roots: list[Any], args: tuple[Any, ...]) -> Any:
@@ -207,6 +241,10 @@ def _lift_property(
 ) -> LiftedProperty:
     if isinstance(prop.declaration, RefinementProperty):
         return _lift_refinement(model, terms, prop, refined)
+    if isinstance(prop.declaration, CutStates):
+        conditions = _lift_constraint(model, terms, prop.declaration.constraint)
+        premise = terms.disjunction(one.condition for one in conditions)
+        return LiftedProperty(prop, premise, terms.true, conditions[:-1])
     states = 2 if prop.kind is Kind.STEP else 1
     machine, roots = _start(model, terms, states)
     machine.is_property = True

@@ -9,6 +9,7 @@ one to one. This graph is separate from Z3's own because building a node takes 1
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 
 class Term:
@@ -36,6 +37,8 @@ class BooleanTerms:
         self._table: dict[tuple[object, ...], Term] = {}
         self._negations: dict[int, Term] = {}
         self._junctions: dict[tuple[object, ...], Term] = {}
+        self.lifted: dict[tuple[object, ...], Any] = {}
+        """What lifting has made of these terms and uses again, by a key of its own."""
         self.true = self._make("bool", (), 1, 0, 1, is_bool=True)
         self.false = self._make("bool", (), 0, 0, 1, is_bool=True)
 

@@ -30,9 +30,9 @@ from typing import Annotated
 
 from kwalk import (
     Abort, Actor, Array, Bound, Domain, Fifo, Flag, Fresh, Scenario,
-    SYSTEM_FAIRNESS, action, always, always_eventually, array, bounded_set, choice, eventually, eventually_always,
-    evolve, fifo, flag, fresh, inevitable, leads_to, member, nested, number, optional, premise, reachable, require,
-    state, step, strongly_fair, subset, value, weakly_fair, when_quiescent,
+    SYSTEM_FAIRNESS, action, action_constraint, always, always_eventually, array, bounded_set, choice, constraint,
+    eventually, eventually_always, evolve, fifo, flag, fresh, inevitable, leads_to, member, nested, number, optional,
+    premise, reachable, refines, require, state, step, strongly_fair, subset, value, weakly_fair, when_quiescent,
 )
 '''
 RISKS = (0.0, 0.0, 0.03, 0.1)
@@ -103,9 +103,12 @@ class _ModelText:
         self.risk = self.rng.choice(RISKS)
         self.behaviours = random.Random(f"behaviours {seed} {attempt}")
         """What is about behaviours is drawn from here, so that it changes nothing else of a model."""
+        self.restrictions = random.Random(f"restrictions {seed} {attempt}")
+        """Constraints and refinements are drawn from here, for the same reason."""
         self.arguments: dict[str, list[PathText]] = {}
         self.readers: list[tuple[str, GeneratedType]] = []
         self.writers: list[str] = []
+        self.constraints: list[str] = []
 
     def text(self) -> str:
         """Return the whole module."""
@@ -129,6 +132,12 @@ class _ModelText:
         has_initial = rng.random() < 0.5
         if has_initial:
             lines += self._initial()
+        if self.restrictions.random() < 0.2:
+            lines += self._abstract(actions, has_initial)
+            properties.append("refines(ABSTRACT, image)")
+        self.constraints = [f"c{number}" for number in range(self.restrictions.choice((0, 0, 0, 1, 2)))]
+        for name in self.constraints:
+            lines += self._constraint(name)
         return "\n".join([HEADER.format(seed=self.seed), *lines, *self._scenario(actions, properties, has_initial), ""])
 
     def _scope(self, *roots: str, variables: Iterable[PathText] = ()) -> GenerationScope:
@@ -257,6 +266,36 @@ class _ModelText:
             return self.behaviours.choice((str(kind.low), str(kind.high)))
         return f"{kind.name}.{kind.members[0]}" if isinstance(kind, EnumType) else None
 
+    def _constraint(self, name: str) -> list[str]:
+        """A constraint of states or of steps."""
+        kind, roots = self.restrictions.choice((("constraint", ("s",)), ("action_constraint", ("before", "after"))))
+        write = Expressions(self.restrictions, self._scope(*roots))
+        states = ", ".join(f"{root}: S" for root in roots)
+        return ["", "", f"@{kind}()", f"def {name}({states}) -> bool:", f"{STEP}return {write.boolean(2)}"]
+
+    def _abstract(self, actions: list[str], has_initial: bool) -> Iterator[str]:
+        """An abstract scenario with some of the actions, and a mapping that copies all or some of the fields."""
+        assert self.schema.root is not None
+        names = [field.name for field in self.schema.root.fields]
+        share = self.restrictions.choice((1.0, 0.6))
+        copied = [name for name in names if self.restrictions.random() < share]
+        yield from ("", "", "def image(s: S, t: S) -> None:")
+        yield from (f"{STEP}t.{name} = s.{name}" for name in copied)
+        yield f"{STEP}pass"
+        kept = [name for name in actions if self.restrictions.random() < 0.7] or actions[:1]
+        yield from ("", "", "ABSTRACT = Scenario(", f'{STEP}name="abstract", story="Abstract.", state=S,')
+        yield f"{STEP}actions=({', '.join(kept)},),"
+        if has_initial and self.restrictions.random() < 0.9:
+            yield f"{STEP}initial=begin,"
+        yield from self._choices()
+        yield ")"
+
+    def _choices(self) -> Iterator[str]:
+        flags = {"on": self.schema.flags["ON"], "off": self.schema.flags["OFF"]}
+        yield f"{STEP}bounds={self.schema.bounds!r}, flags={flags!r},"
+        mode = self.schema.flags["MODE"]
+        yield f"{STEP}variants={{{mode!r}: {{'mode': {mode!r}}}}},"
+
     def _initial(self) -> list[str]:
         parameters, variables = self._parameters()
         scope = self._scope(variables=variables)
@@ -268,15 +307,14 @@ class _ModelText:
         return ["", "", f"def begin(s: S{parameters}) -> None:", *(STEP + line for line in lines)]
 
     def _scenario(self, actions: list[str], properties: list[str], has_initial: bool) -> Iterator[str]:
-        flags = {"on": self.schema.flags["ON"], "off": self.schema.flags["OFF"]}
         yield from ("", "", "SCENARIO = Scenario(")
         yield from (f'{STEP}name="random", story="Random.", state=S,', f"{STEP}actions=({', '.join(actions)},),")
         yield f"{STEP}properties=({', '.join(properties)},),"
         if has_initial:
             yield f"{STEP}initial=begin,"
-        yield f"{STEP}bounds={self.schema.bounds!r}, flags={flags!r},"
-        mode = self.schema.flags["MODE"]
-        yield f"{STEP}variants={{{mode!r}: {{'mode': {mode!r}}}}},"
+        if self.constraints:
+            yield f"{STEP}constraints=({', '.join(self.constraints)},),"
+        yield from self._choices()
         if self.behaviours.random() < 0.7:
             yield f"{STEP}fairness={self._fairness(actions)},"
         if self.rng.random() < 0.2:

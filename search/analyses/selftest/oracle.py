@@ -67,30 +67,38 @@ class Oracle:
     def initial(self) -> list[Frozen]:
         """Return the initial states without repetition."""
         found: dict[Frozen, None] = {}
-        start = OracleFunction(self.scenario.initial, "initial", 1)
-        for args in product(*start.domains):
-            state = self.root.default()
-            try:
-                start.function(state, *args)
-            except library.OracleDisabled:
-                continue
+        for state in library.starts_of(self.scenario):
             found[self.root.frozen(state)] = None
         return list(found)
 
     def attempt(self, instance: OracleInstance, state: Frozen) -> Outcome:
         """Return what happens if an instance is executed in a state."""
         live = self.root.thawed(state, self.names)
+        ended: Outcome | None = None
         try:
             instance.function.function(live, *instance.args)
         except library.OracleDisabled:
             return "disabled", None
         except library.OracleBound as hit:
-            return "bound", hit.args[0]
+            ended = "bound", hit.args[0]
         except library.OracleAbort:
             pass
         except Exception as error:
-            return ERROR, f"{type(error).__name__}: {error}"
-        return "done", self.root.frozen(live)
+            ended = ERROR, f"{type(error).__name__}: {error}"
+        return self._cut("constraint", state) or ended or self._cut("action_constraint", state, live) or (
+            "done", self.root.frozen(live)
+        )  # fmt: skip
+
+    def _cut(self, kind: str, before: Frozen, *after: Any) -> Outcome | None:
+        """Return the outcome where a constraint cuts a state or step; None if none does."""
+        for each in self.scenario.constraints:
+            if each.kind == kind:
+                try:
+                    if not each.function(self.root.thawed(before, self.names), *after):
+                        return "bound", f"constraint {each.name}"
+                except Exception as error:
+                    return ERROR, f"{type(error).__name__}: {error}"
+        return None
 
     def truth(self, instance: OracleInstance, *states: Frozen) -> bool | str | None:
         """Return whether a property is true of one state, or of two; None where its premise is false; or "error"."""

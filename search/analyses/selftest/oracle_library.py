@@ -897,14 +897,89 @@ class OracleActor:
         self.name, self.system, self.of = name, system, of
 
 
+class OracleDerived(OracleFunction):
+    """A property that is no function of the model: one of a refinement, or one that counts what a constraint cuts."""
+
+    def __init__(self, function: Callable[..., Any], kind: str, name: str, *domains: list[Any]) -> None:
+        self.function, self.kind, self.by, self.name, self.domains = function, kind, None, name, list(domains)
+
+
+class OracleRefinement:
+    """What `refines` returns: three properties, which compare images as frozen states."""
+
+    def __init__(self, scenario: OracleScenario, mapping: Callable[[Any, Any], None]) -> None:
+        self.scenario, self.mapping, self.slot = scenario, mapping, ObjectSlot(scenario.state)
+
+    def image(self, state: Any) -> Any:
+        made = self.scenario.state()
+        self.mapping(state, made)
+        return self.slot.frozen(made)
+
+    def taken(self, before: Any, after: Any) -> set[str]:
+        """Return the names of the actions of which an instance leads from one image to the other."""
+        names = set()
+        for action in self.scenario.actions:
+            for args in product(*action.domains):
+                live = self.slot.thawed(before, self.scenario.state.classes)
+                try:
+                    action.function(live, *args)
+                except OracleAbort:
+                    pass
+                except Exception:
+                    continue
+                if self.slot.frozen(live) == after:
+                    names.add(action.name)
+        return names
+
+    def properties(self, detailed: OracleScenario) -> list[OracleFunction]:
+        """Return the properties of a scenario that should refine this one."""
+
+        def steps(before: Any, after: Any) -> bool:
+            one, other = self.image(before), self.image(after)
+            premise(one != other)
+            return bool(self.taken(one, other))
+
+        def initially(state: Any) -> bool:
+            slot, right = ObjectSlot(detailed.state), {self.slot.frozen(each) for each in starts_of(self.scenario)}
+            wrong = {slot.frozen(each) for each in starts_of(detailed) if self.image(each) not in right}
+            return slot.frozen(state) not in wrong
+
+        def counted(before: Any, after: Any, action: Enum) -> bool:
+            premise(action.name in self.taken(self.image(before), self.image(after)))
+            return True
+
+        names = Enum("AbstractAction", [(each.name, each.name) for each in self.scenario.actions])  # type: ignore[misc]
+        return [
+            OracleDerived(steps, "step", "refines_abstract"),
+            OracleDerived(initially, "always", "refines_abstract_initially"),
+            OracleDerived(counted, "step", "refines_abstract_by", list(names)),
+        ]
+
+
+def starts_of(scenario: OracleScenario) -> Iterator[Any]:
+    """Yield the initial states of a scenario, as objects."""
+    start = OracleFunction(scenario.initial, "initial", 1)
+    for args in product(*start.domains):
+        state = ObjectSlot(scenario.state).default()
+        try:
+            start.function(state, *args)
+        except OracleDisabled:
+            continue
+        yield state
+
+
 class OracleScenario:
     """The arguments of a Scenario."""
 
     def __init__(self, **arguments: Any) -> None:
         self.state: Any = arguments["state"]
         self.actions: tuple[OracleFunction, ...] = tuple(arguments["actions"])
-        self.properties: tuple[OracleFunction, ...] = tuple(arguments.get("properties", ()))
         self.initial: Callable[..., None] = arguments.get("initial", lambda state: None)
+        self.constraints: tuple[OracleFunction, ...] = tuple(arguments.get("constraints", ()))
+        self.properties: list[OracleFunction] = []
+        for prop in arguments.get("properties", ()):
+            self.properties += prop.properties(self) if isinstance(prop, OracleRefinement) else [prop]
+        self.properties += [_counting(each) for each in self.constraints if each.kind == "constraint"]
         self.bounds: dict[str, int] = arguments.get("bounds", {})
         variant: dict[str, Any] = next(iter(arguments.get("variants", {}).values()), {})
         self.flags: dict[str, Any] = {**arguments.get("flags", {}), **variant}
@@ -912,6 +987,16 @@ class OracleScenario:
         fairness = arguments.get("fairness", (None,))
         self.fairness: list[OracleFairness | None] = list(fairness) if isinstance(fairness, tuple) else [fairness]
         """None stands for the weak fairness of each instance of each system action."""
+
+
+def _counting(constraint: OracleFunction) -> OracleFunction:
+    """Return the property whose premise is true of the states that violate a constraint."""
+
+    def cut(state: Any) -> bool:
+        premise(not constraint.function(state))
+        return True
+
+    return OracleDerived(cut, "always", f"cut_by_{constraint.name}")
 
 
 FAILED_PREMISES: list[list[Any]] = []
@@ -1000,9 +1085,12 @@ def namespace(bounds: Mapping[str, int], flags: Mapping[str, Any]) -> dict[str, 
     return {
         "Abort": OracleAbort, "Actor": OracleActor, "Array": list, "Fifo": list, "Fresh": OracleFresh,
         "Bound": bound, "Domain": domain, "Flag": flag, "Scenario": OracleScenario, "action": action,
-        "require": require, "premise": premise, "evolve": evolve, "state": _class_maker(_Mutable, classes),
-        "value": _class_maker(_Frozen, classes), "leads_to": leads_to, "SYSTEM_FAIRNESS": None,
+        "leads_to": leads_to, "SYSTEM_FAIRNESS": None,
         "weakly_fair": lambda *steps, each=(): OracleFairness(steps, strong=False, each=each),
         "strongly_fair": lambda *steps, each=(): OracleFairness(steps, strong=True, each=each),
-        **FIELDS, **{kind: declared(kind) for kind in KINDS},
+        "constraint": lambda **_: lambda function: OracleFunction(function, "constraint", 1),
+        "action_constraint": lambda **_: lambda function: OracleFunction(function, "action_constraint", 2),
+        "refines": OracleRefinement, "require": require, "premise": premise, "evolve": evolve,
+        "state": _class_maker(_Mutable, classes), "value": _class_maker(_Frozen, classes), **FIELDS,
+        **{kind: declared(kind) for kind in KINDS},
     }  # fmt: skip

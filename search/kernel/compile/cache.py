@@ -38,7 +38,7 @@ def cache_key(model: Model, cpu: str = "") -> str:
     what = [model.scenario.name, model.variant, dict(model.binding.bounds), dict(model.binding.flags), cpu]
     functions = [[f.__qualname__ for f in p.functions] for p in model.scenario.properties]
     kinds = [[c.key, c.kind.value] for c in model.properties]
-    order = [[i.key for i in model.instances], kinds, functions]
+    order = [[i.key for i in model.instances], kinds, functions, [c.name for c in model.constraints]]
     with model.active():
         contexts = [prop.context for prop in model.scenario.properties]
     digest.update(json.dumps([what, order, contexts], sort_keys=True, default=str).encode())
@@ -56,7 +56,8 @@ def _sources(model: Model) -> set[Path]:
     The files of its actions and properties are among them also if Python does not know them as modules.
     """
     scenario = model.scenario
-    functions = [*(a.function for a in scenario.actions), *(f for i in scenario.properties for f in i.functions)]
+    of_properties = (function for prop in scenario.properties for function in prop.functions)
+    functions = [*(each.function for each in (*scenario.actions, *scenario.constraints)), *of_properties]
     waiting = {scenario.state.__module__, *(f.__module__ for f in functions)}
     seen: set[str] = set()
     while waiting:
