@@ -118,8 +118,11 @@ class Rule:
         """Whether a frame at the head of its connection may pass."""
         return True
 
+    def admit(self) -> None:
+        """Take note of a frame that is about to be sent."""
+
     def leave(self) -> None:
-        """Count a frame that passes."""
+        """Count a frame that was sent."""
         self.passed += 1
 
 
@@ -157,8 +160,7 @@ class Hold(Rule):
     def may_pass(self) -> bool:
         return self.permits > 0
 
-    def leave(self) -> None:
-        super().leave()
+    def admit(self) -> None:
         self.permits -= 1
 
 
@@ -215,7 +217,11 @@ class Rules:
         return self._add(Hold(match))
 
     def in_order(self, *matches: Match) -> list[Turn]:
-        """Let the first frame of each match pass only after the first frame of every match before it."""
+        """Let the first frame of each match pass only after the first frame of every match before it was sent.
+
+        What was sent on one connection may be received after what was sent later on another one. To be sure that a
+        request was handled, name its response as a match, too, before the next request.
+        """
         turns: list[Turn] = []
         for match in matches:
             turns.append(self._add(Turn(match, tuple(turns))))
@@ -262,13 +268,19 @@ class Rules:
                 later = max(due.values(), default=0.0) - time.monotonic()
                 if later <= 0 and all(rule.may_pass() for rule in due):
                     for rule in due:
-                        rule.leave()
-                    if self.recorded(passage.frame):
-                        self.frames.append((time.time(), passage.frame))
-                    self.changed.notify_all()
+                        rule.admit()
                     return True
                 self.changed.wait(min(1.0, later) if later > 0 else 1.0)
         return False
+
+    def sent(self, passage: Passage) -> None:
+        """Count a frame that was sent."""
+        with self.changed:
+            for rule in passage.due:
+                rule.leave()
+            if self.recorded(passage.frame):
+                self.frames.append((time.time(), passage.frame))
+            self.changed.notify_all()
 
 
 class ZooKeeperParser:
@@ -399,6 +411,7 @@ class _Connection:
                     break
                 with lock:
                     target.sendall(framed(passage.frame.content))
+                self.rules.sent(passage)
         self.close()
 
     def close(self) -> None:

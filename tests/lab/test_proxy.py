@@ -10,6 +10,7 @@ from contextlib import ExitStack
 import pytest
 
 from kwalk.clusters.lab.brokers import Api
+from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Direction, KafkaParser, Proxy, Rules, ZooKeeperParser, matching
 from kwalk.clusters.lab.wire import framed, int8, int32, int64, long_string, read_frame, string
 from kwalk.clusters.lab.zookeeper import Op, connect_request, create, delete, set_data, transaction
@@ -201,8 +202,8 @@ def test_a_ping_passes_what_is_held(stage):
 
 def test_an_order_decides_between_two_connections(stage):
     server, rules, connect = stage
-    first, second = matching(Api.FETCH, client="a"), matching(Api.FETCH, client="b")
-    rules.in_order(first, second)
+    answered = matching(Api.FETCH, client="a", direction=Direction.RESPONSE)
+    rules.in_order(matching(Api.FETCH, client="a"), answered, matching(Api.FETCH, client="b"))
     late, early = connect(1), connect(2)
     early.sendall(framed(kafka_request(Api.FETCH, client="b")))
     time.sleep(0.05)
@@ -254,6 +255,7 @@ def test_frames_that_pass_are_recorded_with_their_times(stage):
     for number, api in enumerate((Api.FETCH, Api.STOP_REPLICA)):
         client.sendall(framed(kafka_request(api, number)))
         read_frame(client)
+    assert wait_until(lambda: rules.frames, PATIENCE)
     [(moment, frame)] = rules.frames
     assert (frame.kind, frame.broker) == ("STOP_REPLICA", 2)
     assert before <= moment <= time.time()
