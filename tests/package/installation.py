@@ -39,13 +39,14 @@ class Environment:
         """The folder of the commands."""
         return self.folder / "bin"
 
-    def run(self, project: Path, *words: object) -> subprocess.CompletedProcess[str]:
+    def run(self, project: Path, *words: object, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """Run a command of the environment in a project's folder."""
         program, *rest = map(str, words)
         kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "CI")}
         return subprocess.run(
-            [self.binaries / program, *rest], cwd=project, env=kept, capture_output=True, text=True, timeout=300
-        )
+            [self.binaries / program, *rest], cwd=project, env=kept, input=stdin, capture_output=True, text=True,
+            timeout=300,
+        )  # fmt: skip
 
 
 def install(wheel: Path, folder: Path) -> Environment:
