@@ -5,6 +5,7 @@ from kwalk.model.examples.alternating_bit import ALTERNATING_BIT
 from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
 from kwalk.model.examples.chang_roberts import CHANG_ROBERTS
 from kwalk.model.examples.checkpoint_lease import CHECKPOINT_LEASE
+from kwalk.model.examples.consensus import CONSENSUS
 from kwalk.model.examples.die_hard import DIE_HARD
 from kwalk.model.examples.disruptor import DISRUPTOR
 from kwalk.model.examples.ewd426 import EWD426
@@ -41,6 +42,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     DISRUPTOR,
     CHANG_ROBERTS,
     LAMPORT_MUTEX,
+    CONSENSUS,
     VOTING,
     SYNOD,
     PAXOS,

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from kwalk.model.examples import voting as ballots
+from kwalk.model.examples.voting import VOTING, Voting
 from kwalk.model.language import (
     Actor,
     Array,
@@ -26,6 +28,7 @@ from kwalk.model.language import (
     member,
     optional,
     reachable,
+    refines,
     require,
     state,
     step,
@@ -193,12 +196,23 @@ def can_be_chosen(synod: Synod, value: Value) -> bool:
     return is_chosen(synod, value)
 
 
+def voting_of(synod: Synod, voting: Voting) -> None:
+    """An acceptor has voted for what it has said that it accepts, and knows the newest ballot that it takes part in."""
+    for acceptor in ACCEPTORS:
+        voting.known[acceptor] = synod.acceptors[acceptor].ballot
+        voting.votes[acceptor] = {
+            ballots.Vote(ballot=m.ballot, value=m.value)
+            for m in synod.messages
+            if isinstance(m, Accepted) and m.acceptor == acceptor
+        }
+
+
 SYNOD = Scenario(
     name="synod",
     story="Leaders of two ballots ask three acceptors to choose one of two values; messages are never lost.",
     state=Synod,
     actions=(start, promise, propose, accept),
-    properties=(one_value_chosen, promises_are_kept, choices_last, can_be_chosen),
+    properties=(one_value_chosen, promises_are_kept, choices_last, can_be_chosen, refines(VOTING, voting_of)),
     bounds={"acceptors": 3, "values": 2, "ballots": 2},
     variants={"faithful": {"forgetful": False}, "forgetful": {"forgetful": True}},
     source="tlaplus/Examples specifications/PaxosHowToWinATuringAward/Paxos.tla",

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from kwalk.model.examples.consensus import CONSENSUS, Consensus
 from kwalk.model.language import (
     Actor,
     Array,
@@ -25,6 +26,7 @@ from kwalk.model.language import (
     member,
     optional,
     reachable,
+    refines,
     require,
     state,
     step,
@@ -159,12 +161,17 @@ def can_be_chosen(voting: Voting, value: Value) -> bool:
     return is_chosen(voting, value)
 
 
+def consensus_of(voting: Voting, consensus: Consensus) -> None:
+    """What is chosen; how the acceptors come to that is not part of it."""
+    consensus.chosen = frozenset({value for value in VALUES if is_chosen(voting, value)})
+
+
 VOTING = Scenario(
     name="voting",
     story="Three acceptors vote in three ballots, so that no two values are ever chosen.",
     state=Voting,
     actions=(move_on, vote),
-    properties=(one_value_chosen, votes_are_safe, choices_last, can_be_chosen),
+    properties=(one_value_chosen, votes_are_safe, choices_last, can_be_chosen, refines(CONSENSUS, consensus_of)),
     bounds={"acceptors": 3, "values": 2, "ballots": 3},
     source="tlaplus/Examples specifications/PaxosHowToWinATuringAward/Voting.tla",
 )

@@ -15,6 +15,7 @@ from kwalk.model.examples.alternating_bit import ALTERNATING_BIT
 from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
 from kwalk.model.examples.chang_roberts import CHANG_ROBERTS
 from kwalk.model.examples.checkpoint_lease import CHECKPOINT_LEASE, connected
+from kwalk.model.examples.consensus import CONSENSUS
 from kwalk.model.examples.die_hard import DIE_HARD
 from kwalk.model.examples.disruptor import DISRUPTOR
 from kwalk.model.examples.ewd840 import EWD840, Color
@@ -64,6 +65,7 @@ STATERIGHTS_WAY_TO_A_CHOSEN_VALUE = (
 PUBLISHED = [
     Published(DIE_HARD, {}, distinct=16, generated=97, depth=7),
     Published(LOST_UPDATE, {"threads": 2}, distinct=13),
+    Published(CONSENSUS, {"values": 3}, distinct=4),
     Published(TRANSACTION_COMMIT, {"rms": 3}, distinct=34, generated=94, depth=6),
     Published(TWO_PHASE_COMMIT, {"rms": 3}, distinct=288, generated=1_146, depth=10),
     Published(TOWER_OF_HANOI, {"disks": 5, "pegs": 3}, distinct=243, depth=31),
