@@ -163,6 +163,16 @@ AGREEING = {
     "a range that is reversed": "for i in reversed(range(w.n)):\n    w.out = 4 * w.out + i",
     "a range that is stored as a list": "w.r = list(range(w.n))",
     "a queue from a helper": "w.r = without(w.r, w.c)",
+    # None in sets.
+    "a set of what may be None": "w.f = {w.o} == {None}\nw.g = None in {w.o, w.c}\nw.out = len({w.o, w.c, 1})",
+    "a set without None": "w.s = {w.o if w.f else w.c} - {None}\nw.out = len({w.o, w.n} - {None})",
+    "a set that may hold None is stored": "w.s = {w.o}",
+    "a set with and without None": "w.f = {w.o} <= {None, 1}\nw.g = bool({w.o} & {None}) or {None} < {w.o, w.n}",
+    "members that are None": "w.out = sum(1 for x in {w.o, w.c} if x is None) + sum({w.o, 1} - {None})",
+    "a sum of a set with None": "w.out = sum({w.o, 1})",
+    "extremes without None": "w.out = max({w.o, w.c} - {None}) + min({w.o} - {None}, default=5)",
+    "a sorted set without None": "for x in sorted({w.o, w.n} - {None}):\n    w.out = 4 * w.out + x",
+    "a comprehension without None": "w.s = {x for x in (w.o, w.c) if x is not None and x < 2}",
     # Equality.
     "queues of unlike capacity": "w.f = w.q == w.r",
     "a list and an Array": "w.f = [w.a[0], w.a[1]] == w.a\nw.g = [w.n, w.m] == [w.m, w.n]",

@@ -444,6 +444,12 @@ PLANTED = {
     "the length of a set counts all": a_rule(Operation.LENGTH, counts_possible_members, (K.SET,)),
     "a loop misses the last item": a_rule(Operation.ITERATE, all_but_last, (K.TUPLE, K.LIST, K.ARRAY, K.FIFO)),
     "reversed is not": a_rule(Operation.REVERSED, forwards, (K.TUPLE, K.ARRAY)),
+    "a set leaves None out": a_rule(
+        Operation.SET_ITEM, lambda m, r, v: [one for one in r(m, v) if one[0] is not None], (K.OPTIONAL_NUMBER,)
+    ),
+    "a set takes None for a number": a_rule(
+        Operation.SET_ITEM, lambda m, r, v: [(-1 if n is None else n, c) for n, c in r(m, v)], (K.NONE,)
+    ),
     "a set of an item is empty": a_rule(Operation.SET_ITEM, lambda m, r, v: [], (K.NUMBER,)),
     "None is of every class": a_rule(Operation.ISINSTANCE, none_is_a_record, (K.OPTIONAL_RECORD,), (K.CLASS,)),
     "evolve changes nothing": a_rule(Operation.EVOLVE, record_as_is, (K.OPTIONAL_RECORD,)),

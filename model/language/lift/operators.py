@@ -184,7 +184,7 @@ def _in_range(m: SymbolicMachine, container: Domain | range, item: Any) -> Term:
 
 @rule(Operation.CONTAINS, (K.SET, K.RECORD_SET), (*SCALARS, *RECORDS))
 def _in_set(m: SymbolicMachine, container: Any, item: Any) -> Term:
-    return m.terms.false if item is None else m.values.in_set(item, sets.content(m, container))
+    return m.values.in_set(item, sets.content(m, container))
 
 
 @rule(Operation.CONTAINS, (K.CONSTANT_SET,), SCALARS)

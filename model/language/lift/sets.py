@@ -119,8 +119,8 @@ def made_set(m: SymbolicMachine, items: Iterable[Item]) -> Set:
     return Set(members, tuple((c, item) for c, item in others if c is not m.terms.false))
 
 
-@rule(Operation.SET_ITEM, (K.NUMBER, K.OPTIONAL_NUMBER))
-def _possibilities(m: SymbolicMachine, item: Any) -> list[tuple[int, Term]]:
+@rule(Operation.SET_ITEM, (K.NONE, K.NUMBER, K.OPTIONAL_NUMBER))
+def _possibilities(m: SymbolicMachine, item: Any) -> list[tuple[int | None, Term]]:
     return m.values.possibilities(item)
 
 

@@ -43,7 +43,7 @@ class Int:
 
 @frozen(eq=False)
 class Set:
-    """A set: for each possible member (an int or a concrete record) the condition that it is in the set.
+    """A set: for each possible member (an int, None or a concrete record) the condition that it is in the set.
 
     `others` are records that depend on the state, each with its condition; they may equal members and each other.
     """
@@ -271,17 +271,20 @@ class Values:
                 members[number] = self.terms.disjunction((members.get(number, self.terms.false), condition))
         return Set(members)
 
-    def possibilities(self, value: Any) -> list[tuple[int, Term]]:
-        """Return all numbers that a scalar can be, each with its condition."""
+    def possibilities(self, value: Any) -> list[tuple[int | None, Term]]:
+        """Return all numbers that a scalar can be, and None, each with its condition."""
         term = self.number(value)
-        if isinstance(value, Int) and value.nullable:
-            raise Refused("a value that can be None is used as a set member or index", "test `is not None` first")
-        return [(n, self.terms.equal(term, self.terms.integer(n))) for n in range(term.low, term.high + 1)]
+        if value is None:
+            return [(None, self.terms.true)]
+        is_nullable = isinstance(value, Int) and value.nullable
+        none: list[tuple[int | None, Term]] = [(None, self.is_none(value))] if is_nullable else []
+        least = max(0, term.low) if is_nullable else term.low
+        return [*none, *((n, self.terms.equal(term, self.terms.integer(n))) for n in range(least, term.high + 1))]
 
     def in_set(self, item: Any, container: Any) -> Term:
         """Return the term of `item in container`, of a set."""
         t, found = self.terms, self.as_set(container)
-        if type(item) is int or is_constant_record(item):
+        if item is None or type(item) is int or is_constant_record(item):
             parts = [found.members.get(item, t.false)]
         else:
             parts = [t.conjunction((c, self.equal(item, member))) for member, c in found.members.items()]

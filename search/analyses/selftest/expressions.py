@@ -597,6 +597,9 @@ class Expressions:
                 f"frozenset({name} for {name} in {domain} if {condition})",
                 f"{{{name} for {name} in {domain} if {condition}}}",
             ))  # fmt: skip
+        maybe = self.find(lambda kind: isinstance(kind, OptType) and kind.inner == IntType(0, size - 1))
+        if maybe is not None and self.rng.random() < 0.25:
+            return f"({{{maybe.text}, {self.int_of(0, size - 1, 0)}}} - {{None}})"
         return self.rng.choice((
             "frozenset()", f"frozenset({domain})", f"{{{self.int_of(0, size - 1, 1)}}}",
             f"frozenset({{{self.int_of(0, size - 1, 1)}, {self.int_of(0, size - 1, 0)}}})",
