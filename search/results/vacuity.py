@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kwalk.model.language import ActionInstance, Kind, Model, PropertyInstance, StepResult, Vector
 from kwalk.model.language.constraints import CutStates
-from kwalk.model.language.refinement import MappedAction
+from kwalk.model.language.refinement import MappedAction, RefinedSteps
 from kwalk.search.results.verdict import Verdict
 
 LISTED = 6
@@ -23,6 +23,10 @@ def vacuity_notes(verdict: Verdict, model: Model) -> Iterator[str]:
         idle = {key for _, key in groups} - fired
         if idle:
             yield f"action instances that never fired: {listed(_whole(idle, groups))}"
+            stopped = {key for key in idle if key in verdict.action_counts and verdict.action_counts[key].enabled}
+            if stopped:
+                limit = "a bound or constraint" if model.constraints else "a bound"
+                yield f"of these, enabled and stopped by {limit} each time: {listed(_whole(stopped, groups))}"
         else:
             yield f"all {len(groups):,} action instances fired"
         still = [key for key, count in verdict.action_counts.items() if count.taken and not count.changed]
@@ -33,9 +37,27 @@ def vacuity_notes(verdict: Verdict, model: Model) -> Iterator[str]:
     yield from _without_liveness(verdict, mapped)
     yield from _unmapped([prop for prop in mapped if prop.key in untested])
     untested -= {prop.key for prop in model.properties if prop.declaration.only_counts}
+    reasons: dict[str, set[str]] = {}
+    for prop in model.properties:
+        if prop.key in untested:
+            reasons.setdefault(_reason(prop, verdict), set()).add(prop.key)
+    for reason, keys in reasons.items():
+        yield f"never tested ({reason}): {listed(whole_names(keys, model.properties))}"
     if untested:
-        yield f"never tested (the premise was never true): {listed(whole_names(untested, model.properties))}"
         yield from _never_quiescent(model, untested)
+
+
+def _reason(prop: PropertyInstance, verdict: Verdict) -> str:
+    """Return why a property was never tested."""
+    if isinstance(prop.declaration, RefinedSteps):
+        return "every step stutters"
+    if prop.kind is Kind.WHEN_QUIESCENT:
+        if verdict.quiescent_states == 0:
+            return "no state was quiescent"
+        return "no quiescent state was met in which the premise is true"
+    if prop.kind is Kind.STEP and verdict.action_counts and not any(c.taken for c in verdict.action_counts.values()):
+        return "no step was taken"
+    return "the premise was never true"
 
 
 def _without_liveness(verdict: Verdict, mapped: Iterable[PropertyInstance]) -> Iterator[str]:

@@ -40,10 +40,11 @@ from kwalk import (
     state,
     step,
     walk,
+    when_quiescent,
 )
 from kwalk.search.exhaustive.search import exhaust as search
 from kwalk.search.kernel.interpreted import interpreted_kernel
-from kwalk.search.results.vacuity import constraint_notes
+from kwalk.search.results.vacuity import constraint_notes, vacuity_notes
 from kwalk.search.results.verdict import Answer, Finding, Verdict
 
 BIG = Bound("big")
@@ -251,6 +252,37 @@ def test_a_behaviour_that_stops_at_a_constraint_violates_no_eventually_property_
     assert verdict.answer is Answer.HOLDS
     assert verdict.quiescent_states == 0
     assert any("constraint small" in note for note in (*verdict.notes, *constraint_notes(verdict, Model(scenario))))
+
+
+def test_a_verdict_says_why_an_action_never_fired_and_a_property_was_never_tested() -> None:
+    @when_quiescent()
+    def rests(plane: Plane) -> bool:
+        """Nothing ever rests."""
+        return plane.x < 9
+
+    @always()
+    def far_away(plane: Plane) -> bool:
+        """No state is that far away."""
+        premise(plane.x > 7)
+        return plane.y == 0
+
+    scenario = Scenario(
+        name="way", story="x", state=Plane, actions=(forward, up), properties=(rests, far_away, x_grows_slowly),
+        constraints=(small,), bounds={"big": 5}, initial=at_the_end,
+    )  # fmt: skip
+    notes = list(vacuity_notes(exhaust(scenario), Model(scenario)))
+    assert notes[:5] == [
+        "action instances that never fired: forward, up",
+        "of these, enabled and stopped by a bound or constraint each time: forward, up",
+        "never tested (no state was quiescent): rests",
+        "never tested (the premise was never true): far_away",
+        "never tested (no step was taken): x_grows_slowly",
+    ]
+
+
+def at_the_end(plane: Plane) -> None:
+    """Outside of the constraint."""
+    plane.x = 5
 
 
 def test_a_verdict_says_what_was_cut_and_what_was_not() -> None:
