@@ -249,3 +249,17 @@ def test_arguments_of_refines_are_checked() -> None:
         refines(LEDGER, lambda shop: None)  # type: ignore[misc, arg-type]
     with pytest.raises(UsageError, match="Python identifier"):
         refines(TRANSACTION_COMMIT, ledger_of, name="two words")
+
+
+def sold_out(shop: Shop) -> str:
+    """An alias: plain Python, for reports only."""
+    return f"{sum(shop.sold)} of 4"
+
+
+def test_a_trace_shows_aliases_in_the_first_state_and_where_they_change() -> None:
+    model = Model(evolve(MISTAKES["sells two"], aliases=(sold_out,)))
+    trace = exhaust(model).counterexample
+    assert trace is not None
+    story = story_of(model, trace)
+    assert story.asides[0] == "sold_out = 0 of 4"
+    assert story.steps[-1].asides[0] == "sold_out: 0 of 4 → 2 of 4"
