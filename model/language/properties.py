@@ -18,7 +18,7 @@ state in which the rest is true.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import Enum
 from inspect import getdoc, signature
 from types import FunctionType
@@ -26,7 +26,7 @@ from typing import Any
 
 from kwalk.model.language.action import Parametric, place_of, premises_noted
 from kwalk.model.language.binding import plain_value
-from kwalk.model.language.errors import KwalkError, PremiseFailed, UsageError
+from kwalk.model.language.errors import PremiseFailed, UsageError
 
 
 class Kind(Enum):
@@ -82,6 +82,21 @@ class Property(Parametric):
     def context(self) -> Any:
         """Return what its meaning in the active model depends on besides its functions and the model; None: nothing."""
         return None
+
+    def arguments(self) -> Iterator[tuple[Any, ...]]:
+        """Return all tuples of arguments, in lexicographic order.
+
+        Raises:
+            UsageError: the two predicates of `leads_to` have parameters with different values.
+        """
+        if self.premise is not None:
+            for one, other in zip(self.premise.parameters, self.parameters, strict=True):
+                if list(map(one.token, one.values)) != list(map(other.token, other.values)):
+                    raise UsageError(
+                        f"{self.name}: the parameter {one.name!r} of {self.premise.name} does not have the values of "
+                        f"that of {self.function.__name__}. Give both the same annotation."
+                    )
+        return super().arguments()
 
     def truth(self, *arguments: Any) -> bool | None:
         """Return whether it is true of a state (of two for a step) and arguments; None where its premise is false."""
@@ -192,14 +207,6 @@ def eventually_always(*, symptom: str = "", log: str = "") -> Callable[[Callable
     return _declare(Kind.EVENTUALLY_ALWAYS, symptom, log)
 
 
-def _have_same_arguments(source: Callable[..., bool], target: Callable[..., bool]) -> bool:
-    """Return whether two functions have parameters of the same names and values, however these are written."""
-    try:
-        return Parametric(source, states=1).parameters == Parametric(target, states=1).parameters
-    except KwalkError:
-        return False
-
-
 def leads_to(
     source: Callable[..., bool], target: Callable[..., bool], *, name: str = "", symptom: str = "", log: str = ""
 ) -> Property:
@@ -220,12 +227,11 @@ def leads_to(
     for function in (source, target):
         if not isinstance(function, FunctionType) or not function.__name__.isidentifier():
             raise UsageError(f"leads_to takes two functions that are declared with `def` (got {function!r}).")
-    first, second = (list(signature(function).parameters.values())[1:] for function in (source, target))
-    are_same = [(p.name, p.annotation) for p in first] == [(p.name, p.annotation) for p in second]
-    if not are_same and not _have_same_arguments(source, target):
+    first, second = (list(signature(function).parameters)[1:] for function in (source, target))
+    if first != second:
         raise UsageError(
             f"leads_to({source.__name__}, {target.__name__}): the two have different parameters after the state, "
-            f"({', '.join(map(str, first))}) and ({', '.join(map(str, second))}). Give both the same names and types."
+            f"({', '.join(first)}) and ({', '.join(second)}). Give both the same ones."
         )
     made = Property(target, Kind.EVENTUALLY, symptom, log, Parametric(source, states=1))
     made.name = name or f"{source.__name__}_leads_to_{target.__name__}"

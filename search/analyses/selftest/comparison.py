@@ -327,27 +327,30 @@ class ModelComparison:
         if Engines.REDUCTION in engines:
             runs["exhaust with reduction"] = {"reduce": True}
         for name, options in runs.items():
-            verdict = self._verdict(name, found, lambda o=options: exhaust(model, kernel=kernel, keep_going=True, **o))  # type: ignore[misc]
+            has_error = found.has_safety_error if "reduce" in options else found.has_error
+            verdict = self._verdict(
+                name, lambda o=options: exhaust(model, kernel=kernel, keep_going=True, **o), has_error=has_error  # type: ignore[misc]
+            )
             if verdict is not None:
                 self._compare_exhaustive(name, verdict, found, is_reduced="reduce" in options)
         verdict = self._verdict(
-            "walks", found, lambda: walk(model, kernel=kernel, walks=64, depth=20, seed=self.seed, keep_going=True),
-            may_miss=True,
+            "walks", lambda: walk(model, kernel=kernel, walks=64, depth=20, seed=self.seed, keep_going=True),
+            has_error=found.has_error, may_miss=True,
         )  # fmt: skip
         if verdict is not None:
             self._compare_sampled("walks", verdict, found)
 
     def _verdict(
-        self, name: str, found: Exploration, run: Callable[[], Verdict], *, may_miss: bool = False
+        self, name: str, run: Callable[[], Verdict], *, has_error: bool, may_miss: bool = False
     ) -> Verdict | None:
         """Return the verdict of an engine; None if it ends with the error that the oracle knows as well."""
         try:
             verdict = run()
         except DomainError as error:
-            if not found.has_error:
+            if not has_error:
                 raise Difference(f"{name}: error", f"{error}; the oracle finds no error") from error
             return None
-        if found.has_error and not may_miss:
+        if has_error and not may_miss:
             raise Difference(f"{name}: error", f"{verdict.answer} although an action or property raises an error")
         return verdict
 

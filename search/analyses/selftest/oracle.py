@@ -134,6 +134,8 @@ class Exploration:
     """Whether every reachable state was expanded."""
     has_error: bool = False
     """Whether an action or property raises an error in some reachable state."""
+    has_safety_error: bool = False
+    """Whether an action does, or a property that is not about behaviours."""
     quiescent: set[int] = field(factory=set)
     first: dict[str, int] = field(factory=dict)
     """By the key of a violated property (of a reachable one: that has a witness): the least number of steps to it."""
@@ -170,7 +172,8 @@ def explore(oracle: Oracle, most: int) -> Exploration:
 def _check(oracle: Oracle, found: Exploration, number: int) -> None:
     """Check all properties in a state that was expanded, and in the steps from it."""
     depth, outcomes = found.depths[number], found.steps[number]
-    found.has_error |= any(what == ERROR for what, _ in outcomes)
+    is_wrong = any(what == ERROR for what, _ in outcomes)
+    found.has_error, found.has_safety_error = found.has_error or is_wrong, found.has_safety_error or is_wrong
     for what, name in outcomes:
         if what == "bound":
             found.bounds_hit[name] = found.bounds_hit.get(name, 0) + 1
@@ -183,6 +186,7 @@ def _check(oracle: Oracle, found: Exploration, number: int) -> None:
     for prop in oracle.properties:
         for truth, length in _truths(oracle, found, prop, number):
             found.has_error |= truth == ERROR
+            found.has_safety_error |= truth == ERROR and prop.function.kind not in library.LIVENESS_KINDS
             if truth is (prop.function.kind == "reachable"):
                 found.counts[prop.key] = found.counts.get(prop.key, 0) + 1
                 found.first.setdefault(prop.key, length)
@@ -222,12 +226,12 @@ def conditions_of(oracle: Oracle) -> list[OracleCondition]:
             system = (number for number, one in enumerate(oracle.actions) if one.is_system)
             found += [OracleCondition(frozenset({number}), is_strong=False) for number in system]
             continue
-        groups: dict[tuple[Any, ...], set[int]] = {}
+        groups: dict[tuple[str, ...], set[int]] = {}
         for steps in declared.steps:
             for number, one in enumerate(oracle.actions):
                 given = dict(zip(one.function.parameters, one.args, strict=True))
                 if one.function is steps.action and all(given[n] in allowed for n, allowed in steps.values.items()):
-                    groups.setdefault(tuple(given[name] for name in declared.each), set()).add(number)
+                    groups.setdefault(tuple(token(given[name]) for name in declared.each), set()).add(number)
         found += [OracleCondition(frozenset(group), declared.strong) for group in groups.values()]
     return found
 
