@@ -18,7 +18,7 @@ from tests.structure.rooms import ROOT
 
 SPECIFICATIONS_OF_TLC = ROOT / "tests" / "liveness" / "tla"
 PAGE = ROOT / "docs" / "explanation" / "coming-from-tla.md"
-SIZES = {"EWD998": {"nodes": 2, "patterns": 2**2}}
+SIZES = {"EWD998": {"nodes": 2}}
 CONSTANTS = {"EWD998": "CONSTANT N = 2\nCONSTRAINT StateConstraint\n"}
 NO_FAIRNESS = ("\nSpec ==", "\nNoFairness == Init /\\ [][Next]_vars\n\nSpec ==")
 CASES = [(module, name) for module, specifications in SPECIFICATIONS.items() for name in specifications]

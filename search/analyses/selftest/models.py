@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import random
+import re
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -106,6 +107,7 @@ class _ModelText:
         self.restrictions = random.Random(f"restrictions {seed} {attempt}")
         """Constraints and refinements are drawn from here, for the same reason."""
         self.arguments: dict[str, list[PathText]] = {}
+        self.parameters: dict[str, list[str]] = {}
         self.readers: list[tuple[str, GeneratedType]] = []
         self.writers: list[str] = []
         self.constraints: list[str] = []
@@ -202,7 +204,7 @@ class _ModelText:
 
     def _action(self, name: str) -> list[str]:
         parameters, variables = self._parameters()
-        self.arguments[name] = [one for one in variables if one.text.isidentifier()]  # without what is in them
+        self.arguments[name], self.parameters[name] = variables, re.findall(r"(\w+): ", parameters)
         actor = self.rng.choice(("SYSTEM", "SYSTEM", "CLIENT"))
         statements = Statements(self.rng, self._scope(variables=variables), tuple(self.writers))
         body = statements.body()
@@ -247,12 +249,13 @@ class _ModelText:
             steps, each = [], ""
             for name in chosen:
                 steps.append(name)
-                values = [(v.text, v.type) for v in self.arguments[name] if v.text.isidentifier()]  # no part of one
+                parameters = self.parameters[name]
+                values = [(v.text, v.type) for v in self.arguments[name] if v.text in parameters]
                 value = self._value(values[0][1]) if values and rng.random() < 0.4 else None
                 if value is not None:
                     steps[-1] = f"{name}.only({values[0][0]}={value})"
-                elif values and len(chosen) == 1 and rng.random() < 0.7:
-                    each = f', each="{rng.choice(values)[0]}"'
+                elif parameters and len(chosen) == 1 and rng.random() < 0.7:
+                    each = f', each="{rng.choice(parameters)}"'
             declared.append(f"{strength}({', '.join(steps)}{each})")
         if rng.random() < 0.15:
             declared.append("SYSTEM_FAIRNESS")
