@@ -15,7 +15,7 @@ COMPONENTS, WAITING = components.__name__, waiting.__name__
 LOOPS = {
     "weak fairness must be taken": (COMPONENTS, "left & ~peek(disabled, word)", "left"),
     "weak fairness is ignored": (COMPONENTS, "weak_unmet != ZERO or", "weak_unmet != weak_unmet or"),
-    "strong fairness is ignored": (COMPONENTS, "strong) & left & peek", "strong) & ZERO & peek"),
+    "strong fairness is ignored": (COMPONENTS, "strong, word) & left & peek", "strong, word) & ZERO & peek"),
     "strong fairness is not refined": (COMPONENTS, "all_inside else PART_OPEN", "all_inside else PART_UNFAIR"),
     "a pass removes all that any strong fairness concerns": (
         COMPONENTS, "peek(enabled, word) & peek(unmet, word)",
@@ -35,7 +35,7 @@ LOOPS = {
     "a loop may leave the unsatisfied states": (
         COMPONENTS, "all_inside = all_inside and is_unsatisfied(region, state)", "all_inside = True"
     ),
-    "a lowered mark is lost": (COMPONENTS, "if top > bottom:", "if top > bottom + 1:"),
+    "a lowered mark is lost": (COMPONENTS, "if top > bottom:", "if top < bottom:"),
     "starving is not passed on": (COMPONENTS, "target)) >= MARK_CAN_STARVE", "target)) >= MARK_FAIR"),
     "blocked steps count as disabled": (COMPONENTS, "1 - cursor[SccCursor.IS_LENIENT]", "0"),
     "steps that change nothing take conditions": (
@@ -46,12 +46,7 @@ LOOPS = {
         WAITING, "        if integer(peek32(region.graph.targets, at)) != state:\n            _add_conditions(fairness",
         "        if True:\n            _add_conditions(fairness",
     ),
-    "only the first condition of an instance counts": (
-        WAITING, "at in range(integer(peek(fairness.first, instance)), integer(peek(fairness.first, instance + 1))):\n"
-        "        condition", "at in range(integer(peek(fairness.first, instance)), "
-        "min(integer(peek(fairness.first, instance)) + 1, integer(peek(fairness.first, instance + 1)))):\n"
-        "        condition",
-    ),
+    "all conditions are one": (WAITING, "ONE << np.uint64(condition % 64)", "ONE"),
 }  # fmt: skip
 """A module, a text in it, and the mistake in its place."""
 
