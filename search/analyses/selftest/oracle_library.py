@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
+from functools import cached_property
 from itertools import product
 from typing import Annotated, Any, get_args, get_origin
 
@@ -809,9 +810,13 @@ class OracleFunction:
 
     def __init__(self, function: Callable[..., Any], kind: str, states: int, by: OracleActor | None = None) -> None:
         self.function, self.kind, self.by, self.name = function, kind, by, function.__name__
-        code, hints = function.__code__, function.__annotations__
+        code = function.__code__
         self.parameters = code.co_varnames[states : code.co_argcount]
-        self.domains = [_values_of(hints[name]) for name in self.parameters]
+
+    @cached_property
+    def domains(self) -> list[list[Any]]:
+        """Return all values of each parameter; a first execution, which has no bounds yet, does not need them."""
+        return [_values_of(self.function.__annotations__[name]) for name in self.parameters]
 
     def only(self, **values: Any) -> OracleSteps:
         """Return the action for some of its arguments."""
