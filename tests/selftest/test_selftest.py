@@ -89,7 +89,7 @@ SCENARIO = Scenario(name="toggle", story="A toggle.", state=S, actions=(toggle, 
 def test_sixty_random_models_mean_the_same_in_every_engine():
     reports = [run_task(SelftestTask(seed)) for seed in range(FIRST, FIRST + 60)]
     assert [one for report in reports for one in report.differences] == []
-    assert sum(report.states for report in reports) > 500
+    assert sum(report.states for report in reports) > 400
     assert sum(report.is_complete for report in reports) > 40
 
 
