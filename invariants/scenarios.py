@@ -119,6 +119,9 @@ TOPIC_DELETION_WITH_STRAY_LOG = evolve(
 DELETE_AND_RECREATE = evolve(
     deletion_stories.DELETE_AND_RECREATE, properties=(*REQUESTED_DELETION, deletion.topic_is_created_again)
 )
+THROUGH_BROKERS = evolve(
+    deletion_stories.THROUGH_BROKERS, properties=(*REQUESTED_DELETION, deletion.topic_is_created_again)
+)
 DELETE_BY_HAND = evolve(deletion_stories.DELETE_BY_HAND, properties=(*DELETION, deletion.topic_is_created_again))
 EXPANSION_DURING_DELETION = evolve(deletion_stories.EXPANSION_DURING_DELETION, properties=DELETION)
 EXPANSION_DURING_HALTED_DELETION = evolve(
@@ -289,6 +292,7 @@ SCENARIOS = (
     TOPIC_DELETION,
     TOPIC_DELETION_WITH_STRAY_LOG,
     DELETE_AND_RECREATE,
+    THROUGH_BROKERS,
     DELETE_BY_HAND,
     EXPANSION_DURING_DELETION,
     EXPANSION_DURING_HALTED_DELETION,

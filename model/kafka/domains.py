@@ -21,7 +21,7 @@ NOTIFICATIONS = Bound("notifications", "fired watches on their way to one broker
 RECORDS = Bound("records", "records that a log can hold; 0: there are none, and no logs to compare")
 INCARNATIONS = Bound("incarnations", "how often a topic can be created again under its name")
 
-OLD_ADMINS = Bound("old_admins", "admins, the first ones, that know no topic id: old clients, CMAK, scripts")
+OLD_ADMINS = Bound("old_admins", "admins, the first ones, that know no topic id: old clients, scripts")
 OLD_CREATIONS = Bound("old_creations", "1 if an old client may create the topic")
 NEW_CREATIONS = Bound("new_creations", "1 if a new client may create the topic")
 CREATED_PARTITIONS = Bound("created_partitions", "partitions that a topic is created with", minimum=1)

@@ -21,7 +21,7 @@ from kwalk.model.kafka.domains import (
     TOPIC_IDS,
     TOPICS,
 )
-from kwalk.model.kafka.versions import REASSIGNMENT, STOP_REPLICA
+from kwalk.model.kafka.versions import BROKER_CHECKS, REASSIGNMENT, STOP_REPLICA
 from kwalk.model.language import Array, Fifo, array, choice, fifo, flag, member, number, optional, state, subset, value
 
 
@@ -54,13 +54,15 @@ class EpochKind(Enum):
 class ControlRequest:
     """The header of a request about one topic (Kafka: AbstractControlRequest).
 
-    StopReplica has no topic id; UpdateMetadata's is left out.
+    StopReplica has no topic id; UpdateMetadata's is left out. `is_cached` says that the UpdateMetadata request of the
+    same batch keeps the topic in metadata caches; otherwise it removes it.
     """
 
     controller_epoch: int = number(0, CONTROLLER_EPOCHS)
     topic: int = member(TOPICS)
     topic_id: int | None = optional(TOPIC_IDS)
     kind: RequestKind = choice(RequestKind, when=STOP_REPLICA)
+    is_cached: bool = flag(when=BROKER_CHECKS)
 
 
 @value

@@ -34,8 +34,9 @@ from kwalk.model.kafka.domains import (
     TOPIC_IDS,
     TOPICS,
 )
-from kwalk.model.kafka.requests import RequestQueue, UpdateMetadataPartitionState
+from kwalk.model.kafka.requests import ControlRequest, RequestQueue, UpdateMetadataPartitionState
 from kwalk.model.kafka.versions import (
+    BROKER_CHECKS,
     METADATA_CACHES,
     METADATA_FILE_REMOVAL,
     OFFLINE_LOGS,
@@ -103,7 +104,8 @@ class BrokerState:
 
     `controller_epoch` is the highest that its replica manager has seen. Without a process the session counts as live;
     with one, the broker is in /brokers/ids iff it is live. `is_stopping` says that the process has begun a controlled
-    shutdown. `metadata` is its metadata cache.
+    shutdown. `metadata` is its metadata cache; `cached_topics` (Kafka: MetadataCache.contains) are the topics in it,
+    where only they matter.
     """
 
     session: SessionState = choice(SessionState, when=SESSIONS)
@@ -115,6 +117,13 @@ class BrokerState:
     metadata: Array[Array[UpdateMetadataPartitionState]] = array(
         TOPICS, array(PARTITIONS, UpdateMetadataPartitionState), when=METADATA_CACHES
     )
+    cached_topics: frozenset[int] = subset(TOPICS, when=BROKER_CHECKS)
+
+    def cache_topic(self, request: ControlRequest) -> None:
+        """Add the topic to the metadata cache or remove it, as the UpdateMetadata of the same batch does."""
+        if BROKER_CHECKS:
+            others = self.cached_topics - {request.topic}
+            self.cached_topics = others | {request.topic} if request.is_cached else others
 
 
 @state

@@ -210,6 +210,12 @@ PATIENT_CREATION = Flag(
     "patient_creation", "clients create a topic only when no controller knows one of that name any more"
 )
 
+BROKER_CHECKS = Flag(
+    "broker_checks",
+    "brokers answer new clients only while there is an active controller, and by the topics in its broker's metadata "
+    "cache; else new clients write what brokers would write, as clients of ZooKeeper do. Where it is on, every broker "
+    "has a replica of every partition",
+)
 ISR_CHANGES = Flag(
     "isr_changes",
     "when leaders shrink and expand the ISR",
@@ -279,6 +285,7 @@ COARSE = {
     "request_per_partition": False,
     "stop_replica": False,
     "metadata_caches": False,
+    "broker_checks": False,
     "unclean_election": False,
     "sessions": False,
     "stepwise_shutdown": False,

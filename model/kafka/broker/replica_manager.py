@@ -37,6 +37,8 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
     request = state.requests.headers.pop()
     failed: frozenset[int]
     is_stale, failed = is_from_older_controller(state, request), frozenset()
+    if not is_stale:
+        state.cache_topic(request)
     for partition in PARTITIONS:
         wanted = state.requests.partition_states[partition].pop()
         for topic in TOPICS:
@@ -150,6 +152,8 @@ def handle_stop_replica(cluster: Cluster, broker: Broker) -> None:
     deleted: frozenset[int]
     failed: frozenset[int]
     is_stale, deleted, failed = is_from_older_controller(state, request), frozenset(), frozenset()
+    if not is_stale:
+        state.cache_topic(request)
     for partition in PARTITIONS:
         wanted = state.requests.partition_states[partition].pop()
         for topic in TOPICS:

@@ -4,6 +4,11 @@ Words: an *old client* is one before 2.8: it has no topic ids and writes the who
 with --zookeeper also creates topics without an id, but keeps the id when it expands one.) A *new client* asks a broker,
 which keeps the id. Each reads and writes in one step, as if only controllers wrote topics at the same time. An *admin*
 is a client of either kind that reads in one step and writes in another, so that two of them can overwrite each other.
+
+A new client's steps are also those of a client that writes ZooKeeper and knows topic ids, such as kafka-topics.sh with
+--zookeeper (2.8) or a tool that is built on AdminZkClient: nothing but ZooKeeper is looked at. Brokers are stricter,
+under the flag `broker_checks`: without an active controller they answer NOT_CONTROLLER; the controller's broker creates
+only topics that its metadata cache lacks, and deletes only topics that it has; queued topics get no partitions.
 """
 from __future__ import annotations
 
@@ -26,6 +31,7 @@ from kwalk.model.kafka.domains import (
 from kwalk.model.kafka.inter_broker_protocol import uses_topic_ids
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions import (
+    BROKER_CHECKS,
     CAS_TOPIC_WRITE,
     CREATE_CHECKS_DELETE_TOPICS,
     DELETION,
@@ -56,11 +62,12 @@ def old_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
 @action(
     by=NEW_CLIENT,
     description="creates topic {topic}",
-    source="ZkAdminManager.createTopics; AdminZkClient.validateTopicCreate, createTopicWithAssignment",
+    source="KafkaApis.handleCreateTopicsRequest; ZkAdminManager.createTopics; AdminZkClient.validateTopicCreate, "
+    "createTopicWithAssignment",
 )
 def new_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
     """The znode has an id from the start, unless the controller's broker, which creates it, has none to give yet."""
-    require(NEW_CREATIONS > 0 and may_create(cluster, topic))
+    require(NEW_CREATIONS > 0 and may_create(cluster, topic) and answers(cluster, topic, is_cached=False))
     require(not (CREATE_CHECKS_DELETE_TOPICS and DELETION and topic in cluster.zookeeper.delete_topics))
     if creates_with_topic_id(cluster):
         create_topic(cluster, topic, int(CREATED_PARTITIONS), cluster.topic_ids.take())
@@ -79,15 +86,30 @@ def may_create(cluster: Cluster, topic: int) -> bool:
 @action(
     by=NEW_CLIENT,
     description="asks to delete topic {topic}",
-    source="ZkAdminManager.deleteTopics; AdminZkClient.deleteTopic",
+    source="KafkaApis.handleDeleteTopicsRequest; ZkAdminManager.deleteTopics; AdminZkClient.deleteTopic",
 )
 def client_deletes_topic(cluster: Cluster, topic: Topic) -> None:
     """The client creates the delete_topics znode, and does nothing else."""
     zookeeper = cluster.zookeeper
     require(DELETION and zookeeper.topics[topic].exists and topic not in zookeeper.delete_topics)
-    require(cluster.deletions < DELETIONS)
+    require(cluster.deletions < DELETIONS and answers(cluster, topic, is_cached=True))
     cluster.deletions += 1
     create_delete_topics_znode(cluster, topic)
+
+
+def answers(cluster: Cluster, topic: int, *, is_cached: bool) -> bool:
+    """Whether an active controller's broker has the topic in its metadata cache, or lacks it; else clients do not ask.
+
+    Before it has failed over, a controller is active, too.
+    """
+    if not BROKER_CHECKS:
+        return True
+    return any(
+        cluster.is_registered(broker)
+        and cluster.controller_of(broker).is_active
+        and (topic in cluster.brokers[broker].cached_topics) == is_cached
+        for broker in BROKERS
+    )
 
 
 def creates_with_topic_id(cluster: Cluster) -> bool:
@@ -119,13 +141,23 @@ def old_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
 @action(
     by=NEW_CLIENT,
     description="adds partitions to {topic}",
-    source="ZkAdminManager.createPartitions; AdminZkClient.createPartitionsWithAssignment",
+    source="KafkaApis.handleCreatePartitionsRequest; ZkAdminManager.createPartitions; "
+    "AdminZkClient.createPartitionsWithAssignment",
 )
 def new_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
     """The znode is written as a whole, with its id; not while a partition is being reassigned."""
     znode = cluster.zookeeper.topics[topic]
     require(not any(assignment.is_being_reassigned for assignment in znode.assignments))
     require(znode.exists and znode.partition_count < len(PARTITIONS) and cluster.new_expansions < NEW_EXPANSIONS)
+    require(
+        not BROKER_CHECKS
+        or any(
+            cluster.is_registered(broker)
+            and cluster.controller_of(broker).is_active
+            and not cluster.controller_of(broker).topics[topic].to_be_deleted
+            for broker in BROKERS
+        )
+    )
     cluster.new_expansions += 1
     znode.accepted_partitions = len(PARTITIONS)
     write_topic(cluster, topic, len(PARTITIONS), znode.topic_id)
@@ -139,7 +171,7 @@ def old_client_may_write(znode: TopicZnode) -> bool:
 @action(
     by=ADMIN,
     description="begins to add partitions to {topic}: reads its znode",
-    source="kafka.admin.AdminUtils.addPartitions (1.0.0); AdminZkClient.addPartitions; CMAK",
+    source="kafka.admin.AdminUtils.addPartitions (1.0.0); AdminZkClient.addPartitions",
 )
 def admin_reads_topic(cluster: Cluster, admin: Admin, topic: Topic) -> None:
     """The client will write back what it reads, with more partitions, whatever the znode holds by then."""

@@ -12,7 +12,14 @@ from kwalk.model.kafka.domains import BROKERS, PARTITIONS
 from kwalk.model.kafka.inter_broker_protocol import uses_topic_ids
 from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPartitionState, RequestKind
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import BROKER_EPOCH, METADATA_CACHES, REASSIGNMENT, REQUEST_PER_PARTITION, SESSIONS
+from kwalk.model.kafka.versions import (
+    BROKER_CHECKS,
+    BROKER_EPOCH,
+    METADATA_CACHES,
+    REASSIGNMENT,
+    REQUEST_PER_PARTITION,
+    SESSIONS,
+)
 
 
 def send_leader_and_isr(
@@ -37,7 +44,7 @@ def send_batch(cluster: Cluster, broker: int, topic: int, partitions: frozenset[
     """
     controller = cluster.controller_of(broker)
     topic_id = controller.topics[topic].topic_id if uses_topic_ids(broker) else None
-    header = ControlRequest(controller.epoch, topic, topic_id)
+    header = ControlRequest(controller.epoch, topic, topic_id, is_cached=is_cached(controller, topic))
     for receiver in BROKERS:
         assignments = controller.topics[topic].assignments
         hosted = frozenset({p for p in PARTITIONS if p in partitions and receiver in assignments[p].replicas})
@@ -47,6 +54,11 @@ def send_batch(cluster: Cluster, broker: int, topic: int, partitions: frozenset[
             for partition in PARTITIONS:
                 wanted = partition_state(controller, topic, partition, receiver) if partition in hosted else None
                 requests.partition_states[partition].push(wanted)
+
+
+def is_cached(controller: Controller, topic: int) -> bool:
+    """Whether UpdateMetadata keeps a topic in metadata caches, where only that matters; not one to be deleted."""
+    return bool(BROKER_CHECKS) and not controller.topics[topic].to_be_deleted
 
 
 def partition_state(
@@ -70,7 +82,8 @@ def send_update_metadata(
     """
     if METADATA_CACHES and bool(partitions):
         controller = cluster.controller_of(broker)
-        header = ControlRequest(controller.epoch, topic, None, RequestKind.UPDATE_METADATA)
+        kept = is_cached(controller, topic)
+        header = ControlRequest(controller.epoch, topic, None, RequestKind.UPDATE_METADATA, is_cached=kept)
         for receiver in sorted(to):
             if can_send(controller, receiver):
                 requests = cluster.brokers[receiver].requests
@@ -104,7 +117,8 @@ def send_stop_replica(
     Kafka: ControllerBrokerRequestBatch.addStopReplicaRequestForBrokers.
     """
     controller = cluster.controller_of(broker)
-    header = ControlRequest(controller.epoch, topic, None, RequestKind.STOP_REPLICA)
+    kept = is_cached(controller, topic)
+    header = ControlRequest(controller.epoch, topic, None, RequestKind.STOP_REPLICA, is_cached=kept)
     for receiver in BROKERS:
         if bool(partitions) and receiver in to and can_send(controller, receiver):
             requests = cluster.brokers[receiver].requests

@@ -85,6 +85,18 @@ DELETE_AND_RECREATE = evolve(
     source="KafkaZkClient.deleteTopicZNode, deleteTopicConfigs, deleteTopicDeletions: three writes",
 )
 
+THROUGH_BROKERS = evolve(
+    DELETE_AND_RECREATE,
+    name="delete-and-recreate-through-brokers",
+    story=(
+        "A client deletes a topic, another one creates it again, and it is deleted once more; all of them ask brokers, "
+        "which look at their metadata caches first."
+    ),
+    bounds={**DELETE_AND_RECREATE.bounds, "deletions": 2, "failovers": 0},
+    flags={**DELETE_AND_RECREATE.flags, "broker_checks": True},
+    source="KafkaApis.handleCreateTopicsRequest, handleDeleteTopicsRequest; KAFKA-8875",
+)
+
 DELETE_BY_HAND = evolve(
     DELETE_AND_RECREATE,
     name="delete-by-hand",

@@ -6,7 +6,7 @@ from kwalk.model.kafka.domains import BROKERS, RECORDS
 from kwalk.model.kafka.requests import UpdateMetadataPartitionState
 from kwalk.model.kafka.scenarios import running_cluster
 from kwalk.model.kafka.state import Cluster, Replica
-from kwalk.model.kafka.versions import METADATA_CACHES, REASSIGNMENT, STOP_REPLICA
+from kwalk.model.kafka.versions import BROKER_CHECKS, METADATA_CACHES, REASSIGNMENT, STOP_REPLICA
 
 
 def cluster_with_topic(cluster: Cluster) -> None:
@@ -61,6 +61,8 @@ def lead(cluster: Cluster, partition: int, replicas: frozenset[int]) -> None:
                 replica.replication.isr = replicas
             elif RECORDS > 0:
                 replica.replication.leader = leader
+        if BROKER_CHECKS:
+            broker.cached_topics = frozenset({0})
         if METADATA_CACHES:
             broker.metadata[0][partition] = UpdateMetadataPartitionState(leader, 0)
 
