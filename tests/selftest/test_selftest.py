@@ -192,7 +192,8 @@ def test_a_difference_is_reduced_and_written_to_a_file_with_the_command_that_fin
     assert len(text) < len(random_model(seed))
     assert difference_in(text, seed, SelftestTask(seed).engines) is not None
     monkeypatch.undo()
-    assert difference_in(text, seed, SelftestTask(seed).engines) is None
+    left = difference_in(text, seed, SelftestTask(seed).engines)
+    assert left is None or left.kind.startswith("refused")  # a reduced text need not be in the language
 
 
 def test_a_run_without_differences_ends_with_its_counts(tmp_path, kwalk):
