@@ -6,6 +6,7 @@ from attrs import evolve
 from kwalk.invariants import (
     controllers,
     deletion,
+    groups,
     partitions,
     records,
     recovery,
@@ -20,6 +21,7 @@ from kwalk.model.kafka import scenarios as stories
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
 from kwalk.model.kafka.snapshots.snapshot import read_snapshot
 from kwalk.model.kafka.stories import deletion as deletion_stories
+from kwalk.model.kafka.stories import groups as group_stories
 from kwalk.model.kafka.stories import healthy as healthy_stories
 from kwalk.model.kafka.stories import reassignment as reassignment_stories
 from kwalk.model.kafka.stories import records as records_stories
@@ -282,7 +284,7 @@ HEALTHY_INVARIANTS = (
     ),
 )
 HEALTHY = tuple(evolve(story, properties=tuple(dict.fromkeys(held))) for story, held in HEALTHY_INVARIANTS)
-SCENARIOS = (
+CONTROLLER_SCENARIOS = (
     OLD_CLIENT_EXPANSION,
     OLD_CLIENT_EXPANSION_IN_DETAIL,
     RECORDS_THROUGH_FAILOVER,
@@ -310,4 +312,53 @@ SCENARIOS = (
     REASSIGNMENT_REPLACED,
     *HEALTHY,
 )
+"""The stories about the controller and what it controls."""
+
+GROUP = (
+    groups.committed_offset_is_kept,
+    groups.live_group_is_not_removed,
+    groups.only_the_last_generation_commits,
+    groups.one_owner_per_generation,
+    groups.partition_is_consumed,
+    groups.rebalance_ends,
+    groups.group_is_listed_once,
+    groups.group_converges,
+)
+MOVED_GROUP = (*GROUP, groups.members_survive_a_move)
+GROUP_INVARIANTS = (
+    (
+        group_stories.CONSUMER_GROUP,
+        (*MOVED_GROUP, groups.both_consumers_are_members, groups.old_owner_is_unaware),
+    ),
+    (group_stories.GROUP_THERE_AND_BACK, MOVED_GROUP),
+    (group_stories.SLOW_UNLOAD, (*GROUP, groups.old_owner_is_unaware)),
+    (group_stories.GROUP_RETENTION, (*GROUP, groups.both_consumers_are_members, groups.offset_expires)),
+    (
+        group_stories.GROUP_REMOVAL,
+        (
+            *MOVED_GROUP,
+            groups.group_with_an_offset_is_listed,
+            groups.deleted_group_stays_deleted,
+            groups.removed_group_stays_removed,
+            groups.group_is_never_listed_twice,
+            groups.group_is_removed,
+            groups.operator_deletes_the_group,
+        ),
+    ),
+    (group_stories.STALLED_CONSUMER, (*GROUP, groups.old_owner_is_unaware)),
+    (
+        group_stories.STATIC_MEMBER,
+        (
+            *(i for i in GROUP if i not in (groups.committed_offset_is_kept, groups.only_the_last_generation_commits)),
+            groups.static_member_is_not_fenced,
+            groups.settled_static_member_is_not_fenced,
+            groups.static_member_returns,
+        ),
+    ),
+    (group_stories.GROUP_OF_RECREATED_TOPIC, (*GROUP, groups.recreated_topic_has_no_offset)),
+    (group_stories.COMPACTED_OFFSETS, (*MOVED_GROUP, groups.log_is_compacted)),
+)
+GROUP_SCENARIOS = tuple(evolve(story, properties=held) for story, held in GROUP_INVARIANTS)
+"""The stories about consumer groups."""
+SCENARIOS = (*CONTROLLER_SCENARIOS, *GROUP_SCENARIOS)
 FIXES = fixes.FIXES

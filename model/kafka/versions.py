@@ -6,41 +6,14 @@ other flags are a scenario's *grain*: which steps it distinguishes, and which op
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from kwalk.model.kafka.releases import ReleaseFlags
 from kwalk.model.language import Flag
 
 RELEASES = ("2.8.2", "2.5.0", "2.8.0", "3.0", "3.4.1", "3.9.0")
 """Those that have a variant; the first one is the default of a scenario."""
 
-Setting = bool | str | None
-"""None leaves the flag to the scenario."""
-
-_SETTINGS: dict[str, tuple[tuple[str, Setting], ...]] = {}
-"""By the name of a version flag, its settings, each with the first release that has it, in the order of releases."""
-
-
-def version_flag(name: str, about: str, since: Mapping[str, Setting], *, before: Setting = False) -> Flag:
-    """Declare a flag that releases have in different settings: `before`, then those of the releases in `since`."""
-    _SETTINGS[name] = (("0", before), *since.items())
-    settings = tuple(dict.fromkeys(str(setting) for _, setting in _SETTINGS[name]))
-    return Flag(name, about, settings=settings if isinstance(before, str) else ())
-
-
-def candidate(name: str, about: str) -> Flag:
-    """Declare a flag for a fix that no release has."""
-    return version_flag(name, about, {})
-
-
-def setting_in(release: str, name: str) -> Setting:
-    """Return a version flag's setting in a release: that of the last change that is not later."""
-    return [setting for since, setting in _SETTINGS[name] if _order(since) <= _order(release)][-1]
-
-
-def _order(release: str) -> tuple[int, ...]:
-    """Releases compare by their numbers; 3.0 is 3.0.0."""
-    numbers = [int(number) for number in release.split(".")]
-    return tuple(numbers + [0] * (3 - len(numbers)))
+_FLAGS = ReleaseFlags()
+version_flag, candidate = _FLAGS.version_flag, _FLAGS.candidate
 
 
 # What releases differ in.
@@ -269,13 +242,7 @@ PATIENT_OPERATOR = Flag(
 )
 PREFERRED_ELECTION = Flag("preferred_election", "auto.leader.rebalance.enable: leaders move back to preferred replicas")
 
-def variant_of(release: str) -> dict[str, bool | str]:
-    """Return the version flags of a release, without those that it leaves to the scenario."""
-    settings = {name: setting_in(release, name) for name in _SETTINGS}
-    return {name: setting for name, setting in settings.items() if setting is not None}
-
-
-VARIANTS = {release: variant_of(release) for release in RELEASES}
+VARIANTS = {release: _FLAGS.variant_of(release) for release in RELEASES}
 COARSE = {
     "async_metadata_flush": False,
     "metadata_file_removal": False,

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from kwalk.invariants.scenarios import SCENARIOS
 from kwalk.model.kafka.actors import BROKER, CONTROLLER
+from kwalk.model.kafka.groups.domains import COORDINATOR
 from kwalk.model.kafka.kafka_names import entries, page
 from tests.structure.rooms import ROOT
 
@@ -11,8 +12,9 @@ def test_the_page_is_what_the_model_says():
     assert (ROOT / "docs" / "reference" / "kafka-names.md").read_text(encoding="utf-8") == page()
 
 
-def test_every_step_of_the_controller_and_of_brokers_has_a_name_of_kafka():
-    actions = {action for scenario in SCENARIOS for action in scenario.actions if action.by in (CONTROLLER, BROKER)}
+def test_every_step_of_the_controller_of_brokers_and_of_group_coordinators_has_a_name_of_kafka():
+    actors = (CONTROLLER, BROKER, COORDINATOR)
+    actions = {action for scenario in SCENARIOS for action in scenario.actions if action.by in actors}
     assert {action.name for action in actions} - {entry.model for entry in entries()} == UNNAMED
 
 

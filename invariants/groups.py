@@ -1,0 +1,243 @@
+"""Properties of consumer groups: what users lose when one breaks, and what must be reachable."""
+from __future__ import annotations
+
+from kwalk.model.kafka.domains import BROKERS, Broker
+from kwalk.model.kafka.groups.domains import CONSUMER_STOPS, CONSUMERS, MOVES, PAUSES, ConsumerId
+from kwalk.model.kafka.groups.state import ConsumerStatus, GroupCluster, GroupState, Pace
+from kwalk.model.language import always, eventually, premise, reachable, step, when_quiescent
+
+
+@always(
+    symptom="consumers read again what they had committed, or skip it, as auto.offset.reset says",
+    log="[Consumer clientId=…, groupId=…] Found no committed offset for partition …; or none: an older one is found",
+)
+def committed_offset_is_kept(cluster: GroupCluster, broker: Broker) -> bool:
+    """The coordinator answers OffsetFetch with the last commit that was acknowledged."""
+    premise(cluster.acknowledged is not None and cluster.serves(broker))
+    acknowledged, offset = cluster.acknowledged, cluster.coordinators[broker].group.offset
+    return acknowledged is None or (offset is not None and offset.commit >= acknowledged.commit)
+
+
+@step(
+    symptom="a group that consumes is reported as Dead, and its members have to join again",
+    log="[GroupCoordinator …]: Group … generation … is dead and removed",
+)
+def live_group_is_not_removed(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
+    """A coordinator does not take a group out of its cache that has a member which is live and heard."""
+    group = before.coordinators[broker].group
+    premise(before.serves(broker) and after.coordinators[broker].owns)
+    premise(any(c.is_running and c.coordinator == broker and c.member_id in group.members for c in before.consumers))
+    return after.coordinators[broker].group.exists
+
+
+@step(
+    symptom="a consumer that was replaced long ago sets the group's offset back or forth",
+    log="none: the commit is accepted as any other",
+)
+def only_the_last_generation_commits(before: GroupCluster, after: GroupCluster) -> bool:
+    """A commit is accepted in the last generation whose assignment was stored, or in a later one."""
+    premise(after.commits > before.commits)
+    return after.commit_generation >= before.stored_generation
+
+
+@always(symptom="two members of a generation process the same records", log="none: both log the same assignment")
+def one_owner_per_generation(cluster: GroupCluster, broker: Broker) -> bool:
+    """Of the members that a coordinator has in its generation at most one owns the partition."""
+    group = cluster.coordinators[broker].group
+    premise(group.state is GroupState.STABLE)
+    owners = [c.owns and c.member_id in group.members and c.generation == group.generation for c in cluster.consumers]
+    return sum(owners) <= 1
+
+
+@always(
+    symptom="kafka-consumer-groups.sh does not list a group that has committed, and its generations begin again at 1",
+    log="[GroupCoordinator …]: Group … generation … is dead and removed",
+)
+def group_with_an_offset_is_listed(cluster: GroupCluster, broker: Broker) -> bool:
+    """The coordinator has the group as long as it has a commit that was acknowledged."""
+    premise(cluster.acknowledged is not None and cluster.serves(broker))
+    return cluster.coordinators[broker].group.exists
+
+
+@always(
+    symptom="a group that an operator has deleted is listed again, with its old offset",
+    log="[GroupCoordinator …]: Loading group metadata for … with generation …",
+)
+def deleted_group_stays_deleted(cluster: GroupCluster, broker: Broker) -> bool:
+    """After DeleteGroups was answered, the group does not come back before a consumer joins it."""
+    premise(cluster.group_deletions > 0 and cluster.is_removed and cluster.serves(broker))
+    return not cluster.coordinators[broker].group.exists
+
+
+@always(
+    symptom="a group that was removed is listed again; a consumer that joins waits for members that are gone",
+    log="[GroupCoordinator …]: Loading group metadata for … with generation …",
+)
+def removed_group_stays_removed(cluster: GroupCluster, broker: Broker) -> bool:
+    """A group that was removed does not come back before a consumer joins it."""
+    premise(cluster.is_removed and cluster.serves(broker))
+    return not cluster.coordinators[broker].group.exists
+
+
+@always(
+    symptom="a consumer of a topic that was created again begins at an offset of the topic that was deleted",
+    log="[Consumer clientId=…, groupId=…] Fetch position … is out of range for partition …; or none: it is in range",
+)
+def recreated_topic_has_no_offset(cluster: GroupCluster, broker: Broker) -> bool:
+    """Once every broker knows of a topic's deletion, the coordinator has no offset of the deleted topic."""
+    premise(not any(coordinator.misses_deletion for coordinator in cluster.coordinators))
+    premise(cluster.incarnation > 0 and cluster.serves(broker))
+    offset = cluster.coordinators[broker].group.offset
+    return offset is None or offset.incarnation == cluster.incarnation
+
+
+@always(
+    symptom="a consumer ends with FencedInstanceIdException although no other one has its group.instance.id",
+    log="given member.id … is identified as a known static member …, but not matching the expected member.id …",
+)
+def static_member_is_not_fenced(cluster: GroupCluster, consumer: ConsumerId) -> bool:
+    """A consumer whose group.instance.id nobody else uses is not fenced."""
+    premise(cluster.consumers[consumer].status is not ConsumerStatus.STOPPED)
+    return cluster.consumers[consumer].status is not ConsumerStatus.FENCED
+
+
+@step(
+    symptom="a consumer ends with FencedInstanceIdException after its group's coordinator has moved",
+    log="given member.id … is identified as a known static member …, but not matching the expected member.id …",
+)
+def settled_static_member_is_not_fenced(before: GroupCluster, after: GroupCluster, consumer: ConsumerId) -> bool:
+    """A consumer that has got its assignment, and whose group.instance.id nobody else uses, is not fenced."""
+    premise(before.consumers[consumer].status is ConsumerStatus.STABLE)
+    return after.consumers[consumer].status is not ConsumerStatus.FENCED
+
+
+@when_quiescent(
+    symptom="a partition of the topic is not consumed, and its lag grows",
+    log="none: kafka-consumer-groups.sh --describe shows the group as Stable, and no consumer of the partition",
+)
+def partition_is_consumed(cluster: GroupCluster) -> bool:
+    """While all live consumers run, one of them owns the partition, in the generation that the coordinator has."""
+    premise(any(c.is_live for c in cluster.consumers) and all(c.pace is Pace.RUNNING for c in cluster.consumers))
+    return sum(c.owns for c in cluster.consumers) == 1 and all(is_settled(cluster, c) for c in CONSUMERS)
+
+
+def is_settled(cluster: GroupCluster, consumer: int) -> bool:
+    """Whether the consumer does not take part, or is a member of the coordinator's Stable group in its generation."""
+    asking = cluster.consumers[consumer]
+    return not asking.is_live or any(
+        asking.coordinator == broker
+        and cluster.serves(broker)
+        and asking.status is ConsumerStatus.STABLE
+        and cluster.coordinators[broker].group.state is GroupState.STABLE
+        and asking.member_id in cluster.coordinators[broker].group.members
+        and asking.generation == cluster.coordinators[broker].group.generation
+        for broker in BROKERS
+    )
+
+
+@when_quiescent(
+    symptom="a consumer that runs gets nothing, as the group waits for another one that only sends heartbeats",
+    log="none: kafka-consumer-groups.sh --describe shows the group in CompletingRebalance",
+)
+def rebalance_ends(cluster: GroupCluster) -> bool:
+    """While a consumer runs, the group does not wait for good in the middle of a rebalance."""
+    premise(any(c.is_running for c in cluster.consumers))
+    return all(is_settled(cluster, c) or not cluster.consumers[c].is_running for c in CONSUMERS)
+
+
+@eventually(
+    symptom="a consumer joins again and again, or waits for good",
+    log="[GroupCoordinator …]: Preparing to rebalance group … with old generation …",
+)
+def group_converges(cluster: GroupCluster) -> bool:
+    """Once the faults are over, all live consumers become members of one generation, and one owns the partition."""
+    premise(any(c.is_live for c in cluster.consumers) and all(c.pace is Pace.RUNNING for c in cluster.consumers))
+    premise(cluster.consumer_stops == CONSUMER_STOPS and cluster.pauses == PAUSES and cluster.moves == MOVES)
+    stable = sum(c.owns for c in cluster.consumers) == 1 and all(is_settled(cluster, c) for c in CONSUMERS)
+    return stable or not any(c.is_live for c in cluster.consumers)
+
+
+@when_quiescent(
+    symptom="kafka-consumer-groups.sh --list shows a group twice, or not at all",
+    log="none: each broker lists what it caches",
+)
+def group_is_listed_once(cluster: GroupCluster) -> bool:
+    """Of all brokers one lists the group, if it has a live member, and at most one otherwise (listAllGroups)."""
+    listed = sum(coordinator.group.exists for coordinator in cluster.coordinators)
+    return listed == 1 if any(c.is_running for c in cluster.consumers) else listed <= 1
+
+
+@always(
+    symptom="kafka-consumer-groups.sh --list shows a group twice while its coordinator moves",
+    log="none: each broker lists what it caches",
+)
+def group_is_never_listed_twice(cluster: GroupCluster) -> bool:
+    """At any moment at most one broker lists the group: the way to see that listing is no consistent snapshot."""
+    return sum(coordinator.group.exists for coordinator in cluster.coordinators) <= 1
+
+
+@reachable()
+def both_consumers_are_members(cluster: GroupCluster) -> bool:
+    """All consumers are settled in one generation."""
+    return all(c.is_live for c in cluster.consumers) and all(is_settled(cluster, c) for c in CONSUMERS)
+
+
+@reachable()
+def members_survive_a_move(cluster: GroupCluster) -> bool:
+    """After a move of the coordinator a member goes on in its generation, with a commit that was acknowledged."""
+    return cluster.partition.leader != 0 and cluster.acknowledged is not None and is_settled(cluster, 0) and (
+        cluster.consumers[0].owns
+    )
+
+
+@reachable()
+def old_owner_is_unaware(cluster: GroupCluster) -> bool:
+    """A consumer still takes itself for the owner while another one owns the partition in a later generation."""
+    return sum(c.owns for c in cluster.consumers) > 1
+
+
+@reachable()
+def group_is_removed(cluster: GroupCluster) -> bool:
+    """The group was removed, and all replicas have its tombstone."""
+    return cluster.is_removed and cluster.partition.high_watermark == len(cluster.partition.log)
+
+
+@reachable()
+def operator_deletes_the_group(cluster: GroupCluster) -> bool:
+    """An operator has deleted the group."""
+    return cluster.group_deletions > 0 and cluster.is_removed
+
+
+@reachable()
+def offset_expires(cluster: GroupCluster) -> bool:
+    """The offset was removed after a retention period, and no member is there."""
+    return cluster.clock > 0 and cluster.commits > 0 and cluster.acknowledged is None
+
+
+@reachable()
+def static_member_returns(cluster: GroupCluster) -> bool:
+    """A static member has started again and is to get the partition in the Stable group's generation."""
+    return cluster.consumer_stops > 0 and any(
+        consumer.status is ConsumerStatus.JOINED
+        and consumer.coordinator == broker
+        and consumer.generation == cluster.coordinators[broker].group.generation
+        and cluster.coordinators[broker].group.state is GroupState.STABLE
+        and cluster.coordinators[broker].group.owner == consumer.member_id
+        for consumer in cluster.consumers
+        for broker in BROKERS
+    )
+
+
+@reachable()
+def log_is_compacted(cluster: GroupCluster) -> bool:
+    """After a compaction the next coordinator has loaded the group with its offset."""
+    return cluster.cleanings > 0 and any(
+        broker > 0 and cluster.serves(broker) and cluster.coordinators[broker].group.offset is not None
+        for broker in BROKERS
+    )
+
+
+@reachable()
+def consumer_is_refused(cluster: GroupCluster) -> bool:
+    """A consumer of another protocol was refused."""
+    return any(c.status is ConsumerStatus.REFUSED for c in cluster.consumers)

@@ -1,0 +1,146 @@
+"""What applications, operators and time do to a group: consumers start, stop, stall and commit."""
+from __future__ import annotations
+
+from kwalk.model.kafka.actors import OPERATOR
+from kwalk.model.kafka.domains import INCARNATIONS, Broker
+from kwalk.model.kafka.groups.domains import (
+    APPLICATION,
+    CLOCK,
+    COMMITS,
+    CONSUMER_STOPS,
+    GROUP_DELETIONS,
+    PAUSES,
+    RETENTIONS,
+    STARTS,
+    ConsumerId,
+)
+from kwalk.model.kafka.groups.group_coordinator import (
+    Errors,
+    is_asked,
+    remove_member_and_update_group,
+    sync_error,
+)
+from kwalk.model.kafka.groups.group_metadata_manager import may_delete_group, remove_offset, store_offset
+from kwalk.model.kafka.groups.state import Consumer, ConsumerStatus, GroupCluster, GroupState, Pace
+from kwalk.model.kafka.groups.versions import DELETE_GROUPS, STATIC_MEMBERS, STATIC_MEMBERSHIP
+from kwalk.model.language import action, require
+
+
+@action(by=APPLICATION, description="starts a consumer", source="KafkaConsumer.subscribe, poll")
+def start(cluster: GroupCluster, consumer: ConsumerId) -> None:
+    """The process finds the coordinator, and has no member id."""
+    require(cluster.consumers[consumer].status is ConsumerStatus.STOPPED and cluster.starts < STARTS)
+    cluster.starts += 1
+    cluster.consumers[consumer].status = ConsumerStatus.UNJOINED
+    cluster.consumers[consumer].coordinator = cluster.partition.leader
+
+
+def end_process(consumer: Consumer) -> None:
+    """The process is gone, and what it stored."""
+    consumer.reset()
+    consumer.status, consumer.pace, consumer.coordinator = ConsumerStatus.STOPPED, Pace.RUNNING, 0
+
+
+@action(by=APPLICATION, description="crashes", source="no LeaveGroup is sent")
+def crash(cluster: GroupCluster, consumer: ConsumerId) -> None:
+    """The process dies; the coordinator waits for its session timeout."""
+    require(cluster.consumers[consumer].status is not ConsumerStatus.STOPPED)
+    require(cluster.consumer_stops < CONSUMER_STOPS)
+    cluster.consumer_stops += 1
+    end_process(cluster.consumers[consumer])
+
+
+@action(
+    by=APPLICATION,
+    description="closes its consumer, which sends LeaveGroup to broker {broker}",
+    source="KafkaConsumer.close; GroupCoordinator.handleLeaveGroup",
+)
+def leave_group(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) -> None:
+    """The member is removed at once. A static member that closes sends no LeaveGroup, which is `crash`."""
+    require(is_asked(cluster, consumer, broker) and cluster.consumer_stops < CONSUMER_STOPS)
+    require(cluster.consumers[consumer].status is ConsumerStatus.STABLE and not (STATIC_MEMBERS and STATIC_MEMBERSHIP))
+    member_id = cluster.consumers[consumer].member_id
+    assert member_id is not None
+    cluster.consumer_stops += 1
+    if member_id in cluster.coordinators[broker].group.members:
+        remove_member_and_update_group(cluster, broker, member_id)
+    end_process(cluster.consumers[consumer])
+
+
+@action(by=APPLICATION, description="stalls; its heartbeats go on: {sends_heartbeats}")
+def stall(cluster: GroupCluster, consumer: ConsumerId, sends_heartbeats: bool) -> None:
+    """A long garbage collection stops all threads of a consumer; a slow application all but the heartbeat thread."""
+    require(cluster.consumers[consumer].is_running and cluster.pauses < PAUSES)
+    cluster.pauses += 1
+    cluster.consumers[consumer].pace = Pace.STALLED if sends_heartbeats else Pace.PAUSED
+
+
+@action(by=APPLICATION, description="runs again")
+def resume(cluster: GroupCluster, consumer: ConsumerId) -> None:
+    """All threads run again, and know nothing of what has happened meanwhile."""
+    require(cluster.consumers[consumer].pace is not Pace.RUNNING)
+    cluster.consumers[consumer].pace = Pace.RUNNING
+
+
+@action(
+    by=APPLICATION,
+    description="commits its offset to broker {broker}",
+    source="GroupCoordinator.handleCommitOffsets, doCommitOffsets",
+)
+def commit(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) -> None:
+    """The owner of the partition commits further than anyone before; this step is taken only if it is accepted.
+
+    A refused commit changes nothing that a refused heartbeat does not change.
+    """
+    coordinator, committing = cluster.coordinators[broker], cluster.consumers[consumer]
+    require(is_asked(cluster, consumer, broker) and committing.status is ConsumerStatus.STABLE and committing.owns)
+    require(cluster.commits < COMMITS and cluster.leads(broker) and not coordinator.group.is_committing)
+    require(is_commit_accepted(cluster, consumer, broker))
+    cluster.commits += 1
+    cluster.commit_generation = committing.generation
+    store_offset(cluster, broker)
+
+
+def is_commit_accepted(cluster: GroupCluster, consumer: int, broker: int) -> bool:
+    """Whether the coordinator knows the member, and in this generation; while members join it still accepts.
+
+    While they wait for the assignment it does not: REBALANCE_IN_PROGRESS.
+    """
+    group = cluster.coordinators[broker].group
+    error = sync_error(cluster, group, consumer)
+    is_stopped = group.state is GroupState.COMPLETING_REBALANCE
+    return error in (Errors.NONE, Errors.REBALANCE_IN_PROGRESS) and not is_stopped
+
+
+@action(by=CLOCK, description="offsets.retention.minutes pass")
+def retention_passes(cluster: GroupCluster) -> None:
+    """Everything that there is becomes older than the retention period."""
+    require(cluster.clock < RETENTIONS)
+    cluster.clock += 1
+
+
+@action(
+    by=OPERATOR,
+    description="deletes the group by a request to broker {broker}",
+    source="ConsumerGroupCommand.deleteGroups, GroupCoordinator.handleDeleteGroups",
+)
+def delete_group(cluster: GroupCluster, broker: Broker) -> None:
+    """kafka-consumer-groups.sh --delete: the group is Empty, its offset and itself are removed."""
+    require(bool(DELETE_GROUPS) and may_delete_group(cluster, broker) and cluster.leads(broker))
+    require(cluster.group_deletions < GROUP_DELETIONS and not cluster.coordinators[broker].group.is_committing)
+    cluster.group_deletions += 1
+    remove_offset(cluster, broker)
+
+
+@action(
+    by=OPERATOR,
+    description="deletes the topic and creates it again",
+    source="TopicDeletionManager.onDeleteTopics: UpdateMetadata with LeaderDuringDelete",
+)
+def recreate_topic(cluster: GroupCluster) -> None:
+    """Offsets of the deleted topic mean nothing for the new one; each broker hears of the deletion in its own time."""
+    require(cluster.incarnation < INCARNATIONS)
+    cluster.incarnation += 1
+    cluster.acknowledged = None
+    for coordinator in cluster.coordinators:
+        coordinator.misses_deletion = True

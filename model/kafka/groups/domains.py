@@ -1,0 +1,36 @@
+"""Domains, bounds and actors of the group model: how many consumers and member ids, and how many faults."""
+from __future__ import annotations
+
+from typing import Annotated
+
+from kwalk.model.kafka.domains import BROKERS
+from kwalk.model.language import Actor, Bound, Domain
+
+CONSUMERS = Domain("consumers", "consumers of the group; each is a process that may be started again")
+MEMBER_IDS = Domain("member_ids", "member ids that can ever be generated", label=lambda n: f"m{n}")
+BUFFERS = Domain("buffers", "records that the first buffer of a load has, less one: it matters in 0.11.0.0 only")
+
+LOG = Bound("log", "records that the __consumer_offsets partition can hold", minimum=1)
+GENERATIONS = Bound("generations", "highest generation of the group")
+TASKS = Bound("tasks", "loads and unloads that wait in a coordinator's scheduler", minimum=1)
+COMMITS = Bound("commits", "how often consumers commit")
+RETENTIONS = Bound("retentions", "how often offsets.retention.minutes pass")
+STARTS = Bound("starts", "how often a consumer starts")
+CONSUMER_STOPS = Bound("consumer_stops", "how often a consumer stops or crashes")
+PAUSES = Bound("pauses", "how often a consumer, or its application, stalls")
+MOVES = Bound("moves", "how often the partition gets another leader")
+CLEANINGS = Bound("cleanings", "how often the log cleaner compacts the partition")
+GROUP_DELETIONS = Bound("group_deletions", "how often an operator deletes the group")
+OTHER_PROTOCOLS = Bound("other_protocols", "consumers, the last ones, that support another protocol than the rest")
+
+ConsumerId = Annotated[int, CONSUMERS]
+MemberId = Annotated[int, MEMBER_IDS]
+Buffer = Annotated[int, BUFFERS]
+
+COORDINATOR = Actor("coordinator", of=BROKERS)
+CONSUMER = Actor("consumer", of=CONSUMERS)
+APPLICATION = Actor("application", of=CONSUMERS, system=False)
+FOLLOWER = Actor("follower")
+LOG_CLEANER = Actor("log cleaner", system=False)
+CLOCK = Actor("clock", system=False)
+ELECTION = Actor("controller's election", system=False)

@@ -1,0 +1,337 @@
+"""GroupMetadataManager: what a coordinator caches, when it loads and unloads it, and what it writes to the log."""
+from __future__ import annotations
+
+from kwalk.model.kafka.domains import Broker
+from kwalk.model.kafka.groups.domains import (
+    BUFFERS,
+    CONSUMERS,
+    COORDINATOR,
+    GROUP_DELETIONS,
+    OTHER_PROTOCOLS,
+    RETENTIONS,
+    TASKS,
+    Buffer,
+)
+from kwalk.model.kafka.groups.state import (
+    CommittedOffset,
+    ConsumerStatus,
+    GroupCluster,
+    GroupMetadata,
+    GroupState,
+    OffsetsRecord,
+    RecordKey,
+    Task,
+)
+from kwalk.model.kafka.groups.versions import (
+    CONCURRENT_REQUESTS,
+    COORDINATOR_EPOCH,
+    DELETED_TOPICS_LOSE_OFFSETS,
+    EMPTY_GROUPS_STAY,
+    EXPIRE_STABLE_ONLY,
+    LOAD_TO_LOG_END,
+    LOAD_WHOLE_LOG,
+    REMOVAL_WAITS,
+    RETENTION_FROM_EMPTY,
+    STALE_CACHE_IS_FENCED,
+)
+from kwalk.model.language import action, require
+
+
+@action(
+    by=COORDINATOR,
+    description="handles LeaderAndIsr about the partition; its task overtakes that of an earlier request: {overtakes}",
+    source="KafkaApis.handleLeaderAndIsrRequest, GroupCoordinator.onElection, onResignation",
+)
+def handle_leader_and_isr(cluster: GroupCluster, broker: Broker, overtakes: bool) -> None:
+    """The replica follows at once; loading and unloading are left to the scheduler's thread.
+
+    A request of another controller may be handled by another thread, which schedules its task first.
+    """
+    coordinator = cluster.coordinators[broker]
+    require(not coordinator.requests.is_empty)
+    require(not overtakes or (bool(CONCURRENT_REQUESTS) and not coordinator.tasks.is_empty))
+    wanted = coordinator.requests.pop()
+    coordinator.is_leader = wanted.leader == broker
+    coordinator.leader_epoch = wanted.leader_epoch
+    if not coordinator.is_leader:
+        fail_appends(cluster, broker)
+        if STALE_CACHE_IS_FENCED:
+            unload(cluster, broker)
+    task, waiting = Task(is_load=coordinator.is_leader, leader_epoch=wanted.leader_epoch), len(coordinator.tasks)
+    for slot in range(TASKS):
+        if slot < waiting:
+            earlier = coordinator.tasks.pop()
+            if overtakes and slot == waiting - 1:
+                coordinator.tasks.push(task)
+            coordinator.tasks.push(earlier)
+    if not overtakes:
+        coordinator.tasks.push(task)
+
+
+@action(
+    by=COORDINATOR,
+    description="loads or unloads the partition",
+    source="GroupMetadataManager.loadGroupsAndOffsets, removeGroupsAndOffsets; maybeUpdateCoordinatorEpoch",
+)
+def run_task(cluster: GroupCluster, broker: Broker, buffer: Buffer) -> None:
+    """The scheduler's only thread takes the next task; a load reads `buffer` + 1 records before it caches any group."""
+    coordinator = cluster.coordinators[broker]
+    require(not coordinator.tasks.is_empty)
+    require(buffer == len(BUFFERS) - 1 or (not LOAD_WHOLE_LOG and coordinator.tasks.head.is_load))
+    task = coordinator.tasks.pop()
+    if COORDINATOR_EPOCH:
+        if task.leader_epoch < coordinator.loaded_epoch:
+            return
+        coordinator.loaded_epoch = task.leader_epoch
+    if not task.is_load:
+        unload(cluster, broker)
+    elif not (COORDINATOR_EPOCH and coordinator.owns):
+        load(cluster, broker, buffer)
+        coordinator.owns = True
+
+
+def load(cluster: GroupCluster, broker: int, buffer: int) -> None:
+    """Cache the group and its offset as the log has them, unless the group is cached already.
+
+    A broker that does not lead any more reads nothing, and owns the partition all the same.
+
+    Kafka: GroupMetadataManager.doLoadGroupsAndOffsets, GroupMetadataManager.loadGroup.
+    """
+    partition, group = cluster.partition, cluster.coordinators[broker].group
+    end = len(partition.log) if LOAD_TO_LOG_END else partition.high_watermark
+    loaded, offset = OffsetsRecord(is_tombstone=True), OffsetsRecord(is_tombstone=True)
+    position = 0
+    for record in partition.log:
+        is_cached = not LOAD_WHOLE_LOG and position > buffer and not (loaded.is_tombstone and offset.is_tombstone)
+        if position < end and not is_cached:
+            if record.key is RecordKey.GROUP:
+                loaded = record
+            else:
+                offset = record
+        position = position + 1
+    if not cluster.coordinators[broker].is_leader:
+        return
+    is_new = not group.exists
+    if is_new and not loaded.is_tombstone:
+        on_group_loaded(group, loaded)
+    elif is_new and EMPTY_GROUPS_STAY and not offset.is_tombstone:
+        group.state = GroupState.EMPTY
+    if not offset.is_tombstone and (is_new or not EMPTY_GROUPS_STAY):
+        group.offset = offset.offset
+
+
+def on_group_loaded(group: GroupMetadata, record: OffsetsRecord) -> None:
+    """Cache a group as a record has it: its members are Stable, and their heartbeats are awaited from now on.
+
+    Kafka: GroupCoordinator.onGroupLoaded, GroupMetadata.loadGroup.
+    """
+    group.state = GroupState.STABLE if record.members else GroupState.EMPTY
+    group.generation, group.members = record.generation, record.members
+    group.leader, group.owner, group.time = record.leader, record.owner, record.time
+    group.is_unsubscribed = RETENTIONS > 0 and bool(RETENTION_FROM_EMPTY) and not record.members
+    if OTHER_PROTOCOLS > 0:
+        group.other_protocol = record.other_protocol
+
+
+def unload(cluster: GroupCluster, broker: int) -> None:
+    """Drop what is cached; members that wait for an answer get NOT_COORDINATOR.
+
+    Kafka: GroupMetadataManager.removeGroupsForPartition, GroupCoordinator.onGroupUnloaded.
+    """
+    coordinator = cluster.coordinators[broker]
+    coordinator.owns = False
+    for consumer in cluster.consumers:
+        if consumer.coordinator == broker:
+            if consumer.status is ConsumerStatus.JOINING_NEW:
+                consumer.reset()
+            elif consumer.status in (ConsumerStatus.JOINING, ConsumerStatus.SYNCING):
+                consumer.rejoin()
+    coordinator.group.forget()
+
+
+def append(cluster: GroupCluster, broker: int, record: OffsetsRecord) -> None:
+    """Append a record as leader; what a broker appends that was deposed is never replicated.
+
+    Kafka: GroupMetadataManager.appendForGroup.
+    """
+    if cluster.leads(broker):
+        cluster.partition.log.push(record)
+
+
+def store_group(cluster: GroupCluster, broker: int) -> None:
+    """Append the group with its assignment (Kafka: GroupMetadataManager.storeGroup)."""
+    group = cluster.coordinators[broker].group
+    record = OffsetsRecord(
+        key=RecordKey.GROUP,
+        generation=group.generation,
+        members=group.members,
+        leader=group.leader,
+        owner=group.owner,
+        time=group.time,
+        other_protocol=group.other_protocol,
+    )
+    append(cluster, broker, record)
+
+
+def store_offset(cluster: GroupCluster, broker: int) -> None:
+    """Append the next commit; it is cached when it is replicated (Kafka: GroupMetadataManager.storeOffsets)."""
+    offset = CommittedOffset(commit=cluster.commits, incarnation=cluster.incarnation, time=cluster.clock)
+    append(cluster, broker, OffsetsRecord(key=RecordKey.OFFSET, offset=offset))
+    cluster.coordinators[broker].group.is_committing = True
+
+
+def complete_appends(cluster: GroupCluster, broker: int) -> None:
+    """All replicas have all records: cache the commit, give the members their assignment, and answer.
+
+    Kafka: GroupMetadata.completePendingOffsetWrite, GroupCoordinator.setAndPropagateAssignment.
+    """
+    group = cluster.coordinators[broker].group
+    if group.is_committing:
+        for record in cluster.partition.log:
+            if record.key is RecordKey.OFFSET and not record.is_tombstone:
+                group.offset = record.offset
+                if record.offset.incarnation == cluster.incarnation:
+                    cluster.acknowledged = record.offset
+        group.is_committing = False
+    if group.is_storing:
+        group.is_storing = False
+        for consumer in cluster.consumers:
+            if consumer.coordinator == broker and consumer.member_id in group.members:
+                assert consumer.member_id is not None
+                if consumer.status is ConsumerStatus.SYNCING and group.state is GroupState.COMPLETING_REBALANCE:
+                    consumer.status, consumer.owns = ConsumerStatus.STABLE, group.owner == consumer.member_id
+                elif consumer.status is ConsumerStatus.JOINING_NEW and group.state is GroupState.STABLE:
+                    consumer.status, consumer.generation = ConsumerStatus.JOINED, group.generation
+        group.awaiting_join = frozenset()
+        group.awaiting_sync = frozenset()
+        group.state = GroupState.STABLE
+        cluster.stored_generation = group.generation
+    if group.is_removing:
+        drop_group(cluster, broker)
+
+
+def fail_appends(cluster: GroupCluster, broker: int) -> None:
+    """The broker does not lead any more: what waits for replicas is answered with NOT_COORDINATOR."""
+    group = cluster.coordinators[broker].group
+    group.is_committing = group.is_removing = False
+    if group.is_storing:
+        group.is_storing = False
+        for consumer in cluster.consumers:
+            if consumer.coordinator == broker and consumer.status is ConsumerStatus.JOINING_NEW:
+                consumer.reset()
+        if group.state is GroupState.COMPLETING_REBALANCE:
+            prepare_rebalance(cluster, broker)
+
+
+def prepare_rebalance(cluster: GroupCluster, broker: int) -> None:
+    """Begin a rebalance; members that wait for their assignment are to join again.
+
+    Kafka: GroupCoordinator.prepareRebalance, GroupCoordinator.resetAndPropagateAssignmentError.
+    """
+    group = cluster.coordinators[broker].group
+    for consumer in cluster.consumers:
+        if consumer.coordinator == broker and consumer.status is ConsumerStatus.SYNCING:
+            consumer.rejoin()
+    group.awaiting_sync = group.pending_sync = frozenset()
+    group.owner, group.is_storing = None, False
+    group.state = GroupState.PREPARING_REBALANCE
+
+
+@action(
+    by=COORDINATOR,
+    description="removes what has expired",
+    source="GroupMetadataManager.deleteExpiredOffsets (0.10.0), cleanupGroupMetadata",
+)
+def clean_up(cluster: GroupCluster, broker: Broker) -> None:
+    """An offset that has expired is removed, and then a group that is Empty; tombstones are not waited for."""
+    group = cluster.coordinators[broker].group
+    require(not group.is_removing and (has_expired(cluster, group) or is_removable(group)))
+    remove_offset(cluster, broker)
+
+
+def has_expired(cluster: GroupCluster, group: GroupMetadata) -> bool:
+    """Whether the cached offset is to be removed (Kafka: GroupMetadata.removeExpiredOffsets)."""
+    if group.offset is None:
+        return False
+    is_old = group.offset.time < cluster.clock
+    if group.is_committing and EMPTY_GROUPS_STAY:
+        return False
+    if not RETENTION_FROM_EMPTY:
+        return is_old
+    if group.state is GroupState.EMPTY:
+        return is_old if group.generation == 0 else group.time < cluster.clock
+    return group.is_unsubscribed and is_old and (not EXPIRE_STABLE_ONLY or group.state is GroupState.STABLE)
+
+
+def is_removable(group: GroupMetadata) -> bool:
+    """Whether the group is Empty and has no offset, nor a commit on its way."""
+    is_empty = group.state is GroupState.EMPTY and group.offset is None and not group.is_committing
+    return bool(EMPTY_GROUPS_STAY) and is_empty
+
+
+def remove_offset(cluster: GroupCluster, broker: int) -> None:
+    """Remove the cached offset, and then the group if it is Empty; append their tombstones.
+
+    Once no member is there, the offset may go: history forgets it.
+    """
+    group = cluster.coordinators[broker].group
+    if group.offset is not None:
+        append(cluster, broker, OffsetsRecord(key=RecordKey.OFFSET, is_tombstone=True))
+        if cluster.leads(broker) and not group.members:
+            cluster.acknowledged = None
+        if not (REMOVAL_WAITS and group.state is GroupState.EMPTY):
+            group.offset = None
+    if EMPTY_GROUPS_STAY and group.state is GroupState.EMPTY and not group.is_committing:
+        remove_group(cluster, broker)
+
+
+def remove_group(cluster: GroupCluster, broker: int) -> None:
+    """Take the group out of the cache and append its tombstone, unless it never had a generation.
+
+    Kafka: GroupMetadataManager.removeGroup, GroupMetadataManager.evictGroupAndDeleteMetadata.
+    """
+    group = cluster.coordinators[broker].group
+    if group.generation > 0:
+        append(cluster, broker, OffsetsRecord(key=RecordKey.GROUP, is_tombstone=True))
+    if REMOVAL_WAITS:
+        group.is_removing = True
+    else:
+        drop_group(cluster, broker)
+
+
+def drop_group(cluster: GroupCluster, broker: int) -> None:
+    """Take the group out of the cache: whoever asks is answered that it is Dead."""
+    group = cluster.coordinators[broker].group
+    if REMOVAL_WAITS:
+        group.forget()
+    else:
+        group.forget_group()
+    if cluster.leads(broker):
+        cluster.is_removed, cluster.stored_generation, cluster.commit_generation = True, 0, 0
+
+
+@action(
+    by=COORDINATOR,
+    description="handles UpdateMetadata: the topic was deleted",
+    source="KafkaApis.handleUpdateMetadataRequest, GroupCoordinator.handleDeletedPartitions",
+)
+def handle_deleted_partitions(cluster: GroupCluster, broker: Broker) -> None:
+    """A broker removes the offsets of the deleted topic from what it caches, whatever it caches then."""
+    coordinator = cluster.coordinators[broker]
+    group = coordinator.group
+    require(coordinator.misses_deletion and not group.is_committing and not group.is_removing)
+    coordinator.misses_deletion = False
+    if DELETED_TOPICS_LOSE_OFFSETS and group.offset is not None and group.offset.incarnation < cluster.incarnation:
+        remove_offset(cluster, broker)
+
+
+def may_delete_group(cluster: GroupCluster, broker: int) -> bool:
+    """Whether the broker accepts DeleteGroups: it owns the partition, and the group is Empty."""
+    coordinator = cluster.coordinators[broker]
+    is_empty = coordinator.group.state is GroupState.EMPTY and not coordinator.group.is_removing
+    return GROUP_DELETIONS > 0 and coordinator.owns and coordinator.is_leader and is_empty
+
+
+def live_members(cluster: GroupCluster, group: GroupMetadata) -> int:
+    """Return how many consumers are live and have a member id of the group."""
+    return sum(cluster.consumers[c].is_live and cluster.consumers[c].member_id in group.members for c in CONSUMERS)
