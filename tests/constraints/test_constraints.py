@@ -23,6 +23,8 @@ from kwalk import (
     Array,
     Bound,
     Domain,
+    DomainError,
+    Fifo,
     Model,
     Scenario,
     UsageError,
@@ -33,6 +35,7 @@ from kwalk import (
     constraint,
     eventually,
     exhaust,
+    fifo,
     number,
     premise,
     prove,
@@ -328,3 +331,31 @@ def test_names_of_constraints_are_checked() -> None:
             name="w", story="w", state=Plane, actions=(right,), constraints=(close,), flags={"close": True},
             bounds={"big": 2},
         )  # fmt: skip
+
+
+@state
+class Mailbox:
+    """A queue of one place."""
+
+    letters: Fifo[int] = fifo(number(0, 1), BIG)
+
+
+@action(by=USER)
+def wait(mailbox: Mailbox) -> None:
+    """Do nothing."""
+
+
+@constraint()
+def with_a_longer_queue(mailbox: Mailbox) -> bool:
+    """Exceed the bound of the queue."""
+    return len(mailbox.letters + (1, 1)) < 3
+
+
+def test_a_bound_that_a_constraint_exceeds_is_an_error_and_stops_no_step_silently() -> None:
+    scenario = Scenario(
+        name="m", story="m", state=Mailbox, actions=(wait,), constraints=(with_a_longer_queue,), bounds={"big": 1}
+    )
+    with pytest.raises(DomainError, match="with_a_longer_queue"):
+        exhaust(scenario)
+    with pytest.raises(DomainError, match="with_a_longer_queue"):
+        interpreted(Model(scenario))

@@ -198,7 +198,7 @@ def _lift_constraint(model: Model, terms: Terms, one: Constraint) -> tuple[SideC
         raise _refused(one, Refused("`premise` or an abort in a constraint", "the condition as what it returns"))
     if machine.state is not None and machine.state.is_written:
         raise _refused(one, Refused("the constraint changes the state", "a predicate, which only reads it"))
-    conditions = tuple(machine.side_conditions)
+    conditions = _with_bounds_as_errors(machine.side_conditions, f"the constraint {one.name} exceeds a bound: ")
     try:
         truth: Term = terms.true if machine.state is None else apply(machine, Operation.RESULT, value)
     except Refused as problem:
@@ -393,11 +393,18 @@ def _images(
                 )
                 machine.error(wrong, f"the image has {leaf.path} outside of {leaf.low} … {leaf.high}")
     exceeded = f"the image exceeds a bound of {abstract.scenario.name}: "
-    errors = tuple(
+    return before, after, _with_bounds_as_errors(machine.side_conditions, exceeded)
+
+
+def _with_bounds_as_errors(conditions: Iterable[SideCondition], exceeded: str) -> tuple[SideCondition, ...]:
+    """Return conditions in which each bound is an error whose text begins with `exceeded`.
+
+    A bound disables an action; what only reads the state has no step to disable.
+    """
+    return tuple(
         evolve(one, kind=ConditionKind.ERROR, name=exceeded + one.name) if one.kind is ConditionKind.BOUND else one
-        for one in machine.side_conditions
+        for one in conditions
     )
-    return before, after, errors
 
 
 def _map(machine: SymbolicMachine, refinement: Refinement, root: Any, image: Any) -> None:
