@@ -11,14 +11,16 @@ import argparse
 import statistics
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated
 
 from attrs import evolve, field, frozen
 
 from bench.table import aligned, machine
 from bench.unseen import HEAD as UNSEEN_HEAD
 from bench.unseen import VISITS, unseen_row
-from kwalk.model.language import Model
+from kwalk.model.examples.ewd840 import Color, Node, Ring, Token
+from kwalk.model.language import Model, number
 from kwalk.model.language.registry import find_scenario
 from kwalk.search.kernel.compile.compiler import fast_kernel_for
 from kwalk.search.kernel.interface import Kernel
@@ -41,24 +43,38 @@ CHUNK = 20_000
 
 @frozen
 class Space:
-    """A model whose `states` an exhaustive search has counted."""
+    """A model whose `states` an exhaustive search has counted; `initial` replaces the scenario's initial function."""
 
     scenario: str
     states: int
     bounds: Mapping[str, int] = field(factory=dict)
     variant: str | None = None
+    initial: Callable[..., None] | None = None
 
     def __str__(self) -> str:
         return " ".join([self.scenario, *(f"{name} {size}" for name, size in self.bounds.items())])
 
     def model(self) -> Model:
-        return Model(find_scenario(self.scenario), self.variant, bounds=self.bounds)
+        scenario = find_scenario(self.scenario)
+        begun = scenario if self.initial is None else evolve(scenario, initial=self.initial)
+        return Model(begun, self.variant, bounds=self.bounds)
+
+
+Pattern = Annotated[int, number(0, 7)]
+
+
+def few_starts(ring: Ring, active: Pattern, black: Pattern, at: Node) -> None:
+    """Make any of the first three nodes active, and any of them black; all other nodes are idle and white."""
+    for node in range(3):
+        ring.process[node].active = active // 2**node % 2 == 1
+        ring.process[node].color = Color.BLACK if black // 2**node % 2 == 1 else Color.WHITE
+    ring.token = Token(at=at)
 
 
 SPACES = (
     Space("topic-id-core", 805_904), Space("old-client-expansion", 10_942_960, variant="2.8.2"),
     Space("lamport-mutex", 724_274), Space("two-phase-commit", 296_448, {"rms": 7}),
-    Space("ewd840", 104_718, {"nodes": 7}),
+    Space("ewd840", 104_718, {"nodes": 7}, initial=few_starts),
 )  # fmt: skip
 
 
