@@ -16,6 +16,7 @@ from kwalk.model.language.lift import (
     lifting,
     machine,
     operators,
+    sets,
     statements,
 )
 from kwalk.model.language.lift.machine import ConditionKind, Unreachable
@@ -158,9 +159,9 @@ PLANTED = {
     "a symbolic index is the first": name(access, "positions", only_first(access.positions)),
     "stored records are shared": name(Values, "_choose_records", shares_fields),
     "choice between records keeps the first": name(Values, "_choose_references", lambda self, c, a, b: a),
-    "sets keep the left side": name(operators, "_combine_sets", lambda m, op, left, right: m.values.as_set(left)),
+    "sets keep the left side": name(sets, "combined", lambda m, operation, left, right: m.values.as_set(left)),
     "subset is always true": name(operators, "_subset", lambda m, op, left, right: m.terms.true),
-    "a set of possibilities is empty": name(calls, "make_set", lambda m, items: Set({})),
+    "a set of possibilities is empty": name(sets, "made_set", lambda m, items: Set({})),
     "any is all": item(BUILTINS, any, BUILTINS[all]),
     "all is any": item(BUILTINS, all, BUILTINS[any]),
     "min is max": item(BUILTINS, min, BUILTINS[max]),

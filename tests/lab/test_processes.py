@@ -12,9 +12,10 @@ import pytest
 from kwalk.clusters.lab.processes import ProcessGroup, wait_until
 
 START = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from kwalk.clusters.lab.processes import ProcessGroup
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell ignores it
 group = ProcessGroup()
 for name in ("one", "two"):
     print(group.start(name, ["sleep", "600"], Path(sys.argv[1])).pid, flush=True)
@@ -40,7 +41,7 @@ def test_a_killed_lab_leaves_no_process_not_even_a_stopped_one(tmp_path, number)
     assert all(map(runs, pids))
     os.kill(pids[1], signal.SIGSTOP)
     lab.send_signal(number)
-    lab.wait()
+    lab.wait(60)
     assert wait_until(lambda: not any(map(runs, pids)), 10)
 
 

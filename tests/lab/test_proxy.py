@@ -193,6 +193,7 @@ def test_a_ping_passes_what_is_held(stage):
     hold = rules.hold(matching(Op.CREATE))
     client = connect(parser=ZooKeeperParser)
     client.sendall(framed(connect_request(None)))
+    assert read_frame(client) is not None  # no client sends pings before it is connected
     client.sendall(framed(zookeeper_request(1, Op.CREATE, create("/a").fields)))
     assert rules.wait_for(hold)
     client.sendall(framed(int32(-2) + int32(Op.PING)))

@@ -848,6 +848,7 @@ def leads_to(source: Any, target: Any, *, name: str = "", **_: Any) -> OracleFun
         premise(source(*args))
         return target(*args)
 
+    both.__annotations__ = target.__annotations__  # the domains of its parameters are read from there
     made = OracleFunction(target, "eventually", 1)
     made.function, made.name = both, name or f"{source.__name__}_leads_to_{target.__name__}"
     return made
