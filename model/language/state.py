@@ -135,9 +135,12 @@ def subset(of: Any, *more: Any, full: bool = False, default: Any = None, when: W
             raise LiftError("subset(…) of @value classes takes each class once, and neither full=, default= nor when=.")
         return shape_field(FlaggedSetShape(classes))
     for one in classes:
-        _must_be_domain("subset", one)
+        if not more or getattr(one, "__kwalk__", "") != "value":
+            _must_be_domain("subset", one)
     if more:
-        raise LiftError("subset(…) takes one Domain; declare a second field, or one domain for all members.")
+        raise LiftError(
+            "subset(…) takes one Domain, or only @value classes; declare a second field, or one domain for all members."
+        )
     if default is None or callable(default):
         return shape_field(switched(SubsetShape(of, full if default is None else default), when))
     members = sorted(default) if isinstance(default, (set, frozenset)) else list(default)

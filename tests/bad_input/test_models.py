@@ -216,14 +216,16 @@ def test_a_scenario_with_a_field_of_the_wrong_kind_is_refused_where_it_is_declar
 
 
 DECLARATIONS = {
-    "a set of records": ("subset(Message)", "subset(…) takes a Domain (got Message); for a set of records"),
+    "a set of a class": ("subset(list)", "subset(…) takes a Domain (got list); a set can also hold records of @value"),
+    "a set of records and ints": ("subset(Message, 3)", "subset(…) takes a Domain (got 3); declare one: "),
+    "a set of records and members": ("subset(Message, POTS)", "subset(…) takes one Domain, or only @value classes; "),
     "a set of numbers": ("subset(number(0, 5))", 'subset(…) takes a Domain (got a field); for numbers, declare'),
     "a member of an int": ("member(3)", "member(…) takes a Domain (got 3); declare one: "),
     "an array over a number": ("array(number(0, 2), flag())", "array(…) takes a Domain (got a field); for numbers"),
     "ids of an Enum": ("fresh(Message)", "fresh(…) takes a Domain (got Message)"),
     "a choice from a domain": ("choice(POTS)", "choice(…) takes an Enum class (got Domain('pots'))"),
-    "a number up to a text": ("number(0, 'x')", "number(…): `most` must be an int (got 'x')"),
-    "a product of a bound": ("number(0, LAST * 2)", "bound 'last' has no value here", "number(0, LAST + 1)"),
+    "a number up to a text": ("number(0, 'x')", "number(…): `most` must be an int or a Bound (got 'x')"),
+    "a maximum of a bound": ("number(0, max(LAST, 2))", "bound 'last' has no value here", "number(0, LAST + 1)"),
     "a range without its default": ("number(0, 3, default=7)", "number(0, 3): the default 7 is not in the range"),
     "an empty range": ("number(3, 1)", "number(3, 1): the default 3 is not in the range"),
     "a number that is too large": ("number(0, 10**30)", "number(…): `most` is 1,000,000,000,000"),
@@ -240,14 +242,14 @@ def test_a_field_that_cannot_be_declared_is_refused_with_its_line_and_what_to_wr
 
 USES = {
     "an element of a queue by its number": ("pan.queue.pop(0)", "pop with these arguments. Instead: `pop()`"),
-    "an index of a queue": ("pan.lid = pan.queue[0]", "a Fifo cannot be indexed. Instead: `head`"),
-    "an append to a queue": ("pan.queue.append(True)", "a Fifo has no attribute 'append'. Instead: use push"),
+    "a text as an index": ("pan.lid = pan.queue['x']", "a Fifo indexed with a text. Instead: an Array, Fifo, list"),
+    "an append to a queue": ("pan.queue.append(True)", "a Fifo has no attribute 'append'. Instead: `q.push(x)`"),
     "an addition to a set": ("pan.held.add(0)", "attribute 'add' of a set. Instead: `s = s | {x}`"),
     "a removal from a set": ("pan.held.discard(0)", "attribute 'discard' of a set. Instead: `s = s - {x}`"),
     "a method of a constant set": ("pan.held = frozenset().union({0})", "attribute 'union' of a set. Instead: `s | t`"),
     "a loop over a set": ("for n in pan.held: pan.lid = True", "Instead: loop over `sorted(…)` of it"),
-    "an element of a sorted set": ("pan.lid = sorted(pan.held)[0] > 0", "a sorted set cannot be indexed. Instead: "),
-    "a comparison of sorted sets": ("pan.lid = sorted(pan.held) == [0]", "of a sorted set with a list. Instead: "),
+    "an element of a sorted set": ("pan.lid = sorted(pan.held)[0] > 0", "varying length cannot be indexed. Instead: "),
+    "an order of sorted sets": ("pan.lid = sorted(pan.held) < [0]", "compared by size with a list. Instead: numbers"),
     "a key of an order": ("pan.lid = bool(sorted(pan.held, key=abs))", "sorted with these arguments. Instead: "),
     "a set of an Enum's members": ("pan.lid = Fire.LOW in {pan.fire}", "a set that holds a Fire"),
 }

@@ -61,7 +61,8 @@ def test_what_holds_passes_and_the_verdict_says_how_sure_that_is(engine):
 
 def test_without_an_invariant_all_of_them_are_meant():
     verdict = assert_holds("two-phase-commit")
-    assert set(verdict.properties) == {invariant.name for invariant in TWO_PHASE_COMMIT.properties}
+    assert set(verdict.properties) == {prop.title for prop in TWO_PHASE_COMMIT.properties}
+    assert "refines_transaction_commit" in verdict.properties
 
 
 def test_a_deadlock_can_be_asked_about_alone_and_other_invariants_do_not_mind_it():
