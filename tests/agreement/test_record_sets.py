@@ -168,7 +168,7 @@ def test_what_depends_on_the_order_of_a_set_is_refused(refused: object, expected
 def test_declarations_that_cannot_be_are_refused() -> None:
     with pytest.raises(LiftError, match="takes each class once"):
         subset(Ask, Ask)
-    with pytest.raises(LiftError, match="takes a Domain"):
+    with pytest.raises(LiftError, match="takes one Domain, or only @value classes"):
         subset(Ask, NODES)  # type: ignore[call-overload]
     with pytest.raises(LiftError, match=r"the most records are an int of 1 or more, or a Bound"):
         bounded_set(Ask, 0)
