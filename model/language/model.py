@@ -255,24 +255,32 @@ class Model(Displayed):
         Raises:
             DomainError: the action writes outside of a domain, or fails otherwise.
         """
-        ended: Exception | None = None
+        reached: str | None = None
         try:
             instance.action.function(state, *instance.args)
         except GuardFailed:
             return StepResult.DISABLED, None
+        except BoundReached as ended:
+            reached = ended.bound  # not the exception: it and this frame would keep each other, and all frames below
+        except Abort:
+            pass
         except Exception as error:
-            ended = error
-        for each in self.constraints:
-            if each.states == 1 and not self._holds(each, before()):
-                return StepResult.BOUND, each.bound
-        if isinstance(ended, BoundReached):
-            return StepResult.BOUND, ended.bound
-        if ended is not None and not isinstance(ended, Abort):
-            raise failure(instance.key, ended) from ended
+            cut = self._cutting(before)
+            if cut is None:
+                raise failure(instance.key, error) from error
+            return StepResult.BOUND, cut
+        cut = self._cutting(before) or reached
+        if cut is not None:
+            return StepResult.BOUND, cut
         for each in self.constraints:
             if each.states == 2 and not self._holds(each, before(), state):
                 return StepResult.BOUND, each.bound
         return StepResult.DONE, None
+
+    def _cutting(self, before: Callable[[], Any]) -> str | None:
+        """Return the name of the first constraint that a state violates; None if it violates none."""
+        violated = (one.bound for one in self.constraints if one.states == 1 and not self._holds(one, before()))
+        return next(violated, None)
 
     @staticmethod
     def _holds(one: Constraint, *states: Any) -> bool:
