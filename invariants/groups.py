@@ -96,7 +96,7 @@ def recreated_topic_has_no_offset(cluster: GroupCluster, broker: Broker) -> bool
     log="given member.id … is identified as a known static member …, but not matching the expected member.id …",
 )
 def static_member_is_not_fenced(cluster: GroupCluster, consumer: ConsumerId) -> bool:
-    """A consumer whose group.instance.id nobody else uses is not fenced."""
+    """A consumer whose group.instance.id no other consumer uses is not fenced."""
     premise(cluster.consumers[consumer].status is not ConsumerStatus.STOPPED)
     return cluster.consumers[consumer].status is not ConsumerStatus.FENCED
 
@@ -106,7 +106,7 @@ def static_member_is_not_fenced(cluster: GroupCluster, consumer: ConsumerId) -> 
     log="given member.id … is identified as a known static member …, but not matching the expected member.id …",
 )
 def settled_static_member_is_not_fenced(before: GroupCluster, after: GroupCluster, consumer: ConsumerId) -> bool:
-    """A consumer that has got its assignment, and whose group.instance.id nobody else uses, is not fenced."""
+    """A consumer that has got its assignment, and whose group.instance.id no other consumer uses, is not fenced."""
     premise(before.consumers[consumer].status is ConsumerStatus.STABLE)
     return after.consumers[consumer].status is not ConsumerStatus.FENCED
 
@@ -184,7 +184,7 @@ def both_consumers_are_members(cluster: GroupCluster) -> bool:
 
 @reachable()
 def members_survive_a_move(cluster: GroupCluster) -> bool:
-    """After a move of the coordinator a member goes on in its generation, with a commit that was acknowledged."""
+    """After a move of the coordinator a member stays in its generation, with a commit that was acknowledged."""
     return cluster.partition.leader != 0 and cluster.acknowledged is not None and is_settled(cluster, 0) and (
         cluster.consumers[0].owns
     )

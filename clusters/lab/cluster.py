@@ -582,7 +582,7 @@ def _write_properties(path: Path, settings: Mapping[str, Any]) -> None:
 
 
 def _free_ports(number: int) -> Iterator[int]:
-    """Yield ports of loopback that nobody uses; each is kept until the caller asks for it."""
+    """Yield free ports of loopback; each is kept until the caller asks for it."""
     kept = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
     ports = [server.getsockname()[1] for server in kept]
     for server in kept:

@@ -18,7 +18,7 @@ class Severity(Enum):
     LATENT = "latent"
     """Users notice nothing yet; a usual event will harm them."""
     NOTE = "note"
-    """Worth knowing; it harms nobody by itself."""
+    """Worth knowing; harmless by itself."""
 
     @property
     def rank(self) -> int:
