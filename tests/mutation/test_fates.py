@@ -164,6 +164,19 @@ def test_workers_find_the_same_and_what_was_kept_is_not_looked_at_again(baseline
     assert [one.outcome for one in again] == [outcomes[mutant] for mutant in mutants]
 
 
+def test_a_change_of_a_model_keeps_the_outcomes_of_mutants_that_it_does_not_reach(baseline, outcomes, monkeypatch):
+    mutants = list(outcomes)[:8]
+    beside, changed = (baselines_of([Trial("tower-of-hanoi", bounds={"disks": disks})]) for disks in (2, 3))
+    saved = {}
+    mutate(mutants, [baseline, *beside], save=saved.update)
+    with monkeypatch.context() as patched:
+        patched.setattr(working, "run_in_processes", lambda *_, **__: pytest.fail("evaluated again"))
+        again = mutate(mutants, [baseline, *changed], saved=saved)
+    assert [one.outcome for one in again] == [outcomes[mutant] for mutant in mutants]
+    smaller = baselines_of([Trial(SCENARIO, bounds={"loaves": 2})])
+    assert not {one.outcome for one in mutate(mutants, [*smaller], saved=saved)} <= {*saved.values()}
+
+
 def test_a_mutant_whose_search_does_not_finish_and_walks_find_nothing_is_undecided(baseline):
     mutant = next(m for m in mutants_on([baseline]) if m.after == "bakery.clean = True")
     outcome = evaluate(mutant, [baseline], seconds=1e-9)

@@ -116,24 +116,26 @@ def mutate(
         KwalkError: A worker process died; outcomes up to then are saved.
     """
     options = evolve(options or MutationOptions(), **others)
-    model_digest = _digest([cache_key(baseline.model) for baseline in baselines], baselines)
-    keys = {_key(model_digest, mutant): mutant for mutant in mutants}
+    digests = [_digest(baseline) for baseline in baselines]
+    keys = {_key(mutant, baselines, digests): mutant for mutant in mutants}
     outcomes = _Mutation(keys, baselines, options).run()
     return tuple(MutantResult(m, outcomes.get(key), options.explained.get(m.id, "")) for key, m in keys.items())
 
 
-def _digest(digests: Sequence[str], baselines: Sequence[Baseline]) -> str:
-    """Return a digest of everything but the mutant that an outcome depends on."""
-    inputs = [
-        (b.name, b.model.variant, sorted(b.model.binding.bounds.items()), sorted(b.model.binding.flags.items()),
-         [prop.key for prop in b.properties])
-        for b in baselines
-    ]  # fmt: skip
-    return hashlib.blake2b(repr((digests, inputs)).encode(), digest_size=16).hexdigest()
+def _digest(baseline: Baseline) -> str:
+    """Return a digest of everything in a baseline that the outcome of a mutant depends on."""
+    binding = baseline.model.binding
+    inputs = (
+        cache_key(baseline.model), baseline.name, baseline.model.variant, sorted(binding.bounds.items()),
+        sorted(binding.flags.items()), [prop.key for prop in baseline.properties],
+    )  # fmt: skip
+    return hashlib.blake2b(repr(inputs).encode(), digest_size=16).hexdigest()
 
 
-def _key(model_digest: str, mutant: Mutant) -> str:
-    about = (model_digest, name_of(mutant.function), mutant.id)
+def _key(mutant: Mutant, baselines: Sequence[Baseline], digests: Sequence[str]) -> str:
+    """Return a digest of a mutant and of the baselines that reach it: a change of any other model keeps its outcome."""
+    reaching = [digest for baseline, digest in zip(baselines, digests, strict=True) if baseline.reaches(mutant)]
+    about = (reaching, name_of(mutant.function), mutant.id)
     return hashlib.blake2b(repr(about).encode(), digest_size=16).hexdigest()
 
 
