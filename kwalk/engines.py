@@ -17,9 +17,9 @@ from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Verdict
 
 if TYPE_CHECKING:
-    from kwalk.search.analyses.audit.audit import AuditRow
-    from kwalk.search.analyses.explain.explain import Explanation
-    from kwalk.search.analyses.mutation.mutate import MutantResult
+    from kwalk.reports.pages.explanation import ReportedExplanation
+    from kwalk.search.analyses.audit.audit import AuditReport
+    from kwalk.search.analyses.mutation.mutate import MutationReport
     from kwalk.search.analyses.state_graph import StateGraph
 
 Checked = Property | PropertyInstance | str
@@ -240,7 +240,7 @@ def graph(
 def explain(
     snapshots: Iterable[str | Path], scenario: str | None = None, *, variant: str | None = None, seconds: float = 60.0,
     events: int | None = None,
-) -> Explanation:  # fmt: skip
+) -> ReportedExplanation:  # fmt: skip
     """Search for a behaviour that passes through snapshots of a real system, in their order.
 
     Args:
@@ -256,24 +256,24 @@ def explain(
     Raises:
         UsageError: A file is no snapshot, or the scenario reads none.
     """
-    from kwalk.reports.commands.explain import model_of, scenario_for, series_of
-    from kwalk.search.analyses.explain.explain import ExplainOptions
-    from kwalk.search.analyses.explain.explain import explain as run
-    from kwalk.search.kernel.compile.compiler import kernel_for
+    from kwalk.reports.commands.explain import explained, model_of, scenario_for, series_of
+    from kwalk.search.analyses.explain.explain import EVENTS, ExplainOptions
 
     _, found = scenario_for(scenario)
     series = series_of(found, [str(path) for path in snapshots])
     model = model_of(found, series, variant)
-    options = ExplainOptions(seconds=seconds) if events is None else ExplainOptions(events=events, seconds=seconds)
-    explained = run(model, kernel_for(model), series, options)
-    return explained if explained.trace is None else evolve(explained, trace=evolve(explained.trace, model=model))
+    options = ExplainOptions(events=EVENTS if events is None else events, seconds=seconds)
+    report = explained(model, series, options)
+    if report.trace is None:
+        return report
+    return evolve(report, explanation=evolve(report.explanation, trace=evolve(report.trace, model=model)))
 
 
 def mutate(
     scenario: Scenario | str, properties: Iterable[str] = (), *, variant: str | None = None,
     bounds: Mapping[str, int] | None = None, flags: Mapping[str, Any] | None = None, sample: int | None = None,
     seed: int = 0, seconds: float | None = None, workers: int = 1,
-) -> tuple[MutantResult, ...]:  # fmt: skip
+) -> MutationReport:  # fmt: skip
     """Make small mistakes in the functions of a model, one at a time, and check which ones its properties notice.
 
     Args:
@@ -288,7 +288,7 @@ def mutate(
         workers: The number of worker processes.
 
     Returns:
-        The mutants with their outcomes.
+        The mutants with their outcomes; `answer` is HOLDS if a property notices each one that can be noticed.
     """
     from kwalk.search.analyses.mutation import mutate as mutation
 
@@ -297,13 +297,14 @@ def mutate(
     mutants = mutation.mutants_on(baselines)
     chosen = mutants if sample is None else mutation.sample(mutants, sample, seed)
     limit: dict[str, Any] = {} if seconds is None else {"seconds": seconds}
-    return mutation.mutate(chosen, baselines, workers=workers, **limit)
+    results = mutation.mutate(chosen, baselines, workers=workers, **limit)
+    return mutation.MutationReport(results, baselines, (), len(mutants), None if sample is None else seed)
 
 
 def audit(
     fixes: Fix | str | Iterable[Fix | str] = (), *, scenario: str | None = None, seconds: float | None = None,
     prove: bool = False, workers: int = 1,
-) -> tuple[AuditRow, ...]:  # fmt: skip
+) -> AuditReport:  # fmt: skip
     """Search each trial of each fix with the fix off and with it on, and compare.
 
     Args:
@@ -314,18 +315,18 @@ def audit(
         workers: How many searches run at a time.
 
     Returns:
-        A row for each trial, with its judgement.
+        A row for each trial, with its judgement; `answer` is HOLDS if every search was decided.
     """
     from kwalk.model.language.registry import find_fixes
+    from kwalk.search.analyses.audit.audit import AuditReport, cells_of
     from kwalk.search.analyses.audit.audit import audit as run
-    from kwalk.search.analyses.audit.audit import cells_of
 
     listed = [fixes] if isinstance(fixes, Fix | str) else list(fixes)
     named = [fix for fix in listed if isinstance(fix, str)]
     found = [*(fix for fix in listed if isinstance(fix, Fix))]
     found += find_fixes(named).values() if named or not listed else ()
     limit: dict[str, Any] = {} if seconds is None else {"seconds": seconds}
-    return run(cells_of(found, scenario), prove=prove, workers=workers, **limit)
+    return AuditReport(run(cells_of(found, scenario), prove=prove, workers=workers, **limit))
 
 
 def open_trace(path: str | Path) -> Trace:

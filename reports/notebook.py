@@ -1,4 +1,4 @@
-"""Verdicts, traces, models and state graphs as text, and as HTML for notebooks: both are one rendering by rich."""
+"""What the engines return as text, and as HTML for notebooks: both are one rendering by rich."""
 from __future__ import annotations
 
 import io
@@ -10,9 +10,14 @@ from rich.text import Text
 
 from kwalk.model.language import Model
 from kwalk.reports.document.text import print_blocks, print_story
+from kwalk.reports.pages.audit import audit_text
+from kwalk.reports.pages.explanation import ReportedExplanation, print_explanation
+from kwalk.reports.pages.mutation import mutation_text
 from kwalk.reports.pages.verdict import summary
 from kwalk.reports.terminal import printed
 from kwalk.reports.traces.story import story_of
+from kwalk.search.analyses.audit.audit import AuditReport
+from kwalk.search.analyses.mutation.mutate import MutationReport
 from kwalk.search.analyses.state_graph import StateGraph, statistics_of
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Verdict
@@ -49,6 +54,12 @@ def _print(shown: object, out: Console) -> bool:
             out.print(_model(shown))
         case StateGraph():
             out.print(_graph(shown))
+        case MutationReport():
+            print_blocks(mutation_text(shown), out)
+        case AuditReport():
+            print_blocks(audit_text(shown.rows, {}), out)
+        case ReportedExplanation():
+            print_explanation(shown, out)
         case _:
             return False
     return True

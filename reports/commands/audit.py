@@ -29,8 +29,7 @@ from kwalk.reports.saved_outcomes import AUDIT
 from kwalk.reports.terminal import console
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
-from kwalk.search.analyses.audit.audit import AuditOptions, AuditRow, audit, cells_of
-from kwalk.search.results.verdict import Answer
+from kwalk.search.analyses.audit.audit import AuditOptions, AuditReport, AuditRow, audit, cells_of
 
 OPTIONS = ("scenario", "seconds", "prove", "markdown", "html")
 
@@ -51,7 +50,7 @@ def run_audit(options: Namespace) -> int:
 
 def _deliver(rows: Sequence[AuditRow], options: Namespace, out: OutFolder, beside: OutFolder | None) -> int:
     """Write the files, print the table; return the exit code."""
-    code = 0 if all(row.is_decided for row in rows) else Answer.UNDECIDED.exit_code
+    code = AuditReport(rows).answer.exit_code
     command = command_line(options, options.fixes, OPTIONS)
     files: Files = {}
     with Written() as written:

@@ -67,21 +67,25 @@ def model_of(scenario: Scenario, series: Series, variant: str | None) -> Model:
     return Model(begun, variant or series.variant, series.bounds, other)
 
 
-def _explained(model: Model, series: Series, options: Namespace) -> ReportedExplanation:
+def explained(model: Model, series: Series, options: ExplainOptions) -> ReportedExplanation:
     """Return the explanation, with the time that compiling the model took."""
     from kwalk.search.analyses.explain.explain import explain
     from kwalk.search.kernel.compile.compiler import kernel_for
 
+    started = time.monotonic()
+    kernel = kernel_for(model)
+    compiling = time.monotonic() - started
+    return ReportedExplanation(model, series, explain(model, kernel, series, options), compiling, options.command)
+
+
+def _explained(model: Model, series: Series, options: Namespace) -> ReportedExplanation:
+    """Return the explanation; report progress on stderr."""
+    events = EVENTS if options.events is None else options.events
     with shown_on_stderr() as report:
-        started = time.monotonic()
-        kernel = kernel_for(model)
-        compiling = time.monotonic() - started
-        seconds = options.seconds or SECONDS
-        events = EVENTS if options.events is None else options.events
-        search_options = ExplainOptions(events=events, seconds=seconds, report=report, command=_command(options))
-        return ReportedExplanation(
-            model, series, explain(model, kernel, series, search_options), compiling, _command(options)
-        )
+        return explained(
+            model, series,
+            ExplainOptions(events=events, seconds=options.seconds or SECONDS, report=report, command=_command(options)),
+        )  # fmt: skip
 
 
 def _deliver(report: ReportedExplanation, reference: str, out: OutFolder, options: Namespace) -> int:

@@ -18,7 +18,6 @@ from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import OutFolder, out_folder
 from kwalk.reports.pages.mutation import (
-    MutationFindings,
     diff,
     mutant_object,
     mutant_story,
@@ -33,8 +32,8 @@ from kwalk.search.analyses.mutation.mutate import (
     Baseline,
     Mutant,
     MutantResult,
-    MutantStatus,
     MutationOptions,
+    MutationReport,
     baselines_of,
     chosen_mutants,
     mutants_on,
@@ -66,7 +65,7 @@ def run_mutate(options: Namespace) -> int:
     if options.show is not None:
         return _show(results[0], baselines, options)
     seed = None if options.sample is None else options.seed
-    found = MutationFindings(
+    found = MutationReport(
         results, baselines, stale_explanations(explained, results, all_mutants), len(all_mutants), seed
     )
     return _deliver(found, options, beside)
@@ -140,17 +139,17 @@ def _show(result: MutantResult, baselines: Sequence[Baseline], options: Namespac
         print_story(story, out, unfold=True)
     out.print()
     print_ending({}, _command(options), out)
-    return _code([result], ())
+    return MutationReport([result], baselines, (), 1).answer.exit_code
 
 
-def _deliver(found: MutationFindings, options: Namespace, beside: OutFolder | None) -> int:
+def _deliver(found: MutationReport, options: Namespace, beside: OutFolder | None) -> int:
     """Print what became of the mutants, write the document; return the exit code."""
     written = {}
     if beside is not None:
         name = Path(options.markdown).name
         document = mutation_document(found, _command(Namespace(**{**vars(options), "workers": None})))
         written["Markdown"] = str(beside.write({name: markdown_document(document)})[name])
-    code, command = _code(found.results, found.stale_explanations), _command(options)
+    code, command = found.answer.exit_code, _command(options)
     if options.json:
         print_json({**mutation_object(found), "exit_code": code, "command": command, "files": written})
         return code
@@ -160,13 +159,6 @@ def _deliver(found: MutationFindings, options: Namespace, beside: OutFolder | No
     print_blocks([CodeBlock(tuple(f"{name} {stale}" for name in found.stale_explanations))], out)
     print_ending(written, command, out)
     return code
-
-
-def _code(results: Sequence[MutantResult], outdated: Sequence[str]) -> int:
-    left = [result for result in results if result.is_unexplained]
-    if outdated or any(result.outcome and result.outcome.status is MutantStatus.SURVIVED for result in left):
-        return Answer.VIOLATED.exit_code
-    return Answer.UNDECIDED.exit_code if left or any(result.outcome is None for result in results) else 0
 
 
 def _command(options: Namespace) -> str:

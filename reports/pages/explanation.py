@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kwalk.model.language import Model
+from kwalk.model.language.display import Displayed
 from kwalk.model.language.series import Series, Waypoint
 from kwalk.model.language.settings import variant_text
 from kwalk.reports.document import Block, Paragraph, Span, strong
@@ -27,6 +28,7 @@ from kwalk.reports.terminal import put
 from kwalk.reports.traces.story import Story, StoryStep, story_of
 from kwalk.search.analyses.explain.explain import BACKTRACKED_SEGMENTS, Explanation, FactMismatch, Fit, SegmentEffort
 from kwalk.search.analyses.explain.segment import EventTiming
+from kwalk.search.results.trace import Trace
 
 TONES = {Fit.EXPLAINED: "good", Fit.REFUSED: "bad", Fit.UNDECIDED: "open"}
 SHOWN = 8
@@ -39,7 +41,7 @@ WHEN = {
 
 
 @frozen
-class ReportedExplanation:
+class ReportedExplanation(Displayed):
     """An explanation with its model and its series of snapshots."""
 
     model: Model
@@ -48,6 +50,16 @@ class ReportedExplanation:
     compiling: float
     """Seconds that compiling the model took."""
     command: str
+
+    @property
+    def fit(self) -> Fit:
+        """The answer."""
+        return self.explanation.fit
+
+    @property
+    def trace(self) -> Trace | None:
+        """The behaviour up to the last snapshot that was reached."""
+        return self.explanation.trace
 
     @property
     def story(self) -> Story | None:

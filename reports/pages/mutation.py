@@ -9,8 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from attrs import frozen
-
 from kwalk.model.language.settings import setting_text, variant_text
 from kwalk.reports.document import (
     Block,
@@ -35,6 +33,7 @@ from kwalk.search.analyses.mutation.mutate import (
     MutantOutcome,
     MutantResult,
     MutantStatus,
+    MutationReport,
 )
 from kwalk.search.results.trace import Trace, run
 
@@ -48,30 +47,6 @@ READING: Line = (
     "model that no property would report. Each survivor is listed below, with the reason why no property notices it.",
 )  # fmt: skip
 """How to read the document."""
-
-
-@frozen(eq=False)
-class MutationFindings:
-    """The results of a run.
-
-    `stale_explanations` are to be removed, `total` is the number of all mutants; `seed` is that of a random sample of
-    them, None without one.
-    """
-
-    results: Sequence[MutantResult]
-    baselines: Sequence[Baseline]
-    stale_explanations: Sequence[str]
-    total: int
-    seed: int | None
-
-    @property
-    def extent(self) -> str:
-        """Which mutants were tried, if not all; otherwise empty."""
-        if len(self.results) == self.total:
-            return ""
-        if self.seed is None:
-            return f"These are {len(self.results):,} of {self.total:,} mutants, chosen by options."
-        return f"A random sample of {len(self.results):,} of {self.total:,} mutants (seed {self.seed})."
 
 
 def place_of(mutant: Mutant) -> str:
@@ -105,6 +80,15 @@ def score_sentence(results: Sequence[MutantResult]) -> str:
     return f"{len(results):,} mutants; {score(counted(results))} that can be noticed are noticed{survivors}{left}."
 
 
+def extent(found: MutationReport) -> str:
+    """Return which mutants were tried, if not all; otherwise ""."""
+    if len(found.results) == found.total:
+        return ""
+    if found.seed is None:
+        return f"These are {len(found.results):,} of {found.total:,} mutants, chosen by options."
+    return f"A random sample of {len(found.results):,} of {found.total:,} mutants (seed {found.seed})."
+
+
 def baseline_text(baseline: Baseline) -> str:
     """Return a baseline in a line: scenario, variant, bounds that differ, and the number of its states."""
     bounds = "".join(f", {name} {size}" for name, size in baseline.trial.bounds.items())
@@ -116,7 +100,7 @@ def baseline_text(baseline: Baseline) -> str:
 # Text.
 
 
-def mutation_text(found: MutationFindings) -> Iterator[Block]:
+def mutation_text(found: MutationReport) -> Iterator[Block]:
     """Yield the baselines, every survivor, the meaning of the statuses, the score, and a table by operator."""
     results = found.results
     yield CodeBlock(tuple(f"baseline: {baseline_text(baseline)}" for baseline in found.baselines))
@@ -128,7 +112,7 @@ def mutation_text(found: MutationFindings) -> Iterator[Block]:
             yield CodeBlock((result.outcome.text, *([f"explained: {result.reason}"] if result.reason else ())), 2)
     used = [status for status in MutantStatus if counted(results)[status]]
     yield CodeBlock(("", *([Span(f"{status.value}: {status.meaning}", "faint")] for status in used)))
-    yield CodeBlock(("", [strong(score_sentence(results))], *((found.extent,) if found.extent else ())))
+    yield CodeBlock(("", [strong(score_sentence(results))], *((extent(found),) if extent(found) else ())))
     yield _table("operator", _by_operator(results), used)
 
 
@@ -163,13 +147,13 @@ def _table(
 # Markdown.
 
 
-def mutation_document(found: MutationFindings, command: str) -> Iterator[Block]:
+def mutation_document(found: MutationReport, command: str) -> Iterator[Block]:
     """Yield a document about all mutants that is the same for the same outcomes."""
     results, every = found.results, tuple(MutantStatus)
     yield Heading(1, "Mutants: which mistakes in the model its properties notice")
     yield Paragraph(["Written by ", code(command), "; do not edit."])
     yield Paragraph(READING)
-    yield Paragraph([strong(score_sentence(results)), f" {found.extent}" if found.extent else ""])
+    yield Paragraph([strong(score_sentence(results)), f" {extent(found)}" if extent(found) else ""])
     counts = counted(results)
     used = [status for status in every if counts[status]]
     yield Bullets(tuple([strong(status.value), f" ({counts[status]:,}): {status.meaning}."] for status in used))
@@ -213,7 +197,7 @@ def _survivor(result: MutantResult) -> Line:
 # JSON.
 
 
-def mutation_object(found: MutationFindings) -> dict[str, Any]:
+def mutation_object(found: MutationReport) -> dict[str, Any]:
     """Return the baselines, every mutant with its status, and the number of mutants of each status."""
     results, counts = found.results, counted(found.results)
     return {

@@ -103,11 +103,16 @@ def test_a_model_is_mutated_and_a_fix_is_audited():
 
     results = kwalk.mutate("die-hard", sample=5, seed=1)
     assert len(results) == 5 and all(result.outcome is not None for result in results)
-    (row, *_) = kwalk.audit(CHECK_FIX)
-    assert row.is_decided
+    assert results.answer is kwalk.Answer.VIOLATED and len(results.alive) > 1
+    assert "survived; it differs first" in str(results) and "survived" in results._repr_html_()
+    report = kwalk.audit(CHECK_FIX)
+    assert report.answer is kwalk.Answer.HOLDS
+    (row, *_) = report
+    assert row.judgement.value in str(report) and row.judgement.value in report._repr_html_()
 
 
 def test_snapshots_are_explained():
     captures = [f"tests/captures/scenario-01-0{name}.json" for name in ("3-produce-consume", "4-old-alter")]
     explained = kwalk.explain(captures, variant="2.8.2", seconds=30)
     assert explained.trace is None or explained.trace.model is not None
+    assert str(explained).startswith(explained.fit.value.upper()) and explained._repr_html_() is not None

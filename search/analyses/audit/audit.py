@@ -6,12 +6,13 @@ there is now, and the model is the same.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import evolve, frozen
 
 from kwalk.model.language import Fix, KwalkError, Scenario, Trial, UsageError
+from kwalk.model.language.display import Displayed
 from kwalk.model.language.errors import unknown
 from kwalk.model.language.registry import find_scenario
 from kwalk.search.analyses.audit.cells import (
@@ -26,6 +27,7 @@ from kwalk.search.analyses.audit.cells import (
 from kwalk.search.analyses.saved_run import SavedRun
 from kwalk.search.base.progress import Report
 from kwalk.search.base.worker_processes import run_in_processes
+from kwalk.search.results.verdict import Answer
 
 INTERRUPTED = CellOutcome(CellStatus.UNDECIDED, why="interrupted")
 """The outcome of a cell that was not searched before Ctrl-C."""
@@ -64,6 +66,24 @@ class AuditRow:
     def cells(self) -> tuple[tuple[AuditCell, CellOutcome], tuple[AuditCell, CellOutcome]]:
         """Both cells with their outcomes, off before on."""
         return (self.off, self.without), (self.on, self.with_it)
+
+
+@frozen
+class AuditReport(Displayed):
+    """The table of an audit."""
+
+    rows: Sequence[AuditRow]
+
+    @property
+    def answer(self) -> Answer:
+        """HOLDS if every search was decided; what a fix closes is the judgement of its rows."""
+        return Answer.HOLDS if all(row.is_decided for row in self.rows) else Answer.UNDECIDED
+
+    def __iter__(self) -> Iterator[AuditRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
 
 def cells_of(fixes: Iterable[Fix], scenario: str | None = None) -> list[tuple[AuditCell, AuditCell]]:
@@ -152,6 +172,7 @@ class _Audit(SavedRun[AuditCell, CellOutcome]):
 __all__ = [
     "AuditCell",
     "AuditOptions",
+    "AuditReport",
     "AuditRow",
     "CellOutcome",
     "CellStatus",

@@ -15,6 +15,7 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from kwalk.model.language import Trial
+from kwalk.model.language.display import Displayed
 from kwalk.search.analyses.mutation.baseline import Baseline, baseline_of
 from kwalk.search.analyses.mutation.evaluation import SECONDS, Evidence, MutantOutcome, MutantStatus, evaluate
 from kwalk.search.analyses.mutation.mutants import Mutant, chosen_mutants, mutants_of, name_of
@@ -23,6 +24,7 @@ from kwalk.search.analyses.saved_run import SavedRun, SavedRunOptions
 from kwalk.search.base.progress import Report, silent
 from kwalk.search.base.worker_processes import run_in_processes
 from kwalk.search.kernel.compile.cache import cache_key
+from kwalk.search.results.verdict import Answer
 
 MUTANTS_PER_PROCESS = 20
 """How many mutants a worker process evaluates; its terms and machine code are freed when it ends."""
@@ -60,6 +62,41 @@ class MutantResult:
     def is_unexplained(self) -> bool:
         """Whether it is alive without a reason."""
         return self.is_alive and not self.reason
+
+
+@frozen(eq=False)
+class MutationReport(Displayed):
+    """What became of the mutants of some baselines.
+
+    `stale_explanations` are to be removed, `total` is the number of all mutants; `seed` is that of a random sample of
+    them, None without one.
+    """
+
+    results: Sequence[MutantResult]
+    baselines: Sequence[Baseline] = field(repr=False)
+    stale_explanations: Sequence[str]
+    total: int
+    seed: int | None = None
+
+    @property
+    def answer(self) -> Answer:
+        """HOLDS if every mutant that is alive is explained, and no explanation is stale."""
+        left = [result for result in self.results if result.is_unexplained]
+        survived = any(result.outcome and result.outcome.status is MutantStatus.SURVIVED for result in left)
+        if self.stale_explanations or survived:
+            return Answer.VIOLATED
+        return Answer.UNDECIDED if left or any(r.outcome is None for r in self.results) else Answer.HOLDS
+
+    @property
+    def alive(self) -> tuple[MutantResult, ...]:
+        """The mutants that survive, or are undecided."""
+        return tuple(result for result in self.results if result.is_alive)
+
+    def __iter__(self) -> Iterator[MutantResult]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
 
 
 def baselines_of(trials: Iterable[Trial], report: Report = silent) -> tuple[Baseline, ...]:
@@ -181,6 +218,7 @@ __all__ = [
     "MutantResult",
     "MutantStatus",
     "MutationOptions",
+    "MutationReport",
     "baselines_of",
     "chosen_mutants",
     "mutants_on",
