@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,8 @@ SLOW = (
 )  # fmt: skip
 """Folders and files whose tests compile large models, start processes or search for seconds: marked `slow`."""
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell: tests press Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.pop("KWALK_CACHE", None)  # tests give XDG_CACHE_HOME where they need a cache of their own
 
 

@@ -101,7 +101,9 @@ def test_the_restarted_broker_drops_out_of_the_isr_of_every_partition_that_diffe
     assert {p for p in (*OLD, *NEW) if 0 not in states[p].isr} == broken
 
 
-@pytest.mark.parametrize(("variant", "aged", "used"), [("2.8.2", True, 2), ("3.9.0", False, 1)])
+@pytest.mark.parametrize(
+    ("variant", "aged", "used"), [("2.8.2", True, 2), pytest.param("3.9.0", False, 1, marks=pytest.mark.thorough)]
+)
 def test_a_partition_without_a_working_leader_never_recovers_not_even_by_another_failover(variant, aged, used):
     schedule = Schedule(model_of(variant, flags={"async_metadata_flush": False}, failovers=used + 1, restarts=1))
     schedule.do("old_client_creates_topic(0)")

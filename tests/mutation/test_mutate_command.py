@@ -143,7 +143,8 @@ def test_trials_have_bounds_of_their_own(kwalk, tmp_path, monkeypatch):
 
 def test_a_baseline_that_is_too_large_is_refused(kwalk, monkeypatch):
     monkeypatch.setattr("kwalk.search.analyses.mutation.baseline.SECONDS", 1e-9)
-    ran = kwalk("mutate", "ewd840", "--bound", "nodes=7")
+    monkeypatch.setattr("kwalk.search.exhaustive.explorer.MIN_PACE", 1)
+    ran = kwalk("mutate", "ewd840", "--bound", "nodes=4")
     assert ran.code == 2 and "Give smaller bounds" in ran.err
 
 

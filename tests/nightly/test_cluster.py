@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 import kwalk.reports.nightly.application as application
 from kwalk.search.analyses.nightly.folder import RunFolder
 from kwalk.search.spark.java import java_home
@@ -34,6 +36,7 @@ def submitted(master: str, folder: Path) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
+@pytest.mark.thorough  # that a worker is lost is also tested by tests/spark/test_cluster.py, with fewer processes
 def test_a_submitted_run_that_loses_a_worker_finds_what_one_process_finds(tmp_path, monkeypatch):
     with cluster() as made:
         running = submitted(made.master, tmp_path)

@@ -64,7 +64,8 @@ def test_every_command_is_tried():
     assert {*commands("x"), *NEEDS_SPARK} == set(COMMANDS)
 
 
-ONE_AFTER_ANOTHER = """
+PROCESSES = ("scenarios", "exhaust", "prove")
+ONE_AFTER_ANOTHER = """#!{python}
 import contextlib, io, json, sys
 from kwalk.reports.command_line import main
 for words in json.load(sys.stdin):
@@ -79,7 +80,7 @@ for words in json.load(sys.stdin):
 def results(project):
     """What every command does in the project, with a trace that it has found: its code and its two outputs.
 
-    In the project with packages each is a process of its own. In the other one, one process runs all of them, because
+    In the project with packages those in `PROCESSES` are processes of their own. One process runs all others, because
     most of the time of a process is its start.
     """
     folder, reference, environment = project
@@ -92,11 +93,17 @@ def results(project):
         command: [command, *(trace if word == "TRACE" else word for word in given)]
         for command, (given, _, _) in commands(reference).items()
     }
-    if reference.startswith("lights:"):
-        ran = environment.run(folder, "python", "-c", ONE_AFTER_ANOTHER, stdin=json.dumps([*words.values()]))
-        return dict(zip(words, map(json.loads, ran.stdout.splitlines()), strict=True))
-    done = {command: environment.run(folder, "kwalk", *each) for command, each in words.items()}
-    return {command: (ran.returncode, ran.stdout, ran.stderr) for command, ran in done.items()}
+    script = environment.binaries / "one_after_another"
+    script.write_text(ONE_AFTER_ANOTHER.format(python=environment.binaries / "python"))
+    script.chmod(0o755)
+    own = PROCESSES if reference.startswith("model.") else ()
+    others = [command for command in words if command not in own]
+    ran = environment.run(folder, "one_after_another", stdin=json.dumps([words[command] for command in others]))
+    found = dict(zip(others, map(json.loads, ran.stdout.splitlines()), strict=True))
+    for command in own:
+        alone = environment.run(folder, "kwalk", *words[command])
+        found[command] = (alone.returncode, alone.stdout, alone.stderr)
+    return found
 
 
 @pytest.mark.parametrize("command", commands("x"))

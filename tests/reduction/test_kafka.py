@@ -43,9 +43,8 @@ def test_the_old_clients_story_with_one_failover(monkeypatch, tmp_path):
     assert compare(model, kernel, searched_properties(model)) == (4_062, 2_316)
 
 
-@pytest.mark.parametrize(
-    "mistake", [pytest.param(name, marks=pytest.mark.thorough) if n else name for n, name in enumerate(MISTAKES)]
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("mistake", MISTAKES)
 def test_stories_with_a_mistake_in_the_model(mistake, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # keeps a wrong model out of the user's cache
     action, seen = MISTAKES[mistake]
