@@ -85,5 +85,5 @@ class SearchOptions:
 
     @property
     def checked(self) -> tuple[int, ...]:
-        """The indices of the properties that are checked on each state or step; those about behaviours are not."""
-        return tuple(prop.index for prop in self.properties if not prop.kind.is_liveness)
+        """The indices of the properties; of those about behaviours, errors are noticed in each state."""
+        return tuple(prop.index for prop in self.properties)

@@ -153,37 +153,44 @@ def expand_states(search: SearchLayout, cursor: np.ndarray, count: int) -> int:
             return Status.FAILED
         poke(batch.ends, k, np.uint64(total + made))
         found = _check_expanded(search, cursor, k, total)
+        if found == FOUND_ERROR:
+            cursor[Cursor.FAILURE] = -1
+            return Status.FAILED
         if kernel.symmetry != 0:
             canonicalize(SymmetryLayout(kernel.symmetry, kernel.words), successors, made)
         hash_successors(search, total, total + made)
         total += made
         cursor[Cursor.NEXT] += 1
         cursor[Cursor.GENERATED] += made
-        if kernel.stop and found:
+        if kernel.stop and found == FOUND_VIOLATION:
             return Status.VIOLATION
     return Status.RUNNING
 
 
+FOUND_NOTHING, FOUND_VIOLATION, FOUND_ERROR = range(3)
+"""The result of checking a state: the gravest result of its properties. An error of a property ends the search."""
+
+
 @part
-def _check_expanded(search: SearchLayout, cursor: np.ndarray, k: int, begin: int) -> bool:
-    """Count and check the state just expanded, whose successors start at `begin`; whether it has a violation."""
+def _check_expanded(search: SearchLayout, cursor: np.ndarray, k: int, begin: int) -> int:
+    """Count and check the state just expanded, whose successors start at `begin`; return what was found."""
     kernel, end = search.kernel, integer(peek(search.batch.ends, k))
     enabled, quiescent = _count_enabled(search, k)
     cursor[Cursor.QUIESCENT] += quiescent
     if enabled != end - begin:
         _count_blocked(search, k, begin, end)
-    found = False
+    found = integer(FOUND_NOTHING)
     if enabled == 0:
         cursor[Cursor.FIRST_DEADLOCK] = (
             cursor[Cursor.NEXT] if cursor[Cursor.DEADLOCKS] == 0 else cursor[Cursor.FIRST_DEADLOCK]
         )
         cursor[Cursor.DEADLOCKS] += 1
-        found = kernel.deadlock != 0
+        found = integer(kernel.deadlock != 0)
     if kernel.checks_states:
-        found |= _check_state(search, cursor[Cursor.NEXT], k, quiescent)
+        found = max(found, _check_state(search, cursor[Cursor.NEXT], k, quiescent))
     if kernel.checks_steps:
         for j in range(begin, end):
-            found |= _check_step(search, cursor[Cursor.NEXT], j)
+            found = max(found, _check_step(search, cursor[Cursor.NEXT], j))
     return found
 
 
@@ -212,32 +219,42 @@ def _count_blocked(search: SearchLayout, k: int, begin: int, end: int) -> None:
 
 
 @part
-def _check_state(search: SearchLayout, index: int, k: int, quiescent: int) -> bool:
-    """Evaluate the state properties; whether one that must hold is false."""
-    kernel, false, bad = search.kernel, search.batch.false, ZERO
+def _check_state(search: SearchLayout, index: int, k: int, quiescent: int) -> int:
+    """Evaluate the state properties; return what was found."""
+    kernel, false, bad, failed = search.kernel, search.batch.false, ZERO, ZERO
     premise = search.batch.premises + 8 * kernel.property_words * k
     call_void(kernel.check, (search.batch.state, quiescent, false, premise))
     for word in range(kernel.property_words):
         row = peek(false, word) & peek(kernel.state_row, word)
         if row != ZERO:
+            failed |= row & ~peek(premise, word)
             _record_violations(search.counters, word, row, (index, integer(0)))
             bad |= row & ~peek(kernel.reachable_row, word)
-    return bad != ZERO
+    return _gravest(bad, failed)
 
 
 @part
-def _check_step(search: SearchLayout, index: int, j: int) -> bool:
-    """Evaluate the step properties on the step to successor j of the batch; whether one is false."""
-    kernel, false, bad = search.kernel, search.batch.false, ZERO
+def _gravest(violated: Word, failed: Word) -> int:
+    """Return what was found, from properties that are violated and that raise an error."""
+    if failed != ZERO:
+        return integer(FOUND_ERROR)
+    return integer(FOUND_NOTHING) if violated == ZERO else integer(FOUND_VIOLATION)
+
+
+@part
+def _check_step(search: SearchLayout, index: int, j: int) -> int:
+    """Evaluate the step properties on the step to successor j of the batch; return what was found."""
+    kernel, false, bad, failed = search.kernel, search.batch.false, ZERO, ZERO
     premise = search.batch.step_premises + 8 * kernel.property_words * j
     after = search.batch.rows + 8 * kernel.words * j
     call_void(kernel.check_step, (search.batch.state, after, false, premise))
     for word in range(kernel.property_words):
         row = peek(false, word) & peek(kernel.step_row, word)
         if row != ZERO:
+            failed |= row & ~peek(premise, word)
             _record_violations(search.counters, word, row, (index, integer(peek16(search.batch.instances, j))))
             bad |= row
-    return bad != ZERO
+    return _gravest(bad, failed)
 
 
 @part

@@ -47,7 +47,7 @@ def exhaust(
         The verdict, with confirmed shortest traces. A spent budget or Ctrl-C gives UNDECIDED.
 
     Raises:
-        DomainError: An action leaves its domain.
+        DomainError: An action or a property leaves its domain.
         EngineDisagreement: Plain Python and the kernel give different results in some state.
         UsageError: The options do not fit each other or the model.
     """
@@ -100,11 +100,11 @@ class ExhaustiveVerdict:
         self.origin = Origin("exhaust", shortest="exhaust", command=self.command)
 
     def verdict(self) -> Verdict:
-        """Return the verdict, with confirmed traces; DomainError if an action left its domain."""
+        """Return the verdict, with confirmed traces; DomainError if an action or a property left its domain."""
         done, cursor = self.done, self.done.cursor
         if done.stop_reason is StopReason.FAILURE:
             path = done.path_to(int(cursor[Cursor.NEXT]))
-            raise domain_error(self.model, self.kernel, path, self.origin)
+            raise domain_error(self.model, self.kernel, path, self.origin, done.options.properties)
         hits = sorted(self._violations(), key=lambda hit: (hit.state, hit.step is not None))
         missing = self._never_witnessed()
         return self.builder.verdict(

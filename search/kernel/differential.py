@@ -19,7 +19,7 @@ from kwalk.model.language.lift.solver import Solver, model_where, number_in
 from kwalk.model.language.lift.terms import evaluate_terms, values_of
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.interpreter import Visit
-from kwalk.search.kernel.python_comparison import awaited_text
+from kwalk.search.kernel.python_comparison import awaited_text, compiled_awaited, compiled_truth
 
 EngineResult = Vector | str | bool | None
 """Of an action instance the next vector, "disabled", "bound NAME" or "error"; of a property its truth."""
@@ -82,7 +82,7 @@ def disagreements(
     lifted = lifted or lift(model)
     executions: list[_Interpreter | TermExecution | _KernelExecution] = [_Interpreter(model), TermExecution(lifted)]
     if kernel is not None:
-        executions.append(_KernelExecution(model, kernel))
+        executions.append(_KernelExecution(kernel))
     if with_z3:
         executions.append(Z3Execution(lifted))
     # Step properties come last: they need the values of two states, and the others those of one.
@@ -199,20 +199,20 @@ class Z3Execution(TermExecution):
 
 
 class _KernelExecution:
-    """Machine code. It has one bit for a false property and for an error in it; plain Python distinguishes the two."""
+    """Machine code."""
 
     name = "kernel"
 
-    def __init__(self, model: Model, kernel: Kernel) -> None:
-        self.model, self.kernel = model, kernel
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
         pointer, number = ctypes.c_void_p, ctypes.c_int64
         self._guards = ctypes.CFUNCTYPE(None, pointer, pointer)(kernel.guards)
         self._apply = ctypes.CFUNCTYPE(number, number, pointer, pointer)(kernel.apply)
         self._advance = ctypes.CFUNCTYPE(number, number, pointer, pointer, pointer)(kernel.advance)
         self._check = ctypes.CFUNCTYPE(None, pointer, number, pointer, pointer)(kernel.check)
-        self._interpreter = _Interpreter(model)
         self._state: Vector = ()
         self._check_step = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, pointer)(kernel.check_step)
+        self._check_awaited = ctypes.CFUNCTYPE(None, pointer, pointer, pointer)(kernel.check_awaited)
 
     def _row(self, words: int) -> np.ndarray:
         return np.zeros(max(1, words), np.uint64)
@@ -253,22 +253,11 @@ class _KernelExecution:
         else:
             start = kernel.pack(np.array([before], np.int64))
             self._check_step(start.ctypes.data, after.ctypes.data, false.ctypes.data, premise.ctypes.data)
-        if prop.prop.kind.is_liveness:
-            return self._both(prop, state, premise=_bit(premise, index), false=_bit(false, index))
-        if not _bit(premise, index):
-            return None
-        if not _bit(false, index):
-            return prop.prop.kind is not Kind.REACHABLE
-        return self._why_false(prop, state, before)
-
-    def _both(self, prop: LiftedProperty, state: Vector, *, premise: bool, false: bool) -> EngineResult:
-        failed = false and self._interpreter.prop(prop, state, None) == "error"
-        return "error" if failed else awaited_text(premise, not false)
-
-    def _why_false(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
-        """Return False, or "error" if the property raises an error in plain Python: the kernel has one bit for both."""
-        result = self._interpreter.prop(prop, state, before)
-        return "error" if result == "error" else prop.prop.kind is Kind.REACHABLE
+        result = compiled_truth(prop.prop, _bit(false, index), _bit(premise, index))
+        if prop.prop.kind.is_liveness and result is None:
+            self._check_awaited(after.ctypes.data, false.ctypes.data, premise.ctypes.data)
+            return compiled_awaited(_bit(false, index), _bit(premise, index))
+        return result
 
 
 def _bit(row: np.ndarray, index: int) -> bool:

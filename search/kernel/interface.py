@@ -31,9 +31,13 @@ class Kernel:
       instance that a bound disables, and returns the number of successors, or k < 0 as `apply`.
     * `check(state, quiescent: i64, false_row, premise_row)` writes the row of the state properties that are false, and
       the row of those whose premise is true. `when_quiescent` properties count only if `quiescent` is not 0 (otherwise
-      both bits are 0). For `reachable` properties the false row means "satisfied here". For liveness properties it
-      means "what is awaited is false here", whether or not the premise is true. Bits of `step` properties are 0.
+      both bits are 0). For `reachable` properties the false row means "satisfied here". A property that raises an error
+      is false and has no true premise; no other property is so. Of liveness properties only errors count. Bits of
+      `step` properties are 0.
     * `check_step(before, after, false_row, premise_row)` does the same for `step` properties only.
+    * `check_awaited(state, false_row, premise_row)` writes, for liveness properties only, the row of those of which
+      what is awaited is false here, and the row of those whose premise is true. The two are independent of each other.
+      The bits of a property that raises an error here mean nothing.
 
     Args:
         words: Words of a packed state.
@@ -64,6 +68,7 @@ class Kernel:
     expand: int
     check: int
     check_step: int
+    check_awaited: int
     system_row: np.ndarray
     reachable_row: np.ndarray
     step_row: np.ndarray

@@ -25,6 +25,7 @@ SIGNATURES: dict[str, Any] = {
     "expand": ctypes.CFUNCTYPE(_NUMBER, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
     "check": ctypes.CFUNCTYPE(None, _POINTER, _NUMBER, _POINTER, _POINTER),
     "check_step": ctypes.CFUNCTYPE(None, _POINTER, _POINTER, _POINTER, _POINTER),
+    "check_awaited": ctypes.CFUNCTYPE(None, _POINTER, _POINTER, _POINTER),
 }
 """The C types of the functions of a kernel (see `interface`)."""
 ERRORS = ("an error of the model", "an exception that is no error of the model")
@@ -215,36 +216,42 @@ class InterpretedFunctions:
         visit = self._visit(state)
         kinds = {Kind.STEP} if quiescent else {Kind.STEP, Kind.WHEN_QUIESCENT}
         properties = (prop for prop in self.model.properties if prop.kind not in kinds)
-        self._store_truths(visit, None, properties, false_row, premise_row)
+        self._store_truths({p.index: self._truth(visit, None, p) for p in properties}, false_row, premise_row)
 
     @_returns(None)
     def check_step(self, before: int, after: int, false_row: int, premise_row: int) -> None:
         """Write which step properties are false, and of which the premise is true."""
         steps = (p for p in self.model.properties if p.kind is Kind.STEP)
-        self._store_truths(self._visit(after), self._visit(before).vector, steps, false_row, premise_row)
+        visit, vector = self._visit(after), self._visit(before).vector
+        self._store_truths({p.index: self._truth(visit, vector, p) for p in steps}, false_row, premise_row)
 
-    def _store_truths(
-        self, visit: Visit, before: Vector | None, properties: Iterable[PropertyInstance], false_row: int,
-        premise_row: int,
-    ) -> None:  # fmt: skip
-        false, premises = [], []
-        for prop in properties:
-            premise, bit = self._truth(visit, before, prop)
-            if premise:
-                premises.append(prop.index)
-            if bit:
-                false.append(prop.index)
+    @_returns(None)
+    def check_awaited(self, state: int, false_row: int, premise_row: int) -> None:
+        """Write of which liveness properties what is awaited is false, and of which the premise is true."""
+        visit = self._visit(state)
+        properties = (p for p in self.model.properties if p.kind.is_liveness)
+        self._store_truths({p.index: self._awaited(visit, p) for p in properties}, false_row, premise_row)
+
+    def _store_truths(self, bits: dict[int, tuple[bool, bool]], false_row: int, premise_row: int) -> None:
         size = max(1, len(self.model.properties))
-        self._store_bits(false, size, false_row)
-        self._store_bits(premises, size, premise_row)
+        self._store_bits((number for number, (false, _) in bits.items() if false), size, false_row)
+        self._store_bits((number for number, (_, premise) in bits.items() if premise), size, premise_row)
 
     def _truth(self, visit: Visit, before: Vector | None, prop: PropertyInstance) -> tuple[bool, bool]:
-        """Return whether the premise is true, and the bit of the false row."""
+        """Return the bits of the false row and of the premise row in `check` and `check_step`."""
         try:
             if prop.kind.is_liveness:
-                premise, satisfied = visit.awaited(prop)
-                return premise, not satisfied
+                visit.awaited(prop)
+                return False, False
             true = visit.predicate(prop, before)
         except DomainError:
-            return True, prop.kind is not Kind.REACHABLE
-        return true is not None, true is (prop.kind is Kind.REACHABLE)
+            return True, False
+        return true is (prop.kind is Kind.REACHABLE), true is not None
+
+    def _awaited(self, visit: Visit, prop: PropertyInstance) -> tuple[bool, bool]:
+        """Return the bits of the false row and of the premise row in `check_awaited`; any where there is an error."""
+        try:
+            premise, satisfied = visit.awaited(prop)
+        except DomainError:
+            return True, False
+        return not satisfied, premise

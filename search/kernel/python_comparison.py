@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 StepOrText = Vector | str
 """Of an action instance the state after it, "disabled", "bound NAME" or "error"."""
 Truth = bool | str | None
-"""Of a property whether it is true, None if its premise is false, "error", or the two parts of an `eventually` one."""
+"""Of a property whether it is true, None if its premise is false, "error", or the two parts of a liveness one."""
 
 
 class EngineDisagreement(InternalError):
@@ -97,7 +97,8 @@ class CompiledRecord:
     """int64[bounds]: how often `expand` counts each bound."""
     is_quiescent: bool
     checked: np.ndarray
-    """uint64[4, property words]: the rows of `check` (false, premise), as in the search and as in a quiescent state."""
+    """uint64[6, property words]: the rows of `check` (false, premise), as in the search and as in a quiescent state,
+    and those of `check_awaited`."""
     steps: np.ndarray
     """uint64[n, 2, property words]: the rows of `check_step` (false, premise) for each step."""
 
@@ -114,6 +115,7 @@ class RecordMaker:
         self._expand = ctypes.CFUNCTYPE(number, pointer, pointer, pointer, pointer, pointer)(kernel.expand)
         self._check = ctypes.CFUNCTYPE(None, pointer, number, pointer, pointer)(kernel.check)
         self._check_step = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, pointer)(kernel.check_step)
+        self._check_awaited = ctypes.CFUNCTYPE(None, pointer, pointer, pointer)(kernel.check_awaited)
 
     def record(self, packed: np.ndarray) -> CompiledRecord:
         """Return the record of a packed state, uint64[words]."""
@@ -124,10 +126,11 @@ class RecordMaker:
         for place, instance in enumerate(enabled):
             codes[place] = self._apply(instance, state.ctypes.data, after[place].ctypes.data)
         quiescent = not (row & kernel.system_row[: kernel.instance_words]).any()
-        checked = np.zeros((4, kernel.property_words), np.uint64)
+        checked = np.zeros((6, kernel.property_words), np.uint64)
         for place, flag in enumerate((int(quiescent), 1)):
             false, premise = checked[2 * place], checked[2 * place + 1]
             self._check(state.ctypes.data, flag, false.ctypes.data, premise.ctypes.data)
+        self._check_awaited(state.ctypes.data, checked[4].ctypes.data, checked[5].ctypes.data)
         taken = zip(enabled, codes.tolist(), after, strict=True)
         differs = tuple(n for n, code, then in taken if self._advances(state, row, n, code, then))
         return CompiledRecord(
@@ -285,12 +288,15 @@ class _StateComparison:
 
     def compare_property(self, prop: PropertyInstance) -> None:
         """Compare a property in the state; a `when_quiescent` one also as if the state were quiescent."""
-        false, premise, false_if_quiescent, premise_if_quiescent = self.record.checked
+        now, if_quiescent, awaited = (self._bits(prop, *self.record.checked[k : k + 2]) for k in (0, 2, 4))
         plain = plain_truth(self.visit, prop)
-        self._compare_truth(prop, plain, false_if_quiescent, premise_if_quiescent)
+        compiled = [compiled_truth(prop, *bits) for bits in (if_quiescent, now)]
+        if prop.kind.is_liveness:
+            compiled = [compiled_awaited(*awaited) if truth is None else truth for truth in compiled]
+        self._compare_truth(prop, plain, compiled[0])
         if prop.kind is Kind.WHEN_QUIESCENT and not self.record.is_quiescent:
             plain = None
-        self._compare_truth(prop, plain, false, premise)
+        self._compare_truth(prop, plain, compiled[1])
 
     def compare_step_properties(self, properties: list[PropertyInstance]) -> int:
         """Compare the step properties on every step out of the state; return the number of steps."""
@@ -302,15 +308,16 @@ class _StateComparison:
                 taken = self.model.instances[instance]
                 for prop in properties:
                     plain = step_truth(self.visit, prop, taken)
-                    self._compare_truth(prop, plain, false, premise, f", on the step {taken.key},")
+                    compiled = compiled_truth(prop, *self._bits(prop, false, premise))
+                    self._compare_truth(prop, plain, compiled, f", on the step {taken.key},")
         return steps
 
-    def _compare_truth(
-        self, prop: PropertyInstance, plain: Truth, false_row: np.ndarray, premise_row: np.ndarray, where: str = ""
-    ) -> None:
-        false, premise = _bit(false_row, prop.index), _bit(premise_row, prop.index)
-        compiled = compiled_truth(prop, false=false, premise=premise)
-        if plain != compiled and not (plain == "error" and false):
+    @staticmethod
+    def _bits(prop: PropertyInstance, false_row: np.ndarray, premise_row: np.ndarray) -> tuple[bool, bool]:
+        return _bit(false_row, prop.index), _bit(premise_row, prop.index)
+
+    def _compare_truth(self, prop: PropertyInstance, plain: Truth, compiled: Truth, where: str = "") -> None:
+        if plain != compiled:
             text = f"Plain Python and compiled code disagree on {prop.key} ({prop.kind.value}){where}"
             self._fail(text, truth_text(plain), truth_text(compiled))
 
@@ -358,17 +365,20 @@ def _evaluated(evaluate: Callable[[], Result]) -> Result | str:
         return "error"
 
 
-def compiled_truth(prop: PropertyInstance, *, false: bool, premise: bool) -> Truth:
-    """Return what the two bits of a property mean (see `Kernel.check`)."""
-    if prop.kind.is_liveness:
-        return awaited_text(premise, not false)
+def compiled_truth(prop: PropertyInstance, false: bool, premise: bool) -> Truth:
+    """Return what the two bits of a property mean (see `Kernel.check`); of a liveness property "error" or None."""
     if not premise:
-        return "false, and its premise too" if false else None
+        return "error" if false else None
     return false if prop.kind is Kind.REACHABLE else not false
 
 
+def compiled_awaited(false: bool, premise: bool) -> Truth:
+    """Return what the two bits of a liveness property mean (see `Kernel.check_awaited`)."""
+    return awaited_text(premise, not false)
+
+
 def awaited_text(premise: bool, satisfied: bool) -> str:
-    """Return the result for an `eventually` property, which has two parts."""
+    """Return the result for a liveness property, which has two parts."""
     return f"premise {premise}, satisfied {satisfied}"
 
 

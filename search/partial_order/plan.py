@@ -29,7 +29,7 @@ from kwalk.search.partial_order.dependency_analysis import (
     PairCounts,
 )
 from kwalk.search.partial_order.facts import candidate_facts, canonical_facts, proved_facts
-from kwalk.search.partial_order.goals import goals_of
+from kwalk.search.partial_order.goals import ReductionGoal, goals_of
 from kwalk.search.partial_order.observation import observe_relations
 from kwalk.search.partial_order.state_queries import StateQueries
 from kwalk.search.partial_order.transition_groups import TransitionGroup, transition_groups
@@ -43,7 +43,9 @@ SPARE_BITS = 2
 STAGES = ("walks", "facts", "accord", "conditions", "enabling sets", "disabling sets")
 """The stages of making a plan, in order, as progress names them."""
 ERROR = -1
-"""In place of a property's number: the goal is an error."""
+"""In place of a property's number: the goal is an error of an action."""
+PROPERTY_ERROR = -2
+"""This minus a property's number, in place of that: the goal is an error of the property."""
 NOT_IN_PLAN = ("__init__.py", "reduction.py", "sleep_sets.py", "stubborn_sets.py", "tables.py")
 """Sources of this folder that plans do not depend on: they use plans."""
 
@@ -68,7 +70,7 @@ class ReductionPlan:
     goal_atoms: np.ndarray
     goal_groups: np.ndarray
     goal_properties: np.ndarray
-    """int64 per goal: the number of its property, or ERROR."""
+    """int64 per goal: the number of its property, ERROR, or PROPERTY_ERROR minus that number."""
     code: tuple[bytes, ...]
     pairs: PairCounts
     seconds: float = 0.0
@@ -146,7 +148,7 @@ class Planner:
             disabling_sets=rows_of(disabling, groups),
             goal_atoms=rows_of(map(mask_of, goal_atoms), atoms),
             goal_groups=rows_of((0 if goal.takes is None else 1 << goal.takes for goal in goals), groups),
-            goal_properties=np.array([ERROR if g.prop is None else g.prop.index for g in goals], np.int64),
+            goal_properties=np.array(list(map(_number_of, goals)), np.int64),
             code=code, pairs=pairs, seconds=time.monotonic() - self.began,
         )  # fmt: skip
 
@@ -189,6 +191,12 @@ class Planner:
         part = f"part {number + 1} of {len(STAGES)}, {stage}: {done:,} of {total:,}{left}"
         note = f"which steps are independent? {part}"
         self.report(Progress("exhaust", self.queries.asked, "questions", now - self.began, note=note))
+
+
+def _number_of(goal: ReductionGoal) -> int:
+    if goal.prop is None:
+        return ERROR
+    return PROPERTY_ERROR - goal.prop.index if goal.is_error else goal.prop.index
 
 
 def mask_of(numbers: Iterable[int]) -> int:

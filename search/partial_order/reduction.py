@@ -17,7 +17,7 @@ from kwalk.model.language import Kind, Model, PropertyInstance
 from kwalk.search.base.progress import Report, silent
 from kwalk.search.kernel.interface import Kernel, bit_row
 from kwalk.search.partial_order.atom_code import FUNCTION, load_atom_code
-from kwalk.search.partial_order.plan import ARRAYS, ERROR, ReductionPlan, plan_of
+from kwalk.search.partial_order.plan import ARRAYS, ERROR, PROPERTY_ERROR, ReductionPlan, plan_of
 from kwalk.search.partial_order.sleep_sets import SleepSets
 from kwalk.search.partial_order.tables import ReductionTables, workspace_words
 from kwalk.search.results.vacuity import whole_names
@@ -34,7 +34,8 @@ class Reduction:
         indices = {prop.index for prop in self.properties}
         self.finds_quiescent = any(prop.kind is Kind.WHEN_QUIESCENT for prop in self.properties)
         self.finds_deadlocks = model.scenario.deadlock_is_error
-        self.open = np.array([n == ERROR or n in indices for n in self.plan.goal_properties.tolist()], np.int64)
+        wanted = {ERROR, *indices, *(PROPERTY_ERROR - index for index in indices)}
+        self.open = np.array([n in wanted for n in self.plan.goal_properties.tolist()], np.int64)
         """Per goal, whether the search still looks for it."""
         self.sleep_sets = SleepSets(kernel.instance_words)
         self._machine_code = load_atom_code(self.plan.code)
@@ -48,7 +49,10 @@ class Reduction:
         return bit_row(ends, kernel.instance_words)
 
     def close(self, found: Iterable[int]) -> None:
-        """Stop looking for these properties. Only between two depths, so that any number of workers agrees."""
+        """Stop looking for these properties, but not for their errors.
+
+        Only between two depths, so that any number of workers agrees.
+        """
         self.open[np.isin(self.plan.goal_properties, list(found))] = 0
 
     @property

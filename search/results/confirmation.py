@@ -118,8 +118,10 @@ def _witness(model: Model, prop: PropertyInstance, states: tuple[Vector, ...]) -
         )  # fmt: skip
 
 
-def domain_error(model: Model, kernel: Kernel, path: PackedPath, origin: Origin) -> Exception:
-    """Return the error for a path to a state in which some enabled instance leaves its domain."""
+def domain_error(
+    model: Model, kernel: Kernel, path: PackedPath, origin: Origin, properties: Iterable[PropertyInstance] = ()
+) -> Exception:
+    """Return the error for a path to a state in which an enabled instance, or a property, leaves its domain."""
     trace = confirmed_trace(model, kernel, path, prop=None, origin=origin)
     for number, code in leaving_instances(kernel, path.states[-1]):
         instance, text = model.instances[number], kernel.errors[-code - 1]
@@ -132,8 +134,22 @@ def domain_error(model: Model, kernel: Kernel, path: PackedPath, origin: Origin)
             f"in {state_text(model, trace.states[-1])}.", model, trace.states[-1],
         )  # fmt: skip
     state = trace.states[-1]
-    text = f"A kernel failed without a failing instance in {state_text(model, state)}."
+    try:
+        _evaluate(model, properties, state)
+    except DomainError as error:
+        return StepLeavesDomain(f"{error} {_path_text(trace)}", trace)
+    text = f"A kernel failed where no action and no property raises an error, in {state_text(model, state)}."
     return EngineDisagreement(text, model, state)
+
+
+def _evaluate(model: Model, properties: Iterable[PropertyInstance], state: Vector) -> None:
+    """Evaluate properties in a state, and those of steps on all steps from it; raise the first of their errors."""
+    for prop in properties:
+        if prop.kind is Kind.STEP:
+            for _, after in model.successors(state):
+                model.truth(prop, after, state)
+        elif prop.kind is not Kind.WHEN_QUIESCENT or model.is_quiescent(state):
+            model.truth(prop, state)
 
 
 def _path_text(trace: Trace) -> str:

@@ -44,13 +44,13 @@ def _one_update_less(action, terms):
 
 
 def _false_row(wrong: Callable[..., object]) -> Plant:
-    honest = functions._false
+    honest = functions._false_and_premise
 
-    def false(prop, terms):
-        found = wrong(prop, terms)
-        return honest(prop, terms) if found is None else found
+    def bits(prop, terms):
+        found, (false, premise) = wrong(prop, terms), honest(prop, terms)
+        return (false if found is None else found), premise
 
-    return lambda patch: patch.setattr(functions, "_false", false)
+    return lambda patch: patch.setattr(functions, "_false_and_premise", bits)
 
 
 def _constant(kind: Kind, truth: bool) -> Plant:
@@ -73,6 +73,12 @@ def _kernel(**changes: Callable[..., object]) -> Plant:
     return plant
 
 
+def _always_there(patch: pytest.MonkeyPatch) -> None:
+    """What a liveness property awaits is true everywhere."""
+    honest = Writer._awaited
+    patch.setattr(Writer, "_awaited", lambda self, prop: evolve(honest(self, prop), false=self.lifted.terms.false))
+
+
 def _stale_row(patch: pytest.MonkeyPatch) -> None:
     """`advance` leaves the row of guards as it is."""
     honest = Writer._advance
@@ -93,7 +99,7 @@ PLANTED: dict[str, Plant] = {
     "an always property is always true": _constant(Kind.ALWAYS, True),
     "a step property is always true": _constant(Kind.STEP, True),
     "a quiescent property is always true": _constant(Kind.WHEN_QUIESCENT, True),
-    "an expected state is always there": _constant(Kind.EVENTUALLY, True),
+    "an expected state is always there": _always_there,
     "a reachable state is everywhere": _constant(Kind.REACHABLE, False),
     "every state is quiescent": _kernel(system_row=lambda kernel: kernel.system_row * 0),
     "no state is quiescent": _kernel(system_row=lambda kernel: ~(kernel.system_row * 0)),

@@ -135,18 +135,20 @@ class SearchStacks(NamedTuple):
 
 
 @loop
-def classify_states(search: SearchLayout, waiting: WaitingRows, span: np.ndarray, counts: np.ndarray) -> None:
+def classify_states(
+    search: SearchLayout, check_awaited: int, waiting: WaitingRows, span: np.ndarray, counts: np.ndarray
+) -> None:
     """Write which of the states span[0] … span[1] - 1 are unsatisfied, and where the premise of property span[2] holds.
 
-    span[0] is a multiple of 64. counts[0] grows by the states where the premise holds, counts[1] by the unsatisfied
-    ones.
+    `check_awaited` is that function of the kernel. span[0] is a multiple of 64. counts[0] grows by the states where the
+    premise holds, counts[1] by the unsatisfied ones.
     """
     word, shift = span[2] // 64, np.uint64(span[2] % 64)
     false, premise = search.batch.false, search.batch.premises
     for first in range(span[0], span[1], 64):
         unsatisfied, premises = ZERO, ZERO
         for index in range(first, min(first + 64, span[1])):
-            call_void(search.kernel.check, (load_state(search, index, 0), integer(0), false, premise))
+            call_void(check_awaited, (load_state(search, index, 0), false, premise))
             at = np.uint64(index % 64)
             unsatisfied |= ((peek(false, word) >> shift) & ONE) << at
             premises |= ((peek(premise, word) >> shift) & ONE) << at
@@ -369,7 +371,7 @@ class WaitingStates:
         """Classify up to `pace` more states; whether all are classified."""
         span = np.array([self.next, min(self.stored, self.next + 64 * -(-pace // 64)), self.prop.index], np.int64)
         counts = np.zeros(2, np.int64)
-        classify_states(self._search, self._waiting, span, counts)
+        classify_states(self._search, self.exploration.kernel.check_awaited, self._waiting, span, counts)
         self.premises, self.count = self.premises + int(counts[0]), self.count + int(counts[1])
         self.next = int(span[1])
         return self.next == self.stored

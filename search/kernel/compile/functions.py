@@ -1,4 +1,4 @@
-"""The functions of a kernel as LLVM text: guards, apply, advance, expand, check, check_step (see `interface`).
+"""The functions of a kernel as LLVM text: guards, apply, advance, expand, and the checks (see `interface`).
 
 The code of a model is divided into units that LLVM compiles in parallel. A small model is one unit, in which everything
 is inlined into `expand`, `apply` and `advance`.
@@ -59,6 +59,15 @@ def units_of(lifted: Lifted, layout: Layout) -> list[Unit]:
             size, texts = 0, []
     units.append((size, Unit("\n".join(texts))))
     return [unit for _, unit in sorted(units, key=lambda unit: -unit[0]) if unit.text]
+
+
+@frozen
+class PropertyBits:
+    """The terms of a property's bits in the false and the premise row, and its number."""
+
+    index: int
+    false: Term
+    premise: Term
 
 
 class Writer:
@@ -230,11 +239,12 @@ class Writer:
     # Properties.
 
     def checks(self) -> list[str]:
-        """Return `check` and `check_step`."""
+        """Return `check`, `check_step` and `check_awaited`."""
         properties = self.lifted.properties
         now = [c for c in properties if c.prop.kind not in (Kind.WHEN_QUIESCENT, Kind.STEP)]
         quiescent = [c for c in properties if c.prop.kind is Kind.WHEN_QUIESCENT]
         steps = [c for c in properties if c.prop.kind is Kind.STEP]
+        awaited = [c for c in properties if c.prop.kind.is_liveness]
         parameters = "ptr %state, ptr %false_row, ptr %premise_row"
         check = [
             "define void @check(ptr %state, i64 %quiescent, ptr %false_row, ptr %premise_row) nounwind {",
@@ -251,19 +261,28 @@ class Writer:
         ]
         two = "ptr %before, ptr %after, ptr %false_row, ptr %premise_row"
         return [
-            self._properties(f"internal void @check.always({parameters})", now, "%state", fresh=True),
-            self._properties(f"internal void @check.quiescent({parameters})", quiescent, "%state", fresh=False),
+            self._properties(f"internal void @check.always({parameters})", map(self._checked, now), "%state"),
+            self._properties(
+                f"internal void @check.quiescent({parameters})", map(self._checked, quiescent), "%state", fresh=False
+            ),
             "\n".join(check),
-            self._properties(f"void @check_step({two})", steps, "%before", "%after", fresh=True),
+            self._properties(f"void @check_step({two})", map(self._checked, steps), "%before", "%after"),
+            self._properties(f"void @check_awaited({parameters})", map(self._awaited, awaited), "%state"),
         ]
 
-    def _properties(self, head: str, properties: list[LiftedProperty], *states: str, fresh: bool) -> str:
+    def _checked(self, prop: LiftedProperty) -> PropertyBits:
+        false, premise = _false_and_premise(prop, self.lifted.terms)
+        return PropertyBits(prop.prop.index, false, premise)
+
+    def _awaited(self, prop: LiftedProperty) -> PropertyBits:
+        return PropertyBits(prop.prop.index, self.lifted.terms.negation(prop.truth), prop.premise)
+
+    def _properties(self, head: str, properties: Iterable[PropertyBits], *states: str, fresh: bool = True) -> str:
         """Return a function that writes (without `fresh`: adds to) the false and premise rows of some properties."""
-        t = self.lifted.terms
-        e = self._emitter(*states)
-        rows = {"%false_row": [_false(c, t) for c in properties], "%premise_row": [c.premise for c in properties]}
+        e, written = self._emitter(*states), list(properties)
+        rows = {"%false_row": [one.false for one in written], "%premise_row": [one.premise for one in written]}
         for row, meaning in rows.items():
-            bits = [(c.prop.index, name) for c, name in zip(properties, e.values(meaning), strict=True)]
+            bits = [(one.index, name) for one, name in zip(written, e.values(meaning), strict=True)]
             for index in range(max(1, -(-len(self.lifted.properties) // WORD))):
                 mine = [(n, name) for n, name in bits if n // WORD == index]
                 at = e.op(f"getelementptr i64, ptr {row}, i64 {index}")
@@ -273,12 +292,12 @@ class Writer:
         return self._function(f"{head} nounwind", e)
 
 
-def _false(prop: LiftedProperty, t: Terms) -> Term:
-    """Return the term that is true where a property is false.
-
-    Of a `reachable` property it is true where that is satisfied; of a property about behaviours, where what it awaits
-    is false. An error counts as false: plain Python reports it.
-    """
+def _false_and_premise(prop: LiftedProperty, t: Terms) -> tuple[Term, Term]:
+    """Return the terms of the two bits that `check` or `check_step` writes of a property."""
+    failed = t.disjunction(o.condition for o in prop.errors)
+    if prop.prop.kind.is_liveness:
+        return failed, t.false
     wrong = prop.truth if prop.prop.kind is Kind.REACHABLE else t.negation(prop.truth)
-    failed = t.disjunction([wrong, *(o.condition for o in prop.errors)])
-    return failed if prop.prop.kind.is_liveness else t.conjunction((prop.premise, failed))
+    return t.conjunction((prop.premise, t.disjunction((failed, wrong)))), t.conjunction(
+        (prop.premise, t.negation(failed))
+    )

@@ -11,7 +11,7 @@ import llvmlite.binding as llvm
 
 from kwalk.model.language import KwalkError
 
-FUNCTIONS = ("guards", "apply", "advance", "expand", "check", "check_step")
+FUNCTIONS = ("guards", "apply", "advance", "expand", "check", "check_step", "check_awaited")
 """The functions that a kernel exports."""
 
 
