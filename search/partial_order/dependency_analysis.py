@@ -15,8 +15,8 @@ have observed the groups to accord.
 """
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from attrs import define
@@ -272,16 +272,14 @@ class ConditionFinder:
 
     def __init__(self, analysis: DependencyAnalysis, sample: np.ndarray, co_enabled: np.ndarray) -> None:
         self.analysis, self.terms, self.sample = analysis, analysis.terms, sample
-        self._states: dict[tuple[int, int], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-        for state, one, other, conflict in co_enabled.tolist():
-            self._states[one, other][conflict].append(state)
+        self._states = _states_by_pair(co_enabled)
         self._literals: dict[int, list[Term]] = {}
         self._small: dict[int, bool] = {}
 
     def pairs(self, do_not_accord: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Return the pairs that do not accord, and were observed to accord; the first number is the higher one."""
         for (one, other), (according, _) in sorted(self._states.items()):
-            if do_not_accord[one] >> other & 1 and according:
+            if do_not_accord[one] >> other & 1 and len(according):
                 yield one, other
 
     def condition(self, one: int, other: int) -> list[Term] | None:
@@ -310,14 +308,14 @@ class ConditionFinder:
         return np.array(evaluate_terms(literals, vector), bool) & np.array(known, bool)
 
     def _search(
-        self, one: TransitionGroup, other: TransitionGroup, according: list[int], conflicting: list[int]
+        self, one: TransitionGroup, other: TransitionGroup, according: np.ndarray, conflicting: np.ndarray
     ) -> _LiteralSearch:
         found = dict.fromkeys([*self._changes(one, other), *self._changes(other, one)])
         literals = list(found | dict.fromkeys([*self._effect_literals(one), *self._effect_literals(other)]))
         literals.sort(key=lambda literal: len(reads([literal])))
         return _LiteralSearch(literals, self._table(literals, according), self._table(literals, conflicting))
 
-    def _table(self, literals: Sequence[Term], states: list[int]) -> np.ndarray:
+    def _table(self, literals: Sequence[Term], states: np.ndarray) -> np.ndarray:
         some = states[:: len(states) // MAX_PAIR_STATES + 1]
         order, columns = list(in_order(literals)), []
         for state in some:
@@ -348,6 +346,18 @@ class ConditionFinder:
                             found.update({part: None, self.terms.negation(part): None})
             self._literals[group.index] = list(found)
         return self._literals[group.index]
+
+
+def _states_by_pair(co_enabled: np.ndarray) -> dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]:
+    """Return for each pair the states where it was observed to accord, and where not, both in their order."""
+    found: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
+    order = np.lexsort((co_enabled[:, 2], co_enabled[:, 1]))
+    pairs = co_enabled[order, 1:3]
+    begins = [0, *(np.flatnonzero((pairs[1:] != pairs[:-1]).any(axis=1)) + 1).tolist(), len(order)]
+    for begin, end in pairwise(begins if len(order) else ()):
+        states, is_conflict = co_enabled[order[begin:end], 0], co_enabled[order[begin:end], 3] != 0
+        found[int(pairs[begin, 0]), int(pairs[begin, 1])] = states[~is_conflict], states[is_conflict]
+    return found
 
 
 def _choices(term: Term) -> Iterator[Term]:
