@@ -49,7 +49,7 @@ PORTS = (
         distinct=1_520_618, generated=8_900_621, by_tlc=11_238_019,
     ),
     Port(
-        "checkpoint-lease", {"nodes": 3, "numbers": 2, "entries": 1}, "MCCheckpointCoordination",
+        "checkpoint-lease", {"nodes": 3, "numbers": 2}, "MCCheckpointCoordination",
         "SPECIFICATION Spec\nCONSTANTS\nNode = {n1, n2, n3}\nMajority = 2\nMaxLog = 2\nMaxNat = 5\nNat <- MCNat\n"
         "LogIndex <- MCLogIndex\nNoNode = NoNode\nNoCheckpointLease = NoCheckpointLease\nCONSTRAINT StateConstraint\n"
         "INVARIANTS TypeInvariant SafetyInvariant\n",

@@ -7,9 +7,9 @@ the leader. A replica that takes a checkpoint executes nothing meanwhile and is 
 
 Source: A. Helwer, tlaplus/Examples, specifications/CheckpointCoordination/CheckpointCoordination.tla; the protocol of
 github.com/Azure/RingMaster. Counts, printed by TLC without symmetry: 6,960 distinct states, 88,663 generated, depth 23
-for two nodes and MaxLog = 3; 204,224, 5,049,541 and 20 for three and 2. The state constraint is the bound `entries`,
-MaxLog - 1: TLC generates the steps beyond it, here they are bound hits; and an expiry once for each replica that has
-the entry, a lease once for each reason to replace the last. Entries are numbered from 1 there, from 0 here.
+for two nodes and MaxLog = 3; 204,224, 5,049,541 and 20 for three and 2. The state constraint is `log_has_room`: TLC
+generates the steps that it cuts, here they are hits of it; and an expiry once for each replica that has the entry, a
+lease once for each reason to replace the last. Entries are numbered from 1 there, from 0 here.
 """
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from kwalk.model.language import (
     Flag,
     Scenario,
     action,
+    action_constraint,
     always,
     array,
     flag,
     member,
-    number,
     optional,
     reachable,
     require,
@@ -37,8 +37,7 @@ from kwalk.model.language import (
 )
 
 NODES = Domain("nodes", "replicas")
-NUMBERS = Domain("numbers", "numbers of entries of the log; one more than `entries`")
-ENTRIES = Bound("entries", "entries that the log can have")
+NUMBERS = Domain("numbers", "numbers of entries of the log, of which the last one stays open")
 MAJORITY = Bound("majority", "replicas that are a majority")
 HASTY = Flag("hasty", "whether a new leader replaces its own lease at once, an optimization that is wrong")
 
@@ -85,7 +84,6 @@ class Cluster:
     nodes: Array[Replica] = array(NODES, Replica)
     paths: Array[frozenset[int]] = array(NODES, subset(NODES, full=True))
     leader: int | None = optional(NODES)
-    sent: int = number(0, ENTRIES)
     expired: int = member(NUMBERS)
     checkpoint: int = member(NUMBERS)
     checkpoint_log: Array[int | None] = array(NUMBERS, optional(NODES))
@@ -104,6 +102,17 @@ def connected(cluster: Cluster, one: int, other: int) -> bool:
 def has_quorum(cluster: Cluster, leader: int) -> bool:
     """HaveQuorumFrom: a leader is connected with a majority, itself included."""
     return cluster.nodes[leader].up and len({n for n in NODES if connected(cluster, leader, n)}) >= MAJORITY
+
+
+def first_open(cluster: Cluster) -> int:
+    """FirstOpenIndex: the first entry that no replica has."""
+    return next(number for number in NUMBERS if all(replica.log[number] is None for replica in cluster.nodes))
+
+
+@action_constraint()
+def log_has_room(before: Cluster, after: Cluster) -> bool:
+    """StateConstraint: an entry is open after the step, too."""
+    return any(all(replica.log[number] is None for replica in after.nodes) for number in NUMBERS)
 
 
 @action(by=FAULT, description="stops replica {node}", source="NodeFailure")
@@ -145,7 +154,7 @@ def elect(cluster: Cluster, node: NodeId) -> None:
     """The leader has executed the whole log, and takes no checkpoint."""
     replica = cluster.nodes[node]
     require(cluster.leader is None and has_quorum(cluster, node))
-    require(not replica.is_checkpointing and replica.executed == cluster.sent)
+    require(not replica.is_checkpointing and replica.executed == first_open(cluster))
     cluster.leader, replica.can_checkpoint = node, False
 
 
@@ -159,14 +168,13 @@ def should_replace(cluster: Cluster, leader: int, lease: Lease | None) -> bool:
 @action(by=NODE, description="as the leader, gives the lease to {prospect}", source="SendReplicatedRequest")
 def give_lease(cluster: Cluster, node: NodeId, prospect: NodeId) -> None:
     """By the first open entry of the log, which reaches a majority and perhaps more."""
-    leader = cluster.nodes[node]
+    leader, entry = cluster.nodes[node], first_open(cluster)
     require(cluster.leader == node and has_quorum(cluster, node) and node != prospect)
     require(connected(cluster, node, prospect) and should_replace(cluster, node, leader.lease))
     for other, replica in enumerate(cluster.nodes):
         if reaches(cluster, node, other):
-            replica.log[cluster.sent] = prospect
-    leader.lease = Lease(node=prospect, number=cluster.sent)
-    cluster.sent += 1
+            replica.log[entry] = prospect
+    leader.lease = Lease(node=prospect, number=entry)
 
 
 @action(by=NODE, description="sends what {target} has missed", source="PropagateReplicatedRequest")
@@ -274,7 +282,8 @@ CHECKPOINT_LEASE = Scenario(
         leader_takes_no_checkpoint, leader_knows_the_holder, one_checkpoint_at_a_time, holder_has_a_valid_lease,
         logs_do_not_conflict, checkpoint_is_taken,
     ),
-    bounds={"nodes": 3, "numbers": 2, "entries": 1, "majority": 2},
+    constraints=(log_has_room,),
+    bounds={"nodes": 3, "numbers": 2, "majority": 2},
     variants={"published": {"hasty": False}, "hasty": {"hasty": True}},
     source="tlaplus/Examples specifications/CheckpointCoordination/CheckpointCoordination.tla",
 )

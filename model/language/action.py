@@ -20,7 +20,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from attrs import frozen
 
 from kwalk.model.language.binding import Domain
-from kwalk.model.language.containers import Array, ArrayShape
+from kwalk.model.language.containers import Array, ArrayShape, FifoShape
 from kwalk.model.language.errors import GuardFailed, LiftError, PremiseFailed, UsageError, one_of
 from kwalk.model.language.records import ValueShape, token_of
 from kwalk.model.language.shapes import ChoiceShape, FlagShape, MemberShape, Scalar, Shape, SubsetShape
@@ -90,7 +90,7 @@ class Actor:
 class Parameter:
     """A parameter of an action or property: over a domain, an Enum, the two Boolean values, or the values of a shape.
 
-    The shape is that of a @value record, a subset, an array or a number; its values never change.
+    The shape is that of a @value record, a subset, an array, a sequence or a number; its values never change.
     """
 
     name: str
@@ -140,8 +140,8 @@ class Parameter:
 
 
 def argument_token(value: Any) -> str:
-    """Return an argument as text without spaces; of an array `[0,1]`."""
-    return f"[{','.join(map(argument_token, value))}]" if isinstance(value, Array) else token_of(value)
+    """Return an argument as text without spaces; of an array or sequence `[0,1]`."""
+    return f"[{','.join(map(argument_token, value))}]" if isinstance(value, (Array, tuple)) else token_of(value)
 
 
 def place_of(function: Callable[..., Any]) -> str:
@@ -150,7 +150,7 @@ def place_of(function: Callable[..., Any]) -> str:
 
 
 ARGUMENTS = (Scalar, SubsetShape, ValueShape, ArrayShape)
-"""The shapes whose values can be arguments."""
+"""The shapes whose values can be arguments, beside sequences of them, which are tuples."""
 
 
 def _parts_of(shape: Shape) -> Iterator[Shape]:
@@ -213,12 +213,13 @@ class Parametric:
         """
         if isinstance(shape, MemberShape | ChoiceShape | FlagShape):
             return shape.domain if isinstance(shape, MemberShape) else getattr(shape, "enum", bool)
-        wrong = next((part for part in _parts_of(shape) if not isinstance(part, ARGUMENTS)), None)
+        parts = _parts_of(shape.element if isinstance(shape, FifoShape) else shape)
+        wrong = next((part for part in parts if not isinstance(part, ARGUMENTS)), None)
         if wrong is not None:
             raise LiftError(
                 f"{place_of(self.function)}: parameter {name!r} of {self.name} has no domain: it cannot be a "
                 f"{type(wrong).__name__.removesuffix('Shape')}. A parameter is a number, member, Enum, flag, subset of "
-                "a domain, @value record, one of these or None, or an array of them, without when=."
+                "a domain, @value record, one of these or None, or an array or fifo of them, without when=."
             )
         return shape
 

@@ -5,7 +5,7 @@ All have value semantics when they are stored in a field: storing copies the con
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice, product
+from itertools import chain, islice, product
 from typing import Any, Generic, TypeVar, overload
 
 from attrs import field, frozen
@@ -30,6 +30,9 @@ class _Items(Generic[T, S]):
         return len(self._items)
 
     def __eq__(self, other: object) -> bool:
+        """Return whether the other has equal elements; it may also be a list or tuple."""
+        if isinstance(other, (list, tuple)):
+            return self._items == list(other)
         return isinstance(other, type(self)) and self._items == other._items
 
     __hash__ = None  # type: ignore[assignment]
@@ -71,7 +74,7 @@ class FrozenArray(Array[T]):
         raise DomainError("An argument never changes; assign the array to a field, and write to that.")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Array) and self._items == other._items
+        return self._items == list(other) if isinstance(other, (Array, list, tuple)) else False
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(tuple(self._items))
@@ -154,6 +157,16 @@ class Fifo(_Items[T, "FifoShape"]):
     def clear(self) -> None:
         """Remove all elements."""
         self._items.clear()
+
+    def index(self, value: T) -> int:
+        """Return the position of the first element that equals the value.
+
+        Raises:
+            DomainError: there is none.
+        """
+        if value not in self._items:
+            raise DomainError(f"A FIFO has no element {value!r} here; require `x in fifo` before fifo.index(x).")
+        return self._items.index(value)
 
     def _not_empty(self) -> None:
         if not self._items:
@@ -282,8 +295,15 @@ class FifoShape(Shape):
         next(islice(numbers, free, free), None)  # free slots cannot be observed
         return Fifo(self, items)
 
-    def text(self, value: Fifo[Any]) -> str:
+    def text(self, value: Fifo[Any] | tuple[Any, ...]) -> str:
         return "[" + ", ".join(map(self.element.text, value)) + "]"
+
+    def count(self) -> int:
+        return sum(self.element.count() ** length for length in range(int(self.capacity) + 1))
+
+    def values(self) -> Iterator[tuple[Any, ...]]:
+        elements = tuple(self.element.values())
+        return chain.from_iterable(product(elements, repeat=length) for length in range(int(self.capacity) + 1))
 
 
 @frozen

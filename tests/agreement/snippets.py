@@ -34,11 +34,13 @@ SAMPLES: dict[K, tuple[str, ...]] = {
     K.OPTIONAL_MEMBER: ("w.maybe",),
     K.RECORD: ("w.sure", "NOTE"),
     K.OPTIONAL_RECORD: ("w.note",),
-    K.SET: ("w.s", "FEW", "{NOTE, w.sure}"),
+    K.SET: (
+        "w.s", "FEW", "{NOTE, w.sure}", "WARM", "{w.light, None}", "PAIRS", "{(w.n, 1), (2, w.maybe)}", "{(w.note, 1)}",
+        "SOME_SETS",
+    ),
     K.RECORD_SET: ("w.mail", "w.few", "w.pair"),
-    K.CONSTANT_SET: ("WARM",),
     K.VARYING: ("sorted(w.s)", "[x for x in w.r if x > 0]", "tuple(w.r)", "range(w.c, w.n)"),
-    K.TUPLE: ("(1, w.n)", "LIMITS", "()"),
+    K.TUPLE: ("(1, w.n)", "LIMITS", "()", "(2, w.maybe)"),
     K.LIST: ("[w.n, 1]", "[]"),
     K.RANGE: ("range(2)",),
     K.ITERATOR: ("(x for x in w.a)", "enumerate(w.a)"),
@@ -54,7 +56,7 @@ SAMPLES: dict[K, tuple[str, ...]] = {
     K.FUNCTION: ("identity",),
     K.MODULE: ("ast",),
     K.MIXED: ("(w.n if w.f else w.f)",),
-}
+}  # fmt: skip
 """Expressions of each kind; the first one of each is combined with all others."""
 TEMPLATES: dict[Operation, tuple[str, ...]] = {
     Operation.TRUTH: (
@@ -115,6 +117,8 @@ HELPERS = """
 import ast
 NOTE = Note(n=2)
 FEW = frozenset({1, 2})
+PAIRS = frozenset({(1, 1), (2, None), ()})
+SOME_SETS = frozenset({FEW, frozenset(), frozenset({0})})
 
 
 def identity(x):

@@ -134,6 +134,22 @@ AGREEING = {
     "the first that fits": "w.out = next((i for i, x in enumerate(w.r) if x == w.n), -1)",
     "extremes of a queue": "w.out = max(w.r) - min(w.r[1:], default=0)",
     "a queue of one branch": "x = w.r if w.f else w.r[1:]\nw.out = x[0] if x else 7",
+    "a queue that is compared with a list": "w.f = w.q == [] or w.r == [w.n, 1]\nw.g = (w.n, w.c) != w.q",
+    "a queue that is compared with a list of varying length": "w.f = w.r == [x for x in w.q if x] != range(2)",
+    "an Array that is compared with a list": "w.f = w.a == [n % 2 for n in CELLS]\nw.g = w.a == (1,) or w.a == w.r",
+    "the position of an element": "w.out = w.r.index(w.n)",
+    "the first of some without a default": "w.out = next(n for n in CELLS if w.a[n] == w.n)",
+    "the element with the least key": "w.out = min(CELLS, key=lambda n: w.a[n])",
+    "the element with the greatest key": "w.out = max((x for x in w.r if x), key=lambda x: x % 2, default=7)",
+    "a key that is a function": "w.out = max(sorted(w.s), key=opposite)\nw.n = min(w.c, 1, key=opposite)",
+    "a key whose name is that of a local": "n = 2\nw.out = max(CELLS, key=lambda n: w.a[n]) + n",
+    "a set of Enum members": "w.f = w.light in {Light.RED, w.maybe}\nw.out = len({w.light, w.maybe, Light.DARK})",
+    "a set of tuples": "w.f = (w.n, 1) in {(w.c, w.m), (1, 1)}\nw.out = len({(x, x == w.n) for x in w.r})",
+    "a constant set of pairs": "w.f = (w.n, w.c) in EDGES\nw.out = len({b for a, b in EDGES if a == w.c})",
+    "pairs in order": "for a, b in sorted(EDGES):\n    w.out = 3 * w.out + a - b",
+    "a constant set of sets": "w.f = w.s in QUORUMS or {w.c} in QUORUMS\nw.g = any(q <= w.s for q in QUORUMS)",
+    "a tuple with a record in a set": "w.f = (w.note, w.c) in {(Note(n=2), 1), (None, w.n), (w.sure, 0)}",
+    "a set of tuples that is stored": "w.s = {(w.n, 1), 1} - {(1, 1)}",
     "an index behind a test": "w.f = len(w.r) > 1 and w.r[1] == w.n",
     "a list without some elements": "w.r = [x for x in w.r if x != w.n]",
     "a list of elements that are changed": "w.q = [x + w.c for x in w.q]\nw.r = tuple(3 - x for x in w.r if x)",
@@ -191,6 +207,11 @@ REFUSED = {
     "a Fresh as a truth value": ("w.f = not w.ids", "a Fresh as a truth value"),
     "an object as a truth value": ("w.f = bool(w.box)", "a Box as a truth value"),
     "a generator as a truth value": ("w.f = bool(n for n in CELLS)", "an iterator as a truth value"),
+    "a tuple with a list in a set": ("w.f = (1, [w.n]) in EDGES", "a tuple with a list in a set"),
+    "a set of sets": ("w.f = {w.s} == {w.s}", "a set that holds a set"),
+    "a key over a set": ("w.out = min(w.s, key=opposite)", "a loop over a set"),
+    "a key with two parameters": ("w.out = min(CELLS, key=lambda a, b=1: a)", "a key with these parameters"),
+    "a lambda elsewhere": ("w.out = max(w.r, default=lambda: 1)", "only the `key` of min or max"),
     "a number beyond 64 bits": ("w.f = w.n * 2**40 * 2**40 > 0", "a number that can be beyond"),
     "a function as a truth value": ("w.f = bool(half)", "as a truth value"),
     "a name without a value": ("w.out = x\nx = 1", "the name 'x' has no value here"),
@@ -261,6 +282,12 @@ CHOSEN = {1, 2}
 TABLE = {0: 1}
 BOX = Box()
 DECIMAL = Decimal(1)
+EDGES = frozenset({(0, 1), (1, 2), (2, 1), (1, 0)})
+QUORUMS = frozenset({frozenset({0, 1}), frozenset({1}), frozenset()})
+
+
+def opposite(n):
+    return -n
 
 
 class Level(IntEnum):

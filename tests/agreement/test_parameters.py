@@ -10,6 +10,7 @@ from attrs import evolve
 from kwalk.model.language import (
     Array,
     DomainError,
+    Fifo,
     LiftError,
     Model,
     Scenario,
@@ -17,7 +18,10 @@ from kwalk.model.language import (
     action,
     always,
     array,
+    fifo,
     flag,
+    require,
+    state,
     subset,
 )
 from kwalk.model.language.containers import FrozenArray
@@ -69,6 +73,30 @@ def test_symmetry_renames_the_members_in_sets_records_and_arrays() -> None:
     one = Model(evolve(COUNCIL, actions=(_accept_first,)))  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="not interchangeable: _accept_first"):
         exhaust(one, symmetry="nodes")
+
+
+@state
+class _Plan:
+    order: Fifo[int] = fifo(NODES, NODES.bound)
+
+
+@action(by=LEADER)
+def _schedule(plan: _Plan, order: Annotated[tuple[int, ...], fifo(NODES, NODES.bound)]) -> None:
+    require(set(order) == set(NODES) and len(order) == len(NODES) and order != plan.order)
+    plan.order = order[1:] + plan.order[:1]
+
+
+def test_a_sequence_is_a_tuple_of_any_length() -> None:
+    model = Model(Scenario(name="plan", story="An order.", state=_Plan, actions=(_schedule,), bounds={"nodes": 3}))
+    assert [instance.key for instance in model.instances][:6] == [
+        "_schedule([])", "_schedule([0])", "_schedule([1])", "_schedule([2])", "_schedule([0,0])", "_schedule([0,1])",
+    ]  # fmt: skip
+    assert len(model.instances) == 1 + 3 + 9 + 27
+    states = [*model.initial, *random_states(model, 40, 1)]
+    assert not list(disagreements(model, states, kernel=kernel_for(model), with_z3=True))
+    full, reduced = exhaust(model), exhaust(model, symmetry="nodes")
+    assert full.answer is reduced.answer is Answer.HOLDS
+    assert (reduced.distinct_states or 0) < (full.distinct_states or 0)
 
 
 @action(by=LEADER)

@@ -9,7 +9,7 @@ from bench.reading import search
 from bench.rounds import WrongCount
 from bench.running import Run
 
-SMALL = evolve(ports.PORTS[1], bounds={"nodes": 2, "numbers": 3, "entries": 2}, distinct=6_960, generated=84_497)
+SMALL = evolve(ports.PORTS[1], bounds={"nodes": 2, "numbers": 3}, distinct=6_960, generated=84_497)
 
 
 def test_one_run_of_kwalk_prints_the_counts_of_the_port():

@@ -34,7 +34,7 @@ SMALL = {
     "ewd426": {"nodes": 4, "counters": 4, "arrangements": 4**4},
     "ewd998": {"nodes": 2, "messages": 2, "total": 4},
     "disruptor": {"writers": 1, "readers": 2, "slots": 2, "limit": 3},
-    "checkpoint-lease": {"nodes": 2, "numbers": 2, "entries": 1, "majority": 2},
+    "checkpoint-lease": {"nodes": 2, "numbers": 2, "majority": 2},
     "lamport-mutex": {"processes": 2, "last_clock": 4, "channel": 3},
     "voting": {"acceptors": 3, "values": 2, "ballots": 2},
     "synod": {"acceptors": 1, "values": 2, "ballots": 2},

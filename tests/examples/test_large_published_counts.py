@@ -79,12 +79,12 @@ def test_two_writers_make_a_data_race_in_the_disruptor() -> None:
 
 
 def test_leases_of_checkpoints_have_the_states_that_tlc_finds() -> None:
-    verdict = searched(CHECKPOINT_LEASE, "published", nodes=3, numbers=2, entries=1, majority=2)
+    verdict = searched(CHECKPOINT_LEASE, "published", nodes=3, numbers=2, majority=2)
     assert (verdict.distinct_states, verdict.depth, verdict.findings) == (204_224, 19, ())
 
 
 def test_a_leader_that_replaces_its_own_lease_lets_two_replicas_checkpoint_after_as_many_steps_as_in_tlc() -> None:
-    verdict = exhaust(Model(CHECKPOINT_LEASE, "hasty", {"numbers": 3, "entries": 2}))
+    verdict = exhaust(Model(CHECKPOINT_LEASE, "hasty", {"numbers": 3}))
     assert length_of(verdict, "one_checkpoint_at_a_time") == 11
 
 

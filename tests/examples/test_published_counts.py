@@ -84,7 +84,7 @@ PUBLISHED = [
     Published(EWD840, {"nodes": 4}, distinct=1_566, depth=11),
     Published(EWD998, {"nodes": 2}, distinct=6_876, depth=27),
     Published(DISRUPTOR, {"readers": 2, "slots": 2, "limit": 3}, distinct=88, depth=19),
-    Published(CHECKPOINT_LEASE, {"nodes": 2, "numbers": 3, "entries": 2}, distinct=6_960, depth=22),
+    Published(CHECKPOINT_LEASE, {"nodes": 2, "numbers": 3}, distinct=6_960, depth=22),
     Published(CHANG_ROBERTS, {"nodes": 3}, distinct=137, generated=227, depth=9),
     Published(SYNOD, {"acceptors": 1, "values": 1, "ballots": 2}, distinct=25, generated=82, depth=8),
     Published(SYNOD, {"acceptors": 3, "values": 2, "ballots": 2}, distinct=3_921, depth=16),
@@ -136,10 +136,10 @@ def test_what_tlc_drops_beyond_the_last_event_is_what_we_count_as_bound_hits() -
 
 
 def test_tlc_generates_an_expiry_once_for_each_replica_that_has_the_entry_and_a_lease_for_each_reason() -> None:
-    space = space_of(CHECKPOINT_LEASE, nodes=2, numbers=3, entries=2)
+    space = space_of(CHECKPOINT_LEASE, nodes=2, numbers=3)
     spare = sum(_spare_replicas(space.model.state(vector)) for vector in space.reached)
     spare += _repetitions(space, "give_lease", _reasons_to_replace)
-    assert space.generated + space.bounds_hit["entries"] + spare == 88_663
+    assert space.generated + space.bounds_hit["constraint log_has_room"] + spare == 88_663
 
 
 def _reasons_to_replace(cluster: Any, leader: int, prospect: int) -> int:

@@ -124,8 +124,10 @@ def _fit_scalar(m: SymbolicMachine, value: Any, *, shape: Any, where: str) -> An
 def _fit_set(m: SymbolicMachine, value: Any, *, shape: SubsetShape, where: str) -> Set:
     members = m.values.as_set(value).members
     for member, condition in members.items():
-        if member not in shape.domain:
+        if type(member) is not int or member not in shape.domain:
             m.error(condition, f"{where} is given {member}, which is no member of {shape.domain.name}")
+    for condition, other in m.values.as_set(value).others:
+        m.error(condition, f"{where} is given {describe(other)}, which is no member of {shape.domain.name}")
     return Set({member: members.get(member, m.terms.false) for member in shape.domain})
 
 
@@ -156,7 +158,7 @@ def _fit_object(m: SymbolicMachine, value: Reference, *, shape: Any, where: str)
 
 
 CONTAINER_OPERATIONS = {
-    FifoObject: ("push", "pop", "head", "is_empty", "starts_with", "clear"),
+    FifoObject: ("push", "pop", "head", "is_empty", "starts_with", "clear", "index"),
     FreshObject: ("take", "taken"),
     SetObject: ("add", "discard", "remove", "update", "clear"),
 }
@@ -189,7 +191,6 @@ QUEUE_METHODS = {
     "last": "`q[-1]`",
     "tail": "`q[-1]` for the last element, `q[1:]` for all but the first one",
     "count": "`sum(x == y for y in q)`",
-    "index": "`next((i for i, y in enumerate(q) if x == y), None)`",
     "copy": "`q[:]`",
 }
 """What to write in place of a method of lists or deques."""

@@ -9,6 +9,7 @@ from functools import cache, partial
 from typing import Any
 
 import attrs
+from attrs import frozen
 
 from kwalk.model.language.action import Parametric, premise, require
 from kwalk.model.language.errors import Abort
@@ -42,6 +43,20 @@ from kwalk.model.language.records import RecordShape, shapes_of
 MISSING = object()
 
 
+@frozen(eq=False)
+class KeyExpression:
+    """A lambda that is the `key` of min or max: it is evaluated at once, for one item after the other."""
+
+    m: SymbolicMachine
+    name: str
+    body: ast.expr
+
+    def __call__(self, value: Any) -> Any:
+        """Return the key of an item; its name shadows a local variable of the function."""
+        self.m.now.local[self.name] = value
+        return self.m.evaluate(self.m, self.body)
+
+
 def _items(
     m: SymbolicMachine, iterable: Any, stop: Callable[[Term, Any], Term] | None = None
 ) -> list[tuple[Term, Any]]:
@@ -59,11 +74,14 @@ def _unordered(
     return items_of(m, iterable, any_order=True)
 
 
-def _ascending(m: SymbolicMachine, iterable: Any) -> list[tuple[Term, int]]:
-    """The items in ascending order, each with its condition; they must be ints that do not depend on the state."""
+def _ascending(m: SymbolicMachine, iterable: Any) -> list[tuple[Term, Any]]:
+    """The items in ascending order, each with its condition; they are ints, or tuples of ints, of no state."""
     found = _unordered(m, iterable)
-    if not all(type(item) is int for _, item in found):
-        raise Refused("the order of items that are no members of a domain", "a set of a domain's members")
+    sizes = {len(item) if type(item) is tuple else 0 for _, item in found}
+    are_ints = all(type(part) is int for _, item in found for part in (item if type(item) is tuple else (item,)))
+    if not are_ints or len(sizes) > 1:
+        what = "the order of items that are no members of a domain, nor tuples of constant ints"
+        raise Refused(what, "a set of a domain's members")
     here = [(m.simplify(condition), item) for condition, item in found]
     return sorted((pair for pair in here if pair[0] is not m.terms.false), key=lambda pair: pair[1])
 
@@ -148,14 +166,16 @@ def _length_of_varying(m: SymbolicMachine, thing: VaryingItems) -> Any:
     return _sum(m, tuple(bool_value(condition) for condition, _ in thing.items))
 
 
-@rule(Operation.LENGTH, (K.CONSTANT_SET, K.TUPLE, K.RANGE, K.DOMAIN, K.ENUM_CLASS))
+@rule(Operation.LENGTH, (K.TUPLE, K.RANGE, K.DOMAIN, K.ENUM_CLASS))
 def _length_of_constant(m: SymbolicMachine, thing: Any) -> int:
     return len(thing)
 
 
-def _extreme(m: SymbolicMachine, args: tuple[Any, ...], default: Any, *, least: bool) -> Any:
+def _extreme(m: SymbolicMachine, args: tuple[Any, ...], default: Any, key: Any, *, least: bool) -> Any:
     if not args or (len(args) > 1 and default is not MISSING):
         raise Refused("min or max with these arguments", "several numbers, or one iterable and perhaps a default")
+    if key is not None:
+        return _extreme_by_key(m, args, default, key, least=least)
     found = [(m.terms.true, a) for a in args] if len(args) > 1 else _unordered(m, args[0])
     are_compared = sum(condition is m.terms.true for condition, _ in found) > 1
     best, exists = (None if default is MISSING else default), m.terms.false
@@ -173,6 +193,27 @@ def _extreme(m: SymbolicMachine, args: tuple[Any, ...], default: Any, *, least: 
     return best
 
 
+def _extreme_by_key(m: SymbolicMachine, args: tuple[Any, ...], default: Any, key: Any, *, least: bool) -> Any:
+    """Return the first of the items whose key is the least, or greatest; so their order makes a difference."""
+    t = m.terms
+    found = [(t.true, a) for a in args] if len(args) > 1 else _items(m, args[0])
+    are_compared = sum(condition is t.true for condition, _ in found) > 1
+    best = default if default is not MISSING else found[0][1] if found else None
+    best_key, exists = t.integer(0), t.false
+    for condition, value in found:
+        with m.assuming(m.simplify(condition)):
+            of_value = key(value) if isinstance(key, KeyExpression) else call(m, key, [value], {})
+        apply(m, Operation.EXTREME, of_value, condition=condition, are_compared=are_compared)
+        a = m.values.number(of_value)
+        better = t.less(a, best_key) if least else t.less(best_key, a)
+        wins = t.conjunction((condition, t.disjunction((t.negation(exists), better))))
+        best, best_key = m.values.choose(wins, value, best), t.choose(wins, a, best_key)
+        exists = t.disjunction((exists, condition))
+    if default is MISSING:
+        m.error(t.negation(exists), "min or max of nothing")
+    return best
+
+
 @rule(Operation.EXTREME, ARITHMETIC)
 def _candidate(m: SymbolicMachine, value: Any, *, condition: Term, are_compared: bool) -> None:
     is_none = m.simplify(m.terms.conjunction((condition, m.values.is_none(value))))
@@ -181,21 +222,22 @@ def _candidate(m: SymbolicMachine, value: Any, *, condition: Term, are_compared:
     m.error(is_none, "min or max of None")
 
 
-def _min(m: SymbolicMachine, *args: Any, default: Any = MISSING) -> Any:
-    return _extreme(m, args, default, least=True)
+def _min(m: SymbolicMachine, *args: Any, default: Any = MISSING, key: Any = None) -> Any:
+    return _extreme(m, args, default, key, least=True)
 
 
-def _max(m: SymbolicMachine, *args: Any, default: Any = MISSING) -> Any:
-    return _extreme(m, args, default, least=False)
+def _max(m: SymbolicMachine, *args: Any, default: Any = MISSING, key: Any = None) -> Any:
+    return _extreme(m, args, default, key, least=False)
 
 
 def _next(m: SymbolicMachine, iterable: Any, default: Any = MISSING) -> Any:
-    if default is MISSING:
-        raise Refused("next without a default", "next((…), None)")
     if not isinstance(iterable, OnceItems):
         raise Refused(f"next of {describe(iterable)}, which is no iterator", "next((x for x in …), None)")
-    result = default
-    for condition, value in reversed(_items(m, iterable, stop=lambda *_: m.terms.true)):
+    found = _items(m, iterable, stop=lambda *_: m.terms.true)
+    if default is MISSING:
+        m.error(m.terms.negation(m.terms.disjunction(condition for condition, _ in found)), "next of nothing")
+    result = default if default is not MISSING else found[-1][1] if found else None
+    for condition, value in reversed(found):
         result = m.values.choose(condition, value, result)
     return result
 
@@ -213,7 +255,7 @@ def _bool(m: SymbolicMachine, value: Any) -> Any:
 
 
 def _frozenset(m: SymbolicMachine, iterable: Any = ()) -> Any:
-    if kind_of(iterable) in (K.SET, K.CONSTANT_SET):
+    if kind_of(iterable) is K.SET:
         return iterable
     if kind_of(iterable) is K.RECORD_SET:
         return sets.content(m, iterable)

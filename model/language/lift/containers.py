@@ -118,6 +118,17 @@ def starts_with(m: SymbolicMachine, reference: Reference, value: Any) -> Any:
     return bool_value(m.simplify(m.terms.conjunction((m.terms.negation(empty), same))))
 
 
+def index(m: SymbolicMachine, reference: Reference, value: Any) -> Any:
+    """Return the position of the first element that equals the value; without one it is an error."""
+    t, found, result = m.terms, m.terms.false, m.terms.integer(0)
+    for position, (here, item) in reversed(list(enumerate(items(m, reference)))):
+        is_it = t.conjunction((here, apply(m, Operation.EQUAL, item, value)))
+        found = t.disjunction((found, is_it))
+        result = t.choose(is_it, t.integer(position), result)
+    m.error(t.negation(found), "index of what a FIFO does not contain")
+    return int_value(result)
+
+
 def clear(m: SymbolicMachine, reference: Reference) -> None:
     """Remove all elements of a FIFO or set."""
     if isinstance(reference.sample, SetObject):
@@ -376,6 +387,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "is_empty": is_empty,
     "starts_with": starts_with,
     "clear": clear,
+    "index": index,
     "add": add,
     "discard": discard,
     "remove": remove,

@@ -33,7 +33,7 @@ def evaluate(m: SymbolicMachine, node: ast.expr) -> Any:
 
 USUAL = "one of the constructs that docs/reference/language.md lists"
 ADVICE: dict[type[ast.expr], str] = {
-    ast.Lambda: "a named function at module level",
+    ast.Lambda: "a named function at module level; a lambda is only the `key` of min or max",
     ast.JoinedStr: "no text at all: labels belong in `description=`",
     ast.NamedExpr: "an assignment in a statement of its own",
     ast.Dict: "an Array over a domain, or a tuple",
@@ -223,11 +223,21 @@ def _call(m: SymbolicMachine, node: ast.Call) -> Any:
         if isinstance(item, ast.Starred) or any(k.arg is None for k in node.keywords):
             raise Refused("* or ** in a call", "the arguments written out")
     args = [evaluate(m, item) for item in node.args]
-    keywords = {str(k.arg): evaluate(m, k.value) for k in node.keywords}
+    keywords = {str(k.arg): _keyword(m, function, k) for k in node.keywords}
     result = calls.call(m, function, args, keywords)
     if m.state is None:
         raise Unreachable
     return result
+
+
+def _keyword(m: SymbolicMachine, function: Any, keyword: ast.keyword) -> Any:
+    """Return the value of a keyword of a call; only the key of min and max may be a lambda."""
+    body = keyword.value
+    if function not in (min, max) or keyword.arg != "key" or not isinstance(body, ast.Lambda):
+        return evaluate(m, body)
+    if len(body.args.args) != 1 or ast.unparse(body.args) != body.args.args[0].arg:
+        raise m.locate(body, Refused("a key with these parameters", "`lambda x: …`, with one parameter"))
+    return calls.KeyExpression(m, body.args.args[0].arg, body.body)
 
 
 def evaluate_callee(m: SymbolicMachine, node: ast.expr) -> Any:

@@ -25,7 +25,8 @@ from kwalk.model.language.lift.values import (
     Refused,
     Set,
     VaryingItems,
-    is_constant_record,
+    describe,
+    is_constant_member,
 )
 
 
@@ -42,7 +43,6 @@ class ValueKind(Enum):
     OPTIONAL_RECORD = "record or None"
     SET = "set"
     RECORD_SET = "set of records"
-    CONSTANT_SET = "constant set of Enum members"
     VARYING = "list of varying length"
     TUPLE = "tuple"
     LIST = "list"
@@ -124,13 +124,14 @@ OBJECTS: dict[type, ValueKind] = {
 
 
 def _kind_of_constant_set(value: frozenset[Any]) -> ValueKind:
-    if all(type(member) is int for member in value) or all(map(is_constant_record, value)):
-        return ValueKind.SET
-    if all(isinstance(member, Enum) for member in value):
-        for member in value:
-            kind_of(member)
-        return ValueKind.CONSTANT_SET
-    raise Refused("a set of other things than ints, records or Enum members", "a tuple, as in `x in (None, 1)`")
+    for member in value:
+        if not is_constant_member(member):
+            raise Refused(f"a set that holds {describe(member)}", MEMBERS_OF_SETS)
+        kind_of(member)
+    return ValueKind.SET
+
+
+MEMBERS_OF_SETS = "a set of ints, None, Enum members, records, or tuples or frozensets of those"
 
 
 def _kind_of_flag(value: Flag) -> ValueKind:

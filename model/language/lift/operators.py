@@ -12,6 +12,7 @@ from kwalk.model.language.lift import containers, sets
 from kwalk.model.language.lift.access import children
 from kwalk.model.language.lift.comprehensions import items_of
 from kwalk.model.language.lift.kinds import ValueKind as K
+from kwalk.model.language.lift.kinds import kind_of
 from kwalk.model.language.lift.machine import SymbolicMachine
 from kwalk.model.language.lift.objects import ArrayObject, FifoObject, LeafCell, SetObject
 from kwalk.model.language.lift.rules import ARITHMETIC, DATA, RECORDS, SCALARS, Operation, apply, rule
@@ -70,12 +71,14 @@ def _equal_tuples(m: SymbolicMachine, left: Any, right: Any) -> Term:
     return m.terms.conjunction(equal(m, x, y) for x, y in zip(left, right, strict=True))
 
 
-@rule(Operation.EQUAL, (K.VARYING,), (K.VARYING, K.LIST, K.TUPLE, K.RANGE))
-@rule(Operation.EQUAL, (K.LIST, K.TUPLE, K.RANGE), (K.VARYING,))
+@rule(Operation.EQUAL, (K.VARYING,), (K.VARYING, K.LIST, K.TUPLE, K.RANGE, K.ARRAY, K.FIFO))
+@rule(Operation.EQUAL, (K.LIST, K.TUPLE, K.RANGE, K.ARRAY, K.FIFO), (K.VARYING,))
+@rule(Operation.EQUAL, (K.ARRAY, K.FIFO), (K.LIST, K.TUPLE))
+@rule(Operation.EQUAL, (K.LIST, K.TUPLE), (K.ARRAY, K.FIFO))
 def _equal_varying(m: SymbolicMachine, left: Any, right: Any) -> Term:
-    """Compare the items of two lists, tuples or ranges, of which one has a length that depends on the state."""
-    t = m.terms
-    if _sequence_class(left) is not _sequence_class(right):
+    """Compare the items of sequences, of which one has a length that depends on the state, or is of the state."""
+    t, classes = m.terms, {_sequence_class(left), _sequence_class(right)}
+    if len(classes) > 1 and (Reference not in classes or range in classes):
         return t.false
     (size, first), (other, second) = (containers.numbered(m, items_of(m, one)) for one in (left, right))
     parts = [t.equal(size, other)]
@@ -86,9 +89,12 @@ def _equal_varying(m: SymbolicMachine, left: Any, right: Any) -> Term:
 
 
 def _sequence_class(value: Any) -> type:
+    """Return list, tuple or range; Reference for an Array or Fifo, which equals a list or tuple of its elements."""
     if isinstance(value, VaryingItems):
         return value.of
-    return list if isinstance(value, Reference) else type(value)
+    if isinstance(value, Reference):
+        return list if kind_of(value) is K.LIST else Reference
+    return type(value)
 
 
 @rule(Operation.EQUAL, (K.RANGE,), (K.RANGE,))
@@ -183,13 +189,14 @@ def _in_range(m: SymbolicMachine, container: Domain | range, item: Any) -> Term:
 
 
 @rule(Operation.CONTAINS, (K.SET, K.RECORD_SET), (*SCALARS, *RECORDS))
+@rule(Operation.CONTAINS, (K.SET,), (K.SET,))
 def _in_set(m: SymbolicMachine, container: Any, item: Any) -> Term:
     return m.values.in_set(item, sets.content(m, container))
 
 
-@rule(Operation.CONTAINS, (K.CONSTANT_SET,), SCALARS)
-def _in_constants(m: SymbolicMachine, container: frozenset[Any], item: Any) -> Term:
-    return m.terms.disjunction(m.values.equal(item, member) for member in container)
+@rule(Operation.CONTAINS, (K.SET, K.RECORD_SET), (K.TUPLE,))
+def _tuple_in_set(m: SymbolicMachine, container: Any, item: tuple[Any, ...]) -> Term:
+    return m.values.in_set(sets.hashable(m, item), sets.content(m, container))
 
 
 @rule(Operation.CONTAINS, (K.ENUM_CLASS,), (K.MEMBER,))

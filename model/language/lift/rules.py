@@ -58,7 +58,7 @@ class Operation(Enum):
     ITERATE = Construct("for y in x:, [… for y in x]", "a loop over {0}", "a Domain, range, tuple, Array, Fifo or Enum")
     REVERSED = Construct("reversed(x)", "reversed of {0}", "a tuple, list, range, Array or Fifo")
     INDEX = Construct("x[y]", "{0} indexed with {1}", "an Array, Fifo, list or tuple, indexed with a number")
-    SET_ITEM = Construct("{x}", "a set that holds {0}", "a set of a domain's members or of records")
+    SET_ITEM = Construct("{x}", "a set that holds {0}", "a set of numbers, Enum members, records, or tuples of those")
     ISINSTANCE = Construct("isinstance(x, y)", "isinstance of {0}", "a choice field that says which kind it is")
     EVOLVE = Construct("evolve(x, …)", "evolve of {0}", "evolve of a @value record; write to fields of a @state object")
     ATTRIBUTE = Construct("x.name", "an attribute of {0}", "a comparison of the value itself")

@@ -13,7 +13,7 @@ from kwalk.model.language.lift.kinds import ValueKind as K
 from kwalk.model.language.lift.kinds import kind_of
 from kwalk.model.language.lift.machine import ConditionKind, SymbolicMachine
 from kwalk.model.language.lift.objects import SetObject, empty_content
-from kwalk.model.language.lift.rules import RECORDS, Operation, apply, rule
+from kwalk.model.language.lift.rules import MEMBERS, RECORDS, SCALARS, Operation, apply, rule
 from kwalk.model.language.lift.terms import Term
 from kwalk.model.language.lift.values import (
     RecordValue,
@@ -22,6 +22,7 @@ from kwalk.model.language.lift.values import (
     Set,
     describe,
     int_value,
+    is_constant_member,
     record_class,
 )
 from kwalk.model.language.record_sets import BoundedSetShape, FlaggedSetShape, SetShape
@@ -112,16 +113,34 @@ def made_set(m: SymbolicMachine, items: Iterable[Item]) -> Set:
     for condition, item in items:
         for part, is_it in apply(m, Operation.SET_ITEM, item):
             both = m.terms.conjunction((condition, is_it))
-            if isinstance(part, RecordValue):
-                others.append((both, part))
-            else:
+            if is_constant_member(part):
                 members[part] = m.terms.disjunction((members.get(part, m.terms.false), both))
+            else:
+                others.append((both, part))
     return Set(members, tuple((c, item) for c, item in others if c is not m.terms.false))
 
 
-@rule(Operation.SET_ITEM, (K.NONE, K.NUMBER, K.OPTIONAL_NUMBER))
-def _possibilities(m: SymbolicMachine, item: Any) -> list[tuple[int | None, Term]]:
+@rule(Operation.SET_ITEM, (K.NONE, K.NUMBER, K.OPTIONAL_NUMBER, *MEMBERS))
+def _possibilities(m: SymbolicMachine, item: Any) -> list[tuple[Any, Term]]:
     return m.values.possibilities(item)
+
+
+@rule(Operation.SET_ITEM, (K.TUPLE,))
+def _tuple_item(m: SymbolicMachine, item: tuple[Any, ...]) -> list[tuple[Any, Term]]:
+    return [(hashable(m, item), m.terms.true)]
+
+
+def hashable(m: SymbolicMachine, value: Any) -> Any:
+    """Return a part of a tuple in a set, as Python's own object if it does not depend on the state.
+
+    Raises:
+        Refused: it is not hashable in Python, or may not be.
+    """
+    if isinstance(value, tuple):
+        return tuple(hashable(m, part) for part in value)
+    if type(value) is not frozenset and kind_of(value) not in (*SCALARS, *RECORDS):
+        raise Refused(f"a tuple with {describe(value)} in a set", "a tuple of numbers, Enum members, records and None")
+    return m.values.constant(value)
 
 
 @rule(Operation.SET_ITEM, RECORDS)

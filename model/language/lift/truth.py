@@ -26,7 +26,7 @@ def _of_value(m: SymbolicMachine, value: Any) -> Term:
     return m.values.truth(value)
 
 
-@rule(Operation.TRUTH, (K.CONSTANT_SET, K.TUPLE, K.RANGE))
+@rule(Operation.TRUTH, (K.TUPLE, K.RANGE))
 def _of_constant_length(m: SymbolicMachine, value: Any) -> Term:
     return m.terms.boolean(len(value) > 0)
 
@@ -48,12 +48,12 @@ def _of_fifo(m: SymbolicMachine, value: Reference) -> Term:
     return m.terms.negation(m.values.truth(containers.is_empty(m, value)))
 
 
-@rule(Operation.IS, (K.NONE,), (*DATA, K.RANGE, K.CONSTANT_SET))
+@rule(Operation.IS, (K.NONE,), (*DATA, K.RANGE))
 def _none_is(m: SymbolicMachine, left: Any, right: Any) -> Term:
     return m.values.is_none(right)
 
 
-@rule(Operation.IS, (*DATA, K.RANGE, K.CONSTANT_SET), (K.NONE,))
+@rule(Operation.IS, (*DATA, K.RANGE), (K.NONE,))
 def _is_none(m: SymbolicMachine, left: Any, right: Any) -> Term:
     return m.values.is_none(left)
 

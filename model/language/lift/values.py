@@ -43,9 +43,10 @@ class Int:
 
 @frozen(eq=False)
 class Set:
-    """A set: for each possible member (an int, None or a concrete record) the condition that it is in the set.
+    """A set: for each possible member (a constant, see `is_constant_member`) the condition that it is in the set.
 
-    `others` are records that depend on the state, each with its condition; they may equal members and each other.
+    `others` are records and tuples that depend on the state, each with its condition; they may equal members and each
+    other.
     """
 
     members: dict[Any, Term]
@@ -173,6 +174,13 @@ def is_constant_record(value: Any) -> bool:
     return getattr(type(value), "__kwalk__", "") == "value"
 
 
+def is_constant_member(value: Any) -> bool:
+    """Return whether a set can hold a value as it is: it is hashable, and does not depend on the state."""
+    if type(value) in (tuple, frozenset):
+        return all(type(part) is bool or is_constant_member(part) for part in value)
+    return value is None or type(value) is int or isinstance(value, Enum) or is_constant_record(value)
+
+
 def enum_of(value: Any) -> type[Enum] | None:
     """Return the Enum to which a scalar belongs, or None."""
     if isinstance(value, Int):
@@ -260,31 +268,28 @@ class Values:
         """Return a symbolic set for a concrete or symbolic one."""
         if isinstance(value, Set):
             return value
-        members: dict[Any, Term] = {}
-        for item in value:
-            if is_constant_record(item):
-                members[item] = self.terms.true
-                continue
-            if type(item) is not int:
-                raise Refused("a set of Enum members that depends on the state", "one flag for each member")
-            for number, condition in self.possibilities(item):
-                members[number] = self.terms.disjunction((members.get(number, self.terms.false), condition))
-        return Set(members)
+        return Set(dict.fromkeys(value, self.terms.true))
 
-    def possibilities(self, value: Any) -> list[tuple[int | None, Term]]:
-        """Return all numbers that a scalar can be, and None, each with its condition."""
+    def possibilities(self, value: Any) -> list[tuple[Any, Term]]:
+        """Return all numbers or members of its Enum that a scalar can be, and None, each with its condition."""
         term = self.number(value)
         if value is None:
             return [(None, self.terms.true)]
         is_nullable = isinstance(value, Int) and value.nullable
         none: list[tuple[int | None, Term]] = [(None, self.is_none(value))] if is_nullable else []
         least = max(0, term.low) if is_nullable else term.low
-        return [*none, *((n, self.terms.equal(term, self.terms.integer(n))) for n in range(least, term.high + 1))]
+        enum = enum_of(value)
+        members = list(enum) if enum is not None else range(term.high + 1)
+        return [
+            *none,
+            *((members[n] if n >= 0 else n, self.terms.equal(term, self.terms.integer(n)))
+              for n in range(least, term.high + 1)),
+        ]  # fmt: skip
 
     def in_set(self, item: Any, container: Any) -> Term:
         """Return the term of `item in container`, of a set."""
         t, found = self.terms, self.as_set(container)
-        if item is None or type(item) is int or is_constant_record(item):
+        if is_constant_member(item):
             parts = [found.members.get(item, t.false)]
         else:
             parts = [t.conjunction((c, self.equal(item, member))) for member, c in found.members.items()]
@@ -389,7 +394,10 @@ class Values:
     # Equality.
 
     def equal(self, a: Any, b: Any) -> Term:
-        """Return the term of Python's == between scalars, sets and records; see `operators.equal` for others."""
+        """Return the term of Python's == between scalars, sets, records and tuples of them.
+
+        See `operators.equal` for others.
+        """
         cls = record_class(a) or record_class(b)
         if cls is not None:
             return self._equal_records(a, b, cls)
@@ -401,7 +409,11 @@ class Values:
                 return self.terms.conjunction((self.subset(a, b), self.subset(b, a)))
             x, y, false = self.as_set(a).members, self.as_set(b).members, self.terms.false
             return self.terms.conjunction(self.terms.equal(x.get(k, false), y.get(k, false)) for k in {**x, **y})
-        if all(is_scalar(one) or isinstance(one, sets) for one in (a, b)):
+        if isinstance(a, tuple) and isinstance(b, tuple):
+            if len(a) != len(b):
+                return self.terms.false
+            return self.terms.conjunction(self.equal(x, y) for x, y in zip(a, b, strict=True))
+        if all(is_scalar(one) or isinstance(one, (*sets, tuple)) for one in (a, b)):
             return self.terms.false
         raise Refused(f"a comparison of {describe(a)} with {describe(b)}", "a comparison of values of one kind")
 

@@ -205,6 +205,8 @@ class Renaming:
         if isinstance(domain, ValueShape):
             fields = {n: self.renamed(s, getattr(value, n), permutation) for n, s in shapes_of(domain.cls)}
             return domain.cls(**fields)
+        if isinstance(domain, FifoShape):
+            return tuple(self.renamed(domain.element, item, permutation) for item in value)
         if isinstance(domain, ArrayShape):
             items = [self.renamed(domain.element, item, permutation) for item in value]
             places = permutation if self._is_it(domain.domain) else range(len(items))
