@@ -1,15 +1,24 @@
-"""Documents and stories as self-contained HTML pages: no script, no external resource; readable on paper and phones."""
+"""Documents and stories as self-contained HTML pages: no external resource; readable on paper and phones.
+
+The page of a trace has a script, for the state after each step; without it the page says the same, step by step.
+"""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from html import escape
 
+from attrs import frozen
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from kwalk.reports.document import Block, Bullets, Card, CodeBlock, DataTable, Heading, Line, Paragraph, Span, spans
 from kwalk.reports.document.text import shown_lines, why_sentences
 from kwalk.reports.escaping import visible
+from kwalk.reports.traces.sequence import SequenceDiagram, StateTable
+from kwalk.reports.traces.sequence_svg import HEAD, ROW, Row, rows_of, svg
 from kwalk.reports.traces.story import Fold, LoopStart, Story
 
 HUES = 8
@@ -91,8 +100,27 @@ def _span(span: Span) -> str:
 # Stories.
 
 
-def html_page(story: Story, *, unfold: bool = False) -> str:
-    """Return the whole page of a story. Names from a model or a snapshot are escaped by the template."""
+@frozen
+class Drawing:
+    """A sequence diagram as it is printed: a name for its style, the SVG, and the rows beside it."""
+
+    name: str
+    svg: str
+    rows: Sequence[Row]
+
+
+def html_page(
+    story: Story, *, diagram: SequenceDiagram | None = None, states: StateTable | None = None, unfold: bool = False
+) -> str:
+    """Return the whole page of a story. Names from a model or a snapshot are escaped by the template.
+
+    Args:
+        story: The story.
+        diagram: Its sequence diagram; None leaves it out.
+        states: Its states, for the script; None leaves the script out.
+        unfold: Whether routine steps are shown one by one.
+    """
+    script = _script() if diagram is not None and states is not None else ""
     return environment().get_template("trace.html.j2").render(
         story=story,
         chapters=list(story.chapters(unfold=unfold)),
@@ -102,7 +130,42 @@ def html_page(story: Story, *, unfold: bool = False) -> str:
         shown_lines=shown_lines,
         why_sentences=why_sentences(story.why) if story.why else [],
         unfold=unfold,
+        drawings=list(_drawings(story, diagram, unfold=unfold)) if diagram is not None else [],
+        row_height=ROW,
+        head_height=HEAD,
+        script=script,
+        script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        states=_states(story, states) if script and states is not None else "",
     )
+
+
+def _drawings(story: Story, diagram: SequenceDiagram, *, unfold: bool) -> Iterator[Drawing]:
+    """Yield the diagram with routine steps folded, and with all of them, if that differs."""
+    folded, every = (rows_of(story.chapters(unfold=each)) for each in (unfold, True))
+    for name, rows in (("folded", folded), ("every", every)) if len(folded) != len(every) else (("only", every),):
+        yield Drawing(name, svg(diagram, rows, lanes_of(story)), rows)
+
+
+@cache
+def _script() -> str:
+    loader = environment().loader
+    assert loader is not None
+    return loader.get_source(environment(), "trace.js")[0]
+
+
+def _states(story: Story, states: StateTable) -> str:
+    """Return what the script reads, as JSON that cannot end its element."""
+    content = {
+        "steps": [
+            {"actor": step.actor, "text": step.text, "source": step.source, "key": visible(step.key)}
+            for step in story.steps
+        ],
+        "paths": states.paths,
+        "first": states.first,
+        "changes": states.changes,
+        "read": states.read,
+    }
+    return json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def lanes_of(story: Story) -> dict[str, int]:

@@ -6,7 +6,7 @@ fields of one record, are shown as one *line*.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import evolve, field, frozen
 
@@ -139,8 +139,11 @@ def value_text(shape: Shape, numbers: Iterator[int]) -> str:
     return shape.text(shape.rebuild(numbers))
 
 
-def _elements(shape: FifoShape, numbers: Iterator[int]) -> list[str]:
-    return [shape.element.text(item) for item in shape.rebuild(numbers)]
+def queue_texts(part: Part, vector: Vector) -> list[str]:
+    """Return the elements of a queue in a state as texts, the head first; the model must be active."""
+    shape = part.shape
+    assert isinstance(shape, FifoShape)
+    return [shape.element.text(item) for item in shape.rebuild(iter(part.numbers(vector)))]
 
 
 # Differences.
@@ -158,7 +161,7 @@ def changes(model: Model, parts: Iterable[Part], before: Vector, after: Vector) 
 
 def _change(part: Part, before: Vector, after: Vector) -> Iterator[Change]:
     if isinstance(part.shape, FifoShape):
-        yield from _queue_change(part, part.shape, before, after)
+        yield from _queue_change(part, before, after)
     elif isinstance(part.shape, SetShape):
         yield from _set_change(part, part.shape, before, after)
     elif isinstance(part.shape, FreshShape):
@@ -173,14 +176,20 @@ def _plain(part: Part, before: Vector, after: Vector) -> Change:
     return Change(part.path, part.value_text(before), part.value_text(after), part.start)
 
 
-def _queue_change(part: Part, shape: FifoShape, before: Vector, after: Vector) -> Iterator[Change]:
-    """Yield the elements that a queue loses at its head and gains at its tail: the fewest losses that explain it."""
-    old, new = (_elements(shape, iter(part.numbers(vector))) for vector in (before, after))
-    lost = next(k for k in range(len(old) + 1) if new[: len(old) - k] == old[k:])
+def _queue_change(part: Part, before: Vector, after: Vector) -> Iterator[Change]:
+    """Yield the elements that a queue loses at its head and gains at its tail."""
+    old = queue_texts(part, before)
+    lost, gained = queue_difference(old, queue_texts(part, after))
     if lost:
         yield Change(part.path, ", ".join(old[:lost]), None, part.start, queued=True)
-    if len(new) > len(old) - lost:
-        yield Change(part.path, None, ", ".join(new[len(old) - lost :]), part.start, queued=True)
+    if gained:
+        yield Change(part.path, None, ", ".join(gained), part.start, queued=True)
+
+
+def queue_difference(old: Sequence[str], new: Sequence[str]) -> tuple[int, Sequence[str]]:
+    """Return how many elements a queue loses at its head, the fewest that explain it, and what it gains at its tail."""
+    lost = next(k for k in range(len(old) + 1) if list(new[: len(old) - k]) == list(old[k:]))
+    return lost, new[len(old) - lost :]
 
 
 def _set_change(part: Part, shape: SetShape, before: Vector, after: Vector) -> Iterator[Change]:

@@ -15,6 +15,7 @@ from kwalk.reports.document.markdown import markdown_page
 from kwalk.reports.escaping import file_stem, visible
 from kwalk.reports.files import OutFolder
 from kwalk.reports.traces.itf import itf_text
+from kwalk.reports.traces.sequence import sequence_of, states_of
 from kwalk.reports.traces.story import story_of
 from kwalk.search.results.trace import Trace
 
@@ -46,7 +47,7 @@ def save(model: Model, trace: Trace, out: OutFolder) -> dict[str, Path]:
     written = out.write(
         {
             names["trace"]: itf_text(model, trace, version()),
-            names["page"]: html_page(story),
+            names["page"]: html_page(story, diagram=sequence_of(model, trace), states=states_of(model, trace)),
             names["markdown"]: markdown_page(story),
         }
     )

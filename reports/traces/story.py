@@ -230,7 +230,7 @@ def _shown(text: str) -> str:
 def _steps(
     model: Model, trace: Trace, prop: PropertyInstance | None, parts: tuple[Part, ...], asides: Asides
 ) -> tuple[StoryStep, ...]:
-    read = _ever_read(model, trace, prop)
+    read = ever_read(model, trace, prop)
     steps = []
     instances = {instance.key: instance for instance in model.instances}
     for number, key in enumerate(trace.actions, start=1):
@@ -255,8 +255,8 @@ def _steps(
     return tuple(steps)
 
 
-def _ever_read(model: Model, trace: Trace, prop: PropertyInstance | None) -> frozenset[int]:
-    """Return the parts that the property reads in any state of the trace."""
+def ever_read(model: Model, trace: Trace, prop: PropertyInstance | None) -> frozenset[int]:
+    """Return the first leaves of the parts that the property reads in any state of the trace."""
     found: set[int] = set()
     if prop is not None:
         double = prop.kind is Kind.STEP

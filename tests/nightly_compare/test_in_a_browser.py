@@ -6,8 +6,8 @@ import re
 import pytest
 
 from kwalk.reports.nightly_compare.page import write_page
-from tests.nightly_compare.browser import CHROMIUM, Browser
 from tests.nightly_compare.nightly_runs import walked, write_run
+from tests.reports.browser import CHROMIUM, Browser
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium to look at the page with")
 SECTIONS = ["new", "tasks", "found", "growth", "actions", "coverage", "bounds", "cost", "run"]
