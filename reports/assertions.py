@@ -22,6 +22,7 @@ from kwalk.reports.traces.replay import open_trace, replay, stamped
 from kwalk.reports.traces.save import save, version
 from kwalk.reports.traces.story import story_of
 from kwalk.reports.traces.trace_file import read_trace
+from kwalk.search.kernel.python_comparison import Compared
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Answer, Verdict
 
@@ -147,7 +148,7 @@ def _failure(asked: AssertionQuery, verdict: Verdict) -> Iterator[str]:
     yield from _story(asked, trace)
     yield ""
     yield from _verdict_lines(asked, verdict)
-    yield from _saved(asked, trace)
+    yield from _saved(asked, trace, verdict.compared)
 
 
 def _known_failure(asked: AssertionQuery, verdict: Verdict, shared: SharedSearches | None) -> list[str] | None:
@@ -161,7 +162,7 @@ def _known_failure(asked: AssertionQuery, verdict: Verdict, shared: SharedSearch
     return [
         f"{verdict.answer.value.upper()}  {trace.prop}  in {trace.length} steps ({verdict.engine})",
         f"The steps are those of {first}, up to names and the order of independent steps; they are shown there.",
-        *_saved(asked, trace),
+        *_saved(asked, trace, verdict.compared),
     ]
 
 
@@ -175,11 +176,11 @@ def _verdict_lines(asked: AssertionQuery, verdict: Verdict) -> list[str]:
     return printed(lambda out: print_blocks(summary(verdict, asked.model, shown), out), WIDTH).splitlines()
 
 
-def _saved(asked: AssertionQuery, trace: Trace) -> Iterator[str]:
+def _saved(asked: AssertionQuery, trace: Trace, compared: Compared | None) -> Iterator[str]:
     """Save a trace; a line with the command that replays it, or why there is none."""
     try:
         with out_folder(asked.options.out) as out:
-            path = save(asked.model, stamped(trace, asked.model, asked.reference), out)["trace"]
+            path = save(asked.model, stamped(trace, asked.model, asked.reference), out, compared)["trace"]
     except CannotWrite as error:
         yield f"The trace was not saved: {error}"
         return

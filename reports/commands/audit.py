@@ -72,7 +72,8 @@ def _deliver(rows: Sequence[AuditRow], options: Namespace, out: OutFolder, besid
 
 def _saved(rows: Sequence[AuditRow], out: OutFolder) -> Iterator[tuple[str, dict[str, Path]]]:
     """Yield the files of each trace, by the command that finds it; a trace that several cells share is written once."""
-    found = {command_of(cell, o): (cell, o.trace) for row in rows for cell, o in row.cells if o.trace is not None}
-    for command, (cell, trace) in found.items():
+    cells = ((cell, outcome, outcome.trace) for row in rows for cell, outcome in row.cells)
+    found = {command_of(cell, o): (cell, o.compared, trace) for cell, o, trace in cells if trace is not None}
+    for command, (cell, compared, trace) in found.items():
         full = evolve(stamped(trace, cell.model, reference_of(cell)), command=command)
-        yield command, save(cell.model, full, out)
+        yield command, save(cell.model, full, out, compared)

@@ -89,9 +89,10 @@ def deliver(target: Target, verdict: Verdict, out: OutFolder, options: Namespace
     files: dict[str, dict[str, Path]] = {}
     shapes: list[Path] = []
     with Written() as written:
-        files = {f.prop: save(target.model, f.trace, out) for f in verdict.findings if f.trace is not None}
+        found = [(f.prop, f.trace) for f in verdict.findings if f.trace is not None]
+        files = {prop: save(target.model, trace, out, verdict.compared) for prop, trace in found}
         traces = (_stamped(target, verdict, cluster.trace) for cluster in verdict.clusters[:SHOWN])
-        shapes = [save(target.model, trace, out)["trace"] for trace in traces]
+        shapes = [save(target.model, trace, out, verdict.compared)["trace"] for trace in traces]
     if options.json:
         named = {prop: paths["trace"] for prop, paths in files.items()}
         facts = list(target.reading.facts) if target.reading else []

@@ -67,6 +67,7 @@ def _heading(story: Story) -> Iterator[str]:
         "Log line": story.log,
         "Scenario": story.model_text,
         "Found by": story.origin,
+        "Checks": story.compared,
     }
     yield from (f"- **{name}**: {markdown(text)}" for name, text in facts.items() if text)
     yield ""

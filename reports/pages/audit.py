@@ -12,6 +12,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from attrs import asdict
+
 from kwalk.model.language.settings import setting_text, variant_text
 from kwalk.reports.document import (
     Block,
@@ -109,8 +111,15 @@ def audit_text(rows: Sequence[AuditRow], files: Files) -> Iterator[Block]:
             command = command_of(cell, outcome)
             yield CodeBlock((f"{setting_text(cell.setting)}: {outcome.text}",), 2)
             trace = (f"Trace: {files[command]['trace']}",) if command in files else ()
-            yield CodeBlock((f"Reproduce: {command}", *trace), 6)
+            compared = () if outcome.compared is None else (str(outcome.compared),)
+            yield CodeBlock((*_fairness((outcome,)), *compared, f"Reproduce: {command}", *trace), 6)
     yield CodeBlock(("", counts(rows)))
+
+
+def _fairness(outcomes: Iterable[CellOutcome]) -> tuple[str, ...]:
+    """Return the fairness under which properties about behaviours were checked."""
+    found = dict.fromkeys(outcome.fairness for outcome in outcomes if outcome.fairness)
+    return tuple(f"Fairness: {text}." for text in found)
 
 
 def _table(rows: Sequence[AuditRow], *, with_bounds: bool = False) -> DataTable:
@@ -166,6 +175,7 @@ def _section(name: str, rows: Sequence[AuditRow], files: Files) -> Iterator[Bloc
             yield Paragraph(row.trial.about)
         if reached := bounds_reached(row):
             yield Paragraph(["Bounds reached (the trial is valid only within them): ", *listed_code(reached), "."])
+        yield from map(Paragraph, _fairness((row.without, row.with_it)))
         commands = [(cell, outcome, command_of(cell, outcome)) for cell, outcome in row.cells]
         yield CodeBlock(tuple(f"{c}   # {setting_text(cell.setting)}: {o.text}" for cell, o, c in commands))
         for cell, _, c in commands:
@@ -222,6 +232,8 @@ def _outcome(cell: AuditCell, outcome: CellOutcome, files: Files) -> dict[str, A
         "depth": outcome.depth,
         "steps": outcome.steps,
         "bounds_hit": list(outcome.bounds_hit),
+        "fairness": outcome.fairness or None,
+        "compared": None if outcome.compared is None else asdict(outcome.compared),
         "trace_file": str(files[command]["trace"]) if command in files else None,
         "command": command,
     }

@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from attrs import asdict
+
 from kwalk.model.language.settings import setting_text, variant_text
 from kwalk.reports.document import (
     Block,
@@ -35,7 +37,9 @@ from kwalk.search.analyses.mutation.mutate import (
     MutantStatus,
     MutationReport,
 )
+from kwalk.search.kernel.python_comparison import Compared
 from kwalk.search.results.trace import Trace, run
+from kwalk.search.results.verdict import total_compared
 
 DETECTED = (MutantStatus.KILLED, MutantStatus.CRASHED, MutantStatus.NOTICED)
 UNDETECTABLE = (MutantStatus.EQUIVALENT, MutantStatus.NOT_EXERCISED, MutantStatus.REFUSED)
@@ -94,7 +98,8 @@ def baseline_text(baseline: Baseline) -> str:
     bounds = "".join(f", {name} {size}" for name, size in baseline.trial.bounds.items())
     variant = variant_text(baseline.model.variant, baseline.model.flag_overrides)
     states = f"{baseline.explorer.stored:,} states, {len(baseline.properties)} properties that hold"
-    return f"{baseline.model.scenario.name}, {variant}{bounds}: {states}"
+    fairness = f"; fairness: {baseline.verdict.fairness}" if baseline.verdict.fairness else ""
+    return f"{baseline.model.scenario.name}, {variant}{bounds}: {states}{fairness}"
 
 
 # Text.
@@ -104,6 +109,8 @@ def mutation_text(found: MutationReport) -> Iterator[Block]:
     """Yield the baselines, every survivor, the meaning of the statuses, the score, and a table by operator."""
     results = found.results
     yield CodeBlock(tuple(f"baseline: {baseline_text(baseline)}" for baseline in found.baselines))
+    compared = total_compared(baseline.verdict for baseline in found.baselines)
+    yield CodeBlock((f"{compared or Compared()} (Of the baselines; states of mutants are not compared.)",))
     for result in results:
         if result.is_alive:
             assert result.outcome is not None
@@ -221,6 +228,8 @@ def _baseline(baseline: Baseline) -> dict[str, Any]:
         "bounds": dict(baseline.model.binding.bounds),
         "distinct_states": baseline.explorer.stored,
         "properties": [prop.key for prop in baseline.properties],
+        "fairness": baseline.verdict.fairness or None,
+        "compared": None if baseline.verdict.compared is None else asdict(baseline.verdict.compared),
     }
 
 

@@ -17,6 +17,7 @@ from kwalk.reports.files import OutFolder
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.sequence import sequence_of, states_of
 from kwalk.reports.traces.story import story_of
+from kwalk.search.kernel.python_comparison import Compared
 from kwalk.search.results.trace import Trace
 
 FORMATS = {"trace": ".itf.json", "page": ".html", "markdown": ".md"}
@@ -30,20 +31,21 @@ def version() -> str:
         return "from source"
 
 
-def save(model: Model, trace: Trace, out: OutFolder) -> dict[str, Path]:
+def save(model: Model, trace: Trace, out: OutFolder, compared: Compared | None = None) -> dict[str, Path]:
     """Write a trace in all formats; return its paths by format.
 
     Args:
         model: The model of the trace.
         trace: A stamped trace (see `replay.stamped`).
         out: The folder to write to.
+        compared: How much of the run that found it was compared with plain Python, for the pages.
 
     Raises:
         CannotWrite: A file cannot be written; then none is.
     """
     names = {kind: stem(model, trace) + ending for kind, ending in FORMATS.items()}
     replay = f"kwalk replay {shlex.quote(visible(str(out.path / names['trace'])))}"
-    story = evolve(story_of(model, trace), reproduce=replay)
+    story = evolve(story_of(model, trace), reproduce=replay, compared="" if compared is None else str(compared))
     written = out.write(
         {
             names["trace"]: itf_text(model, trace, version()),

@@ -125,6 +125,8 @@ class Story:
     steps: tuple[StoryStep, ...]
     why: Why | None
     reproduce: str = ""
+    compared: str = ""
+    """A sentence on how much of the run that found it was compared with plain Python."""
     loop: int | None = None
     """The number of steps before the loop, None without a loop."""
     asides: tuple[str, ...] = ()

@@ -41,6 +41,8 @@ def test_the_table_names_fix_scenario_outcomes_and_judgement(kwalk):
     assert "\n  on: shortest trace of 6 steps to writes_go_forward\n" in ran.out
     reproduce = f"\n      Reproduce: {COMMAND} --flag amnesia=on --flag fencing=on\n"
     assert reproduce in ran.out
+    compared = r"\n      Compared with plain Python: \d+ states?, \d+ successors?, no difference\.\n"
+    assert len(re.findall(compared, ran.out)) == 10
     assert "5 trials: closes 1; has a hole 2; makes worse 1; no difference 1." in ran.out
     assert ran.out.endswith(f"Reproduce: kwalk audit {LEASES}\n")
 
@@ -65,6 +67,7 @@ def test_json_is_one_object_and_its_fields_are_documented(kwalk):
     assert [fix["fix"] for fix in found["fixes"]] == ["fencing", "check-before-write", "amnesia"]
     trial = found["fixes"][1]["trials"][0]
     assert (trial["off"]["setting"], trial["on"]["setting"], trial["on"]["length"]) == ("never", "before", 7)
+    assert trial["on"]["compared"]["states"] > 0 and trial["on"]["fairness"] is None
     fields = {*found, *found["fixes"][0], *trial, *trial["on"]}
     assert [field for field in fields if f"`{field}`" not in COMMAND_LINE] == []
     assert found["files"] == {"Markdown": "fixes.md", "Page": "kwalk-out/audit.html"}

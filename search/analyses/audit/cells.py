@@ -13,7 +13,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from kwalk.model.language import Fix, Kind, Model, PropertyInstance, Scenario, Trial, UsageError
 from kwalk.model.language.lift import lift
@@ -22,6 +22,7 @@ from kwalk.search.analyses.saved_run import SavedRunOptions
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.model_digest import model_digest
+from kwalk.search.kernel.python_comparison import Compared
 from kwalk.search.minimize.shrink import minimize_findings
 from kwalk.search.native.memory import DEFAULT_SHARE, available_memory
 from kwalk.search.proof.attempt import DEFAULT_INDUCTION
@@ -30,7 +31,7 @@ from kwalk.search.proof.prove import prove
 from kwalk.search.results.cross_check import check_agreement
 from kwalk.search.results.fairness import is_counterexample, liveness_properties
 from kwalk.search.results.trace import ReplayError, Trace, run
-from kwalk.search.results.verdict import DEADLOCK, Answer, Finding, Strength, Verdict
+from kwalk.search.results.verdict import DEADLOCK, Answer, Finding, Strength, Verdict, total_compared
 from kwalk.search.simulation.walk import walk
 
 
@@ -58,6 +59,8 @@ class CellOutcome:
         bounds_hit: The names of the bounds that disabled a step.
         why: What stopped an undecided search.
         seconds: The time budget that was too small; None for a decided outcome.
+        fairness: The fairness under which properties about behaviours were checked; "" if none was.
+        compared: How much of the search was compared with plain Python; it differs from run to run.
     """
 
     status: CellStatus
@@ -69,6 +72,8 @@ class CellOutcome:
     bounds_hit: tuple[str, ...] = ()
     why: str = ""
     seconds: float | None = None
+    fairness: str = ""
+    compared: Compared | None = field(default=None, eq=False, repr=False)
 
     @property
     def is_decided(self) -> bool:
@@ -229,19 +234,29 @@ def examine(cell: AuditCell, options: AuditOptions) -> CellOutcome:
     }  # fmt: skip
     memory = int(options.share * available_memory())
     verdict = _uninterrupted(exhaust(cell.model, memory_bytes=memory, **common))
+    outcome, others = _outcome(cell, options, verdict, common)
+    return evolve(outcome, fairness=verdict.fairness, compared=total_compared((verdict, *others)))
+
+
+def _outcome(
+    cell: AuditCell, options: AuditOptions, verdict: Verdict, common: dict[str, Any]
+) -> tuple[CellOutcome, tuple[Verdict, ...]]:
+    """Return the outcome of a cell after its exhaustive search, and the verdicts of other engines that it asked."""
     found = _first(verdict)
     if found is not None:
-        return _violated(verdict, found)
+        return _violated(verdict, found), ()
     finished = verdict.strength is Strength.EXHAUSTIVE
     bounds_hit = tuple(verdict.bounds_hit)
-    if options.prove and _is_proved(cell, options, finished=finished):
-        return CellOutcome(CellStatus.PROVED, bounds_hit=bounds_hit)
+    proof = _proof(cell, options, finished=finished) if options.prove else None
+    proofs = () if proof is None else (proof,)
+    if proof is not None and proof.answer is Answer.HOLDS:
+        return CellOutcome(CellStatus.PROVED, bounds_hit=bounds_hit), proofs
     if finished:
-        return CellOutcome(CellStatus.EXHAUSTIVE, verdict.distinct_states, verdict.depth, bounds_hit=bounds_hit)
+        exhausted = CellOutcome(CellStatus.EXHAUSTIVE, verdict.distinct_states, verdict.depth, bounds_hit=bounds_hit)
+        return exhausted, proofs
     walks = _uninterrupted(walk(cell.model, walks=WALKS, depth=WALK_DEPTH, **common))
-    return _sampled(
-        cell, walks, evolve(verdict, bounds_hit={**verdict.bounds_hit, **walks.bounds_hit}), options.seconds
-    )
+    hits = {**verdict.bounds_hit, **walks.bounds_hit}
+    return _sampled(cell, walks, evolve(verdict, bounds_hit=hits), options.seconds), (*proofs, walks)
 
 
 def _uninterrupted(verdict: Verdict) -> Verdict:
@@ -275,19 +290,19 @@ def _sampled(cell: AuditCell, walks: Verdict, exhausted: Verdict, seconds: float
     return CellOutcome(CellStatus.SAMPLED, steps=walks.steps, bounds_hit=bounds_hit, seconds=seconds)
 
 
-def _is_proved(cell: AuditCell, options: AuditOptions, *, finished: bool) -> bool:
-    """Return whether Z3 proves all properties, and, without a finished search, that no action leaves its domain.
+def _proof(cell: AuditCell, options: AuditOptions, *, finished: bool) -> Verdict | None:
+    """Return the verdict of an attempt to prove all properties; None if there is none, or an action leaves its domain.
 
     A finished search has already reached what must be reachable.
     """
     properties = tuple(c for c in cell.properties if not finished or c.kind is not Kind.REACHABLE)
     if cell.scenario.deadlock_is_error or any(prop.kind.is_liveness for prop in properties):
-        return False
+        return None
     try:
         if not finished and next(domain_violations(lift(cell.model)), None) is not None:
-            return False
+            return None
     except TimeoutError:
-        return False
+        return None
     verdict = prove(
         cell.model,
         properties=properties,
@@ -295,4 +310,4 @@ def _is_proved(cell: AuditCell, options: AuditOptions, *, finished: bool) -> boo
         seconds=max(options.seconds, PROVING),
         report=options.report,
     )
-    return _uninterrupted(verdict).answer is Answer.HOLDS
+    return _uninterrupted(verdict)

@@ -140,11 +140,12 @@ def _row(model: Model, kernel: Kernel, cluster: tuple[TraceShape, ShapeGroup], p
 
 def row_of_run(task: NightlyTask, verdict: Verdict, **fields: Any) -> RunRow:
     """Return the row of a task that has ended with a verdict; `fields` are the other fields of `RunRow`."""
+    fairness = (f"Fairness: {verdict.fairness}.",) if verdict.fairness else ()
     return RunRow(
         task=task.number, name=task.name, scenario=task.reference, variant=task.model.variant,
         bounds=json.dumps(dict(verdict.bounds)), flags=json.dumps(dict(verdict.flags)), engine=task.entry.engine,
         seed=task.seed, answer=verdict.answer.value, how=verdict.qualifier,
-        bounds_hit=json.dumps(dict(verdict.bounds_hit)), notes=(*verdict.notes, *verdict.comparison_notes),
+        bounds_hit=json.dumps(dict(verdict.bounds_hit)), notes=(*verdict.notes, *fairness, *verdict.comparison_notes),
         command=verdict.command, **fields,
     )  # fmt: skip
 
