@@ -4,8 +4,10 @@ The reference's section on operations is generated from this table (`rules_page`
 """
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from enum import Enum
+from functools import cache
 from itertools import product
 from typing import Any, TypeVar
 
@@ -112,6 +114,77 @@ INSTEAD: dict[tuple[Operation, ValueKind], str] = {
 """What to write in place of an operation on an operand of this kind, where the operation's own advice is not enough."""
 
 
+MIXED_TYPES = "this variable holds values of different types, depending on the branch taken"
+REFUSALS: dict[str, tuple[str, ...]] = {
+    "syntax": (
+        "the construct …", "the statement …", "the operator …", "a lambda or async function",
+        "`else` after a loop", "`try` with anything but one `except`", "`except` of anything but a named abort",
+        "a raise of …", "an assignment of … to …", "this loop target for …", "a write to a slice", "a slice",
+        "a slice of a Fifo with a step", "… as the end of a slice",
+        "an expression or a block that is nested too deeply", "calls nested deeper than …",
+    ),
+    "names and attributes": (
+        "the name … has no value here", "the name … has no value yet", MIXED_TYPES, "… has no attribute …",
+        "… has no field …", "attribute … of a set", "attribute … of a member that the state decides",
+        "Flag … is never …",
+    ),
+    "calls": (
+        "… with these arguments", "* or ** in a call", "* or ** in the parameters of …", "keywords in a call of …",
+        "… is called with arguments it does not take", "… is called without …",
+        "… has no field for one of these arguments", "a call of …", "isinstance of the class …", "add of …",
+        "discard of …", "remove of …", "update of …",
+    ),
+    "guards and writes": (
+        "a guard after an effect", "`require` in a property", "`premise` in an action",
+        "`premise` or an abort in a constraint", "the constraint changes the state", "… changes the state",
+        "an abort leaves the property", "an abort from an expression that Python may not evaluate",
+        "a write inside an expression that Python may not evaluate …", "a write to an argument, which never changes",
+        "… cannot be written to", "an element of … is written",
+        "a change in place of the set …, which other names may share",
+    ),
+    "stored values": (
+        "… is given …", "an element is given …", "… is given another value", "… is given a Fresh of another domain",
+        "a range in place of elements of a Fifo", "a list that holds an object which the state decides",
+        "a record that can be None in a set", "a set of Enum members that depends on the state",
+    ),
+    "numbers and indexes": (
+        "… is used as an index", "… cannot be indexed", "an index into something that is empty",
+        "… is used as a number", "the number …", "a number that can be beyond …", "the exponent or shift …",
+        "* of two numbers that the state decides", "// by a number that the state decides",
+        "% by a number that the state decides", "a value that can be None is compared with a negative number",
+        "min or max of what may be a single None",
+    ),
+    "ranges, iterators and orders": (
+        "a range of other things than numbers, or with a step, that depends on the state",
+        "a range of … numbers, from … to …", "next without a default", "next of …, which is no iterator",
+        "enumerate from a number that the state decides", "zip with `strict` that depends on the state",
+        "zip(…, strict=True) of a Fifo", "the order of items that are no members of a domain",
+        "an order that depends on the state", "an iterator that is used twice",
+        "a generator expression that is used in another function, or after a change of what it reads",
+        "a loop over a generator expression, which Python evaluates between the rounds",
+        "a comprehension over a set, whose order Python does not fix, with a possible error (…)",
+    ),
+    "values that are not those of a model": (
+        "a … that is no part of the state, and can change", "…, of the class …",
+        "a set of other things than ints, records or Enum members",
+        "the Enum …, whose members also behave as other values",
+    ),
+}
+"""What is refused for another reason than the kinds of operands, by topic; `…` stands for any text."""
+
+
+def is_announced(refused: str) -> bool:
+    """Return whether the reference announces a refusal, given by the text that says what is refused."""
+    return _announced().fullmatch(refused) is not None
+
+
+@cache
+def _announced() -> re.Pattern[str]:
+    operations = (re.sub(r"{\w+}", "…", operation.value.phrase) for operation in Operation)
+    phrases = (*operations, *(phrase for phrases in REFUSALS.values() for phrase in phrases))
+    return re.compile("|".join(re.escape(phrase).replace("…", ".*") for phrase in phrases), re.DOTALL)
+
+
 INDEXED = (K.ARRAY, K.LIST, K.TUPLE, K.FIFO)
 
 
@@ -141,8 +214,7 @@ def apply(m: SymbolicMachine, operation: Operation, *operands: Any, **more: Any)
 def refusal(operation: Operation, operands: tuple[Any, ...], kinds: tuple[ValueKind, ...], field: str = "") -> Refused:
     """Return the refusal of an operation on operands for which there is no rule."""
     if K.MIXED in kinds:
-        what = "this variable holds values of different types, depending on the branch taken"
-        return Refused(what, "give it values of one type on all branches")
+        return Refused(MIXED_TYPES, "give it values of one type on all branches")
     construct = operation.value
     if operation is Operation.INDEX and kinds[0] not in INDEXED:
         instead = INSTEAD.get((operation, kinds[0]), construct.instead)

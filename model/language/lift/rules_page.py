@@ -12,7 +12,7 @@ from kwalk.model.language.lift.access import CONTAINER_OPERATIONS
 from kwalk.model.language.lift.calls import BUILTINS
 from kwalk.model.language.lift.expressions import EXPRESSIONS
 from kwalk.model.language.lift.kinds import ValueKind
-from kwalk.model.language.lift.rules import ARITHMETIC, DATA, RULES, SCALARS, Operation
+from kwalk.model.language.lift.rules import ARITHMETIC, DATA, REFUSALS, RULES, SCALARS, Operation
 from kwalk.model.language.lift.statements import STATEMENTS
 
 BEGIN = "<!-- rules: written by python -m kwalk.model.language.lift.rules_page; do not edit -->"
@@ -36,6 +36,10 @@ def section() -> str:
         f"Operations of containers: {_code(name for names in CONTAINER_OPERATIONS.values() for name in names)}.",
         f"Syntax of statements: {_code(_public(STATEMENTS))}.",
         f"Syntax of expressions: {_code(_public(EXPRESSIONS))}.",
+        "",
+        "Refused for another reason than the kinds of operands (`…` stands for a name, a value or its kind):",
+        "",
+        *(f"- {topic}: {'; '.join(phrases)}.".replace("*", "\\*") for topic, phrases in REFUSALS.items()),
         "",
         END,
     ]

@@ -156,11 +156,16 @@ def compare_model(source: str, seed: int, engines: Engines = Engines.NONE) -> Mo
             raise Difference("contradiction", str(error)) from error
 
 
-def refusal_of(error: BaseException) -> str:
-    """Return a refusal without places, names and numbers, as a kind to count."""
+def what_is_refused(error: BaseException) -> str:
+    """Return the part of a refusal that says what is refused."""
     text = str(error)
     found = re.search(r"cannot lift this: (.*?)\. Instead: ", text, re.DOTALL)
-    text = found.group(1) if found else text.partition(": ")[2] or text
+    return found.group(1) if found else text.partition(": ")[2] or text
+
+
+def refusal_of(error: BaseException) -> str:
+    """Return a refusal without places, names and numbers, as a kind to count."""
+    text = what_is_refused(error)
     text = re.sub(r"'[^']*'|0x[0-9a-f]+|\d+|\"[^\"]*\"|`[^`]*`", "…", text)
     return text if len(text) <= LONGEST_KIND else f"{text[:LONGEST_KIND]}…"
 

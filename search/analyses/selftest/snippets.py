@@ -18,7 +18,14 @@ from attrs import evolve, field, frozen
 from kwalk.model.language import LiftError, Model
 from kwalk.model.language.errors import KwalkError
 from kwalk.model.language.lift import Lifted, lift
-from kwalk.search.analyses.selftest.comparison import Difference, ModelComparison, imported, refusal_of
+from kwalk.model.language.lift.rules import is_announced
+from kwalk.search.analyses.selftest.comparison import (
+    Difference,
+    ModelComparison,
+    imported,
+    refusal_of,
+    what_is_refused,
+)
 from kwalk.search.analyses.selftest.expressions import Expressions, GenerationScope
 from kwalk.search.analyses.selftest.models import HEADER, declarations
 from kwalk.search.analyses.selftest.oracle import Frozen, Oracle
@@ -341,6 +348,9 @@ class _SnippetComparison:
                 self._compare(thing.name, lifted)
             except LiftError as error:
                 refusals[refusal_of(error)] += 1
+                if not is_announced(what_is_refused(error).removeprefix(f"{thing.name}: ")):
+                    kind = f"a refusal that the reference does not announce: {refusal_of(error)}"
+                    differences.append((thing.name, Difference(kind, str(error))))
             except Difference as error:
                 differences.append((thing.name, error))
             except KwalkError as error:
