@@ -13,7 +13,7 @@ import signal
 import socket
 import time
 from base64 import urlsafe_b64decode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -272,14 +272,15 @@ class Lab:
         """
         if self.brokers[numbers[0]].process is not None:
             wait_until(lambda: not {str(number) for number in numbers} & set(self.zk.children("/brokers/ids")), 40)
-        marks = {number: self._launch(self.brokers[number]) for number in numbers}
+        marks = {number: self.launch(number) for number in numbers}
         for number in numbers:
             self._wait_for_broker(self.brokers[number], marks[number])
             self.note(f"broker {number} started")
         self._save_state()
 
-    def _launch(self, broker: LabBroker) -> int:
-        """Start a broker's process; return how long its log was before."""
+    def launch(self, number: int) -> int:
+        """Start a broker's process, without waiting for it; return how long its log was before."""
+        broker = self.brokers[number]
         for folder in (broker.data, broker.folder / "logs"):
             folder.mkdir(parents=True, exist_ok=True)
         _write_properties(broker.folder / "server.properties", self._settings(broker))
@@ -318,7 +319,7 @@ class Lab:
         def serves() -> bool:
             if not broker.runs:
                 raise self._failure(f"Broker {broker.id} ended while it started", broker.process)
-            return "started (kafka.server.KafkaServer)" in _text_from(broker.log("server"), mark)
+            return "started (kafka.server.KafkaServer)" in text_from(broker.log("server"), mark)
 
         if not wait_until(serves, 90, every=0.1):
             raise self._failure(f"Broker {broker.id} did not start within 90 s", broker.process)
@@ -517,10 +518,21 @@ class Lab:
 
     # What is seen.
 
-    def capture(self, label: str = "", extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Return a snapshot in the format of captures, which `kwalk hunt --from` and `kwalk explain` read."""
+    def capture(
+        self, label: str = "", extra: Mapping[str, Any] | None = None, *, without: Collection[int] = ()
+    ) -> dict[str, Any]:
+        """Return a snapshot in the format of captures, which `kwalk hunt --from` and `kwalk explain` read.
+
+        Args:
+            label: Its name.
+            extra: What else it has, under "extra".
+            without: Brokers that are not asked for their metadata caches, besides those that are paused.
+        """
         places = [
-            capture.Place(b.id, b.port, b.data, alive=b.runs, with_ids=b.knows_topic_ids, asked=not b.paused)
+            capture.Place(
+                b.id, b.port, b.data, alive=b.runs, with_ids=b.knows_topic_ids,
+                asked=not b.paused and b.id not in without,
+            )
             for b in self.brokers.values()
         ]
         about = {"label": label, "lab_seconds": round(self.seconds, 2), "version": self.options.release}
@@ -547,7 +559,7 @@ class Lab:
         wanted, found = re.compile(pattern), []
         for each in self.brokers.values():
             if broker in (None, each.id):
-                text = _text_from(each.log(log), (since or {}).get(each.log(log), 0))
+                text = text_from(each.log(log), (since or {}).get(each.log(log), 0))
                 found += [LogLine(each.id, log, *line) for line in _log_lines(text) if wanted.search(line[1])]
         return sorted(found, key=lambda line: line.time)
 
@@ -641,7 +653,8 @@ def _is_alive(pid: int | None) -> bool:
     return True
 
 
-def _text_from(path: Path, start: int) -> str:
+def text_from(path: Path, start: int) -> str:
+    """Return the text of a log from a position on; nothing if there is no file."""
     try:
         with open(path, "rb") as file:
             file.seek(start)

@@ -51,6 +51,7 @@ class ProxiedFrame:
         paths: The znodes that a ZooKeeper request or notification names; a transaction may name several.
         client: The client id of a Kafka request: a controller's is its broker id, a fetcher's `broker-ID-fetcher-N`.
         content: The bytes.
+        ops: The operations of a ZooKeeper request, one for each path.
     """
 
     broker: int
@@ -59,6 +60,7 @@ class ProxiedFrame:
     paths: tuple[str, ...] = ()
     client: str = ""
     content: bytes = field(default=b"", repr=False)
+    ops: tuple[str, ...] = ()
 
     @property
     def is_ping(self) -> bool:
@@ -175,7 +177,7 @@ class Turn(Rule):
         return self.passed > 0 or all(turn.passed for turn in self.before)
 
 
-@frozen
+@frozen(eq=False)
 class Passage:
     """A frame on its way: its rules with the earliest times at which it may pass, and whether it will be lost."""
 
@@ -195,6 +197,9 @@ class Rules:
         self.rules: list[Rule] = []
         self.frames: list[tuple[float, ProxiedFrame]] = []
         self.recorded: Match = lambda frame: False
+        self.waiting: list[Passage] = []
+        """The frames at the heads of their connections that may not pass yet, the oldest first."""
+        self.freed: set[Passage] = set()
 
     def record(self, match: Match) -> None:
         """Keep a record of the frames that match, with the time at which each passes."""
@@ -233,6 +238,26 @@ class Rules:
             hold.permits += float("inf") if frames is None else frames
             self.changed.notify_all()
 
+    def close(self, hold: Hold) -> None:
+        """Hold again what comes: permits that are left end."""
+        with self.changed:
+            hold.permits = 0
+
+    def free(self, passage: Passage) -> None:
+        """Let one frame pass, whatever holds it."""
+        with self.changed:
+            self.freed.add(passage)
+            self.changed.notify_all()
+
+    def waiting_passages(self) -> list[Passage]:
+        """Return the frames at the heads of their connections that may not pass yet, the oldest first."""
+        with self.changed:
+            return list(self.waiting)
+
+    def held(self) -> list[ProxiedFrame]:
+        """Return the same, as frames."""
+        return [passage.frame for passage in self.waiting_passages()]
+
     def drop(self, rule: Rule) -> None:
         """End a rule; what it kept passes."""
         with self.changed:
@@ -263,14 +288,21 @@ class Rules:
     def wait_to_pass(self, passage: Passage, ended: Callable[[], bool]) -> bool:
         """Wait until a frame may pass and return True; False if its connection has ended."""
         with self.changed:
-            while not ended():
-                due = {rule: at for rule, at in passage.due.items() if rule in self.rules}
-                later = max(due.values(), default=0.0) - time.monotonic()
-                if later <= 0 and all(rule.may_pass() for rule in due):
-                    for rule in due:
-                        rule.admit()
-                    return True
-                self.changed.wait(min(1.0, later) if later > 0 else 1.0)
+            self.waiting.append(passage)
+            try:
+                while not ended():
+                    if passage in self.freed:
+                        return True
+                    due = {rule: at for rule, at in passage.due.items() if rule in self.rules}
+                    later = max(due.values(), default=0.0) - time.monotonic()
+                    if later <= 0 and all(rule.may_pass() for rule in due):
+                        for rule in due:
+                            rule.admit()
+                        return True
+                    self.changed.wait(min(1.0, later) if later > 0 else 1.0)
+            finally:
+                self.waiting.remove(passage)
+                self.freed.discard(passage)
         return False
 
     def sent(self, passage: Passage) -> None:
@@ -299,9 +331,11 @@ class ZooKeeperParser:
         reader = Reader(content)
         xid, number = reader.int32(), reader.int32()
         kind = Op(number).name if number in set(Op) else str(number)
-        paths = _paths(number, reader)
+        parts = _parts(number, reader)
+        paths = tuple(path for _, path in parts)
         self.ops[xid] = kind, paths
-        return ProxiedFrame(self.broker, Direction.REQUEST, kind, paths, content=content)
+        ops = tuple(Op(op).name for op, _ in parts)
+        return ProxiedFrame(self.broker, Direction.REQUEST, kind, paths, content=content, ops=ops)
 
     def response(self, content: bytes) -> ProxiedFrame:
         """Return what ZooKeeper sends."""
@@ -319,20 +353,20 @@ class ZooKeeperParser:
         return ProxiedFrame(self.broker, Direction.RESPONSE, kind, paths, content=content)
 
 
-def _paths(number: int, reader: Reader) -> tuple[str, ...]:
-    """Return the paths that a request names, of a transaction those of all its operations."""
+def _parts(number: int, reader: Reader) -> tuple[tuple[int, str], ...]:
+    """Return the operation of a request and the path that it names, of a transaction those of all its operations."""
     if number in zookeeper.WITH_PATH:
-        return (reader.long_string(),)
-    return tuple(_paths_of_transaction(reader)) if number in (Op.MULTI, Op.MULTI_READ) else ()
+        return ((number, reader.long_string()),)
+    return tuple(_parts_of_transaction(reader)) if number in (Op.MULTI, Op.MULTI_READ) else ()
 
 
-def _paths_of_transaction(reader: Reader) -> Iterator[str]:
+def _parts_of_transaction(reader: Reader) -> Iterator[tuple[int, str]]:
     while True:
         op, done = reader.int32(), reader.boolean()
         reader.int32()
         if done:
             return
-        yield reader.long_string()
+        yield op, reader.long_string()
         if op in (Op.CREATE, Op.CREATE2, Op.CREATE_CONTAINER, Op.CREATE_TTL):
             reader.buffer()
             reader.array(lambda: (reader.int32(), reader.buffer(), reader.buffer()))

@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from argparse import Namespace
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from kwalk.clusters.lab import fuzz
 from kwalk.clusters.lab.cluster import Lab, LabOptions, capture_running
 from kwalk.clusters.lab.experiments import EXPERIMENTS
 from kwalk.clusters.lab.experiments.experiment import (
@@ -16,13 +19,17 @@ from kwalk.clusters.lab.experiments.experiment import (
     run_experiment,
     wilson,
 )
+from kwalk.clusters.lab.fuzz import FuzzOptions, FuzzResult, fuzz_lab, fuzz_lines, fuzz_object
 from kwalk.clusters.lab.jars import jar_store
+from kwalk.clusters.lab.replay import LabReplay, check_replayable, replay_object, replay_on_lab
 from kwalk.model.language import UsageError
 from kwalk.model.language.errors import one_of, unknown
 from kwalk.reports.commands.output import print_json
 from kwalk.reports.escaping import visible
 from kwalk.reports.json_output import FORMAT
 from kwalk.reports.progress import shown_on_stderr
+from kwalk.reports.traces.replay import open_trace
+from kwalk.reports.traces.trace_file import read_trace
 from kwalk.search.results.verdict import Answer
 
 EVERY = "all"
@@ -135,6 +142,78 @@ def _reproduce(options: Namespace) -> int:
     return code
 
 
+def _replay(options: Namespace) -> int:
+    """Drive a real cluster along each trace; the exit code is that of the first one that is not reproduced."""
+    if options.releases_of_brokers or options.general_releases:
+        raise UsageError("A replay has brokers of the trace's own version: leave out --release.")
+    if not options.names:
+        raise UsageError("`kwalk lab replay` needs the file of a trace, as `kwalk exhaust` and `kwalk hunt` save it.")
+    opened = [open_trace(read_trace(path)) for path in options.names]
+    for each in opened:
+        check_replayable(each.model, each.trace)
+    results: list[tuple[LabReplay, Any]] = []
+    for path, each in zip(options.names, opened, strict=True):
+        folder = _evidence_folder(Path(options.out) / "replay" / Path(path).name.removesuffix(".itf.json"))
+        if not options.json:
+            for warning in each.warnings:
+                print(visible(warning))
+            print(f"{visible(path)}: {each.trace.length} steps; evidence {folder}", flush=True)
+        with shown_on_stderr() as report:
+            announce = _ignore if options.json else _print_line
+            result = replay_on_lab(each.model, each.trace, folder, report=report, announce=announce)
+        results.append((result, each.trace))
+        if not options.json:
+            print(f"{visible(result.headline)}\n  version   {result.release}\n  evidence  {result.folder}", flush=True)
+    code = next((result.answer.exit_code for result, _ in results if result.answer.exit_code), 0)
+    if options.json:
+        objects = [replay_object(result, trace) for result, trace in results]
+        print_json({"format": FORMAT, "results": objects, "exit_code": code})
+    return code
+
+
+def _fuzz(options: Namespace) -> int:
+    """Run random histories with each release, and judge them; 12 if there is a misfit, 3 if one has no answer."""
+    _require_names(options, most=0)
+    if options.releases_of_brokers:
+        raise UsageError("Random histories have brokers of one version: give --release VERSION without ID=.")
+    results: list[FuzzResult] = []
+    for release in options.general_releases or (lab_options(options).release,):
+        wanted = FuzzOptions(
+            release=LabOptions(release=release).release, rounds=options.rounds or fuzz.ROUNDS, seed=options.seed or 0,
+            operations=options.operations or fuzz.LENGTH, seconds=options.seconds or fuzz.SECONDS,
+            minimize=options.minimize,
+        )  # fmt: skip
+        folder = Path(options.out) / "fuzz" / f"{release}-seed-{wanted.seed}"
+        announce = _ignore if options.json else _print_line
+        announce(f"version {release}: cases in {folder}")
+        with shown_on_stderr() as report:
+            results.append(fuzz_lab(wanted, folder, report=report, announce=announce))
+        for line in fuzz_lines(results[-1]):
+            announce(visible(line))
+    codes = {result.exit_code for result in results}
+    code = next(code for code in (12, 3, 0) if code in codes)
+    if options.json:
+        print_json({"format": FORMAT, "results": [fuzz_object(result) for result in results], "exit_code": code})
+    return code
+
+
+def _ignore(line: str) -> None:
+    """Print nothing."""
+
+
+def _print_line(line: str) -> None:
+    print(line, flush=True)
+
+
+def _evidence_folder(folder: Path) -> Path:
+    """Return an empty folder; one with the evidence of an earlier replay is emptied, any other is refused."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / "cluster").is_dir():
+        raise UsageError(f"{str(folder)!r} is not empty, and holds no evidence. Name a new folder with --out.")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
 def _experiment(name: str) -> Experiment:
     if name not in EXPERIMENTS:
         raise unknown("experiment", name, EXPERIMENTS)
@@ -157,5 +236,8 @@ def _text(result: ExperimentResult) -> str:
     return "\n".join(lines)
 
 
-ACTIONS = {"fetch": _fetch, "start": _start, "capture": _capture, "list": _list, "reproduce": _reproduce}
+ACTIONS = {
+    "fetch": _fetch, "start": _start, "capture": _capture, "list": _list, "reproduce": _reproduce, "replay": _replay,
+    "fuzz": _fuzz,
+}  # fmt: skip
 

@@ -325,26 +325,35 @@ COMMANDS = {
     "lab": _command(
         "lab:run_lab", "start real brokers on this machine, look at them, and repeat there what stories say",
         ("action", {
-            "metavar": "ACTION", "choices": ("fetch", "start", "capture", "list", "reproduce"),
+            "metavar": "ACTION", "choices": ("fetch", "start", "capture", "list", "reproduce", "replay", "fuzz"),
             "help": "fetch: download what releases need; start: run a cluster until Ctrl-C; capture: print a snapshot "
-                    "of a running cluster; list: list the experiments; reproduce: run experiments",
+                    "of a running cluster; list: list the experiments; reproduce: run experiments; replay: drive a "
+                    "cluster along traces; fuzz: run random histories, and explain them",
         }),
-        _argument("names", "NAME", "fetch: releases; capture: the folder of the cluster; reproduce: experiments",
+        _argument("names", "NAME",
+                  "fetch: releases; capture: the folder of the cluster; reproduce: experiments; replay: traces",
                   nargs="*"),
         _repeatable("--release", values.release, "VERSION",
                     "the version of the brokers, or ID=VERSION of one (default: 3.9.0)"),
         _option("--brokers", positive, "N", "number of brokers, 1 to 5 (default: 3)"),
         _switch("--proxied", "put proxies between brokers, and between each and ZooKeeper"),
-        _option("--seconds", seconds, "N", "start: end the cluster after this time"),
-        _option("--rounds", positive, "N", "reproduce: number of rounds (default: that of the experiment)"),
-        _out("folder of the cluster's data and logs, or of the evidence"),
-        _switch("--json", "reproduce: print one JSON object instead of text"),
+        _option("--seconds", seconds, "N",
+                "start: end the cluster after this time; fuzz: time to explain a history (default: 60)"),
+        _option("--rounds", positive, "N",
+                "reproduce: number of rounds (default: that of the experiment); fuzz: histories (default: 10)"),
+        _option("--seed", natural, "N", "fuzz: the seed of the histories (default: 0)"),
+        _option("--operations", positive, "N", "fuzz: operations of a history (default: 12)"),
+        _switch("--minimize", "fuzz: leave out operations of misfits that are not needed for them"),
+        _out("folder of the cluster's data and logs, of the evidence, or of the cases"),
+        _switch("--json", "reproduce, replay, fuzz: print one JSON object instead of text"),
         examples="""
   kwalk lab fetch 2.8.2 3.9.0                      download what these versions need, once
   kwalk lab start --release 2.8.2                  three brokers until Ctrl-C
   kwalk lab start --brokers 2 --release 3.4.1 --release 1=2.8.0
   kwalk lab capture kwalk-out/lab > now.json       a snapshot; then: kwalk hunt --from now.json
-  kwalk lab reproduce lost-deletion --release 3.9.0 --rounds 100""",
+  kwalk lab reproduce lost-deletion --release 3.9.0 --rounds 100
+  kwalk lab replay kwalk-out/trace.itf.json        does a real cluster do what the counterexample says?
+  kwalk lab fuzz --release 2.8.2 --rounds 20       has the model a behaviour for what real clusters do?""",
     ),
     "graph": _command(
         "graph:graph", "write the first states as a graph (DOT), and print its figures",

@@ -1,0 +1,144 @@
+"""Random histories: what is drawn, how they are classified, and that a run continues where it was interrupted."""
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from kwalk.clusters.lab import fuzz
+from kwalk.clusters.lab.fuzz import (
+    KINDS,
+    FuzzOptions,
+    HistoryClass,
+    HistoryVerdict,
+    draw_history,
+    explained_by_command,
+    fuzz_lab,
+    fuzz_lines,
+    fuzz_object,
+)
+from kwalk.model.language import UsageError
+from tests.snapshots.captured import FILES
+
+OPTIONS = FuzzOptions("2.8.2", rounds=3, seed=5, operations=4, seconds=5)
+
+
+class NoCluster:
+    """Stands for a cluster: operations are noted, and nothing runs."""
+
+    def __init__(self):
+        self.done = []
+
+    def perform(self, operations, case, topic):
+        self.done.append([operation.name for operation in operations])
+        shutil.rmtree(case, ignore_errors=True)
+        case.mkdir(parents=True)
+        (case / "01.json").write_text("{}")
+        (case / fuzz.OPERATIONS).write_text("{}")
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    found = NoCluster()
+    monkeypatch.setattr(fuzz.Fuzz, "_perform", lambda _, *arguments: found.perform(*arguments))
+    return found
+
+
+def judging(*kinds):
+    verdicts = iter(kinds)
+    return lambda snapshots, seconds: HistoryVerdict(next(verdicts), "because", 1.0)
+
+
+def test_the_same_seed_gives_the_same_operations_and_another_seed_others():
+    assert draw_history("a", 12) == draw_history("a", 12)
+    assert draw_history("a", 12) != draw_history("b", 12)
+
+
+def test_a_history_begins_with_the_creation_of_its_topic_and_draws_every_kind():
+    histories = [draw_history(str(number), 12) for number in range(200)]
+    assert {len(history) for history in histories} == {12}
+    assert all(KINDS[history[0].name].needs_topic is False for history in histories)
+    assert {operation.name for history in histories for operation in history} == KINDS.keys()
+    assert {operation.rests for history in histories for operation in history} == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "code"),
+    [
+        ((HistoryClass.EXPLAINED,) * 3, 0),
+        ((HistoryClass.EXPLAINED, HistoryClass.OUT_OF_TIME, HistoryClass.EXPLAINED), 3),
+        ((HistoryClass.EXPLAINED, HistoryClass.OUT_OF_TIME, HistoryClass.MISFIT), 12),
+        ((HistoryClass.EXPLAINED, HistoryClass.REFUSED, HistoryClass.EXPLAINED), 12),
+    ],
+)
+def test_the_exit_code_is_that_of_the_worst_class(tmp_path, cluster, kinds, code):
+    result = fuzz_lab(OPTIONS, tmp_path / "cases", judge=judging(*kinds))
+    assert result.exit_code == code
+    assert sum(result.counts.values()) == len(cluster.done) == 3
+    assert [each.verdict.kind for each in result.histories] == list(kinds)
+    assert sum("misfit: " in line for line in fuzz_lines(result)) == len(result.misfits)
+    assert fuzz_object(result)["counts"] == result.counts
+
+
+def test_a_run_that_was_interrupted_does_only_what_is_missing(tmp_path, cluster):
+    def interrupted(snapshots, seconds):
+        if "0001" in str(snapshots[0]):
+            raise KeyboardInterrupt
+        return HistoryVerdict(HistoryClass.EXPLAINED, "", 1.0)
+
+    with pytest.raises(KeyboardInterrupt):
+        fuzz_lab(OPTIONS, tmp_path / "cases", judge=interrupted)
+    ran = len(cluster.done)
+    judged = []
+
+    def noting(snapshots, seconds):
+        judged.append(snapshots[0].parent.name)
+        return HistoryVerdict(HistoryClass.EXPLAINED, "", 1.0)
+
+    result = fuzz_lab(OPTIONS, tmp_path / "cases", judge=noting)
+    assert "history-0000" not in judged
+    assert "history-0001" in judged
+    assert len(cluster.done) == 3
+    assert result.ran == 3 - ran
+    assert result.exit_code == 0
+
+
+def test_a_misfit_is_minimized_to_the_operations_that_it_needs(tmp_path, cluster):
+    (first,) = {draw_history("2.8.2/5/0", 4)[0].name}
+
+    def judge(snapshots, seconds):
+        is_misfit = first in cluster.done[-1]
+        return HistoryVerdict(HistoryClass.MISFIT if is_misfit else HistoryClass.EXPLAINED, "", 1.0)
+
+    options = FuzzOptions("2.8.2", rounds=1, seed=5, operations=4, minimize=True)
+    result = fuzz_lab(options, tmp_path / "cases", judge=judge)
+    assert result.histories[0].kept == 1
+    again = len(cluster.done)
+    assert fuzz_lab(options, tmp_path / "cases", judge=judge).histories[0].kept == 1
+    assert len(cluster.done) == again
+
+
+def test_the_histories_of_another_seed_are_not_overwritten(tmp_path, cluster):
+    fuzz_lab(OPTIONS, tmp_path / "cases", judge=judging(*(HistoryClass.EXPLAINED,) * 3))
+    with pytest.raises(UsageError, match="has histories of another seed, version or length"):
+        fuzz_lab(FuzzOptions("2.8.2", rounds=3, seed=6, operations=4), tmp_path / "cases")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "precious").write_text("data")
+    with pytest.raises(UsageError, match="is not empty, and has no histories"):
+        fuzz_lab(OPTIONS, tmp_path / "other")
+
+
+def test_a_refusal_is_classified_with_its_message(tmp_path):
+    found = json.loads(FILES["scenario-06-01-old-create"].read_text("utf-8"))
+    found["topics"] = {}
+    (tmp_path / "01.json").write_text(json.dumps(found))
+    verdict = explained_by_command([tmp_path / "01.json"], 5.0)
+    assert verdict.kind is HistoryClass.REFUSED
+    assert "None of the snapshots shows a topic" in verdict.headline
+
+
+def test_histories_of_brokers_of_two_versions_are_refused(kwalk):
+    ran = kwalk("lab", "fuzz", "--release", "2=2.8.2")
+    assert ran.code == 2
+    assert "Random histories have brokers of one version" in ran.err
