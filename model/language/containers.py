@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain, islice, product
-from typing import Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from attrs import field, frozen
 
@@ -45,6 +45,11 @@ class Array(_Items[T, "ArrayShape"]):
     """One element per member of a domain. `a[i]` reads, `a[i] = x` writes; the size never changes."""
 
     __slots__ = ()
+
+    if TYPE_CHECKING:  # as for Fifo
+
+        def __get__(self, instance: object, owner: type | None = None) -> Array[T]: ...
+        def __set__(self, instance: object, value: Array[T] | list[T] | tuple[T, ...]) -> None: ...
 
     def __getitem__(self, index: int) -> T:
         return self._items[self._member(index)]
@@ -88,6 +93,11 @@ class Fifo(_Items[T, "FifoShape"]):
     """
 
     __slots__ = ()
+
+    if TYPE_CHECKING:  # a field of this type also takes a list or tuple: state classes convert what is assigned
+
+        def __get__(self, instance: object, owner: type | None = None) -> Fifo[T]: ...
+        def __set__(self, instance: object, value: Fifo[T] | list[T] | tuple[T, ...]) -> None: ...
 
     @overload
     def __getitem__(self, index: int) -> T: ...

@@ -24,7 +24,7 @@ def vacuity_notes(verdict: Verdict, model: Model) -> Iterator[str]:
         if idle:
             yield f"action instances that never fired: {listed(_whole(idle, groups))}"
             stopped = {key for key in idle if key in verdict.action_counts and verdict.action_counts[key].enabled}
-            if stopped:
+            if stopped and verdict.steps is None:  # a walk takes one of the enabled instances, and need not take others
                 limit = "a bound or constraint" if model.constraints else "a bound"
                 yield f"of these, enabled and stopped by {limit} each time: {listed(_whole(stopped, groups))}"
         else:

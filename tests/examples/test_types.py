@@ -29,6 +29,28 @@ def fill(pot: Pot) -> None:
     pot.level = 3
 """
 
+STORED = """
+from collections.abc import Set
+
+from kwalk.model.language import array, Array, Bound, Domain, Fifo, fifo, number, state, subset
+
+POTS = Domain("pots")
+ROOM = Bound("room")
+
+@state
+class Shelf:
+    queue: Fifo[int] = fifo(POTS, ROOM)
+    levels: Array[int] = array(POTS, number(0, 2))
+    some: Set[int] = subset(POTS)
+
+def fill(shelf: Shelf) -> None:
+    shelf.queue = [1, 2]
+    shelf.queue = (1, *shelf.queue[1:])
+    shelf.queue += [2]
+    shelf.levels = [0 for _ in POTS]
+    shelf.some = {1} | shelf.some
+"""
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
@@ -57,7 +79,8 @@ def mypy(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_mypy_strict_accepts_the_examples_and_the_tutorials_model_and_finds_a_wrong_annotation(project: Path) -> None:
-    ran = mypy(project, "-m", "leases", "-p", "kwalk.model.examples")
+    (project / "stored.py").write_text(STORED)
+    ran = mypy(project, "-m", "leases", "-m", "stored", "-p", "kwalk.model.examples")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (project / "wrong.py").write_text(WRONG)
     ran = mypy(project, "wrong.py")

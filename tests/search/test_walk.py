@@ -14,6 +14,7 @@ from kwalk.search.base.options import StopReason
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.results.confirmation import EngineDisagreement, unpacked
 from kwalk.search.results.trace import is_violated_at_end, run
+from kwalk.search.results.vacuity import vacuity_notes
 from kwalk.search.results.verdict import Answer, Strength
 from kwalk.search.simulation.chunks import SimulationPlan, path_of, run_chunk
 from kwalk.search.simulation.walk import walk
@@ -266,3 +267,11 @@ def test_walks_that_take_long_continue_with_a_faster_kernel(monkeypatch, workers
     verdict = walk(model, kernel=slow, walks=20_000, keep_going=True, workers=workers, report=found.append)
     assert any(progress.note == "faster code is compiled" for progress in found)
     assert without_time(verdict) == without_time(expected)
+
+
+def test_an_instance_that_a_walk_did_not_choose_is_not_called_stopped_by_a_bound(reference):
+    verdict = walk(reference, walks=1, depth=2)
+    unused = [count for count in verdict.action_counts.values() if count.enabled and not count.taken]
+    notes = list(vacuity_notes(verdict, reference))
+    assert unused and any("never fired" in note for note in notes)
+    assert not [note for note in notes if "stopped by" in note]
