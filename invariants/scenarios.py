@@ -16,6 +16,7 @@ from kwalk.invariants import (
     witnesses,
 )
 from kwalk.invariants.inspection import inspect_snapshot
+from kwalk.invariants.outlook import recovery_problem
 from kwalk.model.kafka import fixes
 from kwalk.model.kafka import scenarios as stories
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
@@ -76,6 +77,7 @@ OLD_CLIENT_EXPANSION = evolve(
     properties=INVARIANTS,
     read_snapshot=read_snapshot,
     inspect_snapshot=inspect_snapshot,
+    recover_snapshot=recovery_problem,
 )
 OLD_CLIENT_EXPANSION_IN_DETAIL = evolve(
     stories.OLD_CLIENT_EXPANSION_IN_DETAIL, properties=INVARIANTS, read_snapshot=read_snapshot

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from reprlib import repr as brief
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, field, frozen
 
@@ -21,6 +21,9 @@ from kwalk.model.language.inspection import Inspection
 from kwalk.model.language.properties import Property
 from kwalk.model.language.series import Series
 from kwalk.model.language.settings import checked
+
+if TYPE_CHECKING:
+    from kwalk.model.language.recovery import Problem
 
 PLURALS = {"action": "actions", "property": "properties", "constraint": "constraints"}
 
@@ -103,6 +106,7 @@ class Scenario:
         read_snapshot: a function from a JSON object to a `Reading`.
         read_series: a function from JSON objects to a `Series`.
         inspect_snapshot: a function from a JSON file to an `Inspection`.
+        recover_snapshot: a function from a JSON file to a `Problem` of `kwalk.model.language.recovery`.
         source: where the model comes from.
 
     Raises:
@@ -126,6 +130,7 @@ class Scenario:
     read_snapshot: Callable[[Any], Reading] | None = None
     read_series: Callable[[Sequence[Any]], Series] | None = None
     inspect_snapshot: Callable[[Any], Inspection] | None = None
+    recover_snapshot: Callable[[Any], Problem] | None = None
     source: str = ""
 
     def __attrs_post_init__(self) -> None:

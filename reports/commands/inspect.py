@@ -58,19 +58,25 @@ def run_inspect(options: Namespace) -> int:
     return written.checked(exit_codes[worst])
 
 
-def scenario_for(name: str | None) -> Scenario:
-    """Return the scenario of that name that inspects snapshots, or the first installed one."""
+def scenario_for(name: str | None, hook: str = "inspect_snapshot", does: str = "inspect") -> Scenario:
+    """Return the scenario of that name that has a hook for snapshots, or the first installed one.
+
+    Args:
+        name: the name; None for any.
+        hook: the field of `Scenario`.
+        does: what a scenario with the hook can do to snapshots, for the message.
+    """
     if name:
         found = find_scenario(name)
-        if found.inspect_snapshot is None:
+        if getattr(found, hook) is None:
             raise UsageError(
-                f"Scenario {name!r} does not inspect snapshots; name one that does, or leave out --scenario."
+                f"Scenario {name!r} does not {does} snapshots; name one that does, or leave out --scenario."
             )
         return found
     for scenario in announced().values():
-        if scenario.inspect_snapshot is not None:
+        if getattr(scenario, hook) is not None:
             return scenario
-    raise UsageError("No installed scenario inspects snapshots. Name your own with --scenario.")
+    raise UsageError(f"No installed scenario can {does} snapshots. Name your own with --scenario.")
 
 
 def _inspect(scenario: Scenario, path: str) -> Inspection:

@@ -322,6 +322,16 @@ COMMANDS = {
   kwalk inspect cluster.json                   is the cluster consistent, latently damaged, or broken?
   kwalk inspect fleet/*.json --csv found.csv   a table of many clusters""",
     ),
+    "recover": _command(
+        "recover:run_recover", "plan the repair of a real system from its snapshot, step by step, with commands",
+        _argument("snapshot", "SNAPSHOT", "a JSON file"),
+        _option("--scenario", given, "NAME", "the scenario that makes plans from it"),
+        _option("--seconds", seconds, "N", "time budget (default: 120)"),
+        ONLY_JSON,
+        examples="""
+  kwalk recover cluster.json                   the shortest plan that one fault does not defeat
+  kwalk recover cluster.json --json            for a script""",
+    ),
     "lab": _command(
         "lab:run_lab", "start real brokers on this machine, look at them, and repeat there what stories say",
         ("action", {

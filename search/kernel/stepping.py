@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kwalk.model.language import Kind, Model, PropertyInstance, Vector
+from kwalk.model.language import Kind, Model, PropertyInstance, StepResult, Vector
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.interpreter import VisitCache
 
@@ -40,6 +40,12 @@ class Stepper(Protocol):
 
     def symptoms(self, state: Any) -> frozenset[str]:
         """Return the names of all properties of the model that a state violates, without step properties."""
+
+    def attempts(self, state: Any) -> Iterator[tuple[int, Any | None]]:
+        """Yield the system instances whose guard is true, with their successors; None where a bound is reached."""
+
+    def vector(self, state: Any) -> Vector:
+        """Return the vector of a state."""
 
     def successors(self, state: Any, *, system: bool = False) -> Iterator[tuple[int, Any]]:
         """Yield the enabled instances (with `system`: of the system) in the model's order, with their successors."""
@@ -79,6 +85,15 @@ class PlainStepper:
             for prop in self.model.properties
             if prop.kind in IN_STATES and visit.violates(prop, None)
         )
+
+    def attempts(self, state: Vector) -> Iterator[tuple[int, Vector | None]]:
+        visit = self._visits.at(state)
+        for instance in self.model.instances:
+            if instance.action.by.system and visit.attempt(instance).result is not StepResult.DISABLED:
+                yield instance.index, self.step(instance.index, state)
+
+    def vector(self, state: Vector) -> Vector:
+        return state
 
     def successors(self, state: Vector, *, system: bool = False) -> Iterator[tuple[int, Vector]]:
         for instance in self.model.instances:
@@ -151,3 +166,13 @@ class KernelStepper:
             after = self._successor(instance, state)
             if after is not None:
                 yield instance, after
+
+    def attempts(self, state: bytes) -> Iterator[tuple[int, bytes | None]]:
+        row = self._guards(state) & self._system
+        while row:
+            instance = (row & -row).bit_length() - 1
+            row &= row - 1
+            yield instance, self._successor(instance, state)
+
+    def vector(self, state: bytes) -> Vector:
+        return tuple(self.kernel.unpack(np.frombuffer(state, np.uint64).reshape(1, -1))[0].tolist())

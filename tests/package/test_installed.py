@@ -46,6 +46,7 @@ def commands(reference):
         "mutate": ((reference, "--variant", "fuse"), None, "killed"),
         "selftest": (("--models", "2", "--snippets", "25"), HOLDS, "0 differences"),
         "inspect": (("one.json", "--scenario", reference), REFUSED, ""),  # it says that the scenario reads no snapshots
+        "recover": (("one.json", "--scenario", reference), REFUSED, ""),  # likewise
         "explain": ((*snapshots, "--scenario", reference), HOLDS, ""),
         "graph": ((reference,), HOLDS, "GRAPH"),
         "lab": (("list",), HOLDS, "topic-id"),

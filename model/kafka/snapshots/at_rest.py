@@ -9,8 +9,8 @@ A capture is taken to be of a cluster at rest: requests in flight cannot be capt
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 
 from attrs import evolve, frozen
 
@@ -35,14 +35,14 @@ from kwalk.model.kafka.snapshots.initial_state import (
 from kwalk.model.kafka.snapshots.scope import Scope
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER, InferredStart, arrange_as_shown, histories
 from kwalk.model.kafka.state import Cluster, SessionState
-from kwalk.model.kafka.versions import RELEASES
+from kwalk.model.kafka.versions import METADATA_CACHES, RELEASES
 from kwalk.model.language import Model, Property
 
 MOST_BROKERS = 7
 """The most brokers of a situation: a partition's replicas, others that have a directory of it, and the controller."""
 TOPIC = "t"
 EPOCH = 1
-"""The leader epoch of a situation's partition in ZooKeeper; 0 stands for any other one."""
+"""The leader epoch of a situation's partition in ZooKeeper, if it is not the first one; 0 stands for any other one."""
 IDS = 6
 """How many topic ids a situation has room for."""
 
@@ -90,6 +90,7 @@ class Situation:
         has_state: whether the partition has a state znode.
         deleting: whether /admin/delete_topics has the topic.
         topic_exists: whether /brokers/topics has the topic.
+        at_first_epoch: whether ZooKeeper's leader epoch is 0, so that nothing has changed since the partition began.
         brokers: what matters of each broker.
     """
 
@@ -99,6 +100,7 @@ class Situation:
     has_state: bool
     deleting: bool
     topic_exists: bool
+    at_first_epoch: bool
     brokers: tuple[BrokerSituation, ...]
 
     @property
@@ -187,7 +189,8 @@ class Situations:
         )
         situation = Situation(
             self.release, _number(topic.topic_id, ids), partition in topic.partitions, state is not None,
-            topic.name in self.deleting, bool(topic.partitions), found,
+            topic.name in self.deleting, bool(topic.partitions),
+            state is not None and state.leader_epoch == 0, found,
         )  # fmt: skip
         return Observed(situation, members, ids)
 
@@ -203,7 +206,7 @@ class Situations:
             )
             for b in members
         )  # fmt: skip
-        return Observed(Situation(self.release, None, False, False, False, False, found), members, ())
+        return Observed(Situation(self.release, None, False, False, False, False, False, found), members, ())
 
     def orphaned(self) -> dict[str, dict[int, tuple[int, ...]]]:
         """Return the brokers that have directories of partitions that no topic in ZooKeeper has, by topic."""
@@ -258,28 +261,80 @@ def _cached(
 # From a situation to states.
 
 
-def states_of(situation: Situation, model: Model) -> Iterator[Cluster]:
+@frozen
+class Needs:
+    """Which optional parts of the model a situation needs."""
+
+    deletion: bool = True
+    reassignment: bool = True
+    sessions: bool = True
+
+
+EVERYTHING = Needs()
+
+
+def needs_of(situation: Situation, *, deletion: bool = False) -> Needs:
+    """Return what a situation needs, with `deletion` if topics are deleted."""
+    known = situation.brokers
+    strays = any(one.directory and not one.replica for one in known)
+    return Needs(
+        deletion=deletion or situation.deleting or strays or not situation.topic_exists,
+        reassignment=not all(one.replica for one in known),
+        sessions=any(one.alive and not one.registered for one in known),
+    )
+
+
+def states_of(situation: Situation, needs: Needs = EVERYTHING) -> Iterator[Cluster]:
     """Yield the states of the model that a situation may be; the topic is topic 0 and the partition is partition 0.
 
-    `model` has as many brokers as the situation; its bounds and flags are in force.
+    The model has as many brokers as the situation and what it `needs`; its bounds and flags are in force.
+    """
+    for arrange_as_possible in arrangements_of(situation, needs):
+        cluster = Cluster()
+        arrange_as_possible(cluster)
+        yield cluster
+
+
+def arrangements_of(
+    situation: Situation, needs: Needs = EVERYTHING, *, ids: int = 0
+) -> list[Callable[[Cluster], None]]:
+    """Return functions that turn a fresh state into one that the situation may be, see `states_of`.
+
+    At least so many `ids` are taken, for those that other partitions of the topic have.
     """
     capture = _capture_of(situation)
     topic = capture.topics.get(TOPIC)
     brokers = tuple(capture.brokers)
     if topic is None:
-        yield _without_the_partition(capture, situation)
-        return
+        return [partial(_arrange_without_the_partition, capture=capture, situation=situation)]
     focus = Focus(topic, symptoms(capture, topic), tuple(topic.partitions), brokers)
     inferred = infer(capture, focus)
-    start = _AtRest(capture, focus, inferred.context_id, inferred.checked_at_first)
-    scope = _scope(situation, brokers)
-    for believed in _possible(start):
-        cluster = Cluster()
-        arrange_as_shown(cluster, believed, scope)
-        _arrange_sessions(cluster, situation)
-        _arrange_caches(cluster, situation)
-        cluster.deletions = int(situation.deleting)
-        yield cluster
+    numbered = tuple(f"id {number}" for number in range(max(ids, _count_ids(situation))))
+    start = _AtRest(capture, focus, inferred.context_id, inferred.checked_at_first, numbered)
+    scope = scope_of_situation(situation, brokers, needs)
+    found = [partial(_arrange, believed=believed, situation=situation, scope=scope) for believed in _possible(start)]
+    return [*found, *(partial(_arrange_without_event, arranged=one) for one in found if situation.deleting)]
+
+
+def _arrange_without_event(cluster: Cluster, arranged: Callable[[Cluster], None]) -> None:
+    """Arrange a cluster whose controller has dropped a requested deletion: its queue is empty."""
+    arranged(cluster)
+    for number, broker in enumerate(cluster.brokers):
+        if broker.controller.is_active:
+            broker.controller.events.clear()
+            cluster.zookeeper.watches[number].delete_topics = True
+
+
+def _count_ids(situation: Situation) -> int:
+    numbers = [situation.topic_id, *(n for one in situation.brokers for n in (one.file, one.cached_id))]
+    return 1 + max((number for number in numbers if number is not None), default=-1)
+
+
+def _arrange(cluster: Cluster, believed: InferredStart, situation: Situation, scope: Scope) -> None:
+    arrange_as_shown(cluster, believed, scope)
+    _arrange_sessions(cluster, situation)
+    _arrange_caches(cluster, situation)
+    cluster.deletions = int(situation.deleting)
 
 
 @frozen
@@ -310,12 +365,12 @@ def _possible(start: _AtRest) -> Iterator[InferredStart]:
 def _capture_of(situation: Situation) -> Capture:
     """Return the capture of a cluster that has nothing but this situation."""
     known = dict(enumerate(situation.brokers))
-    brokers = {b: _broker(b, one) for b, one in known.items()}
+    brokers = {b: _broker(b, one, _epoch(situation)) for b, one in known.items()}
     topic = Topic(
         name=TOPIC,
         partitions={0: tuple(b for b, one in known.items() if one.replica)} if situation.listed else {},
         topic_id=_id(situation.topic_id), format=3, version=2,
-        states={0: _state(known)} if situation.has_state else {},
+        states={0: _state(known, _epoch(situation))} if situation.has_state else {},
     )  # fmt: skip
     return Capture(
         version=situation.release,
@@ -328,22 +383,27 @@ def _capture_of(situation: Situation) -> Capture:
     )
 
 
-def _state(known: Mapping[int, BrokerSituation]) -> CapturedPartitionState:
+def _epoch(situation: Situation) -> int:
+    """Return the leader epoch that stands for ZooKeeper's; the other of 0 and 1 stands for any other one."""
+    return 0 if situation.at_first_epoch else EPOCH
+
+
+def _state(known: Mapping[int, BrokerSituation], epoch: int) -> CapturedPartitionState:
     return CapturedPartitionState(
         leader=next((b for b, one in known.items() if one.leads), None),
-        leader_epoch=EPOCH,
+        leader_epoch=epoch,
         isr=tuple(b for b, one in known.items() if one.in_isr),
         controller_epoch=1,
     )
 
 
-def _broker(number: int, one: BrokerSituation) -> Broker:
-    epochs = {True: ((EPOCH, 0),), False: ((EPOCH - 1, 0),), None: None}
+def _broker(number: int, one: BrokerSituation, epoch: int) -> Broker:
+    epochs = {True: ((epoch, 0),), False: ((EPOCH - epoch, 0),), None: None}
     directories = {f"{TOPIC}-0": Directory(_id(one.file), epochs[one.has_epoch])} if one.directory else {}
     cache = None
     if one.cached is not None or one.cached_id is not None:
         leader, is_current = one.cached or (None, False)
-        cached = {0: CapturedMetadata(leader, EPOCH if is_current else EPOCH - 1)} if one.cached else {}
+        cached = {0: CapturedMetadata(leader, epoch if is_current else EPOCH - epoch)} if one.cached else {}
         cache = MetadataCache((), None, {TOPIC: _id(one.cached_id)}, {TOPIC: cached})
     return Broker(number, one.alive, directories, cache)
 
@@ -352,9 +412,11 @@ def _id(number: int | None) -> str | None:
     return None if number is None else f"id {number}"
 
 
-def _scope(situation: Situation, brokers: tuple[int, ...]) -> Scope:
+def scope_of_situation(situation: Situation, brokers: tuple[int, ...], needs: Needs = EVERYTHING) -> Scope:
+    """Return the scope of a model that has room for a situation, and what it needs."""
     return Scope(
-        topic=TOPIC, brokers=brokers, lives=(0,), deletion=True, reassignment=True, sessions=True, stepwise=False,
+        topic=TOPIC, brokers=brokers, lives=(0,), deletion=needs.deletion, reassignment=needs.reassignment,
+        sessions=needs.sessions, stepwise=False,
         orders=(brokers,) * (1 + situation.is_lost), factor=sum(one.replica for one in situation.brokers),
     )  # fmt: skip
 
@@ -368,21 +430,23 @@ def _arrange_sessions(cluster: Cluster, situation: Situation) -> None:
 
 
 def _arrange_caches(cluster: Cluster, situation: Situation) -> None:
-    """Set metadata caches; a broker whose cache is not in the capture is taken to have ZooKeeper's."""
+    """Set metadata caches, if there are any; one that is not in the capture is taken to be ZooKeeper's."""
+    if not METADATA_CACHES:
+        return
     state = cluster.zookeeper.state_of(0, 0)
     for number, one in enumerate(situation.brokers):
         leader, epoch = state.leader, state.leader_epoch
         if one.cached is not None:
-            leader, epoch = one.cached[0], EPOCH if one.cached[1] else EPOCH - 1
+            wanted = _epoch(situation)
+            leader, epoch = one.cached[0], wanted if one.cached[1] else EPOCH - wanted
         cluster.brokers[number].metadata[0][0] = UpdateMetadataPartitionState(leader, epoch)
 
 
-def _without_the_partition(capture: Capture, situation: Situation) -> Cluster:
-    """Return a cluster whose topic does not list the partition, or which has no such topic.
+def _arrange_without_the_partition(cluster: Cluster, capture: Capture, situation: Situation) -> None:
+    """Arrange a cluster whose topic does not list the partition, or which has no such topic.
 
     A partition that has a state znode was promised to clients: the topic had it as partition 1.
     """
-    cluster = Cluster()
     arrange_without_topics(cluster, capture, tuple(capture.brokers))
     znode, cluster.zookeeper.controller = cluster.zookeeper.topics[0], capture.controller
     if situation.topic_exists and situation.has_state:
@@ -391,7 +455,6 @@ def _without_the_partition(capture: Capture, situation: Situation) -> Cluster:
         replica = cluster.replica_of(number, 0, 0 if not situation.topic_exists else len(PARTITIONS) - 1)
         replica.on_disk, replica.file_topic_id = one.directory, one.file
     _arrange_sessions(cluster, situation)
-    return cluster
 
 
 # Properties.
@@ -412,7 +475,7 @@ class Evaluation:
     def _model(self, situation: Situation) -> Model:
         key = situation.release, len(situation.brokers), situation.is_lost
         if key not in self.models:
-            scope = _scope(situation, tuple(range(len(situation.brokers))))
+            scope = scope_of_situation(situation, tuple(range(len(situation.brokers))))
             story = evolve(REAL_CLUSTER, actions=REAL_CLUSTER.actions[:1], properties=self.properties)
             flags = {**scope.flags, "metadata_caches": True}
             bounds = {**scope.bounds, "topics": 1, "topic_ids": IDS, "leader_epochs": EPOCH, "deletions": 1}
@@ -423,7 +486,7 @@ class Evaluation:
         """Return the properties that a situation violates, in their order."""
         model = self._model(situation)
         with model.active():
-            states = list(states_of(situation, model))
+            states = list(states_of(situation))
             found = []
             for instance in model.properties:
                 truths = [instance.declaration.truth(state, *instance.args) for state in states]

@@ -177,13 +177,14 @@ class InferredState:
     """What is read from a capture, or assumed where the capture does not show it.
 
     `context_id` is the id that the active controller sends; `checked_at_first` whether a restarted broker already
-    checks the first LeaderAndIsr (Kafka 3.0 and later).
+    checks the first LeaderAndIsr (Kafka 3.0 and later). The ids that are `numbered` are the model's first ones.
     """
 
     capture: Capture
     focus: Focus
     context_id: str | None
     checked_at_first: bool
+    numbered: tuple[str, ...] = ()
 
     def leader_epoch(self, partition: int) -> int | None:
         """Return the model's leader epoch of the partition: 1 if some replica is stuck before it, else 0."""
@@ -266,7 +267,7 @@ def _all_replicas(inferred: InferredState, memory: InferredMemory) -> tuple[Infe
 
 
 def ids_in(inferred: InferredState) -> tuple[str, ...]:
-    """Return every id that occurs: those of replicas first, then the controller's, then ZooKeeper's."""
+    """Return every id that occurs: those that are numbered, of replicas, the controller's, and ZooKeeper's."""
     found: Mapping[str | None, None] = dict.fromkeys(
         identity
         for memory in InferredMemory
@@ -275,7 +276,7 @@ def ids_in(inferred: InferredState) -> tuple[str, ...]:
     )
     topic_id = inferred.focus.topic.topic_id
     ordered = [i for i in (*found, inferred.context_id) if i not in (None, topic_id)]
-    return tuple(dict.fromkeys([*ordered, *([topic_id] if topic_id else [])]))  # type: ignore[list-item]
+    return tuple(dict.fromkeys([*inferred.numbered, *ordered, *([topic_id] if topic_id else [])]))  # type: ignore[list-item]
 
 
 def controller_in(focus: Focus, capture: Capture) -> int | None:

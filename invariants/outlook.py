@@ -1,0 +1,137 @@
+"""What awaits a captured cluster, and how to repair it: the claims of this package in the worlds of its damaged parts.
+
+The diagnosis is that of `inspection`; what comes next and what helps is searched in small models of the damaged parts.
+"""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+
+from kwalk.invariants.inspection import KINDS, PROPERTIES, inspect_capture
+from kwalk.model.kafka.snapshots.at_rest import Situations
+from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import listed
+from kwalk.model.kafka.snapshots.procedures import Catalogue
+from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
+from kwalk.model.language.inspection import Inspection, Severity
+from kwalk.model.language.recovery import Problem
+
+CLAIMS = tuple(prop for prop in PROPERTIES if prop.name != "metadata_converges")
+"""The properties of an inspection; worlds have no metadata caches."""
+HARMS = (
+    "partition_servable", "partition_has_a_live_isr_member", "leader_answers_fetches_by_id", "replicas_converge",
+    "partition_gets_a_leader", "no_partition_lost",
+)  # fmt: skip
+"""The claims whose violation users notice."""
+PHRASES = {
+    "partition_servable": "no working leader",
+    "partition_has_a_live_isr_member": "no leader until a broker of the ISR starts",
+    "leader_answers_fetches_by_id": "nothing for consumers that fetch by topic id",
+    "replicas_converge": "a replica that stays out of the ISR",
+    "partition_gets_a_leader": "no leader yet",
+    "no_partition_lost": "a lost partition",
+    "replica_id_matches_zookeeper": "replicas with another topic id than ZooKeeper",
+    "topic_has_an_id": "no topic id in ZooKeeper",
+    "context_agrees": "a controller that sends another topic id than ZooKeeper has",
+    "no_stray": "a stray log",
+    "deletion_terminates": "a deletion that hangs",
+    "isr_members_live": "an ISR with a broker that is down",
+    "leader_in_assignment": "an ISR outside of the replicas",
+}
+"""What a partition has that violates a claim."""
+MOST_PARTS = 12
+"""The most parts that are looked at."""
+UNCOVERED = {
+    "partition-lost": "a lost partition", "isr-outside-replicas": "an ISR outside of the replicas",
+    "no-controller": "a missing controller", "broker-not-registered": "a broker without a session",
+    "not-inspected": "partitions with too many brokers",
+}  # fmt: skip
+"""Kinds of findings for which no plan is made."""
+
+
+def describe(violated: Iterable[str]) -> str:
+    """Return what a partition has that violates these claims."""
+    names = [name for name in (*PHRASES, *sorted(violated)) if name in set(violated)]
+    return listed([PHRASES.get(name, name) for name in dict.fromkeys(names)])
+
+
+def recovery_problem(source: str | os.PathLike[str] | bytes) -> Problem:
+    """Return the problem of repairing the cluster of a capture.
+
+    Raises:
+        UsageError: The capture cannot be read.
+    """
+    return problem_of(read_capture(source))
+
+
+def problem_of(capture: Capture, inspection: Inspection | None = None) -> Problem:
+    """Return the problem of repairing a captured cluster: its damaged topics, each kind of situation once."""
+    found = inspection or inspect_capture(capture)
+    parts, notes = parts_of(capture, damaged_topics(capture, found))
+    catalogue = Catalogue(capture, parts)
+    return Problem(
+        inspection=found,
+        worlds=tuple(world_of(part, CLAIMS, HARMS) for part in parts),
+        procedures=catalogue.procedures(),
+        what_ifs=catalogue.what_ifs(),
+        describe=describe,
+        notes=(*notes, *_uncovered(found, parts)),
+    )
+
+
+def deletion_of(capture: Capture, inspection: Inspection) -> Problem:
+    """Return the problem whose only what-if is the deletion of each damaged topic."""
+    names = [n for n in damaged_topics(capture, inspection) if n in capture.topics and n not in capture.deleting]
+    parts, _ = parts_of(capture, names)
+    worlds = tuple(world_of(part, CLAIMS, HARMS, deletion=True) for part in parts)
+    return Problem(inspection, worlds, what_ifs=(Catalogue(capture, parts).deletion(),), describe=describe)
+
+
+def damaged_topics(capture: Capture, inspection: Inspection) -> list[str]:
+    """Return the names of the topics with a finding that is more than a note, the worst first."""
+    order = {kind: number for number, kind in enumerate(KINDS)}
+    seen = sorted(inspection.observations, key=lambda one: order[one.kind])
+    damage = (one for one in seen if one.kind.severity is not Severity.NOTE and "topic" in one.fields)
+    return list(dict.fromkeys(one.fields["topic"] for one in damage))
+
+
+def parts_of(capture: Capture, names: Iterable[str], most: int = MOST_PARTS) -> tuple[list[ClusterPart], list[str]]:
+    """Return the parts of some topics, and what is left out.
+
+    Partitions are one part if they are in the same situation on the same brokers in the same order.
+    """
+    situations = Situations(capture)
+    orphaned = situations.orphaned()
+    parts: list[ClusterPart] = []
+    left: list[str] = []
+    for name in names:
+        topic = capture.topics.get(name) or Topic(name, {}, None, 3, 0)
+        groups: dict[object, list[int]] = {}
+        for partition in sorted({*topic.partitions, *topic.states, *orphaned.get(name, {})}):
+            observed = situations.of(topic, partition)
+            if observed is None or len(observed.brokers) > MOST_BROKERS or observed.situation.is_lost:
+                left.append(f"{topic_label(name)}-{partition}")
+            else:
+                groups.setdefault((observed.situation, observed.brokers, observed.ids), []).append(partition)
+        found = {numbers[0]: situations.of(topic, numbers[0]) for numbers in groups.values()}
+        known = [identity for one in found.values() if one for identity in one.ids]
+        for numbers in groups.values():
+            one = found[numbers[0]]
+            if one is not None:
+                parts.append(ClusterPart(topic, tuple(numbers), one, tuple(dict.fromkeys([*one.ids, *known]))))
+    notes = []
+    if left:
+        notes.append(f"Not looked at, as more than {MOST_BROKERS} brokers take part or it is lost: {listed(left)}.")
+    if len(parts) > most:
+        notes.append(
+            f"Looked at: {most} of {len(parts)} groups of partitions; left out: "
+            f"{listed([part.name for part in parts[most:]])}."
+        )
+    return parts[:most], notes
+
+
+def _uncovered(inspection: Inspection, parts: list[ClusterPart]) -> Iterator[str]:
+    kinds = [kind.name for kind in inspection.by_kind() if kind.name in UNCOVERED]
+    if kinds:
+        what = listed([UNCOVERED[name] for name in kinds])
+        yield f"Not covered by plans: {what}; `kwalk inspect` says what to do about it."

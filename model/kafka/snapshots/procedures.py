@@ -1,0 +1,266 @@
+"""What operators can do to a damaged cluster, and what may happen to it, as moves in the worlds of its parts.
+
+The commands are those of Kafka 2.8.2 and 3.9.0, which are the same here, and of ZooKeeper's zkCli. ZK stands for the
+address of ZooKeeper, LOG_DIR for a broker's log directory.
+"""
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
+from kwalk.model.kafka.snapshots.diagnosis import listed
+from kwalk.model.kafka.snapshots.worlds import ClusterPart
+from kwalk.model.language.recovery import Move, Procedure, WhatIf
+
+NOTHING = Move(())
+STOP = ("bin/kafka-server-stop.sh",)
+START = ("bin/kafka-server-start.sh -daemon config/server.properties",)
+REST = "wait until kafka-topics.sh --describe --under-replicated-partitions prints nothing new, then take a snapshot"
+BY_ITSELF = "happens by itself"
+ROUTINE = "a routine restart"
+OPERATOR_ONLY = "needs an operator or a client"
+
+
+class Catalogue:
+    """Makes procedures and what-ifs for the parts of a capture.
+
+    Args:
+        capture: the capture.
+        parts: the parts, in the order of the worlds.
+    """
+
+    def __init__(self, capture: Capture, parts: Sequence[ClusterPart]) -> None:
+        self.capture, self.parts = capture, tuple(parts)
+        self.topics = tuple({part.topic.name: part.topic for part in parts}.values())
+        self.brokers = tuple(sorted({broker for part in parts for broker in part.observed.brokers}))
+
+    # What an operator can do, from what interrupts least to what interrupts most.
+
+    def procedures(self) -> tuple[Procedure, ...]:
+        """Return what an operator can do, the cheapest first."""
+        live = [b for b in self.brokers if self.capture.brokers[b].alive]
+        found = [
+            *(self._write_id(topic, identity) for topic in self.topics for identity in self._ids(topic)),
+            self._fail_over(),
+            *(self._start(b) for b in self.brokers if not self.capture.brokers[b].alive),
+            *(self._remove_marker(topic) for topic in self.topics if topic.name in self.capture.deleting),
+            *(self._restart((b,)) for b in live),
+            *([self._restart(live)] if len(live) > 1 else []),
+            *self._removals(),
+        ]
+        return tuple(sorted(found, key=lambda one: one.cost))
+
+    def _removals(self) -> Iterator[Procedure]:
+        """Yield restarts with files or directories removed meanwhile, broker by broker and for all in turn."""
+        live = [b for b in self.brokers if self.capture.brokers[b].alive]
+        for topic in self.topics:
+            if topic.name in self.capture.topics and topic.name not in self.capture.deleting:
+                yield from (self._remove_files(topic, (b,)) for b in live)
+                if len(live) > 1:
+                    yield self._remove_files(topic, live)
+            yield from (self._remove_directories(topic, b) for b in live if self._strays(topic, b))
+
+    def _ids(self, topic: Topic) -> list[str]:
+        if topic.name not in self.capture.topics or topic.name in self.capture.deleting:
+            return []
+        found = {identity for part in self.parts if part.topic.name == topic.name for identity in part.ids}
+        return sorted(found)
+
+    def _strays(self, topic: Topic, broker: int) -> list[int]:
+        """Return the partitions of which a broker has a directory and is no replica."""
+        prefix = f"{topic.name}-"
+        names = (n for n in self.capture.brokers[broker].directories if n.startswith(prefix))
+        numbers = sorted(int(n[len(prefix) :]) for n in names if n[len(prefix) :].isdecimal())
+        return [n for n in numbers if broker not in topic.partitions.get(n, ())]
+
+    def _write_id(self, topic: Topic, identity: str) -> Procedure:
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            number = part.identity(identity)
+            if part.topic.name != topic.name or number is None:
+                return (NOTHING,)
+            return (Move(((f"write_topic_id(0, {number})",),)),)
+
+        label = topic_label(topic.name)
+        path = shlex.quote(f"/brokers/topics/{label}")
+        return self._procedure(
+            f"write-topic-id {label} {identity}", f"Write the topic id {identity} into the znode of topic {label}.",
+            moves, cost=1,
+            commands=(
+                f"zkCli.sh -server ZK get -s {path}   # note dataVersion; it was {topic.version} in the snapshot",
+                f"zkCli.sh -server ZK set -v DATA_VERSION {path} {shlex.quote(_znode(topic, identity))}",
+                f"# or: bin/zookeeper-shell.sh ZK set {path} …, which takes -v too",
+            ),
+            before="no client older than 2.8 writes the topic, no reassignment is in flight, and the partitions are "
+            "those that get prints",
+            risk="a wrong partition list loses partitions; -v refuses to overwrite what another client has written",
+        )  # fmt: skip
+
+    def _fail_over(self) -> Procedure:
+        return self._procedure(
+            "fail-over", "Fail the controller over.", lambda part: (Move((("delete_controller()",),)),), cost=2,
+            commands=("zkCli.sh -server ZK delete /controller", "# or: bin/zookeeper-shell.sh ZK delete /controller"),
+            before="all brokers are in /brokers/ids",
+            risk="for about a second no leader is elected; producers and consumers continue",
+        )  # fmt: skip
+
+    def _start(self, broker: int) -> Procedure:
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            return (_start(part.number(broker)),)
+
+        return self._procedure(
+            f"start-broker {broker}", f"Start broker {broker}.", moves, cost=1, commands=START,
+            before=f"its disks are in order; `bin/zookeeper-shell.sh ZK ls /brokers/ids` does not show {broker}",
+            risk="none for the other brokers",
+        )  # fmt: skip
+
+    def _restart(self, brokers: Sequence[int]) -> Procedure:
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            return tuple(move for b in brokers for move in (_stop(part, b), _start(part.number(b))))
+
+        one = len(brokers) == 1
+        what = brokers_in_words(brokers) if one else f"{brokers_in_words(brokers)}, one after the other"
+        return self._procedure(
+            f"restart {' '.join(map(str, brokers))}", f"Restart {what}.", moves, cost=4 * len(brokers) - (not one),
+            late=one, commands=(*STOP, *START, "# on each of them" if not one else f"# on broker {brokers[0]}"),
+            before="no other broker is down", risk="while one is down, partitions have one replica less",
+        )  # fmt: skip
+
+    def _remove_files(self, topic: Topic, brokers: Sequence[int]) -> Procedure:
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            found: list[Move] = []
+            for broker in brokers:
+                number = part.number(broker)
+                own = part.topic.name == topic.name and number is not None
+                remove = Move(((f"remove_metadata_files({number})",),)) if own else NOTHING
+                found += [_stop(part, broker), remove, _start(number)]
+            return tuple(found)
+
+        label = topic_label(topic.name)
+        each = brokers_in_words(brokers) if len(brokers) == 1 else "each broker in turn"
+        one = len(brokers) == 1
+        return self._procedure(
+            f"restart-without-metadata-files {label} {' '.join(map(str, brokers))}",
+            f"Stop {each}, remove partition.metadata of topic {label} there, and start it"
+            f"{'.' if one else f' before the next: brokers {listed([str(b) for b in brokers])}.'}",
+            moves, cost=5 * len(brokers) - (not one), late=one,
+            commands=(*STOP, f"rm -f {' '.join(_files(topic))}   # in LOG_DIR", *START),
+            before="no other broker is down",
+            risk="while it is down, partitions have one replica less; the log then takes the id that the controller "
+            "sends; leave leader-epoch-checkpoint in place",
+        )  # fmt: skip
+
+    def _remove_directories(self, topic: Topic, broker: int) -> Procedure:
+        strays = self._strays(topic, broker)
+
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            number = part.number(broker)
+            own = part.topic.name == topic.name and number is not None and part.partitions[0] in strays
+            remove = Move(((f"remove_directory({number}, 0, 0)",),)) if own else NOTHING
+            return (_stop(part, broker), remove, _start(number))
+
+        label = topic_label(topic.name)
+        names = [f"{label}-{number}" for number in strays]
+        return self._procedure(
+            f"remove-directories {label} {broker}",
+            f"Stop broker {broker}, move the director{'ies' if len(names) > 1 else 'y'} {listed(names)} away, and "
+            "start it.",
+            moves, cost=6,
+            commands=(*STOP, f"mv {' '.join(shlex.quote(n) for n in names)} BACKUP   # in LOG_DIR", *START),
+            before=f"broker {broker} is no replica of {listed(names)} (kafka-topics.sh --describe), and no other "
+            "broker is down",
+            risk="records in these directories are no longer served; keep the backup until nobody misses them",
+        )  # fmt: skip
+
+    def _remove_marker(self, topic: Topic) -> Procedure:
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            own = part.topic.name == topic.name
+            return (Move((("remove_deletion_request_by_hand(0)",),)) if own else NOTHING,)
+
+        label = topic_label(topic.name)
+        path = shlex.quote(f"/admin/delete_topics/{label}")
+        return self._procedure(
+            f"remove-deletion-request {label}", f"Remove the deletion request of topic {label}.", moves, cost=8,
+            commands=(f"zkCli.sh -server ZK delete {path}", f"# or: bin/zookeeper-shell.sh ZK delete {path}"),
+            before="nobody wants the topic deleted any more",
+            risk="the controller continues what it has begun: logs may be deleted already",
+        )  # fmt: skip
+
+    def _procedure(
+        self, name: str, title: str, moves: Callable[[ClusterPart], tuple[Move, ...]], *, cost: int,
+        commands: Iterable[str], before: str, risk: str, late: bool = False,
+    ) -> Procedure:  # fmt: skip
+        return Procedure(
+            name, title, tuple(moves(part) for part in self.parts), cost, late, tuple(commands), before, REST, risk
+        )
+
+    # What may happen.
+
+    def what_ifs(self) -> tuple[WhatIf, ...]:
+        """Return what may happen to the cluster."""
+        live = [b for b in self.brokers if self.capture.brokers[b].alive]
+        found = [
+            self._what_if(
+                "the controller fails over", f"{BY_ITSELF} when its ZooKeeper session ends; an operator can do it",
+                lambda part: (Move((("delete_controller()",),)),),
+            ),
+            *(self._bounce(b, f"broker {b} restarts", ROUTINE, _stop) for b in live),
+            *(self._bounce(b, f"broker {b} crashes and starts again", BY_ITSELF, _crash) for b in live),
+            self._what_if(
+                "all brokers restart in turn", ROUTINE,
+                lambda part: tuple(move for b in live for move in (_stop(part, b), _start(part.number(b)))),
+            ),
+        ]  # fmt: skip
+        return tuple(found)
+
+    def _bounce(self, broker: int, title: str, likelihood: str, end: Callable[[ClusterPart, int], Move]) -> WhatIf:
+        return self._what_if(title, likelihood, lambda part: (end(part, broker), _start(part.number(broker))))
+
+    def deletion(self) -> WhatIf:
+        """Return the deletion of a topic; the worlds have it."""
+        return self._what_if(
+            "the topic is deleted", OPERATOR_ONLY, lambda part: (Move((("client_deletes_topic(0)",),)),)
+        )
+
+    def _what_if(self, title: str, likelihood: str, moves: Callable[[ClusterPart], tuple[Move, ...]]) -> WhatIf:
+        return WhatIf(title, likelihood, tuple(moves(part) for part in self.parts))
+
+
+def _stop(part: ClusterPart, broker: int) -> Move:
+    """Stop a broker by controlled shutdown; without a controller that can help, its process is ended."""
+    number = part.number(broker)
+    if number is None:
+        return NOTHING
+    count = len(part.observed.brokers)
+    return Move(
+        (tuple(f"stop({number}, {controller})" for controller in range(count)), (f"crash({number})",)),
+        hold=frozenset({f"restart({number})"}),
+    )
+
+
+def _crash(part: ClusterPart, broker: int) -> Move:
+    number = part.number(broker)
+    if number is None:
+        return NOTHING
+    return Move(((f"crash({number})",),), hold=frozenset({f"restart({number})"}))
+
+
+def _start(number: int | None) -> Move:
+    if number is None:
+        return NOTHING
+    return Move(((f"restart({number})",),), release=frozenset({f"restart({number})"}))
+
+
+def _znode(topic: Topic, identity: str) -> str:
+    """Return the JSON of a topic's znode with an id, as Kafka 2.8 and later write it."""
+    partitions = {str(number): list(replicas) for number, replicas in sorted(topic.partitions.items())}
+    content = {
+        "version": 3, "topic_id": identity, "partitions": partitions, "adding_replicas": {}, "removing_replicas": {},
+    }  # fmt: skip
+    return json.dumps(content, separators=(",", ":"))
+
+
+def _files(topic: Topic) -> list[str]:
+    return [shlex.quote(f"{topic_label(topic.name)}-{n}/partition.metadata") for n in sorted(topic.partitions)]

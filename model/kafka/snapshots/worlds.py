@@ -1,0 +1,152 @@
+"""The damaged parts of a captured cluster as small models: one partition with its brokers in each.
+
+Words: a *world* is a situation (see `at_rest`) as a model with the real names. Partitions of one topic share brokers,
+the controller and the topic's id only, and each world has them; what holds in every world holds in the cluster.
+
+A fault is the crash of a broker, which then starts again by itself, or the end of the controller's session.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from typing import Any
+
+from attrs import evolve, frozen
+
+from kwalk.model.kafka.clients import operator, repair
+from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
+from kwalk.model.kafka.scenarios import BROKER, CONTROLLER, FAULTS, REPAIRS
+from kwalk.model.kafka.snapshots.at_rest import Needs, Observed, arrangements_of, needs_of, scope_of_situation
+from kwalk.model.kafka.snapshots.capture import Topic, topic_label
+from kwalk.model.kafka.snapshots.series import FLAGS, REAL_CLUSTER
+from kwalk.model.kafka.snapshots.snapshot import short
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.stories.deletion import BY_HAND, DELETION
+from kwalk.model.kafka.stories.reassignment import REASSIGNMENT_ACTIONS
+from kwalk.model.kafka.stories.sessions import SESSIONS
+from kwalk.model.language import Model, Property, Scenario
+from kwalk.model.language.recovery import World
+
+MINTED = 2
+"""How many topic ids can be minted after the snapshot."""
+MOST_BROKERS = 4
+"""The most brokers of a world; more make it too large to look at every interleaving."""
+COUNTERS = ("controller_deletions", "stops", "repairs")
+AMPLE = 15
+"""A bound that no plan reaches."""
+
+
+@frozen
+class ClusterPart:
+    """One situation of a topic, and the partitions that are in it.
+
+    `ids` are the topic ids of all parts of the topic, first those of this one.
+    """
+
+    topic: Topic
+    partitions: tuple[int, ...]
+    observed: Observed
+    ids: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The partitions, for people."""
+        label = topic_label(self.topic.name)
+        names = [f"{label}-{number}" for number in self.partitions]
+        return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+    def number(self, broker: int) -> int | None:
+        """Return the number of a broker in the situation; None if it takes no part."""
+        return self.observed.brokers.index(broker) if broker in self.observed.brokers else None
+
+    def identity(self, real: str) -> int | None:
+        """Return the number of a topic id in the situation; None if the topic has none such."""
+        return self.ids.index(real) if real in self.ids else None
+
+
+def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property]) -> Scenario:
+    """Return the scenario in which a part is looked at."""
+    situation = part.observed.situation
+    count = len(situation.brokers)
+    scope = scope_of_situation(situation, tuple(range(count)), needs)
+    actions = [*FAULTS, *REPAIRS, *CONTROLLER, *BROKER, operator.write_topic_id, repair.remove_directory]
+    actions += [*DELETION, *BY_HAND] if needs.deletion else []
+    actions += [one for one in REASSIGNMENT_ACTIONS if one.by.system] if needs.reassignment else []
+    actions += SESSIONS if needs.sessions else []
+    ids = len(part.ids)
+    return evolve(
+        REAL_CLUSTER,
+        actions=tuple(dict.fromkeys(actions)),
+        properties=tuple(properties),
+        initial=_initial(part, needs),
+        bounds={
+            **REAL_CLUSTER.bounds, **scope.bounds, "topics": 1, "created_partitions": 1,
+            "topic_ids": max(4, ids + MINTED), "old_creations": 0, "new_creations": 0, "expansions": 0,
+            "new_expansions": 0, "failovers": AMPLE, "restarts": AMPLE, "repairs": AMPLE, "reassignments": 0,
+            "cancellations": 0, "controller_epochs": AMPLE, "leader_epochs": AMPLE, "events": 8, "requests": 8,
+            "deletions": int(needs.deletion), "notifications": 0, "old_admins": 0, "admins": 1,
+            "expirations": int(needs.sessions), "hand_removals": 3 * needs.deletion,
+        },
+        flags={**FLAGS, **scope.flags, "isr_changes": "between requests", "metadata_caches": False},
+        labels={
+            BROKERS.name: tuple(str(broker) for broker in part.observed.brokers),
+            TOPICS.name: (topic_label(part.topic.name),),
+            PARTITIONS.name: tuple(str(number) for number in part.partitions[:1]),
+            TOPIC_IDS.name: short(part.ids),
+        },
+    )  # fmt: skip
+
+
+def _initial(part: ClusterPart, needs: Needs) -> Any:
+    """Return the initial function: a state for each possibility that the capture leaves open."""
+    possible = arrangements_of(part.observed.situation, needs, ids=len(part.ids))
+    names = {f"possibility_{number}": number for number in range(len(possible))}
+    choice = Enum("Possibility", names)  # type: ignore[misc]
+
+    def snapshot(cluster: Cluster, possibility: Any) -> None:
+        possible[possibility.value](cluster)
+
+    snapshot.__annotations__ = {"cluster": Cluster, "possibility": choice, "return": None}
+    return snapshot
+
+
+def world_of(
+    part: ClusterPart, properties: Sequence[Property], harms: Iterable[str], *, deletion: bool = False
+) -> World:
+    """Return the world of a part.
+
+    Args:
+        part: the part.
+        properties: the claims.
+        harms: the names of the claims whose violation users notice.
+        deletion: whether the topic may be deleted.
+    """
+    situation = part.observed.situation
+    needs = needs_of(situation, deletion=deletion)
+    scenario = scenario_of(part, needs, properties)
+    model = Model(scenario, situation.release)
+    numbers = range(len(situation.brokers))
+    down = [number for number in numbers if not situation.brokers[number].alive]
+    return World(
+        name=part.name, model=model, initial=model.initial, claims=model.properties, harms=frozenset(harms),
+        held=frozenset(f"restart({number})" for number in down),
+        faults=(*(f"crash({number})" for number in numbers), "delete_controller()"),
+        plain=needs.deletion, counters=COUNTERS, ranked=_epochs(model),
+        kind=(situation.release, len(numbers), needs, len(model.leaves), _shape(part)),
+    )  # fmt: skip
+
+
+def _shape(part: ClusterPart) -> tuple[int, ...]:
+    situation = part.observed.situation
+    return max(4, len(part.ids) + MINTED), sum(one.replica for one in situation.brokers)
+
+
+def _epochs(model: Model) -> tuple[tuple[str, ...], ...]:
+    """Return the leaves with controller epochs, and those with leader epochs: only compared, and raised by one."""
+    paths = [leaf.path for leaf in model.leaves]
+    leader = tuple(path for path in paths if path.endswith("leader_epoch") and ".requests." not in path)
+    controller = tuple(
+        path for path in paths
+        if path.endswith(("controller_epoch", "controller.epoch")) and ".requests." not in path
+    )  # fmt: skip
+    return controller, leader

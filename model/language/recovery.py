@@ -1,0 +1,127 @@
+"""What an operator may do to a system at rest, and what must hold afterwards: problems for a planner.
+
+Words: a *world* is a part of a system as a model with the states that it may be in; the worlds of a problem are parts
+of one system, and what an operator does happens in all of them. A system is *at rest* if it does nothing by itself. A
+*procedure* is a sequence of *moves*; after each move the operator waits until the system is at rest. A *fault* may
+happen at any time between. A *what-if* is a procedure that nobody plans: a failover, a restart.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from attrs import field, frozen
+
+from kwalk.model.language.inspection import Inspection
+from kwalk.model.language.model import Model, PropertyInstance, Vector
+
+
+@frozen
+class Move:
+    """One thing that is done in one world.
+
+    Attributes:
+        choices: groups of action instances by key. Of the first group with an enabled instance each enabled one may
+            happen; if no group has one, nothing happens.
+        hold: system instances that do not happen from now on.
+        release: system instances that may happen again.
+    """
+
+    choices: tuple[tuple[str, ...], ...]
+    hold: frozenset[str] = frozenset()
+    release: frozenset[str] = frozenset()
+
+
+@frozen
+class Procedure:
+    """What an operator can do.
+
+    Attributes:
+        name: its name, in words joined by hyphens, with what it is about.
+        title: an imperative sentence.
+        moves: for each world of the problem, the moves; all worlds have the same number.
+        cost: how much it is avoided: 1 for a write, more for what interrupts, most for what loses data.
+        late: whether plans without it are looked for first.
+        commands: what the operator enters; a line that begins with # is a remark.
+        before: what to check before it.
+        after: what to check after it.
+        risk: what it risks.
+    """
+
+    name: str
+    title: str
+    moves: tuple[tuple[Move, ...], ...]
+    cost: int
+    late: bool = False
+    commands: tuple[str, ...] = ()
+    before: str = ""
+    after: str = ""
+    risk: str = ""
+
+
+@frozen(eq=False)
+class World:
+    """A part of a system.
+
+    Attributes:
+        name: what it is, such as "t-0 and t-1".
+        model: its model.
+        initial: the states that it may be in.
+        claims: the properties that hold in a healthy system at rest.
+        harms: the names of the claims whose violation users notice.
+        held: the keys of system instances that do not happen by themselves.
+        faults: the keys of the instances that may happen at any time.
+        ranked: groups of paths of leaves whose numbers above 0 matter by their order only, such as epochs; at rest they
+            are replaced by their ranks.
+        kind: a hashable value; models of worlds of one kind differ in labels and initial states only. None: unknown.
+        plain: whether plain Python executes it: what takes longer to compile than to execute.
+        counters: the paths of leaves that only count what operators and faults did; they are reset at rest.
+    """
+
+    name: str
+    model: Model = field(repr=False)
+    initial: tuple[Vector, ...] = field(repr=False)
+    claims: tuple[PropertyInstance, ...] = field(repr=False)
+    harms: frozenset[str] = frozenset()
+    held: frozenset[str] = frozenset()
+    faults: tuple[str, ...] = ()
+    counters: tuple[str, ...] = ()
+    ranked: tuple[tuple[str, ...], ...] = ()
+    kind: Any = None
+    plain: bool = False
+
+
+@frozen
+class WhatIf:
+    """An event of which an operator asks what it would do.
+
+    Attributes:
+        title: what happens, such as "broker 1 restarts".
+        likelihood: whether it needs an operator or happens by itself.
+        moves: for each world of the problem, the moves.
+    """
+
+    title: str
+    likelihood: str
+    moves: tuple[tuple[Move, ...], ...]
+
+
+@frozen
+class Problem:
+    """A damaged system, what an operator can do, and what may happen.
+
+    Attributes:
+        inspection: what is wrong with it.
+        worlds: its damaged parts.
+        procedures: what an operator can do.
+        what_ifs: what may happen.
+        describe: a function from the names of violated claims to a phrase for an operator.
+        notes: what was assumed, and what is not covered.
+    """
+
+    inspection: Inspection
+    worlds: tuple[World, ...]
+    procedures: tuple[Procedure, ...] = ()
+    what_ifs: tuple[WhatIf, ...] = ()
+    describe: Callable[[Any], str] = field(default=", ".join, repr=False)
+    notes: tuple[str, ...] = ()

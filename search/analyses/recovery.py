@@ -1,0 +1,653 @@
+"""Strong planning: which procedures repair a system, whatever it does in between, and though a fault happens.
+
+Words: see `kwalk.model.language.recovery`. A *belief* is the set of states that a world may be in, each with the number
+of faults that may still happen. A procedure leads from a belief to the belief of all states at rest that its moves, the
+system's own steps in any order, and faults can lead to; a fault strikes a system at rest, after any move. A plan is a
+sequence of procedures after which every state of every belief satisfies all claims; an operator who sees that all
+claims hold stops early if no fault can change that. The system's own steps are fair: a state at rest is reached.
+
+Sequences that repair if nothing fails are found by rising cost in the space of beliefs; each is then tried against all
+outcomes with faults. Source: Cimatti, Pistore, Roveri, Traverso, Weak, strong, and strong cyclic planning via symbolic
+model checking (Artificial Intelligence 147, 2003); Bonet, Geffner, Planning with incomplete information as heuristic
+search in belief space (AIPS 2000).
+"""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+from attrs import evolve, frozen
+
+from kwalk.model.language import KwalkError, Vector
+from kwalk.model.language.recovery import Move, Problem, Procedure, WhatIf, World
+from kwalk.search.base.progress import Progress, Report, silent
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.stepping import KernelStepper, PlainStepper, Stepper
+from kwalk.search.results.confirmation import EngineDisagreement
+
+SECONDS = 120.0
+"""The default time budget of a plan."""
+DOWNTIME = 20
+"""What a procedure costs in addition if users notice it."""
+MOST_COST = 60
+"""Plans of a higher cost are not looked for."""
+MOST_CANDIDATES = 24
+"""How many sequences that repair if no fault happens are tried against faults."""
+EXTENSION = 2
+"""The most that a procedure costs of which two are added to a sequence that a fault defeats."""
+
+State = tuple[Vector, int]
+"""A state at rest, and how many faults may still happen."""
+
+
+_KERNELS: dict[Any, Kernel] = {}
+
+
+def _kernel(world: World) -> Kernel:
+    """Return the kernel of a world; worlds of one kind share one."""
+    if world.kind is None:
+        return kernel_for(world.model)
+    if world.kind not in _KERNELS:
+        _KERNELS[world.kind] = kernel_for(world.model)
+    return _KERNELS[world.kind]
+
+
+class NeverAtRest(KwalkError):
+    """A world reaches no state at rest, or a bound is in the way."""
+
+
+class PlanningStopped(Exception):
+    """The time budget is spent."""
+
+
+@frozen
+class Belief:
+    """The states that a world may be in, and the system instances that are held."""
+
+    states: frozenset[State]
+    held: frozenset[int]
+
+
+@frozen
+class Deed:
+    """A step of a plan as a trace shows it: who does what."""
+
+    actor: str
+    description: str
+
+
+class Settling:
+    """Leads states of one world to rest, by compiled code or plain Python; plain Python judges what is at rest.
+
+    Args:
+        world: the world.
+        check: is called regularly; may raise PlanningStopped.
+    """
+
+    def __init__(self, world: World, check: Callable[[int], None] = lambda states: None) -> None:
+        self.world, self.model, self.check = world, world.model, check
+        self.stepper: Stepper = PlainStepper(world.model, ())
+        if not world.plain:
+            self.stepper = KernelStepper(world.model, (), _kernel(world))
+        self.index = {instance.key: instance.index for instance in self.model.instances}
+        self.faults = tuple(self.index[key] for key in world.faults)
+        paths = [leaf.path for leaf in self.model.leaves]
+        self.counters = np.array([paths.index(path) for path in world.counters], np.int64)
+        self.ranked = [np.array([paths.index(path) for path in group], np.int64) for group in world.ranked]
+        self.visited = 0
+        self._rests: dict[tuple[Vector, frozenset[int]], frozenset[Vector]] = {}
+        self._violated: dict[Vector, frozenset[str]] = {}
+
+    # States.
+
+    def indices(self, keys: Iterable[str]) -> frozenset[int]:
+        """Return the numbers of instances; those that the model lacks are left out."""
+        return frozenset(self.index[key] for key in keys if key in self.index)
+
+    def first(self, faults: int) -> Belief:
+        """Return the belief before the first procedure: the initial states at rest; faults come later."""
+        held = self.indices(self.world.held)
+        found = (self.at_rest((vector, 0), held) for vector in self.world.initial)
+        return Belief(frozenset((vector, faults) for states in found for vector, _ in states), held)
+
+    def _resting(self, state: Any) -> Vector:
+        """Return the vector of a state at rest, with counters reset and ranked numbers replaced."""
+        row = np.array(self.stepper.vector(state), np.int64)
+        row[self.counters] = 0
+        for group in self.ranked:
+            numbers = row[group]
+            known = np.unique(numbers[numbers > 0])
+            row[group] = np.where(numbers > 0, np.searchsorted(known, numbers) + 1, numbers)
+        return tuple(row.tolist())
+
+    def at_rest(self, state: State, held: frozenset[int]) -> frozenset[State]:
+        """Return the states at rest that the system's own steps, and faults of a system at rest, lead to."""
+        vector, left = state
+        found = {(end, left) for end in self._settled(vector, held)}
+        if left:
+            struck = {after for end, _ in found for after in self._struck(end)}
+            found |= {end for after in struck for end in self.at_rest((after, left - 1), held)}
+        return frozenset(found)
+
+    def _struck(self, vector: Vector) -> Iterator[Vector]:
+        """Yield the states directly after a fault."""
+        packed = self.stepper.start(vector)
+        for index in self.faults:
+            after = self.stepper.step(index, packed)
+            if after is not None:
+                yield self.stepper.vector(after)
+
+    def _settled(self, vector: Vector, held: frozenset[int]) -> frozenset[Vector]:
+        key = vector, held
+        if key not in self._rests:
+            ends = self._explore(self.stepper.start(vector), held)[1]
+            self._rests[key] = frozenset(map(self._resting, ends))
+        return self._rests[key]
+
+    def _explore(
+        self, start: Any, held: frozenset[int]
+    ) -> tuple[dict[Any, tuple[Any, int] | None], list[Any]]:
+        """Return all states that the system's own steps lead to, with their parents and steps, and those at rest."""
+        parents: dict[Any, tuple[Any, int] | None] = {start: None}
+        todo, ends = [start], []
+        for packed in todo:
+            if len(todo) % 256 == 0:
+                self.check(0)
+            resting = True
+            for index, after in self.stepper.attempts(packed):
+                if index in held:
+                    continue
+                resting = False
+                if after is None:
+                    raise NeverAtRest(self._blocked(index))
+                if after not in parents:
+                    parents[after] = (packed, index)
+                    todo.append(after)
+            if resting:
+                ends.append(packed)
+        self.visited += len(todo)
+        self.check(len(todo))
+        if not ends:
+            raise NeverAtRest(f"{self.world.name} never comes to rest in the model.")
+        return parents, ends
+
+    def _blocked(self, index: int) -> str:
+        return f"A bound of the model stops {self.model.instances[index].key} in {self.world.name}; raise its bounds."
+
+    # Moves.
+
+    def moved(self, belief: Belief, move: Move) -> Belief:
+        """Return the belief after a move, at rest."""
+        held = (belief.held | self.indices(move.hold)) - self.indices(move.release)
+        found = (self._after(state, move, held) for state in belief.states)
+        return Belief(frozenset().union(*found), held)
+
+    def _after(self, state: State, move: Move, held: frozenset[int]) -> frozenset[State]:
+        packed = self.stepper.start(state[0])
+        found = [self.at_rest((self.stepper.vector(after), state[1]), held) for after in self._done(packed, move)]
+        return frozenset().union(*found) if found else self.at_rest(state, held)
+
+    def _done(self, packed: Any, move: Move) -> list[Any]:
+        """Return the states directly after a move; empty if nothing of it can happen."""
+        for group in move.choices:
+            tried = (self.stepper.step(self.index[key], packed) for key in group if key in self.index)
+            found = [after for after in tried if after is not None]
+            if found:
+                return found
+        return []
+
+    # Claims.
+
+    def violated(self, vector: Vector) -> frozenset[str]:
+        """Return the names of the claims that a state at rest violates, by plain Python."""
+        if vector not in self._violated:
+            state = self.model.state(vector)
+            with self.model.active():
+                self._violated[vector] = frozenset(
+                    claim.declaration.name
+                    for claim in self.world.claims
+                    if claim.declaration.truth(state, *claim.args) is False
+                )
+        return self._violated[vector]
+
+    def violates(self, vector: Vector) -> bool:
+        """Whether a state at rest violates a claim."""
+        return bool(self.violated(vector))
+
+    def is_harmed(self, vector: Vector) -> bool:
+        """Whether users notice something in a state."""
+        return bool(self.violated(vector) & self.world.harms)
+
+    # Traces.
+
+    def trace(self, moves: Sequence[Move], faults: int, is_wanted: Callable[[Vector], bool]) -> list[Deed] | None:
+        """Return what happens on a shortest way through the moves to a wanted state at rest; None if there is none."""
+        held = self.indices(self.world.held)
+        start: dict[State, list[int]] = {(vector, 0): [] for vector in self.world.initial}
+        layer = {(vector, faults): path for (vector, _), path in self._traced(start, held).items()}
+        for move in moves:
+            held = (held | self.indices(move.hold)) - self.indices(move.release)
+            after: dict[State, list[int]] = {}
+            for (vector, left), path in layer.items():
+                packed = self.stepper.start(vector)
+                group = next((g for g in move.choices if any(self._step(key, packed) for key in g)), ())
+                taken = [(self.index[key], self._step(key, packed)) for key in group]
+                for index, done in taken:
+                    if done is not None:
+                        after.setdefault((self.stepper.vector(done), left), [*path, index])
+                if not any(done for _, done in taken):
+                    after.setdefault((vector, left), path)
+            layer = self._traced(after, held)
+        found = [path for (vector, _), path in layer.items() if is_wanted(vector)]
+        return [self._deed(index) for index in min(found, key=len)] if found else None
+
+    def _step(self, key: str, packed: Any) -> Any | None:
+        return self.stepper.step(self.index[key], packed) if key in self.index else None
+
+    def _traced(self, layer: dict[State, list[int]], held: frozenset[int]) -> dict[State, list[int]]:
+        """Return the states at rest with the steps to them."""
+        found: dict[State, list[int]] = {}
+        for (vector, left), path in layer.items():
+            parents, ends = self._explore(self.stepper.start(vector), held)
+            for end in ends:
+                steps: list[int] = []
+                node = end
+                while (parent := parents[node]) is not None:
+                    node, index = parent
+                    steps.insert(0, index)
+                key, whole = (self._resting(end), left), [*path, *steps]
+                if key not in found or len(whole) < len(found[key]):
+                    found[key] = whole
+        struck: dict[State, list[int]] = {}
+        for (vector, left), path in found.items() if any(left for _, left in found) else ():
+            packed = self.stepper.start(vector)
+            for index in self.faults if left else ():
+                after = self.stepper.step(index, packed)
+                if after is not None:
+                    struck.setdefault((self.stepper.vector(after), left - 1), [*path, index])
+        return {**self._traced(struck, held), **found} if struck else found
+
+    def _deed(self, index: int) -> Deed:
+        instance = self.model.instances[index]
+        with self.model.active():
+            return Deed(instance.actor, instance.description)
+
+    def confirm(self, moves: Sequence[Move]) -> int:
+        """Execute the first way through the moves in plain Python too; return the number of steps compared.
+
+        Raises:
+            EngineDisagreement: A step has another result there.
+        """
+        if self.world.plain:
+            return 0
+        held, compared = self.indices(self.world.held), 0
+        vector = self.world.initial[0]
+        for move in (None, *moves):
+            packed = self.stepper.start(vector)
+            if move is not None:
+                held = (held | self.indices(move.hold)) - self.indices(move.release)
+                group = next((g for g in move.choices if any(self._step(key, packed) for key in g)), ())
+                packed = next((s for s in (self._step(key, packed) for key in group) if s is not None), packed)
+            while True:
+                steps = [(i, after) for i, after in self.stepper.attempts(packed) if i not in held]
+                if not steps:
+                    break
+                index, after = steps[0]
+                before = self.stepper.vector(packed)
+                plain = self.model.attempt(self.model.instances[index], before).after
+                if plain is None or after is None or self.stepper.start(plain) != after:
+                    raise EngineDisagreement(
+                        f"Plain Python and the kernel differ after {self.model.instances[index].key}."
+                    )
+                packed, compared = after, compared + 1
+            vector = self._resting(packed)
+        return compared
+
+
+# What if.
+
+
+@frozen
+class Foreseen:
+    """What an event does to one world: the claims violated in each of its outcomes, without repetition."""
+
+    what_if: WhatIf
+    world: int
+    outcomes: frozenset[frozenset[str]]
+
+
+@frozen
+class Outlook:
+    """What is so now, and what each event does, for each world of a problem.
+
+    Attributes:
+        now: the violated claims of each world at rest, in each possible state.
+        events: what each event does.
+        visited: how many states were visited.
+        compared: how many steps were compared with plain Python.
+    """
+
+    problem: Problem
+    now: tuple[frozenset[frozenset[str]], ...]
+    events: tuple[Foreseen, ...]
+    visited: int
+    compared: int
+
+
+def foresee(problem: Problem, *, seconds: float | None = None, report: Report = silent) -> Outlook:
+    """Return what each what-if of a problem does to each world; without other faults.
+
+    Args:
+        problem: The problem.
+        seconds: The time budget; None for none. What is not foreseen by then is left out.
+        report: Receives progress.
+    """
+    clock = _Clock(seconds, report, "foresee")
+    settlings = [Settling(world, clock.check) for world in problem.worlds]
+    now, events = [], []
+    try:
+        starts = [settling.first(0) for settling in settlings]
+        now = [_outcomes(settling, start) for settling, start in zip(settlings, starts, strict=True)]
+        for what_if in problem.what_ifs:
+            for number, (settling, start) in enumerate(zip(settlings, starts, strict=True)):
+                after = start
+                for move in what_if.moves[number]:
+                    after = settling.moved(after, move)
+                events.append(Foreseen(what_if, number, _outcomes(settling, after)))
+    except PlanningStopped:
+        pass
+    compared = sum(settling.confirm(()) for settling in settlings)
+    for what_if in problem.what_ifs[:1]:
+        compared += sum(settling.confirm(what_if.moves[n]) for n, settling in enumerate(settlings))
+    return Outlook(problem, tuple(now), tuple(events), sum(s.visited for s in settlings), compared)
+
+
+def _outcomes(settling: Settling, belief: Belief) -> frozenset[frozenset[str]]:
+    return frozenset(settling.violated(vector) for vector, _ in belief.states)
+
+
+class _Clock:
+    """A time budget, with progress twice a second."""
+
+    def __init__(self, seconds: float | None, report: Report, engine: str) -> None:
+        self.began = self.reported = time.monotonic()
+        self.seconds, self.report, self.engine, self.states = seconds, report, engine, 0
+
+    def extend(self) -> None:
+        """Give a quarter of the budget more, to say why there is no plan."""
+        if self.seconds is not None:
+            self.seconds = time.monotonic() - self.began + self.seconds / 4
+
+    def check(self, states: int) -> None:
+        """Count states; raise PlanningStopped if the time is over."""
+        self.states += states
+        now = time.monotonic()
+        if now - self.reported > 0.5:
+            self.reported = now
+            left = None if self.seconds is None else max(0.0, self.seconds - (now - self.began))
+            self.report(Progress(self.engine, self.states, "states", now - self.began, left=left))
+        if self.seconds is not None and now - self.began > self.seconds:
+            raise PlanningStopped
+
+
+# Plans.
+
+
+@frozen
+class Defeat:
+    """Why a sequence of procedures is no plan: what may be violated afterwards, where, and how that comes about."""
+
+    procedures: tuple[Procedure, ...]
+    world: World
+    violated: frozenset[str]
+    deeds: tuple[Deed, ...]
+
+
+@frozen
+class Plan:
+    """A sequence of procedures.
+
+    Attributes:
+        procedures: the procedures.
+        faults: how many faults may happen at any time after the first procedure has begun.
+        early: for each procedure, whether an operator may stop after it if all claims hold then.
+        downtime: for each procedure, whether users may notice it though no fault happens.
+        shows: for each procedure, the claims that may be violated after it though no fault happens.
+    """
+
+    procedures: tuple[Procedure, ...]
+    faults: int
+    early: tuple[bool, ...]
+    downtime: tuple[bool, ...]
+    shows: tuple[frozenset[str], ...]
+
+
+@frozen
+class Recovery:
+    """The result of planning.
+
+    Attributes:
+        problem: the problem.
+        plan: a plan that is safe against one fault; None if there is none, or none was found in time.
+        best: if there is no such plan, one that works if no fault happens; None if there is none either.
+        defeats: if there is no such plan, what defeats the candidates.
+        complete: whether all plans up to the greatest cost were looked at.
+        healthy: whether nothing needs to be done.
+        seconds: how long it took.
+        visited: how many states were visited.
+        compared: how many steps were compared with plain Python.
+    """
+
+    problem: Problem
+    plan: Plan | None
+    best: Plan | None = None
+    defeats: tuple[Defeat, ...] = ()
+    complete: bool = True
+    healthy: bool = False
+    seconds: float = 0.0
+    visited: int = 0
+    compared: int = 0
+
+
+Beliefs = tuple[Belief, ...]
+
+
+def plan_recovery(
+    problem: Problem, *, seconds: float | None = None, faults: int = 1, report: Report = silent
+) -> Recovery:
+    """Return the cheapest plan after which all claims hold, though faults happen; or what defeats the candidates.
+
+    Args:
+        problem: The problem.
+        seconds: The time budget; None for SECONDS.
+        faults: How many faults may happen.
+        report: Receives progress.
+
+    Raises:
+        NeverAtRest: A bound of the model is in the way.
+    """
+    return _Planner(problem, _Clock(seconds or SECONDS, report, "recover")).recovery(faults)
+
+
+class _Planner:
+    """Searches plans for one problem."""
+
+    def __init__(self, problem: Problem, clock: _Clock) -> None:
+        self.problem, self.clock = problem, clock
+        self.settlings = [Settling(world, clock.check) for world in problem.worlds]
+        self._applied: dict[tuple[Beliefs, str], tuple[Beliefs, bool]] = {}
+        clock.began = time.monotonic()  # without the time that compiling took
+
+    def recovery(self, faults: int) -> Recovery:
+        complete, plan, best = True, None, None
+        defeats: list[Defeat | None] = []
+        try:
+            for procedures in self._candidates():
+                best = best or self._plan(procedures, 0)
+                plan = self._plan(procedures, faults)
+                if plan is not None:
+                    break
+                defeats.append(self._defeat(procedures, faults))
+                if len(defeats) >= MOST_CANDIDATES:
+                    complete = False
+                    break
+        except PlanningStopped:
+            complete = False
+        if plan is None:
+            self.clock.extend()
+            try:
+                defeats += [self._defeat((one,), 0) for one in self.problem.procedures]
+            except PlanningStopped:
+                complete = False
+        self.clock.seconds = None
+        procedures = plan.procedures if plan else ()
+        compared = sum(
+            settling.confirm([move for one in procedures for move in one.moves[number]])
+            for number, settling in enumerate(self.settlings)
+        )
+        return Recovery(
+            self.problem, plan, None if plan else best, tuple(one for one in defeats if one), complete,
+            healthy=plan is not None and not plan.procedures, seconds=time.monotonic() - self.clock.began,
+            visited=sum(s.visited for s in self.settlings), compared=compared,
+        )  # fmt: skip
+
+    def _start(self, faults: int) -> Beliefs:
+        return tuple(settling.first(faults) for settling in self.settlings)
+
+    def _candidates(self) -> Iterator[tuple[Procedure, ...]]:
+        """Yield sequences after which all claims hold if no fault happens, by rising cost.
+
+        A sequence that repairs is also yielded with one or two more procedures: what a fault needs. Sequences of
+        procedures that are not late come first.
+        """
+        first = tuple(one for one in self.problem.procedures if not one.late)
+        seen: set[tuple[Procedure, ...]] = set()
+        for allowed in dict.fromkeys((first, self.problem.procedures)):
+            for found in self._repairs(allowed):
+                if found not in seen:
+                    seen.add(found)
+                    yield found
+
+    def _repairs(self, allowed: Sequence[Procedure]) -> Iterator[tuple[Procedure, ...]]:
+        known: set[Beliefs] = set()
+        queue: list[tuple[int, int, tuple[Procedure, ...], Beliefs | None]] = [(0, 0, (), self._start(0))]
+        count = 0
+        while queue:
+            cost, _, procedures, beliefs = heappop(queue)
+            if beliefs is None:
+                yield procedures
+                continue
+            if beliefs in known:
+                continue
+            known.add(beliefs)
+            if all(map(self._is_clean, self.settlings, beliefs)):
+                yield procedures
+                if not procedures:
+                    return
+                for more in self._extensions(allowed):
+                    count += 1
+                    extra = sum(one.cost for one in more)
+                    heappush(queue, (cost + extra, count, (*procedures, *more), None))
+                continue
+            for procedure in allowed:
+                after, is_noticed = self._apply(beliefs, procedure)
+                count += 1
+                wanted = cost + procedure.cost + DOWNTIME * is_noticed
+                if after != beliefs and after not in known and wanted <= MOST_COST:
+                    heappush(queue, (wanted, count, (*procedures, procedure), after))
+
+    @staticmethod
+    def _extensions(allowed: Sequence[Procedure]) -> Iterator[tuple[Procedure, ...]]:
+        cheap = [one for one in allowed if one.cost <= EXTENSION]
+        yield from ((one,) for one in allowed)
+        yield from ((one, other) for one in cheap for other in cheap if one is not other)
+
+    def _is_clean(self, settling: Settling, belief: Belief) -> bool:
+        return not any(settling.violated(vector) for vector, _ in belief.states)
+
+    def _apply(self, beliefs: Beliefs, procedure: Procedure) -> tuple[Beliefs, bool]:
+        """Return the beliefs after a procedure, and whether users may notice it though no fault happens."""
+        key = beliefs, procedure.name
+        if key not in self._applied:
+            found, is_noticed = [], False
+            for settling, belief, moves in zip(self.settlings, beliefs, procedure.moves, strict=True):
+                was_harmed, most = self._harmed(settling, belief)
+                after = belief
+                for move in moves:
+                    after = settling.moved(after, move)
+                    now_harmed, _ = self._harmed(settling, after, most)
+                    is_noticed |= now_harmed and not was_harmed
+                found.append(after)
+            self._applied[key] = tuple(found), is_noticed
+        return self._applied[key]
+
+    @staticmethod
+    def _harmed(settling: Settling, belief: Belief, most: int | None = None) -> tuple[bool, int]:
+        """Whether users notice something in a state before any fault, and how many faults are left in such states."""
+        faults = max((left for _, left in belief.states), default=0) if most is None else most
+        return any(settling.is_harmed(vector) for vector, left in belief.states if left == faults), faults
+
+    # Plans.
+
+    def _plan(self, procedures: Sequence[Procedure], faults: int) -> Plan | None:
+        """Return the plan of a sequence; None if some claim may be violated at its end."""
+        early, downtime, shows, beliefs = [], [], [], self._start(faults)
+        for procedure in procedures:
+            beliefs, is_noticed = self._apply(beliefs, procedure)
+            early.append(self._may_stop(beliefs))
+            downtime.append(is_noticed)
+            shows.append(self._shows(beliefs))
+            beliefs = self._unfinished(beliefs)
+        if not all(map(self._is_clean, self.settlings, beliefs)):
+            return None
+        return Plan(tuple(procedures), faults, tuple(early), tuple(downtime), tuple(shows))
+
+    def _shows(self, beliefs: Beliefs) -> frozenset[str]:
+        """Return the claims that may be violated if no fault has happened."""
+        found: set[str] = set()
+        for settling, belief in zip(self.settlings, beliefs, strict=True):
+            most = max(left for _, left in belief.states)
+            found.update(*(settling.violated(vector) for vector, left in belief.states if left == most))
+        return frozenset(found)
+
+    def _unfinished(self, beliefs: Beliefs) -> Beliefs:
+        """Return the beliefs that need another procedure: without what an operator finds in order, where that lasts."""
+        if len(beliefs) > 1 or not self._may_stop(beliefs):
+            return beliefs
+        (settling,), (belief,) = self.settlings, beliefs
+        left = frozenset(state for state in belief.states if settling.violated(state[0]))
+        return (evolve(belief, states=left or belief.states),)
+
+    def _may_stop(self, beliefs: Beliefs) -> bool:
+        """Whether all claims last in every state in which they hold, though the faults that are left happen."""
+        return all(
+            not settling.violated(after)
+            for settling, belief in zip(self.settlings, beliefs, strict=True)
+            for state in belief.states
+            if not settling.violated(state[0])
+            for after, _ in settling.at_rest(state, belief.held)
+        )
+
+    # Defeats.
+
+    def _defeat(self, procedures: Sequence[Procedure], faults: int) -> Defeat | None:
+        """Return how a sequence of procedures leaves something violated; None if it does not."""
+        for index, settling in enumerate(self.settlings):
+            moves = [move for one in procedures for move in one.moves[index]]
+            deeds = settling.trace(moves, faults, settling.violates)
+            if deeds is not None:
+                violated = self._violated_after(settling, moves, faults)
+                return Defeat(tuple(procedures), settling.world, violated, tuple(deeds))
+        return None
+
+    @staticmethod
+    def _violated_after(settling: Settling, moves: Sequence[Move], faults: int) -> frozenset[str]:
+        belief = settling.first(faults)
+        for move in moves:
+            belief = settling.moved(belief, move)
+        found = [settling.violated(vector) for vector, _ in belief.states]
+        return min(filter(None, found), key=lambda one: (len(one), sorted(one)))

@@ -1,0 +1,134 @@
+"""Plans that repair captured clusters: the steps, what they claim, and what is said if there is none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from attrs import evolve
+
+from kwalk.invariants.outlook import recovery_problem
+from kwalk.model.language.recovery import Problem
+from kwalk.reports.command_line import main
+from kwalk.search.analyses.recovery import Recovery, foresee, plan_recovery
+from tests.examples.reading import parts_of, squeezed
+from tests.snapshots import test_inspect as damages
+from tests.snapshots.captured import FILES, changed
+from tests.structure.rooms import ROOT
+
+PAGE = ROOT / "docs" / "how-to" / "recover-a-cluster.md"
+OLD_ID = "hbcto079Q-K_O7AoNlw-Ig"
+LATENT = "scenario-01-05-produce-consume"
+
+
+def problem(damage) -> Problem:
+    def change(capture: dict) -> None:
+        damages.settled(capture)
+        damage(capture)
+
+    return recovery_problem(changed(change))
+
+
+def names(recovery: Recovery) -> list[str]:
+    assert recovery.plan is not None
+    return [one.name for one in recovery.plan.procedures]
+
+
+def only(found: Problem, *worlds: str) -> Problem:
+    """The problem with these worlds only."""
+    kept = [number for number, world in enumerate(found.worlds) if world.name in worlds]
+
+    def moves(one):
+        return evolve(one, moves=tuple(one.moves[number] for number in kept))
+
+    return evolve(
+        found,
+        worlds=tuple(found.worlds[number] for number in kept),
+        procedures=tuple(map(moves, found.procedures)),
+        what_ifs=tuple(map(moves, found.what_ifs)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("damage", "steps"),
+    [
+        (damages.id_is_missing, [f"write-topic-id t {OLD_ID}"]),
+        (damages.id_differs, [f"write-topic-id t {OLD_ID}", "fail-over"]),
+        (damages.leader_refuses, [f"write-topic-id t {OLD_ID}", "fail-over"]),
+        (damages.ids_are_mixed, ["restart-without-metadata-files t 1 2 3"]),
+        (damages.leader_is_stuck, ["fail-over"]),
+        (damages.isr_is_down, ["start-broker 3"]),
+        (damages.orphaned_log, ["remove-directories gone 2"]),
+    ],
+)
+def test_each_damage_has_the_plan_that_the_page_names(damage, steps: list[str]) -> None:
+    recovery = plan_recovery(problem(damage), seconds=300)
+    assert (names(recovery), recovery.healthy) == (steps, False)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("damage", "steps"),
+    [(damages.stray_log, ["remove-directories t 3"]), (damages.deletion_hangs, ["fail-over"])],
+)
+def test_damages_with_deletions_have_the_plan_that_the_page_names(damage, steps: list[str]) -> None:
+    assert names(plan_recovery(problem(damage), seconds=300)) == steps
+
+
+def test_a_dead_broker_in_the_isr_needs_no_operator() -> None:
+    assert plan_recovery(problem(damages.dead_in_isr)).healthy
+
+
+def test_the_id_that_is_written_must_fit_all_partitions_of_the_topic() -> None:
+    """After the failover of 2.8.2 old partitions have the old id in files, new ones the new id."""
+    found = recovery_problem(FILES["scenario-01-08g-controller-failover-again"])
+    alone = plan_recovery(only(found, "t-0"), seconds=300)
+    assert names(alone) == [f"write-topic-id t {OLD_ID}", "fail-over"]
+    together = plan_recovery(only(found, "t-0", "t-2"), seconds=300)
+    assert names(together) == ["restart-without-metadata-files t 1 2 3"]
+
+
+def test_without_the_procedure_that_helps_there_is_no_plan_and_each_candidate_has_a_trace() -> None:
+    found = only(problem(damages.id_is_missing), "t-0")
+    left = tuple(one for one in found.procedures if one.name == "fail-over")
+    alone = evolve(found, procedures=left)
+    recovery = plan_recovery(alone, seconds=300)
+    assert (recovery.plan, recovery.best, recovery.complete) == (None, None, True)
+    (defeat,) = recovery.defeats
+    assert defeat.violated == {"replica_id_matches_zookeeper"}
+    assert defeat.deeds[0].description == "deletes /controller"
+
+
+def test_what_would_happen_is_foreseen_as_real_clusters_showed_it() -> None:
+    """`tests/captures`: the next failover mints an id; a crash of the controller leaves the old partitions unserved."""
+    outlook = foresee(only(recovery_problem(FILES[LATENT]), "t-0"))
+    after = {event.what_if.title: event.outcomes for event in outlook.events}
+    assert after["the controller fails over"] == {frozenset({"replica_id_matches_zookeeper"})}
+    assert all("partition_servable" in one for one in after["broker 1 crashes and starts again"])
+    assert after["broker 2 restarts"] == outlook.now[0]
+    assert outlook.compared > 0
+
+
+def test_following_the_page_prints_what_it_shows(capsys, monkeypatch) -> None:
+    monkeypatch.chdir(ROOT)
+    compared = 0
+    for part in parts_of(PAGE):
+        assert main(part.code.split()[1:]) == 0
+        printed = squeezed(capsys.readouterr().out)
+        for line in filter(None, map(squeezed, part.shown)):
+            assert line in printed
+            compared += 1
+    assert compared == 6
+
+
+def test_json_has_every_step_and_says_that_it_was_not_tried(capsys) -> None:
+    assert main(["recover", str(FILES[LATENT]), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["answer"], shown["tried_on_real_brokers"]) == ("plan", False)
+    assert [step["name"] for step in shown["plan"]] == [f"write-topic-id t {OLD_ID}"]
+    assert {"before", "after", "risk", "commands", "title"} <= set(shown["plan"][0])
+
+
+def test_a_healthy_cluster_needs_nothing(capsys) -> None:
+    assert main(["recover", str(FILES["scenario-01-exact-06-delete-controller"])]) == 0
+    assert "NOTHING TO DO" in capsys.readouterr().out
