@@ -249,7 +249,10 @@ class Explorer(ExplorationResult):
         self.sampler.compare(time.monotonic() - self.started, self.kernel, self._record)
 
     def _record(self, index: int) -> CompiledRecord:
-        return self._records.record(self.states.rows([index])[0])
+        packed = self.states.rows([index])[0]
+        if self.reduction is not None:
+            self.reduction.check(self.kernel, packed)
+        return self._records.record(packed)
 
     def _sleep_sets_exceed_memory(self) -> bool:
         """Whether the states and their sleep sets exceed the memory budget."""

@@ -9,17 +9,23 @@ orders of the same steps only one is taken (see `sleep_sets`). docs/explanation/
 """
 from __future__ import annotations
 
+import ctypes
+import random
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 import numpy as np
 
-from kwalk.model.language import Kind, Model, PropertyInstance
+from kwalk.model.language import Kind, Model, PropertyInstance, Vector
 from kwalk.search.base.progress import Report, silent
-from kwalk.search.kernel.interface import Kernel, bit_row
+from kwalk.search.kernel.interface import Kernel, bit_numbers, bit_row
+from kwalk.search.kernel.python_comparison import EngineDisagreement, disagreement
 from kwalk.search.partial_order.atom_code import FUNCTION, load_atom_code
 from kwalk.search.partial_order.plan import ARRAYS, ERROR, PROPERTY_ERROR, ReductionPlan, plan_of
 from kwalk.search.partial_order.sleep_sets import SleepSets
+from kwalk.search.partial_order.stubborn_sets import compute_stubborn_set
 from kwalk.search.partial_order.tables import ReductionTables, workspace_words
+from kwalk.search.results.confirmation import apply_instance, enabled_row
 from kwalk.search.results.vacuity import whole_names
 
 
@@ -29,6 +35,7 @@ class Reduction:
     def __init__(
         self, model: Model, kernel: Kernel, properties: Iterable[PropertyInstance], report: Report = silent
     ) -> None:
+        self.model, self.checked = model, 0
         self.plan: ReductionPlan = plan_of(model, kernel, report)
         self.properties = tuple(properties)
         indices = {prop.index for prop in self.properties}
@@ -60,6 +67,43 @@ class Reduction:
         """The properties that no state and no step can violate, as Z3 has shown: the search does not look for them."""
         goals = set(self.plan.goal_properties.tolist())
         return [p for p in self.properties if p.kind in (Kind.ALWAYS, Kind.STEP) and p.index not in goals]
+
+    def check(self, kernel: Kernel, packed: np.ndarray) -> None:
+        """Execute what is left out in a state of the search, and compare it with what the stubborn set claims of it.
+
+        The set is that of the state without a sleep set. On every path without a member of the set, its enabled
+        members stay enabled and can change places with each step, and no property is violated or witnessed that the
+        search still looks for, and no final state is reached. That is checked on all paths of one step, and on some
+        random ones of up to LONGEST steps. Sleep sets are not checked.
+
+        Args:
+            kernel: The kernel of the model.
+            packed: The state, uint64[words].
+
+        Raises:
+            EngineDisagreement: The stubborn set is wrong.
+        """
+        state, tables = _Executed(kernel, packed), self.tables(kernel)
+        workspace = np.zeros(self.workspace_words(kernel), np.uint64)
+        self.checked += 1
+        if not compute_stubborn_set(tables, state.packed.ctypes.data, state.guards.ctypes.data, workspace.ctypes.data):
+            return
+        begin = tables.atom_words + 3 * tables.group_words
+        members = {int(self.plan.instances[n]) for n in bit_numbers(workspace[begin : begin + tables.group_words])}
+        begin += 3 * tables.group_words
+        taken = bit_numbers(workspace[begin : begin + tables.row_words])
+        path = _Path(self, state, [n for n in taken if state.after(n) is not None])
+        for number in bit_numbers(state.guards):
+            if number not in taken:
+                path.step(state, number)
+        chance = random.Random(self.checked)
+        for _ in range(PATHS):
+            here = state
+            for _ in range(LONGEST):
+                steps = [n for n in bit_numbers(here.guards) if n not in members and here.after(n) is not None]
+                if not steps:
+                    break
+                here = path.step(here, chance.choice(steps))
 
     def workspace_words(self, kernel: Kernel) -> int:
         """Return the words of the workspace that one worker needs."""
@@ -109,8 +153,92 @@ class Reduction:
             f"{len(plan.condition_atoms):,} of these depend on each other in some states only (analysis: "
             f"{plan.seconds:.0f} s)."
         )
+        if self.checked:
+            states = f"{self.checked:,} state{'s' * (self.checked != 1)}"
+            yield f"In {states} what is left out was executed: it is independent of what is taken, and reaches no goal."
         exact = "Quiescent states are counted as in a full search; other" if self.finds_quiescent else "All"
         yield (
             f"{exact} counts are of the states visited: a reduced search does not know which actions never fire, "
             "which premises never hold, or which bounds are never reached."
         )
+
+
+PATHS, LONGEST = 4, 16
+"""Random paths of each state that is checked, and their length."""
+
+
+class _Path:
+    """The check of steps on paths from a state without a member of its stubborn set.
+
+    Args:
+        reduction: The reduction.
+        start: The state.
+        taken: The enabled members of the set.
+    """
+
+    def __init__(self, reduction: Reduction, start: _Executed, taken: list[int]) -> None:
+        self.start, self.taken, self.model, self.final = start, taken, reduction.model, reduction._final_instances
+        goals = zip(reduction.plan.goal_properties.tolist(), reduction.open, strict=True)
+        closed = {number for number, is_open in goals if not is_open}
+        self.properties = [prop for prop in reduction.properties if prop.index not in closed]
+
+    def step(self, here: _Executed, number: int) -> _Executed:
+        """Check a step from a state on a path, and return the state after it; EngineDisagreement if it is wrong."""
+        after = here.after(number)
+        if after is None:
+            raise self._wrong(number, "a bound or an error blocks it")
+        for one in self.taken:
+            first, second = here.after(one), after.after(one)
+            other = None if first is None else first.after(number)
+            if second is None or other is None or (second.packed != other.packed).any():
+                raise self._wrong(number, f"{self.model.instances[one].key} depends on it")
+        for prop in self.properties:
+            false = here.false_after(number) if prop.kind is Kind.STEP else after.false - self.start.false
+            if prop.index in false:
+                raise self._wrong(number, f"it leads to what {prop.key} is about")
+        if self.final is not None and (self.start.guards & self.final).any() and not (after.guards & self.final).any():
+            raise self._wrong(number, "it leads to a final state")
+        return after
+
+    def _wrong(self, number: int, why: str) -> EngineDisagreement:
+        vector: Vector = tuple(self.start.kernel.unpack(self.start.packed[None])[0].tolist())
+        text = f"The partial-order reduction leaves out {self.model.instances[number].key}, but {why}"
+        return disagreement(self.model, vector, text)
+
+
+class _Executed:
+    """A packed state with what the kernel computes of it: its guards, its properties and its successors."""
+
+    def __init__(self, kernel: Kernel, packed: np.ndarray) -> None:
+        self.kernel, self.packed = kernel, np.array(packed, np.uint64)
+        self._after: dict[int, _Executed | None] = {}
+
+    @cached_property
+    def guards(self) -> np.ndarray:
+        """The row of instances whose guard is true."""
+        return enabled_row(self.kernel, self.packed)
+
+    @cached_property
+    def false(self) -> set[int]:
+        """The numbers of the properties that are false here, without `when_quiescent` and `step` properties."""
+        rows = np.zeros((2, self.kernel.property_words), np.uint64)
+        check = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+        check(self.kernel.check)(self.packed.ctypes.data, 0, rows[0].ctypes.data, rows[1].ctypes.data)
+        return set(bit_numbers(rows[0]))
+
+    def after(self, number: int) -> _Executed | None:
+        """Return the state after an instance; None if its guard is false, or a bound or an error blocks it."""
+        if number not in self._after:
+            after = np.zeros(self.kernel.words, np.uint64)
+            is_enabled = int(self.guards[number // 64]) >> (number % 64) & 1
+            code = apply_instance(self.kernel, number, self.packed, after) if is_enabled else 1
+            self._after[number] = None if code else _Executed(self.kernel, after)
+        return self._after[number]
+
+    def false_after(self, number: int) -> set[int]:
+        """Return the numbers of the `step` properties that are false on the step that an enabled instance takes."""
+        after, rows = self.after(number), np.zeros((2, self.kernel.property_words), np.uint64)
+        assert after is not None
+        check = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(self.kernel.check_step)
+        check(self.packed.ctypes.data, after.packed.ctypes.data, rows[0].ctypes.data, rows[1].ctypes.data)
+        return set(bit_numbers(rows[0]))

@@ -5,18 +5,22 @@ import pytest
 from attrs import evolve
 
 from kwalk.model.language import (
+    Array,
     Bound,
     Domain,
     DomainError,
     LiftError,
     Model,
+    Scenario,
     StepResult,
     UsageError,
     action,
+    array,
     bounded_set,
     fifo,
     member,
     number,
+    state,
     subset,
     value,
 )
@@ -196,3 +200,46 @@ def test_a_set_of_many_values_is_declared_with_few_places() -> None:
         y: int = member(domain)
 
     assert bounded_set(Wide, 4).metadata["shape"].capacity == 4  # type: ignore[attr-defined]
+
+
+@value
+class Mark:
+    """A record of few values."""
+
+    by: int = member(NODES)
+
+
+@state
+class Board:
+    """The marks of each node, and a set of nodes."""
+
+    marks: Array[set[Mark]] = array(NODES, bounded_set(Mark, 1))
+    seen: frozenset[int] = subset(NODES)
+
+
+@action(by=NODE)
+def mark(board: Board, node: Node) -> None:
+    board.marks[node] = {Mark(by=node)}
+
+
+@action(by=NODE)
+def mix(board: Board, node: Node) -> None:
+    board.seen = board.marks[node] ^ {node}
+
+
+@action(by=NODE)
+def join(board: Board, node: Node) -> None:
+    board.seen = board.marks[node] | board.seen
+
+
+def test_a_record_in_a_subset_of_a_domain_is_an_error_in_all_executions() -> None:
+    scenario = Scenario(
+        name="board", story="Marks on a board.", state=Board, actions=(mark, mix, join), properties=(),
+        bounds={"nodes": 2},
+    )  # fmt: skip
+    model = Model(scenario)
+    states = [*model.initial, after(model, "mark(0)"), *random_states(model, 40, 1)]
+    assert not list(disagreements(model, states, kernel=kernel_for(model), with_z3=True))
+    for key in ("mix(0)", "join(0)"):
+        with pytest.raises(DomainError, match="must be a set of members of nodes"):
+            model.attempt(model.instance(key), after(model, "mark(0)"))
