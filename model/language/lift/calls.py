@@ -80,8 +80,8 @@ def _ascending(m: SymbolicMachine, iterable: Any) -> list[tuple[Term, Any]]:
     sizes = {len(item) if type(item) is tuple else 0 for _, item in found}
     are_ints = all(type(part) is int for _, item in found for part in (item if type(item) is tuple else (item,)))
     if not are_ints or len(sizes) > 1:
-        what = "the order of items that are no members of a domain, nor tuples of constant ints"
-        raise Refused(what, "a set of a domain's members")
+        what = "the order of items that are no members of a domain"
+        raise Refused(what, "a set of a domain's members, or of tuples of as many constant numbers")
     here = [(m.simplify(condition), item) for condition, item in found]
     return sorted((pair for pair in here if pair[0] is not m.terms.false), key=lambda pair: pair[1])
 

@@ -254,6 +254,25 @@ class Expressions:
         with self.scope.binding(PathText(name, IntType(0, size - 1))):
             return f"next(({name} for {name} in {domain} if {self.boolean(depth - 1)}), {self.rng.randint(0, 2)})"
 
+    def _int_first(self, depth: int) -> str | None:
+        domain, size = self.rng.choice(list(self.scope.schema.domains.items()))
+        name = self.fresh_name()
+        with self.scope.binding(PathText(name, IntType(0, size - 1))):
+            key, extreme = self.number(depth - 1)[0], self.rng.choice(("min", "max"))
+            condition = self.boolean(depth - 1)
+        if self.risky():
+            return f"next({name} for {name} in {domain} if {condition})"
+        return f"{extreme}({domain}, key=lambda {name}: {key})"
+
+    def _int_index(self, depth: int) -> str | None:
+        found = self.find(lambda kind: isinstance(kind, FifoType))
+        if found is None or not isinstance(found.type, FifoType):
+            return None
+        element = self.of(found.type.element, depth - 1)
+        if self.risky():
+            return f"{found.text}.index({element})"
+        return f"({found.text}.index({element}) if {element} in {found.text} else 0)"
+
     def _int_list(self, depth: int) -> str | None:
         domain, size = self.rng.choice(list(self.scope.schema.domains.items()))
         name = self.fresh_name()
@@ -392,13 +411,18 @@ class Expressions:
         enum = found.type
         if self.rng.random() < 0.4:
             some = ", ".join(f"{enum.name}.{self.rng.choice(enum.members)}" for _ in range(2))
-            return f"({found.text} {self.rng.choice(('in', 'not in'))} ({some}))"
+            brackets = self.rng.choice(("()", "{}"))
+            return f"({found.text} {self.rng.choice(('in', 'not in'))} {brackets[0]}{some}{brackets[1]})"
         return f"({found.text} {self.rng.choice(('is', 'is not', '==', '!='))} {self._enum(enum, depth - 1)})"
 
     def _bool_member(self, depth: int) -> str | None:
         domain, size = self.rng.choice(list(self.scope.schema.domains.items()))
         container = self.rng.choice((domain, self.set_of(domain, size, depth - 1), f"({self.number(0)[0]}, 1)"))
         return f"({self.int_of(0, size - 1, depth - 1)} {self.rng.choice(('in', 'not in'))} {container})"
+
+    def _bool_pairs(self, depth: int) -> str | None:
+        first, second, third = (f"({self.number(depth - 1)[0]}, {self.boolean(depth - 1)})" for _ in range(3))
+        return self.rng.choice((f"({first} in {{{second}, {third}}})", f"({{{first}, {second}}} == {{{third}}})"))
 
     def _bool_sets(self, depth: int) -> str | None:
         domain, size = self.rng.choice(list(self.scope.schema.domains.items()))
@@ -431,6 +455,7 @@ class Expressions:
         return self.rng.choice((
             f"{found.text}.is_empty", f"{found.text}.starts_with({element})", f"({element} in {found.text})",
             f"(not {found.text}.is_empty and {found.text}.head == {element})", f"(len({found.text}) == CAP)",
+            f"({found.text} == [{element}])", f"(({element}, {element}) != {found.text})",
             f"({found.text} != [] and {found.text}[-1] == {element})" if self.risky() else f"({found.text} == [])",
             f"(len({found.text}) > 1 and {found.text}[1] != {element})",
         ))  # fmt: skip

@@ -344,7 +344,7 @@ class OracleArray:
         return len(self.items)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, OracleArray) and self.items == other.items
+        return isinstance(other, (OracleArray, list, tuple)) and self.items == list(other)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -356,7 +356,7 @@ class OracleArgumentArray(OracleArray):
         raise OracleError("a write to an argument")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, OracleArray) and self.items == other.items
+        return isinstance(other, (OracleArray, list, tuple)) and self.items == list(other)
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(token(self))
@@ -468,7 +468,11 @@ class OracleFifo:
         return len(self.items)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, OracleFifo) and self.items == other.items
+        return isinstance(other, (OracleFifo, list, tuple)) and self.items == list(other)
+
+    def index(self, value: Any) -> int:
+        """Return the first position of an element."""
+        return self.items.index(value)
 
     __hash__ = None  # type: ignore[assignment]
 

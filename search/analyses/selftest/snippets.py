@@ -72,7 +72,8 @@ UNARY = (
     "{x}.starts_with(0)", "{x}.push(0)", "{x}.clear()", "round({x})", "divmod({x}, 2)", "{x}.index(0)", "{x}.count(0)",
     "{x}.items()", "{x}.add(V0())", "{x}.discard(V0())", "{x}.remove(V0())", "{x}.update({{V0()}})",
     "len({{n for n in {x}}})", "isinstance({x}, (V0, E0))", "{{V0()}} | {x}", "V0() in {x}", "{{n.v00 for n in {x}}}",
-    "{x}.copy()", "{x}.__class__", "bool(not {x})", "not not {x}", "{x} or None",
+    "{x}.copy()", "{x}.__class__", "bool(not {x})", "not not {x}", "{x} or None", "next(n for n in {x})",
+    "min({x}, key=lambda n: n)", "max({x}, key=lambda n: -n, default=0)", "({x} == [])", "({x} == ())", "{{({x}, 1)}}",
 )  # fmt: skip
 BINARY = (
     "({x} + {y})", "({x} - {y})", "({x} * {y})", "({x} // {y})", "({x} % {y})", "({x} / {y})", "({x} ** {y})",
@@ -89,7 +90,8 @@ BINARY = (
     "(not {x} or {y})", "(({x}, 0) == ({y}, 0))", "({x} in (0, {y}))", "({x} in {{{y}}})", "({x} in [{y}, None])",
     "(({x} if b else None) == {y})", "(({x} if b else {y}) is None)", "({x} if {x} is not None else {y})",
     "int({x} == {y})", "len(({x}, {y}))", "all(({x}, {y}))", "any([{x}, {y}])", "min(({x}, {y}))", "sum(({x}, {y}))",
-    "sum([{x}, {y}])", "tuple(n for n in ({x}, {y}))", "({x} + {y}) * 2", "-({x} - {y})",
+    "sum([{x}, {y}])", "tuple(n for n in ({x}, {y}))", "({x} + {y}) * 2", "-({x} - {y})", "{x}.index({y})",
+    "({x} == [{y}])", "(({x}, {y}) in {{({y}, 1), (0, {x})}})", "min({x}, {y}, key=abs)", "frozenset({{({x}, {y})}})",
 )  # fmt: skip
 MILD = (
     "(not {x})", "(-{x})", "abs({x})", "bool({x})", "int({x})", "({x} == {y})", "({x} != {y})", "({x} < {y})",
