@@ -71,6 +71,9 @@ FOUND = {
     "a list without elements that is stored in an array": "s.a = []",
     "a start of enumerate that is no number": "for n, i in enumerate(s.a, s):\n        s.n = i",
     "a flag with settings as a condition": "s.n = 1 if MODE else 0",
+    "a queue that is compared with a list": "s.b = s.q == []",
+    "a tuple that is compared with a queue": "s.b = (0, d) == s.q",
+    "an array that is compared with a tuple": "s.b = s.a != (0, 0, d)",
 }  # fmt: skip
 
 
