@@ -7,12 +7,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
+from attrs import evolve
+
 from kwalk.invariants.inspection import KINDS, PROPERTIES, inspect_capture
 from kwalk.model.kafka.snapshots.at_rest import Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import listed
 from kwalk.model.kafka.snapshots.procedures import Catalogue
+from kwalk.model.kafka.snapshots.snapshot import reading_of
 from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
+from kwalk.model.language import Reading
 from kwalk.model.language.inspection import Inspection, Severity
 from kwalk.model.language.recovery import Problem
 
@@ -50,8 +54,11 @@ UNCOVERED = {
 
 
 def describe(violated: Iterable[str]) -> str:
-    """Return what a partition has that violates these claims."""
-    names = [name for name in (*PHRASES, *sorted(violated)) if name in set(violated)]
+    """Return what a partition has that violates these claims; what follows from a worse one is left out."""
+    found = set(violated)
+    if "partition_servable" in found:
+        found -= {"replicas_converge", "replica_id_matches_zookeeper"}
+    names = [name for name in (*PHRASES, *sorted(found)) if name in found]
     return listed([PHRASES.get(name, name) for name in dict.fromkeys(names)])
 
 
@@ -62,6 +69,22 @@ def recovery_problem(source: str | os.PathLike[str] | bytes) -> Problem:
         UsageError: The capture cannot be read.
     """
     return problem_of(read_capture(source))
+
+
+def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
+    """Read a capture (a JSON file, or its bytes) as an initial state, with what an inspection finds.
+
+    Raises:
+        UsageError: It cannot be read or modelled.
+    """
+    capture = read_capture(source)
+    inspection = inspect_capture(capture)
+    damaged = [name for name in damaged_topics(capture, inspection) if name in capture.topics]
+    others = sorted(capture.topics, key=lambda name: (name.startswith("__"), name))
+    topics = (capture.topics[name] for name in (*damaged, *others))
+    topic = next((topic for topic in topics if topic.partitions), None)
+    reading = reading_of(capture, topic, inspection.severity)
+    return evolve(reading, problems=(problem_of(capture, inspection), deletion_of(capture, inspection)))
 
 
 def problem_of(capture: Capture, inspection: Inspection | None = None) -> Problem:

@@ -16,11 +16,10 @@ from kwalk.invariants import (
     witnesses,
 )
 from kwalk.invariants.inspection import inspect_snapshot
-from kwalk.invariants.outlook import recovery_problem
+from kwalk.invariants.outlook import read_snapshot, recovery_problem
 from kwalk.model.kafka import fixes
 from kwalk.model.kafka import scenarios as stories
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
-from kwalk.model.kafka.snapshots.snapshot import read_snapshot
 from kwalk.model.kafka.stories import deletion as deletion_stories
 from kwalk.model.kafka.stories import groups as group_stories
 from kwalk.model.kafka.stories import healthy as healthy_stories

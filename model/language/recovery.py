@@ -99,11 +99,13 @@ class WhatIf:
         title: what happens, such as "broker 1 restarts".
         likelihood: whether it needs an operator or happens by itself.
         moves: for each world of the problem, the moves.
+        success: what it does to parts, named {}, in which all claims hold afterwards, and did not before.
     """
 
     title: str
     likelihood: str
     moves: tuple[tuple[Move, ...], ...]
+    success: str = "repairs {}"
 
 
 @frozen

@@ -47,6 +47,7 @@ class Reading:
         variant: the variant of the system's version, if the snapshot shows it.
         facts: sentences on what was read and what was left out.
         properties: names of the properties to check from there; empty for all.
+        problems: what was found by an inspection, with what may happen next; empty if there is no inspection.
         diagnose: a function from the steps of the shortest counterexample, or None if there is none, to sentences for
             an operator.
     """
@@ -58,6 +59,7 @@ class Reading:
     facts: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()
     diagnose: Callable[[Steps | None], tuple[str, ...]] | None = None
+    problems: tuple[Problem, ...] = ()
 
 
 def _tuple(things: Any) -> Any:

@@ -28,6 +28,8 @@ from kwalk.reports.traces.story import story_of
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Finding, Verdict
 
+FORESEE_SECONDS = 20.0
+"""The time budget of what is foreseen from a snapshot."""
 LABELS = {"trace": "Trace", "page": "Read", "markdown": "Markdown"}
 """What the output calls each file of a trace, by its format."""
 
@@ -93,14 +95,15 @@ def deliver(target: Target, verdict: Verdict, out: OutFolder, options: Namespace
         files = {prop: save(target.model, trace, out, verdict.compared) for prop, trace in found}
         traces = (_stamped(target, verdict, cluster.trace) for cluster in verdict.clusters[:SHOWN])
         shapes = [save(target.model, trace, out, verdict.compared)["trace"] for trace in traces]
+    said = diagnosis(target, verdict)
     if options.json:
         named = {prop: paths["trace"] for prop, paths in files.items()}
         facts = list(target.reading.facts) if target.reading else []
-        snapshot = {"facts": facts, "diagnosis": diagnosis(target, verdict)}
+        snapshot = {"facts": facts, "diagnosis": said}
         print_json({**verdict_object(verdict, named, shapes), **snapshot})
     else:
-        _print(target, verdict, (files, shapes), unfold=options.unfold)
-    return written.checked(verdict.exit_code)
+        _print(target, verdict, said, (files, shapes), unfold=options.unfold)
+    return written.checked(verdict.exit_code or _damage(target))
 
 
 def _stamped(target: Target, verdict: Verdict, trace: Trace) -> Trace:
@@ -114,19 +117,35 @@ def diagnosis(target: Target, verdict: Verdict) -> list[str]:
         return []
     trace = verdict.counterexample
     if trace is None:
-        return list(target.reading.diagnose(None))
-    with target.model.active():
-        instances = [target.model.instance(key) for key in trace.actions]
-        return list(target.reading.diagnose([(instance.actor, instance.description) for instance in instances]))
+        found = list(target.reading.diagnose(None))
+    else:
+        with target.model.active():
+            instances = [target.model.instance(key) for key in trace.actions]
+            steps = [(instance.actor, instance.description) for instance in instances]
+        found = list(target.reading.diagnose(steps))
+    if not target.reading.problems:
+        return found
+    from kwalk.reports.pages.outlook import diagnosis_of
+    from kwalk.search.analyses.recovery import foresee
+
+    outlooks = [foresee(problem, seconds=FORESEE_SECONDS) for problem in target.reading.problems if problem.worlds]
+    return diagnosis_of(target.reading.problems[0].inspection, outlooks, found)
+
+
+def _damage(target: Target) -> int:
+    """Return the exit code of what an inspection found, which the search may not be about; 0 if nothing."""
+    problems = target.reading.problems if target.reading else ()
+    return problems[0].inspection.exit_code if problems else 0
 
 
 def _print(
-    target: Target, verdict: Verdict, written: tuple[dict[str, dict[str, Path]], list[Path]], *, unfold: bool
-) -> None:
+    target: Target, verdict: Verdict, said: list[str], written: tuple[dict[str, dict[str, Path]], list[Path]], *,
+    unfold: bool,
+) -> None:  # fmt: skip
     out, (files, shapes) = console(), written
     shown = next((f for f in verdict.findings if f.trace is not None), None)
     if target.reading:
-        print_blocks(_reading_blocks(target.reading, diagnosis(target, verdict)), out)
+        print_blocks(_reading_blocks(target.reading, said), out)
     if shown and shown.trace:
         print_story(story_of(target.model, shown.trace), out, unfold=unfold)
         out.print()

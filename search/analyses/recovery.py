@@ -348,6 +348,7 @@ def foresee(problem: Problem, *, seconds: float | None = None, report: Report = 
     """
     clock = _Clock(seconds, report, "foresee")
     settlings = [Settling(world, clock.check) for world in problem.worlds]
+    clock.began = time.monotonic()  # without the time that compiling took
     now, events = [], []
     try:
         starts = [settling.first(0) for settling in settlings]

@@ -1,27 +1,38 @@
 """What the search finds from a capture agrees with the diagnosis of the capture alone.
 
-Consistent: no state within the bounds violates anything. Latent: an operator's step leads to a partition that no client
-leads. Broken: without any outside action.
+Consistent: no state within the bounds violates anything. Latent: an operator's step leads to a partition without a
+working leader. Broken: without any outside action.
 """
 
 from __future__ import annotations
 
 import pytest
 
+from kwalk.invariants.inspection import inspect_snapshot
+from kwalk.invariants.outlook import read_snapshot
 from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
-from kwalk.model.kafka.snapshots.capture import read_capture
-from kwalk.model.kafka.snapshots.diagnosis import Condition, diagnose
-from kwalk.model.kafka.snapshots.snapshot import read_snapshot
 from kwalk.model.language import Model
+from kwalk.model.language.inspection import Severity
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Answer, Strength
 from tests.snapshots.captured import FILES
 
-BROKEN = [name for name in FILES if diagnose(read_capture(FILES[name])).condition is Condition.BROKEN]
+
+def severity(name: str) -> Severity:
+    return inspect_snapshot(FILES[name]).severity
+
+
+def is_unserved(name: str) -> bool:
+    """Whether some leader does not lead; in other broken clusters consumers are refused by topic id."""
+    found = inspect_snapshot(FILES[name]).observations
+    return any("partition_servable" in one.kind.properties for one in found)
+
+
+BROKEN = [name for name in FILES if is_unserved(name)]
 SETTLED = [
     name for name in BROKEN if "stopped" not in name and not name.startswith(("scenario-03-01", "scenario-03-02"))
 ]
-HEALTHY = [name for name in FILES if diagnose(read_capture(FILES[name])).condition is Condition.CONSISTENT]
+HEALTHY = [name for name in FILES if severity(name) is Severity.NOTE]
 
 
 def model_from(name: str) -> Model:

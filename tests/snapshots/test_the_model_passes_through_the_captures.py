@@ -8,9 +8,9 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
+from kwalk.invariants.outlook import read_snapshot
 from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
 from kwalk.model.kafka.snapshots.capture import read_capture
-from kwalk.model.kafka.snapshots.snapshot import read_snapshot
 from kwalk.model.language import Model, StepResult, Vector
 from tests.snapshots.captured import FILES
 

@@ -21,7 +21,6 @@ from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     Symptoms,
     brokers,
-    condition_of,
     each,
     partitions,
     remembered_ids,
@@ -54,11 +53,8 @@ class Focus:
         return self.brokers.index(broker) if broker in self.brokers else None
 
 
-def focus_on(capture: Capture) -> Focus | None:
-    """Return the worst part of a capture; None if it has no topic with partitions."""
-    topic = worst_topic(capture)
-    if topic is None:
-        return None
+def focus_on(capture: Capture, topic: Topic) -> Focus:
+    """Return the worst part of a topic that has partitions."""
     found = symptoms(capture, topic)
     groups = situations(capture, topic, found)
     first = groups[0][0]
@@ -67,16 +63,6 @@ def focus_on(capture: Capture) -> Focus | None:
     members = _brokers(topic, first)
     facts = (*_topics(capture, topic), *_partitions(topic, groups, chosen), *_left_out(capture, topic, first, members))
     return Focus(topic, found, tuple(chosen), tuple(sorted(members)), facts)
-
-
-def worst_topic(capture: Capture) -> Topic | None:
-    """Return the topic in the worst condition; among equals users' topics before Kafka's own, then by name."""
-    topics = [topic for topic in capture.topics.values() if topic.partitions]
-    return min(
-        topics,
-        key=lambda t: (-condition_of(t, symptoms(capture, t)).rank, t.name.startswith("__"), t.name),
-        default=None,
-    )
 
 
 def situations(capture: Capture, topic: Topic, found: Symptoms) -> list[list[int]]:
@@ -122,7 +108,7 @@ def _topics(capture: Capture, topic: Topic) -> Iterator[str]:
     others = len(capture.topics) - 1
     if others:
         yield (
-            f"Looked at: topic {topic_label(topic.name)}, which is in the worst condition or the first; "
+            f"The search is about topic {topic_label(topic.name)}, the worst or the first; "
             f"{others} other {each(range(others), 'topic is', 'topics are')} left out."
         )
 

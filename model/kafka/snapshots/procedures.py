@@ -9,6 +9,8 @@ import json
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from attrs import evolve
+
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.diagnosis import listed
@@ -203,7 +205,7 @@ class Catalogue:
         live = [b for b in self.brokers if self.capture.brokers[b].alive]
         found = [
             self._what_if(
-                "the controller fails over", f"{BY_ITSELF} when its ZooKeeper session ends; an operator can do it",
+                "the controller fails over", f"{BY_ITSELF}; an operator can do it",
                 lambda part: (Move((("delete_controller()",),)),),
             ),
             *(self._bounce(b, f"broker {b} restarts", ROUTINE, _stop) for b in live),
@@ -220,9 +222,10 @@ class Catalogue:
 
     def deletion(self) -> WhatIf:
         """Return the deletion of a topic; the worlds have it."""
-        return self._what_if(
+        found = self._what_if(
             "the topic is deleted", OPERATOR_ONLY, lambda part: (Move((("client_deletes_topic(0)",),)),)
         )
+        return evolve(found, success="the deletion ends, and leaves nothing of {}")
 
     def _what_if(self, title: str, likelihood: str, moves: Callable[[ClusterPart], tuple[Move, ...]]) -> WhatIf:
         return WhatIf(title, likelihood, tuple(moves(part) for part in self.parts))

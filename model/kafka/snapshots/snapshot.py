@@ -5,22 +5,13 @@ therefore assumes, is listed in the reading's facts.
 """
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import partial
 
 from kwalk.model.kafka.actors import FAULT, NEW_CLIENT, OLD_CLIENT, OPERATOR
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
-from kwalk.model.kafka.snapshots.capture import Capture, read_capture, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import (
-    Condition,
-    Diagnosis,
-    condition_of,
-    diagnose,
-    harm_of_stopping,
-    listed,
-    sentence,
-)
+from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import listed, sentence
 from kwalk.model.kafka.snapshots.initial_state import (
     UNKNOWN_ID,
     Focus,
@@ -40,15 +31,16 @@ from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions import VARIANTS
 from kwalk.model.language import Reading, UsageError
 from kwalk.model.language.errors import one_of
+from kwalk.model.language.inspection import Severity
 from kwalk.model.language.scenario import Steps
 
 CLIENTS = (OLD_CLIENT.name, NEW_CLIENT.name)
 WORLD = (*CLIENTS, OPERATOR.name, FAULT.name)
 """Actors outside of the cluster."""
 NOTHING_FOUND = {
-    Condition.CONSISTENT: "The search found no violation from here.",
-    Condition.LATENT: "The search reached no violation within its bounds.",
-    Condition.BROKEN: "The search found no state in which the damage persists.",
+    Severity.NOTE: "The search found no violation from here.",
+    Severity.LATENT: "The search reached no violation within its bounds.",
+    Severity.BROKEN: "The search found no state in which the damage persists.",
 }
 MINTED = 2
 """How many ids can be minted after the snapshot: one for a failover, one more for a race of two controllers."""
@@ -62,19 +54,25 @@ NO_CLIENTS = {"old_creations": 0, "new_creations": 0, "expansions": 0, "new_expa
 """Bounds without new topics and expansions: the search is about the consequences of the present state."""
 
 
-def read_snapshot(path: str | os.PathLike[str] | bytes) -> Reading:
-    """Read a capture (a JSON file, or its bytes) as an initial state; UsageError if it cannot be read or modelled."""
-    capture = read_capture(path)
+def reading_of(capture: Capture, topic: Topic | None, severity: Severity) -> Reading:
+    """Return a capture as an initial state; UsageError if it cannot be modelled.
+
+    Args:
+        capture: the capture.
+        topic: the topic to search about; None if there is none with partitions.
+        severity: the worst that an inspection has found.
+    """
     if capture.version not in VARIANTS:
         raise UsageError(
             f"The capture is of Kafka {capture.version}, which kwalk does not model. {one_of(VARIANTS)} "
             'Correct its "version" if it is near enough to one of these.'
         )
-    focus, diagnosis = focus_on(capture), diagnose(capture)
-    return _empty(capture, diagnosis) if focus is None else _reading(infer(capture, focus), diagnosis)
+    if topic is None:
+        return _empty(capture, severity)
+    return _reading(infer(capture, focus_on(capture, topic)), severity)
 
 
-def _empty(capture: Capture, diagnosis: Diagnosis) -> Reading:
+def _empty(capture: Capture, severity: Severity) -> Reading:
     brokers = tuple(capture.brokers)[:3]
     return Reading(
         bounds={**NO_CLIENTS, "brokers": len(brokers), "partitions": 1, "topic_ids": 1, "failovers": 1, "restarts": 1},
@@ -83,11 +81,11 @@ def _empty(capture: Capture, diagnosis: Diagnosis) -> Reading:
         variant=capture.version,
         facts=(_headline(capture),),
         properties=HARM + AGREEMENT,
-        diagnose=partial(conclude, diagnosis),
+        diagnose=partial(conclude, severity),
     )
 
 
-def _reading(inferred: InferredState, diagnosis: Diagnosis) -> Reading:
+def _reading(inferred: InferredState, severity: Severity) -> Reading:
     focus, ids = inferred.focus, ids_in(inferred)
     bounds = {
         "brokers": len(focus.brokers),
@@ -103,20 +101,14 @@ def _reading(inferred: InferredState, diagnosis: Diagnosis) -> Reading:
         initial=_either_memory(inferred) if memory_is_uncertain(inferred) else certain,
         variant=inferred.capture.version,
         facts=(_headline(inferred.capture), *focus.facts, *_assumptions(inferred), *_names(ids)),
-        properties=_asked(inferred),
-        diagnose=partial(conclude, diagnosis),
+        properties=_asked(severity),
+        diagnose=partial(conclude, severity),
     )
 
 
-def _asked(inferred: InferredState) -> tuple[str, ...]:
+def _asked(severity: Severity) -> tuple[str, ...]:
     """Return the properties to search for: of a consistent cluster all, of another one only new harm to users."""
-    capture, topic = inferred.capture, inferred.focus.topic
-    condition = condition_of(topic, inferred.focus.symptoms)
-    if condition is Condition.CONSISTENT:
-        return HARM + AGREEMENT
-    refusing = inferred.focus.symptoms.foreign
-    only_followers = bool(refusing) and not any(harm_of_stopping(capture, topic, b, refusing) for b in capture.live)
-    return (*HARM, "replicas_converge") if only_followers else HARM
+    return HARM + AGREEMENT if severity is Severity.NOTE else HARM
 
 
 def _starting(arrangement: Callable[[Cluster], None]) -> Callable[..., None]:
@@ -208,24 +200,24 @@ def _assumptions(inferred: InferredState) -> tuple[str, ...]:
     return tuple(found)
 
 
-# The diagnosis with what a search found.
+# What a search found.
 
 
-def conclude(diagnosis: Diagnosis, steps: Steps | None) -> tuple[str, ...]:
-    """Return the static diagnosis and what the search adds: its steps to a violation, or None if it found none.
+def conclude(severity: Severity, steps: Steps | None) -> tuple[str, ...]:
+    """Return what the search adds to an inspection: its steps to a violation, or None if it found none.
 
     A violation without outside actions means broken, one that needs a failover or a stop latent.
     """
     if steps is None:
-        return (*diagnosis.sentences, NOTHING_FOUND[diagnosis.condition])
+        return (NOTHING_FOUND[severity],)
     doings = tuple(_doing(lane, says) for lane, says in steps if lane in WORLD)
-    shown = Condition.LATENT if doings else Condition.BROKEN
+    shown = Severity.LATENT if doings else Severity.BROKEN
     way = f"the search's shortest way to a violation: {', then '.join(doings) or 'without any outside action'}."
-    if diagnosis.condition is Condition.CONSISTENT and any(lane in CLIENTS for lane, _ in steps):
-        return (*diagnosis.sentences, f"But {way}")
-    if shown.rank > diagnosis.condition.rank:
-        return (f"{shown.value.capitalize()}: {way}", *diagnosis.sentences)
-    return (*diagnosis.sentences, sentence(way))
+    if severity is Severity.NOTE and any(lane in CLIENTS for lane, _ in steps):
+        return (f"But {way}",)
+    if shown.rank < severity.rank:
+        return (f"{shown.value.capitalize()}: {way}",)
+    return (sentence(way),)
 
 
 def _doing(lane: str, says: str) -> str:

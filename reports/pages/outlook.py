@@ -1,0 +1,110 @@
+"""What an inspection and an outlook say of a system, in sentences for its operator: now, and after each event."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
+from kwalk.model.language.recovery import WhatIf
+from kwalk.search.analyses.recovery import Outlook
+
+WORDS = {Severity.BROKEN: "Broken", Severity.LATENT: "Latent", Severity.NOTE: "Consistent"}
+PLACES = 8
+"""How many places of a kind are named."""
+
+
+def diagnosis_of(inspection: Inspection, outlooks: Sequence[Outlook], search: Sequence[str]) -> list[str]:
+    """Return the sentences of a diagnosis: every kind of damage, what events do, and what the search found.
+
+    What the search found in a system that is consistent by inspection comes first.
+    """
+    known = [*_now(inspection), *(text for one in outlooks for text in _events(one))]
+    leads = [text for text in search if text.startswith(tuple(f"{word}:" for word in WORDS.values()))]
+    return [*leads, *known, *(text for text in search if text not in leads)]
+
+
+def _now(inspection: Inspection) -> Iterator[str]:
+    damage = {kind: seen for kind, seen in inspection.by_kind().items() if kind.severity is not Severity.NOTE}
+    if not damage:
+        yield "Consistent: topic ids agree, every partition is served, and nothing is left over."
+    for number, (kind, seen) in enumerate(damage.items()):
+        yield f"{'Also ' * bool(number)}{_word(kind, number)}: {kind.title}: {_places(seen)}."
+        yield f"Now: {kind.now}."
+    notes = [f"{kind.title}: {_places(seen)}" for kind, seen in inspection.by_kind().items() if kind not in damage]
+    if notes:
+        yield f"Besides: {'; '.join(notes)}."
+
+
+def _word(kind: FindingKind, number: int) -> str:
+    word = WORDS[kind.severity]
+    return word.lower() if number else word
+
+
+def _places(seen: Iterable[Observation]) -> str:
+    subjects = list(dict.fromkeys(f"{one.subject}{'' if one.certain else ' (or not)'}" for one in seen))
+    return _listed(subjects, PLACES)
+
+
+def _listed(words: Sequence[str], most: int = 1000) -> str:
+    if len(words) > most:
+        return f"{', '.join(words[:most])} and {len(words) - most:,} more"
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+# Events.
+
+
+def _events(outlook: Outlook) -> Iterator[str]:
+    """Yield what each event does; events that do the same are one sentence."""
+    alike: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    by_event: dict[WhatIf, dict[int, frozenset[frozenset[str]]]] = {}
+    for event in outlook.events:
+        by_event.setdefault(event.what_if, {})[event.world] = event.outcomes
+    for what_if, outcomes in by_event.items():
+        effects = tuple(_effects(outlook, what_if, outcomes))
+        alike.setdefault(effects, []).append((what_if.title, what_if.likelihood))
+    for effects, titles in alike.items():
+        likelihoods = dict.fromkeys(likelihood for _, likelihood in titles)
+        names = [
+            f"{_or([title for title, likely in titles if likely == one])} ({one})" for one in likelihoods
+        ]
+        yield f"If {_or(names)}: {'; '.join(effects) or 'nothing changes'}."
+
+
+def _or(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _effects(
+    outlook: Outlook, what_if: WhatIf, outcomes: Mapping[int, frozenset[frozenset[str]]]
+) -> Iterator[str]:
+    """Yield what an event does, one effect for all parts that fare alike."""
+    alike: dict[str, list[str]] = {}
+    for number, after in outcomes.items():
+        effect = _effect(outlook, what_if, number, after)
+        if effect:
+            alike.setdefault(effect, []).append(outlook.problem.worlds[number].name)
+    for effect, parts in alike.items():
+        yield effect.replace("{}", _listed(parts))
+
+
+def _effect(outlook: Outlook, what_if: WhatIf, number: int, after: frozenset[frozenset[str]]) -> str:
+    """Return what an event does to one part, with {} for its name; empty if nothing."""
+    now, describe = outlook.now[number], outlook.problem.describe
+    if after == now:
+        return ""
+    if any(now) and not any(after):
+        return what_if.success
+    always = frozenset.intersection(*after)
+    certain = always - frozenset.intersection(*now)
+    possible = frozenset.union(*after) - frozenset.union(*now) - certain
+    texts = []
+    if certain:
+        texts.append(f"leaves {{}} with {describe(certain)}")
+    if possible:
+        texts.append(f"may leave {{}} with {describe(possible)}")
+    if any(now) and not all(after):
+        texts.append("perhaps repairs {}")
+    if not texts and any(now):
+        gone = frozenset.intersection(*now) - frozenset.union(*after)
+        texts.append(f"rids {{}} of {describe(gone)}" if gone else "")
+    return ", ".join(texts)
