@@ -576,15 +576,26 @@ class TraceReplay:
     def _unblock_one(self, hand: Hand, doing: Doing) -> None:
         """Let pass what a broker asks of ZooKeeper before it can handle a request; or one more request for an ISR.
 
-        A leader asks again if the controller that it has asked is no longer active, and answers so.
+        A leader asks again if the controller that it has asked is no longer active, and answers so. The next controller
+        answers after the events that are before the request in its queue.
         """
         if hand.lets is not None:
             self._unblock(doing.broker())
         if hand.alters:
-            for broker in self.lab.brokers:
-                if broker - 1 != doing.before.zookeeper.controller:
-                    self._unblock(broker)
+            controller = doing.before.zookeeper.controller
+            self._let_deposed_controllers_answer(controller)
+            if controller is not None:
+                self._unblock(controller + 1)
             self._free_first(lambda frame: frame.kind == Api.ALTER_PARTITION.name, "AlterPartition", UNBLOCK)
+
+    def _let_deposed_controllers_answer(self, controller: int | None) -> None:
+        """Open all ways of brokers that are not the controller: what they still write is refused."""
+        for broker in self.lab.brokers:
+            if broker - 1 != controller and any(p.frame.broker == broker for p in self.lab.rules.waiting_passages()):
+                self._open(broker, dict.fromkeys(Way, ANY))
+                self.remarks.append(f"earlier than in the trace: broker {broker} learns that it is not the controller")
+                time.sleep(1.0)
+                self._shut(broker)
 
     def _let(self, api: Api, doing: Doing) -> None:
         """Give a broker the next request of a kind, from the controller that the model says."""
