@@ -135,6 +135,7 @@ def leads(capture: Capture, broker: int, partition: int, isr: list[int]) -> None
 
 
 def fetch_is_refused(capture: Capture) -> None:
+    topic(capture)["version"] = 3
     capture["version"] = "390"
     znode_id(capture, OTHER_ID)
     caches_show(capture, OTHER_ID)
@@ -310,6 +311,26 @@ def test_every_story_of_a_kind_exists() -> None:
 def test_a_healthy_cluster_has_no_finding() -> None:
     inspection = inspect_snapshot(changed(settled))
     assert inspection.observations == () and inspection.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("version", "kind"), [("3.9.0", "leader-refuses-topic-id"), ("2.8.2", "topic-id-differs")]
+)
+def test_a_checkpoint_of_an_earlier_topic_of_the_name_shows_no_leader(version: str, kind: str) -> None:
+    """A topic created again over its old logs: 3.0 and later refuse them at the first request, 2.8.2 later."""
+
+    def recreated(capture: Capture) -> None:
+        settled(capture)
+        capture["version"] = version
+        topic(capture)["version"] = 0
+        znode_id(capture, OTHER_ID)
+        caches_show(capture, OTHER_ID)
+        for partition in (0, 1):
+            state(capture, partition)["leader_epoch"] = 0
+            for broker in (1, 2, 3):
+                directory(capture, broker, partition)["leader_epoch_checkpoint"] = "0\n1\n0 0\n"
+
+    assert set(kinds(changed(recreated))) == {kind}
 
 
 def test_every_damaged_topic_is_named() -> None:

@@ -33,7 +33,13 @@ from kwalk.model.kafka.snapshots.initial_state import (
     infer,
 )
 from kwalk.model.kafka.snapshots.scope import Scope
-from kwalk.model.kafka.snapshots.series import REAL_CLUSTER, InferredStart, arrange_as_shown, histories
+from kwalk.model.kafka.snapshots.series import (
+    REAL_CLUSTER,
+    InferredStart,
+    arrange_as_shown,
+    histories,
+    is_as_created,
+)
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions import METADATA_CACHES, RELEASES
 from kwalk.model.language import Model, Property
@@ -181,7 +187,7 @@ class Situations:
                 leads=state is not None and state.leader == b,
                 directory=directory is not None,
                 file=_number(directory.topic_id if directory else None, ids),
-                has_epoch=directory.has_epoch(state.leader_epoch) if directory and state else None,
+                has_epoch=self._has_epoch(topic, directory, state) if directory and state else None,
                 cached=_cached(cache, topic.name, partition, state, members),
                 cached_id=_number(cached_id, ids),
             )
@@ -193,6 +199,18 @@ class Situations:
             state is not None and state.leader_epoch == 0, found,
         )  # fmt: skip
         return Observed(situation, members, ids)
+
+    def _has_epoch(self, topic: Topic, directory: Directory, state: CapturedPartitionState) -> bool | None:
+        """Whether a checkpoint has ZooKeeper's leader epoch; one of an earlier topic of the name is none.
+
+        The id of a znode that only its creation and the first minting have written is the topic's first one. From 3.0
+        on a broker refuses the first request for a log with another id; before, it is neither checked nor shown.
+        """
+        has = directory.has_epoch(state.leader_epoch)
+        other = topic.topic_id is not None and directory.topic_id not in (None, topic.topic_id)
+        if has and other and is_as_created(topic):
+            return False if _numbers(self.release) >= (3, 0) else None
+        return has
 
     def of_broker(self, broker: int) -> Observed:
         """Return the situation of a broker and the controller, without any topic."""
