@@ -14,6 +14,7 @@ from kwalk.model.kafka.snapshots.at_rest import Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import listed
 from kwalk.model.kafka.snapshots.procedures import Catalogue
+from kwalk.model.kafka.snapshots.series import is_as_created
 from kwalk.model.kafka.snapshots.snapshot import reading_of
 from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
 from kwalk.model.language import Reading
@@ -98,7 +99,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
         procedures=catalogue.procedures(),
         what_ifs=catalogue.what_ifs(),
         describe=describe,
-        notes=(*notes, *_uncovered(found, parts)),
+        notes=(*notes, *_recreated(parts), *_uncovered(found)),
     )
 
 
@@ -153,7 +154,17 @@ def parts_of(capture: Capture, names: Iterable[str], most: int = MOST_PARTS) -> 
     return parts[:most], notes
 
 
-def _uncovered(inspection: Inspection, parts: list[ClusterPart]) -> Iterator[str]:
+def _recreated(parts: Iterable[ClusterPart]) -> Iterator[str]:
+    """Yield a warning for each topic that was created again over logs of an earlier one."""
+    found = {p.topic.name for p in parts if is_as_created(p.topic) and p.topic.topic_id and len(p.ids) > 1}
+    for name in sorted(found):
+        yield (
+            f"Topic {topic_label(name)} seems to have been created again over logs of an earlier one: to write the "
+            "earlier id makes their records those of the topic."
+        )
+
+
+def _uncovered(inspection: Inspection) -> Iterator[str]:
     kinds = [kind.name for kind in inspection.by_kind() if kind.name in UNCOVERED]
     if kinds:
         what = listed([UNCOVERED[name] for name in kinds])

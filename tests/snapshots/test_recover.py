@@ -132,3 +132,13 @@ def test_json_has_every_step_and_says_that_it_was_not_tried(capsys) -> None:
 def test_a_healthy_cluster_needs_nothing(capsys) -> None:
     assert main(["recover", str(FILES["scenario-01-exact-06-delete-controller"])]) == 0
     assert "NOTHING TO DO" in capsys.readouterr().out
+
+
+def test_a_topic_created_again_over_old_logs_comes_with_a_warning() -> None:
+    def recreated(capture: dict) -> None:
+        damages.settled(capture)
+        damages.topic(capture)["version"] = 0
+        damages.znode_id(capture, "C" * 22)
+
+    (note,) = recovery_problem(changed(recreated)).notes
+    assert note.startswith("Topic t seems to have been created again over logs of an earlier one")
