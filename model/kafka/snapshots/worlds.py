@@ -32,6 +32,8 @@ MINTED = 2
 MOST_BROKERS = 4
 """The most brokers of a world; more make it too large to look at every interleaving."""
 COUNTERS = ("controller_deletions", "stops", "repairs")
+NAMED = 6
+"""How many partitions of a part are named."""
 AMPLE = 15
 """A bound that no plan reaches."""
 
@@ -53,7 +55,8 @@ class ClusterPart:
         """The partitions, for people."""
         label = topic_label(self.topic.name)
         names = [f"{label}-{number}" for number in self.partitions]
-        return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        more = f" (and {len(names) - NAMED:,} alike)" if len(names) > NAMED else ""
+        return ", ".join(names[:NAMED]) + more
 
     def number(self, broker: int) -> int | None:
         """Return the number of a broker in the situation; None if it takes no part."""
