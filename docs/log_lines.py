@@ -71,7 +71,7 @@ def _stories(properties: Iterable[Property]) -> str:
     """Return links to at most three stories: pages that show a violation first, then pages of checked scenarios."""
     found = tuple(properties)
     scenarios = {scenario.name for scenario in SCENARIOS for prop in found if prop in scenario.properties}
-    pages = [path for path in sorted((DOCS / "stories").glob("*.md")) if path.stem != "README"]
+    pages = [path for path in sorted((DOCS / "stories").glob("*.md")) if path.stem not in ("README", "not-reported")]
     texts = {path: path.read_text(encoding="utf-8") for path in pages}
     shown = [path for path in pages if any(prop.name in texts[path] for prop in found)]
     chosen = dict.fromkeys([*shown, *(path for path in pages if path.stem in scenarios)])

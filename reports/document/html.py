@@ -18,7 +18,7 @@ from kwalk.reports.document import Block, Bullets, Card, CodeBlock, DataTable, H
 from kwalk.reports.document.text import shown_lines, why_sentences
 from kwalk.reports.escaping import visible
 from kwalk.reports.traces.sequence import SequenceDiagram, StateTable
-from kwalk.reports.traces.sequence_svg import HEAD, ROW, Row, rows_of, svg
+from kwalk.reports.traces.sequence_svg import Row, rows_of, svg
 from kwalk.reports.traces.story import Fold, LoopStart, Story
 
 HUES = 8
@@ -101,7 +101,7 @@ def _span(span: Span) -> str:
 
 
 @frozen
-class Drawing:
+class PrintedDiagram:
     """A sequence diagram as it is printed: a name for its style, the SVG, and the rows beside it."""
 
     name: str
@@ -131,19 +131,17 @@ def html_page(
         why_sentences=why_sentences(story.why) if story.why else [],
         unfold=unfold,
         drawings=list(_drawings(story, diagram, unfold=unfold)) if diagram is not None else [],
-        row_height=ROW,
-        head_height=HEAD,
         script=script,
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         states=_states(story, states) if script and states is not None else "",
     )
 
 
-def _drawings(story: Story, diagram: SequenceDiagram, *, unfold: bool) -> Iterator[Drawing]:
+def _drawings(story: Story, diagram: SequenceDiagram, *, unfold: bool) -> Iterator[PrintedDiagram]:
     """Yield the diagram with routine steps folded, and with all of them, if that differs."""
     folded, every = (rows_of(story.chapters(unfold=each)) for each in (unfold, True))
     for name, rows in (("folded", folded), ("every", every)) if len(folded) != len(every) else (("only", every),):
-        yield Drawing(name, svg(diagram, rows, lanes_of(story)), rows)
+        yield PrintedDiagram(name, svg(diagram, rows, lanes_of(story)), rows)
 
 
 @cache

@@ -10,7 +10,9 @@ from kwalk.reports.traces.sequence import Lane, Message, SequenceDiagram
 from kwalk.reports.traces.story import Fold, LoopStart, StoryStep
 
 ROW, LANE, HEAD, LEFT = 30, 24, 96, 14
-"""Pixels: the height of a row, the distance of lanes, the height of their names, and the first lane's distance."""
+"""Pixels: the height of a row, the distance of lanes, the height of their names, and the first lane's distance.
+
+The list beside the diagram has the same heights (trace.css)."""
 LONGEST_TEXT = 400
 """Characters of a message's text; the rest is cut off."""
 
@@ -113,5 +115,3 @@ def _mark(lane: Lane, x: int, y: int, hues: Mapping[str, int], *, is_faint: bool
         return f'<circle class="{kind}" cx="{x}" cy="{y}" r="6"/>'
     return f'<path class="{kind}" d="M{x} {y - 8}l8 8l-8 8l-8 -8z"/>'
 
-
-__all__ = ["HEAD", "ROW", "Row", "rows_of", "svg"]
