@@ -3,7 +3,7 @@
 Words: a *world* is a part of a system as a model with the states that it may be in; the worlds of a problem are parts
 of one system, and what an operator does happens in all of them. A system is *at rest* if it does nothing by itself. A
 *procedure* is a sequence of *moves*; after each move the operator waits until the system is at rest. A *fault* may
-happen at any time between. A *what-if* is a procedure that nobody plans: a failover, a restart.
+happen at any time between. A *what-if* is an event that is not planned: a failover, a restart.
 """
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ class Catalogue:
             commands=(*STOP, f"mv {' '.join(shlex.quote(n) for n in names)} BACKUP   # in LOG_DIR", *START),
             before=f"broker {broker} is no replica of {listed(names)} (kafka-topics.sh --describe), and no other "
             "broker is down",
-            risk="records in these directories are no longer served; keep the backup until nobody misses them",
+            risk="records in these directories are no longer served; keep the backup as long as they may be needed",
         )  # fmt: skip
 
     def _remove_marker(self, topic: Topic) -> Procedure:
@@ -186,7 +186,7 @@ class Catalogue:
         return self._procedure(
             f"remove-deletion-request {label}", f"Remove the deletion request of topic {label}.", moves, cost=8,
             commands=(f"zkCli.sh -server ZK delete {path}", f"# or: bin/zookeeper-shell.sh ZK delete {path}"),
-            before="nobody wants the topic deleted any more",
+            before="the topic shall not be deleted any more",
             risk="the controller continues what it has begun: logs may be deleted already",
         )  # fmt: skip
 
