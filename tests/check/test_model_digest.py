@@ -171,7 +171,7 @@ def test_the_digest_of_a_trace_covers_its_own_property_only(clock):
 
 
 def test_a_model_that_cannot_be_lifted_has_no_digest(clock):
-    model = clock(("return clock.hour <= 2", "return max([clock.hour], key=lambda hour: -hour) <= 2"))
+    model = clock(("return clock.hour <= 2", "return len(str(clock.hour)) <= 2"))
     assert model_digest(model) == trace_digest(model, "in_time()") == ""
 
 
