@@ -127,7 +127,11 @@ def test_the_marker_of_a_topic_that_is_unknown_goes_either_way(enabled):
 
 
 @pytest.mark.parametrize(
-    ("bounds", "found"), [({"restarts": 1}, (5_677, 24)), ({"restarts": 0, "failovers": 1}, (6_790, 13))]
+    ("bounds", "found"),
+    [
+        ({"restarts": 1}, (5_677, 24)),
+        pytest.param({"restarts": 0, "failovers": 1}, (6_790, 13), marks=pytest.mark.thorough),
+    ],
 )
 def test_a_clients_deletion_holds_all_that_is_asked_of_it_also_if_it_goes_znode_by_znode(bounds, found):
     verdict = exhaust(Model(TOPIC_DELETION, "2.8.2", bounds, {"piecemeal_removal": True}), keep_going=True)

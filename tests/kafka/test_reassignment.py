@@ -37,6 +37,7 @@ def test_a_reassignment_and_its_cancellation_leave_nothing_behind_in_the_last_re
     assert (verdict.distinct_states, verdict.quiescent_states) == (387, 5)
 
 
+@pytest.mark.thorough
 def test_the_epoch_of_the_context_closes_what_a_bump_leaves_behind():
     fixes = [fix for fix in FIXES if fix.name == "ctx_epoch_on_bump"]
     assert audited(fixes) == {"ctx_epoch_on_bump": [("closes", 19, -263), ("closes", 13, -75)]}

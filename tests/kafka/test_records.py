@@ -98,6 +98,7 @@ def test_records_of_a_removed_topic_come_back_where_no_id_distinguishes_its_logs
     assert (verdict.strength, verdict.distinct_states, shortest(verdict)) == (Strength.EXHAUSTIVE, states, found)
 
 
+@pytest.mark.thorough
 def test_metadata_that_is_flushed_at_once_closes_the_loss_of_ids():
     fixes = [fix for fix in FIXES if fix.name == "async_metadata_flush: at once"]
     assert audited(fixes) == {

@@ -20,7 +20,10 @@ def recovery(scenario, variant, **flags):
     return model, verdict, {finding.prop: finding.count for finding in verdict.findings}
 
 
-@pytest.mark.parametrize(("variant", "states", "waits"), [("2.8.2", 5_623, 4_372), ("3.9.0", 5_551, 4_316)])
+@pytest.mark.parametrize(
+    ("variant", "states", "waits"),
+    [pytest.param("2.8.2", 5_623, 4_372, marks=pytest.mark.thorough), ("3.9.0", 5_551, 4_316)],
+)
 def test_when_faults_are_over_all_comes_right_in_a_story_of_a_deletion(variant, states, waits):
     _, verdict, endless = recovery(TOPIC_DELETION, variant)
     assert (verdict.answer, verdict.strength, verdict.distinct_states) == (Answer.HOLDS, Strength.EXHAUSTIVE, states)
@@ -39,6 +42,7 @@ def test_in_3_0_a_deletion_that_meets_a_stray_log_never_ends():
     assert stable.length == trace.length
 
 
+@pytest.mark.thorough
 def test_before_offline_replicas_were_distinguished_a_deletion_hangs_as_well():
     _, verdict, endless = recovery(TOPIC_DELETION, "2.8.2", offline_without_leadership=False)
     assert verdict.answer is Answer.VIOLATED

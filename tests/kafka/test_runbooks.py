@@ -20,11 +20,11 @@ LOGS_STAY = ("no_stray", "removed_topic_is_not_served", "replica_id_matches_zook
 THOROUGH = pytest.mark.thorough
 CASES = [
     ("runbook-remove-topic", "2.8.2", 12_509, 3, (6, 6), None, (7, 7, 14, 18)),
-    ("runbook-remove-topic", "3.9.0", 11_837, 3, (6, 6), None, (7, 7, 8, 17)),
+    pytest.param("runbook-remove-topic", "3.9.0", 11_837, 3, (6, 6), None, (7, 7, 8, 17), marks=THOROUGH),
     pytest.param("runbook-remove-znodes", "2.8.2", 193_806, 6, (9, 9), (11, 10), (10, 10, 17, 20), marks=THOROUGH),
-    ("runbook-remove-znodes-and-controller", "2.8.2", 28_469, 14, None, (15, 10), (18, 18)),
+    pytest.param("runbook-remove-znodes-and-controller", "2.8.2", 28_469, 14, None, (15, 10), (18, 18), marks=THOROUGH),
     pytest.param("runbook-remove-logs", "2.8.2", 55_354, 16, None, (15, 9), (20, 20), marks=THOROUGH),
-    ("runbook-roll", "2.8.2", 15_572, 15, None, (15, 9), (None, None, None, 26)),
+    pytest.param("runbook-roll", "2.8.2", 15_572, 15, None, (15, 9), (None, None, None, 26), marks=THOROUGH),
     ("runbook-stop-all", "2.8.2", 10_250, 17, None, None, None),
 ]
 """By scenario and variant: states, and the shortest way to a configuration that stays and to each group of harms."""

@@ -20,20 +20,21 @@ def searched(scenario: Scenario, variant: str = "2.8.2", **flags: bool) -> Verdi
 
 
 UNFENCED = {"one_effective_controller": 5, "context_agrees": 14, "partition_servable": 14, "replicas_converge": 14}
+THOROUGH = pytest.mark.thorough
 CASES = [
     (ZOMBIE_CONTROLLER, "2.8.2", {}, 2_624, {}),
-    (ZOMBIE_CONTROLLER, "2.8.2", {"session_bound": False}, 3_176, {}),
-    (ZOMBIE_CONTROLLER, "2.8.2", {"zk_fencing": False}, 2_624, {}),
+    pytest.param(ZOMBIE_CONTROLLER, "2.8.2", {"session_bound": False}, 3_176, {}, marks=THOROUGH),
+    pytest.param(ZOMBIE_CONTROLLER, "2.8.2", {"zk_fencing": False}, 2_624, {}, marks=THOROUGH),
     (ZOMBIE_CONTROLLER, "2.8.2", {"zk_fencing": False, "session_bound": False}, 5_346, UNFENCED),
     (FAILOVER_DURING_EXPANSION, "2.8.2", {}, 2_033, {}),
     (
         FAILOVER_DURING_EXPANSION, "2.8.2", {"zk_fencing": False}, 3_010,
         {"one_effective_controller": 5, "context_agrees": 13, "partition_servable": 15, "replicas_converge": 15},
     ),
-    (FAST_BOUNCE, "2.8.2", {}, 7_293, {}),
+    pytest.param(FAST_BOUNCE, "2.8.2", {}, 7_293, {}, marks=THOROUGH),
     (FAST_BOUNCE, "2.8.2", {"broker_epoch": False}, 17_029, {"replicas_converge": 10}),
     (AUTHENTICATION_FAILURE, "2.8.2", {}, 32, {"controller_serves": 1, "context_agrees": 2}),
-    (AUTHENTICATION_FAILURE, "2.8.2", {"auth_reinit_guard": True}, 22, {}),
+    pytest.param(AUTHENTICATION_FAILURE, "2.8.2", {"auth_reinit_guard": True}, 22, {}, marks=THOROUGH),
     (AUTHENTICATION_FAILURE, "3.9.0", {}, 22, {}),
 ]
 

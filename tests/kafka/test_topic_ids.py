@@ -33,6 +33,7 @@ def examined(model: Model) -> tuple[Verdict, dict[str, int | None]]:
     return verdict, shortest(verdict)
 
 
+@pytest.mark.thorough
 def test_what_restoring_ids_from_the_cache_closes_and_where_it_has_a_hole():
     fixes = [fix for fix in FIXES if fix.name == "restore_from_cache"]
     assert audited(fixes) == {"restore_from_cache": [("closes", 9, -54), ("has a hole", 8, 8)]}

@@ -176,6 +176,7 @@ def test_a_deadlock_has_a_shape():
     assert found.clusters and all(cluster.prop == "cupboard_is_whole()" for cluster in found.clusters)
 
 
+@pytest.mark.thorough
 def test_thousands_of_findings_in_kafka_are_a_few_shapes():
     """The main story. What one fault does is not hidden by what another does in as many steps."""
     found = walk(Model(OLD_CLIENT_EXPANSION, "2.8.2"), walks=8000, depth=100, keep_going=True, minimize=2000)

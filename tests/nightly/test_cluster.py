@@ -36,7 +36,7 @@ def submitted(master: str, folder: Path) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-@pytest.mark.thorough  # that a worker is lost is also tested by tests/spark/test_cluster.py, with fewer processes
+@pytest.mark.thorough  # that a worker is lost is also tested by tests/nightly/test_on_spark.py
 def test_a_submitted_run_that_loses_a_worker_finds_what_one_process_finds(tmp_path, monkeypatch):
     with cluster() as made:
         running = submitted(made.master, tmp_path)

@@ -70,6 +70,7 @@ def test_2_8_2_the_eight_steps_on_a_fresh_topic() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_2_8_2_the_eight_steps_on_an_aged_topic_need_a_preferred_election_that_was_not_observed() -> None:
     done = explained([FILES[name] for name in of(AGED)])
     assert (done.fit, len(done.arrivals)) == (Fit.EXPLAINED, 14)

@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
 from kwalk.model.language import Model
 from kwalk.search.spark.exhaustive.search import exhaust_on_spark
@@ -32,6 +34,7 @@ def started(*arguments):
     )  # fmt: skip
 
 
+@pytest.mark.thorough  # tests/distributed and tests/nightly lose workers in one Spark session
 def test_a_worker_killed_in_mid_search_changes_nothing(tmp_path):
     output, complaints = started("-m", "tests.spark.losing_workers", tmp_path / "cluster").communicate(timeout=900)
     searched = exhaust_on_spark(Model(TWO_PHASE_COMMIT), folder=tmp_path / "alone", local_level=1 << 60, **SEARCH)
