@@ -38,6 +38,7 @@ def test_full_and_reduced_search_agree_on_all_properties_together_and_on_each_al
         compare(model, kernel, (prop,))
 
 
+@pytest.mark.thorough
 def test_any_number_of_workers_finds_the_same():
     model = Model(announced()["readers-writers"])
     kernel = kernel_for(model)
