@@ -12,6 +12,7 @@ from kwalk.invariants import (
     recovery,
     runbooks,
     sessions,
+    storage,
     topic_ids,
     witnesses,
 )
@@ -27,6 +28,7 @@ from kwalk.model.kafka.stories import reassignment as reassignment_stories
 from kwalk.model.kafka.stories import records as records_stories
 from kwalk.model.kafka.stories import runbooks as runbook_stories
 from kwalk.model.kafka.stories import sessions as session_stories
+from kwalk.model.kafka.stories import storage as storage_stories
 from kwalk.model.kafka.stories import topic_ids as topic_id_stories
 
 EVERYWHERE = (
@@ -361,5 +363,52 @@ GROUP_INVARIANTS = (
 )
 GROUP_SCENARIOS = tuple(evolve(story, properties=held) for story, held in GROUP_INVARIANTS)
 """The stories about consumer groups."""
-SCENARIOS = (*CONTROLLER_SCENARIOS, *GROUP_SCENARIOS)
+
+SEGMENTS = (
+    storage.offset_lookup_finds_the_first_record,
+    storage.indexes_grow,
+    storage.indexes_point_to_batches,
+    storage.segments_do_not_overlap,
+    storage.segments_are_not_larger_than_allowed,
+    storage.active_segment_is_there,
+    storage.start_offset_does_not_move_back,
+)
+LOG_INVARIANTS = (
+    (
+        storage_stories.LOOKUP,
+        (
+            *SEGMENTS,
+            storage.timestamp_lookup_finds_the_first_record,
+            storage.start_offset_is_not_above_the_high_watermark,
+            storage.segment_before_the_start_is_deleted,
+            storage.log_has_rolled,
+            storage.lookup_begins_at_an_entry,
+            storage.truncated_log_is_indexed,
+        ),
+    ),
+    (
+        storage_stories.ROLL,
+        (
+            *SEGMENTS,
+            storage.timestamp_lookup_finds_the_first_record,
+            storage.log_has_rolled,
+            storage.lookup_begins_at_an_entry,
+        ),
+    ),
+    (
+        storage_stories.RETENTION,
+        (
+            *SEGMENTS,
+            storage.start_offset_is_not_above_the_high_watermark,
+            storage.young_record_is_kept,
+            storage.expired_segment_is_deleted,
+            storage.excess_is_deleted,
+            storage.segment_before_the_start_is_deleted,
+            storage.active_segment_is_deleted,
+        ),
+    ),
+)
+LOG_SCENARIOS = tuple(evolve(story, properties=held) for story, held in LOG_INVARIANTS)
+"""The stories about the log of a partition."""
+SCENARIOS = (*CONTROLLER_SCENARIOS, *GROUP_SCENARIOS, *LOG_SCENARIOS)
 FIXES = fixes.FIXES

@@ -1,0 +1,43 @@
+"""Domains, bounds and actors of the log model: how many offsets, segments and bytes, and which limits are configured.
+
+Limits that Kafka counts in bytes, milliseconds or offsets are bounds here, scaled to the sizes of a story.
+"""
+from __future__ import annotations
+
+from typing import Annotated
+
+from kwalk.model.language import Actor, Bound, Domain, number
+
+OFFSETS = Bound("offsets", "the highest log end offset")
+TIMES = Bound("times", "the last moment of the clock, and the highest timestamp")
+SEGMENTS = Domain("segments", "segments that the log can have at a time")
+BATCHES = Bound("batches", "batches that a segment can have", minimum=1)
+BATCH_BYTES = Bound("batch_bytes", "the size of the largest batch", minimum=1)
+BATCH_RECORDS = Bound("batch_records", "records of the largest batch", minimum=1)
+GAPS = Bound("gaps", "how many offsets a batch can leave out, as in a log that is copied from a compacted one")
+UNTIMED = Bound("untimed", "1 if batches may have no timestamp, as in message format 0")
+TRUNCATIONS = Bound("truncations", "how often the log is truncated")
+TOUCHES = Bound("touches", "how often a file's modification time is set, as by a copy of the files")
+
+SEGMENT_BYTES = Bound("segment_bytes", "log.segment.bytes", minimum=1)
+SEGMENT_MS = Bound("segment_ms", "log.roll.ms")
+INDEX_INTERVAL_BYTES = Bound("index_interval_bytes", "log.index.interval.bytes")
+INDEX_ENTRIES = Bound("index_entries", "entries that an index file has room for: log.index.size.max.bytes", minimum=1)
+MAX_RELATIVE_OFFSET = Bound("max_relative_offset", "the highest relative offset: Integer.MAX_VALUE, scaled")
+RETENTION_MS = Bound("retention_ms", "log.retention.ms; more than `times` for no limit")
+RETENTION_BYTES = Bound("retention_bytes", "log.retention.bytes; more than the log can have for no limit")
+FILE_DELETE_DELAY_MS = Bound("file_delete_delay_ms", "file.delete.delay.ms")
+
+Offset = Annotated[int, number(0, OFFSETS)]
+Timestamp = Annotated[int, number(0, TIMES)]
+Size = Annotated[int, number(1, BATCH_BYTES)]
+Records = Annotated[int, number(1, BATCH_RECORDS)]
+Gap = Annotated[int, number(0, GAPS)]
+SegmentSlot = Annotated[int, SEGMENTS]
+
+LOG = Actor("log manager")
+PRODUCER = Actor("producer", system=False)
+CLIENT = Actor("admin client", system=False)
+REPLICAS = Actor("replicas", system=False)
+TIME = Actor("clock", system=False)
+OPERATOR = Actor("operator", system=False)

@@ -1,0 +1,281 @@
+"""Log: the segments of a partition: appending and rolling, finding records, retention and truncation."""
+from __future__ import annotations
+
+from kwalk.model.kafka.storage.domains import (
+    CLIENT,
+    FILE_DELETE_DELAY_MS,
+    LOG,
+    OFFSETS,
+    OPERATOR,
+    PRODUCER,
+    REPLICAS,
+    RETENTION_BYTES,
+    RETENTION_MS,
+    SEGMENTS,
+    TIME,
+    TIMES,
+    TRUNCATIONS,
+    UNTIMED,
+    Gap,
+    Offset,
+    Records,
+    SegmentSlot,
+    Size,
+    Timestamp,
+)
+from kwalk.model.kafka.storage.log_segment import (
+    append_batch,
+    find_offset_by_timestamp,
+    largest_timestamp,
+    on_become_inactive,
+    open_segment,
+    read,
+    should_roll,
+    truncate_segment,
+)
+from kwalk.model.kafka.storage.state import NO_TIMESTAMP, Batch, DeletedFiles, LogSegment, PartitionLog
+from kwalk.model.kafka.storage.versions import (
+    DELETE_BELOW_HIGH_WATERMARK,
+    DELETE_RECORDS,
+    LATER_SEGMENTS_ARE_SEARCHED,
+)
+from kwalk.model.language import action, require
+
+
+def file_name(base_offset: int, suffix: str) -> str:
+    """Return the name of a segment's file: its base offset in 20 digits (Kafka: Log.filenamePrefixFromOffset)."""
+    return f"{base_offset:020d}{suffix}"
+
+
+def active_segment(log: PartitionLog) -> LogSegment:
+    """Return the last segment (Kafka: Log.activeSegment)."""
+    return log.segments[log.count - 1]
+
+
+@action(
+    by=PRODUCER,
+    description="appends {records} records of {size} bytes with timestamp {timestamp}, after {gap} offsets",
+    source="Log.append, Log.maybeRoll; LogSegment.append",
+)
+def append(log: PartitionLog, size: Size, timestamp: Timestamp, records: Records, gap: Gap) -> None:
+    """A batch gets the next offsets; its timestamp is the producer's, in any order (CreateTime)."""
+    last_offset = log.end_offset + gap + records - 1
+    append_to_log(log, Batch(last_offset=last_offset, records=records, timestamp=timestamp, size=size))
+
+
+@action(by=PRODUCER, description="appends a record of {size} bytes without a timestamp", source="Log.append")
+def append_untimed(log: PartitionLog, size: Size) -> None:
+    """A record of message format 0 has no timestamp."""
+    require(UNTIMED > 0)
+    append_to_log(log, Batch(last_offset=log.end_offset, records=1, timestamp=NO_TIMESTAMP, size=size))
+
+
+def append_to_log(log: PartitionLog, batch: Batch) -> None:
+    """Append a batch to the active segment, or to a new one (Kafka: Log.maybeRoll)."""
+    if should_roll(active_segment(log), batch, log.clock):
+        roll(log, batch.first_offset)
+    append_batch(active_segment(log), batch, log.clock)
+    log.end_offset = batch.last_offset + 1
+
+
+def roll(log: PartitionLog, next_offset: int) -> None:
+    """Begin a new active segment (Kafka: Log.roll)."""
+    on_become_inactive(active_segment(log))
+    log.count += 1
+    open_segment(active_segment(log), max(next_offset, log.end_offset), log.clock)
+
+
+@action(by=REPLICAS, description="replicate the log up to {offset}", source="Log.maybeIncrementHighWatermark")
+def raise_high_watermark(log: PartitionLog, offset: Offset) -> None:
+    """The high watermark rises to any offset up to the end offset."""
+    require(log.high_watermark < offset <= log.end_offset)
+    log.high_watermark = offset
+
+
+@action(by=TIME, description="a moment passes")
+def time_passes(log: PartitionLog) -> None:
+    """The clock moves on."""
+    require(log.clock < TIMES)
+    log.clock += 1
+
+
+@action(
+    by=CLIENT,
+    description="deletes the records before {offset}",
+    source="Log.maybeIncrementLogStartOffset",
+)
+def delete_records(log: PartitionLog, offset: Offset) -> None:
+    """DeleteRecords raises the start offset, up to the high watermark; segments go with the next retention check."""
+    require(bool(DELETE_RECORDS) and log.start_offset < offset <= log.high_watermark)
+    log.start_offset = offset
+
+
+@action(by=OPERATOR, description="sets the modification time of segment {slot} to now")
+def touch(log: PartitionLog, slot: SegmentSlot) -> None:
+    """The files of a log are copied or moved, or another tool writes their times."""
+    require(slot < log.count and log.segments[slot].last_modified < log.clock)
+    log.touches += 1
+    log.segments[slot].last_modified = log.clock
+
+
+@action(
+    by=REPLICAS,
+    description="truncate the log to {offset}",
+    source="Log.truncateTo; LogSegment.truncateTo",
+)
+def truncate_to(log: PartitionLog, offset: Offset) -> None:
+    """A follower removes what its leader does not have: whole segments, and a part of the one before."""
+    require(log.truncations < TRUNCATIONS)
+    require(max(log.high_watermark, log.start_offset) <= offset < log.end_offset)
+    log.truncations += 1
+    for slot in reversed(range(1, len(SEGMENTS))):
+        if slot == log.count - 1 and log.segments[slot].base_offset > offset:
+            delete_files_later(log, log.segments[slot].base_offset)
+            log.segments[slot].clear()
+            log.count -= 1
+    truncate_segment(active_segment(log), offset)
+    log.end_offset = offset
+
+
+def read_from_log(log: PartitionLog, offset: int) -> Batch | None:
+    """Return the first batch with an offset at or above the given one: of its segment, or of a later one.
+
+    Kafka: Log.read.
+    """
+    found: Batch | None = None
+    for slot in SEGMENTS:
+        if slot < log.count and found is None and next_base_offset(log, slot) > offset:
+            found = read(log.segments[slot], offset)
+    return found
+
+
+def fetch_offset_by_timestamp(log: PartitionLog, timestamp: int) -> Batch | None:
+    """Return the first batch with a timestamp at or above the given one, of the first segment that may have one.
+
+    Kafka: Log.fetchOffsetByTimestamp.
+    """
+    found: Batch | None = None
+    is_searched = False
+    for slot in SEGMENTS:
+        segment = log.segments[slot]
+        if slot < log.count and not is_searched and largest_timestamp(segment) >= timestamp:
+            found = find_offset_by_timestamp(segment, timestamp, log.start_offset)
+            is_searched = found is not None or not LATER_SEGMENTS_ARE_SEARCHED
+    return found
+
+
+def next_base_offset(log: PartitionLog, slot: int) -> int:
+    """Return the base offset of the next segment; of the active one, an offset above all others."""
+    return log.segments[slot + 1].base_offset if slot + 1 < len(SEGMENTS) and slot < log.count - 1 else OFFSETS + 1
+
+
+def is_below_high_watermark(log: PartitionLog, slot: int) -> bool:
+    """Whether retention may delete the segment: it is not empty and active, nor above the high watermark.
+
+    Kafka: Log.deletableSegments.
+    """
+    is_last_and_empty = slot == log.count - 1 and log.segments[slot].batches.is_empty
+    upper = min(next_base_offset(log, slot), log.end_offset)
+    is_below = log.high_watermark >= upper or not DELETE_BELOW_HIGH_WATERMARK
+    return slot < log.count and is_below and not is_last_and_empty
+
+
+def retention_ms_breached(log: PartitionLog) -> int:
+    """Return how many segments have been there for too long (Kafka: Log.deleteRetentionMsBreachedSegments)."""
+    count, is_open = 0, True
+    for slot in SEGMENTS:
+        is_old = log.clock - largest_timestamp(log.segments[slot]) > RETENTION_MS
+        is_open = is_open and is_below_high_watermark(log, slot) and is_old
+        count += is_open
+    return count
+
+
+def retention_size_breached(log: PartitionLog) -> int:
+    """Return how many segments are more than the log may have (Kafka: Log.deleteRetentionSizeBreachedSegments)."""
+    excess = sum(segment.size for segment in log.segments) - RETENTION_BYTES
+    count, is_open = 0, True
+    for slot in SEGMENTS:
+        is_open = is_open and is_below_high_watermark(log, slot) and excess - log.segments[slot].size >= 0
+        if is_open:
+            excess -= log.segments[slot].size
+        count += is_open
+    return count
+
+
+def start_offset_breached(log: PartitionLog) -> int:
+    """Return how many segments end at or below the start offset (Kafka: Log.deleteLogStartOffsetBreachedSegments)."""
+    count, is_open = 0, True
+    for slot in SEGMENTS:
+        is_open = is_open and is_below_high_watermark(log, slot) and next_base_offset(log, slot) <= log.start_offset
+        count += is_open
+    return count
+
+
+@action(
+    by=LOG,
+    description="deletes the segments whose largest timestamp is too old",
+    source="Log.deleteOldSegments, Log.deleteRetentionMsBreachedSegments",
+)
+def delete_old(log: PartitionLog) -> None:
+    """Retention by time."""
+    breached = retention_ms_breached(log)
+    require(breached > 0)
+    delete_segments(log, breached)
+
+
+@action(
+    by=LOG,
+    description="deletes the segments that are more than the log may have",
+    source="Log.deleteOldSegments, Log.deleteRetentionSizeBreachedSegments",
+)
+def delete_excess(log: PartitionLog) -> None:
+    """Retention by size."""
+    breached = retention_size_breached(log)
+    require(breached > 0)
+    delete_segments(log, breached)
+
+
+@action(
+    by=LOG,
+    description="deletes the segments before the start offset",
+    source="Log.deleteOldSegments, Log.deleteLogStartOffsetBreachedSegments",
+)
+def delete_before_start(log: PartitionLog) -> None:
+    """Retention by start offset."""
+    breached = start_offset_breached(log)
+    require(breached > 0)
+    delete_segments(log, breached)
+
+
+def delete_segments(log: PartitionLog, number: int) -> None:
+    """Delete the first segments; if that is all of them, roll first. The start offset follows.
+
+    Kafka: Log.deleteSegments, Log.removeAndDeleteSegments.
+    """
+    if number == log.count:
+        roll(log, log.end_offset)
+    for turn in SEGMENTS:
+        if turn < number:
+            delete_files_later(log, log.segments[0].base_offset)
+            for slot in range(len(SEGMENTS) - 1):
+                log.segments[slot] = log.segments[slot + 1]
+            log.segments[len(SEGMENTS) - 1].clear()
+            log.count -= 1
+    log.start_offset = max(log.start_offset, log.segments[0].base_offset)
+
+
+def delete_files_later(log: PartitionLog, base_offset: int) -> None:
+    """Rename the files of a segment to `.deleted`, for a task that removes them (Kafka: Log.deleteSegmentFiles)."""
+    if FILE_DELETE_DELAY_MS > 0:
+        log.deleted.push(DeletedFiles(base_offset=base_offset, since=log.clock))
+
+
+@action(
+    by=LOG,
+    description="removes the files that were renamed to .deleted",
+    source="Log.deleteSegmentFiles; LogSegment.deleteIfExists",
+)
+def delete_files(log: PartitionLog) -> None:
+    """The task delete-file runs file.delete.delay.ms after the files were renamed."""
+    require(not log.deleted.is_empty and log.clock - log.deleted.head.since >= FILE_DELETE_DELAY_MS)
+    log.deleted.pop()

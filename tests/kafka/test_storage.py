@@ -1,0 +1,230 @@
+"""Logs of a partition: worked examples, what releases break by the shortest way, and what holds in every state."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import pytest
+from attrs import evolve
+
+from kwalk.invariants.scenarios import LOG_SCENARIOS
+from kwalk.model.kafka.fixes.storage import FIXES
+from kwalk.model.kafka.storage.indexes import lookup_offset, lookup_timestamp
+from kwalk.model.kafka.storage.log import (
+    append_to_log,
+    fetch_offset_by_timestamp,
+    file_name,
+    read_from_log,
+    start_offset_breached,
+    time_passes,
+)
+from kwalk.model.kafka.storage.state import Batch, OffsetPosition, PartitionLog, TimestampOffset
+from kwalk.model.kafka.storage.versions import VARIANTS
+from kwalk.model.kafka.stories.storage import LOOKUP
+from kwalk.model.language import Kind, Model
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.verdict import Strength
+from tests.kafka.broken import Broken
+from tests.kafka.lengths import shortest
+from tests.kafka.trials import audited
+from tests.structure.rooms import ROOT
+
+STORIES = {scenario.name: scenario for scenario in LOG_SCENARIOS}
+LARGE = {
+    "offsets": 1_000,
+    "times": 1_000,
+    "segments": 6,
+    "batches": 100,
+    "batch_bytes": 1_000,
+    "batch_records": 100,
+    "segment_bytes": 100_000,
+    "segment_ms": 1_000,
+    "index_interval_bytes": 300,
+    "index_entries": 50,
+    "max_relative_offset": 1_000,
+    "retention_bytes": 600_000,
+}
+"""Bounds in which the numbers of the examples fit."""
+BROKEN = (
+    (Broken("expired_segment_is_deleted()", "log-retention", "0.10.0",
+            "time_passes() append(1,0,1,0) raise_high_watermark(1)"), "0.10.1"),
+    (Broken("young_record_is_kept(0)", "log-retention", "0.10.0",
+            "append(1,1,1,0) time_passes() delete_old()"), "0.10.1"),
+    (Broken("start_offset_is_not_above_the_high_watermark()", "log-retention", "0.11.0.0",
+            "append(1,0,1,0) time_passes() delete_old()"), "1.0"),
+)  # fmt: skip
+"""The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
+NEVER_FIXED = (
+    Broken("timestamp_lookup_finds_the_first_record(0)", "log-lookup", "3.9.0",
+           "append(2,0,1,0) append(2,0,1,0) raise_high_watermark(1) delete_records(1)"),
+)  # fmt: skip
+COUNTS = {
+    ("log-lookup", "2.8.2"): (23_760, 14_144, {"timestamp_lookup_finds_the_first_record": 4}),
+    ("log-roll", "2.8.2"): (30_871, 30_871, {}),
+    ("log-retention", "2.8.2"): (59_141, 16_522, {}),
+    ("log-retention", "0.10.0"): (
+        21_790,
+        3_153,
+        {
+            "young_record_is_kept": 3,
+            "start_offset_is_not_above_the_high_watermark": 3,
+            "expired_segment_is_deleted": 3,
+        },
+    ),
+}
+"""Distinct and quiescent states, and how short the ways to what is broken are."""
+
+
+class Entry(NamedTuple):
+    """An entry of either index, with numbers beyond any bound."""
+
+    offset: int
+    position: int = 0
+    timestamp: int = 0
+
+
+@contextmanager
+def large_log(**bounds: int) -> Iterator[PartitionLog]:
+    """An empty log in a model with large bounds, whose one action has no parameters."""
+    model = Model(evolve(LOOKUP, actions=(time_passes,)), "2.8.2", {**LARGE, **bounds})
+    with model.active():
+        yield model.state(model.initial[0])
+
+
+def fill(log: PartitionLog, *batches: tuple[int, int, int]) -> None:
+    """Append batches, each given by its number of records, its timestamp and its size."""
+    for records, timestamp, size in batches:
+        last = log.end_offset + records - 1
+        append_to_log(log, Batch(last_offset=last, records=records, timestamp=timestamp, size=size))
+
+
+def test_a_segment_is_named_by_its_base_offset_in_20_digits():
+    assert file_name(121, ".log") == "00000000000000000121.log"
+    assert file_name(0, ".timeindex") == "00000000000000000000.timeindex"
+
+
+def test_offset_23_is_searched_from_position_320():
+    index = (Entry(0, 0), Entry(20, 320), Entry(43, 1220))
+    with large_log():
+        found = [lookup_offset(index, 0, offset) for offset in (20, 23, 42, 43, 1_000)]
+    assert found == [Entry(20, 320), Entry(20, 320), Entry(20, 320), Entry(43, 1220), Entry(43, 1220)]
+
+
+def test_before_its_first_entry_an_offset_index_leads_to_the_beginning_of_the_segment():
+    with large_log():
+        assert lookup_offset((Entry(20, 320),), 7, 19) == OffsetPosition(offset=7, position=0)
+
+
+def test_timestamp_1557554753430_leads_by_offset_430_to_position_320():
+    times = [Entry(offset, timestamp=1557554753000 + ms) for offset, ms in ((380, 370), (430, 420), (501, 440))]
+    with large_log():
+        entry = lookup_timestamp(times, 1557554753430)
+        found = lookup_offset((Entry(0, 0), Entry(20, 320), Entry(431, 1220)), 0, entry.offset)
+        earlier = lookup_timestamp(times, 1557554753369)
+    assert (entry, found, earlier) == (Entry(430, timestamp=1557554753420), Entry(20, 320), None)
+
+
+def test_a_log_with_those_indexes_is_written_by_appending_batches():
+    with large_log() as log:
+        fill(log, (1, 5, 1), (20, 6, 319), (23, 9, 900), (10, 7, 100))
+        segment = log.segments[0]
+        assert [(entry.offset, entry.position) for entry in segment.offset_index] == [(43, 320), (53, 1220)]
+        assert list(segment.time_index) == [TimestampOffset(timestamp=9, offset=43)]
+        assert [read_from_log(log, offset).first_offset for offset in (0, 20, 23, 43, 44)] == [0, 1, 21, 21, 44]
+        assert fetch_offset_by_timestamp(log, 7).first_offset == 21
+        assert fetch_offset_by_timestamp(log, 10) is None
+
+
+def test_a_start_offset_between_23_and_30_deletes_the_two_segments_before_23():
+    with large_log(segment_bytes=1) as log:
+        fill(log, (11, 0, 1), (12, 0, 1), (7, 0, 1), (5, 0, 1))
+        assert [segment.base_offset for segment in log.segments][: log.count] == [0, 11, 23, 30]
+        log.high_watermark, deleted = 35, {}
+        for start in (10, 11, 22, 23, 25, 29, 30):
+            log.start_offset = start
+            deleted[start] = start_offset_breached(log)
+    assert deleted == {10: 0, 11: 1, 22: 1, 23: 2, 25: 2, 29: 2, 30: 3}
+
+
+@pytest.mark.parametrize(
+    ("bounds", "batches", "bases"),
+    [
+        ({"segment_bytes": 10}, [(1, 0, 5), (1, 0, 5), (1, 0, 1)], [0, 2]),
+        ({"segment_ms": 3}, [(1, 0, 1), (1, 3, 1), (1, 4, 1), (1, 1, 1)], [0, 2]),
+        ({"index_interval_bytes": 0, "index_entries": 2}, [(1, 0, 1), (1, 0, 1), (1, 0, 1)], [0, 2]),
+        ({"max_relative_offset": 9}, [(10, 0, 1), (1, 0, 1)], [0, 10]),
+    ],
+    ids=["size", "time", "index", "relative offset"],
+)
+def test_each_rule_rolls_a_segment(bounds, batches, bases):
+    with large_log(**bounds) as log:
+        fill(log, *batches)
+        assert [segment.base_offset for segment in log.segments][: log.count] == bases
+
+
+def test_a_segment_that_is_rolled_ends_its_time_index_with_its_largest_timestamp():
+    with large_log(segment_bytes=10) as log:
+        fill(log, (1, 3, 5), (1, 8, 5), (1, 2, 5))
+        assert list(log.segments[0].time_index) == [TimestampOffset(timestamp=8, offset=1)]
+        assert log.segments[1].time_index.is_empty
+
+
+def judged(broken: Broken, variant: str) -> list[bool | None]:
+    """Whether each state of a behaviour violates the property, in a release; it ends where a step cannot be taken."""
+    model = Model(STORIES[broken.story], variant, broken.bounds, broken.flags)
+    (prop,) = model.properties_of(broken.prop)
+    states = [model.initial[broken.start]]
+    for key in broken.actions:
+        after = model.attempt(model.instance(key), states[-1]).after
+        if after is None:
+            break
+        states.append(after)
+    earlier = (None, *states[:-1]) if prop.kind is Kind.STEP else [None] * len(states)
+    return [model.violates(prop, state, before) for before, state in zip(earlier, states, strict=True)]
+
+
+@pytest.mark.parametrize(("broken", "later"), BROKEN, ids=[f"{b.invariant}-{b.variant}" for b, _ in BROKEN])
+def test_what_a_release_breaks_a_later_one_does_not(broken, later):
+    assert judged(broken, broken.variant) == [False] * len(broken.actions) + [True]
+    assert not any(judged(broken, later))
+
+
+@pytest.mark.parametrize("broken", NEVER_FIXED, ids=lambda broken: broken.invariant)
+def test_what_no_release_fixes_is_broken_by_the_last_step_of_a_behaviour(broken):
+    assert judged(broken, broken.variant) == [False] * len(broken.actions) + [True]
+
+
+def test_every_property_says_what_users_and_operators_see():
+    properties = {prop for scenario in LOG_SCENARIOS for prop in scenario.properties}
+    for prop in properties - {prop for prop in properties if prop.kind is Kind.REACHABLE}:
+        assert prop.about and prop.symptom and prop.log
+
+
+def test_every_version_flag_of_logs_has_a_fix():
+    assert {fix.flag.name for fix in FIXES} == VARIANTS["2.8.2"].keys()
+
+
+@pytest.mark.parametrize(("name", "variant"), COUNTS)
+def test_a_search_of_all_states_of_a_log_finds_what_is_broken_and_nothing_else(name, variant):
+    verdict = exhaust(Model(STORIES[name], variant), keep_going=True)
+    found = (verdict.distinct_states, verdict.quiescent_states, shortest(verdict))
+    assert (verdict.strength, found) == (Strength.EXHAUSTIVE, COUNTS[name, variant])
+
+
+PAGES = {"log-lookup": "log-segments", "log-roll": "log-segments", "log-retention": "log-retention"}
+
+
+@pytest.mark.parametrize(("name", "page"), PAGES.items())
+def test_a_page_has_the_number_of_states_of_a_log(name, page):
+    text = (ROOT / "docs" / "stories" / f"{page}.md").read_text(encoding="utf-8")
+    assert f"{COUNTS[name, '2.8.2'][0]:,} states" in " ".join(text.split())
+
+
+def test_what_each_fix_of_logs_closes_and_where_it_has_a_hole():
+    assert audited(FIXES) == {
+        "time_index": [("closes", 3, -24_622), ("closes", 3, -24_622)],
+        "delete_below_high_watermark": [("closes", 3, -59_141)],
+        "delete_records": [("makes worse", -7_506, 4)],
+        "later_segments_are_searched": [("closes", 4, -23_760)],
+    }
