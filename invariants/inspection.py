@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 from kwalk.invariants import controllers, deletion, partitions, sessions, topic_ids
 from kwalk.model.kafka.snapshots.at_rest import Broken, Evaluation, Observed, Situations, release_of
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
+from kwalk.model.kafka.snapshots.diagnosis import brokers, listed, unseen
 from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
 
 BROKEN, LATENT, NOTE = Severity
@@ -266,6 +266,7 @@ def _notes(capture: Capture) -> Iterator[str]:
     unanswered = [b.id for b in capture.brokers.values() if b.alive and b.cache is None]
     if unanswered:
         yield f"No metadata cache of {brokers(unanswered)} is in the snapshot: it is taken to be ZooKeeper's."
+    yield from unseen(capture)
 
 
 @frozen

@@ -12,7 +12,7 @@ from attrs import evolve
 from kwalk.invariants.inspection import KINDS, PROPERTIES, inspect_capture
 from kwalk.model.kafka.snapshots.at_rest import Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import listed
+from kwalk.model.kafka.snapshots.diagnosis import listed, unseen
 from kwalk.model.kafka.snapshots.procedures import Catalogue
 from kwalk.model.kafka.snapshots.series import is_as_created
 from kwalk.model.kafka.snapshots.snapshot import reading_of
@@ -99,7 +99,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
         procedures=catalogue.procedures(),
         what_ifs=catalogue.what_ifs(),
         describe=describe,
-        notes=(*notes, *_recreated(parts), *_uncovered(found)),
+        notes=(*notes, *_recreated(parts), *_uncovered(found), *unseen(capture)),
     )
 
 

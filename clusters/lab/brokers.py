@@ -1,4 +1,4 @@
-"""A client of Kafka brokers for experiments: admin requests, metadata, and probes that produce and consume.
+"""A client of Kafka brokers for experiments: admin requests, and probes that produce and consume.
 
 It speaks the protocol itself, with versions that all brokers from 2.5 to 3.9 understand: each request goes to the
 broker that the experiment names, at the moment it says, and an error is reported as it came. (AdminClient retries, and
@@ -8,18 +8,15 @@ Source: the messages in org.apache.kafka.common.message; org.apache.kafka.common
 """
 from __future__ import annotations
 
-import socket
 import struct
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from enum import IntEnum
-from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
-from attrs import field, frozen
+from attrs import frozen
 
-from kwalk.clusters.lab.wire import (
+from kwalk.clusters.metadata import Api, BrokerConnection
+from kwalk.clusters.wire import (
     NO_TAGS,
     Malformed,
     Reader,
@@ -27,41 +24,13 @@ from kwalk.clusters.lab.wire import (
     buffer,
     compact_array,
     compact_string,
-    framed,
     int8,
     int16,
     int32,
     int64,
-    read_frame,
     signed_varint,
     string,
 )
-
-T = TypeVar("T")
-
-
-class Api(IntEnum):
-    """The requests of Kafka that the lab sends, or that its proxies name."""
-
-    PRODUCE = 0
-    FETCH = 1
-    LIST_OFFSETS = 2
-    METADATA = 3
-    LEADER_AND_ISR = 4
-    STOP_REPLICA = 5
-    UPDATE_METADATA = 6
-    CONTROLLED_SHUTDOWN = 7
-    FIND_COORDINATOR = 10
-    API_VERSIONS = 18
-    CREATE_TOPICS = 19
-    DELETE_TOPICS = 20
-    OFFSET_FOR_LEADER_EPOCH = 23
-    CREATE_PARTITIONS = 37
-    ELECT_LEADERS = 43
-    ALTER_PARTITION_REASSIGNMENTS = 45
-    LIST_PARTITION_REASSIGNMENTS = 46
-    ALTER_PARTITION = 56
-
 
 ERRORS = {
     -1: "UNKNOWN_SERVER_ERROR", 0: "NONE", 3: "UNKNOWN_TOPIC_OR_PARTITION", 5: "LEADER_NOT_AVAILABLE",
@@ -75,9 +44,6 @@ ERRORS = {
 }  # fmt: skip
 OK = "NONE"
 NO_ANSWER = "NO_ANSWER"
-CLIENT = "kwalk-lab"
-PATIENCE = 30.0
-"""Seconds to wait for an answer, if the request has no timeout of its own."""
 
 
 def error_name(code: int) -> str:
@@ -102,131 +68,8 @@ class AdminAnswer:
         return self.error + (f" ({self.message})" if self.message else "")
 
 
-@frozen
-class PartitionMetadata:
-    """A partition in a Metadata response; the leader is -1 where there is none."""
-
-    error: int
-    leader: int
-    leader_epoch: int
-    isr: tuple[int, ...]
-    offline: tuple[int, ...]
-
-
-@frozen
-class TopicMetadata:
-    """A topic in a Metadata response."""
-
-    error: int
-    topic_id: str | None
-    partitions: Mapping[int, PartitionMetadata]
-
-
-@frozen
-class Metadata:
-    """A Metadata response: what a broker believes."""
-
-    brokers: tuple[int, ...]
-    controller: int
-    topics: Mapping[str, TopicMetadata] = field(factory=dict)
-
-
 Probe = dict[str, Any]
 """What a probe saw: "ok", the name of the "error", "ms", and what it got."""
-
-
-class BrokerConnection:
-    """A connection to one broker."""
-
-    def __init__(self, port: int, *, seconds: float = PATIENCE) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=seconds)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.correlation = 0
-
-    def __enter__(self) -> BrokerConnection:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        with suppress(OSError):
-            self.socket.close()
-
-    def ask(self, api: Api, version: int, body: bytes, *, flexible: bool = False) -> Reader:
-        """Send a request; return a reader of its answer's body.
-
-        Raises:
-            OSError: The connection failed, or there was no answer in time.
-        """
-        self.send(api, version, body, flexible=flexible)
-        return self.receive(flexible=flexible)
-
-    def send(self, api: Api, version: int, body: bytes, *, flexible: bool = False) -> None:
-        """Send a request, and leave its answer to `receive`."""
-        self.correlation += 1
-        head = int16(api) + int16(version) + int32(self.correlation) + string(CLIENT)
-        self.socket.sendall(framed(head + (NO_TAGS if flexible else b"") + body))
-
-    def receive(self, *, flexible: bool = False) -> Reader:
-        """Return a reader of the next answer's body."""
-        content = read_frame(self.socket)
-        if content is None:
-            raise ConnectionError("the broker closed the connection: it is down, or does not know this version")
-        reader = Reader(content)
-        reader.int32()
-        if flexible:
-            reader.tags()
-        return reader
-
-
-def metadata(port: int, *, with_ids: bool, seconds: float = 5.0) -> Metadata:
-    """Return a broker's metadata of all topics.
-
-    Args:
-        port: The broker's port.
-        with_ids: Whether the broker knows version 10 of the request, which has topic ids (from 2.8 on).
-        seconds: The patience.
-
-    Raises:
-        OSError: The broker does not answer.
-    """
-    body = compact_array(None) + int8(0) + int8(0) + int8(0) + NO_TAGS
-    with BrokerConnection(port, seconds=seconds) as connection:
-        return _read_metadata(connection.ask(Api.METADATA, 10 if with_ids else 9, body, flexible=True), with_ids)
-
-
-def _read_metadata(reader: Reader, with_ids: bool) -> Metadata:
-    reader.int32()
-    brokers = reader.compact_array(lambda: _read_broker(reader))
-    reader.compact_string()
-    controller = reader.int32()
-    topics = reader.compact_array(lambda: _read_topic(reader, with_ids))
-    return Metadata(tuple(sorted(brokers)), controller, dict(topics))
-
-
-def _read_broker(reader: Reader) -> int:
-    number = reader.int32()
-    reader.compact_string()
-    reader.int32()
-    reader.compact_string()
-    reader.tags()
-    return number
-
-
-def _read_topic(reader: Reader, with_ids: bool) -> tuple[str, TopicMetadata]:
-    error, name = reader.int16(), reader.compact_string() or ""
-    identity = reader.topic_id() if with_ids else None
-    reader.boolean()
-    partitions = reader.compact_array(lambda: _read_partition(reader))
-    reader.int32()
-    reader.tags()
-    return name, TopicMetadata(error, identity, dict(sorted(partitions)))
-
-
-def _read_partition(reader: Reader) -> tuple[int, PartitionMetadata]:
-    error, index, leader, epoch = reader.int16(), reader.int32(), reader.int32(), reader.int32()
-    reader.compact_array(reader.int32)
-    isr, offline = reader.compact_array(reader.int32), reader.compact_array(reader.int32)
-    reader.tags()
-    return index, PartitionMetadata(error, leader, epoch, tuple(isr), tuple(offline))
 
 
 Assignment = Mapping[int, Sequence[int]]

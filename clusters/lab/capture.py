@@ -1,25 +1,24 @@
-"""Snapshots of a running cluster, in the format that `kwalk.model.kafka.snapshots` reads.
+"""Snapshots of a cluster of the lab: its own eyes, and the writer of `kwalk.clusters.collect`.
 
 What is seen: the znodes of ZooKeeper, each broker's log directories on disk, and its answer to a Metadata request. The
 parts are read one after another: a snapshot of a cluster that changes meanwhile may mix two moments.
 """
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 from attrs import frozen
 
-from kwalk.clusters.lab.brokers import Metadata, metadata
-from kwalk.clusters.lab.zookeeper import ZooKeeperClient
-from kwalk.model.kafka.snapshots.capture import ZERO_ID
+from kwalk.clusters.collect.logs import read_folder
+from kwalk.clusters.collect.snapshot import BrokerSeen, Seen, snapshot_of
+from kwalk.clusters.collect.znodes import Answer, RefusedRead, Topics, Znode, Znodes
+from kwalk.clusters.lab.zookeeper import Op, Stat, ZooKeeperClient, ZooKeeperError, read_stat
+from kwalk.clusters.metadata import Metadata, metadata
+from kwalk.clusters.wire import Malformed, Reader
 
-DIRECTORY = re.compile(r".+-\d+")
-"""The name of a partition's log directory; a deleted or stray one has a suffix."""
-TOPIC_ID = re.compile(r"topic_id: (\S+)")
 PATIENCE = 2.0
 """Seconds that a broker has for its Metadata response."""
 
@@ -45,108 +44,69 @@ class Place:
     asked: bool = True
 
 
-def take(zk: ZooKeeperClient, places: Iterable[Place]) -> dict[str, Any]:
-    """Return what is seen of a cluster at this moment, as a capture without its label and version."""
-    raw = _text(zk, "/controller")
-    return {
-        "broker_ids": sorted(int(child) for child in zk.children("/brokers/ids")),
-        "controller_raw": raw,
-        "controller": json.loads(raw)["brokerid"] if raw else None,
-        "controller_epoch": int(_text(zk, "/controller_epoch") or 0),
-        "delete_topics": zk.children("/admin/delete_topics"),
-        "topics": {name: found for name in zk.children("/brokers/topics") if (found := _topic(zk, name))},
-        "brokers": {str(place.id): _broker(place) for place in places},
-    }
+@frozen
+class LabZnodes:
+    """Reads znodes with the lab's client, many at once."""
+
+    client: ZooKeeperClient
+
+    def get(self, paths: Sequence[str]) -> list[Answer]:
+        return self._answers(Op.GET_DATA, paths, lambda r: _znode(content=r.buffer() or b"", stat=read_stat(r)))
+
+    def children(self, paths: Sequence[str]) -> list[Answer]:
+        def read(reader: Reader) -> Znode:
+            names = reader.array(reader.long_string)
+            return _znode(children=names, stat=read_stat(reader))
+
+        return self._answers(Op.GET_CHILDREN2, paths, read)
+
+    def stat(self, paths: Sequence[str]) -> list[Answer]:
+        return self._answers(Op.EXISTS, paths, lambda r: _znode(stat=read_stat(r)))
+
+    def _answers(self, op: Op, paths: Sequence[str], read: Callable[[Reader], Znode]) -> list[Answer]:
+        return [_answer(sent) for sent in [self.client.read(op, path, read) for path in paths]]
 
 
-def _text(zk: ZooKeeperClient, path: str) -> str | None:
-    found = zk.get(path)
-    return None if found is None else found[0].decode(errors="replace")
+def _znode(*, content: bytes = b"", children: Iterable[str] = (), stat: Stat) -> Znode:
+    return Znode(content, tuple(children), stat.version, stat.czxid, stat.mzxid, stat.pzxid)
 
 
-def _topic(zk: ZooKeeperClient, name: str) -> dict[str, Any] | None:
-    path = f"/brokers/topics/{name}"
-    found = zk.get(path)
-    if found is None or not found[0]:
-        return None
-    raw, stat = found[0].decode(errors="replace"), found[1]
-    znode = json.loads(raw)
-    return {
-        "znode_raw": raw,
-        "znode": znode,
-        "topic_id": znode.get("topic_id"),
-        "version": stat.version,
-        "czxid": stat.czxid,
-        "mzxid": stat.mzxid,
-        "config_znode": _text(zk, f"/config/topics/{name}"),
-        "partition_state": {
-            number: state
-            for number in sorted(zk.children(f"{path}/partitions"), key=int)
-            if (state := _state(zk, f"{path}/partitions/{number}/state"))
-        },
-    }
-
-
-def _state(zk: ZooKeeperClient, path: str) -> dict[str, Any] | None:
-    found = zk.get(path)
-    if found is None:
-        return None
-    raw = found[0].decode(errors="replace")
-    return {"raw": raw, **json.loads(raw), "zk_version": found[1].version}
-
-
-def _broker(place: Place) -> dict[str, Any]:
-    folders = sorted(place.data.iterdir()) if place.data.is_dir() else []
-    return {
-        "alive": place.alive,
-        "dirs": {path.name: _directory(path) for path in folders if path.is_dir() and DIRECTORY.fullmatch(path.name)},
-        "metadata_cache": _metadata_cache(place),
-    }
-
-
-def _directory(path: Path) -> dict[str, Any]:
-    identity = _file(path / "partition.metadata")
-    found = TOPIC_ID.search(identity or "")
-    return {
-        "partition_metadata": identity,
-        "topic_id": found[1] if found and found[1] != ZERO_ID else None,
-        "leader_epoch_checkpoint": _file(path / "leader-epoch-checkpoint"),
-        "files": {file.name: file.stat().st_size for file in sorted(path.glob("*.log"))},
-    }
-
-
-def _file(path: Path) -> str | None:
+def _answer(sent: Future[Znode]) -> Answer:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
+        return sent.result(30)
+    except ZooKeeperError as error:
+        if error.code == "NOAUTH":
+            return RefusedRead(error.code)
+        if error.code == "NONODE":
+            return None
+        raise
 
 
-def _metadata_cache(place: Place) -> dict[str, Any] | None:
+def take(
+    zk: ZooKeeperClient, places: Iterable[Place], version: str, about: Mapping[str, Any], topic: str | None = None
+) -> dict[str, Any]:
+    """Return what is seen of a cluster at this moment.
+
+    Args:
+        zk: A client of its ZooKeeper.
+        places: Its brokers.
+        version: Its version.
+        about: Further fields, such as a label.
+        topic: The only topic that is looked at; all without one.
+    """
+    znodes = Znodes(LabZnodes(zk), Topics(() if topic is None else (topic,)))
+    znodes.read()
+    return snapshot_of(Seen(version, znodes, [_broker(place) for place in places], about=about))
+
+
+def _broker(place: Place) -> BrokerSeen:
+    return BrokerSeen(place.id, place.alive, [read_folder(place.data)], _metadata(place))
+
+
+def _metadata(place: Place) -> Metadata | None:
     if not place.alive or not place.asked:
         return None
     try:
-        return _metadata_object(metadata(place.port, with_ids=place.with_ids, seconds=PATIENCE))
-    except OSError:
+        return metadata(place.port, with_ids=place.with_ids, seconds=PATIENCE)
+    except (OSError, Malformed):
         return None
-
-
-def _metadata_object(found: Metadata) -> dict[str, Any]:
-    return {
-        "brokers": list(found.brokers),
-        "controller": found.controller,
-        "topics": {
-            name: {
-                "error": topic.error,
-                "topic_id": topic.topic_id,
-                "partitions": {
-                    str(number): {
-                        "error": partition.error, "leader": partition.leader, "leader_epoch": partition.leader_epoch,
-                        "isr": list(partition.isr), "offline": list(partition.offline),
-                    }
-                    for number, partition in topic.partitions.items()
-                },
-            }
-            for name, topic in sorted(found.topics.items())
-        },
-    }  # fmt: skip

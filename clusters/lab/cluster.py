@@ -23,12 +23,13 @@ from typing import Any
 from attrs import field, frozen
 
 from kwalk.clusters.lab import capture, zookeeper
-from kwalk.clusters.lab.brokers import AdminRequests, Metadata, consume, metadata, produce
+from kwalk.clusters.lab.brokers import AdminRequests, consume, produce
 from kwalk.clusters.lab.jars import jar_store, jars_of
 from kwalk.clusters.lab.lock import RELEASES
 from kwalk.clusters.lab.processes import LabProcess, ProcessGroup, wait_until
 from kwalk.clusters.lab.proxy import KafkaParser, Proxy, Rules, ZooKeeperParser
 from kwalk.clusters.lab.zookeeper import ZooKeeperClient
+from kwalk.clusters.metadata import Metadata, metadata
 from kwalk.model.language import KwalkError, UsageError
 from kwalk.search.base.java import bundled_home, java_version, system_homes
 from kwalk.search.base.progress import Report, silent
@@ -519,14 +520,16 @@ class Lab:
     # What is seen.
 
     def capture(
-        self, label: str = "", extra: Mapping[str, Any] | None = None, *, without: Collection[int] = ()
-    ) -> dict[str, Any]:
+        self, label: str = "", extra: Mapping[str, Any] | None = None, *, without: Collection[int] = (),
+        topic: str | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
         """Return a snapshot in the format of captures, which `kwalk hunt --from` and `kwalk explain` read.
 
         Args:
             label: Its name.
             extra: What else it has, under "extra".
             without: Brokers that are not asked for their metadata caches, besides those that are paused.
+            topic: The only topic that it has; all without one.
         """
         places = [
             capture.Place(
@@ -535,8 +538,8 @@ class Lab:
             )
             for b in self.brokers.values()
         ]
-        about = {"label": label, "lab_seconds": round(self.seconds, 2), "version": self.options.release}
-        return {**about, **capture.take(self.zk, places), "extra": dict(extra or {})}
+        about = {"label": label, "lab_seconds": round(self.seconds, 2), "extra": dict(extra or {})}
+        return capture.take(self.zk, places, self.options.release, about, topic)
 
     def directories(self, topic: str) -> dict[int, list[str]]:
         """Return the names of the log directories of a topic's partitions on each broker, without deleted ones."""
@@ -636,7 +639,7 @@ def capture_running(folder: Path) -> dict[str, Any]:
     ]
     client = ZooKeeperClient(state["zookeeper"])
     try:
-        return {"label": folder.name, "version": state["release"], **capture.take(client, places), "extra": {}}
+        return capture.take(client, places, state["release"], {"label": folder.name})
     finally:
         client.close()
 

@@ -361,7 +361,7 @@ def run_history(lab: Lab, topic: str, operations: Sequence[FuzzOperation], folde
             _rest(hands)
             number += 1
             done[-1]["snapshot"] = f"{number:02}.json"
-            taken = _only(lab.capture(f"{place}. {operation.name}: {answer}"), topic)
+            taken = lab.capture(f"{place}. {operation.name}: {answer}", topic=topic)
             save(folder / done[-1]["snapshot"], json.dumps(taken, indent=1).encode())
     save(folder / OPERATIONS, json.dumps({"topic": topic, "operations": done}, indent=1).encode())
     return hands
@@ -371,19 +371,6 @@ def _note_ids(hands: FuzzHands) -> None:
     identity = hands.znode.get("topic_id")
     if identity and identity not in hands.ids:
         hands.ids.append(identity)
-
-
-def _only(taken: dict[str, Any], topic: str) -> dict[str, Any]:
-    """Return a snapshot without other topics, which earlier histories have left."""
-    mine = f"{topic}-"
-    taken["topics"] = {name: found for name, found in taken["topics"].items() if name == topic}
-    taken["delete_topics"] = [name for name in taken["delete_topics"] if name == topic]
-    for broker in taken["brokers"].values():
-        broker["dirs"] = {name: found for name, found in broker["dirs"].items() if name.startswith(mine)}
-        if broker["metadata_cache"]:
-            known = broker["metadata_cache"]["topics"]
-            broker["metadata_cache"]["topics"] = {name: found for name, found in known.items() if name == topic}
-    return taken
 
 
 def _rest(hands: FuzzHands) -> None:

@@ -16,12 +16,13 @@ from typing import Any
 
 from attrs import field, frozen
 
-from kwalk.clusters.lab.brokers import AdminAnswer, Api
+from kwalk.clusters.lab.brokers import AdminAnswer
 from kwalk.clusters.lab.cluster import Lab
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Direction, Match, ProxiedFrame
-from kwalk.clusters.lab.wire import Reader, new_topic_id
 from kwalk.clusters.lab.zookeeper import Op, Write, ZooKeeperError, create, delete, set_data
+from kwalk.clusters.metadata import Api
+from kwalk.clusters.wire import Reader, new_topic_id
 
 ANY = float("inf")
 OLD_CLIENT = "1.0.0"

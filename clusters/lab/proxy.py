@@ -23,9 +23,9 @@ from typing import TypeVar
 from attrs import field, frozen
 
 from kwalk.clusters.lab import zookeeper
-from kwalk.clusters.lab.brokers import Api
-from kwalk.clusters.lab.wire import Malformed, Reader, framed, read_frame
 from kwalk.clusters.lab.zookeeper import Op, Session
+from kwalk.clusters.metadata import Api
+from kwalk.clusters.wire import Malformed, Reader, framed, read_frame
 
 UNKNOWN = "UNKNOWN"
 """The kind of a frame that cannot be read, and of an answer to no request that was seen."""

@@ -22,7 +22,6 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from kwalk.clusters.lab.brokers import Api
 from kwalk.clusters.lab.cluster import CLIENT_ONLY, Lab, LabOptions, text_from
 from kwalk.clusters.lab.hands import (
     ANY,
@@ -39,8 +38,9 @@ from kwalk.clusters.lab.hands import (
 from kwalk.clusters.lab.lock import RELEASES
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Direction, Hold, ProxiedFrame, matching
-from kwalk.clusters.lab.wire import new_topic_id
 from kwalk.clusters.lab.zookeeper import set_data
+from kwalk.clusters.metadata import Api
+from kwalk.clusters.wire import new_topic_id
 from kwalk.model.kafka.actors import CONTROLLER
 from kwalk.model.kafka.assignment import assignment
 from kwalk.model.kafka.snapshots.capture import Capture, read_capture

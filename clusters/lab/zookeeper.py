@@ -18,7 +18,7 @@ from typing import Any
 
 from attrs import frozen
 
-from kwalk.clusters.lab.wire import Malformed, Reader, buffer, framed, int8, int32, int64, long_string, read_frame
+from kwalk.clusters.wire import Malformed, Reader, buffer, framed, int8, int32, int64, long_string, read_frame
 from kwalk.model.language import KwalkError
 
 
@@ -80,13 +80,17 @@ class ZooKeeperError(KwalkError):
 
 @frozen
 class Stat:
-    """What ZooKeeper knows of a znode: transaction ids of its creation and last change, times in ms, its version."""
+    """What ZooKeeper knows of a znode: transaction ids of its creation and last change, times in ms, its version.
+
+    `pzxid` is the id of the transaction that last changed its list of children.
+    """
 
     czxid: int
     mzxid: int
     ctime: int
     mtime: int
     version: int
+    pzxid: int
 
 
 @frozen
@@ -152,8 +156,8 @@ def read_stat(reader: Reader) -> Stat:
     czxid, mzxid, ctime, mtime, version = (
         reader.int64(), reader.int64(), reader.int64(), reader.int64(), reader.int32(),
     )  # fmt: skip
-    reader.take(4 + 4 + 8 + 4 + 4 + 8)
-    return Stat(czxid, mzxid, ctime, mtime, version)
+    reader.take(4 + 4 + 8 + 4 + 4)
+    return Stat(czxid, mzxid, ctime, mtime, version, reader.int64())
 
 
 def connect_request(session: Session | None, milliseconds: int = SESSION_MILLISECONDS) -> bytes:
@@ -224,13 +228,17 @@ class ZooKeeperClient:
 
     def _or_none(self, op: Op, path: str, read: Callable[[Reader], Any]) -> Any:
         try:
-            return self._request(op, long_string(path) + int8(0), path, read).result(SESSION_MILLISECONDS / 1000)
+            return self.read(op, path, read).result(SESSION_MILLISECONDS / 1000)
         except ZooKeeperError as error:
             if error.code == "NONODE":
                 return None
             raise
 
     # Sending.
+
+    def read(self, op: Op, path: str, read: Callable[[Reader], Any]) -> Future[Any]:
+        """Send a request that reads a znode, without a watch; return the future of its answer, as `read` reads it."""
+        return self._request(op, long_string(path) + int8(0), path, read)
 
     def send(self, *writes: Write) -> Future[Any]:
         """Send one write, or several in one transaction; return the future of its answer."""

@@ -309,6 +309,35 @@ COMMANDS = {
   kwalk explain first.json second.json third.json     what happened between them?
   kwalk explain captures/*.json --variant 3.9.0       and could it have happened in another version?""",
     ),
+    "collect": _command(
+        "collect:run_collect", "take a snapshot of a running system, without writing anything to it",
+        _argument("zookeeper", "ZOOKEEPER", "HOST:PORT[,HOST:PORT ...][/CHROOT], as in the brokers' zookeeper.connect",
+                  nargs="?"),
+        _option("--release", values.version, "VERSION", "the version of the brokers, such as 2.8.2"),
+        _repeatable("--logs", given, "[ID=]PLACE",
+                    "log directories: a folder, the output of --script, a tar archive, or ssh://[USER@]HOST/FOLDER, "
+                    "with {host} for that of each broker"),
+        _repeatable("--topic", given, "NAME", "only this topic, or those that fit a pattern such as orders-*"),
+        _switch("--no-metadata", "do not ask brokers for their metadata caches"),
+        _option("--ssh", given, "COMMAND", "the command in place of ssh, with its options"),
+        _option("--sasl", given, "USER", "authenticate to ZooKeeper with SASL (DIGEST-MD5)"),
+        _option("--digest", given, "USER", "authenticate to ZooKeeper with its scheme digest"),
+        _option("--password-file", given, "FILE", "the password (default: KWALK_ZOOKEEPER_PASSWORD)"),
+        _switch("--tls", "encrypt the connection to ZooKeeper"),
+        _option("--tls-ca", given, "FILE", "certificates of the authorities to trust (default: the system's)"),
+        _option("--tls-cert", given, "FILE", "the client's certificate, with --tls-key"),
+        _option("--tls-key", given, "FILE", "the key of the client's certificate"),
+        _option("--seconds", seconds, "N",
+                "patience for the log directories of one machine (default: 120), and for ZooKeeper (at most 30)"),
+        _option("--out", given, "FILE", f"the snapshot (default: {DEFAULT_OUT}/snapshot-TIME.json)"),
+        _switch("--script", "print a shell script that lists log directories on a machine without kwalk"),
+        JSON,
+        examples="""
+  kwalk collect zk-1:2181 --release 2.8.2 --logs 'ssh://{host}/data/logs'     every broker, by ssh
+  kwalk collect zk-1:2181/prod --release 3.4.1 --logs 1=/data/logs --topic orders
+  kwalk collect --script > list_logs.sh; sh list_logs.sh /data/logs > broker-1.txt
+  kwalk collect zk-1:2181 --release 2.8.2 --logs 1=broker-1.txt --out now.json""",
+    ),
     "inspect": _command(
         "inspect:run_inspect", "inspect snapshots of a real system: what is wrong now, what comes next, the way out",
         _argument("snapshots", "SNAPSHOT", "JSON files", nargs="+"),

@@ -39,6 +39,13 @@ def release(text: str) -> tuple[int | None, str]:
     return (int(number) if equals else None), version
 
 
+def version(text: str) -> str:
+    """VERSION."""
+    if not re.fullmatch(r"[0-9]+\.[0-9](\.[0-9])?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a version such as 2.8.2")
+    return text if text.count(".") == 2 else f"{text}.0"
+
+
 def flag(text: str) -> tuple[str, str]:
     """NAME=SETTING."""
     name, _, setting = text.partition("=")

@@ -10,12 +10,12 @@ import time
 
 import pytest
 
-from kwalk.clusters.lab.brokers import Api
 from kwalk.clusters.lab.cluster import Lab, LabOptions, find_java
 from kwalk.clusters.lab.jars import jar_store
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import matching
 from kwalk.clusters.lab.zookeeper import Op, ZooKeeperError, create, delete
+from kwalk.clusters.metadata import Api
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.language import UsageError
 

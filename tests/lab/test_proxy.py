@@ -9,11 +9,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from kwalk.clusters.lab.brokers import Api
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Direction, KafkaParser, Proxy, Rules, ZooKeeperParser, matching
-from kwalk.clusters.lab.wire import framed, int8, int32, int64, long_string, read_frame, string
 from kwalk.clusters.lab.zookeeper import Op, connect_request, create, delete, set_data, transaction
+from kwalk.clusters.metadata import Api
+from kwalk.clusters.wire import framed, int8, int32, int64, long_string, read_frame, string
 
 PATIENCE = 10
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from kwalk.clusters.lab.brokers import Api
 from kwalk.clusters.lab.hands import HANDS, NOT_FORCED, Way, controller_epoch_of, way_of
 from kwalk.clusters.lab.proxy import Direction, KafkaParser, ZooKeeperParser
 from kwalk.clusters.lab.replay import (
@@ -20,8 +19,9 @@ from kwalk.clusters.lab.replay import (
     lab_release,
     replay_object,
 )
-from kwalk.clusters.lab.wire import int8, int16, int32, int64, long_string, string, varint
 from kwalk.clusters.lab.zookeeper import Op, connect_request, create, delete, set_data, transaction
+from kwalk.clusters.metadata import Api
+from kwalk.clusters.wire import int8, int16, int32, int64, long_string, string, varint
 from kwalk.invariants.scenarios import SCENARIOS
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
 from kwalk.model.kafka.state import Cluster

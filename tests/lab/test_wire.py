@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kwalk.clusters.lab import wire
+from kwalk.clusters import wire
 from kwalk.clusters.lab.brokers import crc32c, record_batch, record_values
-from kwalk.clusters.lab.wire import Malformed, Reader
 from kwalk.clusters.lab.zookeeper import (
     ZooKeeperError,
     connect_request,
@@ -19,6 +18,7 @@ from kwalk.clusters.lab.zookeeper import (
     read_transaction,
     transaction,
 )
+from kwalk.clusters.wire import Malformed, Reader
 
 
 @given(st.integers(0, 2**32 - 1))

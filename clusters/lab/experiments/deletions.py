@@ -7,13 +7,14 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from kwalk.clusters.lab.brokers import AdminAnswer, Api
+from kwalk.clusters.lab.brokers import AdminAnswer
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import matching
-from kwalk.clusters.lab.wire import new_topic_id
 from kwalk.clusters.lab.zookeeper import Op, ZooKeeperError, create, delete
+from kwalk.clusters.metadata import Api
+from kwalk.clusters.wire import new_topic_id
 
 NO_CONFIGURATION = b'{"version":1,"config":{}}'
 OF_ZOOKEEPER = (*Op, "CONNECT", "NOTIFICATION")

@@ -6,12 +6,13 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from kwalk.clusters.lab.brokers import AdminAnswer, Api
+from kwalk.clusters.lab.brokers import AdminAnswer
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import matching
 from kwalk.clusters.lab.zookeeper import Op, ZooKeeperError, delete
+from kwalk.clusters.metadata import Api
 
 DELAYS = (0.0, 0.003, 0.006, 0.012, 0.025)
 """Seconds between the cancellation and the deletion of /controller."""

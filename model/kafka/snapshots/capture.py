@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from typing import TypeVar
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from kwalk.model.kafka.snapshots.untrusted_json import TAKE_AGAIN, JsonNode, key_number, load, printable
 from kwalk.model.language import UsageError
@@ -88,6 +88,8 @@ def _garbled(node: JsonNode) -> UsageError:
 
 
 INT32 = 2**31 - 1
+FORMAT = 2
+"""The newest format of captures; docs/reference/snapshots.md has the history."""
 
 
 _VERSION = re.compile(r"([0-9]+)\.?([0-9])\.?([0-9])")
@@ -160,12 +162,16 @@ class MetadataCache:
 
 @frozen
 class Broker:
-    """A broker: whether it runs, its directories by name such as "t-0", and its metadata cache if it answered."""
+    """A broker: whether it runs, its directories by name such as "t-0", and its metadata cache if it answered.
+
+    If its directories were not `seen`, they are taken to be those that ZooKeeper assigns to it.
+    """
 
     id: int
     alive: bool
     directories: Mapping[str, Directory]
     cache: MetadataCache | None = None
+    seen: bool = True
 
 
 @frozen
@@ -173,6 +179,7 @@ class Capture:
     """The content of a capture; `controller` is None where there was none.
 
     `registered` are the brokers in /brokers/ids, `deleting` the topics with a marker in /admin/delete_topics.
+    `problems` says what could not be read, and `unsettled` are the topics that changed while they were read.
     """
 
     version: str
@@ -182,6 +189,8 @@ class Capture:
     brokers: Mapping[int, Broker]
     deleting: tuple[str, ...] = ()
     registered: tuple[int, ...] = ()
+    problems: tuple[str, ...] = ()
+    unsettled: tuple[str, ...] = ()
 
     def directory(self, broker: int, topic: str, partition: int) -> Directory | None:
         """The directory of a partition on a broker, if it has one."""
@@ -206,20 +215,48 @@ def _code(character: str) -> str:
 def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
     """Read the capture in a JSON file, or in its bytes; UsageError if it is unreadable or inconsistent."""
     document = load(source)
-    brokers = _table(document.field("brokers"), "broker id", _broker)
+    _check_format(document)
+    caches = _Caches(document.field("brokers"))
+    brokers = _table(document.field("brokers"), "broker id", caches.broker)
     if not brokers:
         raise document.field("brokers").wrong("names no broker", "at least one broker")
+    topics = _topics(document.field("topics"), brokers)
     controller = document.field("controller")
     ids = document.maybe("broker_ids")
     return Capture(
         version=_version(document.field("version")),
         controller=None if controller.missing else _known(controller, brokers),
         controller_epoch=document.field("controller_epoch").number(0, INT32),
-        topics=_topics(document.field("topics"), brokers),
-        brokers=brokers,
+        topics=topics,
+        brokers={number: _assumed(broker, topics) for number, broker in brokers.items()},
         deleting=_names(document.maybe("delete_topics")),
         registered=tuple(b.id for b in brokers.values() if b.alive) if ids.missing else _replicas(ids, brokers),
+        problems=_names(document.maybe("problems")),
+        unsettled=_names(document.maybe("unsettled")),
     )
+
+
+def _check_format(document: JsonNode) -> None:
+    """Refuse formats that are newer than this reader; captures without the field have the first one."""
+    number = document.maybe("format")
+    if not number.missing and number.number(1) > FORMAT:
+        raise UsageError(
+            f"The capture has the format {number.value}, which is newer than this kwalk reads. "
+            f"Allowed: 1 to {FORMAT}. Inspect it with the kwalk that wrote it, or a later one."
+        )
+
+
+def _assumed(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
+    """Return a broker with directories: if they were not seen, those of its replicas, with ZooKeeper's topic ids."""
+    if broker.seen:
+        return broker
+    replicas = (
+        (f"{topic.name}-{partition}", topic.topic_id)
+        for topic in topics.values()
+        for partition, assigned in topic.partitions.items()
+        if broker.id in assigned and partition in topic.states
+    )
+    return evolve(broker, directories={name: Directory(identity) for name, identity in replicas})
 
 
 def _names(node: JsonNode) -> tuple[str, ...]:
@@ -323,14 +360,38 @@ def _leader(node: JsonNode, brokers: Iterable[int]) -> int | None:
     return None if node.missing or node.value == -1 else _known(node, brokers)
 
 
-def _broker(node: JsonNode, number: int) -> Broker:
-    cache = node.maybe("metadata_cache")
-    return Broker(
-        id=number,
-        alive=node.field("alive").flag(),
-        directories={name: _directory(child) for name, child in node.field("dirs").fields()},
-        cache=None if cache.missing else _cache(cache),
-    )
+class _Caches:
+    """Reads brokers, whose metadata caches may be written as the differences from that of another broker."""
+
+    def __init__(self, brokers: JsonNode) -> None:
+        self.brokers = brokers
+        self.whole: dict[int, MetadataCache] = {}
+
+    def broker(self, node: JsonNode, number: int) -> Broker:
+        directories, cache = node.field("dirs"), node.maybe("metadata_cache")
+        seen = {} if directories.missing else {name: _directory(child) for name, child in directories.fields()}
+        return Broker(
+            id=number,
+            alive=node.field("alive").flag(),
+            directories=seen,
+            cache=None if cache.missing else self._cache(cache, number),
+            seen=not directories.missing,
+        )
+
+    def _cache(self, node: JsonNode, number: int) -> MetadataCache:
+        if number not in self.whole:
+            like = node.maybe("like")
+            self.whole[number] = _cache(node, None if like.missing else self._other(like))
+        return self.whole[number]
+
+    def _other(self, like: JsonNode) -> MetadataCache:
+        """Return the cache that differences are from: it must be written as a whole."""
+        number = like.number(0, INT32)
+        other = self.brokers.maybe(str(number))
+        cache = other if other.missing else other.maybe("metadata_cache")
+        if cache.missing or not cache.maybe("like").missing:
+            raise like.wrong("names no broker whose metadata_cache is whole", "a broker with one that has no like")
+        return self._cache(cache, number)
 
 
 def _directory(node: JsonNode) -> Directory:
@@ -340,16 +401,19 @@ def _directory(node: JsonNode) -> Directory:
     return Directory(identity, leader_epochs(node.maybe("leader_epoch_checkpoint")))
 
 
-def _cache(node: JsonNode) -> MetadataCache:
+def _cache(node: JsonNode, other: MetadataCache | None) -> MetadataCache:
     controller = node.maybe("controller")
     topics = dict(node.field("topics").fields())
+    ids = {name: None if topic.missing else topic_id(topic.maybe("topic_id")) for name, topic in topics.items()}
+    partitions = {
+        name: {} if topic.missing else _table(topic.field("partitions"), "partition", _cached)
+        for name, topic in topics.items()
+    }
     return MetadataCache(
         brokers=node.field("brokers").numbers(0, INT32),
         controller=None if controller.missing or controller.value == -1 else controller.number(0, INT32),
-        topic_ids={name: topic_id(topic.maybe("topic_id")) for name, topic in topics.items()},
-        partitions={
-            name: _table(topic.field("partitions"), "partition", _cached) for name, topic in topics.items()
-        },
+        topic_ids={**(other.topic_ids if other else {}), **ids},
+        partitions={**(other.partitions if other else {}), **partitions},
     )
 
 

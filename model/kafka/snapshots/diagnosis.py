@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import field, frozen
 
-from kwalk.model.kafka.snapshots.capture import Capture, Topic
+from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.untrusted_json import printable
 
 MOST = 8
 """A longer list is cut."""
@@ -35,6 +36,20 @@ def brokers(numbers: Iterable[int], last: str = "and") -> str:
     """Brokers: "brokers 1, 2 and 3"."""
     known = sorted(numbers)
     return f"broker{'s' * (len(known) != 1)} {listed([str(number) for number in known], last)}"
+
+
+def unseen(capture: Capture) -> tuple[str, ...]:
+    """Return what a capture does not show of a cluster, or may show of two moments, one sentence each."""
+    found = [f"When the snapshot was taken: {printable(problem, 300)}" for problem in capture.problems]
+    missing = [broker.id for broker in capture.brokers.values() if not broker.seen]
+    if missing:
+        found.append(
+            f"No log directories of {brokers(missing)} are in the snapshot: they are taken to agree with ZooKeeper."
+        )
+    if capture.unsettled:
+        names = listed([topic_label(name) for name in capture.unsettled])
+        found.append(f"Changed while the snapshot was taken, so that it may mix two moments: {names}.")
+    return tuple(found)
 
 
 def ids(known: Iterable[str]) -> str:

@@ -316,9 +316,16 @@ def read_series(sources: Sequence[Source], names: Sequence[str] | None = None) -
 
 def _capture(source: Source, name: str) -> Capture:
     try:
-        return read_capture(source)
+        capture = read_capture(source)
     except UsageError as error:
         raise UsageError(f"{printable(name, 200)}: {error}") from error
+    missing = [broker.id for broker in capture.brokers.values() if not broker.seen]
+    if missing:
+        raise UsageError(
+            f"{printable(name, 200)} lacks the log directories of {brokers_in_words(missing)}, which a behaviour must "
+            "match. Take snapshots with the log directories of every broker."
+        )
+    return capture
 
 
 def _names(sources: Sequence[Source]) -> list[str]:

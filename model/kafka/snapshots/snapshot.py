@@ -11,7 +11,7 @@ from functools import partial
 from kwalk.model.kafka.actors import FAULT, NEW_CLIENT, OLD_CLIENT, OPERATOR
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import listed, sentence
+from kwalk.model.kafka.snapshots.diagnosis import listed, sentence, unseen
 from kwalk.model.kafka.snapshots.initial_state import (
     UNKNOWN_ID,
     Focus,
@@ -79,7 +79,7 @@ def _empty(capture: Capture, severity: Severity) -> Reading:
         labels={BROKERS.name: tuple(str(broker) for broker in brokers)},
         initial=_starting(partial(arrange_without_topics, capture=capture, brokers=brokers)),
         variant=capture.version,
-        facts=(_headline(capture),),
+        facts=(_headline(capture), *unseen(capture)),
         properties=HARM + AGREEMENT,
         diagnose=partial(conclude, severity),
     )
@@ -100,7 +100,9 @@ def _reading(inferred: InferredState, severity: Severity) -> Reading:
         labels=_labels(focus, ids),
         initial=_either_memory(inferred) if memory_is_uncertain(inferred) else certain,
         variant=inferred.capture.version,
-        facts=(_headline(inferred.capture), *focus.facts, *_assumptions(inferred), *_names(ids)),
+        facts=(
+            _headline(inferred.capture), *unseen(inferred.capture), *focus.facts, *_assumptions(inferred), *_names(ids),
+        ),
         properties=_asked(severity),
         diagnose=partial(conclude, severity),
     )

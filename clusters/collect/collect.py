@@ -1,0 +1,356 @@
+"""Takes a snapshot of a running cluster: ZooKeeper, then brokers and log directories, then ZooKeeper again.
+
+The parts are read one after another while the cluster runs. All znodes are compared after the brokers were looked at;
+if one has changed, it is read again and the brokers are looked at again, a few times at most. What still changed is
+named in the snapshot, as is everything that could not be read.
+"""
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from attrs import evolve, field, frozen
+
+from kwalk.clusters.collect.logs import (
+    SSH,
+    LogRoot,
+    LogsUnread,
+    SshPlace,
+    read_by_ssh,
+    read_path,
+    ssh_place,
+)
+from kwalk.clusters.collect.snapshot import BrokerSeen, Seen, snapshot_of
+from kwalk.clusters.collect.znodes import (
+    CLUSTER_ID,
+    CONTROLLER,
+    Topics,
+    ZnodeReader,
+    Znodes,
+    some,
+    topic_of,
+)
+from kwalk.clusters.metadata import Metadata, metadata
+from kwalk.clusters.wire import Malformed
+from kwalk.model.kafka.snapshots.capture import read_capture
+from kwalk.model.kafka.snapshots.untrusted_json import printable
+from kwalk.model.language import UsageError
+from kwalk.search.base.progress import Progress, Report, silent
+
+ROUNDS = 3
+"""How often brokers are looked at, while znodes change."""
+AT_ONCE = 8
+"""How many brokers are looked at at a time."""
+HOST_OF_BROKER = "{host}"
+"""In a place: the host that a broker has registered."""
+PLAINTEXT = "PLAINTEXT"
+BROKER_SECONDS = 10.0
+"""The patience for a Metadata response."""
+
+
+@frozen
+class LogPlace:
+    """Where log directories are: a path of this machine, or a root on a host that ssh reaches; of one broker or any."""
+
+    root: str
+    broker: int | None = None
+    host: str | None = None
+
+    def __str__(self) -> str:
+        return f"ssh {self.host}" if self.host else self.root
+
+
+def log_place(text: str) -> LogPlace:
+    """Return a place from [ID=]PATH or [ID=]ssh://[USER@]HOST[:PORT]/PATH.
+
+    Raises:
+        UsageError: The text is neither.
+    """
+    number, place = found.groups() if (found := re.fullmatch(r"([0-9]{1,10})=(.+)", text, re.DOTALL)) else (None, text)
+    broker = None if number is None else int(number)
+    if not place.startswith("ssh://"):
+        return LogPlace(place, broker)
+    host, slash, path = place.removeprefix("ssh://").partition("/")
+    if not slash or not path:
+        raise UsageError(f"{text!r} names no folder. Allowed: [ID=]ssh://[USER@]HOST[:PORT]/FOLDER.")
+    ssh_place(host.replace(HOST_OF_BROKER, "host"), path)
+    if broker is None and HOST_OF_BROKER not in host:
+        each = f"ssh://{HOST_OF_BROKER}/{path}"
+        raise UsageError(f"{text!r} names no broker. Allowed: ID={place} for one, or {each} for every broker.")
+    return LogPlace(f"/{path}", broker, host)
+
+
+@frozen
+class CollectOptions:
+    """What is collected.
+
+    Args:
+        version: Kafka's version, such as "2.8.2".
+        topics: Patterns of topics' names; all topics without one.
+        logs: Where log directories are.
+        ask_brokers: Whether brokers are asked for their metadata caches.
+        ssh: The command that reaches another machine.
+        seconds: The patience for the log directories of one machine.
+    """
+
+    version: str
+    topics: tuple[str, ...] = ()
+    logs: tuple[LogPlace, ...] = ()
+    ask_brokers: bool = True
+    ssh: tuple[str, ...] = SSH
+    seconds: float = 120.0
+
+
+@frozen
+class Collected:
+    """A snapshot, and why `kwalk inspect` would refuse it, if it would."""
+
+    document: Mapping[str, Any] = field(repr=False)
+    refusal: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The content of its file."""
+        return json.dumps(self.document, separators=(",", ":")) + "\n"
+
+    @property
+    def problems(self) -> list[str]:
+        """What could not be read, or not be read of one moment."""
+        found, unsettled = list(self.document["problems"]), self.document["unsettled"]
+        if unsettled:
+            names = some(map(printable, unsettled), 5)
+            found.append(f"Topics that changed while the snapshot was taken, so that it may mix two moments: {names}.")
+        if self.refusal:
+            found.append(f"The snapshot cannot be inspected as it is: {self.refusal}")
+        return found
+
+
+def collect(reader: ZnodeReader, options: CollectOptions, *, report: Report = silent) -> Collected:
+    """Return a snapshot of the cluster whose znodes are read.
+
+    Args:
+        reader: Reads the cluster's ZooKeeper.
+        options: What is collected.
+        report: Gets the progress.
+
+    Raises:
+        UsageError: A path of this machine has no log directory, or the cluster is not in ZooKeeper mode.
+    """
+    began = _now()
+    znodes = Znodes(reader, Topics(options.topics), report=report)
+    znodes.read()
+    _refuse_kraft(znodes)
+    for _ in range(ROUNDS):
+        visit = _Visit(znodes, options, report)
+        brokers = visit.brokers()
+        changed = znodes.refresh()
+        if not changed:
+            break
+    problems = sorted(visit.problems)
+    if any(topic_of(path) is None for path in changed):
+        problems.append("The controller, the brokers or the list of topics changed meanwhile.")
+    about = {"taken": {"began": began, "ended": _now(), "topics": list(options.topics)}}
+    seen = Seen(options.version, znodes, brokers, problems, _unsettled(changed), about)
+    found = Collected(snapshot_of(seen))
+    try:
+        read_capture(found.text.encode())
+    except UsageError as error:
+        return evolve(found, refusal=str(error))
+    return found
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _refuse_kraft(znodes: Znodes) -> None:
+    epoch = (znodes.object(CONTROLLER) or {}).get("kraftControllerEpoch", -1)
+    if isinstance(epoch, int) and epoch >= 0:
+        raise UsageError(
+            "The controller of this cluster is a KRaft controller (it migrates from ZooKeeper): kwalk models the "
+            "controller of ZooKeeper mode only."
+        )
+
+
+def _unsettled(changed: Iterable[str]) -> list[str]:
+    return sorted({name for path in changed if (name := topic_of(path)) is not None})
+
+
+# Brokers.
+
+
+class _Visit:
+    """Looks at all brokers once: their metadata caches, and their log directories."""
+
+    def __init__(self, znodes: Znodes, options: CollectOptions, report: Report) -> None:
+        self.znodes, self.options, self.report = znodes, options, report
+        self.registered = znodes.registrations()
+        self.problems: list[str] = []
+        self.roots: dict[int, list[LogRoot]] = {}
+        self.failed: set[int] = set()
+        self.started, self.done = time.monotonic(), 0
+
+    def brokers(self) -> list[BrokerSeen]:
+        """Return what is seen of each broker; `problems` then has what is not."""
+        asked = self.registered if self.options.ask_brokers else {}
+        places = self._remote_places()
+        self._read_paths()
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            answers = {number: pool.submit(self._ask, number) for number in asked}
+            listings = [(number, place, pool.submit(self._list, place)) for number, place in places]
+            caches = {}
+            for number, answer in answers.items():
+                caches[number] = answer.result()
+                self._report(len(asked) + len(places))
+            for number, place, listing in listings:
+                self._take(number, str(place), listing.result())
+                self._report(len(asked) + len(places))
+        numbers = sorted({*self.registered, *self.roots, *self.failed})
+        return [
+            BrokerSeen(
+                number, number in self.registered,
+                None if number in self.failed else self.roots.get(number), caches.get(number),
+            )
+            for number in numbers
+        ]  # fmt: skip
+
+    def _report(self, total: int) -> None:
+        self.done += 1
+        seconds = time.monotonic() - self.started
+        left = (total - self.done) * seconds / self.done
+        self.report(Progress("collect", self.done, "answers of brokers", seconds, total, left, "brokers"))
+
+    # Metadata caches.
+
+    def _ask(self, number: int) -> Metadata | None:
+        endpoint = plaintext_endpoint(self.registered[number])
+        if endpoint is None:
+            self.problems.append(f"Broker {number} has no PLAINTEXT listener: it was not asked for its metadata.")
+            return None
+        try:
+            return _ask(*endpoint, with_ids=_numbers(self.options.version) >= (2, 8))
+        except (OSError, Malformed) as error:
+            where = f"{printable(endpoint[0])}:{endpoint[1]}"
+            self.problems.append(f"Broker {number} did not answer a Metadata request at {where}: {_why(error)}.")
+            return None
+
+    # Log directories.
+
+    def _read_paths(self) -> None:
+        """Read what is on this machine; whoever names it can correct it, so that an error ends the command."""
+        for place in self.options.logs:
+            if place.host is None:
+                try:
+                    self._add(place.broker, str(place), read_path(Path(place.root)))
+                except LogsUnread as error:
+                    raise UsageError(f"{error}.") from error
+
+    def _remote_places(self) -> list[tuple[int, SshPlace]]:
+        """Return the places that ssh reaches: one for each broker and host, with all roots."""
+        found: dict[tuple[int, str], list[str]] = {}
+        for place in self.options.logs:
+            for number, host in self._hosts(place) if place.host else ():
+                found.setdefault((number, host), []).append(place.root)
+        places = []
+        for (number, host), roots in found.items():
+            try:
+                places.append((number, evolve(ssh_place(host, roots[0]), roots=tuple(roots))))
+            except UsageError as error:
+                self._fail(number, str(error))
+        return places
+
+    def _hosts(self, place: LogPlace) -> Iterator[tuple[int, str]]:
+        assert place.host is not None
+        for number in self.registered if place.broker is None else (place.broker,):
+            host = _host(self.registered.get(number, {}))
+            if HOST_OF_BROKER in place.host and host is None:
+                self._fail(number, f"Broker {number} has registered no host, so that ssh cannot reach it.")
+            else:
+                yield number, place.host.replace(HOST_OF_BROKER, host or "")
+
+    def _list(self, place: SshPlace) -> list[LogRoot] | LogsUnread:
+        try:
+            return read_by_ssh(place, self.options.ssh, seconds=self.options.seconds)
+        except LogsUnread as error:
+            return error
+
+    def _take(self, number: int, place: str, listing: list[LogRoot] | LogsUnread) -> None:
+        try:
+            if isinstance(listing, LogsUnread):
+                raise listing
+            self._add(number, place, listing)
+        except LogsUnread as error:
+            self._fail(number, f"The log directories of broker {number} were not read: {error}.")
+
+    def _fail(self, number: int, problem: str) -> None:
+        self.failed.add(number)
+        self.problems.append(problem)
+
+    def _add(self, number: int | None, source: str, roots: Sequence[LogRoot]) -> None:
+        """Add roots to the broker that they belong to; LogsUnread if that is another one, or of another cluster."""
+        cluster = (self.znodes.object(CLUSTER_ID) or {}).get("id")
+        for root in roots:
+            where = printable(source if source == root.path else f"{source}, {root.path}", 200)
+            owner = root.broker_id if number is None else number
+            if root.is_kraft:
+                raise LogsUnread(f"{where} belongs to a node of a KRaft cluster")
+            if root.value_of("cluster.id") not in (None, cluster) and cluster is not None:
+                raise LogsUnread(f"{where} belongs to another cluster ({printable(root.value_of('cluster.id'))})")
+            if owner is None:
+                raise LogsUnread(f"{where} does not say which broker it belongs to: name it, as in --logs 1={source}")
+            if root.broker_id not in (None, owner):
+                raise LogsUnread(f"{where} belongs to broker {root.broker_id}, not {owner}")
+            self.roots.setdefault(owner, []).append(root)
+
+
+def _ask(host: str, port: int, *, with_ids: bool) -> Metadata:
+    """Return a broker's metadata; a broker that is older than `with_ids` says closes the connection."""
+    try:
+        return metadata(port, host=host, with_ids=with_ids, seconds=BROKER_SECONDS)
+    except ConnectionError:
+        if not with_ids:
+            raise
+        return metadata(port, host=host, with_ids=False, seconds=BROKER_SECONDS)
+
+
+def _why(error: Exception) -> str:
+    return printable(getattr(error, "strerror", None) or str(error) or type(error).__name__)
+
+
+def plaintext_endpoint(registration: Mapping[str, Any]) -> tuple[str, int] | None:
+    """Return the host and port of a listener without encryption and authentication, as a broker registered it.
+
+    Source: kafka.zk.BrokerIdZNode; the listeners' protocols are there from 0.10.2 on.
+    """
+    protocols = registration.get("listener_security_protocol_map") or {}
+    endpoints = registration.get("endpoints") or []
+    for endpoint in endpoints if isinstance(endpoints, list) and isinstance(protocols, dict) else ():
+        try:
+            parts = urlsplit(str(endpoint))
+            name = str(endpoint).partition(":")[0]
+            if protocols.get(name, name) == PLAINTEXT and parts.hostname and parts.port:
+                return parts.hostname, parts.port
+        except ValueError:
+            continue
+    return None
+
+
+def _host(registration: Mapping[str, Any]) -> str | None:
+    """Return the host of a broker, of whatever listener."""
+    endpoints = registration.get("endpoints") or []
+    for endpoint in [registration.get("host"), *(endpoints if isinstance(endpoints, list) else [])]:
+        host = urlsplit(endpoint).hostname if isinstance(endpoint, str) and "://" in endpoint else endpoint
+        if isinstance(host, str) and host:
+            return host
+    return None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))

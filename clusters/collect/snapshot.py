@@ -1,0 +1,227 @@
+"""The writer of snapshots: what was seen of a cluster, in the format that `kwalk.model.kafka.snapshots` reads.
+
+The lab and `kwalk collect` have different eyes (another client of ZooKeeper, other ways to log directories), and this
+one writer. The format is described in docs/reference/snapshots.md.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from attrs import field, frozen
+
+from kwalk.clusters.collect.logs import LogRoot, PartitionFiles, directory_object, garbled
+from kwalk.clusters.collect.znodes import (
+    CONTROLLER,
+    CONTROLLER_EPOCH,
+    DELETED,
+    TOPICS,
+    Topics,
+    Znode,
+    Znodes,
+    some,
+)
+from kwalk.clusters.metadata import Metadata, TopicMetadata
+from kwalk.model.kafka.snapshots.capture import FORMAT
+
+STATE_FIELDS = ("leader", "leader_epoch", "isr", "controller_epoch")
+
+
+@frozen
+class BrokerSeen:
+    """What was seen of one broker.
+
+    Args:
+        id: Its id.
+        alive: Whether it runs.
+        roots: Its log directories; None if they were not read.
+        metadata: Its Metadata response; None if there was none.
+    """
+
+    id: int
+    alive: bool
+    roots: Sequence[LogRoot] | None = None
+    metadata: Metadata | None = None
+
+
+@frozen
+class Seen:
+    """All that was seen of a cluster.
+
+    Args:
+        version: Kafka's version.
+        znodes: ZooKeeper.
+        brokers: The brokers; those that ZooKeeper names beside them are added.
+        problems: What could not be read, one sentence each.
+        unsettled: The topics that changed while the parts of the snapshot were read.
+        about: Further fields, such as a label.
+    """
+
+    version: str
+    znodes: Znodes
+    brokers: Sequence[BrokerSeen]
+    problems: Sequence[str] = ()
+    unsettled: Sequence[str] = ()
+    about: Mapping[str, Any] = field(factory=dict)
+
+
+def snapshot_of(seen: Seen) -> dict[str, Any]:
+    """Return what was seen as a snapshot; its problems name what is left out."""
+    znodes, problems = seen.znodes, [*seen.problems, *seen.znodes.problems()]
+    topics = {name: topic for name in znodes.topic_names() if (topic := _topic(znodes, name, problems)) is not None}
+    controller = _controller(znodes)
+    brokers = _with_named(seen.brokers, topics.values(), controller, znodes)
+    return {
+        "format": FORMAT,
+        **seen.about,
+        "version": seen.version,
+        "broker_ids": list(znodes.registrations()),
+        "controller": controller,
+        "controller_epoch": _controller_epoch(znodes),
+        "delete_topics": [name for name in znodes.children(DELETED) if znodes.topics.have(name)],
+        "topics": topics,
+        "brokers": _brokers(brokers, znodes, topics, problems),
+        "problems": problems,
+        "unsettled": list(seen.unsettled),
+    }
+
+
+# ZooKeeper.
+
+
+def _controller(znodes: Znodes) -> int | None:
+    number = (znodes.object(CONTROLLER) or {}).get("brokerid")
+    return number if isinstance(number, int) else None
+
+
+def _controller_epoch(znodes: Znodes) -> int:
+    found = znodes.contents.get(CONTROLLER_EPOCH)
+    return int(found.content) if isinstance(found, Znode) and found.content.isdigit() else 0
+
+
+def _topic(znodes: Znodes, name: str, problems: list[str]) -> dict[str, Any] | None:
+    path = f"{TOPICS}/{name}"
+    znode, found = znodes.object(path), znodes.contents.get(path)
+    if znode is None or not isinstance(found, Znode):
+        return None
+    if not _has_assignment(znode):
+        problems.append(f"No assignment of replicas is in {path}: the topic is left out.")
+        return None
+    numbers = [number for number in znodes.children(f"{path}/partitions") if number.isdecimal()]
+    states = {number: _state(znodes, f"{path}/partitions/{number}/state") for number in sorted(numbers, key=int)}
+    incomplete = [number for number, state in states.items() if state == {}]
+    if incomplete:
+        problems.append(f"The states of the partitions {some(incomplete)} of {name} lack a field: they are left out.")
+    return {
+        "znode": znode, "version": found.version, "czxid": found.czxid, "mzxid": found.mzxid,
+        "partition_state": {number: state for number, state in states.items() if state},
+    }  # fmt: skip
+
+
+def _state(znodes: Znodes, path: str) -> dict[str, Any] | None:
+    """Return a state znode; None if there is none or it cannot be read, empty if it lacks a field."""
+    state, found = znodes.object(path), znodes.contents.get(path)
+    if state is None or not isinstance(found, Znode):
+        return None
+    whole = (state.get(name) for name in STATE_FIELDS if name != "isr")
+    if not all(type(value) is int for value in whole) or not _are_brokers(state.get("isr")):
+        return {}
+    return {**{name: state[name] for name in STATE_FIELDS}, "zk_version": found.version}
+
+
+def _has_assignment(znode: Mapping[str, Any]) -> bool:
+    partitions = znode.get("partitions")
+    return isinstance(partitions, dict) and all(map(_are_brokers, partitions.values()))
+
+
+def _are_brokers(value: object) -> bool:
+    return isinstance(value, list) and all(type(number) is int for number in value)
+
+
+# Brokers.
+
+
+def _with_named(
+    brokers: Iterable[BrokerSeen], topics: Iterable[Mapping[str, Any]], controller: int | None, znodes: Znodes
+) -> list[BrokerSeen]:
+    """Return the brokers, and those that only ZooKeeper names: registered ones run."""
+    known = {broker.id: broker for broker in brokers}
+    registered = znodes.registrations()
+    named = {*registered, *(() if controller is None else (controller,))}
+    for topic in topics:
+        named.update(*topic["znode"]["partitions"].values())
+        for state in topic["partition_state"].values():
+            named.update(state["isr"], [state["leader"]])
+    numbers = {number for number in named if isinstance(number, int) and number >= 0}
+    return [known.get(number) or BrokerSeen(number, number in registered) for number in sorted({*known, *numbers})]
+
+
+def _brokers(
+    brokers: Iterable[BrokerSeen], znodes: Znodes, topics: Mapping[str, Any], problems: list[str]
+) -> dict[str, Any]:
+    unread = {name for name in znodes.topic_names() if name not in topics}
+    found: dict[str, Any] = {}
+    answers = _Answers(znodes.topics)
+    for broker in brokers:
+        found[str(broker.id)] = {
+            "alive": broker.alive,
+            "dirs": _directories(broker, znodes.topics, unread, problems),
+            "metadata_cache": answers.object(broker),
+        }
+    return found
+
+
+def _directories(
+    broker: BrokerSeen, topics: Topics, unread: set[str], problems: list[str]
+) -> dict[str, Any] | None:
+    """Return the directories of a broker; those of topics whose znodes could not be read would look orphaned."""
+    if broker.roots is None:
+        return None
+    found: dict[str, PartitionFiles] = {}
+    for root in broker.roots:
+        problems += [f"Broker {broker.id}: {problem}." for problem in root.problems]
+        wanted = {name: files for name, files in root.directories.items() if topics.have_directory(name)}
+        twice = sorted(found.keys() & wanted)
+        if twice:
+            problems.append(f"Broker {broker.id} has {some(twice)} in two log directories; one of each is left out.")
+        found = {**wanted, **found}
+    kept = {name: files for name, files in sorted(found.items()) if name.rpartition("-")[0] not in unread}
+    for name, files in kept.items():
+        problems += [f"Broker {broker.id}: {file} of {name} is truncated or garbled." for file in garbled(files)]
+    return {name: directory_object(files) for name, files in kept.items()}
+
+
+class _Answers:
+    """Writes Metadata responses. One that is nearly that of the first broker is written as its differences."""
+
+    def __init__(self, topics: Topics) -> None:
+        self.topics = topics
+        self.first: tuple[int, Mapping[str, Any]] | None = None
+
+    def object(self, broker: BrokerSeen) -> dict[str, Any] | None:
+        if broker.metadata is None:
+            return None
+        named = sorted(broker.metadata.topics.items())
+        topics = {name: _metadata_topic(topic) for name, topic in named if self.topics.have(name)}
+        head: dict[str, Any] = {"brokers": list(broker.metadata.brokers), "controller": broker.metadata.controller}
+        if self.first is None:
+            self.first = broker.id, topics
+            return {**head, "topics": topics}
+        number, known = self.first
+        gone = dict.fromkeys(name for name in known if name not in topics)
+        differing = {name: topic for name, topic in topics.items() if known.get(name) != topic}
+        return {**head, "like": number, "topics": {**differing, **gone}}
+
+
+def _metadata_topic(topic: TopicMetadata) -> dict[str, Any]:
+    return {
+        "error": topic.error,
+        "topic_id": topic.topic_id,
+        "partitions": {
+            str(number): {
+                "error": partition.error, "leader": partition.leader, "leader_epoch": partition.leader_epoch,
+                "isr": list(partition.isr), "offline": list(partition.offline),
+            }
+            for number, partition in topic.partitions.items()
+        },
+    }  # fmt: skip

@@ -1,0 +1,227 @@
+"""The znodes that a snapshot needs, read in batches, and read again where they have changed.
+
+Words: a znode's *mark* are the ids of the transactions that created it, that last changed its content, and that last
+changed its list of children. Transactions have different ids, so that equal marks mean an unchanged znode.
+
+Only these paths are read: the controller and its epoch, the brokers' registrations, the topics with their partitions'
+states, and the topics to be deleted. Credentials are elsewhere (/config/users, /config/brokers, /delegation_token).
+
+Source: kafka.zk.ZkData; zookeeper.jute.
+"""
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, Protocol
+
+from attrs import frozen
+
+from kwalk.search.base.progress import Progress, Report, silent
+
+CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID = "/controller", "/controller_epoch", "/cluster/id"
+BROKER_IDS, TOPICS, DELETED = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
+BATCH = 5_000
+"""How many znodes are read between two reports of progress."""
+SETTLING = 5
+"""How often znodes that change again and again are read."""
+
+
+@frozen
+class Znode:
+    """A znode, or its list of children: `content` or `children` is empty where it was not asked for."""
+
+    content: bytes
+    children: tuple[str, ...]
+    version: int
+    czxid: int
+    mzxid: int
+    pzxid: int
+
+    @property
+    def mark(self) -> tuple[int, int, int]:
+        """What differs after each change."""
+        return self.czxid, self.mzxid, self.pzxid
+
+
+@frozen
+class RefusedRead:
+    """The error, such as NOAUTH, with which ZooKeeper refused a read."""
+
+    code: str
+
+
+Answer = Znode | RefusedRead | None
+"""What ZooKeeper answered; None where there is no znode."""
+
+
+class ZnodeReader(Protocol):
+    """What reads znodes, and can do nothing else. Answers are in the order of the paths."""
+
+    def get(self, paths: Sequence[str]) -> list[Answer]:
+        """Return the contents of znodes."""
+
+    def children(self, paths: Sequence[str]) -> list[Answer]:
+        """Return the children of znodes."""
+
+    def stat(self, paths: Sequence[str]) -> list[Answer]:
+        """Return znodes without content and children."""
+
+
+@frozen
+class Topics:
+    """Which topics a snapshot has: those whose name fits one of the patterns; all without a pattern."""
+
+    patterns: tuple[str, ...] = ()
+
+    def have(self, name: str) -> bool:
+        """Whether a topic is one of them."""
+        return not self.patterns or any(fnmatchcase(name, pattern) for pattern in self.patterns)
+
+    def have_directory(self, name: str) -> bool:
+        """Whether a partition's directory, such as t-0, belongs to one of them."""
+        return self.have(name.rpartition("-")[0])
+
+
+class Znodes:
+    """The znodes of a cluster as they were read, and what could not be read or understood.
+
+    Args:
+        reader: Reads znodes.
+        topics: Which topics are read.
+        report: Gets the progress.
+    """
+
+    def __init__(self, reader: ZnodeReader, topics: Topics, *, report: Report = silent) -> None:
+        self.reader, self.topics, self.report = reader, topics, report
+        self.contents: dict[str, Answer] = {}
+        self.lists: dict[str, Answer] = {}
+        self.done, self.started = 0, time.monotonic()
+
+    # Reading.
+
+    def read(self) -> None:
+        """Read what is needed and not there yet: lists of children show what else is needed."""
+        while True:
+            lists = [path for path in self._needed_lists() if path not in self.lists]
+            contents = [path for path in self._needed_contents() if path not in self.contents]
+            if not lists and not contents:
+                break
+            self.lists |= zip(lists, self._batches(self.reader.children, lists, "lists"), strict=True)
+            self.contents |= zip(contents, self._batches(self.reader.get, contents, "znodes"), strict=True)
+        self.lists = {path: self.lists[path] for path in self._needed_lists()}
+        self.contents = {path: self.contents[path] for path in self._needed_contents()}
+
+    def refresh(self) -> frozenset[str]:
+        """Compare all znodes with ZooKeeper, and read again those that have changed; return their paths.
+
+        If none has, all of them had their contents at one moment: the one at which the comparison began.
+        """
+        found: set[str] = set()
+        suspects = {*self.contents, *self.lists}
+        for _ in range(SETTLING):
+            changed = self._changed(sorted(suspects))
+            if not changed:
+                break
+            before = {*self.contents, *self.lists}
+            for path in changed:
+                self.contents.pop(path, None)
+                self.lists.pop(path, None)
+            self.read()
+            suspects = changed | ({*self.contents, *self.lists} - before)
+            found |= suspects
+        return frozenset(found)
+
+    def _changed(self, paths: Sequence[str]) -> set[str]:
+        found = zip(paths, self._batches(self.reader.stat, paths, "checks"), strict=True)
+        return {path for path, now in found if any(_differ(was, now) for was in self._known(path))}
+
+    def _known(self, path: str) -> Iterator[Answer]:
+        yield from (known[path] for known in (self.contents, self.lists) if path in known)
+
+    def _needed_lists(self) -> Iterator[str]:
+        yield from (BROKER_IDS, TOPICS, DELETED)
+        yield from (f"{TOPICS}/{name}/partitions" for name in self.topic_names())
+
+    def _needed_contents(self) -> Iterator[str]:
+        yield from (CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID)
+        yield from (f"{BROKER_IDS}/{child}" for child in self.children(BROKER_IDS))
+        for name in self.topic_names():
+            yield f"{TOPICS}/{name}"
+            parent = f"{TOPICS}/{name}/partitions"
+            yield from (f"{parent}/{child}/state" for child in self.children(parent))
+
+    def _batches(
+        self, ask: Callable[[Sequence[str]], list[Answer]], paths: Sequence[str], unit: str
+    ) -> Iterator[Answer]:
+        for start in range(0, len(paths), BATCH):
+            batch = paths[start : start + BATCH]
+            yield from ask(batch)
+            self.done += len(batch)
+            self._report(len(paths) - start - len(batch), f"{unit} of ZooKeeper")
+
+    def _report(self, left: int, note: str) -> None:
+        seconds = time.monotonic() - self.started
+        eta = left * seconds / self.done if self.done else None
+        self.report(Progress("collect", self.done, "znodes", seconds, self.done + left, eta, note))
+
+    # What was read.
+
+    def children(self, path: str) -> tuple[str, ...]:
+        """Return the names of a znode's children, sorted; none where the list was refused."""
+        found = self.lists.get(path)
+        return tuple(sorted(found.children)) if isinstance(found, Znode) else ()
+
+    def topic_names(self) -> list[str]:
+        """Return the names of the topics."""
+        return [name for name in self.children(TOPICS) if self.topics.have(name)]
+
+    def object(self, path: str) -> dict[str, Any] | None:
+        """Return a znode's JSON object; None if there is no znode, or none that can be read."""
+        found = self.contents.get(path)
+        try:
+            read = json.loads(found.content) if isinstance(found, Znode) and found.content else None
+        except ValueError:
+            return None
+        return read if isinstance(read, dict) else None
+
+    def registrations(self) -> dict[int, dict[str, Any]]:
+        """Return the registrations of brokers by id; an empty object for one that cannot be read."""
+        numbers = sorted(int(child) for child in self.children(BROKER_IDS) if child.isdecimal())
+        return {number: self.object(f"{BROKER_IDS}/{number}") or {} for number in numbers}
+
+    def problems(self) -> Iterator[str]:
+        """Yield what could not be read or understood."""
+        refused: dict[str, list[str]] = {}
+        for path, found in (*self.contents.items(), *self.lists.items()):
+            if isinstance(found, RefusedRead):
+                refused.setdefault(found.code, []).append(path)
+        for code, paths in refused.items():
+            yield f"ZooKeeper refused with {code} to read {some(paths)}."
+        garbled = [path for path in self.contents if path != CONTROLLER_EPOCH and self._is_garbled(path)]
+        if garbled:
+            yield f"No JSON object is in {some(garbled)}."
+
+    def _is_garbled(self, path: str) -> bool:
+        found = self.contents[path]
+        return isinstance(found, Znode) and bool(found.content) and self.object(path) is None
+
+
+def _differ(was: Answer, now: Answer) -> bool:
+    """Whether a znode has changed. One that is refused has not: whoever may not read it may still compare it."""
+    if isinstance(was, RefusedRead) or isinstance(now, RefusedRead):
+        return False
+    return (was.mark if was else None) != (now.mark if now else None)
+
+
+def some(names: Iterable[str], most: int = 3) -> str:
+    """Return the first names, and how many there are beside them."""
+    listed = list(names)
+    more = f" and {len(listed) - most:,} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more
+
+
+def topic_of(path: str) -> str | None:
+    """Return the topic that a znode belongs to; None if to none."""
+    return path.split("/")[3] if path.startswith(f"{TOPICS}/") else None

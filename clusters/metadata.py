@@ -1,0 +1,171 @@
+"""A connection to one broker, and its Metadata response: what the broker believes, and answers to clients.
+
+It speaks the protocol itself: a client library asks any broker that it has found, and shows neither leader epochs nor
+which broker answered, which is what a snapshot is about.
+
+Source: the messages in org.apache.kafka.common.message.
+"""
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from contextlib import suppress
+from enum import IntEnum
+from types import TracebackType
+
+from attrs import field, frozen
+
+from kwalk.clusters.wire import NO_TAGS, Reader, compact_array, framed, int8, int16, int32, read_frame, string
+
+CLIENT = "kwalk"
+LOOPBACK = "127.0.0.1"
+PATIENCE = 30.0
+"""Seconds to wait for an answer, if the request has no timeout of its own."""
+
+
+class Api(IntEnum):
+    """The requests of Kafka that are sent, or that the proxies of the lab name."""
+
+    PRODUCE = 0
+    FETCH = 1
+    LIST_OFFSETS = 2
+    METADATA = 3
+    LEADER_AND_ISR = 4
+    STOP_REPLICA = 5
+    UPDATE_METADATA = 6
+    CONTROLLED_SHUTDOWN = 7
+    FIND_COORDINATOR = 10
+    API_VERSIONS = 18
+    CREATE_TOPICS = 19
+    DELETE_TOPICS = 20
+    OFFSET_FOR_LEADER_EPOCH = 23
+    CREATE_PARTITIONS = 37
+    ELECT_LEADERS = 43
+    ALTER_PARTITION_REASSIGNMENTS = 45
+    LIST_PARTITION_REASSIGNMENTS = 46
+    ALTER_PARTITION = 56
+
+
+@frozen
+class PartitionMetadata:
+    """A partition in a Metadata response; the leader is -1 where there is none."""
+
+    error: int
+    leader: int
+    leader_epoch: int
+    isr: tuple[int, ...]
+    offline: tuple[int, ...]
+
+
+@frozen
+class TopicMetadata:
+    """A topic in a Metadata response."""
+
+    error: int
+    topic_id: str | None
+    partitions: Mapping[int, PartitionMetadata]
+
+
+@frozen
+class Metadata:
+    """A Metadata response: what a broker believes."""
+
+    brokers: tuple[int, ...]
+    controller: int
+    topics: Mapping[str, TopicMetadata] = field(factory=dict)
+
+
+class BrokerConnection:
+    """A connection to one broker."""
+
+    def __init__(self, port: int, *, host: str = LOOPBACK, seconds: float = PATIENCE) -> None:
+        self.socket = socket.create_connection((host, port), timeout=seconds)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.correlation = 0
+
+    def __enter__(self) -> BrokerConnection:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        with suppress(OSError):
+            self.socket.close()
+
+    def ask(self, api: Api, version: int, body: bytes, *, flexible: bool = False) -> Reader:
+        """Send a request; return a reader of its answer's body.
+
+        Raises:
+            OSError: The connection failed, or there was no answer in time.
+        """
+        self.send(api, version, body, flexible=flexible)
+        return self.receive(flexible=flexible)
+
+    def send(self, api: Api, version: int, body: bytes, *, flexible: bool = False) -> None:
+        """Send a request, and leave its answer to `receive`."""
+        self.correlation += 1
+        head = int16(api) + int16(version) + int32(self.correlation) + string(CLIENT)
+        self.socket.sendall(framed(head + (NO_TAGS if flexible else b"") + body))
+
+    def receive(self, *, flexible: bool = False) -> Reader:
+        """Return a reader of the next answer's body."""
+        content = read_frame(self.socket)
+        if content is None:
+            raise ConnectionError("the broker closed the connection: it is down, or does not know this version")
+        reader = Reader(content)
+        reader.int32()
+        if flexible:
+            reader.tags()
+        return reader
+
+
+def metadata(port: int, *, host: str = LOOPBACK, with_ids: bool, seconds: float = 5.0) -> Metadata:
+    """Return a broker's metadata of all topics. The request creates no topic.
+
+    Args:
+        port: The broker's port.
+        host: The broker's host.
+        with_ids: Whether the broker knows version 10 of the request, which has topic ids (from 2.8 on).
+        seconds: The patience.
+
+    Raises:
+        OSError: The broker does not answer.
+        Malformed: What answers is no broker.
+    """
+    body = compact_array(None) + int8(0) + int8(0) + int8(0) + NO_TAGS
+    with BrokerConnection(port, host=host, seconds=seconds) as connection:
+        return _read_metadata(connection.ask(Api.METADATA, 10 if with_ids else 9, body, flexible=True), with_ids)
+
+
+def _read_metadata(reader: Reader, with_ids: bool) -> Metadata:
+    reader.int32()
+    brokers = reader.compact_array(lambda: _read_broker(reader))
+    reader.compact_string()
+    controller = reader.int32()
+    topics = reader.compact_array(lambda: _read_topic(reader, with_ids))
+    return Metadata(tuple(sorted(brokers)), controller, dict(topics))
+
+
+def _read_broker(reader: Reader) -> int:
+    number = reader.int32()
+    reader.compact_string()
+    reader.int32()
+    reader.compact_string()
+    reader.tags()
+    return number
+
+
+def _read_topic(reader: Reader, with_ids: bool) -> tuple[str, TopicMetadata]:
+    error, name = reader.int16(), reader.compact_string() or ""
+    identity = reader.topic_id() if with_ids else None
+    reader.boolean()
+    partitions = reader.compact_array(lambda: _read_partition(reader))
+    reader.int32()
+    reader.tags()
+    return name, TopicMetadata(error, identity, dict(sorted(partitions)))
+
+
+def _read_partition(reader: Reader) -> tuple[int, PartitionMetadata]:
+    error, index, leader, epoch = reader.int16(), reader.int32(), reader.int32(), reader.int32()
+    reader.compact_array(reader.int32)
+    isr, offline = reader.compact_array(reader.int32), reader.compact_array(reader.int32)
+    reader.tags()
+    return index, PartitionMetadata(error, leader, epoch, tuple(isr), tuple(offline))

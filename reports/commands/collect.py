@@ -1,0 +1,117 @@
+"""The command that takes a snapshot of a running system: `kwalk collect`."""
+from __future__ import annotations
+
+import os
+import shlex
+from argparse import Namespace
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from kwalk.model.language import UsageError
+from kwalk.reports.commands.options import DEFAULT_OUT
+from kwalk.reports.commands.output import document_folder, print_json
+from kwalk.reports.escaping import visible
+from kwalk.reports.json_output import FORMAT
+from kwalk.reports.progress import shown_on_stderr
+from kwalk.reports.streams import remark
+
+PASSWORD = "KWALK_ZOOKEEPER_PASSWORD"
+"""The variable of the environment with the password, if no file has it."""
+SHOWN = 10
+"""How many problems are printed; the snapshot has all of them."""
+
+
+def run_collect(options: Namespace) -> int:
+    """Take a snapshot and write it; 0 also if parts of the cluster could not be read."""
+    from kwalk.clusters.collect.logs import script
+
+    if options.script:
+        print(script(), end="")
+        return 0
+    from kwalk.clusters.collect.collect import collect
+    from kwalk.clusters.collect.zookeeper import ZooKeeperReader
+
+    wanted, address = _wanted(options), _address(options)
+    path = options.out or str(Path(DEFAULT_OUT) / f"snapshot-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json")
+    with document_folder(path, "--out") as folder:
+        with shown_on_stderr() as report, ZooKeeperReader(address) as reader:
+            reader.check_cluster()
+            found = collect(reader, wanted, report=report)
+        assert folder is not None
+        folder.write({Path(path).name: found.text})
+    for problem in found.problems[:SHOWN]:
+        remark(f"kwalk: {visible(problem)}")
+    if len(found.problems) > SHOWN:
+        remark(f"kwalk: … and {len(found.problems) - SHOWN:,} more, which the snapshot has.")
+    if options.json:
+        page = {"format": FORMAT, "snapshot": path, "totals": _totals(found.document), "problems": found.problems}
+        print_json(page)
+    else:
+        print(_summary(path, _totals(found.document)))
+    return 0
+
+
+def _wanted(options: Namespace) -> Any:
+    from kwalk.clusters.collect.collect import CollectOptions, log_place
+    from kwalk.clusters.collect.logs import SSH
+
+    if options.release is None:
+        raise UsageError("The version of the brokers is not known: name it, as in --release 2.8.2.")
+    return CollectOptions(
+        version=options.release, topics=tuple(options.topic), logs=tuple(log_place(text) for text in options.logs),
+        ask_brokers=not options.no_metadata, ssh=tuple(shlex.split(options.ssh)) if options.ssh else SSH,
+        seconds=options.seconds or 120.0,
+    )  # fmt: skip
+
+
+def _address(options: Namespace) -> Any:
+    from kwalk.clusters.collect.zookeeper import ZooKeeperOptions
+
+    if options.zookeeper is None:
+        raise UsageError("Name the address of ZooKeeper, as in `kwalk collect zk-1:2181/chroot --release 2.8.2`.")
+    if options.sasl and options.digest:
+        raise UsageError("--sasl and --digest exclude each other. Give one of them.")
+    return ZooKeeperOptions(
+        hosts=options.zookeeper, seconds=min(options.seconds or 30.0, 30.0), sasl=options.sasl, digest=options.digest,
+        password=_password(options) if options.sasl or options.digest else "",
+        tls=options.tls or any((options.tls_ca, options.tls_cert, options.tls_key)),
+        ca=options.tls_ca, certificate=options.tls_cert, key=options.tls_key,
+    )  # fmt: skip
+
+
+def _password(options: Namespace) -> str:
+    """Return the password from its file or the environment; anybody on the machine could see one in an argument."""
+    if options.password_file is not None:
+        try:
+            return Path(options.password_file).read_text(encoding="utf-8").rstrip("\r\n")
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or "it is not UTF-8"
+            raise UsageError(f"Cannot read the password in {options.password_file!r}: {why.lower()}.") from error
+    if PASSWORD not in os.environ:
+        raise UsageError(f"A user needs a password: name its file with --password-file, or set {PASSWORD}.")
+    return os.environ[PASSWORD]
+
+
+def _totals(document: Mapping[str, Any]) -> dict[str, int]:
+    topics, brokers = document["topics"].values(), document["brokers"].values()
+    return {
+        "topics": len(topics),
+        "partitions": sum(len(topic["znode"]["partitions"]) for topic in topics),
+        "brokers": len(brokers),
+        "brokers_with_log_directories": sum(broker["dirs"] is not None for broker in brokers),
+        "brokers_with_metadata_cache": sum(broker["metadata_cache"] is not None for broker in brokers),
+        "problems": len(document["problems"]),
+    }
+
+
+def _summary(path: str, totals: Mapping[str, int]) -> str:
+    brokers = totals["brokers"]
+    return (
+        f"Snapshot: {visible(path)}\n"
+        f"  {totals['topics']:,} topics, {totals['partitions']:,} partitions, {brokers:,} brokers; log directories of "
+        f"{totals['brokers_with_log_directories']:,} of {brokers:,}, metadata caches of "
+        f"{totals['brokers_with_metadata_cache']:,}\n"
+        f"Next: kwalk inspect {shlex.quote(path)}"
+    )

@@ -1,0 +1,224 @@
+"""Log directories, from wherever they are: a folder, the script's output, an archive, another machine."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from kwalk.clusters.collect.collect import CollectOptions, LogPlace, collect
+from kwalk.clusters.collect.logs import LogsUnread, PartitionFiles, read_listing, read_path, script
+from kwalk.model.language import UsageError
+from tests.collect.clusters import CLUSTER, SECRET, log_folders, zookeeper_of
+from tests.snapshots.captured import AGED, document
+
+SHELLS = [shell for shell in (["sh"], ["dash"], ["bash", "--posix"], ["busybox", "sh"]) if shutil.which(shell[0])]
+HOSTILE = ("t-0", "-n-1", "a b-2", "x=y-3", "$(touch pwned)-4", "'; touch pwned;'-5", "100%41-6", "back\\slash-7",
+           "line\nfeed-8", "|root -9", "ümlaut-10")  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A root with partitions of hostile names, and with what is not to be read."""
+    root = tmp_path / "a root, 100% hostile; $(touch pwned)"
+    root.mkdir()
+    (root / "meta.properties").write_text(f"#date\nversion=0\nbroker.id=7\ncluster.id={CLUSTER}\n")
+    for number, name in enumerate(HOSTILE):
+        (root / name).mkdir()
+        (root / name / "partition.metadata").write_text(f"version: 0\ntopic_id: {'AbCd' * 5}{number:02}\n")
+        (root / name / "leader-epoch-checkpoint").write_text("" if number % 2 else "0\n1\n0 0\n")
+        (root / name / "00000000000000000000.log").write_text(SECRET)
+    (root / "t-0" / "partition.metadata").write_text("version: 0")
+    (root / "empty-0").mkdir()
+    (root / "t-0.0123456789abcdef-delete").mkdir()
+    (root / "no-partition").mkdir()
+    (root / "t-0" / "below-0").mkdir()
+    (root / "t-0" / "below-0" / "partition.metadata").write_text(SECRET)
+    (root / "recovery-point-offset-checkpoint").write_text(SECRET)
+    return root
+
+
+def listing_of(folder: Path, shell: list[str], cwd: Path) -> str:
+    file = cwd / "list_logs.sh"
+    file.write_text(script())
+    return subprocess.run([*shell, str(file), str(folder)], cwd=cwd, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_folder_shows_its_partitions_and_their_small_files(folder):
+    (root,) = read_path(folder)
+    assert sorted(root.directories) == sorted((*HOSTILE, "empty-0"))
+    assert root.directories["t-0"] == PartitionFiles("version: 0", "0\n1\n0 0\n")
+    assert root.directories["-n-1"].epochs == ""
+    assert root.directories["empty-0"] == PartitionFiles()
+    assert (root.broker_id, root.problems) == (7, ())
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
+def test_the_script_shows_what_the_folder_shows(folder, shell, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    text = listing_of(folder, shell, tmp_path / "elsewhere")
+    (root,) = read_path(folder)
+    assert read_listing(text, "a test") == [root]
+    assert SECRET not in text
+    assert not list(tmp_path.rglob("pwned"))
+
+
+def test_a_listing_that_a_mail_program_has_changed_is_read(folder, tmp_path):
+    text = listing_of(folder, ["sh"], tmp_path)
+    file = tmp_path / "listing.txt"
+    file.write_bytes(text.replace("\n", "\r\n").encode())
+    assert read_path(file) == read_listing(text, "a test")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_a_problem_of_its_root(folder, tmp_path):
+    (folder / "t-0" / "partition.metadata").chmod(0)
+    (read,) = read_path(folder)
+    (listed,) = read_listing(listing_of(folder, ["sh"], tmp_path), "a test")
+    assert read.directories["t-0"].identity is listed.directories["t-0"].identity is None
+    assert len(read.problems) == len(listed.problems) == 1
+
+
+@pytest.mark.parametrize("packed", ["w", "w:gz"])
+def test_an_archive_shows_what_the_folder_shows(folder, packed, tmp_path):
+    file = tmp_path / "logs.tar"
+    with tarfile.open(file, packed) as archive:
+        archive.add(folder, "data/logs")
+    (root,) = read_path(folder)
+    assert read_path(file) == [evolve(root, path="data/logs")]
+    with tarfile.open(file, packed) as archive:
+        archive.add(folder, ".")
+    assert read_path(file) == [evolve(root, path=".")]
+
+
+def hostile_archive(file: Path, name: str) -> None:
+    with tarfile.open(file, "w") as archive:
+        member = tarfile.TarInfo(name)
+        member.size = 3
+        archive.addfile(member, io.BytesIO(b"abc"))
+
+
+@pytest.mark.parametrize("name", ["../t-0/partition.metadata", "/data/../../t-0/partition.metadata"])
+def test_an_archive_with_a_path_that_leaves_it_is_refused(name, tmp_path):
+    hostile_archive(tmp_path / "logs.tar", name)
+    with pytest.raises(LogsUnread, match="has a path that leaves it"):
+        read_path(tmp_path / "logs.tar")
+
+
+def test_links_and_devices_in_an_archive_are_skipped(tmp_path):
+    with tarfile.open(tmp_path / "logs.tar", "w") as archive:
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE):
+            member = tarfile.TarInfo("t-0/partition.metadata")
+            member.type, member.linkname = kind, "/etc/passwd"
+            archive.addfile(member)
+    assert read_path(tmp_path / "logs.tar") == []
+
+
+def test_an_archive_that_is_cut_is_refused(folder, tmp_path):
+    with tarfile.open(tmp_path / "whole.tar.gz", "w:gz") as archive:
+        archive.add(folder, ".")
+    (tmp_path / "cut.tar.gz").write_bytes((tmp_path / "whole.tar.gz").read_bytes()[:-200])
+    with pytest.raises(LogsUnread, match=r"cut\.tar\.gz"):
+        read_path(tmp_path / "cut.tar.gz")
+
+
+# Errors, each of one line.
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", 'is no listing of log directories \\(it begins ""\\)'),
+        (b"hello\n", 'is no listing of log directories \\(it begins "hello"\\)'),
+        (b"kwalk log directories 1\nroot /data\ndirectory ./t-0\n", "is cut: its last line is not 'end'"),
+        (b"kwalk log directories 1\nroot /data\nmissing\nend\n", "there is no folder /data"),
+        (b"\x7fELF\x00\x01", "is no listing of log directories"),
+    ],
+)
+def test_a_file_that_is_no_listing_is_refused(content, message, tmp_path):
+    (tmp_path / "listing").write_bytes(content)
+    with pytest.raises(LogsUnread, match=message):
+        read_path(tmp_path / "listing")
+
+
+def test_a_path_without_a_log_directory_is_refused(tmp_path):
+    with pytest.raises(LogsUnread, match=r"is no log directory: it has neither meta\.properties nor directories"):
+        read_path(tmp_path)
+    with pytest.raises(LogsUnread, match="does not exist"):
+        read_path(tmp_path / "nowhere")
+
+
+@pytest.fixture
+def shown():
+    return document(AGED)
+
+
+@pytest.mark.parametrize(
+    ("properties", "broker", "message"),
+    [
+        ("broker.id=2\n", 1, "belongs to broker 2, not 1"),
+        ("broker.id=1\ncluster.id=other\n", 1, r"belongs to another cluster \(other\)"),
+        ("node.id=1\n", 1, "belongs to a node of a KRaft cluster"),
+        ("version=0\n", None, "does not say which broker it belongs to: name it, as in --logs 1="),
+    ],
+)
+def test_a_root_of_another_broker_or_cluster_is_refused(shown, properties, broker, message, tmp_path):
+    folder = log_folders(shown, tmp_path)[1]
+    (folder / "meta.properties").write_text(properties)
+    options = CollectOptions("2.8.2", ask_brokers=False, logs=(LogPlace(str(folder), broker),))
+    with pytest.raises(UsageError, match=message):
+        collect(zookeeper_of(shown), options)
+
+
+# Another machine.
+
+
+SSH = """\
+import subprocess, sys
+with open({log!r}, "a") as log:
+    print(*sys.argv[1:], sep="\\t", file=log)
+*_, host, command = sys.argv
+if host == "broker-3":
+    sys.exit("Permission denied (publickey).")
+sys.exit(subprocess.run(["sh", "-c", command.replace("/data", {folder!r} + "/" + host)]).returncode)
+"""
+
+
+def test_one_command_of_ssh_lists_all_roots_of_a_broker(shown, tmp_path):
+    (tmp_path / "ssh.py").write_text(SSH.format(log=str(tmp_path / "log"), folder=str(tmp_path)))
+    folders = log_folders(shown, tmp_path)
+    for folder in folders.values():
+        (folder / "more").mkdir()
+    places = tuple(LogPlace(root, None, "{host}") for root in ("/data", "/data/more"))
+    command = (sys.executable, str(tmp_path / "ssh.py"))
+    found = collect(zookeeper_of(shown), CollectOptions("2.8.2", ask_brokers=False, logs=places, ssh=command))
+    problem = "The log directories of broker 3 were not read: ssh broker-3 failed with exit code 1: Permission denied"
+    assert found.problems == [f"{problem} (publickey)."]
+    dirs = {number: broker["dirs"] for number, broker in found.document["brokers"].items()}
+    assert dirs["3"] is None
+    assert sorted(dirs["1"]) == sorted(shown["brokers"]["1"]["dirs"])
+    log = (tmp_path / "log").read_text().splitlines()
+    assert sorted(log) == [f"--\tbroker-{n}\tsh -s -- /data /data/more" for n in (1, 2, 3)]
+
+
+def test_a_machine_that_never_answers_is_a_problem_and_no_failure(shown):
+    command = (sys.executable, "-c", "import time; time.sleep(60)")
+    places = (LogPlace("/data", 1, "somewhere"),)
+    options = CollectOptions("2.8.2", ask_brokers=False, logs=places, ssh=command, seconds=0.2)
+    (problem,) = collect(zookeeper_of(shown), options).problems
+    assert "no listing of its log directories within 0.2 s" in problem
+
+
+def test_a_host_that_a_broker_registers_cannot_be_an_option_of_ssh(shown):
+    zk = zookeeper_of(shown)
+    zk.put("/brokers/ids/1", {"host": "-oProxyCommand=touch pwned"})
+    options = CollectOptions("2.8.2", ask_brokers=False, logs=(LogPlace("/data", None, "{host}"),), ssh=("false",))
+    problems = collect(zk, options).problems
+    assert any("'-oProxyCommand=touch pwned' is no host for ssh" in problem for problem in problems)
