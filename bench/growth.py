@@ -59,7 +59,7 @@ def searched(bounds: Bounds, workers: int) -> dict[str, float]:
 
 
 def tried(partitions: int) -> dict[str, float]:
-    """What a model with so many partitions takes to lift and compile, and how fast it then is, in this process."""
+    """Return the seconds to lift and to compile a model with a number of partitions, and its speed, in this process."""
     from kwalk.model.language import Model
     from kwalk.model.language.lift import lift
     from kwalk.model.language.registry import find_scenario
@@ -176,7 +176,7 @@ def _write(path: Path, text: str) -> None:
 def main() -> int:
     """Measure, print the page as it grows, and with --out write it, its pictures in a folder of its name beside it."""
     parser = argparse.ArgumentParser(prog="python -m bench.growth", description=__doc__)
-    parser.add_argument("--most", type=int, default=len(SPACES), help=f"only so many of the {len(SPACES)} spaces")
+    parser.add_argument("--most", type=int, default=len(SPACES), help=f"the number of spaces, at most {len(SPACES)}")
     parser.add_argument("--partitions", type=int, nargs="+", default=list(PARTITIONS), help="of the models")
     parser.add_argument("--workers", type=int, default=1, help="of the searches (1)")
     parser.add_argument("--out", type=Path, help="write the page there, as Markdown")

@@ -84,7 +84,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.scenarios", description=__doc__)
     parser.add_argument("scenario", nargs="*", help="only these scenarios")
     parser.add_argument("--runs", type=int, default=5, help="runs of each work; the median is printed, with the spread")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="also search with so many workers")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="also search with this many workers")
     options = parser.parse_args()
     where = f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
     print(f"{where}; {options.runs} runs of each")

@@ -99,11 +99,11 @@ BUGS = (
     Bug("recreated-topic-records", "2.8.2", "no_resurrection"),
 )
 MOST_WALKS = 300_000
-"""After so many walks a bug counts as missed."""
+"""A bug counts as missed after this number of walks."""
 
 
 def walked(model: Model, kernel: Kernel, choice: SimulationOptions, seed: int, steps: int) -> WalkCounts:
-    """The counts of about so many steps of walks."""
+    """Return the counts of walks with about this number of steps together."""
     options = evolve(choice, properties=(), seed=seed, depth=DEPTH, keep_going=True)
     plan = options.plan(model, kernel)
     total = run_chunk(kernel, plan, range(100))
@@ -152,7 +152,7 @@ def bug_row(bug: Bug, seeds: int) -> tuple[str, ...]:
 
 
 def page(spaces: Sequence[Space], bugs: Sequence[Bug], steps: int, seeds: int, visits: int = VISITS) -> Iterator[str]:
-    """The lines of the page; estimators are tried after so many visits."""
+    """Yield the lines of the page; estimators are tried after a number of `visits`."""
     yield from (f"Measured on {machine()}.", "")
     head = ("model", "states", "walks", "distinct per M steps", "× uniform", "of all states", "M steps/s of CPU")
     yield from (f"{steps:,} steps, {min(3, seeds)} seeds:", "")
@@ -169,8 +169,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.swarm", description=__doc__)
     parser.add_argument("--steps", type=int, default=5_000_000, help="steps for each model, choice of steps and seed")
     parser.add_argument("--seeds", type=int, default=9, help="seeds for each bug; at most 3 of them for states")
-    parser.add_argument("--spaces", type=int, default=len(SPACES), help="only so many of the models")
-    parser.add_argument("--bugs", type=int, default=len(BUGS), help="only so many of the bugs")
+    parser.add_argument("--spaces", type=int, default=len(SPACES), help="the number of models")
+    parser.add_argument("--bugs", type=int, default=len(BUGS), help="the number of bugs")
     asked = parser.parse_args()
     for line in page(SPACES[: asked.spaces], BUGS[: asked.bugs], asked.steps, asked.seeds):
         print(line, flush=True)

@@ -6,8 +6,8 @@ behaviour fits, or which it refuses: a mistake of the model or of the reader of 
 history: its operations, its snapshots, its verdict.
 
 One cluster serves several histories. Between two of them all brokers are started, the topic is deleted, and another
-controller is elected. If that does not come to rest, or znodes were removed by hand, or a controller has left requests
-in its batch (`DAMAGE`), the next history has a new cluster.
+controller is elected. If the cluster does not reach rest then, or znodes were removed by hand, or a controller has left
+requests in its batch (`DAMAGE`), the next history has a new cluster.
 """
 from __future__ import annotations
 

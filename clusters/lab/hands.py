@@ -306,7 +306,7 @@ class Hand:
     Args:
         how: What happens on the real cluster, in a few words.
         do: What is done from outside.
-        opens: The ways to ZooKeeper that are opened for the step, each for so many requests.
+        opens: The ways to ZooKeeper that are opened for the step, each with the number of requests that pass.
         at: The argument with the broker whose ways are opened; "" for the active controller.
         needs: A request without which the step has not happened.
         only_if: The leaf of the state below which something must change, or else the step needs no request.

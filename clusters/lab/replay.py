@@ -775,7 +775,7 @@ class TraceReplay:
     # Evidence.
 
     def _let_it_rest(self) -> None:
-        """Open all gates after the last step, and keep what the cluster comes to, with probes."""
+        """Open all gates after the last step, wait until the cluster is at rest, and save a snapshot with probes."""
         for rule in list(self.lab.rules.rules):
             self.lab.rules.drop(rule)
         self._wait_until_quiet(1.0)

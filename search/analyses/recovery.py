@@ -172,7 +172,7 @@ class Settling:
         self.visited += len(todo)
         self.check(len(todo))
         if not ends:
-            raise NeverAtRest(f"{self.world.name} never comes to rest in the model.")
+            raise NeverAtRest(f"In the model, {self.world.name} reaches no state at rest.")
         return parents, ends
 
     def _blocked(self, index: int) -> str:

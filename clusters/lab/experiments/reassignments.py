@@ -51,7 +51,7 @@ def _what_remains(lab: Lab, topic: str) -> dict[str, Any]:
 def _election_within_a_cancellation(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Let the controller move between the writes of a cancellation: the assignment, and the leader epoch.
 
-    The leader's request to take the adding replica into the ISR comes to the next controller.
+    The next controller receives the leader's request to add the replica to the ISR.
     """
     topic, admin = this.topic, lab.admin()
     lab.move_controller(1)

@@ -318,7 +318,10 @@ def arrangements_of(
 ) -> list[Callable[[Cluster], None]]:
     """Return functions that turn a fresh state into one that the situation may be, see `states_of`.
 
-    At least so many `ids` are taken, for those that other partitions of the topic have.
+    Args:
+        situation: what is known of a partition.
+        needs: the optional parts of the model that the states have.
+        ids: the least number of topic ids that are taken, for those that other partitions of the topic have.
     """
     capture = _capture_of(situation)
     topic = capture.topics.get(TOPIC)

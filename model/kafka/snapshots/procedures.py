@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from attrs import evolve
 
@@ -87,9 +87,9 @@ class Catalogue:
 
         label = topic_label(topic.name)
         path = shlex.quote(f"/brokers/topics/{label}")
-        return self._procedure(
+        return Procedure(
             f"write-topic-id {label} {identity}", f"Write the topic id {identity} into the znode of topic {label}.",
-            moves, cost=1,
+            self._in_each_part(moves), cost=1,
             commands=(
                 f"zkCli.sh -server ZK get -s {path}   # note dataVersion; it was {topic.version} in the snapshot",
                 f"zkCli.sh -server ZK set -v DATA_VERSION {path} {shlex.quote(_znode(topic, identity))}",
@@ -97,14 +97,17 @@ class Catalogue:
             ),
             before="no client older than 2.8 writes the topic, no reassignment is in flight, and the partitions are "
             "those that get prints",
+            after=REST,
             risk="a wrong partition list loses partitions; -v refuses to overwrite what another client has written",
         )  # fmt: skip
 
     def _fail_over(self) -> Procedure:
-        return self._procedure(
-            "fail-over", "Fail the controller over.", lambda part: (Move((("delete_controller()",),)),), cost=2,
+        return Procedure(
+            "fail-over", "Fail the controller over.",
+            self._in_each_part(lambda part: (Move((("delete_controller()",),)),)), cost=2,
             commands=("zkCli.sh -server ZK delete /controller", "# or: bin/zookeeper-shell.sh ZK delete /controller"),
             before="all brokers are in /brokers/ids",
+            after=REST,
             risk="for about a second no leader is elected; producers and consumers continue",
         )  # fmt: skip
 
@@ -112,9 +115,10 @@ class Catalogue:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             return (_start(part.number(broker)),)
 
-        return self._procedure(
-            f"start-broker {broker}", f"Start broker {broker}.", moves, cost=1, commands=START,
+        return Procedure(
+            f"start-broker {broker}", f"Start broker {broker}.", self._in_each_part(moves), cost=1, commands=START,
             before=f"its disks are in order; `bin/zookeeper-shell.sh ZK ls /brokers/ids` does not show {broker}",
+            after=REST,
             risk="none for the other brokers",
         )  # fmt: skip
 
@@ -124,10 +128,11 @@ class Catalogue:
 
         one = len(brokers) == 1
         what = brokers_in_words(brokers) if one else f"{brokers_in_words(brokers)}, one after the other"
-        return self._procedure(
-            f"restart {' '.join(map(str, brokers))}", f"Restart {what}.", moves, cost=4 * len(brokers) - (not one),
-            late=one, commands=(*STOP, *START, "# on each of them" if not one else f"# on broker {brokers[0]}"),
-            before="no other broker is down", risk="while one is down, partitions have one replica less",
+        return Procedure(
+            f"restart {' '.join(map(str, brokers))}", f"Restart {what}.", self._in_each_part(moves),
+            cost=4 * len(brokers) - (not one), late=one,
+            commands=(*STOP, *START, "# on each of them" if not one else f"# on broker {brokers[0]}"),
+            before="no other broker is down", after=REST, risk="while one is down, partitions have one replica less",
         )  # fmt: skip
 
     def _remove_files(self, topic: Topic, brokers: Sequence[int]) -> Procedure:
@@ -143,13 +148,14 @@ class Catalogue:
         label = topic_label(topic.name)
         each = brokers_in_words(brokers) if len(brokers) == 1 else "each broker in turn"
         one = len(brokers) == 1
-        return self._procedure(
+        return Procedure(
             f"restart-without-metadata-files {label} {' '.join(map(str, brokers))}",
             f"Stop {each}, remove partition.metadata of topic {label} there, and start it"
             f"{'.' if one else f' before the next: brokers {listed([str(b) for b in brokers])}.'}",
-            moves, cost=5 * len(brokers) - (not one), late=one,
+            self._in_each_part(moves), cost=5 * len(brokers) - (not one), late=one,
             commands=(*STOP, f"rm -f {' '.join(_files(topic))}   # in LOG_DIR", *START),
             before="no other broker is down",
+            after=REST,
             risk="while it is down, partitions have one replica less; the log then takes the id that the controller "
             "sends; leave leader-epoch-checkpoint in place",
         )  # fmt: skip
@@ -165,14 +171,15 @@ class Catalogue:
 
         label = topic_label(topic.name)
         names = [f"{label}-{number}" for number in strays]
-        return self._procedure(
+        return Procedure(
             f"remove-directories {label} {broker}",
             f"Stop broker {broker}, move the director{'ies' if len(names) > 1 else 'y'} {listed(names)} away, and "
             "start it.",
-            moves, cost=6,
+            self._in_each_part(moves), cost=6,
             commands=(*STOP, f"mv {' '.join(shlex.quote(n) for n in names)} BACKUP   # in LOG_DIR", *START),
             before=f"broker {broker} is no replica of {listed(names)} (kafka-topics.sh --describe), and no other "
             "broker is down",
+            after=REST,
             risk="records in these directories are no longer served; keep the backup as long as they may be needed",
         )  # fmt: skip
 
@@ -183,20 +190,18 @@ class Catalogue:
 
         label = topic_label(topic.name)
         path = shlex.quote(f"/admin/delete_topics/{label}")
-        return self._procedure(
-            f"remove-deletion-request {label}", f"Remove the deletion request of topic {label}.", moves, cost=8,
+        return Procedure(
+            f"remove-deletion-request {label}", f"Remove the deletion request of topic {label}.",
+            self._in_each_part(moves), cost=8,
             commands=(f"zkCli.sh -server ZK delete {path}", f"# or: bin/zookeeper-shell.sh ZK delete {path}"),
             before="the topic shall not be deleted any more",
+            after=REST,
             risk="the controller continues what it has begun: logs may be deleted already",
         )  # fmt: skip
 
-    def _procedure(
-        self, name: str, title: str, moves: Callable[[ClusterPart], tuple[Move, ...]], *, cost: int,
-        commands: Iterable[str], before: str, risk: str, late: bool = False,
-    ) -> Procedure:  # fmt: skip
-        return Procedure(
-            name, title, tuple(moves(part) for part in self.parts), cost, late, tuple(commands), before, REST, risk
-        )
+    def _in_each_part(self, moves: Callable[[ClusterPart], tuple[Move, ...]]) -> tuple[tuple[Move, ...], ...]:
+        """Return the moves in the world of each part."""
+        return tuple(moves(part) for part in self.parts)
 
     # What may happen.
 
@@ -228,7 +233,7 @@ class Catalogue:
         return evolve(found, success="the deletion ends, and leaves nothing of {}")
 
     def _what_if(self, title: str, likelihood: str, moves: Callable[[ClusterPart], tuple[Move, ...]]) -> WhatIf:
-        return WhatIf(title, likelihood, tuple(moves(part) for part in self.parts))
+        return WhatIf(title, likelihood, self._in_each_part(moves))
 
 
 def _stop(part: ClusterPart, broker: int) -> Move:

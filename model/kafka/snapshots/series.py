@@ -280,7 +280,7 @@ USUAL_PARTITIONS = 2
 ASSUMED = (
     "Assumed: partition.metadata is written at once; operators remove it only where a snapshot shows one gone, "
     "and then perhaps again later; watches are delivered at once; no topic id was minted that no snapshot shows; "
-    "before the first snapshot the cluster had come to rest.",
+    "the cluster was at rest before the first snapshot.",
 )
 
 
