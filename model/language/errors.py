@@ -32,6 +32,11 @@ class LiftError(KwalkError):
 class InternalError(Exception):
     """Two parts of kwalk contradict each other: a defect of kwalk, not of the model or its user."""
 
+NO_ITEM = (
+    "next(…) finds no item, and has no default (StopIteration). Give it one, as in `next((x for x in …), None)`, or "
+    "test before it that there is an item"
+)
+"""What an error of a model says in place of Python's StopIteration, which has no text."""
 MOST_LISTED = 30
 """With more names than this, an error lists only the most similar ones."""
 
@@ -88,6 +93,8 @@ def error_text(error: BaseException) -> str:
     text = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
     if isinstance(error, AssertionError) and not text:
         text = "the condition of an assert is false"
+    elif isinstance(error, StopIteration) or isinstance(error.__cause__, StopIteration):  # a generator wraps it
+        text = NO_ITEM
     elif not isinstance(error, KwalkError):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return f"{_place(error)}{text.rstrip('.')}."

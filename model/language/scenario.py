@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve, field, frozen
+from attrs import evolve, field, fields, frozen
 
 from kwalk.model.language.action import Action, Parametric, place_of
 from kwalk.model.language.binding import Binding
@@ -25,6 +25,15 @@ from kwalk.model.language.settings import checked
 if TYPE_CHECKING:
     from kwalk.model.language.recovery import Problem
 
+VIEWS = ("view", "views", "VIEW")
+"""Arguments by which users of TLC would ask for a view."""
+NO_VIEW = (
+    "A Scenario has no argument {name!r}. A view would join states with unlike futures, so that a search might miss "
+    "violations. For a variable that only some properties read, declare its field with `when=` a Flag; for names that "
+    "do not matter, search with --symmetry or use fresh(…); to look at less, state that the scenario `refines(…)` a "
+    "smaller one, or show functions of the state in traces with `aliases=`. "
+    "docs/explanation/coming-from-tla.md has the reasons."
+)
 PLURALS = {"action": "actions", "property": "properties", "constraint": "constraints"}
 
 
@@ -134,6 +143,20 @@ class Scenario:
     inspect_snapshot: Callable[[Any], Inspection] | None = None
     recover_snapshot: Callable[[Any], Problem] | None = None
     source: str = ""
+
+    def __new__(cls, *args: Any, **given: Any) -> Scenario:
+        """Refuse arguments that a scenario does not have.
+
+        Raises:
+            UsageError: there is no such argument; the message says what to write instead.
+        """
+        known = [each.name for each in fields(cls)]
+        for name in given:
+            if name in VIEWS:
+                raise UsageError(NO_VIEW.format(name=name))
+            if name not in known:
+                raise unknown("argument of a Scenario", name, known)
+        return object.__new__(cls)
 
     def __attrs_post_init__(self) -> None:
         for name, is_met, what in self._requirements():

@@ -128,6 +128,18 @@ def test_none_used_as_a_number_is_refused_with_its_line(explored):
     assert_refused(ran, f"cook() cannot be run: {file}:{FIRST + 2}: TypeError: ", "'NoneType'", "in an initial state")
 
 
+@pytest.mark.parametrize("command", ["exhaust", "walk", "prove"])
+def test_a_next_that_finds_nothing_is_refused_with_its_line_and_what_to_write(explored, command):
+    ran, file = explored(action("pot.level = next(n for n in (1, 2, 3) if n == pot.spice)"), command)
+    said = f"cook() cannot be run: {file}:{FIRST + 2}: next(…) finds no item, and has no default (StopIteration). "
+    assert_refused(ran, said, "`next((x for x in …), None)`", "in an initial state")
+
+
+def test_a_next_inside_a_generator_is_refused_alike(explored):
+    ran, file = explored(action("require(all(next(n for n in POTS if n > m) > 0 for m in POTS))"))
+    assert_refused(ran, f"cook() cannot be run: {file}:{FIRST + 2}: next(…) finds no item, and has no default")
+
+
 def test_an_invariant_that_fails_to_say_yes_or_no_is_refused_with_its_line(explored):
     invariant = "@always()\ndef spicy(pot: Pot) -> bool:\n    return pot.spice + 1 > 0\n\n"
     ran, file = explored(model(f"{invariant}S = Scenario('s', '', Pot, [fill], [spicy])"))
@@ -213,6 +225,17 @@ def test_a_module_that_cannot_be_imported_is_refused_with_the_line_that_fails(ex
 def test_a_scenario_with_a_field_of_the_wrong_kind_is_refused_where_it_is_declared(explored, changed, expected):
     ran, file = explored(scenario(**changed))
     assert_refused(ran, f"{file}:{FIRST}: Scenario ", expected)
+
+
+def test_a_view_is_refused_with_what_serves_its_purposes(explored):
+    ran, file = explored(scenario(view="low"))
+    assert_refused(ran, f"{file}:{FIRST}: A Scenario has no argument 'view'. ", "`when=`", "--symmetry", "`aliases=`")
+
+
+def test_an_argument_that_a_scenario_does_not_have_is_refused_with_the_nearest_one(explored):
+    ran, file = explored(scenario(constraint="()"))
+    said = f"{file}:{FIRST}: No argument of a Scenario named 'constraint'. Did you mean 'constraints'?"
+    assert_refused(ran, said)
 
 
 DECLARATIONS = {
