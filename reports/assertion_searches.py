@@ -11,6 +11,7 @@ from kwalk.model.language import Kind, Model, Property, PropertyInstance, Scenar
 from kwalk.model.language.errors import unknown
 from kwalk.reports.assertion_options import AssertionOptions, active_options
 from kwalk.reports.scenario_reference import reference_to, scenario_at
+from kwalk.search.results.fairness import unchecked_note, without_liveness
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import DEADLOCK, Answer, Verdict
 from kwalk.search.results.verdict_builder import answer_to
@@ -94,12 +95,18 @@ def search(asked: AssertionQuery, engine: str, requested: dict[str, Any]) -> Ver
 
 @frozen
 class AssertionEngine:
-    """An engine: its module (in `kwalk.search`) and function, the options of the run it accepts, what it falsifies."""
+    """An engine: its module (in `kwalk.search`) and function, the options of the run it accepts, what it checks.
+
+    `title` is what notes call it, where it does not check properties about behaviours.
+    """
 
     module: str
     function: str
     accepts: tuple[str, ...]
+    title: str
     checks_liveness: bool = False
+    keeps_going: bool = True
+    """Whether one search finds the violations of all properties."""
 
     def run(self, asked: AssertionQuery, keywords: dict[str, Any]) -> Verdict:
         """Import the engine, because compilers and solvers are slow to load, and return its verdict."""
@@ -109,14 +116,24 @@ class AssertionEngine:
 
     def can_falsify(self, prop: Property) -> bool:
         """Return whether a counterexample to the property is something that the engine finds."""
-        return prop.kind is not Kind.REACHABLE and (self.checks_liveness or not prop.kind.is_liveness)
+        return prop.kind is not Kind.REACHABLE and self.checks(prop)
+
+    def checks(self, prop: Property) -> bool:
+        """Return whether the engine evaluates the property."""
+        return self.checks_liveness or not prop.kind.is_liveness
+
+    def unchecked(self, properties: Iterable[PropertyInstance]) -> str:
+        """Return the sentence on the properties that the engine does not check; "" if it checks all of them."""
+        return "" if self.checks_liveness else unchecked_note(properties, self.title)
 
 
 ENGINES = {
-    "exhaust": AssertionEngine("exhaustive.search", "exhaust", ("seconds",), checks_liveness=True),
-    "walk": AssertionEngine("simulation.walk", "walk", ("seconds", "seed")),
-    "hypothesis": AssertionEngine("analyses.hypothesis.search", "hypothesis_search", ("seconds", "seed", "profile")),
-    "prove": AssertionEngine("proof.prove", "prove", ("seconds",)),
+    "exhaust": AssertionEngine("exhaustive.search", "exhaust", ("seconds",), "a reduced search", checks_liveness=True),
+    "walk": AssertionEngine("simulation.walk", "walk", ("seconds", "seed"), "random walks"),
+    "hypothesis": AssertionEngine(
+        "analyses.hypothesis.search", "hypothesis_search", ("seconds", "seed", "profile"), "Hypothesis"
+    ),
+    "prove": AssertionEngine("proof.prove", "prove", ("seconds",), "a proof", keeps_going=False),
 }
 """The engines by name."""
 
@@ -150,10 +167,11 @@ class SharedSearches:
     """Searches whose verdicts several tests read: one search of a scenario by an engine checks all its properties.
 
     Args:
-        on_verdict: Is called with each new verdict, its model's reference, and the number of searches so far.
+        on_verdict: Is called with each new verdict, its model's reference, the number of searches so far, and the
+            sentence on the properties that the engine does not check ("" for none).
     """
 
-    on_verdict: Callable[[Verdict, str, int], None] = lambda verdict, reference, number: None
+    on_verdict: Callable[[Verdict, str, int, str], None] = lambda verdict, reference, number, unchecked: None
     _verdicts: dict[tuple[Any, ...], Verdict] = field(factory=dict, init=False)
     _shapes: dict[Any, str] = field(factory=dict, init=False)
 
@@ -162,24 +180,29 @@ class SharedSearches:
 
         Where an exhaustive search with the same model has visited every state, random walks and Hypothesis can find
         nothing else: their tests read its verdict. Where it has found a shortest counterexample, theirs are not
-        minimized.
+        minimized. A proof ends at its first violation, so it is not shared.
         """
         model = asked.model
         place = (asked.reference, model.variant, *sorted(model.binding.bounds.items()))
         key, exhaustive = (*place, engine), self._verdicts.get((*place, "exhaust"))
         if exhaustive is not None and exhaustive.stopped is None:
             return minimized(asked, _about(exhaustive, asked.properties), SHRINK_SECONDS)
+        if not ENGINES[engine].keeps_going:
+            return minimized(asked, search(asked, engine, dict(requested)))
         if key not in self._verdicts:
             self._verdicts[key] = self._search(asked, engine, dict(requested))
         verdict = _about(self._verdicts[key], asked.properties)
+        if not ENGINES[engine].checks_liveness:
+            verdict = without_liveness(verdict, asked.properties, ENGINES[engine].title)
         if exhaustive is not None and verdict.findings and (known := _about(exhaustive, asked.properties).findings):
             return evolve(verdict, findings=known)
         return minimized(asked, verdict, SHRINK_SECONDS)
 
     def _search(self, asked: AssertionQuery, engine: str, requested: dict[str, Any]) -> Verdict:
-        checked = [p for p in asked.model.properties if ENGINES[engine].can_falsify(p.declaration)]
-        verdict = search(evolve(asked, properties=tuple(checked)), engine, {**requested, "keep_going": True})
-        self.on_verdict(verdict, asked.reference, len(self._verdicts) + 1)
+        checked = tuple(p for p in asked.model.properties if ENGINES[engine].checks(p.declaration))
+        verdict = search(evolve(asked, properties=checked), engine, {**requested, "keep_going": True})
+        unchecked = ENGINES[engine].unchecked(asked.model.properties)
+        self.on_verdict(verdict, asked.reference, len(self._verdicts) + 1, unchecked)
         return verdict
 
     def shown_before(self, asked: AssertionQuery, trace: Trace, where: str) -> str | None:
@@ -200,8 +223,11 @@ def _about(verdict: Verdict, properties: Iterable[PropertyInstance]) -> Verdict:
     by_key = {prop.key: prop for prop in properties}
     findings = tuple(finding for finding in verdict.findings if finding.prop in by_key)
     answer = Answer.HOLDS if verdict.stopped is None else Answer.UNDECIDED
-    if findings:
-        answer = answer_to(by_key[findings[0].prop])
+    violated = [finding for finding in findings if by_key[finding.prop].kind is not Kind.REACHABLE]
+    if violated:
+        answer = answer_to(by_key[violated[0].prop])
+    elif findings:
+        answer = Answer.NOT_REACHABLE
     names = tuple(dict.fromkeys(prop.declaration.title for prop in by_key.values()))
     premises = {key: count for key, count in verdict.premises.items() if key in by_key}
     return evolve(verdict, answer=answer, findings=findings, properties=names, premises=premises)

@@ -7,12 +7,13 @@ as a trace: it is *closed* when it is no longer found, and *longer* when the sho
 from __future__ import annotations
 
 import shlex
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from kwalk.model.language import Property, Scenario, UsageError
-from kwalk.reports.assertion_searches import AssertionQuery, SharedSearches, minimized, query, search
+from kwalk.reports.assertion_searches import ENGINES, AssertionQuery, SharedSearches, minimized, query, search
 from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.files import CannotWrite, out_folder
 from kwalk.reports.pages.verdict import summary
@@ -22,9 +23,11 @@ from kwalk.reports.traces.replay import open_trace, replay, stamped
 from kwalk.reports.traces.save import save, version
 from kwalk.reports.traces.story import story_of
 from kwalk.reports.traces.trace_file import read_trace
+from kwalk.search.base.options import StopReason
 from kwalk.search.kernel.python_comparison import Compared
+from kwalk.search.results.fairness import UncheckedProperties, unchecked_note
 from kwalk.search.results.trace import Trace
-from kwalk.search.results.verdict import Answer, Verdict
+from kwalk.search.results.verdict import Answer, Strength, Verdict
 
 WIDTH = 116
 """Columns of a failure's message: pytest puts four before each line."""
@@ -70,7 +73,8 @@ def assert_holds(
         requested: Further keywords of the engine, such as `walks` and `depth`.
 
     Returns:
-        The verdict.
+        The verdict. A warning (`UncheckedProperties`) names the properties about behaviours that the engine left out;
+        only exhaust checks them.
 
     Raises:
         Fails: The property is violated, or the search ended without an answer.
@@ -84,9 +88,13 @@ def assert_holds(
     else:
         verdict = shared.verdict(asked, engine, keywords)
     if verdict.answer is Answer.HOLDS or (verdict.answer is Answer.UNDECIDED and undecided_ok):
+        _warn_of_unchecked(asked, engine, verdict)
         return verdict
     if verdict.answer is Answer.UNDECIDED:
-        raise Fails("\n".join([*_verdict_lines(asked, verdict), "Give it more time, or smaller bounds."]), verdict)
+        advice = "Give it more time, or smaller bounds."
+        if verdict.stopped is StopReason.LIVENESS:
+            advice = 'Check properties about behaviours with engine="exhaust".'
+        raise Fails("\n".join([*_verdict_lines(asked, verdict), advice]), verdict)
     raise Fails("\n".join(_known_failure(asked, verdict, shared) or _failure(asked, verdict)), verdict)
 
 
@@ -134,6 +142,16 @@ def assert_finds(
     if lines:
         raise Fails("\n".join(lines), verdict)
     return verdict
+
+
+def _warn_of_unchecked(asked: AssertionQuery, engine: str, verdict: Verdict) -> None:
+    """Warn of properties about behaviours that were not checked although the assertion passes."""
+    if verdict.stopped is StopReason.LIVENESS:
+        note = unchecked_note(asked.properties, ENGINES[engine].title)
+    else:
+        note = ENGINES[engine].unchecked(asked.properties) if verdict.strength is Strength.SAMPLED else ""
+    if note:
+        warnings.warn(f"{asked.reference}: {note}", UncheckedProperties, stacklevel=3)
 
 
 # What a failure says.

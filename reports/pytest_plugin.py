@@ -96,16 +96,17 @@ def _reporter(config: pytest.Config) -> Any:
     """Return what prints a line for each search that has ended; xdist's workers have no terminal to print to."""
     terminal = config.pluginmanager.get_plugin("terminalreporter")
 
-    def report(verdict: Any, reference: str, number: int) -> None:
+    def report(verdict: Any, reference: str, number: int, unchecked: str) -> None:
         if terminal is None or hasattr(config, "workerinput"):
             return
-        violated = len({finding.prop.partition("(")[0] for finding in verdict.findings})
+        shown = (finding for finding in verdict.findings if finding.trace is not None)
+        violated = len({finding.prop.partition("(")[0] for finding in shown})
         found = f"{violated} of {len(verdict.properties)} properties violated" if violated else "no violation"
         line = (
             f"search {number}: {reference} {verdict.variant}, {verdict.engine}: {found}, "
             f"{verdict.qualifier}, {verdict.seconds:.1f} s"
         )
-        line = ". ".join((line, *verdict.comparison_notes))
+        line = ". ".join((line, *verdict.comparison_notes, *filter(None, [unchecked])))
         capture = config.pluginmanager.get_plugin("capturemanager")
         with capture.global_and_fixture_disabled() if capture else nullcontext():
             if config.get_terminal_writer().width_of_current_line:

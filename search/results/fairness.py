@@ -97,6 +97,17 @@ def with_loop(model: Model, prop: PropertyInstance, trace: Trace) -> Trace:
     return trace
 
 
+class UncheckedProperties(UserWarning):
+    """A test may pass although its engine does not check some of the properties that the test is about."""
+
+
+def unchecked_note(properties: Iterable[PropertyInstance], engine: str) -> str:
+    """Return the sentence that names the properties about behaviours among some properties; "" if there are none."""
+    left = tuple(dict.fromkeys(prop.declaration.name for prop in liveness_properties(properties)))
+    note = f"{', '.join(left)}: {engine} does not check properties about behaviours; `kwalk exhaust` does."
+    return note if left else ""
+
+
 def without_liveness(verdict: Verdict, requested: Iterable[PropertyInstance], engine: str) -> Verdict:
     """Return the verdict of an engine that checks safety properties only, with a note that names the others.
 
@@ -104,12 +115,12 @@ def without_liveness(verdict: Verdict, requested: Iterable[PropertyInstance], en
     undecided; one that is sampled, if there are no safety properties.
     """
     properties = tuple(requested)
-    left = tuple(dict.fromkeys(prop.declaration.name for prop in liveness_properties(properties)))
-    if not left:
+    note = unchecked_note(properties, engine)
+    if not note:
         return verdict
-    note = f"{', '.join(left)}: {engine} does not check properties about behaviours; `kwalk exhaust` does."
     verdict = evolve(verdict, notes=(*verdict.notes, note))
-    if verdict.answer is Answer.HOLDS and (verdict.strength.is_conclusive or not safety_properties(properties)):
+    is_checked = any(not prop.declaration.only_counts for prop in safety_properties(properties))
+    if verdict.answer is Answer.HOLDS and (verdict.strength.is_conclusive or not is_checked):
         detail = "properties about behaviours were not checked"
         return evolve(
             verdict, answer=Answer.UNDECIDED, strength=Strength.PARTIAL, stopped=StopReason.LIVENESS, detail=detail

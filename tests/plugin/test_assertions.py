@@ -8,15 +8,20 @@ import pytest
 from attrs import evolve
 
 from kwalk import Fails, assert_finds, assert_holds
+from kwalk.model.examples.alternating_bit import ALTERNATING_BIT
 from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
 from kwalk.model.examples.lost_update import LOST_UPDATE, counts_every_increment, read
 from kwalk.model.examples.reference import REFERENCE
 from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
-from kwalk.model.language import UsageError
+from kwalk.model.language import Model, UsageError
 from kwalk.reports.assertion_options import AssertionOptions
+from kwalk.reports.assertion_searches import SharedSearches
 from kwalk.reports.command_line import main
 from kwalk.reports.traces.trace_file import read_trace
+from kwalk.search.analyses.hypothesis.machine import machine_for
+from kwalk.search.results.fairness import UncheckedProperties
 from kwalk.search.results.verdict import Answer, Strength
+from tests.liveness.classics import LOSSY
 from tests.minimize.mail import MAIL
 
 SHALLOW = {"engine": "prove", "depth": 2, "induction": 0, "support": False}
@@ -187,6 +192,49 @@ class TestPinnedCounterexamples:
             assert_finds(LOST_UPDATE, "nothing_is_lost", length=4, trace=file)
         assert_finds(LOST_UPDATE, "nothing_is_lost", length=4, trace=file)
         assert read_trace(file).length == 4
+
+
+class TestBehaviours:
+    """Only exhaust checks properties about behaviours; no other engine passes silently."""
+
+    BOTH = evolve(LOSSY, properties=(*ALTERNATING_BIT.properties, *LOSSY.properties))
+
+    @pytest.mark.parametrize("shared", [False, True])
+    @pytest.mark.parametrize("engine", ENGINES)
+    def test_one_alone_is_never_passed_by_an_engine_that_does_not_check_it(self, engine, shared):
+        searches = SharedSearches() if shared else None
+        message = str(failure(assert_holds, self.BOTH, "value_arrives", engine=engine, shared=searches))
+        if engine == "exhaust":
+            assert message.startswith("VIOLATED  value_arrives()")
+        else:
+            assert message.startswith("UNDECIDED")
+            assert "value_arrives:" in message
+            assert message.endswith('Check properties about behaviours with engine="exhaust".')
+
+    @pytest.mark.parametrize("engine", ["walk", "hypothesis"])
+    def test_beside_others_that_hold_a_warning_names_it(self, engine):
+        with pytest.warns(UncheckedProperties, match="value_arrives: .* does not check properties about behaviours"):
+            assert assert_holds(self.BOTH, engine=engine).answer is Answer.HOLDS
+
+    def test_one_that_is_left_undecided_on_purpose_is_named_too(self):
+        with pytest.warns(UncheckedProperties, match="value_arrives: a proof does not"):
+            assert_holds(LOSSY, engine="prove", undecided_ok=True)
+
+    def test_nothing_is_said_of_what_is_checked(self, recwarn):
+        assert_holds(self.BOTH, "arrivals_alternate", engine="walk")
+        assert_holds(ONLY_READS, "counts_every_increment")
+        assert not [one for one in recwarn if issubclass(one.category, UncheckedProperties)]
+
+    def test_the_state_machine_of_hypothesis_names_it(self):
+        with pytest.warns(UncheckedProperties, match="value_arrives: Hypothesis does not"):
+            machine_for(Model(LOSSY))
+
+
+def test_shared_searches_check_what_should_be_reachable():
+    bounds = {"stamps": 1}
+    message = str(failure(assert_holds, MAIL, "all_houses_wait", bounds=bounds, shared=SharedSearches()))
+    assert message.startswith("NOT REACHABLE")
+    assert_holds(MAIL, "all_houses_wait", shared=SharedSearches())
 
 
 def test_the_scenario_given_is_searched_and_not_one_of_the_same_name():

@@ -9,6 +9,7 @@ steps in the words of the model, and its database shows them again in the next r
 from __future__ import annotations
 
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -21,7 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from kwalk.model.language import Action, ActionInstance, Kind, Model, Property, PropertyInstance, UsageError
 from kwalk.search.kernel.interpreter import Visit, VisitCache
-from kwalk.search.results.fairness import safety_properties
+from kwalk.search.results.fairness import UncheckedProperties, safety_properties, unchecked_note
 from kwalk.search.results.trace import Trace, reference_of
 from kwalk.search.results.verdict import ActionCount
 
@@ -218,11 +219,15 @@ def machine_for(
 
     Args:
         model: The model.
-        properties: The property instances to check, except those about behaviours; None for all of the model.
+        properties: The property instances to check; None for all of the model. Those about behaviours are not checked,
+            and a warning (`UncheckedProperties`) names them.
         counters: Where to count; None for new counters.
         deadlocks: Whether a deadlock is a failure; None for what the scenario states.
     """
-    checked = safety_properties(model.properties if properties is None else properties)
+    wanted = tuple(model.properties if properties is None else properties)
+    checked = safety_properties(wanted)
+    if len(checked) < len(wanted):
+        warnings.warn(unchecked_note(wanted, "Hypothesis"), UncheckedProperties, stacklevel=2)
     members: dict[str, Any] = {
         "model": model,
         "visits": VisitCache(model),
