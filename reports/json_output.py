@@ -8,16 +8,27 @@ from typing import Any
 
 from attrs import asdict
 
+from kwalk.model.language import Model
 from kwalk.search.results.trace import Trace
-from kwalk.search.results.verdict import Finding, FindingCluster, Verdict
+from kwalk.search.results.vacuity import vacuity_notes
+from kwalk.search.results.verdict import Finding, FindingCluster, ProofResult, Verdict
 
 Files = Mapping[str, Path]
 """The trace file of each violated property, by its key ("" for a deadlock)."""
 FORMAT = 2
 """To be raised when a key changes its name or its meaning."""
 
-def verdict_object(verdict: Verdict, files: Files, cluster_files: Sequence[Path] = ()) -> dict[str, Any]:
-    """The object; counts that the engine does not have are null. Files of clusters are those of the first ones."""
+def verdict_object(
+    verdict: Verdict, files: Files, cluster_files: Sequence[Path] = (), model: Model | None = None
+) -> dict[str, Any]:
+    """Return the object; counts that the engine does not have are null.
+
+    Args:
+        verdict: The verdict.
+        files: The trace file of each violated property.
+        cluster_files: The trace files of the first clusters.
+        model: The model; without it, there are no sentences on what was never tested.
+    """
     shown = next((f for f in verdict.findings if f.trace is not None), None)
     return {
         "verdict": verdict.answer.value,
@@ -43,24 +54,23 @@ def verdict_object(verdict: Verdict, files: Files, cluster_files: Sequence[Path]
         "seconds": round(verdict.seconds, 3),
         "seed": verdict.seed,
         "bounds_hit": dict(verdict.bounds_hit),
-        "action_counts": {
-            key: {"enabled": count.enabled, "taken": count.taken, "changed": count.changed}
-            for key, count in verdict.action_counts.items()
-        },
+        "action_counts": {key: asdict(count) for key, count in verdict.action_counts.items()},
         "left_out": list(verdict.left_out),
         "fairness": verdict.fairness or None,
         "premises": dict(verdict.premises),
+        "vacuity": None if model is None else list(vacuity_notes(verdict, model)),
         "findings": [_finding(finding, files) for finding in verdict.findings],
         "counterexample": counterexample_object(shown.trace, files.get(shown.prop)) if shown and shown.trace else None,
         "clusters": [_cluster(*each) for each in zip_longest(verdict.clusters, cluster_files)],
         "compared": None if verdict.compared is None else asdict(verdict.compared),
         "notes": list(verdict.notes),
-        "proofs": [
-            {**asdict(proof), "outcome": proof.outcome.value, "support": list(proof.support)}
-            for proof in verdict.proofs
-        ],
+        "proofs": list(map(_proof, verdict.proofs)),
         "command": verdict.command,
     }
+
+
+def _proof(proof: ProofResult) -> dict[str, Any]:
+    return {**asdict(proof), "outcome": proof.outcome.value, "support": list(proof.support)}
 
 
 def _cluster(cluster: FindingCluster, file: Path | None) -> dict[str, Any]:

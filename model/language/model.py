@@ -32,6 +32,7 @@ from kwalk.model.language.errors import (
 )
 from kwalk.model.language.fairness import FairnessConditions, conditions_of
 from kwalk.model.language.properties import Kind, Property
+from kwalk.model.language.quantifiers import QuantifierElements, counted_quantifiers
 from kwalk.model.language.record_sets import SetShape
 from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
 from kwalk.model.language.scenario import Scenario
@@ -127,7 +128,7 @@ class Model(Displayed):
         leaves: the scalars of a state, in vector order.
         instances: all action instances; an instance's index is its position.
         properties: all property instances; an instance's index is its position. After those of the scenario come those
-            that count what constraints cut.
+            that count what constraints cut, and where quantifiers have elements.
         constraints: the constraints that apply.
         fairness: the fairness conditions on infinite behaviours.
 
@@ -164,9 +165,11 @@ class Model(Displayed):
             )
             self.fairness: FairnessConditions = conditions_of(scenario.fairness, self.instances)
 
-    def _counted(self) -> Iterator[CutStates]:
-        """Yield the properties that count the states which violate a constraint."""
+    def _counted(self) -> Iterator[Property]:
+        """Yield the properties that only count: where constraints are violated, and where quantifiers have elements."""
         yield from (CutStates(each) for each in self.constraints if each.states == 1)
+        for prop in self.scenario.properties:
+            yield from counted_quantifiers(prop)
 
     def active(self) -> AbstractContextManager[None]:
         """Return the context in which this model's bounds, domains and flags have their values."""
@@ -380,10 +383,15 @@ class Model(Displayed):
         return self.with_counts(c for c in self.properties if c.index in named)
 
     def with_counts(self, properties: Iterable[PropertyInstance]) -> tuple[PropertyInstance, ...]:
-        """Return some properties, and those that count what constraints cut."""
+        """Return some properties, and those that count what constraints cut and where quantifiers have elements."""
         given = tuple(properties)
-        counts = (c for c in self.properties if isinstance(c.declaration, CutStates) and c not in given)
-        return (*given, *counts)
+        declared = {prop.declaration for prop in given}
+        counts = (
+            prop for prop in self.properties
+            if isinstance(prop.declaration, CutStates)
+            or (isinstance(prop.declaration, QuantifierElements) and prop.declaration.prop in declared)
+        )  # fmt: skip
+        return (*given, *(prop for prop in counts if prop.declaration not in declared))
 
     def show(self, vector: Vector) -> dict[str, str]:
         """Return every leaf of a state as text, by path."""

@@ -100,7 +100,7 @@ def deliver(target: Target, verdict: Verdict, out: OutFolder, options: Namespace
         named = {prop: paths["trace"] for prop, paths in files.items()}
         facts = list(target.reading.facts) if target.reading else []
         snapshot = {"facts": facts, "diagnosis": said}
-        print_json({**verdict_object(verdict, named, shapes), **snapshot})
+        print_json({**verdict_object(verdict, named, shapes, target.model), **snapshot})
     else:
         _print(target, verdict, said, (files, shapes), unfold=options.unfold)
     return written.checked(verdict.exit_code or _damage(target))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kwalk.model.language import ActionInstance, Kind, Model, PropertyInstance, StepResult, Vector
 from kwalk.model.language.constraints import CutStates
+from kwalk.model.language.quantifiers import QuantifierElements
 from kwalk.model.language.refinement import MappedAction, RefinedSteps
 from kwalk.search.results.verdict import Verdict
 
@@ -45,6 +46,7 @@ def vacuity_notes(verdict: Verdict, model: Model) -> Iterator[str]:
         yield f"never tested ({reason}): {listed(whole_names(keys, model.properties))}"
     if untested:
         yield from _never_quiescent(model, untested)
+    yield from _empty_quantifiers(verdict, model)
 
 
 def _reason(prop: PropertyInstance, verdict: Verdict) -> str:
@@ -58,6 +60,23 @@ def _reason(prop: PropertyInstance, verdict: Verdict) -> str:
     if prop.kind is Kind.STEP and verdict.action_counts and not any(c.taken for c in verdict.action_counts.values()):
         return "no step was taken"
     return "the premise was never true"
+
+
+def _empty_quantifiers(verdict: Verdict, model: Model) -> Iterator[str]:
+    """Yield a note on each quantifier of a property that was tested and holds, and that never had an element."""
+    tested = {prop.declaration for prop in model.properties if verdict.premises.get(prop.key)}
+    violated = {finding.prop for finding in verdict.findings}
+    failed = {prop.declaration for prop in model.properties if prop.key in violated}
+    for prop in model.properties:
+        counts = prop.declaration
+        if not isinstance(counts, QuantifierElements) or verdict.premises.get(prop.key, 1):
+            continue
+        if counts.prop in tested and counts.prop not in failed:
+            ranges = " and ".join(f"`{text}`" for text in dict.fromkeys(counts.quantifier.ranges))
+            what = counts.prop.name if counts.quantifier.is_whole else f"a part of {counts.prop.name}"
+            yield (
+                f"never put to the test: {what}, as {ranges} ({counts.place}) had no element wherever it was evaluated"
+            )
 
 
 def _without_liveness(verdict: Verdict, mapped: Iterable[PropertyInstance]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from kwalk.model.language import LiftError, Trial
-from kwalk.model.language.lift.source import replaced, source_of
+from kwalk.model.language.source import replaced, source_of
 from kwalk.search.analyses.mutation.mutants import mutants_of
 from kwalk.search.analyses.mutation.mutate import baselines_of, chosen_mutants, mutants_on, sample, stale_explanations
 from tests.mutation.bakery import SCENARIO, anything_left, bake

@@ -21,7 +21,6 @@ from kwalk.model.language.lift.kinds import kind_of, known
 from kwalk.model.language.lift.machine import DEPTH, ConditionKind, Frame, SymbolicMachine, Unreachable
 from kwalk.model.language.lift.objects import ArrayObject
 from kwalk.model.language.lift.rules import ARITHMETIC, MEMBERS, RECORDS, Operation, apply, rule
-from kwalk.model.language.lift.source import source_of
 from kwalk.model.language.lift.terms import Term
 from kwalk.model.language.lift.truth import truth
 from kwalk.model.language.lift.values import (
@@ -39,6 +38,7 @@ from kwalk.model.language.lift.values import (
     record_class,
 )
 from kwalk.model.language.records import RecordShape, shapes_of
+from kwalk.model.language.source import source_of
 
 MISSING = object()
 
@@ -72,6 +72,16 @@ def _unordered(
     if isinstance(iterable, OnceItems):
         return list(iterable.use().items(stop, any_order=True))
     return items_of(m, iterable, any_order=True)
+
+
+def _quantified(
+    m: SymbolicMachine, iterable: Any, stop: Callable[[Term, Any], Term]
+) -> list[tuple[Term, Any]]:
+    """The items for `all` and `any`; it is recorded where there is one."""
+    found = _unordered(m, iterable, stop)
+    if isinstance(iterable, OnceItems):
+        m.has_elements(iterable.line, (condition for condition, _ in found))
+    return found
 
 
 def _ascending(m: SymbolicMachine, iterable: Any) -> list[tuple[Term, Any]]:
@@ -118,13 +128,13 @@ def _premise(m: SymbolicMachine, condition: Any) -> None:
 
 
 def _any(m: SymbolicMachine, iterable: Any) -> Any:
-    found = _unordered(m, iterable, stop=lambda _, value: truth(m, value))
+    found = _quantified(m, iterable, stop=lambda _, value: truth(m, value))
     return bool_value(m.terms.disjunction(m.terms.conjunction((c, truth(m, v))) for c, v in found))
 
 
 def _all(m: SymbolicMachine, iterable: Any) -> Any:
     t = m.terms
-    found = _unordered(m, iterable, stop=lambda _, value: t.negation(truth(m, value)))
+    found = _quantified(m, iterable, stop=lambda _, value: t.negation(truth(m, value)))
     return bool_value(t.conjunction(t.disjunction((t.negation(c), truth(m, v))) for c, v in found))
 
 

@@ -12,10 +12,10 @@ from kwalk.model.language.lift.kinds import ValueKind as K
 from kwalk.model.language.lift.kinds import kind_of
 from kwalk.model.language.lift.machine import NOT_ASSIGNED, SideCondition, SymbolicMachine
 from kwalk.model.language.lift.rules import Operation, apply, rule
-from kwalk.model.language.lift.source import target_names
 from kwalk.model.language.lift.terms import Term
 from kwalk.model.language.lift.truth import truth
 from kwalk.model.language.lift.values import OnceItems, Reference, Refused, VaryingItems, describe
+from kwalk.model.language.source import target_names
 
 
 def generator(m: SymbolicMachine, node: ast.GeneratorExp) -> OnceItems:
@@ -36,7 +36,7 @@ def generator(m: SymbolicMachine, node: ast.GeneratorExp) -> OnceItems:
             raise Refused(what, "a list or set comprehension, or the expression in the place of its use")
         return generate(m, node, stop, any_order=any_order)
 
-    return OnceItems(items, None)
+    return OnceItems(items, None, node.lineno)
 
 
 def generate(

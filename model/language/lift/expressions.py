@@ -13,10 +13,10 @@ from kwalk.model.language.lift.kinds import ValueKind, kind_of, known
 from kwalk.model.language.lift.machine import Partial, SymbolicMachine, Unreachable, assigned_term
 from kwalk.model.language.lift.operators import binary, compare
 from kwalk.model.language.lift.rules import Operation, apply
-from kwalk.model.language.lift.source import local_names, source_of
 from kwalk.model.language.lift.terms import Term
 from kwalk.model.language.lift.truth import truth
 from kwalk.model.language.lift.values import MIXED, Bool, Mixed, Refused, bool_value
+from kwalk.model.language.source import local_names, source_of
 
 
 def evaluate(m: SymbolicMachine, node: ast.expr) -> Any:

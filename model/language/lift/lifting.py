@@ -6,7 +6,7 @@ step properties, n … 2n-1 are the leaves of the state after the step.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -24,6 +24,7 @@ from kwalk.model.language.lift.terms import Term, Terms, in_order, substitute
 from kwalk.model.language.lift.values import Reference, Refused
 from kwalk.model.language.model import ActionInstance, Model, PropertyInstance, Vector
 from kwalk.model.language.properties import Kind
+from kwalk.model.language.quantifiers import QuantifierElements
 from kwalk.model.language.refinement import MappedAction, RefinedStart, Refinement, RefinementProperty
 
 FAILED = -1
@@ -90,6 +91,8 @@ class LiftedProperty:
     premise: Term
     truth: Term
     errors: tuple[SideCondition, ...]
+    elements: Mapping[int, Term] = field(factory=dict)
+    """By the line of a generator expression in its function that `all` or `any` takes: where it has an item."""
 
     @property
     def roots(self) -> list[Term]:
@@ -138,8 +141,28 @@ def lift(model: Model) -> Lifted:
     with model.active():
         actions = tuple(lift_action(model, terms, instance) for instance in model.instances)
         refined: dict[Refinement, RefinedTerms] = {}
-        properties = tuple(_lift_property(model, terms, prop, refined) for prop in model.properties)
-    return Lifted(model, terms, actions, properties)
+        properties: list[LiftedProperty] = []
+        for prop in model.properties:
+            if isinstance(prop.declaration, QuantifierElements):
+                properties.append(_elements(terms, prop, prop.declaration, properties))
+            else:
+                properties.append(_lift_property(model, terms, prop, refined))
+    return Lifted(model, terms, actions, tuple(properties))
+
+
+def _elements(
+    terms: Terms, prop: PropertyInstance, counts: QuantifierElements, lifted: Iterable[LiftedProperty]
+) -> LiftedProperty:
+    """Return a property that counts the elements of a quantifier, from the lifted instances of that one's property."""
+    instances = (one for one in lifted if one.prop.declaration is counts.prop)
+    premise = terms.disjunction(
+        terms.conjunction((
+            one.premise, one.elements.get(counts.quantifier.line, terms.false),
+            *(terms.negation(error.condition) for error in one.errors),
+        ))
+        for one in instances
+    )  # fmt: skip
+    return LiftedProperty(prop, premise, terms.true, ())
 
 
 def _start(model: Model, terms: Terms, states: int) -> tuple[SymbolicMachine, list[Any]]:
@@ -264,7 +287,7 @@ def _lift_property(
         )
     premise, errors = _guard(terms, machine.side_conditions)
     premise = terms.conjunction((premise, first, *(machine.premises or ())))
-    return LiftedProperty(prop, premise, truth, errors)
+    return LiftedProperty(prop, premise, truth, errors, machine.elements)
 
 
 def _value(machine: SymbolicMachine, prop: PropertyInstance, function: Parametric, roots: list[Any]) -> Term:

@@ -11,7 +11,7 @@ comprehension): nothing that exists outside of it may be written there.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum
 from typing import Any
@@ -20,9 +20,9 @@ from attrs import define, field, frozen
 
 from kwalk.model.language.errors import LiftError
 from kwalk.model.language.lift.objects import Objects
-from kwalk.model.language.lift.source import Function
 from kwalk.model.language.lift.terms import Term, Terms
 from kwalk.model.language.lift.values import Refused, Values
+from kwalk.model.language.source import Function
 
 
 @frozen(eq=False)
@@ -257,6 +257,8 @@ class SymbolicMachine:
         self.side_conditions: list[SideCondition] = []
         self.premises: list[Term] | None = None
         """The premises, if they do not end the execution; None if they do."""
+        self.elements: dict[int, Term] = {}
+        """By the line of a generator expression in the first function that `all` or `any` takes: where it has items."""
         self.aborts: list[tuple[SymbolicState, type]] = []
         self.frames: list[Frame] = []
         self.coverage = Coverage(set(), set(), set())
@@ -313,6 +315,12 @@ class SymbolicMachine:
     def error(self, condition: Term, message: str) -> None:
         """Add an error as a side condition, if it can happen at all."""
         self.add_condition(ConditionKind.ERROR, condition, message)
+
+    def has_elements(self, line: int | None, conditions: Iterable[Term]) -> None:
+        """Record that the generator expression of that line has an item here if one of the conditions is true."""
+        if self.is_property and line is not None and len(self.frames) == 1:
+            here = self.terms.conjunction((*self.now.path, self.terms.disjunction(conditions)))
+            self.elements[line] = self.terms.disjunction((self.elements.get(line, self.terms.false), here))
 
     # Branches.
 

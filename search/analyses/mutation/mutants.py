@@ -17,8 +17,8 @@ from attrs import field, fields, frozen
 from kwalk.model.language import UsageError
 from kwalk.model.language.errors import NOT_THE_MODEL
 from kwalk.model.language.lift.machine import FieldUse
-from kwalk.model.language.lift.source import Function, replaced, source_of
 from kwalk.model.language.shapes import Shape
+from kwalk.model.language.source import Function, replaced, source_of
 from kwalk.search.analyses.mutation.operators import OPERATORS, Edit, Operator, Siblings
 
 ALWAYS_FAILS = ast.Expr(ast.Call(ast.Name("min", ast.Load()), [ast.Tuple([], ast.Load())], []))

@@ -11,6 +11,7 @@ from typing import Any
 from attrs import asdict, evolve, frozen
 from pyspark.sql import SparkSession
 
+from kwalk.model.language.quantifiers import QuantifierElements
 from kwalk.search.analyses.nightly.config import memory_bytes
 from kwalk.search.analyses.nightly.folder import MANIFEST, RunFolder
 from kwalk.search.analyses.nightly.plan import NightlyTask
@@ -103,9 +104,15 @@ def _action_rows(task: NightlyTask, verdict: Verdict, place: tuple[int, int]) ->
 
 def _coverage(task: NightlyTask, verdict: Verdict, place: tuple[int, int]) -> list[CoverageRow]:
     counts = {finding.prop: finding.count for finding in verdict.findings}
-    names = {prop.key: prop.declaration.name for prop in task.model.properties}
+    names = {
+        prop.key: prop.declaration.name
+        for prop in task.model.properties
+        if not isinstance(prop.declaration, QuantifierElements)
+    }
     rows = [
-        CoverageRow(*place, key, names[key], premise, counts.get(key, 0)) for key, premise in verdict.premises.items()
+        CoverageRow(*place, key, names[key], premise, counts.get(key, 0))
+        for key, premise in verdict.premises.items()
+        if key in names
     ]
     if task.model.scenario.deadlock_is_error:
         rows.append(CoverageRow(*place, DEADLOCK, DEADLOCK, verdict.distinct_states or 0, counts.get(DEADLOCK, 0)))
