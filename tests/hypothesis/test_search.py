@@ -5,6 +5,7 @@ import time
 
 import hypothesis
 import pytest
+from hypothesis.control import current_build_context
 
 from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
 from kwalk.model.examples.lost_update import LOST_UPDATE
@@ -74,6 +75,14 @@ def test_without_time_for_one_step_nothing_is_said_to_hold():
     verdict = hypothesis_search(Model(TWO_PHASE_COMMIT), profile="ci", seconds=1e-9)
     assert verdict.answer is Answer.UNDECIDED
     assert verdict.stopped is StopReason.TIME
+
+
+def test_time_that_ends_while_hypothesis_replays_a_falsifying_example_leaves_it_found(monkeypatch):
+    is_replay = property(lambda clock: current_build_context().is_final)
+    monkeypatch.setattr(engine.Clock, "is_up", is_replay)
+    verdict = hypothesis_search(Model(LOST_UPDATE), profile="ci", seconds=20)
+    assert verdict.answer is not Answer.HOLDS
+    assert verdict.counterexample.length == 4
 
 
 def test_ctrl_c_leaves_a_partial_verdict():

@@ -16,6 +16,7 @@ from types import MappingProxyType
 import hypothesis
 from attrs import evolve, field, frozen
 from hypothesis import HealthCheck, Phase, Verbosity
+from hypothesis.control import current_build_context
 from hypothesis.errors import Unsatisfiable
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -110,8 +111,11 @@ class Clock:
         return self.budget is not None and self.seconds >= self.budget
 
     def look(self, counters: MachineCounters) -> None:
-        """Raise OutOfTime when the budget is spent; report progress."""
-        if self.is_up:
+        """Raise OutOfTime when the budget is spent; report progress.
+
+        The final replay of a falsifying example is not cut short: Hypothesis would take it for flaky.
+        """
+        if self.is_up and not current_build_context().is_final:
             raise OutOfTime
         if self.seconds - self.reported_at >= 0.5:
             self.reported_at = self.seconds
