@@ -314,8 +314,7 @@ class Hand:
         alters: Whether a leader's request for another ISR is given to the controller.
         ends: Whether the process is stopped by SIGTERM, under control.
         starts: Whether the process starts, and needs ways to ZooKeeper until it is registered.
-        overtakes: Whether the model lets it be handled before events in the controller's queue, so that the controller
-            must not have been notified of those.
+        waits: Whether it is a request that waits in the controller's queue: the model handles it when it puts it there.
         through: Whether a broker takes part only where clients ask brokers, and not ZooKeeper.
         instead: How it differs from what the model says.
     """
@@ -330,7 +329,7 @@ class Hand:
     alters: bool = False
     ends: bool = False
     starts: bool = False
-    overtakes: bool = False
+    waits: bool = False
     through: bool = False
     instead: str = ""
 
@@ -355,17 +354,17 @@ HANDS: Mapping[str, Hand] = {
     "admin_reads_topic": Hand("nothing: what the model's admin has read is written later"),
     "admin_writes_topic": _outside("a write of what was read before, with more partitions", _admin_writes),
     "alter_partition_reassignments": _outside("AlterPartitionReassignments", _reassign, opens={Way.WRITE_TOPIC: 1},
-                                              needs=Way.WRITE_TOPIC, overtakes=True),
+                                              needs=Way.WRITE_TOPIC, waits=True),
     "alter_partition_reassignments_to": _outside("AlterPartitionReassignments", _reassign, opens={Way.WRITE_TOPIC: 1},
-                                                 needs=Way.WRITE_TOPIC, overtakes=True),
+                                                 needs=Way.WRITE_TOPIC, waits=True),
     "cancel_partition_reassignment": _outside("AlterPartitionReassignments without replicas", _cancel,
-                                              opens={Way.WRITE_TOPIC: 1}, needs=Way.WRITE_TOPIC, overtakes=True),
+                                              opens={Way.WRITE_TOPIC: 1}, needs=Way.WRITE_TOPIC, waits=True),
     # Operators and faults.
     "delete_controller": _outside("/controller is deleted", _delete_controller),
     "runbook_removes_controller": _outside("/controller is deleted", _delete_controller),
-    "stop": Hand("SIGTERM", opens=STATES, at="controller", ends=True, overtakes=True),
-    "stop_in_turn": Hand("SIGTERM", opens=STATES, at="controller", ends=True, overtakes=True),
-    "runbook_stops": Hand("SIGTERM", opens=STATES, at="controller", ends=True, overtakes=True),
+    "stop": Hand("SIGTERM", opens=STATES, at="controller", ends=True, waits=True),
+    "stop_in_turn": Hand("SIGTERM", opens=STATES, at="controller", ends=True, waits=True),
+    "runbook_stops": Hand("SIGTERM", opens=STATES, at="controller", ends=True, waits=True),
     "crash": _outside("SIGKILL, and the end of the session", _crash),
     "restart": _outside("the process starts", _start, starts=True),
     "expire_session": _outside("the session is ended by a client that has its password", _expire),
@@ -396,10 +395,10 @@ HANDS: Mapping[str, Hand] = {
     "failover_sends_requests": Hand("F10 to F15", opens=STATES),
     "topic_change": Hand("TopicChange", opens={Way.LIST_TOPICS: 1, Way.READ_TOPIC: 1}, needs=Way.LIST_TOPICS),
     "topic_change_creates_partitions": Hand("TopicChange: ids, then partitions", needs=Way.WRITE_TOPIC,
-                                            opens={Way.WRITE_TOPIC: 1, **STATES},
+                                            opens={Way.WRITE_TOPIC: 1, Way.WRITE_STATES: ANY},
                                             only_if="zookeeper.topics[0].topic_id"),
     "partition_modifications": Hand("PartitionModifications", needs=Way.READ_TOPIC,
-                                    opens={Way.READ_TOPIC: 1, Way.WRITE_TOPIC: 1, **STATES}),
+                                    opens={Way.READ_TOPIC: 1, Way.WRITE_TOPIC: 1, Way.WRITE_STATES: ANY}),
     "broker_startup": Hand("BrokerChange: new brokers", opens={Way.LIST_BROKERS: 1, **STATES}, needs=Way.LIST_BROKERS),
     "broker_failure": Hand("BrokerChange: lost brokers", opens={Way.LIST_BROKERS: 1, **STATES},
                            needs=Way.LIST_BROKERS),
@@ -430,6 +429,12 @@ HANDS: Mapping[str, Hand] = {
     "expand_isr": Hand("the leader asks for a larger ISR", opens=STATES, at="", alters=True),
     "deliver_notification": Hand("ZooKeeper's notifications are never held"),
 }  # fmt: skip
+
+TAKES_EVENT = frozenset({
+    "reelect", "controller_change", "topic_change", "partition_modifications", "topic_deletion",
+    "stop_replica_response", "storage_error",
+})  # fmt: skip
+"""The actions that take the first event from the queue of their controller; a BrokerChange may stay there."""
 
 NOT_FORCED: Mapping[str, str] = {
     "auth_failure_reinitializes": "ZooKeeper has no authentication in the lab",

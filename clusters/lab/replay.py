@@ -27,6 +27,8 @@ from kwalk.clusters.lab.hands import (
     ANY,
     HANDS,
     NOT_FORCED,
+    STATES,
+    TAKES_EVENT,
     TOPIC,
     Doing,
     Hand,
@@ -43,6 +45,7 @@ from kwalk.clusters.metadata import Api
 from kwalk.clusters.wire import new_topic_id
 from kwalk.model.kafka.actors import CONTROLLER
 from kwalk.model.kafka.assignment import assignment
+from kwalk.model.kafka.controller.controller_context import EventKind, EventProgress
 from kwalk.model.kafka.snapshots.capture import Capture, read_capture
 from kwalk.model.kafka.snapshots.projection import Numbering, facts_of
 from kwalk.model.kafka.snapshots.scope import Scope
@@ -221,13 +224,13 @@ def in_forcible_order(model: Model, trace: Trace) -> tuple[Trace, tuple[str, ...
     """Return the trace with some steps in another order that leads to the same last state, and what was moved.
 
     A broker that handles a request may read a configuration over the connection on which its controller is held. So
-    the handling of a request is moved before steps of the same broker's controller, if more of those follow. A
-    controller handles its queue in order. So what a client or an operator does is moved to just before a step that is
-    handled first: the controller is not notified of it before.
+    the handling of a request is moved before steps of the same broker's controller, if more of those follow. What a
+    client or an operator does is moved to just before a request that does not wait for it in the controller's queue:
+    the request is sent the later.
     """
     order = _Order(model, list(trace.actions), list(trace.states))
     for place in reversed(range(len(order.actions))):
-        if order.hand(place).overtakes:
+        if order.hand(place).waits:
             for earlier in reversed(range(place)):
                 if not model.instance(order.actions[earlier]).action.by.system:
                     order.move_up_to(earlier, place)
@@ -308,6 +311,92 @@ def _swapped(model: Model, start: Vector, first: str, second: str, end: Vector) 
 NOTHING = Hand("")
 
 
+def sent_before(model: Model, trace: Trace) -> dict[int, int]:
+    """Return when requests are sent that are handled before events of a controller's queue.
+
+    The queue is FIFO, and the model puts a request there and handles it in one step: it was sent before the oldest
+    event that still waits was put there. ControllerChange is no such event: it has no effect at a controller that is
+    still elected, and may as well be handled first.
+
+    Returns:
+        For each step that handles such a request, the step before which it is sent; both count from 1. A request whose
+        own write puts an event there is sent before that step, before the next one.
+    """
+    sent: dict[int, int] = {}
+    with model.active():
+        states = [model.state(vector) for vector in trace.states]
+        put = [[0] * len(_queue(states[0], broker)) for broker in range(model.binding.bounds["brokers"])]
+        for number, key in enumerate(trace.actions, start=1):
+            instance, before, after = model.instance(key), states[number - 1], states[number]
+            hand = HANDS.get(instance.action.name, NOTHING)
+            args = dict(zip((p.name for p in instance.action.parameters), instance.args, strict=True))
+            if hand.waits:
+                waiting = zip(put[args[hand.at]], _queue(before, args[hand.at]), strict=True)
+                places = [step for step, event in waiting if event.kind is not EventKind.CONTROLLER_CHANGE]
+                if places:
+                    place = max(1, places[0])
+                    itself = HANDS.get(model.instance(trace.actions[place - 1]).action.name, NOTHING)
+                    sent |= {place: place} if itself.waits and place not in sent else {}
+                    sent[number] = place
+            for broker, steps in enumerate(put):
+                takes = instance.action.name in TAKES_EVENT and instance.args[0] == broker
+                put[broker] = _put_by(steps, _queue(before, broker), _queue(after, broker), number, takes=takes)
+    return sent
+
+
+def signalled_before(model: Model, trace: Trace, number: int, place: int) -> int:
+    """Return when a broker is stopped so that its request for a controlled shutdown can be there at a step.
+
+    It looks for the controller first, in 2.8 over the connection on which its own controller may be held.
+
+    Args:
+        model: The model of the trace.
+        trace: A behaviour of it.
+        number: The step that handles the request.
+        place: The step before which it is to be in the controller's queue.
+
+    Returns:
+        The last step until then before which the controller is elected and has nothing to do, or else `place`.
+    """
+    instance = model.instance(trace.actions[number - 1])
+    args = dict(zip((p.name for p in instance.action.parameters), instance.args, strict=True))
+    controller = args["controller"]
+    with model.active():
+        for step in range(place, 0, -1):
+            state = model.state(trace.states[step - 1])
+            module = state.brokers[controller].controller
+            if not state.is_up(args["broker"]):
+                break
+            is_free = module.step is EventProgress.IDLE and not _queue(state, controller)
+            if is_free and state.zookeeper.controller == controller:
+                return step
+    return place
+
+
+def _queue(state: Any, broker: int) -> list[Any]:
+    """Return the events in the queue of a broker's controller module, and those on the way there."""
+    controller = state.brokers[broker].controller
+    return [*controller.events, *controller.notifications]
+
+
+def _put_by(steps: list[int], before: list[Any], after: list[Any], number: int, *, takes: bool) -> list[int]:
+    """Return for each event that waits after a step which step put it there."""
+    for taken in (1, 0) if takes else (0, 1):
+        left = before[taken:]
+        if taken <= len(before) and after[: len(left)] == left:
+            return [*steps[taken:], *[number] * (len(after) - len(left))]
+    return [number] * len(after)
+
+
+@frozen
+class _Shutdown:
+    """A broker that was stopped: its request and the answer are held; `mark` is where its log ended then."""
+
+    request: Hold
+    answer: Hold
+    mark: int
+
+
 class TraceReplay:
     """One replay of a trace on one cluster."""
 
@@ -320,6 +409,14 @@ class TraceReplay:
         self.ways: dict[tuple[int, Way], Hold] = {}
         self.notices: dict[int, Hold] = {}
         self.unread = 0
+        self.sent_before = sent_before(model, self.trace)
+        self.signalled_before = {
+            number: signalled_before(model, self.trace, number, place)
+            for number, place in self.sent_before.items()
+            if HANDS[model.instance(self.trace.actions[number - 1]).action.name].ends
+        }
+        self.sent: set[int] = set()
+        self.shutdowns: dict[int, _Shutdown] = {}
         self.started, self.recorded_since = time.monotonic(), time.time()
         self.lab: Lab
         self.remarks: list[str] = []
@@ -355,6 +452,13 @@ class TraceReplay:
                 return self._result(steps, ReplayAnswer.NOT_FORCED, release, number, why)
             if (reason := self._is_in_the_way(number, HANDS[name])) is not None:
                 return self._result(steps, ReplayAnswer.NOT_FORCED, release, number, f"{key}: {reason}")
+            self.remarks = []
+            for later in sorted(step for step, place in self.signalled_before.items() if place == number):
+                doing = self._doing(later)[1]
+                self.shutdowns[later] = self._signal(doing)
+                self._shut(doing.broker())
+            for later in sorted(step for step, place in self.sent_before.items() if place == number):
+                self._send(later)
             steps.append(self._step(number, key))
             self.announce(_line(steps[-1]))
             spent = time.monotonic() - self.started
@@ -445,29 +549,52 @@ class TraceReplay:
 
     # One step.
 
-    def _step(self, number: int, key: str) -> ReplayedStep:
-        begun, self.remarks = time.monotonic(), []
-        instance = self.model.instance(key)
-        hand = HANDS[instance.action.name]
+    def _doing(self, number: int) -> tuple[Hand, Doing]:
+        instance = self.model.instance(self.trace.actions[number - 1])
         args = dict(zip((p.name for p in instance.action.parameters), instance.args, strict=True))
         with self.model.active():
             before, after = self._state(number - 1), self._state(number)
-        doing = Doing(
+        return HANDS[instance.action.name], Doing(
             lab=self.lab, args=args, before=before, after=after, replicas=self._replicas,
             old_admins=self.model.binding.bounds["old_admins"],
             through_brokers=bool(self.model.binding.flags["broker_checks"]),
             id_of=lambda identity: None if identity is None else self.known.ids.get(identity),
         )  # fmt: skip
-        acting = self._acting(hand, args, before) if doing.through_brokers or not hand.through else None
+
+    def _send(self, number: int) -> None:
+        """Send the request of a later step: the next step puts an event into the queue that is handled after it.
+
+        What is before it in the queue must be there as well.
+        """
+        hand, doing = self._doing(number)
+        controller = doing.broker(hand.at)
+        self._open(controller, {})
+        self._wait_until_quiet(QUIET)
+        self.sent.add(number)
+        if hand.ends:
+            self._pass(self.shutdowns[number])
+        elif hand.do is not None:
+            hand.do(doing)
+            time.sleep(2 * QUIET)
+        self._wait_until_quiet(QUIET)
+        self._shut(controller)
+        self.remarks.append(f"before this step the request of step {number} is sent: it waits in the queue")
+
+    def _step(self, number: int, key: str) -> ReplayedStep:
+        begun = time.monotonic()
+        hand, doing = self._doing(number)
+        before = doing.before
+        acting = self._acting(hand, doing.args, before) if doing.through_brokers or not hand.through else None
         opened = self._opened(hand, number)
         counts = {way: self.ways[acting, way].passed for way in Way if (acting, way) in self.ways} if acting else {}
         if acting is not None:
-            self._open(acting, opened, notices=not hand.overtakes and hand.lets is None)
+            self._open(acting, opened, notices=not hand.waits and hand.lets is None)
         if hand.starts:
             self._open(doing.broker(), {way: ANY for way in Way if way not in (Way.LOOK_AT_CONTROLLER, Way.CONTROLLER)})
-        if hand.ends:
-            self._open(doing.broker(), {Way.CONTROLLER: ANY}, notices=False)  # it looks for the controller
-        if hand.do is not None:
+        if hand.ends and number not in self.sent:
+            self.shutdowns[number] = self._signal(doing)
+            self._pass(self.shutdowns[number])
+        if hand.do is not None and number not in self.sent:
             hand.do(doing)
         self._let_happen(hand, doing, acting, counts, number=number)
         differences, capture = self._compare(number, lambda: self._unblock_one(hand, doing))
@@ -501,7 +628,12 @@ class TraceReplay:
         if Way.LIST_TOPICS in opened and Way.READ_TOPIC in opened:
             opened[Way.READ_TOPIC] += self.unread
             self.unread = 0
-        if hand.alters or hand.needs is Way.WRITE_TOPIC:
+        if hand.needs is not None and hand.only_if and not self._changes(number, hand.only_if):
+            del opened[hand.needs]  # it would serve a request that waits
+        is_awaited = any(place <= number < step for step, place in self.sent_before.items())
+        if is_awaited and Way.WRITE_STATES in opened and not self._changes(number, "zookeeper.topics[0].states"):
+            opened = {way: frames for way, frames in opened.items() if way not in STATES}
+        if hand.alters or (hand.needs is Way.WRITE_TOPIC and not hand.only_if):
             if self._changes(number, "zookeeper.topics[0].assignments"):
                 opened[Way.WRITE_TOPIC] = opened.get(Way.WRITE_TOPIC, ANY)
             if self._changes(number, "zookeeper.topics[0].states"):
@@ -522,8 +654,8 @@ class TraceReplay:
         if hand.alters:
             self._free_first(lambda frame: frame.kind == Api.ALTER_PARTITION.name, "AlterPartition", 2 * PATIENCE)
         if hand.ends:
-            self._let_end(doing)
-        if acting is not None and hand.overtakes and not hand.ends:
+            self._let_end(doing, self.shutdowns[number])
+        if acting is not None and hand.waits and not hand.ends:
             self._wait_for_request(acting)
             self._open(acting, {})
         if hand.needs is not None and acting is not None and self._is_due(hand, doing, acting, number):
@@ -653,30 +785,46 @@ class TraceReplay:
         self.remarks.append(f"did not come within {seconds:.0f} s: {what}")
         return False
 
-    def _let_end(self, doing: Doing) -> None:
-        """Let the controller answer a controlled shutdown before events that it has not been notified of; then let end.
-
-        A broker whose own controller still waits for ZooKeeper would not end: it is killed when its logs are closed.
-        """
+    def _signal(self, doing: Doing) -> _Shutdown:
+        """Stop a broker, which asks for its controlled shutdown; hold its request and the answer."""
         broker, controller, rules = doing.broker(), doing.broker("controller"), self.lab.rules
-        asked = rules.watch(matching(Api.CONTROLLED_SHUTDOWN, broker=controller))
-        answered = rules.watch(matching(Api.CONTROLLED_SHUTDOWN, broker=controller, direction=Direction.RESPONSE))
+        self._open(broker, {Way.CONTROLLER: ANY}, notices=False)  # it looks for the controller
+        request = rules.hold(matching(Api.CONTROLLED_SHUTDOWN, broker=controller))
+        answer = rules.hold(matching(Api.CONTROLLED_SHUTDOWN, broker=controller, direction=Direction.RESPONSE))
         process, log = self.lab.brokers[broker].process, self.lab.brokers[broker].log("server")
         mark = log.stat().st_size
         assert process is not None
         doing.lab.note(f"broker {broker}: SIGTERM")
         process.send(signal.SIGTERM)
-        rules.wait_for(asked, 1, PATIENCE)
-        self._wait_for_request(controller, lambda: answered.seen > 0)
+        if not rules.wait_for(request, 1, PATIENCE):
+            what = f"the request of broker {broker} for its shutdown"
+            self.remarks.append(f"did not come within {PATIENCE:.0f} s: {what}")
+        return _Shutdown(request, answer, mark)
+
+    def _pass(self, shutdown: _Shutdown) -> None:
+        """Let the request of a broker that was stopped reach the controller."""
+        self.lab.rules.release(shutdown.request)
+        self.lab.rules.wait_for(shutdown.request, 1, UNBLOCK, passed=True)
+        self.lab.rules.drop(shutdown.request)
+
+    def _let_end(self, doing: Doing, shutdown: _Shutdown) -> None:
+        """Let the controller answer a controlled shutdown, and then let the broker end.
+
+        A broker whose own controller still waits for ZooKeeper would not end: it is killed when its logs are closed.
+        """
+        broker, controller, rules = doing.broker(), doing.broker("controller"), self.lab.rules
+        process, log = self.lab.brokers[broker].process, self.lab.brokers[broker].log("server")
+        assert process is not None
+        self._wait_for_request(controller, lambda: shutdown.answer.seen > 0)
         self._open(controller, {})
+        rules.release(shutdown.answer)
         end = time.monotonic() + 40
-        while time.monotonic() < end and process.runs and not rules.wait_for(answered, 1, 1.0, passed=True):
+        while time.monotonic() < end and process.runs and not rules.wait_for(shutdown.answer, 1, 1.0, passed=True):
             self._unblock(controller)
-        for rule in (asked, answered):
-            rules.drop(rule)
+        rules.drop(shutdown.answer)
 
         def has_closed() -> bool:
-            return not process.runs or LOGS_ARE_CLOSED in text_from(log, mark)
+            return not process.runs or LOGS_ARE_CLOSED in text_from(log, shutdown.mark)
 
         wait_until(has_closed, max(5.0, end - time.monotonic()), every=0.1)
         if not process.wait(1.0):

@@ -11,6 +11,7 @@ from kwalk.invariants.scenarios import (
     REASSIGNMENT_WITH_EXPANSION,
     SCENARIOS,
 )
+from kwalk.model.kafka.controller.controller_context import Controller, EventProgress
 from kwalk.model.kafka.fixes.reassignment import FIXES
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
@@ -212,6 +213,26 @@ def test_a_reassignment_writes_back_the_partitions_that_the_controller_knows_and
     znode = schedule.cluster.zookeeper.topics[0]
     assert (znode.partition_count, znode.topic_id) == (1, 0)
     assert schedule.violated("no_partition_lost") == ["no_partition_lost(0)"]
+
+
+def only_with_an_empty_queue(controller: Controller) -> bool:
+    """A request is handled only when nothing waits in the queue."""
+    return controller.step is EventProgress.IDLE and controller.events.is_empty
+
+
+def test_to_demand_an_empty_queue_would_hide_what_real_brokers_do(monkeypatch):
+    """Real brokers of 3.9.0 lose the partition in five steps: the request is queued before the client's write."""
+    by_brokers = {"expansions": 0, "new_expansions": 1, "topic_ids": 1}
+    model = Model(REASSIGNMENT_WITH_EXPANSION, "3.9.0", by_brokers)
+    schedule = Schedule(model)
+    schedule.do("new_client_creates_topic(0)")
+    schedule.take("new_client_adds_partitions(0)")
+    schedule.take("alter_partition_reassignments(0, 0, 0, 0)")
+    assert schedule.violated("no_partition_lost") == ["no_partition_lost(0)"]
+    monkeypatch.setattr(Controller, "may_be_at_request", property(only_with_an_empty_queue))
+    model = Model(REASSIGNMENT_WITH_EXPANSION, "3.9.0", by_brokers)
+    verdict = exhaust(model, properties=model.properties_of("no_partition_lost(0)"))
+    assert (verdict.strength, verdict.bounds_hit, verdict.findings) == (Strength.EXHAUSTIVE, {}, ())
 
 
 @pytest.mark.parametrize("keeps", [False, True])

@@ -18,18 +18,23 @@ from kwalk.clusters.lab.replay import (
     lab_for,
     lab_release,
     replay_object,
+    sent_before,
+    signalled_before,
 )
 from kwalk.clusters.lab.zookeeper import Op, connect_request, create, delete, set_data, transaction
 from kwalk.clusters.metadata import Api
 from kwalk.clusters.wire import int8, int16, int32, int64, long_string, string, varint
-from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.invariants.scenarios import REASSIGNMENT, SCENARIOS
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.language import UsageError
+from kwalk.model.language import Model, UsageError
 from kwalk.reports.traces.replay import open_trace
 from kwalk.reports.traces.trace_file import read_trace
+from kwalk.search.results.trace import Trace, run
+from tests.kafka.violations import BROKEN
 from tests.lab.test_live import WHY_NOT
 
+SCENARIO = {scenario.name: scenario for scenario in SCENARIOS}
 TRACES = Path(__file__).parents[1] / "traces"
 
 
@@ -156,6 +161,56 @@ def test_requests_to_a_broker_come_before_the_failover_that_would_hold_them():
     request, election = "handle_leader_and_isr(1)", "reelect(1)"
     assert trace.actions.index(request) > trace.actions.index(election)
     assert other.actions.index(request) < other.actions.index(election)
+
+
+def test_a_request_that_is_handled_before_waiting_events_is_sent_before_the_oldest_of_them():
+    """Broker 0 writes the topic's id in step 3, which queues PartitionModifications behind its own shutdown."""
+    model, trace = opened("old-client-expansion-3.9.0-partition_servable")
+    stop = trace.actions.index("stop(0, 0)") + 1
+    assert trace.actions[2] == "topic_change_creates_partitions(0)"
+    assert sent_before(model, trace) == {stop: 3}
+
+
+def test_requests_are_sent_in_their_order_before_the_first_of_them_queues_an_event():
+    model = Model(REASSIGNMENT, "3.9.0")
+    actions = ("new_client_creates_topic(0)", "topic_change(0)", "topic_change_creates_partitions(0)",
+               "alter_partition_reassignments(0, 0, 0, 0)", "cancel_partition_reassignment(0, 0, 0)",
+               "partition_modifications(0, 0)")  # fmt: skip
+    states = run(model, model.initial[0], actions)
+    trace = Trace("reassignment", "3.9.0", model.binding.bounds, states, actions)
+    assert sent_before(model, trace) == {4: 4, 5: 4}
+
+
+def test_a_broker_is_stopped_while_it_can_still_look_for_the_controller():
+    """In step 2 its controller begins to handle TopicChange, over the same connection to ZooKeeper."""
+    model, trace = opened("old-client-expansion-3.9.0-partition_servable")
+    stop = trace.actions.index("stop(0, 0)") + 1
+    assert signalled_before(model, trace, stop, 3) == 1
+
+
+ASKED = [
+    ("failover-during-expansion", "controller_epoch_monotone"),
+    ("fast-bounce", "leader_epoch_monotone"),
+    ("records-through-failover", "committed_survives"),
+    ("reassignment-there-and-back", "deleted_logs_were_unused"),
+]
+"""Behaviours in which controllers are asked for something while events wait in their queues."""
+
+
+@pytest.mark.parametrize(("story", "invariant"), ASKED)
+def test_who_asks_a_controller_runs_and_knows_it_when_the_request_is_sent(story, invariant):
+    (broken,) = [each for each in BROKEN if (each.story, each.invariant) == (story, invariant)]
+    model = Model(SCENARIO[story], broken.variant, broken.bounds, broken.flags)
+    states = run(model, model.initial[broken.start], broken.actions)
+    trace = Trace(story, broken.variant, model.binding.bounds, states, broken.actions)
+    sent = sent_before(model, trace)
+    assert sent
+    for number, place in sent.items():
+        instance = model.instance(broken.actions[number - 1])
+        broker, controller = instance.args[0], instance.args[HANDS[instance.action.name].at == "controller"]
+        for vector in states[place - 1 : number]:
+            cluster = model.state(vector)
+            assert cluster.is_up(broker) and cluster.zookeeper.controller == controller
 
 
 @pytest.mark.parametrize(("variant", "release"), [("3.0", "3.0.0"), ("2.8.2", "2.8.2"), ("3.9.0", "3.9.0")])

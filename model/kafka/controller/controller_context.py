@@ -337,6 +337,18 @@ class Controller:
         """Whether the event thread is free and the next event is of this kind."""
         return self.step is EventProgress.IDLE and not self.events.is_empty and self.events.head.kind is kind
 
+    @property
+    def may_be_at_request(self) -> bool:
+        """Whether the event thread may be at what is no event here: a request of a client or broker, or a timer's.
+
+        Kafka puts ControlledShutdown, ApiPartitionReassignment, AlterPartitionReceived and
+        AutoPreferredReplicaLeaderElection into the same queue, which is FIFO (ControllerEventManager.put). Here they
+        are put there and handled in one step, when they are handled. So what waits then was put there later, and the
+        request was sent earlier: nothing else depends on when. An empty queue is not required: then no request would be
+        handled by a context that is behind ZooKeeper, although a client may write a znode while the request waits.
+        """
+        return self.step is EventProgress.IDLE
+
     def end_event(self) -> None:
         """End the event under way, wherever it is."""
         self.step = EventProgress.IDLE
