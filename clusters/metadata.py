@@ -164,8 +164,7 @@ def _read_topic(reader: Reader, with_ids: bool) -> tuple[str, TopicMetadata]:
 
 
 def _read_partition(reader: Reader) -> tuple[int, PartitionMetadata]:
-    error, index, leader, epoch = reader.int16(), reader.int32(), reader.int32(), reader.int32()
-    reader.compact_array(reader.int32)
-    isr, offline = reader.compact_array(reader.int32), reader.compact_array(reader.int32)
+    error, index, leader, epoch = reader.numbers("hiii")
+    _, isr, offline = reader.compact_int32s(), reader.compact_int32s(), reader.compact_int32s()
     reader.tags()
-    return index, PartitionMetadata(error, leader, epoch, tuple(isr), tuple(offline))
+    return index, PartitionMetadata(error, leader, epoch, isr, offline)

@@ -65,6 +65,11 @@ class Reader:
         self.at += size
         return self.content[self.at - size : self.at]
 
+    def numbers(self, kinds: str) -> tuple[int, ...]:
+        """Read several signed numbers at once: b, h, i and q for one of one, two, four and eight bytes."""
+        found: tuple[int, ...] = struct.unpack(f">{kinds}", self.take(struct.calcsize(f">{kinds}")))
+        return found
+
     def _number(self, kind: str) -> int:
         (number,) = struct.unpack(kind, self.take(struct.calcsize(kind)))
         return int(number)
@@ -125,6 +130,10 @@ class Reader:
     def compact_array(self, item: Callable[[], T]) -> list[T]:
         """Read a compact array; the null array is empty."""
         return [item() for _ in range(self.varint() - 1)]
+
+    def compact_int32s(self) -> tuple[int, ...]:
+        """Read a compact array of numbers of four bytes; the null array is empty."""
+        return self.numbers(f"{max(self.varint() - 1, 0)}i")
 
     def topic_id(self) -> str | None:
         """Read a topic id as Kafka prints it; None for the zero id."""

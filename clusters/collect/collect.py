@@ -110,15 +110,11 @@ class CollectOptions:
 
 @frozen
 class Collected:
-    """A snapshot, and why `kwalk inspect` would refuse it, if it would."""
+    """A snapshot, the content of its file, and why `kwalk inspect` would refuse it, if it would."""
 
     document: Mapping[str, Any] = field(repr=False)
+    text: str = field(repr=False)
     refusal: str | None = None
-
-    @property
-    def text(self) -> str:
-        """The content of its file."""
-        return json.dumps(self.document, separators=(",", ":")) + "\n"
 
     @property
     def problems(self) -> list[str]:
@@ -153,17 +149,28 @@ def collect(reader: ZnodeReader, options: CollectOptions, *, report: Report = si
         changed = znodes.refresh()
         if not changed:
             break
-    problems = sorted(visit.problems)
+    absent = [pattern for pattern in options.topics if not _fits(pattern, znodes)]
+    problems = [*(f"No topic is named {printable(pattern)}." for pattern in absent), *sorted(visit.problems)]
     if any(topic_of(path) is None for path in changed):
         problems.append("The controller, the brokers or the list of topics changed meanwhile.")
     about = {"taken": {"began": began, "ended": _now(), "topics": list(options.topics)}}
     seen = Seen(options.version, znodes, brokers, problems, _unsettled(changed), about)
-    found = Collected(snapshot_of(seen))
+    document = snapshot_of(seen)
+    text = json.dumps(document, separators=(",", ":")) + "\n"
+    return Collected(document, text, _refusal(text))
+
+
+def _refusal(text: str) -> str | None:
+    """Return why the reader of snapshots refuses one; None if it does not."""
     try:
-        read_capture(found.text.encode())
+        read_capture(text.encode())
     except UsageError as error:
-        return evolve(found, refusal=str(error))
-    return found
+        return str(error)
+    return None
+
+
+def _fits(pattern: str, znodes: Znodes) -> bool:
+    return any(Topics((pattern,)).have(name) for name in znodes.topic_names())
 
 
 def _now() -> str:

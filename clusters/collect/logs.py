@@ -312,18 +312,18 @@ def read_path(path: Path) -> list[LogRoot]:
 # The pieces of a snapshot.
 
 
-def directory_object(files: PartitionFiles) -> dict[str, str | None]:
-    """Return a directory as a snapshot has it; a file that no broker could read is left out (see `garbled`)."""
-    return {
-        "partition_metadata": files.identity if _is_readable(partition_metadata, files.identity) else None,
-        "leader_epoch_checkpoint": files.epochs if _is_readable(leader_epochs, files.epochs) else None,
+def directory_object(files: PartitionFiles) -> tuple[dict[str, str | None], list[str]]:
+    """Return a directory as a snapshot has it, and the names of the files that are garbled, which it does not have."""
+    garbled = [
+        name
+        for name, read, text in ((IDENTITY, partition_metadata, files.identity), (EPOCHS, leader_epochs, files.epochs))
+        if not _is_readable(read, text)
+    ]
+    found = {
+        "partition_metadata": None if IDENTITY in garbled else files.identity,
+        "leader_epoch_checkpoint": None if EPOCHS in garbled else files.epochs,
     }
-
-
-def garbled(files: PartitionFiles) -> list[str]:
-    """Return the names of the files that are truncated or garbled."""
-    found = {IDENTITY: (partition_metadata, files.identity), EPOCHS: (leader_epochs, files.epochs)}
-    return [name for name, (read, text) in found.items() if not _is_readable(read, text)]
+    return found, garbled
 
 
 def _is_readable(read: Callable[[JsonNode], object], text: str | None) -> bool:

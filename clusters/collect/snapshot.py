@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from kwalk.clusters.collect.logs import LogRoot, PartitionFiles, directory_object, garbled
+from kwalk.clusters.collect.logs import LogRoot, PartitionFiles, directory_object
 from kwalk.clusters.collect.znodes import (
     CONTROLLER,
     CONTROLLER_EPOCH,
@@ -185,10 +185,12 @@ def _directories(
         if twice:
             problems.append(f"Broker {broker.id} has {some(twice)} in two log directories; one of each is left out.")
         found = {**wanted, **found}
-    kept = {name: files for name, files in sorted(found.items()) if name.rpartition("-")[0] not in unread}
-    for name, files in kept.items():
-        problems += [f"Broker {broker.id}: {file} of {name} is truncated or garbled." for file in garbled(files)]
-    return {name: directory_object(files) for name, files in kept.items()}
+    kept: dict[str, Any] = {}
+    for name, files in sorted(found.items()):
+        if name.rpartition("-")[0] not in unread:
+            kept[name], garbled = directory_object(files)
+            problems += [f"Broker {broker.id}: {file} of {name} is truncated or garbled." for file in garbled]
+    return kept
 
 
 class _Answers:
@@ -196,20 +198,19 @@ class _Answers:
 
     def __init__(self, topics: Topics) -> None:
         self.topics = topics
-        self.first: tuple[int, Mapping[str, Any]] | None = None
+        self.first: tuple[int, Mapping[str, TopicMetadata]] | None = None
 
     def object(self, broker: BrokerSeen) -> dict[str, Any] | None:
         if broker.metadata is None:
             return None
-        named = sorted(broker.metadata.topics.items())
-        topics = {name: _metadata_topic(topic) for name, topic in named if self.topics.have(name)}
+        topics = {name: topic for name, topic in sorted(broker.metadata.topics.items()) if self.topics.have(name)}
         head: dict[str, Any] = {"brokers": list(broker.metadata.brokers), "controller": broker.metadata.controller}
         if self.first is None:
             self.first = broker.id, topics
-            return {**head, "topics": topics}
+            return {**head, "topics": {name: _metadata_topic(topic) for name, topic in topics.items()}}
         number, known = self.first
         gone = dict.fromkeys(name for name in known if name not in topics)
-        differing = {name: topic for name, topic in topics.items() if known.get(name) != topic}
+        differing = {name: _metadata_topic(topic) for name, topic in topics.items() if known.get(name) != topic}
         return {**head, "like": number, "topics": {**differing, **gone}}
 
 

@@ -22,7 +22,7 @@ from kwalk.search.base.progress import Progress, Report, silent
 
 CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID = "/controller", "/controller_epoch", "/cluster/id"
 BROKER_IDS, TOPICS, DELETED = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
-BATCH = 5_000
+BATCH = 2_000
 """How many znodes are read between two reports of progress."""
 SETTLING = 5
 """How often znodes that change again and again are read."""
@@ -97,7 +97,6 @@ class Znodes:
         self.reader, self.topics, self.report = reader, topics, report
         self.contents: dict[str, Answer] = {}
         self.lists: dict[str, Answer] = {}
-        self.done, self.started = 0, time.monotonic()
 
     # Reading.
 
@@ -108,8 +107,8 @@ class Znodes:
             contents = [path for path in self._needed_contents() if path not in self.contents]
             if not lists and not contents:
                 break
-            self.lists |= zip(lists, self._batches(self.reader.children, lists, "lists"), strict=True)
-            self.contents |= zip(contents, self._batches(self.reader.get, contents, "znodes"), strict=True)
+            self.lists |= zip(lists, self._batches(self.reader.children, lists, "children"), strict=True)
+            self.contents |= zip(contents, self._batches(self.reader.get, contents, "contents"), strict=True)
         self.lists = {path: self.lists[path] for path in self._needed_lists()}
         self.contents = {path: self.contents[path] for path in self._needed_contents()}
 
@@ -134,7 +133,7 @@ class Znodes:
         return frozenset(found)
 
     def _changed(self, paths: Sequence[str]) -> set[str]:
-        found = zip(paths, self._batches(self.reader.stat, paths, "checks"), strict=True)
+        found = zip(paths, self._batches(self.reader.stat, paths, "comparison"), strict=True)
         return {path for path, now in found if any(_differ(was, now) for was in self._known(path))}
 
     def _known(self, path: str) -> Iterator[Answer]:
@@ -153,18 +152,15 @@ class Znodes:
             yield from (f"{parent}/{child}/state" for child in self.children(parent))
 
     def _batches(
-        self, ask: Callable[[Sequence[str]], list[Answer]], paths: Sequence[str], unit: str
+        self, ask: Callable[[Sequence[str]], list[Answer]], paths: Sequence[str], what: str
     ) -> Iterator[Answer]:
+        started = time.monotonic()
         for start in range(0, len(paths), BATCH):
             batch = paths[start : start + BATCH]
             yield from ask(batch)
-            self.done += len(batch)
-            self._report(len(paths) - start - len(batch), f"{unit} of ZooKeeper")
-
-    def _report(self, left: int, note: str) -> None:
-        seconds = time.monotonic() - self.started
-        eta = left * seconds / self.done if self.done else None
-        self.report(Progress("collect", self.done, "znodes", seconds, self.done + left, eta, note))
+            done, seconds = start + len(batch), time.monotonic() - started
+            left = (len(paths) - done) * seconds / done
+            self.report(Progress("collect", done, "znodes", seconds, len(paths), left, f"{what} in ZooKeeper"))
 
     # What was read.
 

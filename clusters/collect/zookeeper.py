@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+import select
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -27,7 +28,7 @@ from kazoo.exceptions import (
     SessionExpiredError,
     ZookeeperError,
 )
-from kazoo.handlers.threading import KazooTimeoutError
+from kazoo.handlers.threading import KazooTimeoutError, SequentialThreadingHandler
 from kazoo.protocol import connection
 from kazoo.protocol.serialization import Exists, GetChildren2, GetData
 
@@ -92,6 +93,16 @@ class _Remarks(logging.Handler):
         text = record.getMessage()
         if not text.startswith(("Transition", "Failed connecting")):
             self.last = text + (f": {record.exc_info[1]}" if record.exc_info and record.exc_info[1] else "")
+
+
+class _Handler(SequentialThreadingHandler):
+    """Waits for sockets with one system call; the library's own way takes four, and half of the time of a read."""
+
+    def select(self, reading: Any, writing: Any, failing: Any, timeout: float | None = None) -> Any:
+        try:
+            return select.select(reading, writing, failing, timeout)
+        except ValueError:  # a descriptor above 1,023
+            return super().select(reading, writing, failing, timeout)
 
 
 class _ReadingClient(KazooClient):
@@ -207,8 +218,9 @@ def _client(options: ZooKeeperOptions, remarks: _Remarks) -> Any:
     logger.addHandler(remarks)
     sasl = {"mechanism": "DIGEST-MD5", "username": options.sasl, "password": options.password}
     return _ReadingClient(
-        hosts=options.hosts, timeout=min(options.seconds, 10.0), logger=logger, use_ssl=options.tls, ca=options.ca,
-        certfile=options.certificate, keyfile=options.key, verify_certs=True, check_hostname=options.tls,
+        hosts=options.hosts, timeout=min(options.seconds, 10.0), logger=logger, handler=_Handler(),
+        use_ssl=options.tls, ca=options.ca, certfile=options.certificate, keyfile=options.key, verify_certs=True,
+        check_hostname=options.tls,
         auth_data=[("digest", f"{options.digest}:{options.password}")] if options.digest else None,
         sasl_options=sasl if options.sasl else None,
     )  # fmt: skip

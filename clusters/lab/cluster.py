@@ -219,8 +219,7 @@ class Lab:
     def _start(self) -> None:
         _clear(self.folder)
         ports = _free_ports(2 * len(self.brokers) + 1)
-        self.zookeeper_port = next(ports)
-        self._start_zookeeper()
+        self.start_zookeeper(next(ports))
         for broker in self.brokers.values():
             broker.port, broker.internal = next(ports), next(ports)
             if self.options.proxied:
@@ -231,16 +230,27 @@ class Lab:
             raise self._failure("No broker became controller within 30 s")
         self.note(f"started: brokers {_listed(self.brokers)}, controller {self.controller()}")
 
-    def _start_zookeeper(self) -> None:
-        (self.folder / "zookeeper").mkdir()
+    def start_zookeeper(
+        self, port: int, settings: Mapping[str, Any] | None = None, java: Sequence[str] = ()
+    ) -> None:
+        """Start ZooKeeper only, with no broker; `zk` is then a client of it.
+
+        Args:
+            port: Its port.
+            settings: Settings beside the lab's own.
+            java: Options of its Java.
+        """
+        self.zookeeper_port = port
+        (self.folder / "zookeeper").mkdir(parents=True)
         settings = {
             "dataDir": self.folder / "zookeeper", "clientPort": self.zookeeper_port, "clientPortAddress": "127.0.0.1",
             "admin.enableServer": "false", "tickTime": 1000, "maxClientCnxns": 0, "4lw.commands.whitelist": "*",
+            **(settings or {}),
         }  # fmt: skip
         _write_properties(self.folder / "zookeeper.properties", settings)
         _write_properties(self.folder / "console.log4j.properties", _CONSOLE)
         main = ("org.apache.zookeeper.server.quorum.QuorumPeerMain", str(self.folder / "zookeeper.properties"))
-        process = self.run_java("zookeeper", self.options.newest, main, heap=128)
+        process = self.run_java("zookeeper", self.options.newest, (*java, *main), heap=128)
         if not wait_until(lambda: self._is_connected(process), 60, every=0.2):
             raise self._failure("ZooKeeper did not answer within 60 s", process)
 

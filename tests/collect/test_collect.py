@@ -123,6 +123,10 @@ def test_a_topic_filter_keeps_znodes_directories_and_deletions_of_these_topics_o
     assert not [path for path in zk.asked if path.startswith("/brokers/topics/t")]
 
 
+def test_a_topic_that_does_not_exist_is_named(shown):
+    assert collect(zookeeper_of(shown), evolve(NO_CACHES, topics=("t", "u"))).problems == ["No topic is named u."]
+
+
 def test_brokers_that_only_assignments_name_are_in_the_snapshot_and_down(shown):
     zk = zookeeper_of(shown)
     zk.delete("/brokers/ids/3")
