@@ -17,7 +17,7 @@ What the model leaves out, and why these stories lose nothing by it:
   it.
 * The controller epoch in a state znode: without `zk_fencing` it would stop some elections of a deposed controller.
 * Requests to a controller are put into its queue and handled in one step, when they are handled: what waits then was
-  put there later (`Controller.may_be_at_request`). docs/explanation/fidelity.md has what is more than in Kafka.
+  put there later (`Controller`). docs/explanation/fidelity.md has what is more than in Kafka.
 * A controlled shutdown and the stop that follows are one step, unless the flag `stepwise_shutdown` is on: what the
   broker handles in between is left out, and its controller takes it for live until it is gone. A clean stop without a
   controller is left out: it is a crash that loses no dirty topic id.

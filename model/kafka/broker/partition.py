@@ -13,7 +13,7 @@ from __future__ import annotations
 from kwalk.model.kafka.actors import BROKER, PRODUCER
 from kwalk.model.kafka.broker.log import Commit, Log, Record, diverging_offset
 from kwalk.model.kafka.broker.log_manager import append
-from kwalk.model.kafka.controller.controller_context import BrokerRegistration
+from kwalk.model.kafka.controller.controller_context import BrokerRegistration, EventProgress
 from kwalk.model.kafka.controller.partition_state_machine import read_leadership
 from kwalk.model.kafka.controller.reassignment import maybe_complete_reassignment
 from kwalk.model.kafka.domains import BROKERS, RECORDS, Broker, Partition, Topic
@@ -75,7 +75,7 @@ def controller_accepts_alter_isr(
     """Whether an active controller accepts the ISR (Kafka: KafkaController.processAlterIsr)."""
     return any(
         cluster.zookeeper.controller == broker
-        and cluster.controller_of(broker).may_be_at_request
+        and cluster.controller_of(broker).step is EventProgress.IDLE
         and cluster.controller_of(broker).epoch == cluster.zookeeper.controller_epoch
         and cluster.controller_of(broker).registrations[leader] is BrokerRegistration.CURRENT
         and knows_leader_epoch(cluster, broker, topic, partition)

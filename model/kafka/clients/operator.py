@@ -10,7 +10,7 @@ from kwalk.model.kafka.actors import BROKER, OPERATOR
 from kwalk.model.kafka.broker.kafka_server import end_process
 from kwalk.model.kafka.broker.log_manager import close_log
 from kwalk.model.kafka.controller.controller_channel_manager import send_leader_and_isr
-from kwalk.model.kafka.controller.controller_context import BrokerRegistration, EventKind
+from kwalk.model.kafka.controller.controller_context import BrokerRegistration, EventKind, EventProgress
 from kwalk.model.kafka.controller.partition_state_machine import elect_for_controlled_shutdown
 from kwalk.model.kafka.controller.replica_state_machine import take_replicas_offline
 from kwalk.model.kafka.domains import (
@@ -87,7 +87,7 @@ def leave(cluster: Cluster, broker: Broker) -> None:
 def may_stop(cluster: Cluster, broker: int, controller: int) -> bool:
     """Whether the broker runs, and the active controller is idle and has its registration."""
     active = cluster.controller_of(controller)
-    is_free = cluster.zookeeper.controller == controller and active.may_be_at_request
+    is_free = cluster.zookeeper.controller == controller and active.step is EventProgress.IDLE
     is_known = (
         active.epoch == cluster.zookeeper.controller_epoch
         and active.registrations[broker] is BrokerRegistration.CURRENT

@@ -302,6 +302,13 @@ class ReassignmentProgress:
 class Controller:
     """A broker's controller module: its event queue and, while it considers itself active, its context.
 
+    Requests of clients and brokers and the timer of preferred elections have no event here: ControlledShutdown,
+    ApiPartitionReassignment, AlterPartitionReceived, AutoPreferredReplicaLeaderElection. Kafka puts them into the same
+    queue, which is FIFO (ControllerEventManager.put). Here they are put there and handled in one step, when they are
+    handled. So what waits then was put there later, and the request was sent earlier: nothing else depends on when. An
+    empty queue is not required: then no request would be handled by a context that is behind ZooKeeper, although a
+    client may write a znode while the request waits.
+
     It considers itself active while its epoch is not 0, or while it is `uninitialized`: then an election found this
     broker in /controller, and there was no failover. `new_topics` are those that the TopicChange under way has found.
     `shutting_down` (Kafka: ControllerContext.shuttingDownBrokerIds) are brokers that get requests and do not lead.
@@ -336,18 +343,6 @@ class Controller:
     def is_at(self, kind: EventKind) -> bool:
         """Whether the event thread is free and the next event is of this kind."""
         return self.step is EventProgress.IDLE and not self.events.is_empty and self.events.head.kind is kind
-
-    @property
-    def may_be_at_request(self) -> bool:
-        """Whether the event thread may be at what is no event here: a request of a client or broker, or a timer's.
-
-        Kafka puts ControlledShutdown, ApiPartitionReassignment, AlterPartitionReceived and
-        AutoPreferredReplicaLeaderElection into the same queue, which is FIFO (ControllerEventManager.put). Here they
-        are put there and handled in one step, when they are handled. So what waits then was put there later, and the
-        request was sent earlier: nothing else depends on when. An empty queue is not required: then no request would be
-        handled by a context that is behind ZooKeeper, although a client may write a znode while the request waits.
-        """
-        return self.step is EventProgress.IDLE
 
     def end_event(self) -> None:
         """End the event under way, wherever it is."""

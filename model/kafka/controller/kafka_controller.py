@@ -288,7 +288,7 @@ def auto_preferred_election(cluster: Cluster, broker: Broker) -> None:
     """Some time after a failover, then periodically: more than 10 % of a broker's partitions have another leader."""
     require(PREFERRED_ELECTION)
     controller = cluster.controller_of(broker)
-    require(controller.is_active and controller.may_be_at_request)
+    require(controller.is_active and controller.step is EventProgress.IDLE)
     require(any(imbalanced(cluster, broker, t, p) for t in TOPICS for p in PARTITIONS))
     require(
         ELECTION_DURING_REASSIGNMENT

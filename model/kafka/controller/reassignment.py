@@ -70,9 +70,10 @@ def reassign_to(current: Assignment, target: frozenset[int], preferred: int | No
 
 
 def accepts_reassignment(controller: Controller, topic: int, partition: int) -> bool:
-    """Whether a controller can be at a request about the partition now, and considers itself active."""
-    leadership = controller.topics[topic].leadership[partition]
-    return controller.is_active and controller.may_be_at_request and leadership.is_known
+    """Whether a controller can handle a request about the partition now: it considers itself active and is idle."""
+    return controller.is_active and controller.step is EventProgress.IDLE and controller.topics[topic].leadership[
+        partition
+    ].is_known
 
 
 @action(
