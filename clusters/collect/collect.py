@@ -142,6 +142,7 @@ def collect(reader: ZnodeReader, options: CollectOptions, *, report: Report = si
     began = _now()
     znodes = Znodes(reader, Topics(options.topics), report=report)
     znodes.read()
+    znodes.check()
     _refuse_kraft(znodes)
     for _ in range(ROUNDS):
         visit = _Visit(znodes, options, report)
@@ -156,8 +157,28 @@ def collect(reader: ZnodeReader, options: CollectOptions, *, report: Report = si
     about = {"taken": {"began": began, "ended": _now(), "topics": list(options.topics)}}
     seen = Seen(options.version, znodes, brokers, problems, _unsettled(changed), about)
     document = snapshot_of(seen)
+    document["problems"] += _without_directories(document)
     text = json.dumps(document, separators=(",", ":")) + "\n"
     return Collected(document, text, _refusal(text))
+
+
+def _without_directories(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the running brokers that are in the ISR of partitions of which they have no directory.
+
+    Such a partition has an offline disk; or a log directory of the broker was not named.
+    """
+    missing: dict[str, list[str]] = {}
+    for name, topic in document["topics"].items():
+        for partition, state in topic["partition_state"].items():
+            for number in map(str, state["isr"]):
+                broker = document["brokers"][number]
+                if broker["alive"] and broker["dirs"] is not None and f"{name}-{partition}" not in broker["dirs"]:
+                    missing.setdefault(number, []).append(f"{name}-{partition}")
+    for number, names in missing.items():
+        yield (
+            f"Broker {number} is in the ISR of {some(map(printable, names))}, and no directory of them was found. "
+            "If it has further log directories, name them with --logs."
+        )
 
 
 def _refusal(text: str) -> str | None:

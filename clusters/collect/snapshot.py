@@ -108,10 +108,13 @@ def _topic(znodes: Znodes, name: str, problems: list[str]) -> dict[str, Any] | N
         problems.append(f"No assignment of replicas is in {path}: the topic is left out.")
         return None
     numbers = [number for number in znodes.children(f"{path}/partitions") if number.isdecimal()]
-    states = {number: _state(znodes, f"{path}/partitions/{number}/state") for number in sorted(numbers, key=int)}
+    below = {number: f"{path}/partitions/{number}/state" for number in sorted(numbers, key=int)}
+    states = {number: _state(znodes, state) for number, state in below.items()}
     incomplete = [number for number, state in states.items() if state == {}]
     if incomplete:
-        problems.append(f"The states of the partitions {some(incomplete)} of {name} lack a field: they are left out.")
+        problems.append(f"The states of the partitions {some(incomplete)} of {name} lack a field: it is left out.")
+    if incomplete or any(map(znodes.is_unread, (f"{path}/partitions", *below.values()))):
+        return None
     return {
         "znode": znode, "version": found.version, "czxid": found.czxid, "mzxid": found.mzxid,
         "partition_state": {number: state for number, state in states.items() if state},

@@ -18,12 +18,14 @@ from typing import Any, Protocol
 
 from attrs import frozen
 
+from kwalk.model.language import UsageError
 from kwalk.search.base.progress import Progress, Report, silent
 
 CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID = "/controller", "/controller_epoch", "/cluster/id"
 BROKER_IDS, TOPICS, DELETED = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
 BATCH = 2_000
 """How many znodes are read between two reports of progress."""
+LEFT_OUT = "Topics of which a znode could not be read are left out."
 SETTLING = 5
 """How often znodes that change again and again are read."""
 
@@ -164,6 +166,16 @@ class Znodes:
 
     # What was read.
 
+    def check(self) -> None:
+        """Check that what every other part depends on could be read; UsageError if not."""
+        for path in (CONTROLLER, BROKER_IDS, TOPICS):
+            found = self.contents.get(path) or self.lists.get(path)
+            if isinstance(found, RefusedRead):
+                raise UsageError(
+                    f"ZooKeeper refuses to read {path} ({found.code}), without which nothing is known of the cluster. "
+                    "Give a user who may read it, with --sasl or --digest."
+                )
+
     def children(self, path: str) -> tuple[str, ...]:
         """Return the names of a znode's children, sorted; none where the list was refused."""
         found = self.lists.get(path)
@@ -172,6 +184,11 @@ class Znodes:
     def topic_names(self) -> list[str]:
         """Return the names of the topics."""
         return [name for name in self.children(TOPICS) if self.topics.have(name)]
+
+    def is_unread(self, path: str) -> bool:
+        """Whether a znode is there, and could not be read or understood."""
+        known = self.contents.get(path) or self.lists.get(path)
+        return isinstance(known, RefusedRead) or (path in self.contents and self._is_garbled(path))
 
     def object(self, path: str) -> dict[str, Any] | None:
         """Return a znode's JSON object; None if there is no znode, or none that can be read."""
@@ -194,10 +211,10 @@ class Znodes:
             if isinstance(found, RefusedRead):
                 refused.setdefault(found.code, []).append(path)
         for code, paths in refused.items():
-            yield f"ZooKeeper refused with {code} to read {some(paths)}."
+            yield f"ZooKeeper refused with {code} to read {some(paths)}. {LEFT_OUT}"
         garbled = [path for path in self.contents if path != CONTROLLER_EPOCH and self._is_garbled(path)]
         if garbled:
-            yield f"No JSON object is in {some(garbled)}."
+            yield f"No JSON object is in {some(garbled)}. {LEFT_OUT}"
 
     def _is_garbled(self, path: str) -> bool:
         found = self.contents[path]

@@ -9,6 +9,7 @@ from attrs import evolve
 
 from kwalk.clusters.collect import collect as module
 from kwalk.clusters.collect.collect import CollectOptions, LogPlace, collect, log_place, plaintext_endpoint
+from kwalk.clusters.collect.znodes import LEFT_OUT
 from kwalk.clusters.metadata import Metadata, PartitionMetadata, TopicMetadata
 from kwalk.invariants.inspection import inspect_capture
 from kwalk.model.kafka.snapshots.capture import read_capture
@@ -190,22 +191,37 @@ def test_znodes_that_may_not_be_read_are_named_and_their_directories_are_no_orph
     zk.refused |= {"/brokers/topics/closed", "/brokers/topics/t/partitions/1/state"}
     found = collect(zk, evolve(NO_CACHES, logs=places(log_folders(shown, tmp_path))))
     refusal = "ZooKeeper refused with NOAUTH to read /brokers/topics/closed, /brokers/topics/t/partitions/1/state."
-    assert found.problems == [refusal]
-    assert list(found.document["topics"]) == ["t"]
-    assert "closed-0" not in found.document["brokers"]["1"]["dirs"]
-    assert not [one for one in inspect_capture(collected(found)).observations if one.kind.name == "orphaned-log"]
+    assert found.problems == [f"{refusal} Topics of which a znode could not be read are left out."]
+    assert found.document["topics"] == found.document["brokers"]["1"]["dirs"] == {}
+    assert inspect_capture(collected(found)).observations == ()
+
+
+@pytest.mark.parametrize("path", ["/brokers/topics", "/brokers/ids", "/controller"])
+def test_without_permission_for_what_all_else_depends_on_there_is_no_snapshot(shown, path):
+    zk = zookeeper_of(shown)
+    zk.refused.add(path)
+    with pytest.raises(UsageError, match=rf"ZooKeeper refuses to read {path} \(NOAUTH\).*--sasl or --digest"):
+        collect(zk, NO_CACHES)
+
+
+def test_a_log_directory_that_was_forgotten_is_asked_for(shown, tmp_path):
+    folders = log_folders(shown, tmp_path)
+    (folders[1] / "t-1").rename(tmp_path / "t-1")
+    found = collect(zookeeper_of(shown), evolve(NO_CACHES, logs=places(folders)))
+    (problem,) = found.problems
+    assert problem.startswith("Broker 1 is in the ISR of t-1, and no directory of them was found. If it has further")
 
 
 @pytest.mark.parametrize(
     ("path", "content", "problem"),
     [
-        ("/brokers/topics/t", b"{", "No JSON object is in /brokers/topics/t."),
+        ("/brokers/topics/t", b"{", f"No JSON object is in /brokers/topics/t. {LEFT_OUT}"),
         ("/brokers/topics/t", b'{"partitions": [1]}',
          "No assignment of replicas is in /brokers/topics/t: the topic is left out."),
         ("/brokers/topics/t/partitions/1/state", b'{"leader": 1}',
-         "The states of the partitions 1 of t lack a field: they are left out."),
+         "The states of the partitions 1 of t lack a field: it is left out."),
         ("/brokers/topics/t/partitions/1/state", b"[]",
-         "No JSON object is in /brokers/topics/t/partitions/1/state."),
+         f"No JSON object is in /brokers/topics/t/partitions/1/state. {LEFT_OUT}"),
     ],
 )  # fmt: skip
 def test_a_garbled_znode_is_named_and_left_out(shown, path, content, problem):
@@ -213,7 +229,7 @@ def test_a_garbled_znode_is_named_and_left_out(shown, path, content, problem):
     zk.put(path, content)
     found = collect(zk, NO_CACHES)
     assert found.problems == [problem]
-    collected(found)
+    assert inspect_capture(collected(found)).observations == ()
 
 
 def test_a_garbled_file_is_named_and_left_out(shown, tmp_path):
