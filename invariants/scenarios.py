@@ -6,6 +6,7 @@ from attrs import evolve
 from kwalk.invariants import (
     controllers,
     deletion,
+    ensembles,
     groups,
     partitions,
     records,
@@ -30,6 +31,7 @@ from kwalk.model.kafka.stories import runbooks as runbook_stories
 from kwalk.model.kafka.stories import sessions as session_stories
 from kwalk.model.kafka.stories import storage as storage_stories
 from kwalk.model.kafka.stories import topic_ids as topic_id_stories
+from kwalk.model.zookeeper import stories as ensemble_stories
 
 EVERYWHERE = (
     topic_ids.replica_id_matches_zookeeper,
@@ -410,5 +412,24 @@ LOG_INVARIANTS = (
 )
 LOG_SCENARIOS = tuple(evolve(story, properties=held) for story, held in LOG_INVARIANTS)
 """The stories about the log of a partition."""
-SCENARIOS = (*CONTROLLER_SCENARIOS, *GROUP_SCENARIOS, *LOG_SCENARIOS)
+
+ENSEMBLE = (
+    ensembles.one_leader_is_active,
+    ensembles.epoch_has_one_leader,
+    ensembles.committed_write_is_kept,
+    ensembles.majorities_intersect,
+    ensembles.service_is_available,
+    ensembles.leader_changes,
+)
+GROWN = (*ENSEMBLE, ensembles.change_is_rolled_out)
+ENSEMBLE_INVARIANTS = (
+    (ensemble_stories.GROWTH, GROWN),
+    (ensemble_stories.GROWTH_NEW_SERVERS_FIRST, (*GROWN, ensembles.crash_is_tolerated)),
+    (ensemble_stories.GROWTH_ONE_AT_A_TIME, (*GROWN, ensembles.crash_is_tolerated)),
+    (ensemble_stories.TWO_SERVERS_STOPPED, (*ENSEMBLE, ensembles.crash_is_tolerated)),
+    (ensemble_stories.RETIREMENT_ONE_AT_A_TIME, (*GROWN, ensembles.crash_is_tolerated)),
+)
+ENSEMBLE_SCENARIOS = tuple(evolve(story, properties=held) for story, held in ENSEMBLE_INVARIANTS)
+"""The stories about ZooKeeper's ensemble."""
+SCENARIOS = (*CONTROLLER_SCENARIOS, *GROUP_SCENARIOS, *LOG_SCENARIOS, *ENSEMBLE_SCENARIOS)
 FIXES = fixes.FIXES

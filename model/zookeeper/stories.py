@@ -1,0 +1,104 @@
+"""Stories about an ensemble whose configuration an operator changes by editing zoo.cfg and restarting servers."""
+from __future__ import annotations
+
+from attrs import evolve
+
+from kwalk.model.language import Scenario
+from kwalk.model.zookeeper import operator, zab
+from kwalk.model.zookeeper.ensemble import (
+    FIRST_SIZE,
+    SERVERS,
+    VARIANTS,
+    Ensemble,
+    Phase,
+    Process,
+    ServerState,
+)
+
+
+def serving_ensemble(ensemble: Ensemble) -> None:
+    """Server 1 leads the first servers in epoch 1; the others have an empty disk and were never started."""
+    ensemble.size = FIRST_SIZE
+    for n in SERVERS:
+        server = ensemble.servers[n]
+        if n < FIRST_SIZE:
+            server.configuration, server.accepted_epoch, server.current_epoch = FIRST_SIZE, 1, 1
+            server.state, server.phase = ServerState.FOLLOWING, Phase.BROADCAST
+            server.leader = 0
+        else:
+            server.process = Process.STOPPED
+    ensemble.servers[0].state, ensemble.servers[0].leader = ServerState.LEADING, None
+
+
+GROWTH = Scenario(
+    name="ensemble-growth",
+    story="An ensemble of three servers grows to five: zoo.cfg is edited, and servers are restarted in any order.",
+    state=Ensemble,
+    initial=serving_ensemble,
+    actions=(
+        zab.elect,
+        zab.join,
+        zab.accept_epoch,
+        zab.synchronize,
+        zab.acknowledge,
+        zab.give_up_waiting,
+        operator.write,
+        operator.edit_configurations,
+        operator.stop,
+        operator.start,
+        operator.crash,
+        operator.recover,
+        operator.disconnect,
+    ),
+    bounds={
+        "servers": 5,
+        "first_size": 3,
+        "last_size": 5,
+        "epochs": 3,
+        "writes": 1,
+        "crashes": 0,
+        "disconnections": 0,
+    },
+    flags={
+        "edits": True,
+        "waits": False,
+        "new_first_leaving_last": False,
+        "leader_last": False,
+        "one_at_a_time": False,
+    },
+    variants=VARIANTS,
+    source="ZooKeeper 3.4.9 and 3.5.9: QuorumMaj, FastLeaderElection, Leader, Learner",
+)
+GROWTH_NEW_SERVERS_FIRST = evolve(
+    GROWTH,
+    name="ensemble-growth-new-servers-first",
+    story="Both new servers are started, then the followers are restarted, and the leader last; each step is checked.",
+    bounds={**GROWTH.bounds, "crashes": 1},
+    flags={**GROWTH.flags, "waits": True, "new_first_leaving_last": True, "leader_last": True},
+)
+GROWTH_ONE_AT_A_TIME = evolve(
+    GROWTH,
+    name="ensemble-growth-one-at-a-time",
+    story="All servers get a configuration of four before any gets one of five; each step is checked.",
+    bounds={**GROWTH.bounds, "crashes": 1},
+    flags={
+        **GROWTH.flags,
+        "waits": True,
+        "one_at_a_time": True,
+        "new_first_leaving_last": True,
+        "leader_last": True,
+    },
+)
+TWO_SERVERS_STOPPED = evolve(
+    GROWTH,
+    name="ensemble-two-servers-stopped",
+    story="Two of five servers are stopped for good, and every zoo.cfg keeps listing them.",
+    bounds={**GROWTH.bounds, "first_size": 5, "last_size": 3, "crashes": 1},
+    flags={**GROWTH.flags, "edits": False},
+)
+RETIREMENT_ONE_AT_A_TIME = evolve(
+    GROWTH_ONE_AT_A_TIME,
+    name="ensemble-retirement-one-at-a-time",
+    story="Two of five servers leave, one after the other: each time all that stay get a configuration without it.",
+    bounds={**GROWTH_ONE_AT_A_TIME.bounds, "first_size": 5, "last_size": 3},
+)
