@@ -375,6 +375,7 @@ SEGMENTS = (
     storage.active_segment_is_there,
     storage.start_offset_does_not_move_back,
 )
+COMPACTED = (*SEGMENTS, storage.last_value_is_kept, storage.cleaner_lives, storage.log_is_compacted)
 LOG_INVARIANTS = (
     (
         storage_stories.LOOKUP,
@@ -409,6 +410,31 @@ LOG_INVARIANTS = (
             storage.active_segment_is_deleted,
         ),
     ),
+    (
+        storage_stories.RECOVERY,
+        (
+            *SEGMENTS,
+            storage.start_offset_survives_a_stop,
+            storage.start_offset_is_not_above_the_high_watermark,
+            storage.young_record_is_kept,
+            storage.flushed_records_survive,
+            storage.no_batch_is_torn,
+            storage.crashed_log_is_recovered,
+        ),
+    ),
+    (
+        storage_stories.COMPACTION,
+        (*COMPACTED, storage.crash_leaves_a_swap),
+    ),
+    (
+        storage_stories.TOMBSTONES,
+        (
+            *COMPACTED,
+            storage.tombstone_is_kept_after_compaction,
+            storage.tombstone_is_kept_after_its_append,
+        ),
+    ),
+    (storage_stories.COMPACTED_COPY, COMPACTED),
 )
 LOG_SCENARIOS = tuple(evolve(story, properties=held) for story, held in LOG_INVARIANTS)
 """The stories about the log of a partition."""

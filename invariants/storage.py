@@ -2,21 +2,24 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import (
+    DELETE_RETENTION_MS,
     MAX_RELATIVE_OFFSET,
     RETENTION_BYTES,
     RETENTION_MS,
     SEGMENT_BYTES,
     SEGMENTS,
+    Key,
     Offset,
     SegmentSlot,
     Timestamp,
 )
 from kwalk.model.kafka.storage.log import (
     fetch_offset_by_timestamp,
+    is_running,
     next_base_offset,
     read_from_log,
 )
-from kwalk.model.kafka.storage.state import Batch, LogSegment, PartitionLog
+from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, PartitionLog, Suffix
 from kwalk.model.kafka.storage.versions import TIME_INDEX
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
@@ -37,7 +40,7 @@ def first_batch(log: PartitionLog, offset: int, timestamp: int) -> Batch | None:
 )
 def offset_lookup_finds_the_first_record(log: PartitionLog, offset: Offset) -> bool:
     """A fetch from an offset begins with the first batch at or above it, if the log has one."""
-    premise(log.start_offset <= offset < log.end_offset)
+    premise(is_running(log) and log.start_offset <= offset < log.end_offset)
     return read_from_log(log, offset) == first_batch(log, offset, -1)
 
 
@@ -48,7 +51,7 @@ def offset_lookup_finds_the_first_record(log: PartitionLog, offset: Offset) -> b
 def timestamp_lookup_finds_the_first_record(log: PartitionLog, timestamp: Timestamp) -> bool:
     """A lookup by timestamp finds the first batch with that timestamp or a later one, if the log has one."""
     wanted = first_batch(log, log.start_offset, timestamp)
-    premise(bool(TIME_INDEX) and wanted is not None)
+    premise(bool(TIME_INDEX) and is_running(log) and wanted is not None)
     return fetch_offset_by_timestamp(log, timestamp) == wanted
 
 
@@ -58,6 +61,7 @@ def timestamp_lookup_finds_the_first_record(log: PartitionLog, timestamp: Timest
 )
 def indexes_grow(log: PartitionLog, slot: SegmentSlot) -> bool:
     """Of two neighbours in an index, the later one has the larger offset and position, or timestamp and offset."""
+    premise(is_running(log))
     segment = log.segments[slot]
     return all(
         a.offset < b.offset and a.position < b.position
@@ -74,6 +78,7 @@ def indexes_grow(log: PartitionLog, slot: SegmentSlot) -> bool:
 )
 def indexes_point_to_batches(log: PartitionLog, slot: SegmentSlot) -> bool:
     """An entry of an offset index has the position of its batch; one of a time index, the largest timestamp so far."""
+    premise(is_running(log) and is_read(log, slot))
     segment = log.segments[slot]
     return all(points_to_a_batch(segment, entry.offset, entry.position) for entry in segment.offset_index) and all(
         entry.timestamp == largest_up_to(segment, entry.offset) for entry in segment.time_index
@@ -101,7 +106,7 @@ def largest_up_to(segment: LogSegment, offset: int) -> int:
 )
 def segments_do_not_overlap(log: PartitionLog, slot: SegmentSlot) -> bool:
     """A segment has offsets from its base offset up to the next one's, and none that is relatively too high."""
-    premise(slot < log.count)
+    premise(is_running(log) and slot < log.count)
     segment = log.segments[slot]
     upper = min(next_base_offset(log, slot), log.end_offset)
     return segment.base_offset <= log.end_offset and all(
@@ -136,6 +141,7 @@ def start_offset_does_not_move_back(before: PartitionLog, after: PartitionLog) -
 @always(symptom="appends fail: the partition has no segment", log="none")
 def active_segment_is_there(log: PartitionLog) -> bool:
     """There is an active segment, and what is appended next belongs to it."""
+    premise(is_running(log))
     return log.count >= 1 and log.segments[log.count - 1].base_offset <= log.end_offset
 
 
@@ -162,7 +168,8 @@ def young_record_is_kept(before: PartitionLog, after: PartitionLog, offset: Offs
     """Retention keeps a record that is neither too old nor more than the log may have, nor before the start offset."""
     batch = batch_at(before, offset)
     premise(batch is not None and before.clock - batch.timestamp <= RETENTION_MS)
-    premise(size_of(before) <= RETENTION_BYTES and before.start_offset <= offset < after.end_offset)
+    premise(is_running(before) and is_running(after) and size_of(before) <= RETENTION_BYTES)
+    premise(before.start_offset <= offset < after.end_offset)
     return batch_at(after, offset) == batch
 
 
@@ -194,6 +201,101 @@ def segment_before_the_start_is_deleted(log: PartitionLog) -> bool:
     return log.segments[1].base_offset > log.start_offset
 
 
+@always(
+    symptom="records that were acknowledged are gone from this replica after a crash, although they were on its disk",
+    log="Corruption found in segment …, truncating to offset …",
+)
+def flushed_records_survive(log: PartitionLog, offset: Offset) -> bool:
+    """A log that was loaded has every record that was flushed, and that is not before the start offset."""
+    premise(is_running(log) and log.start_offset <= offset < log.flushed)
+    premise(not log.lost_from <= offset < log.lost_to)
+    return batch_at(log, offset) is not None
+
+
+@always(
+    symptom="a fetch fails: the log has a part of a batch in its middle",
+    log="Record is corrupt (stored crc = …, computed crc = …)",
+)
+def no_batch_is_torn(log: PartitionLog) -> bool:
+    """A log that was loaded has no part of a batch that was cut off by a crash, but before its start offset."""
+    premise(is_running(log) and log.crashes > 0)
+    return not any(
+        slot < log.count and log.torn == log.segments[slot].base_offset and is_read(log, slot) for slot in SEGMENTS
+    )
+
+
+def is_read(log: PartitionLog, slot: int) -> bool:
+    """Whether clients may read from the segment: it does not end before the start offset."""
+    return next_base_offset(log, slot) > log.start_offset
+
+
+@step(symptom="records that were deleted before an orderly stop can be read again", log="none")
+def start_offset_survives_a_stop(before: PartitionLog, after: PartitionLog) -> bool:
+    """The start offset does not move back while the broker stops and starts in an orderly way."""
+    premise(before.phase is LogPhase.STOPPED and before.has_clean_shutdown_file)
+    return after.start_offset >= before.start_offset
+
+
+@always(
+    symptom="the current value of a key is gone from a compacted topic",
+    log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",
+)
+def last_value_is_kept(log: PartitionLog, key: Key) -> bool:
+    """The last record of a key below the high watermark is kept, unless it is a tombstone."""
+    premise(is_running(log) and log.committed[key] is not None)
+    return any(
+        batch.last_offset == log.committed[key] for segment in log.segments for batch in segment.batches
+    )
+
+
+@step(
+    symptom="a consumer that reads within delete.retention.ms does not learn that a key was deleted",
+    log="Cleaner …: Cleaning log … (cleaning prior to …, discarding tombstones prior to …)",
+)
+def tombstone_is_kept_after_compaction(before: PartitionLog, after: PartitionLog, offset: Offset) -> bool:
+    """A tombstone that is its key's last record lives delete.retention.ms from the first compaction that sees it."""
+    batch = batch_at(before, offset)
+    premise(batch is not None and batch.is_tombstone and is_last_of_key(before, batch))
+    assert batch is not None
+    is_due = batch.cleaned is not None and before.clock - batch.cleaned >= DELETE_RETENTION_MS
+    return is_due or is_on_disk(after, batch)
+
+
+@step(
+    symptom="a consumer that reads within delete.retention.ms does not learn that a key was deleted",
+    log="Cleaner …: Cleaning log … (cleaning prior to …, discarding tombstones prior to …)",
+)
+def tombstone_is_kept_after_its_append(before: PartitionLog, after: PartitionLog, offset: Offset) -> bool:
+    """A tombstone that is its key's last record lives at least delete.retention.ms from its append."""
+    batch = batch_at(before, offset)
+    premise(batch is not None and batch.is_tombstone and is_last_of_key(before, batch))
+    assert batch is not None
+    return before.clock - batch.appended >= DELETE_RETENTION_MS or is_on_disk(after, batch)
+
+
+def is_last_of_key(log: PartitionLog, batch: Batch) -> bool:
+    """Whether no later record has the key."""
+    return all(
+        other.key != batch.key or other.last_offset <= batch.last_offset
+        for segment in log.segments
+        for other in segment.batches
+    )
+
+
+def is_on_disk(log: PartitionLog, batch: Batch) -> bool:
+    """Whether the log has the record; while segments are swapped, their old ones are still counted."""
+    return batch_at(log, batch.last_offset) is not None
+
+
+@always(
+    symptom="compacted topics grow without bound: the log cleaner does nothing any more",
+    log="Uncaught exception in thread 'kafka-log-cleaner-thread-0': largest offset in message set …",
+)
+def cleaner_lives(log: PartitionLog) -> bool:
+    """The thread of the cleaner does not die of a segment."""
+    return not log.is_cleaner_dead
+
+
 @reachable()
 def log_has_rolled(log: PartitionLog) -> bool:
     """All segments are in use, and each has a batch."""
@@ -213,6 +315,27 @@ def lookup_begins_at_an_entry(log: PartitionLog) -> bool:
 def active_segment_is_deleted(log: PartitionLog) -> bool:
     """Retention has deleted all records: the log has a new active segment only."""
     return log.count == 1 and log.start_offset > 0 and log.segments[0].batches.is_empty
+
+
+@reachable()
+def crashed_log_is_recovered(log: PartitionLog) -> bool:
+    """After a crash the log runs, and has a segment that was rolled and what was flushed."""
+    return log.crashes > 0 and is_running(log) and log.count > 1 and log.flushed > 1
+
+
+@reachable()
+def log_is_compacted(log: PartitionLog) -> bool:
+    """Two cleanings have ended, and a segment has fewer records than offsets."""
+    first = log.segments[0]
+    return log.cleanings > 1 and log.cleaning_to == 0 and log.count > 1 and (
+        len(first.batches) < log.segments[1].base_offset - first.base_offset
+    )
+
+
+@reachable()
+def crash_leaves_a_swap(log: PartitionLog) -> bool:
+    """The broker has crashed when the old segments were renamed, and the new one was not."""
+    return log.phase is LogPhase.STOPPED and log.suffix is Suffix.SWAP and 0 < log.renamed == log.replaced
 
 
 @reachable()

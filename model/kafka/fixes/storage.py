@@ -5,10 +5,17 @@ They are no part of the audit of the controller's fixes: `kwalk audit kwalk.mode
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.versions import (
+    CLEAN_BELOW_HIGH_WATERMARK,
     DELETE_BELOW_HIGH_WATERMARK,
     DELETE_RECORDS,
+    GROUPS_BY_LAST_OFFSET,
     LATER_SEGMENTS_ARE_SEARCHED,
+    RECOVERY_POINT_IS_FLUSHED,
+    SWAP_REPLACES_ITS_OWN,
     TIME_INDEX,
+    TOMBSTONES_BY_FILE_TIME,
+    TOMBSTONES_HAVE_A_HORIZON,
+    UNCLEAN_WHILE_LOADING,
 )
 from kwalk.model.language.fix import Fix, Trial
 
@@ -39,6 +46,48 @@ FIXES = (
                 about="the price: a lookup by timestamp stops at a segment that ends below the start offset",
             ),
         ),
+    ),
+    Fix(
+        flag=TOMBSTONES_BY_FILE_TIME,
+        closes="a tombstone is not removed before it is delete.retention.ms old, whatever its producer's clock",
+        source="KAFKA-4529 (0.10.1.1)",
+        trials=(Trial("log-tombstones", ("tombstone_is_kept_after_its_append",), variant="0.10.1"),),
+    ),
+    Fix(
+        flag=TOMBSTONES_HAVE_A_HORIZON,
+        closes="a tombstone lives delete.retention.ms from the first compaction that sees it",
+        source="KAFKA-8522, KIP-534 (3.1.0)",
+        trials=(Trial("log-tombstones", ("tombstone_is_kept_after_compaction",)),),
+    ),
+    Fix(
+        flag=GROUPS_BY_LAST_OFFSET,
+        closes="the cleaner does not die of gaps between offsets",
+        source="KAFKA-5413 (0.10.2.2, 0.11.0.0)",
+        trials=(Trial("log-compacted-copy", ("cleaner_lives",)),),
+    ),
+    Fix(
+        flag=CLEAN_BELOW_HIGH_WATERMARK,
+        closes="a record that is not replicated does not supersede one that is",
+        source="KAFKA-13194 (3.1.0)",
+        trials=(Trial("log-compaction", ("last_value_is_kept",)),),
+    ),
+    Fix(
+        flag=SWAP_REPLACES_ITS_OWN,
+        closes="a broker that completes a swap does not delete the segment before it",
+        source="KAFKA-6264 (2.0.0)",
+        trials=(Trial("log-compaction", ("last_value_is_kept",), variant="3.9.0"),),
+    ),
+    Fix(
+        flag=UNCLEAN_WHILE_LOADING,
+        closes="a crash while logs are loaded is followed by a recovery",
+        source="KAFKA-10471 (2.8.0)",
+        trials=(Trial("log-recovery", ("young_record_is_kept",)),),
+    ),
+    Fix(
+        flag=RECOVERY_POINT_IS_FLUSHED,
+        closes="what a recovery has kept is recovered again after another crash",
+        source="KAFKA-10101 (2.8.0)",
+        trials=(Trial("log-recovery", ("no_batch_is_torn",)),),
     ),
     Fix(
         flag=LATER_SEGMENTS_ARE_SEARCHED,

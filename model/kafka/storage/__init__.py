@@ -1,7 +1,8 @@
-"""One partition's log on disk: segments and their indexes, lookups, retention.
+"""One partition's log on disk: segments and their indexes, lookups, retention, compaction and recovery.
 
 Begin with `state`, then read `log_segment` and `indexes` (what a segment has, and how a record is found in it), `log`
-(rolling, retention, truncation) and `kwalk.model.kafka.stories.storage` (the stories). `versions` has the flags.
+(rolling, retention, truncation), `log_cleaner`, `log_loading` (flushes, crashes, recovery) and
+`kwalk.model.kafka.stories.storage` (the stories). `versions` has the flags.
 
 What the model leaves out, and why these stories lose nothing by it:
 
@@ -10,6 +11,11 @@ What the model leaves out, and why these stories lose nothing by it:
 * Binary search: an index is searched in order. Both find the same entry as long as an index is sorted, which is a
   property here.
 * Records within a batch: a lookup by timestamp finds the batch, in which Kafka then reads record by record.
+* Batches of a compacted log have one record of size 1. Transactions and the state of producers are not there, nor is
+  the cleaner's map too small for the dirty part (KAFKA-3894), nor min.compaction.lag.ms, nor max.compaction.lag.ms.
+* A crash of the machine loses the end of the log from any batch on that was not flushed, and keeps all entries of
+  indexes, which may then point behind the end. Checkpoint files are never lost: they are flushed and renamed.
+* While segments are swapped, nothing is appended, as Kafka holds the lock of the log; reads in between are not there.
 * segment.jitter.ms, flush.messages, preallocation, and the transaction index.
 * The three rules of retention are three steps, which a check takes one after the other; each could be due without
   the others.

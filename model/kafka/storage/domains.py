@@ -18,6 +18,12 @@ GAPS = Bound("gaps", "how many offsets a batch can leave out, as in a log that i
 UNTIMED = Bound("untimed", "1 if batches may have no timestamp, as in message format 0")
 TRUNCATIONS = Bound("truncations", "how often the log is truncated")
 TOUCHES = Bound("touches", "how often a file's modification time is set, as by a copy of the files")
+CRASHES = Bound("crashes", "how often the broker crashes")
+LOSSES = Bound("losses", "1 if a crash is one of the machine, which loses what was not flushed")
+STOPS = Bound("stops", "how often the broker is stopped in an orderly way")
+CLEANINGS = Bound("cleanings", "how often the log is compacted; 0 for cleanup.policy=delete")
+TOMBSTONES = Bound("tombstones", "1 if records may have a key and no value")
+KEYS = Domain("keys", "keys of records, in a compacted log")
 
 SEGMENT_BYTES = Bound("segment_bytes", "log.segment.bytes", minimum=1)
 SEGMENT_MS = Bound("segment_ms", "log.roll.ms")
@@ -27,6 +33,10 @@ MAX_RELATIVE_OFFSET = Bound("max_relative_offset", "the highest relative offset:
 RETENTION_MS = Bound("retention_ms", "log.retention.ms; more than `times` for no limit")
 RETENTION_BYTES = Bound("retention_bytes", "log.retention.bytes; more than the log can have for no limit")
 FILE_DELETE_DELAY_MS = Bound("file_delete_delay_ms", "file.delete.delay.ms")
+MIN_DIRTY_PERCENT = Bound("min_dirty_percent", "log.cleaner.min.cleanable.ratio, in percent")
+DELETE_RETENTION_MS = Bound("delete_retention_ms", "log.cleaner.delete.retention.ms")
+
+CLEANED_BATCHES = Domain("cleaned_batches", "batches of a cleaned segment", size=BATCHES)
 
 Offset = Annotated[int, number(0, OFFSETS)]
 Timestamp = Annotated[int, number(0, TIMES)]
@@ -34,8 +44,11 @@ Size = Annotated[int, number(1, BATCH_BYTES)]
 Records = Annotated[int, number(1, BATCH_RECORDS)]
 Gap = Annotated[int, number(0, GAPS)]
 SegmentSlot = Annotated[int, SEGMENTS]
+Key = Annotated[int, KEYS]
 
 LOG = Actor("log manager")
+LOG_CLEANER = Actor("log cleaner")
+FAULT = Actor("fault", system=False)
 PRODUCER = Actor("producer", system=False)
 CLIENT = Actor("admin client", system=False)
 REPLICAS = Actor("replicas", system=False)

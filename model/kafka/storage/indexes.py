@@ -34,8 +34,12 @@ def lookup_timestamp(entries: Iterable[TimestampOffset], target: int) -> Timesta
 def is_full(segment: LogSegment) -> bool:
     """Whether one of the indexes has no room; the time index keeps its last entry for the moment of the roll.
 
+    An index that was not trimmed is full of zeros.
+
     Kafka: AbstractIndex.isFull, TimeIndex.isFull.
     """
+    if segment.is_padded:
+        return True
     return len(segment.offset_index) >= INDEX_ENTRIES or len(segment.time_index) >= INDEX_ENTRIES - 1
 
 

@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import (
+    CLEANINGS,
     CLIENT,
+    CRASHES,
     FILE_DELETE_DELAY_MS,
     LOG,
     OFFSETS,
@@ -14,9 +16,11 @@ from kwalk.model.kafka.storage.domains import (
     SEGMENTS,
     TIME,
     TIMES,
+    TOMBSTONES,
     TRUNCATIONS,
     UNTIMED,
     Gap,
+    Key,
     Offset,
     Records,
     SegmentSlot,
@@ -33,7 +37,15 @@ from kwalk.model.kafka.storage.log_segment import (
     should_roll,
     truncate_segment,
 )
-from kwalk.model.kafka.storage.state import NO_TIMESTAMP, Batch, DeletedFiles, LogSegment, PartitionLog
+from kwalk.model.kafka.storage.state import (
+    NO_TIMESTAMP,
+    Batch,
+    DeletedFiles,
+    LogPhase,
+    LogSegment,
+    PartitionLog,
+    Suffix,
+)
 from kwalk.model.kafka.storage.versions import (
     DELETE_BELOW_HIGH_WATERMARK,
     DELETE_RECORDS,
@@ -45,6 +57,11 @@ from kwalk.model.language import action, require
 def file_name(base_offset: int, suffix: str) -> str:
     """Return the name of a segment's file: its base offset in 20 digits (Kafka: Log.filenamePrefixFromOffset)."""
     return f"{base_offset:020d}{suffix}"
+
+
+def is_running(log: PartitionLog) -> bool:
+    """Whether the log is open, and no segment is just being replaced."""
+    return log.phase is LogPhase.RUNNING and log.suffix is not Suffix.SWAP
 
 
 def active_segment(log: PartitionLog) -> LogSegment:
@@ -59,6 +76,7 @@ def active_segment(log: PartitionLog) -> LogSegment:
 )
 def append(log: PartitionLog, size: Size, timestamp: Timestamp, records: Records, gap: Gap) -> None:
     """A batch gets the next offsets; its timestamp is the producer's, in any order (CreateTime)."""
+    require(is_running(log))
     last_offset = log.end_offset + gap + records - 1
     append_to_log(log, Batch(last_offset=last_offset, records=records, timestamp=timestamp, size=size))
 
@@ -66,7 +84,7 @@ def append(log: PartitionLog, size: Size, timestamp: Timestamp, records: Records
 @action(by=PRODUCER, description="appends a record of {size} bytes without a timestamp", source="Log.append")
 def append_untimed(log: PartitionLog, size: Size) -> None:
     """A record of message format 0 has no timestamp."""
-    require(UNTIMED > 0)
+    require(UNTIMED > 0 and is_running(log))
     append_to_log(log, Batch(last_offset=log.end_offset, records=1, timestamp=NO_TIMESTAMP, size=size))
 
 
@@ -79,16 +97,54 @@ def append_to_log(log: PartitionLog, batch: Batch) -> None:
 
 
 def roll(log: PartitionLog, next_offset: int) -> None:
-    """Begin a new active segment (Kafka: Log.roll)."""
-    on_become_inactive(active_segment(log))
-    log.count += 1
-    open_segment(active_segment(log), max(next_offset, log.end_offset), log.clock)
+    """Begin a new active segment; an empty one of the same base offset is replaced (Kafka: Log.roll)."""
+    base_offset = max(next_offset, log.end_offset)
+    if active_segment(log).base_offset < base_offset:
+        on_become_inactive(active_segment(log))
+        log.count += 1
+    open_segment(active_segment(log), base_offset, log.clock)
+
+
+@action(
+    by=PRODUCER,
+    description="appends a record with key {key} and timestamp {timestamp}; it is a tombstone: {is_tombstone}",
+    source="Log.append",
+)
+def append_keyed(log: PartitionLog, key: Key, timestamp: Timestamp, is_tombstone: bool, gap: Gap) -> None:
+    """A record of a compacted topic; a tombstone has a key, and no value."""
+    require(is_running(log) and (TOMBSTONES > 0 or not is_tombstone))
+    batch = Batch(
+        last_offset=log.end_offset + gap,
+        records=1,
+        timestamp=timestamp,
+        size=1,
+        key=key,
+        is_tombstone=is_tombstone,
+        appended=log.clock if TOMBSTONES > 0 else 0,
+    )
+    append_to_log(log, batch)
 
 
 @action(by=REPLICAS, description="replicate the log up to {offset}", source="Log.maybeIncrementHighWatermark")
 def raise_high_watermark(log: PartitionLog, offset: Offset) -> None:
     """The high watermark rises to any offset up to the end offset."""
-    require(log.high_watermark < offset <= log.end_offset)
+    require(is_running(log) and log.high_watermark < offset <= log.end_offset)
+    set_high_watermark(log, offset)
+
+
+@action(by=REPLICAS, description="replicate the whole log", source="Log.maybeIncrementHighWatermark")
+def replicate(log: PartitionLog) -> None:
+    """The high watermark rises to the end offset."""
+    require(is_running(log) and log.high_watermark < log.end_offset)
+    set_high_watermark(log, log.end_offset)
+
+
+def set_high_watermark(log: PartitionLog, offset: int) -> None:
+    """Raise the high watermark; history remembers the last committed record of each key."""
+    for segment in log.segments:
+        for batch in segment.batches:
+            if CLEANINGS > 0 and log.high_watermark <= batch.last_offset < offset:
+                log.committed[batch.key] = None if batch.is_tombstone else batch.last_offset
     log.high_watermark = offset
 
 
@@ -106,7 +162,7 @@ def time_passes(log: PartitionLog) -> None:
 )
 def delete_records(log: PartitionLog, offset: Offset) -> None:
     """DeleteRecords raises the start offset, up to the high watermark; segments go with the next retention check."""
-    require(bool(DELETE_RECORDS) and log.start_offset < offset <= log.high_watermark)
+    require(bool(DELETE_RECORDS) and is_running(log) and log.start_offset < offset <= log.high_watermark)
     log.start_offset = offset
 
 
@@ -125,7 +181,7 @@ def touch(log: PartitionLog, slot: SegmentSlot) -> None:
 )
 def truncate_to(log: PartitionLog, offset: Offset) -> None:
     """A follower removes what its leader does not have: whole segments, and a part of the one before."""
-    require(log.truncations < TRUNCATIONS)
+    require(is_running(log) and log.truncations < TRUNCATIONS)
     require(max(log.high_watermark, log.start_offset) <= offset < log.end_offset)
     log.truncations += 1
     for slot in reversed(range(1, len(SEGMENTS))):
@@ -135,6 +191,8 @@ def truncate_to(log: PartitionLog, offset: Offset) -> None:
             log.count -= 1
     truncate_segment(active_segment(log), offset)
     log.end_offset = offset
+    if CRASHES > 0:
+        log.recovery_point, log.flushed = min(log.recovery_point, offset), min(log.flushed, offset)
 
 
 def read_from_log(log: PartitionLog, offset: int) -> Batch | None:
@@ -219,7 +277,7 @@ def start_offset_breached(log: PartitionLog) -> int:
 def delete_old(log: PartitionLog) -> None:
     """Retention by time."""
     breached = retention_ms_breached(log)
-    require(breached > 0)
+    require(is_running(log) and breached > 0)
     delete_segments(log, breached)
 
 
@@ -231,7 +289,7 @@ def delete_old(log: PartitionLog) -> None:
 def delete_excess(log: PartitionLog) -> None:
     """Retention by size."""
     breached = retention_size_breached(log)
-    require(breached > 0)
+    require(is_running(log) and breached > 0)
     delete_segments(log, breached)
 
 
@@ -243,7 +301,7 @@ def delete_excess(log: PartitionLog) -> None:
 def delete_before_start(log: PartitionLog) -> None:
     """Retention by start offset."""
     breached = start_offset_breached(log)
-    require(breached > 0)
+    require(is_running(log) and breached > 0)
     delete_segments(log, breached)
 
 

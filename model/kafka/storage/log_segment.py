@@ -76,7 +76,8 @@ def on_become_inactive(segment: LogSegment) -> None:
 
     Kafka: LogSegment.onBecomeInactiveSegment.
     """
-    maybe_append_time(segment)
+    if not segment.is_padded:
+        maybe_append_time(segment)
     segment.unindexed = segment.created = 0
 
 
@@ -88,6 +89,13 @@ def largest_timestamp(segment: LogSegment) -> int:
     if TIME_INDEX and segment.max_timestamp >= 0:
         return segment.max_timestamp
     return segment.last_modified
+
+
+def lookup(segment: LogSegment, offset: int) -> int:
+    """Return the position from which an offset is searched; zeros behind the entries lead to the beginning."""
+    if segment.is_padded:
+        return 0
+    return lookup_offset(segment.offset_index, segment.base_offset, offset).position
 
 
 def search_for_offset(segment: LogSegment, offset: int, position: int) -> Batch | None:
@@ -106,7 +114,7 @@ def search_for_offset(segment: LogSegment, offset: int, position: int) -> Batch 
 
 def read(segment: LogSegment, offset: int) -> Batch | None:
     """Return the first batch that has an offset at or above the given one (Kafka: LogSegment.read)."""
-    return search_for_offset(segment, offset, lookup_offset(segment.offset_index, segment.base_offset, offset).position)
+    return search_for_offset(segment, offset, lookup(segment, offset))
 
 
 def find_offset_by_timestamp(segment: LogSegment, timestamp: int, start_offset: int) -> Batch | None:
@@ -116,7 +124,7 @@ def find_offset_by_timestamp(segment: LogSegment, timestamp: int, start_offset: 
     """
     entry = lookup_timestamp(segment.time_index, timestamp)
     offset = max(segment.base_offset if entry is None else entry.offset, start_offset)
-    position = lookup_offset(segment.offset_index, segment.base_offset, offset).position
+    position = lookup(segment, offset)
     at = 0
     found: Batch | None = None
     for batch in segment.batches:
@@ -142,7 +150,7 @@ def load_largest_timestamp(segment: LogSegment) -> None:
     segment.max_timestamp, segment.max_timestamp_offset = NO_TIMESTAMP, segment.base_offset
     for entry in segment.time_index:
         segment.max_timestamp, segment.max_timestamp_offset = entry.timestamp, entry.offset
-    position = lookup_offset(segment.offset_index, segment.base_offset, segment.max_timestamp_offset).position
+    position = lookup(segment, segment.max_timestamp_offset)
     at = 0
     for batch in segment.batches:
         if at >= position and batch.timestamp > segment.max_timestamp:

@@ -8,21 +8,41 @@ What no action can observe is reset to its default, so that equivalent logs are 
 """
 from __future__ import annotations
 
+from enum import Enum
+
 from kwalk.model.kafka.storage.domains import (
     BATCH_BYTES,
     BATCH_RECORDS,
     BATCHES,
+    CLEANED_BATCHES,
+    CLEANINGS,
+    CRASHES,
     INDEX_ENTRIES,
     INDEX_INTERVAL_BYTES,
+    KEYS,
     OFFSETS,
     SEGMENT_BYTES,
     SEGMENTS,
+    STOPS,
     TIMES,
+    TOMBSTONES,
     TOUCHES,
     TRUNCATIONS,
     UNTIMED,
 )
-from kwalk.model.language import Array, Fifo, array, fifo, number, state, value
+from kwalk.model.language import (
+    Array,
+    Fifo,
+    array,
+    choice,
+    fifo,
+    flag,
+    member,
+    number,
+    optional,
+    state,
+    value,
+)
 
 NO_TIMESTAMP = -1
 """The timestamp of a batch without one (Kafka: RecordBatch.NO_TIMESTAMP)."""
@@ -30,12 +50,20 @@ NO_TIMESTAMP = -1
 
 @value
 class Batch:
-    """A record batch (Kafka: RecordBatch): its last offset, its number of records, its largest timestamp, its size."""
+    """A record batch (Kafka: RecordBatch): its last offset, its number of records, its largest timestamp, its size.
+
+    In a compacted log a batch has one record, with a key, and no value if it `is_tombstone`. It was `appended` then,
+    and a tombstone was first `cleaned` then: since KIP-534 the batch keeps that time, as its delete horizon.
+    """
 
     last_offset: int = number(0, OFFSETS)
     records: int = number(1, BATCH_RECORDS)
     timestamp: int = number(-UNTIMED, TIMES, default=0)
     size: int = number(1, BATCH_BYTES)
+    key: int = member(KEYS)
+    is_tombstone: bool = flag(when=TOMBSTONES)
+    appended: int = number(0, TIMES, when=TOMBSTONES)
+    cleaned: int | None = optional(number(0, TIMES), when=TOMBSTONES)
 
     @property
     def first_offset(self) -> int:
@@ -66,6 +94,8 @@ class LogSegment:
     `unindexed` is bytesSinceLastIndexEntry, as far as index.interval.bytes can tell it. `max_timestamp` is
     maxTimestampSoFar, and `max_timestamp_offset` the offset of it. Before KIP-33, and where the first batch has no
     timestamp, `created` decides when the segment is old; `last_modified` is the log file's modification time.
+    `is_padded` means that the index files still have the zeros behind their entries that an active segment has, as
+    they were not trimmed.
     """
 
     base_offset: int = number(0, OFFSETS)
@@ -77,6 +107,7 @@ class LogSegment:
     max_timestamp_offset: int = number(0, OFFSETS)
     created: int = number(0, TIMES)
     last_modified: int = number(0, TIMES)
+    is_padded: bool = flag(when=CRASHES)
 
     @property
     def size(self) -> int:
@@ -91,6 +122,7 @@ class LogSegment:
         self.time_index.clear()
         self.unindexed, self.max_timestamp, self.max_timestamp_offset = 0, NO_TIMESTAMP, 0
         self.created = self.last_modified = 0
+        self.is_padded = False
 
 
 @value
@@ -101,11 +133,37 @@ class DeletedFiles:
     since: int = number(0, TIMES)
 
 
+class LogPhase(Enum):
+    """Whether the broker runs, is down, or has loaded this log and not yet all others."""
+
+    RUNNING = "running"
+    STOPPED = "stopped"
+    LOADING = "loading"
+
+
+class Suffix(Enum):
+    """The suffix of the segment that the cleaner has written, if any."""
+
+    NONE = ""
+    CLEANED = ".cleaned"
+    SWAP = ".swap"
+
+
 @state
 class PartitionLog:
     """The log of a partition (Kafka: Log): the first `count` slots of `segments` have its segments, in order.
 
     `end_offset` is nextOffsetMetadata. `deleted` are the files that wait for file.delete.delay.ms.
+
+    Across restarts: `recovery_point` and its checkpoint, the checkpoint of the start offset, the clean shutdown file,
+    and whether it was there when the logs were loaded. `flushed` is up to where the disk has the log. `torn` is the
+    base offset of the segment that ends with a part of a batch. Crashes have lost, of what the
+    log spans now, nothing but records from `lost_from` up to `lost_to`, which were not flushed.
+
+    Of a compaction: `dirty_offset` is the cleaner's checkpoint. The cleaner is at work up to `cleaning_to`, and has
+    cleaned what is before `cleaned_to`. It replaces `replaced` segments by one with the batches `cleaned`, whose files
+    have a suffix; `renamed` of the old ones have the suffix `.deleted` already. `horizon` is deleteHorizonMs.
+    `committed` has, by key, the offset of its last record below the high watermark, unless that is a tombstone.
     """
 
     segments: Array[LogSegment] = array(SEGMENTS, LogSegment)
@@ -115,5 +173,27 @@ class PartitionLog:
     high_watermark: int = number(0, OFFSETS)
     clock: int = number(0, TIMES)
     deleted: Fifo[DeletedFiles] = fifo(DeletedFiles, SEGMENTS.bound)
+    phase: LogPhase = choice(LogPhase, when=CRASHES)
+    recovery_point: int = number(0, OFFSETS, when=CRASHES)
+    recovery_point_checkpoint: int = number(0, OFFSETS, when=CRASHES)
+    start_offset_checkpoint: int = number(0, OFFSETS, when=CRASHES)
+    flushed: int = number(0, OFFSETS, when=CRASHES)
+    has_clean_shutdown_file: bool = flag(when=CRASHES)
+    torn: int | None = optional(number(0, OFFSETS), when=CRASHES)
+    lost_from: int = number(0, OFFSETS, when=CRASHES)
+    lost_to: int = number(0, OFFSETS, when=CRASHES)
+    dirty_offset: int = number(0, OFFSETS, when=CLEANINGS)
+    cleaning_to: int = number(0, OFFSETS, when=CLEANINGS)
+    cleaned_to: int = number(0, OFFSETS, when=CLEANINGS)
+    suffix: Suffix = choice(Suffix, when=CLEANINGS)
+    replaced: int = number(0, SEGMENTS.bound, when=CLEANINGS)
+    renamed: int = number(0, SEGMENTS.bound, when=CLEANINGS)
+    cleaned: Array[Batch | None] = array(CLEANED_BATCHES, optional(Batch), when=CLEANINGS)
+    horizon: int = number(-1, TIMES, when=CLEANINGS, default=-1)
+    committed: Array[int | None] = array(KEYS, optional(number(0, OFFSETS)), when=CLEANINGS)
+    is_cleaner_dead: bool = flag(when=CLEANINGS)
+    crashes: int = number(0, CRASHES)
+    stops: int = number(0, STOPS)
+    cleanings: int = number(0, CLEANINGS)
     truncations: int = number(0, TRUNCATIONS)
     touches: int = number(0, TOUCHES)

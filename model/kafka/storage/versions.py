@@ -28,6 +28,47 @@ DELETE_BELOW_HIGH_WATERMARK = version_flag(
     "KAFKA-5634 (0.11.0.1, 1.0.0): retention deletes no segment that has offsets above the high watermark",
     {"0.11.0.1": True},
 )
+TOMBSTONES_BY_FILE_TIME = version_flag(
+    "tombstones_by_file_time",
+    "KAFKA-4529 (0.10.1.1): the time since which a tombstone is kept is a file's modification time; in 0.10.1.0 it was "
+    "a segment's largest timestamp, which producers choose",
+    {"0.10.1.0": False, "0.10.1.1": True},
+    before=True,
+)
+TOMBSTONES_HAVE_A_HORIZON = version_flag(
+    "tombstones_have_a_horizon",
+    "KIP-534, KAFKA-8522 (3.1.0): a tombstone is kept for delete.retention.ms from the first compaction that sees it",
+    {"3.1.0": True},
+)
+GROUPS_BY_LAST_OFFSET = version_flag(
+    "groups_by_last_offset",
+    "KAFKA-5413 (0.10.2.2, 0.11.0.0): segments are cleaned into one only if the last of their offsets has a relative "
+    "offset in it; before, if the last one of their indexes had",
+    {"0.10.2.2": True},
+)
+CLEAN_BELOW_HIGH_WATERMARK = version_flag(
+    "clean_below_high_watermark",
+    "KAFKA-13194 (3.1.0): the cleaner does not go beyond the high watermark",
+    {"3.1.0": True},
+)
+SWAP_REPLACES_ITS_OWN = version_flag(
+    "swap_replaces_its_own",
+    "KAFKA-6264 (2.0.0): a broker that completes an interrupted swap replaces only segments that reach into the "
+    "swapped one; before, also the one before it, if the old segment of that base offset was renamed already",
+    {"2.0.0": True},
+)
+UNCLEAN_WHILE_LOADING = version_flag(
+    "unclean_while_loading",
+    "KAFKA-10471 (2.8.0): the clean shutdown file is deleted before the logs are loaded; before, after that, so that a "
+    "crash in between was taken for an orderly stop",
+    {"2.8.0": True},
+)
+RECOVERY_POINT_IS_FLUSHED = version_flag(
+    "recovery_point_is_flushed",
+    "KAFKA-10101 (2.8.0): recovery after a crash leaves the recovery point where it is; before, it was raised to the "
+    "end offset, although what was recovered had not been flushed",
+    {"2.8.0": True},
+)
 
 # Fixes that no release has.
 

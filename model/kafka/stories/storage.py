@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from kwalk.model.kafka.storage import log, versions
+from kwalk.model.kafka.storage import log, log_cleaner, log_loading, versions
 from kwalk.model.kafka.storage.state import PartitionLog
 from kwalk.model.language import Scenario
 
@@ -26,6 +26,14 @@ LOOKUP = Scenario(
         "untimed": 0,
         "truncations": 1,
         "touches": 0,
+        "crashes": 0,
+        "losses": 0,
+        "stops": 0,
+        "cleanings": 0,
+        "keys": 1,
+        "tombstones": 0,
+        "min_dirty_percent": 0,
+        "delete_retention_ms": 0,
         "segment_bytes": 3,
         "segment_ms": 3,
         "index_interval_bytes": 0,
@@ -87,4 +95,113 @@ RETENTION = evolve(
         "file_delete_delay_ms": 1,
     },
     source="Log.deleteOldSegments; KAFKA-3163, KAFKA-5634",
+)
+RECOVERY = evolve(
+    LOOKUP,
+    name="log-recovery",
+    story=(
+        "The log is flushed and checkpointed at intervals; the broker stops in an orderly way, or its machine crashes, "
+        "also while it loads its logs; the next start recovers what was not flushed."
+    ),
+    actions=(
+        log.append,
+        log.raise_high_watermark,
+        log.time_passes,
+        log.delete_records,
+        log.delete_old,
+        log_loading.flush,
+        log_loading.checkpoint_recovery_point,
+        log_loading.checkpoint_start_offset,
+        log_loading.shut_down,
+        log_loading.crash,
+        log_loading.load,
+        log_loading.finish_loading,
+    ),
+    bounds={
+        **LOOKUP.bounds,
+        "offsets": 3,
+        "truncations": 0,
+        "batches": 2,
+        "batch_bytes": 1,
+        "segment_bytes": 2,
+        "retention_ms": 0,
+        "crashes": 2,
+        "losses": 1,
+        "stops": 1,
+    },
+    source="Log.loadSegments, Log.recoverLog, LogManager.loadLogs; KAFKA-10101, KAFKA-10471",
+)
+COMPACTION = evolve(
+    LOOKUP,
+    name="log-compaction",
+    story="Records with keys are appended; the cleaner compacts the log, and the broker may crash at any moment.",
+    actions=(
+        log.append_keyed,
+        log.raise_high_watermark,
+        log_cleaner.begin_cleaning,
+        log_cleaner.write_cleaned,
+        log_cleaner.rename_to_swap,
+        log_cleaner.rename_old,
+        log_cleaner.finish_swap,
+        log_loading.crash,
+        log_loading.load,
+        log_loading.finish_loading,
+    ),
+    bounds={
+        **LOOKUP.bounds,
+        "offsets": 6,
+        "times": 0,
+        "truncations": 0,
+        "batches": 2,
+        "batch_bytes": 1,
+        "segment_bytes": 2,
+        "segments": 4,
+        "keys": 2,
+        "crashes": 1,
+        "cleanings": 2,
+        "min_dirty_percent": 40,
+    },
+    source="LogCleaner, Log.replaceSegments; KAFKA-6264, KAFKA-13194",
+)
+TOMBSTONES = evolve(
+    COMPACTION,
+    name="log-tombstones",
+    story="Values and tombstones are appended with timestamps in any order, and compacted as time passes.",
+    actions=(
+        log.append_keyed,
+        log.replicate,
+        log.time_passes,
+        log_cleaner.begin_cleaning,
+        log_cleaner.write_cleaned,
+        log_cleaner.rename_to_swap,
+        log_cleaner.rename_old,
+        log_cleaner.finish_swap,
+    ),
+    bounds={
+        **COMPACTION.bounds,
+        "offsets": 4,
+        "times": 1,
+        "segment_bytes": 1,
+        "batches": 1,
+        "crashes": 0,
+        "tombstones": 1,
+        "delete_retention_ms": 1,
+        "min_dirty_percent": 30,
+    },
+    source="Cleaner.shouldRetainRecord; KAFKA-4529, KAFKA-8522",
+)
+COMPACTED_COPY = evolve(
+    COMPACTION,
+    name="log-compacted-copy",
+    story="The copy of a compacted log has gaps between its offsets, and is compacted itself.",
+    actions=TOMBSTONES.actions,
+    bounds={
+        **COMPACTION.bounds,
+        "offsets": 8,
+        "gaps": 1,
+        "crashes": 0,
+        "index_interval_bytes": 1,
+        "max_relative_offset": 2,
+    },
+    source="Cleaner.groupSegmentsBySize; KAFKA-5413",
 )

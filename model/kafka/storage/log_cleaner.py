@@ -1,0 +1,274 @@
+"""LogCleaner and LogCleanerManager: compaction of a log, from the choice of what is dirty to the swap of segments.
+
+One cleaning goes through groups of segments, each in these steps: the records to keep are written to a segment with
+the suffix `.cleaned`; it is renamed to `.swap`; the old segments are renamed to `.deleted`, in order; the suffix is
+removed. A chunk that the cleaner appends at a time is one batch here.
+"""
+from __future__ import annotations
+
+from kwalk.model.kafka.storage.domains import (
+    CLEANED_BATCHES,
+    DELETE_RETENTION_MS,
+    LOG_CLEANER,
+    MAX_RELATIVE_OFFSET,
+    MIN_DIRTY_PERCENT,
+    SEGMENT_BYTES,
+    SEGMENTS,
+)
+from kwalk.model.kafka.storage.log import active_segment, next_base_offset
+from kwalk.model.kafka.storage.log_segment import append_batch, on_become_inactive, open_segment
+from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, PartitionLog, Suffix
+from kwalk.model.kafka.storage.versions import (
+    CLEAN_BELOW_HIGH_WATERMARK,
+    GROUPS_BY_LAST_OFFSET,
+    SWAP_REPLACES_ITS_OWN,
+    TOMBSTONES_BY_FILE_TIME,
+    TOMBSTONES_HAVE_A_HORIZON,
+)
+from kwalk.model.language import action, evolve, require
+
+
+def first_dirty_offset(log: PartitionLog) -> int:
+    """Return the cleaner's checkpoint, or the start offset where that is no offset of the log any more.
+
+    Kafka: LogCleanerManager.cleanableOffsets.
+    """
+    is_valid = log.start_offset <= log.dirty_offset <= log.end_offset
+    return log.dirty_offset if is_valid else log.start_offset
+
+
+def first_uncleanable_offset(log: PartitionLog) -> int:
+    """Return the base offset of the first segment that is not cleaned: the active one, or that of the high watermark.
+
+    Kafka: LogCleanerManager.calculateCleanableBytes.
+    """
+    found = active_segment(log).base_offset
+    for slot in reversed(range(len(SEGMENTS))):
+        if slot < log.count - 1 and CLEAN_BELOW_HIGH_WATERMARK and next_base_offset(log, slot) > log.high_watermark:
+            found = log.segments[slot].base_offset
+    return found
+
+
+def bytes_between(log: PartitionLog, start: int, end: int) -> int:
+    """Return the bytes of the segments from the one that has the start up to, and without, the one with the end."""
+    return sum(
+        log.segments[slot].size
+        for slot in SEGMENTS
+        if slot < log.count and next_base_offset(log, slot) > start and log.segments[slot].base_offset < end
+    )
+
+
+def is_idle(log: PartitionLog) -> bool:
+    """Whether the cleaner lives, and does not clean this log."""
+    return log.phase is LogPhase.RUNNING and not log.is_cleaner_dead and log.cleaning_to == 0
+
+
+@action(
+    by=LOG_CLEANER,
+    description="begins to clean the log",
+    source="LogCleanerManager.grabFilthiestCompactedLog, LogCleanerManager.cleanableOffsets; Cleaner.clean",
+)
+def begin_cleaning(log: PartitionLog) -> None:
+    """The log is cleaned if enough of it is dirty; tombstones are kept since the last modification of what is clean."""
+    dirty, end = first_dirty_offset(log), first_uncleanable_offset(log)
+    dirty_bytes, clean_bytes = bytes_between(log, dirty, end), bytes_between(log, 0, dirty)
+    require(is_idle(log) and end > dirty and 100 * dirty_bytes > MIN_DIRTY_PERCENT * (dirty_bytes + clean_bytes))
+    log.cleanings += 1
+    log.dirty_offset, log.cleaning_to, log.cleaned_to = dirty, end, 0
+    log.horizon = -1
+    for slot in SEGMENTS:
+        segment = log.segments[slot]
+        if slot < log.count and segment.base_offset < dirty:
+            log.horizon = max(file_time(segment) - DELETE_RETENTION_MS, -1)
+
+
+def file_time(segment: LogSegment) -> int:
+    """Return the time by which tombstones of a segment are kept (Kafka: LogSegment.lastModified)."""
+    return segment.last_modified if TOMBSTONES_BY_FILE_TIME else segment.max_timestamp
+
+
+@action(
+    by=LOG_CLEANER,
+    description="writes the records to keep of the next segments to a .cleaned segment",
+    source="Cleaner.cleanSegments, Cleaner.cleanInto, Cleaner.groupSegmentsBySize, Cleaner.buildOffsetMap",
+)
+def write_cleaned(log: PartitionLog) -> None:
+    """The next group of segments is cleaned into a new one; the old ones stay as they are."""
+    require(log.phase is LogPhase.RUNNING and log.suffix is Suffix.NONE and not log.is_cleaner_dead)
+    require(log.cleaned_to < log.cleaning_to)
+    first = first_slot(log)
+    log.replaced = group_size(log, first)
+    log.suffix, log.renamed = Suffix.CLEANED, 0
+    at = 0
+    base_offset = log.segments[first].base_offset
+    for slot in SEGMENTS:
+        segment = log.segments[slot]
+        if first <= slot < first + log.replaced:
+            for batch in segment.batches:
+                if is_retained(log, segment, batch):
+                    if batch.last_offset - base_offset > MAX_RELATIVE_OFFSET:
+                        log.is_cleaner_dead = True
+                    log.cleaned[at] = cleaned_batch(log, batch)
+                    at = at + 1
+    if log.is_cleaner_dead:
+        forget_cleaning(log)
+
+
+def first_slot(log: PartitionLog) -> int:
+    """Return the slot of the first segment that this cleaning has not cleaned yet."""
+    return next((slot for slot in SEGMENTS if slot < log.count and log.segments[slot].base_offset >= log.cleaned_to), 0)
+
+
+def group_size(log: PartitionLog, first: int) -> int:
+    """Return how many segments are cleaned into one: as many as fit, by bytes and by relative offset.
+
+    Kafka: Cleaner.groupSegmentsBySize, Cleaner.lastOffsetForFirstSegment.
+    """
+    size, number, is_open = 0, 0, True
+    for slot in SEGMENTS:
+        segment = log.segments[slot]
+        if slot >= first and is_open:
+            fits = size + segment.size <= SEGMENT_BYTES
+            is_within = last_offset(log, slot) - log.segments[first].base_offset <= MAX_RELATIVE_OFFSET
+            is_dirty = slot < log.count and segment.base_offset < log.cleaning_to
+            is_open = slot == first or (is_dirty and fits and is_within)
+            if is_open:
+                size, number = size + segment.size, number + 1
+    return number
+
+
+def last_offset(log: PartitionLog, slot: int) -> int:
+    """Return the offset up to which a segment may go; before KAFKA-5413, the last offset of its index."""
+    if GROUPS_BY_LAST_OFFSET:
+        return min(next_base_offset(log, slot), log.cleaning_to) - 1
+    index = log.segments[slot].offset_index
+    return log.segments[slot].base_offset if index.is_empty else index[-1].offset
+
+
+def is_retained(log: PartitionLog, segment: LogSegment, batch: Batch) -> bool:
+    """Whether a record is kept: the last one of its key up to where the log is cleaned, and no tombstone that is due.
+
+    Kafka: Cleaner.shouldRetainRecord, Cleaner.buildOffsetMap.
+    """
+    is_last = all(
+        other.key != batch.key or other.last_offset <= batch.last_offset or not is_mapped(log, other)
+        for later in log.segments
+        for other in later.batches
+    )
+    return is_last and (not batch.is_tombstone or retains_deletes(log, segment, batch))
+
+
+def is_mapped(log: PartitionLog, batch: Batch) -> bool:
+    """Whether the record is in the dirty part, of which the cleaner knows the last offset of each key."""
+    return log.dirty_offset <= batch.last_offset < log.cleaning_to
+
+
+def retains_deletes(log: PartitionLog, segment: LogSegment, batch: Batch) -> bool:
+    """Whether a tombstone is kept: by its own horizon, or before KIP-534 by that of its segment."""
+    if TOMBSTONES_HAVE_A_HORIZON:
+        return batch.cleaned is None or log.clock < batch.cleaned + DELETE_RETENTION_MS
+    return file_time(segment) > log.horizon
+
+
+def cleaned_batch(log: PartitionLog, batch: Batch) -> Batch:
+    """Return the batch as it is written: a tombstone remembers when a compaction has first seen it."""
+    return evolve(batch, cleaned=log.clock) if batch.is_tombstone and batch.cleaned is None else batch
+
+
+@action(
+    by=LOG_CLEANER,
+    description="renames the .cleaned segment to .swap",
+    source="Log.replaceSegments; LogSegment.changeFileSuffixes",
+)
+def rename_to_swap(log: PartitionLog) -> None:
+    """It has been flushed: from here on, the swap is completed whatever happens."""
+    require(log.phase is LogPhase.RUNNING and log.suffix is Suffix.CLEANED)
+    log.suffix = Suffix.SWAP
+
+
+@action(
+    by=LOG_CLEANER,
+    description="renames the next old segment to .deleted",
+    source="Log.replaceSegments, Log.deleteSegmentFiles",
+)
+def rename_old(log: PartitionLog) -> None:
+    """The old segments go in the order of their offsets."""
+    require(log.phase is LogPhase.RUNNING and log.suffix is Suffix.SWAP and log.renamed < log.replaced)
+    log.renamed += 1
+
+
+@action(
+    by=LOG_CLEANER,
+    description="removes the suffix .swap",
+    source="Log.replaceSegments; LogSegment.changeFileSuffixes",
+)
+def finish_swap(log: PartitionLog) -> None:
+    """The new segment has the place of the old ones; after the last group the cleaner writes its checkpoint."""
+    require(log.phase is LogPhase.RUNNING and log.suffix is Suffix.SWAP and log.renamed == log.replaced)
+    first = first_slot(log)
+    upper = min(next_base_offset(log, first + log.replaced - 1), log.cleaning_to)
+    replace(log, first, log.replaced, log.segments[first + log.replaced - 1].last_modified)
+    log.cleaned_to = upper
+    end_replacement(log)
+    if log.cleaned_to >= log.cleaning_to:
+        log.dirty_offset = log.cleaning_to
+        forget_cleaning(log)
+
+
+def replace(log: PartitionLog, first: int, number: int, last_modified: int) -> None:
+    """Put the cleaned segment into the place of some old ones; it has the modification time of the last one."""
+    base_offset = log.segments[first].base_offset
+    for turn in range(1, len(SEGMENTS)):
+        if turn < number:
+            remove_slot(log, first + 1)
+    segment = log.segments[first]
+    open_segment(segment, base_offset, last_modified)
+    for batch in log.cleaned:
+        if batch is not None:
+            append_batch(segment, batch, last_modified)
+    on_become_inactive(segment)
+
+
+def remove_slot(log: PartitionLog, removed: int) -> None:
+    """Remove a segment; the later ones move up."""
+    for slot in range(len(SEGMENTS) - 1):
+        if slot >= removed:
+            log.segments[slot] = log.segments[slot + 1]
+    log.segments[len(SEGMENTS) - 1].clear()
+    log.count -= 1
+
+
+def end_replacement(log: PartitionLog) -> None:
+    """Forget the segment that the cleaner has written."""
+    log.suffix, log.replaced, log.renamed = Suffix.NONE, 0, 0
+    for at in CLEANED_BATCHES:
+        log.cleaned[at] = None
+
+
+def forget_cleaning(log: PartitionLog) -> None:
+    """The cleaner does not clean this log any more; files with a suffix are left for the next start."""
+    log.cleaning_to, log.horizon = 0, -1
+    if log.suffix is not Suffix.SWAP:
+        log.cleaned_to = 0
+        end_replacement(log)
+
+
+def complete_swap(log: PartitionLog) -> None:
+    """Complete a swap that was interrupted: the swapped segment replaces those that reach into it.
+
+    Kafka: Log.removeTempFilesAndCollectSwapFiles, Log.completeSwapOperations.
+    """
+    if log.suffix is not Suffix.SWAP:
+        return
+    first = first_slot(log)
+    end = max((batch.last_offset + 1 for batch in log.cleaned if batch is not None), default=0)
+    takes_earlier = not SWAP_REPLACES_ITS_OWN and log.renamed > 0 and first > 0
+    number = max(log.renamed, 1)
+    for slot in SEGMENTS:
+        if first + number <= slot < first + log.replaced and log.segments[slot].base_offset < end:
+            number = number + 1
+    replace(log, first, number, log.segments[first + log.replaced - 1].last_modified)
+    if takes_earlier:
+        remove_slot(log, first - 1)
+    log.cleaned_to = 0
+    end_replacement(log)
