@@ -159,6 +159,15 @@ def _never_empty(generator: ast.GeneratorExp, names: dict[str, Any]) -> bool:
     return all(has_member(clause.iter) and not clause.ifs for clause in generator.generators)
 
 
+class _Names(dict[str, Any]):
+    """The global names of a function, a few of them with other values: those of its module, as they are at present."""
+
+    module: dict[str, Any]
+
+    def __missing__(self, name: str) -> Any:
+        return self.module[name]
+
+
 @lru_cache(maxsize=256)
 def _observed(function: FunctionType, code: CodeType) -> FunctionType:
     """Return a copy of a function that adds the line of each generator expression with an element to `_LINES`.
@@ -167,7 +176,8 @@ def _observed(function: FunctionType, code: CodeType) -> FunctionType:
         function: the function.
         code: its code, which may be replaced for a while.
     """
-    names = {**function.__globals__, **{name: _observing(consume) for name, consume in CONSUMERS.items()}}
+    names = _Names({name: _observing(consume) for name, consume in CONSUMERS.items()})
+    names.module = function.__globals__
     copy = FunctionType(code, names, function.__name__, function.__defaults__, function.__closure__)
     copy.__kwdefaults__ = function.__kwdefaults__
     return copy

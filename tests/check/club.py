@@ -144,6 +144,13 @@ def some_positive_any(club: Club) -> bool:
     return club.members <= frozenset(PEOPLE) or any(person in club.banned for person in club.members)
 
 
+@always()
+def nobody_below(club: Club) -> bool:
+    """It reads a name of the module, which a test changes."""
+    return all(person >= 0 for person in sorted(club.members) if person < LEAST)
+
+
+LEAST = 0
 PROPERTIES = (
     members_are_not_banned, none_below_is_banned, all_know_each_other, open_clubs_have_good_members, queue_is_served,
     members_stay, the_queue_moves_slowly, nobody_owes, some_positive_any,

@@ -160,6 +160,15 @@ def first_in_line(club: Club) -> bool:
     return all(club.queue.head >= person for person in PEOPLE if club.open)
 
 
+def test_plain_python_counts_with_the_present_names_of_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    (counted,) = counted_quantifiers(club.nobody_below)
+    with model("closed").active():
+        state = Club(members=frozenset({1}))
+        assert counted.truth(state) is None
+        monkeypatch.setattr(club, "LEAST", 2)
+        assert counted.truth(state) is True
+
+
 def test_nothing_is_said_of_a_property_that_is_violated_or_was_never_tested() -> None:
     of = Model(evolve(CLUB, properties=(fails, untested)), "closed")  # type: ignore[arg-type]
     verdict = exhaust(of, keep_going=True)
