@@ -32,7 +32,9 @@ What the model leaves out, and why these stories lose nothing by it:
   of its successor.
 * A client's topic gets its configuration and its znode in one step; the znode decides, NODEEXISTS.
 * The parents of a state znode exist when it does. KafkaController.restorePartitionReplicaAssignment reads them.
-* Exceptions in events: only ControllerMoved, and ids that two topics share; others need broken znodes.
+* Exceptions in events: only ControllerMoved, ids that two topics share, and reassignments whose topic is gone. Not
+  covered: the last in a failover, which Kafka ends then (`triggerControllerMove`); a reassignment, or an entry of
+  /admin/preferred_replica_election, of a partition that never had a leader.
 * Requested elections: ElectLeaders and /admin/preferred_replica_election. Leaders move automatically under the flag
   `preferred_election`. Unclean elections are allowed from the start or never; no event allows them.
 * /admin/reassign_partitions, and znodes whose replicas are edited by hand (ids can be written: `operator`).

@@ -183,11 +183,16 @@ PATIENT_CREATION = Flag(
     "patient_creation", "clients create a topic only when no controller knows one of that name any more"
 )
 
+REASSIGNMENT = Flag(
+    "reassignment",
+    "a partition's replicas are some of the brokers, and clients reassign them; else they are all of them",
+)
 BROKER_CHECKS = Flag(
     "broker_checks",
     "brokers answer new clients only while there is an active controller, and by the topics in its broker's metadata "
     "cache; else new clients write what brokers would write, as clients of ZooKeeper do. Where it is on, every broker "
     "has a replica of every partition",
+    excludes=(REASSIGNMENT,),
 )
 ISR_CHANGES = Flag(
     "isr_changes",
@@ -217,10 +222,6 @@ UNCLEAN_ELECTION = Flag(
 )
 SESSIONS = Flag(
     "sessions", "a broker's session can end while its process runs; history keeps writes of deposed controllers"
-)
-REASSIGNMENT = Flag(
-    "reassignment",
-    "a partition's replicas are some of the brokers, and clients reassign them; else they are all of them",
 )
 STEPWISE_SHUTDOWN = Flag(
     "stepwise_shutdown",

@@ -296,17 +296,26 @@ class Flag(ScenarioConstant, _Switch):
 
     Use it as a condition (`if FENCING:`) or, with settings, compare it (`if FENCING == "strict":`). A flag that is on
     or off behaves as that truth value wherever it is read.
+
+    Args:
+        name: its name in `flags` and on the command line.
+        about: what it switches.
+        settings: the names of its settings; none if it is on or off.
+        excludes: flags, on or off as this one, with which it cannot be on.
     """
 
-    def __init__(self, name: str, about: str = "", *, settings: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, name: str, about: str = "", *, settings: tuple[str, ...] = (), excludes: tuple[Flag, ...] = ()
+    ) -> None:
         self.name, self.about, self.settings = name, about, settings
+        self.excludes = tuple(flag.name for flag in excludes)
 
     @property
     def value(self) -> bool | str:
         """Return its setting in the active binding.
 
         Raises:
-            UsageError: the binding gives it none, or one that the flag does not have.
+            UsageError: the binding gives it none, or one that the flag does not have, or a flag that it excludes is on.
         """
         flags = active_binding().flags
         if self.name not in flags:
@@ -314,6 +323,12 @@ class Flag(ScenarioConstant, _Switch):
         setting = flags[self.name]
         if self.settings and setting not in self.settings:
             raise UsageError(f"Flag {self.name!r} cannot be {setting!r}. {one_of(self.settings)}")
+        for other in self.excludes:
+            if setting and flags.get(other):
+                raise UsageError(
+                    f"The flags {self.name!r} and {other!r} are both on, and the model has no meaning for that. Turn "
+                    f"one of them off: --flag {self.name}=off or --flag {other}=off."
+                )
         return setting
 
     def __bool__(self) -> bool:

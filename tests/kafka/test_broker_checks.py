@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from kwalk.invariants.scenarios import SCENARIOS
-from kwalk.model.language import Model
+from kwalk.model.language import Model, UsageError
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength
 from tests.kafka.schedule import Schedule
@@ -100,3 +100,12 @@ def test_partitions_are_not_added_to_a_queued_topic():
     schedule.take("client_deletes_topic(0)")
     schedule.take("topic_deletion(0)")
     assert not is_enabled(schedule, "new_client_adds_partitions(0)")
+
+
+@pytest.mark.parametrize(
+    ("story", "flag"), [("delete-and-recreate-through-brokers", "reassignment"), ("reassignment", "broker_checks")]
+)
+def test_brokers_that_check_cannot_be_together_with_reassignments(story, flag):
+    """A broker's metadata cache follows the requests about its own replicas: each has one of every partition."""
+    with pytest.raises(UsageError, match=r"'broker_checks' and 'reassignment' are both on.*--flag reassignment=off"):
+        Model(STORIES[story], "3.9.0", flags={flag: True})

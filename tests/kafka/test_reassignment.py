@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from kwalk.invariants.scenarios import (
     REASSIGNMENT,
@@ -11,9 +12,12 @@ from kwalk.invariants.scenarios import (
     REASSIGNMENT_WITH_EXPANSION,
     SCENARIOS,
 )
+from kwalk.model.kafka.clients.admin_clients import client_deletes_topic
+from kwalk.model.kafka.clients.operator import remove_topic_by_hand
 from kwalk.model.kafka.controller import reassignment
-from kwalk.model.kafka.controller.controller_context import Controller
+from kwalk.model.kafka.controller.controller_context import Controller, EventProgress
 from kwalk.model.kafka.controller.reassignment import accepts_reassignment
+from kwalk.model.kafka.controller.topic_deletion_manager import topic_deletion
 from kwalk.model.kafka.fixes.reassignment import FIXES
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
@@ -215,6 +219,46 @@ def test_a_reassignment_writes_back_the_partitions_that_the_controller_knows_and
     znode = schedule.cluster.zookeeper.topics[0]
     assert (znode.partition_count, znode.topic_id) == (1, 0)
     assert schedule.violated("no_partition_lost") == ["no_partition_lost(0)"]
+
+
+def with_removals(**bounds: int) -> Schedule:
+    """The same, in a story where topics are deleted, also by hand."""
+    actions = (*REASSIGNMENT.actions, remove_topic_by_hand, client_deletes_topic, topic_deletion)
+    room = {"hand_removals": 1, "deletions": 1, "requests": 8, **bounds}
+    schedule = Schedule(Model(evolve(REASSIGNMENT, actions=actions), "3.9.0", room, {"deletion": True}))
+    schedule.do("new_client_creates_topic(0)")
+    return schedule
+
+
+@pytest.mark.parametrize("failovers", [0, 1])
+def test_a_reassignment_of_a_topic_that_was_removed_by_hand_changes_nothing(failovers):
+    """The write of the assignment is answered NONODE, and the request UNKNOWN_SERVER_ERROR."""
+    schedule = with_removals(failovers=failovers)
+    schedule.take("remove_topic_by_hand(0)")
+    before = schedule.cluster.controller_of(0)
+    schedule.take("alter_partition_reassignments(0, 0, 0, 0)")
+    assert schedule.cluster.controller_of(0) == before
+
+
+def test_a_reassignment_ends_where_it_finds_that_its_topic_was_removed():
+    schedule = with_removals(failovers=1)
+    schedule.take("alter_partition_reassignments(0, 0, 0, 0)")
+    schedule.take("remove_topic_by_hand(0)")
+    schedule.take("reassignment_changes_leadership(0, 0, 0)")
+    controller = schedule.cluster.controller_of(0)
+    assert controller.step is EventProgress.IDLE and controller.topics[0].assignments[0].is_being_reassigned
+    assert all(broker.requests.headers.is_empty for broker in schedule.cluster.brokers)
+    schedule.settle()
+    assert schedule.cluster.controller_of(0).topics[0].partition_count == 0
+
+
+def test_a_topic_that_is_queued_for_deletion_is_not_reassigned():
+    schedule = with_removals()
+    schedule.take("client_deletes_topic(0)")
+    schedule.take("topic_deletion(0)")
+    assert schedule.cluster.controller_of(0).topics[0].to_be_deleted
+    move = schedule.model.instance("alter_partition_reassignments(0, 0, 0, 0)")
+    assert schedule.model.attempt(move, schedule.vector).after is None
 
 
 def only_with_an_empty_queue(controller: Controller, topic: int, partition: int) -> bool:

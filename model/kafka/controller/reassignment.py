@@ -46,10 +46,10 @@ from kwalk.model.kafka.domains import (
     Topic,
 )
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import ALTER_ISR, CTX_EPOCH_ON_BUMP, REASSIGNMENT, REPLICA_LISTS
+from kwalk.model.kafka.versions import ALTER_ISR, CTX_EPOCH_ON_BUMP, DELETION, REASSIGNMENT, REPLICA_LISTS
 from kwalk.model.kafka.zookeeper.kafka_zk_client import check_controller_epoch, write_topic_from_context
 from kwalk.model.kafka.zookeeper.znodes import Assignment
-from kwalk.model.language import action, member, require, value
+from kwalk.model.language import Abort, action, member, require, value
 
 
 @value
@@ -58,6 +58,10 @@ class ReplicaList:
 
     first: int = member(BROKERS)
     second: int = member(BROKERS)
+
+
+class ReassignmentFailed(Abort):
+    """The topic's znode or a partition's state is gone: the event ends there (Kafka: IllegalStateException)."""
 
 
 def reassign_to(current: Assignment, target: frozenset[int], preferred: int | None) -> Assignment:
@@ -76,6 +80,14 @@ def accepts_reassignment(controller: Controller, topic: int, partition: int) -> 
     ].is_known
 
 
+def accepts_request(controller: Controller, topic: int, partition: int) -> bool:
+    """Whether a controller can handle a client's request about the partition now; topics to be deleted are refused.
+
+    Kafka: KafkaController.maybeTriggerPartitionReassignment.
+    """
+    return accepts_reassignment(controller, topic, partition) and not controller.topics[topic].to_be_deleted
+
+
 @action(
     by=NEW_CLIENT,
     description="asks controller {broker} to move the replica of {topic}-{partition} from broker {removed} to another",
@@ -87,7 +99,7 @@ def alter_partition_reassignments(
     """The other broker is the first live one, in the partition's order, without a replica."""
     controller = cluster.controller_of(broker)
     require(REASSIGNMENT and cluster.reassignments < REASSIGNMENTS)
-    require(accepts_reassignment(controller, topic, partition))
+    require(accepts_request(controller, topic, partition))
     current = controller.topics[topic].assignments[partition]
     added = first_assigned(partition, controller.live_brokers - current.replicas)
     require(not REPLICA_LISTS)
@@ -111,7 +123,7 @@ def alter_partition_reassignments_to(
     """
     controller = cluster.controller_of(broker)
     require(bool(REASSIGNMENT) and bool(REPLICA_LISTS) and cluster.reassignments < REASSIGNMENTS)
-    require(accepts_reassignment(controller, topic, partition))
+    require(accepts_request(controller, topic, partition))
     current = controller.topics[topic].assignments[partition]
     assignment = reassign_to(current, frozenset({wanted.first, wanted.second}), wanted.first)
     require(assignment.adding <= controller.live_brokers)
@@ -131,7 +143,7 @@ def cancel_partition_reassignment(cluster: Cluster, broker: Broker, topic: Topic
     """
     controller = cluster.controller_of(broker)
     require(REASSIGNMENT and cluster.cancellations < CANCELLATIONS)
-    require(accepts_reassignment(controller, topic, partition))
+    require(accepts_request(controller, topic, partition))
     current = controller.topics[topic].assignments[partition]
     require(current.is_being_reassigned)
     cluster.cancellations += 1
@@ -226,6 +238,7 @@ def on_partition_reassignment(
     before = controller.topics[topic].assignments[partition]
     if before != wanted:
         check_controller_epoch(cluster, broker)
+        check_topic_znode(cluster, broker, topic)
         controller.topics[topic].assignments[partition] = wanted
         write_topic_from_context(cluster, broker, topic)
     controller.reassignment.topic, controller.reassignment.partition = topic, partition
@@ -235,6 +248,16 @@ def on_partition_reassignment(
         controller.step = EventProgress.UNNEEDED_REPLICAS_STOPPED
     if not is_stepwise():
         continue_at_once(cluster, broker, topic, partition)
+
+
+def check_topic_znode(cluster: Cluster, broker: int, topic: int) -> None:
+    """End the event if the topic's znode is gone, so that its assignment cannot be written.
+
+    Kafka: KafkaController.updateReplicaAssignmentForPartition, NONODE.
+    """
+    if DELETION and not cluster.zookeeper.topics[topic].exists:
+        cluster.controller_of(broker).end_event()
+        raise ReassignmentFailed
 
 
 def continue_at_once(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
@@ -339,6 +362,7 @@ def stop_old_replicas(cluster: Cluster, broker: int, topic: int, partition: int)
 def write_target(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
     """Write the target as the only replicas (B6), and inform clients (B8); B7 is no step here."""
     check_controller_epoch(cluster, broker)
+    check_topic_znode(cluster, broker, topic)
     write_topic_from_context(cluster, broker, topic)
     live = cluster.controller_of(broker).live_or_shutting_down
     send_update_metadata(cluster, broker, topic, frozenset({partition}), to=live)
@@ -373,12 +397,16 @@ def move_leader_if_required(cluster: Cluster, broker: int, topic: int, partition
 def update_leader_epoch_and_send_request(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
     """Raise the leader epoch in the state znode and send it to the replicas.
 
-    Before 2.4 the context keeps the previous epoch, for whatever it sends later (KAFKA-9212).
+    Before 2.4 the context keeps the previous epoch, for whatever it sends later (KAFKA-9212). Without a state znode the
+    event ends.
 
-    Kafka: KafkaController.updateLeaderEpochAndSendRequest.
+    Kafka: KafkaController.updateLeaderEpochAndSendRequest, updateLeaderEpoch.
     """
-    check_controller_epoch(cluster, broker)
     state = cluster.zookeeper.state_of(topic, partition)
+    if DELETION and not state.exists:
+        cluster.controller_of(broker).end_event()
+        raise ReassignmentFailed
+    check_controller_epoch(cluster, broker)
     context = cluster.controller_of(broker).topics[topic]
     leadership = context.leadership[partition]
     leader, epoch = leadership.leader, leadership.leader_epoch
