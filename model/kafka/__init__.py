@@ -33,8 +33,8 @@ What the model leaves out, and why these stories lose nothing by it:
 * A client's topic gets its configuration and its znode in one step; the znode decides, NODEEXISTS.
 * The parents of a state znode exist when it does. KafkaController.restorePartitionReplicaAssignment reads them.
 * Exceptions in events: only ControllerMoved, ids that two topics share, and reassignments whose topic is gone. Not
-  covered: the last in a failover, which Kafka ends then (`triggerControllerMove`); a reassignment, or an entry of
-  /admin/preferred_replica_election, of a partition that never had a leader.
+  covered: the last in a failover, which Kafka ends then (`triggerControllerMove`); a reassignment of a partition that
+  never had a leader (docs/stories/not-reported.md), or such an entry of /admin/preferred_replica_election.
 * Requested elections: ElectLeaders and /admin/preferred_replica_election. Leaders move automatically under the flag
   `preferred_election`. Unclean elections are allowed from the start or never; no event allows them.
 * /admin/reassign_partitions, and znodes whose replicas are edited by hand (ids can be written: `operator`).

@@ -156,6 +156,47 @@ def _use_the_name_again(lab: Lab, this: ExperimentRound, replicas: tuple[int, in
     }  # fmt: skip
 
 
+def _no_controller_stays(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Reassign a partition that never had a leader, stop the added replica too, and let the controller move.
+
+    Then start a replica again.
+    """
+    topic, admin = this.topic, lab.admin(milliseconds=8000)
+    lab.move_controller(1)
+    lab.stop(2)
+    created = lab.admin(milliseconds=2000).create_topic(topic, {0: [2]})
+    wait_until(lambda: lab.topic(topic) is not None, 10)
+    time.sleep(1)
+    reassigned = admin.reassign(topic, {0: [3]})
+    assignment, states = lab.topic(topic), lab.states(topic)
+    lab.stop(3)
+    lab.delete_controller()
+    before = lab.controller_epoch()
+    time.sleep(FAILOVERS_TAKE)
+    after = lab.controller_epoch()
+    other = admin.create_topic(f"{topic}-other", {0: [1, 4]})
+    this.keep_lines("Error while electing|leaderAndIsr path is empty")
+    failures = len(this.lines("controller", "Error while electing"))
+    lab.start(2)
+    wait_until(lambda: bool(lab.states(topic)), 20)
+    healed = lab.controller_epoch()
+    time.sleep(FAILOVERS_TAKE)
+    is_healed = lab.controller_epoch() == healed
+    seen = after - before >= 10 and failures >= 10
+    return RoundOutcome(
+        "every failover fails" if seen else "a controller stays",
+        seen,
+        {
+            "creation": str(created), "reassignment": str(reassigned), "znode": assignment, "states": states,
+            "elections": after - before, "seconds": FAILOVERS_TAKE, "another topic": str(other),
+            "with a replica up again": "a controller stays" if is_healed else "every failover fails",
+        },
+    )  # fmt: skip
+
+
+FAILOVERS_TAKE = 10
+"""Seconds in which elections are counted."""
+
 EXPERIMENTS = (
     Experiment(
         name="cancelled-reassignment",
@@ -180,6 +221,14 @@ EXPERIMENTS = (
         story="reassignment.md",
         run=_stray_after_cancel,
         fresh=False, rounds=30,
+    ),
+    Experiment(
+        name="no-controller-stays",
+        about="A partition that never had a leader is reassigned, all its replicas are down, and the controller moves.",
+        expected="Every failover fails, on every broker, until a replica starts: the cluster has no controller.",
+        story="not-reported.md",
+        run=_no_controller_stays,
+        options=LabOptions(brokers=4), is_ordered=True,
     ),
     Experiment(
         name="stray-log-of-reassignment",
