@@ -45,6 +45,18 @@ def partition_has_a_live_isr_member(cluster: Cluster, topic: Topic, partition: P
 
 
 @when_quiescent(
+    symptom="kafka-topics.sh --describe shows a replica on a broker that is gone: one more failure loses the partition",
+    log="none: kafka-topics.sh --describe --under-replicated-partitions shows the partition permanently",
+)
+def replicas_are_live(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """Every replica of a partition is on a live broker, and in the ISR; no reassignment is left over."""
+    state, znode = cluster.zookeeper.state_of(topic, partition), cluster.zookeeper.topics[topic]
+    premise(state.exists and bool(REASSIGNMENT))
+    replicas = znode.assignments[partition].replicas
+    return replicas <= cluster.zookeeper.broker_ids and replicas == state.isr
+
+
+@when_quiescent(
     symptom="acks=all waits for a broker that is down",
     log="none: kafka-topics.sh --describe shows a broker under Isr that is down",
 )

@@ -225,6 +225,18 @@ REASSIGNMENT_REPLACED = evolve(
     reassignment_stories.REASSIGNMENT_REPLACED,
     properties=(*EVERYWHERE, deletion.no_stray, partitions.leader_has_a_log, *MOVED[:1]),
 )
+RETIREMENT = (
+    partitions.partition_servable,
+    partitions.partition_has_a_live_isr_member,
+    partitions.replicas_are_live,
+    partitions.leader_in_assignment,
+    deletion.no_stray,
+    witnesses.replica_is_moved,
+)
+RETIRED_BROKERS = tuple(
+    evolve(story, properties=RETIREMENT)
+    for story in (reassignment_stories.RETIRE_BROKER, reassignment_stories.RETIRE_BROKER_WITHOUT_REPLICAS)
+)
 HEALTH = (
     *SESSIONS,
     sessions.controller_lives,
@@ -315,6 +327,7 @@ CONTROLLER_SCENARIOS = (
     REASSIGNMENT_AS_CLIENTS_SEE_IT,
     REASSIGNMENT_THERE_AND_BACK,
     REASSIGNMENT_REPLACED,
+    *RETIRED_BROKERS,
     *HEALTHY,
 )
 """The stories about the controller and what it controls."""

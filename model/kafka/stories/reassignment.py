@@ -3,11 +3,14 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from kwalk.model.kafka.broker import metadata_cache, partition, replica_manager
-from kwalk.model.kafka.clients import faults
+from kwalk.model.kafka.broker import kafka_server, metadata_cache, partition, replica_manager
+from kwalk.model.kafka.clients import faults, operator
 from kwalk.model.kafka.controller import kafka_controller, reassignment
+from kwalk.model.kafka.domains import BROKERS
 from kwalk.model.kafka.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.stories.existing_topic import cluster_with_topic
+from kwalk.model.language import action_constraint
 
 REASSIGNMENT_ACTIONS = (
     reassignment.alter_partition_reassignments,
@@ -137,4 +140,40 @@ REASSIGNMENT_REPLACED = evolve(
     },
     flags={**REASSIGNMENT.flags, "replica_lists": True, "preferred_election": True},
     source="KAFKA-14808, KAFKA-10149",
+)
+
+
+@action_constraint()
+def stopped_broker_has_no_replica(before: Cluster, after: Cluster) -> bool:
+    """A broker is stopped when no partition has a replica on it, also not one that is being added or removed."""
+    return after.stops == before.stops or not any(
+        after.brokers[broker].is_stopping and broker in assignment.replicas
+        for broker in BROKERS
+        for znode in before.zookeeper.topics
+        for assignment in znode.assignments
+    )
+
+
+RETIRE_BROKER = evolve(
+    REASSIGNMENT,
+    name="retire-broker",
+    story="A client moves a replica of a partition away from a broker, and a broker is stopped for good at any moment.",
+    initial=cluster_with_topic,
+    actions=(
+        *(
+            action
+            for action in REASSIGNMENT.actions
+            if action not in (kafka_server.restart, faults.crash, reassignment.cancel_partition_reassignment)
+        ),
+        operator.leave,
+    ),
+    bounds={**REASSIGNMENT.bounds, "new_creations": 0, "restarts": 1, "cancellations": 0, "replication_factor": 1},
+    flags={**REASSIGNMENT.flags, "stepwise_shutdown": True},
+    source="KafkaServer.shutdown, controlledShutdown; KafkaController.onPartitionReassignment",
+)
+RETIRE_BROKER_WITHOUT_REPLICAS = evolve(
+    RETIRE_BROKER,
+    name="retire-broker-without-replicas",
+    story="The same, and the broker is stopped when no partition has a replica on it.",
+    constraints=(stopped_broker_has_no_replica,),
 )

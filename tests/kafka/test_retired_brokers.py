@@ -1,0 +1,39 @@
+"""A broker is stopped for good: what breaks if it still has replicas, and that nothing does if it has none."""
+from __future__ import annotations
+
+import pytest
+
+from kwalk.invariants.scenarios import RETIRED_BROKERS
+from kwalk.model.language import Model
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.results.verdict import Strength
+from tests.kafka.lengths import shortest
+from tests.structure.rooms import ROOT
+
+ANY_MOMENT, WITHOUT_REPLICAS = RETIRED_BROKERS
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_a_broker_that_has_no_replica_is_not_missed():
+    verdict = exhaust(Model(WITHOUT_REPLICAS, "3.9.0"), keep_going=True)
+    assert (verdict.strength, verdict.distinct_states, shortest(verdict)) == (Strength.EXHAUSTIVE, 580, {})
+    assert all(verdict.premises.values())
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("story", "replicas", "states", "found"),
+    [
+        (ANY_MOMENT, 1, 891, {"partition_has_a_live_isr_member": 9, "replicas_are_live": 9}),
+        (ANY_MOMENT, 2, 10_060, {"replicas_are_live": 5}),
+        (WITHOUT_REPLICAS, 2, 1_288, {}),
+    ],
+)
+def test_what_a_broker_that_is_stopped_for_good_breaks(story, replicas, states, found):
+    verdict = exhaust(Model(story, "3.9.0", {"replication_factor": replicas}), keep_going=True)
+    assert (verdict.strength, verdict.distinct_states, shortest(verdict)) == (Strength.EXHAUSTIVE, states, found)
+
+
+def test_the_page_has_the_number_of_states():
+    text = (ROOT / "docs" / "stories" / "retire-broker.md").read_text(encoding="utf-8")
+    assert "all 580 states" in text and "all 1,288" in text
