@@ -45,6 +45,7 @@ def commands(reference):
         "audit": ((reference.replace(":LIGHTS", ":FUSE_FIX"),), HOLDS, "closes"),
         "mutate": ((reference, "--variant", "fuse"), None, "killed"),
         "selftest": (("--models", "2", "--snippets", "25"), HOLDS, "0 differences"),
+        "collect": (("--script",), HOLDS, "kwalk log directories 1"),
         "inspect": (("one.json", "--scenario", reference), REFUSED, ""),  # it says that the scenario reads no snapshots
         "recover": (("one.json", "--scenario", reference), REFUSED, ""),  # likewise
         "explain": ((*snapshots, "--scenario", reference), HOLDS, ""),

@@ -1,10 +1,11 @@
 """The experiments of the lab, by name."""
 from __future__ import annotations
 
-from kwalk.clusters.lab.experiments import deletions, expansions, reassignments
+from kwalk.clusters.lab.experiments import deletions, expansions, reassignments, recoveries
 from kwalk.clusters.lab.experiments.experiment import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
-    for experiment in (*expansions.EXPERIMENTS, *deletions.EXPERIMENTS, *reassignments.EXPERIMENTS)
+    for module in (expansions, deletions, reassignments, recoveries)
+    for experiment in module.EXPERIMENTS
 }
