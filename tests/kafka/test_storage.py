@@ -42,6 +42,7 @@ LARGE = {
     "segment_ms": 1_000,
     "index_interval_bytes": 300,
     "index_entries": 50,
+    "time_index_entries": 50,
     "max_relative_offset": 1_000,
     "retention_bytes": 600_000,
 }
@@ -203,7 +204,7 @@ def test_a_start_offset_between_23_and_30_deletes_the_two_segments_before_23():
     [
         ({"segment_bytes": 10}, [(1, 0, 5), (1, 0, 5), (1, 0, 1)], [0, 2]),
         ({"segment_ms": 3}, [(1, 0, 1), (1, 3, 1), (1, 4, 1), (1, 1, 1)], [0, 2]),
-        ({"index_interval_bytes": 0, "index_entries": 2}, [(1, 0, 1), (1, 0, 1), (1, 0, 1)], [0, 2]),
+        ({"index_interval_bytes": 0, "index_entries": 1}, [(1, 0, 1), (1, 0, 1), (1, 0, 1)], [0, 2]),
         ({"max_relative_offset": 9}, [(10, 0, 1), (1, 0, 1)], [0, 10]),
     ],
     ids=["size", "time", "index", "relative offset"],

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kwalk.model.kafka.storage.domains import INDEX_ENTRIES
+from kwalk.model.kafka.storage.domains import INDEX_ENTRIES, TIME_INDEX_ENTRIES
 from kwalk.model.kafka.storage.state import LogSegment, OffsetPosition, TimestampOffset
 
 
@@ -40,7 +40,7 @@ def is_full(segment: LogSegment) -> bool:
     """
     if segment.is_padded:
         return True
-    return len(segment.offset_index) >= INDEX_ENTRIES or len(segment.time_index) >= INDEX_ENTRIES - 1
+    return len(segment.offset_index) >= INDEX_ENTRIES or len(segment.time_index) >= TIME_INDEX_ENTRIES - 1
 
 
 def append_offset(segment: LogSegment, offset: int, position: int) -> None:

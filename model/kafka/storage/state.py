@@ -24,6 +24,7 @@ from kwalk.model.kafka.storage.domains import (
     SEGMENT_BYTES,
     SEGMENTS,
     STOPS,
+    TIME_INDEX_ENTRIES,
     TIMES,
     TOMBSTONES,
     TOUCHES,
@@ -101,7 +102,7 @@ class LogSegment:
     base_offset: int = number(0, OFFSETS)
     batches: Fifo[Batch] = fifo(Batch, BATCHES)
     offset_index: Fifo[OffsetPosition] = fifo(OffsetPosition, INDEX_ENTRIES)
-    time_index: Fifo[TimestampOffset] = fifo(TimestampOffset, INDEX_ENTRIES)
+    time_index: Fifo[TimestampOffset] = fifo(TimestampOffset, TIME_INDEX_ENTRIES)
     unindexed: int = number(0, INDEX_INTERVAL_BYTES + 1)
     max_timestamp: int = number(NO_TIMESTAMP, TIMES)
     max_timestamp_offset: int = number(0, OFFSETS)
