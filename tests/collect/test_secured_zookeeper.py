@@ -72,10 +72,10 @@ def collect(secured, kwalk, tmp_path, monkeypatch):
     (tmp_path / "wrong").write_text("wrong\n")
     monkeypatch.chdir(tmp_path)
 
-    def run(*words, encrypted=False):
+    def run(*words, encrypted=False, seconds=20):
         words = [word.format(folder=folder) for word in words]
         address = f"localhost:{tls if encrypted else port}"
-        return kwalk("collect", address, "--release", "3.9.0", "--seconds", "5", *words)
+        return kwalk("collect", address, "--release", "3.9.0", "--seconds", str(seconds), *words)
 
     return run
 
@@ -94,7 +94,7 @@ def test_with_the_certificates_that_zookeeper_trusts_it_is_read(collect):
      (*WITH_TLS[:2], "--tls-cert", "{folder}/stranger.pem", "--tls-key", "{folder}/stranger.key")],
 )  # fmt: skip
 def test_with_other_certificates_it_is_refused_in_one_line(collect, words):
-    ran = collect(*words, encrypted=True)
+    ran = collect(*words, encrypted=True, seconds=2)
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert "No ZooKeeper answers at localhost:" in ran.err
 
