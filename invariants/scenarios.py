@@ -130,6 +130,16 @@ THROUGH_BROKERS = evolve(
     deletion_stories.THROUGH_BROKERS, properties=(*REQUESTED_DELETION, deletion.topic_is_created_again)
 )
 DELETE_BY_HAND = evolve(deletion_stories.DELETE_BY_HAND, properties=(*DELETION, deletion.topic_is_created_again))
+DELETION_DISABLED = evolve(
+    deletion_stories.DELETION_DISABLED,
+    properties=(
+        deletion.deletion_is_not_dropped,
+        deletion.deletion_terminates,
+        deletion.no_stray,
+        partitions.partition_servable,
+        controllers.context_agrees,
+    ),
+)
 EXPANSION_DURING_DELETION = evolve(deletion_stories.EXPANSION_DURING_DELETION, properties=DELETION)
 EXPANSION_DURING_HALTED_DELETION = evolve(
     deletion_stories.EXPANSION_DURING_HALTED_DELETION,
@@ -313,6 +323,7 @@ CONTROLLER_SCENARIOS = (
     DELETE_AND_RECREATE,
     THROUGH_BROKERS,
     DELETE_BY_HAND,
+    DELETION_DISABLED,
     EXPANSION_DURING_DELETION,
     EXPANSION_DURING_HALTED_DELETION,
     *RUNBOOKS,

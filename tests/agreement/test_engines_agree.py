@@ -37,8 +37,8 @@ NOTHING_OF_THEIR_OWN = {
 }  # fmt: skip
 """Scenarios whose every function, statement, field, error and property is lifted for others here as well (compared)."""
 KAFKA_IN_TURN = 3
-LONG = {"expansion-during-halted-deletion"}
-"""A story that takes as long as six others."""
+LONG = {"ensemble-growth", "expansion-during-halted-deletion"}
+"""Stories that take as long as six others."""
 
 
 def is_thorough(number: int, scenario: Scenario) -> bool:

@@ -3,12 +3,19 @@ from __future__ import annotations
 
 import pytest
 
-from kwalk.invariants.scenarios import DELETE_AND_RECREATE, DELETE_BY_HAND, EXPANSION_DURING_DELETION, TOPIC_DELETION
+from kwalk.invariants.scenarios import (
+    DELETE_AND_RECREATE,
+    DELETE_BY_HAND,
+    DELETION_DISABLED,
+    EXPANSION_DURING_DELETION,
+    TOPIC_DELETION,
+)
 from kwalk.model.kafka.controller.controller_context import PartitionState, ReplicaState
 from kwalk.model.kafka.versions import RELEASES
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength
+from tests.kafka.lengths import shortest
 from tests.kafka.schedule import Schedule
 
 
@@ -153,3 +160,16 @@ def test_only_a_client_of_1_0_creates_the_znode_that_it_writes(old_admins, is_ba
     schedule.do("admin_writes_topic(0, 1)")
     znode = schedule.cluster.zookeeper.topics[0]
     assert (znode.exists, znode.has_config) == (is_back, False)
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_where_deletion_is_disabled_a_request_is_dropped_and_no_mark_is_left():
+    model = Model(DELETION_DISABLED, "2.8.2", {"restarts": 0, "deletions": 1})
+    verdict = exhaust(model, keep_going=True)
+    assert shortest(verdict) == {"deletion_is_not_dropped": 2}
+
+
+@pytest.mark.thorough
+def test_where_deletion_is_disabled_nothing_else_breaks():
+    verdict = exhaust(Model(DELETION_DISABLED, "3.9.0"), keep_going=True)
+    assert (verdict.distinct_states, shortest(verdict)) == (83_453, {"deletion_is_not_dropped": 2})

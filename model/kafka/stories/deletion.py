@@ -121,6 +121,19 @@ def cluster_with_topic(cluster: Cluster) -> None:
         context.replica_states[0][replica] = ReplicaState.ONLINE
 
 
+DELETION_DISABLED = evolve(
+    TOPIC_DELETION,
+    name="deletion-disabled",
+    story=(
+        "A client marks a topic for deletion in ZooKeeper while delete.topic.enable is false on all brokers; brokers "
+        "stop and crash, and the controller moves."
+    ),
+    initial=cluster_with_topic,
+    bounds={**TOPIC_DELETION.bounds, "new_creations": 0, "failovers": 1, "deletions": 2},
+    flags={**TOPIC_DELETION.flags, "delete_topic_enable": False},
+    source="KafkaController.processTopicDeletion, TopicDeletionManager.init; KAFKA-3175",
+)
+
 EXPANSION_DURING_DELETION = evolve(
     TOPIC_DELETION,
     name="expansion-during-deletion",
