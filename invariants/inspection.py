@@ -240,7 +240,9 @@ def inspect_capture(capture: Capture) -> Inspection:
     """Return what is wrong with each topic, partition and broker of a capture, the worst first."""
     found = _Findings(capture)
     order = {kind: number for number, kind in enumerate(KINDS)}
-    observations = sorted(found.observations(), key=lambda one: order[one.kind])
+    moving = frozenset(capture.unsettled)  # two moments may look like damage
+    seen = (evolve(o, certain=o.certain and o.fields.get("topic") not in moving) for o in found.observations())
+    observations = sorted(seen, key=lambda one: order[one.kind])
     return Inspection(
         headline=_headline(capture), observations=tuple(observations), notes=tuple(_notes(capture)),
         totals={

@@ -68,6 +68,15 @@ def test_a_cache_that_is_like_one_that_is_not_whole_is_refused(like):
         read_capture(changed(change))
 
 
+def test_what_is_found_in_a_topic_that_changed_meanwhile_is_not_certain():
+    name = "scenario-06-08c-broker1-restarted-14s"
+    settled, moving = (inspect_snapshot(changed(lambda shown, t=topics: shown.update(unsettled=t), name))
+                       for topics in ([], ["t"]))  # fmt: skip
+    assert [one.kind for one in moving.observations] == [one.kind for one in settled.observations]
+    assert {one.certain for one in settled.observations} == {True}
+    assert {one.certain for one in moving.observations} == {False}
+
+
 def test_problems_are_printable_in_the_notes_of_an_inspection():
     found = inspect_snapshot(changed(lambda shown: shown.update(problems=["a\x1b[31m"], unsettled=["t\n"])))
     assert "When the snapshot was taken: a\\x1b[31m" in found.notes
