@@ -459,6 +459,15 @@ LOG_INVARIANTS = (
         ),
     ),
     (storage_stories.COMPACTED_COPY, COMPACTED),
+    (
+        storage_stories.CONFIGURATION,
+        (
+            storage.configuration_follows_precedence,
+            storage.topic_configuration_is_kept,
+            storage.deleted_configuration_does_not_hold,
+            storage.all_levels_are_set,
+        ),
+    ),
 )
 LOG_SCENARIOS = tuple(evolve(story, properties=held) for story, held in LOG_INVARIANTS)
 """The stories about the log of a partition."""

@@ -13,6 +13,7 @@ from kwalk.model.kafka.storage.domains import (
     SegmentSlot,
     Timestamp,
 )
+from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration, effective, log_retention
 from kwalk.model.kafka.storage.log import (
     fetch_offset_by_timestamp,
     is_running,
@@ -342,3 +343,41 @@ def crash_leaves_a_swap(log: PartitionLog) -> bool:
 def truncated_log_is_indexed(log: PartitionLog) -> bool:
     """After a truncation a segment has entries in its index."""
     return log.truncations > 0 and any(not segment.offset_index.is_empty for segment in log.segments)
+
+
+@when_quiescent(
+    symptom="retention.ms, or another configuration of a topic, is not what kafka-configs.sh --describe shows",
+    log="none: Processing override for entityPath: … is followed by no error",
+)
+def configuration_follows_precedence(config: BrokerConfiguration) -> bool:
+    """Once all changes are handled, the log has the value of the topic, the broker, all brokers, the file, or none."""
+    premise(config.is_up)
+    return log_retention(config) == effective(config)
+
+
+@when_quiescent(
+    symptom="a topic's own configuration is lost when a broker's is changed: a compacted topic is deleted from",
+    log="none: Processing override for entityPath: brokers/… is followed by no error",
+)
+def topic_configuration_is_kept(config: BrokerConfiguration) -> bool:
+    """The topic's own value holds, whatever changes at other levels."""
+    premise(config.is_up and config.topic is not None)
+    return log_retention(config) == config.topic
+
+
+@when_quiescent(
+    symptom="retention.ms stays at a value that was deleted, until the broker is restarted",
+    log="none: Processing override for entityPath: brokers/… is followed by no error",
+)
+def deleted_configuration_does_not_hold(config: BrokerConfiguration) -> bool:
+    """Without any dynamic value, the log has the value of the file, or Kafka's default."""
+    premise(config.is_up and config.topic is None and config.broker is None and config.cluster is None)
+    premise(config.file_ms is None and config.file_hours is None)
+    return log_retention(config) == effective(config)
+
+
+@reachable()
+def all_levels_are_set(config: BrokerConfiguration) -> bool:
+    """After a restart the topic's value holds, over three others."""
+    is_set = config.topic is not None and config.broker is not None and config.cluster is not None
+    return is_set and config.restarts > 0 and config.is_up and log_retention(config) == config.topic

@@ -10,6 +10,7 @@ from attrs import evolve
 
 from kwalk.invariants.scenarios import LOG_SCENARIOS
 from kwalk.model.kafka.fixes.storage import FIXES
+from kwalk.model.kafka.storage.config_keys import TOPIC_CONFIG_SYNONYMS, UpdateMode, update_mode
 from kwalk.model.kafka.storage.indexes import lookup_offset, lookup_timestamp
 from kwalk.model.kafka.storage.log import (
     append_to_log,
@@ -85,6 +86,14 @@ BROKEN = (
             append_keyed(0,0,1,0) time_passes() append_keyed(1,0,0,0) append_keyed(1,0,0,0) begin_cleaning()
             append_keyed(1,0,0,0) {CLEANED} {CLEANED} begin_cleaning() {CLEANED}
             """), "3.9.0"),
+    (Broken("topic_configuration_is_kept()", "dynamic-configuration", "2.0", """
+            alter_topic(0) alter_broker(0) handle_topic_change() handle_broker_change() alter_broker(1)
+            handle_broker_change()
+            """), "2.5"),
+    (Broken("deleted_configuration_does_not_hold()", "dynamic-configuration", "2.5",
+            "alter_broker(1) handle_broker_change() alter_broker(None) handle_broker_change()"), "2.7"),
+    (Broken("configuration_follows_precedence()", "dynamic-configuration", "2.8.2",
+            "alter_other_key() handle_cluster_change()", start=2), "3.9.0"),
 )  # fmt: skip
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
@@ -108,6 +117,8 @@ COUNTS = {
         },
     ),
     ("log-compaction", "3.9.0"): (67_888, 4_510, {}),
+    ("dynamic-configuration", "3.9.0"): (85_600, 7_584, {}),
+    ("dynamic-configuration", "2.8.2"): (86_548, 7_708, {"configuration_follows_precedence": 2}),
 }
 LARGE_COUNTS = {
     ("log-recovery", "2.8.2"): (582_949, 14_071, {"start_offset_does_not_move_back": 5}),
@@ -222,6 +233,36 @@ def test_a_segment_that_is_rolled_ends_its_time_index_with_its_largest_timestamp
         assert log.segments[1].time_index.is_empty
 
 
+@pytest.mark.parametrize(
+    ("key", "mode"),
+    [
+        ("log.retention.ms", UpdateMode.CLUSTER_WIDE),
+        ("log.cleaner.threads", UpdateMode.CLUSTER_WIDE),
+        ("num.io.threads", UpdateMode.CLUSTER_WIDE),
+        ("max.connections.per.ip.overrides", UpdateMode.CLUSTER_WIDE),
+        ("advertised.listeners", UpdateMode.PER_BROKER),
+        ("ssl.keystore.password", UpdateMode.PER_BROKER),
+        ("log.retention.hours", UpdateMode.READ_ONLY),
+        ("log.message.format.version", UpdateMode.READ_ONLY),
+        ("delete.topic.enable", UpdateMode.READ_ONLY),
+        ("num.partitions", UpdateMode.READ_ONLY),
+    ],
+)
+def test_a_configuration_of_brokers_can_change_at_run_time_or_not(key, mode):
+    assert update_mode(key) is mode
+
+
+def test_the_keys_of_topics_that_the_tool_lists_have_a_synonym_of_brokers():
+    listed = """
+        cleanup.policy compression.type delete.retention.ms file.delete.delay.ms flush.messages flush.ms
+        index.interval.bytes max.compaction.lag.ms max.message.bytes message.downconversion.enable
+        message.format.version message.timestamp.difference.max.ms message.timestamp.type min.cleanable.dirty.ratio
+        min.compaction.lag.ms min.insync.replicas preallocate retention.bytes retention.ms segment.bytes
+        segment.index.bytes segment.jitter.ms segment.ms unclean.leader.election.enable
+    """
+    assert set(listed.split()) == TOPIC_CONFIG_SYNONYMS.keys()
+
+
 def judged(broken: Broken, variant: str) -> list[bool | None]:
     """Whether each state of a behaviour violates the property, in a release; it ends where a step cannot be taken."""
     model = Model(STORIES[broken.story], variant, broken.bounds, broken.flags)
@@ -279,6 +320,7 @@ PAGES = {
     ("log-recovery", "2.8.2"): "log-recovery",
     ("log-compaction", "3.9.0"): "log-compaction",
     ("log-tombstones", "3.9.0"): "log-compaction",
+    ("dynamic-configuration", "3.9.0"): "dynamic-configuration",
 }
 
 
@@ -301,5 +343,8 @@ def test_what_each_fix_of_logs_closes_and_where_it_has_a_hole():
         "swap_replaces_its_own": [("closes", 17, -67_888)],
         "unclean_while_loading": [("closes", 9, -582_949)],
         "recovery_point_is_flushed": [("closes", 10, -582_949)],
+        "topic_overrides_are_kept": [("closes", 6, -86_548)],
+        "deleted_config_is_removed": [("closes", 4, -86_548), ("has a hole", 4, 2)],
+        "synonyms_are_kept": [("closes", 2, -85_600)],
         "later_segments_are_searched": [("closes", 4, -23_760)],
     }

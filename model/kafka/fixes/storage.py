@@ -8,13 +8,16 @@ from kwalk.model.kafka.storage.versions import (
     CLEAN_BELOW_HIGH_WATERMARK,
     DELETE_BELOW_HIGH_WATERMARK,
     DELETE_RECORDS,
+    DELETED_CONFIG_IS_REMOVED,
     GROUPS_BY_LAST_OFFSET,
     LATER_SEGMENTS_ARE_SEARCHED,
     RECOVERY_POINT_IS_FLUSHED,
     SWAP_REPLACES_ITS_OWN,
+    SYNONYMS_ARE_KEPT,
     TIME_INDEX,
     TOMBSTONES_BY_FILE_TIME,
     TOMBSTONES_HAVE_A_HORIZON,
+    TOPIC_OVERRIDES_ARE_KEPT,
     UNCLEAN_WHILE_LOADING,
 )
 from kwalk.model.language.fix import Fix, Trial
@@ -88,6 +91,32 @@ FIXES = (
         closes="what a recovery has kept is recovered again after another crash",
         source="KAFKA-10101 (2.8.0)",
         trials=(Trial("log-recovery", ("no_batch_is_torn",)),),
+    ),
+    Fix(
+        flag=TOPIC_OVERRIDES_ARE_KEPT,
+        closes="a topic's own configuration holds, however often a broker's changes",
+        source="KAFKA-9254 (2.4.1)",
+        trials=(Trial("dynamic-configuration", ("topic_configuration_is_kept",)),),
+    ),
+    Fix(
+        flag=DELETED_CONFIG_IS_REMOVED,
+        closes="a dynamic configuration that is deleted does not hold any more",
+        source="KAFKA-10268 (2.6.0)",
+        trials=(
+            Trial("dynamic-configuration", ("deleted_configuration_does_not_hold",), variant="2.5"),
+            Trial(
+                "dynamic-configuration",
+                ("configuration_follows_precedence",),
+                variant="2.5",
+                about="the price: a change of any other key drops the hours of the file",
+            ),
+        ),
+    ),
+    Fix(
+        flag=SYNONYMS_ARE_KEPT,
+        closes="a dynamic change keeps log.retention.hours, and all levels hold in their order",
+        source="KAFKA-17584 (3.9.0)",
+        trials=(Trial("dynamic-configuration", ("configuration_follows_precedence",)),),
     ),
     Fix(
         flag=LATER_SEGMENTS_ARE_SEARCHED,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.releases import ReleaseFlags
 
-RELEASES = ("2.8.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0.0", "1.0", "2.0", "2.7", "3.9.0")
+RELEASES = ("2.8.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0.0", "1.0", "2.0", "2.5", "2.7", "3.9.0")
 """Those that have a variant; the first one is the default of a scenario."""
 
 _FLAGS = ReleaseFlags()
@@ -68,6 +68,24 @@ RECOVERY_POINT_IS_FLUSHED = version_flag(
     "KAFKA-10101 (2.8.0): recovery after a crash leaves the recovery point where it is; before, it was raised to the "
     "end offset, although what was recovered had not been flushed",
     {"2.8.0": True},
+)
+TOPIC_OVERRIDES_ARE_KEPT = version_flag(
+    "topic_overrides_are_kept",
+    "KAFKA-9254 (2.4.1): a log remembers which values are its topic's own when a broker's defaults change; before, the "
+    "second change reset them",
+    {"2.4.1": True},
+)
+DELETED_CONFIG_IS_REMOVED = version_flag(
+    "deleted_config_is_removed",
+    "KAFKA-10268 (2.6.0): a dynamic value that is deleted does not hold any more; before, one without a default did, "
+    "until the broker was restarted",
+    {"2.6.0": True},
+)
+SYNONYMS_ARE_KEPT = version_flag(
+    "synonyms_are_kept",
+    "KAFKA-17584 (3.9.0): a dynamic change keeps log.retention.hours and other synonyms of the file; since 2.6.0, and "
+    "until then, any such change replaced them by Kafka's default",
+    {"3.9.0": True},
 )
 
 # Fixes that no release has.

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from kwalk.model.kafka.storage import log, log_cleaner, log_loading, versions
+from kwalk.model.kafka.storage import dynamic_broker_config, log, log_cleaner, log_loading, versions
+from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration
 from kwalk.model.kafka.storage.state import PartitionLog
 from kwalk.model.language import Scenario
 
@@ -206,4 +207,28 @@ COMPACTED_COPY = evolve(
         "max_relative_offset": 2,
     },
     source="Cleaner.groupSegmentsBySize; KAFKA-5413",
+)
+CONFIGURATION = Scenario(
+    name="dynamic-configuration",
+    story=(
+        "A key is changed for a topic, a broker and all brokers, and another key too; the broker is restarted, with "
+        "another server.properties or the same."
+    ),
+    state=BrokerConfiguration,
+    actions=(
+        dynamic_broker_config.alter_topic,
+        dynamic_broker_config.alter_broker,
+        dynamic_broker_config.alter_cluster,
+        dynamic_broker_config.alter_other_key,
+        dynamic_broker_config.handle_topic_change,
+        dynamic_broker_config.handle_broker_change,
+        dynamic_broker_config.handle_cluster_change,
+        dynamic_broker_config.stop,
+        dynamic_broker_config.edit_file,
+        dynamic_broker_config.start,
+    ),
+    initial=dynamic_broker_config.starts_with_a_file,
+    bounds={"values": 3, "changes": 3, "restarts": 1, "edits": 1},
+    variants=versions.VARIANTS,
+    source="DynamicBrokerConfig, DynamicLogConfig; KAFKA-9254, KAFKA-10268, KAFKA-17584",
 )
