@@ -14,9 +14,14 @@ ANY_MOMENT, WITHOUT_REPLICAS = RETIRED_BROKERS
 
 
 @pytest.mark.usefixtures("interpreted")
-def test_a_broker_that_has_no_replica_is_not_missed():
-    verdict = exhaust(Model(WITHOUT_REPLICAS, "3.9.0"), keep_going=True)
-    assert (verdict.strength, verdict.distinct_states, shortest(verdict)) == (Strength.EXHAUSTIVE, 580, {})
+@pytest.mark.parametrize(
+    ("story", "states", "found"),
+    [(ANY_MOMENT, 253, {"partition_has_a_live_isr_member": 8, "replicas_are_live": 8}), (WITHOUT_REPLICAS, 119, {})],
+    ids=["at any moment", "without replicas"],
+)
+def test_of_two_brokers_one_is_missed_unless_it_has_no_replica(story, states, found):
+    verdict = exhaust(Model(story, "3.9.0", {"brokers": 2}), keep_going=True)
+    assert (verdict.strength, verdict.distinct_states, shortest(verdict)) == (Strength.EXHAUSTIVE, states, found)
     assert all(verdict.premises.values())
 
 
@@ -26,6 +31,7 @@ def test_a_broker_that_has_no_replica_is_not_missed():
     [
         (ANY_MOMENT, 1, 891, {"partition_has_a_live_isr_member": 9, "replicas_are_live": 9}),
         (ANY_MOMENT, 2, 10_060, {"replicas_are_live": 5}),
+        (WITHOUT_REPLICAS, 1, 580, {}),
         (WITHOUT_REPLICAS, 2, 1_288, {}),
     ],
 )
