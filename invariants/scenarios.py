@@ -430,6 +430,7 @@ LOG_INVARIANTS = (
             storage.young_record_is_kept,
             storage.expired_segment_is_deleted,
             storage.excess_is_deleted,
+            storage.deleted_files_are_kept_for_the_delay,
             storage.segment_before_the_start_is_deleted,
             storage.active_segment_is_deleted,
         ),

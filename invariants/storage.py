@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import (
     DELETE_RETENTION_MS,
+    FILE_DELETE_DELAY_MS,
     MAX_RELATIVE_OFFSET,
     RETENTION_BYTES,
     RETENTION_MS,
@@ -295,6 +296,16 @@ def is_on_disk(log: PartitionLog, batch: Batch) -> bool:
 def cleaner_lives(log: PartitionLog) -> bool:
     """The thread of the cleaner does not die of a segment."""
     return not log.is_cleaner_dead
+
+
+@step(
+    symptom="a fetch that began before a segment was deleted fails",
+    log="Deleting segment files …",
+)
+def deleted_files_are_kept_for_the_delay(before: PartitionLog, after: PartitionLog) -> bool:
+    """Files with the suffix `.deleted` are removed file.delete.delay.ms after they were renamed, and not before."""
+    premise(len(after.deleted) < len(before.deleted))
+    return before.clock - before.deleted.head.since >= FILE_DELETE_DELAY_MS
 
 
 @reachable()

@@ -1,7 +1,7 @@
 """Logs of a partition: worked examples, what releases break by the shortest way, and what holds in every state."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -10,6 +10,8 @@ from attrs import evolve
 
 from kwalk.invariants.scenarios import LOG_SCENARIOS
 from kwalk.model.kafka.fixes.storage import FIXES
+from kwalk.model.kafka.storage import log as log_module
+from kwalk.model.kafka.storage import log_loading, log_segment
 from kwalk.model.kafka.storage.config_keys import TOPIC_CONFIG_SYNONYMS, UpdateMode, update_mode
 from kwalk.model.kafka.storage.indexes import lookup_offset, lookup_timestamp
 from kwalk.model.kafka.storage.log import (
@@ -20,7 +22,8 @@ from kwalk.model.kafka.storage.log import (
     start_offset_breached,
     time_passes,
 )
-from kwalk.model.kafka.storage.state import Batch, OffsetPosition, PartitionLog, TimestampOffset
+from kwalk.model.kafka.storage.log_segment import open_segment
+from kwalk.model.kafka.storage.state import Batch, LogSegment, OffsetPosition, PartitionLog, TimestampOffset
 from kwalk.model.kafka.storage.versions import VARIANTS
 from kwalk.model.kafka.stories.storage import LOOKUP
 from kwalk.model.language import Kind, Model
@@ -286,6 +289,73 @@ def test_what_a_release_breaks_a_later_one_does_not(broken, later):
 @pytest.mark.parametrize("broken", NEVER_FIXED, ids=lambda broken: broken.invariant)
 def test_what_no_release_fixes_is_broken_by_the_last_step_of_a_behaviour(broken):
     assert judged(broken, broken.variant) == [False] * len(broken.actions) + [True]
+
+
+def reads_the_end(segment: LogSegment, offset: int) -> int:
+    """A lookup takes the last entry, whatever its offset."""
+    return 0 if segment.offset_index.is_empty else segment.offset_index[-1].position
+
+
+def appends_the_beginning(segment: LogSegment, offset: int, position: int) -> None:
+    """An entry leads to the beginning of the segment."""
+    segment.offset_index.push(OffsetPosition(offset=offset, position=0))
+
+
+def rolls_by(shift: int) -> Callable[[PartitionLog, int], None]:
+    """A new segment has a base offset that is not the end offset."""
+
+    def mistaken(log: PartitionLog, next_offset: int) -> None:
+        log.count += 1
+        open_segment(log.segments[log.count - 1], log.end_offset + shift, log.clock)
+
+    return mistaken
+
+
+def recovers_nothing(segment: LogSegment) -> None:
+    """A recovery throws the segment's batches away."""
+    segment.batches.clear()
+    RECOVER_SEGMENT(segment)
+
+
+def forgets_the_start(log: PartitionLog, *, had_clean_shutdown: bool) -> None:
+    """A start does not read the checkpoint of the start offset."""
+    log.start_offset_checkpoint = 0
+    RECOVER_LOG(log, had_clean_shutdown=had_clean_shutdown)
+
+
+RECOVER_SEGMENT, RECOVER_LOG = log_loading.recover_segment, log_loading.recover_log
+TWO = "append(2,0,1,0) append(2,0,1,0)"
+PLANTED = (
+    ("offset_lookup_finds_the_first_record(0)", "log-lookup", log_segment, "lookup", reads_the_end,
+     "append(1,0,1,0) append(1,0,1,0)"),
+    ("indexes_point_to_batches(0)", "log-lookup", log_segment, "append_offset", appends_the_beginning,
+     "append(1,0,1,0) append(1,0,1,0)"),
+    ("indexes_grow(0)", "log-lookup", log_segment, "append_offset", appends_the_beginning,
+     "append(1,0,1,0) append(1,0,1,0) append(1,0,1,0)"),
+    ("segments_do_not_overlap(0)", "log-lookup", log_module, "roll", rolls_by(-1), TWO),
+    ("segments_are_not_larger_than_allowed(0)", "log-lookup", log_module, "should_roll", lambda *_: False, TWO),
+    ("active_segment_is_there()", "log-retention", log_module, "roll", rolls_by(1),
+     "append(1,0,1,0) raise_high_watermark(1) time_passes() delete_old()"),
+    ("excess_is_deleted()", "log-retention", log_module, "retention_size_breached", lambda _: 0,
+     "append(1,0,1,0) append(1,0,1,0) append(1,0,1,0) append(1,0,1,0) raise_high_watermark(4)"),
+    ("segment_before_the_start_is_deleted()", "log-lookup", log_module, "start_offset_breached", lambda _: 0,
+     f"{TWO} raise_high_watermark(1) delete_records(1)"),
+    ("start_offset_survives_a_stop()", "log-recovery", log_loading, "recover_log", forgets_the_start,
+     "append(1,0,1,0) raise_high_watermark(1) delete_records(1) shut_down() load()"),
+    ("flushed_records_survive(0)", "log-recovery", log_loading, "recover_segment", recovers_nothing,
+     "append(1,0,1,0) append(1,0,1,0) append(1,0,1,0) flush(2) crash(3,0) load() finish_loading()"),
+    ("deleted_files_are_kept_for_the_delay()", "log-retention", log_module, "is_delay_over", lambda _: True,
+     "append(1,0,1,0) raise_high_watermark(1) time_passes() delete_old() delete_files()"),
+)  # fmt: skip
+"""Mistakes that are planted in the model, for properties that no release breaks."""
+
+
+@pytest.mark.parametrize(("prop", "story", "module", "name", "mistake", "steps"), PLANTED, ids=[p[0] for p in PLANTED])
+def test_a_planted_mistake_breaks_a_property_of_a_log(prop, story, module, name, mistake, steps, monkeypatch):
+    broken = Broken(prop, story, "2.8.2", steps)
+    assert not any(judged(broken, "2.8.2"))
+    monkeypatch.setattr(module, name, mistake)
+    assert judged(broken, "2.8.2")[-1]
 
 
 def test_every_property_says_what_users_and_operators_see():

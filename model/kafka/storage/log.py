@@ -328,6 +328,11 @@ def delete_files_later(log: PartitionLog, base_offset: int) -> None:
         log.deleted.push(DeletedFiles(base_offset=base_offset, since=log.clock))
 
 
+def is_delay_over(log: PartitionLog) -> bool:
+    """Whether the files that were renamed first have waited for file.delete.delay.ms."""
+    return log.clock - log.deleted.head.since >= FILE_DELETE_DELAY_MS
+
+
 @action(
     by=LOG,
     description="removes the files that were renamed to .deleted",
@@ -335,5 +340,5 @@ def delete_files_later(log: PartitionLog, base_offset: int) -> None:
 )
 def delete_files(log: PartitionLog) -> None:
     """The task delete-file runs file.delete.delay.ms after the files were renamed."""
-    require(not log.deleted.is_empty and log.clock - log.deleted.head.since >= FILE_DELETE_DELAY_MS)
+    require(not log.deleted.is_empty and is_delay_over(log))
     log.deleted.pop()
