@@ -13,6 +13,8 @@ from kwalk.model.language.lift import Term, in_order
 from kwalk.search.kernel.compile.layout import WORD, Layout
 
 LIMIT = 2**62
+BLOCK = 300
+"""The instructions of a basic block, at most: LLVM's selection of instructions takes the square of that in time."""
 
 
 class Emitter:
@@ -22,6 +24,7 @@ class Emitter:
         self.layout, self.states = layout, tuple(states)
         self.lines: list[str] = []
         self._names = 0
+        self._room = BLOCK
         self._values: dict[int, str] = {}
         self._words: dict[tuple[int, int], str] = {}
 
@@ -34,6 +37,9 @@ class Emitter:
 
     def op(self, text: str) -> str:
         """Add an instruction and return the name of its result."""
+        self._room -= 1
+        if self._room < 0:
+            self._begin_another_block()
         name = self.new()
         self.lines.append(f"  {name} = {text}")
         return name
@@ -44,7 +50,20 @@ class Emitter:
 
     def label(self, name: str) -> None:
         """Begin a basic block."""
+        self._room = BLOCK
         self.lines.append(f"{name}:")
+
+    def _begin_another_block(self) -> None:
+        """End a long basic block.
+
+        The branch depends on a pointer that is never null: LLVM merges blocks that an unconditional branch connects.
+        """
+        name = self.new()[1:]
+        self.do(f"%{name} = icmp eq ptr {self.states[0]}, null")
+        self.do(f"br i1 %{name}, label %never.{name}, label %{name}.next")
+        self.label(f"never.{name}")
+        self.do("unreachable")
+        self.label(f"{name}.next")
 
     # Packed states.
 
