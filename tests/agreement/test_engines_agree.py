@@ -7,7 +7,8 @@ import pytest
 from kwalk.model.language import Model, Scenario
 from kwalk.model.language.lift import lift
 from kwalk.model.language.registry import announced
-from kwalk.search.kernel.compile.compiler import fast_kernel_for, kernel_for
+from kwalk.search.kernel.compile import emitter
+from kwalk.search.kernel.compile.compiler import compile_model, fast_kernel_for, kernel_for, kernel_of
 from kwalk.search.kernel.differential import disagreements, random_states, reachable_states
 from tests.agreement.zoo import ZOO
 
@@ -74,3 +75,13 @@ def test_plain_python_kernel_and_z3_agree_on_reachable_and_on_arbitrary_states(s
     fast = [*reachable_states(model, many, seed=3), *random_states(model, many, seed=4)]
     assert next(disagreements(model, slow, kernel=kernel, lifted=lifted, with_z3=True), None) is None
     assert next(disagreements(model, fast, kernel=kernel, lifted=lifted), None) is None
+
+
+@pytest.mark.parametrize("unoptimized", [True, False])
+@pytest.mark.parametrize("scenario", [ZOO, announced()["topic-id-core"]], ids=lambda scenario: scenario.name)
+def test_a_kernel_of_many_short_basic_blocks_agrees_with_plain_python(scenario, unoptimized, monkeypatch):
+    monkeypatch.setattr(emitter, "BLOCK", 3)
+    model = Model(scenario)
+    kernel = kernel_of(model, compile_model(model, unoptimized=unoptimized))
+    states = [*reachable_states(model, 30, seed=5), *random_states(model, 30, seed=6)]
+    assert next(disagreements(model, states, kernel=kernel), None) is None
