@@ -272,4 +272,4 @@ def _compiled(texts: Sequence[str]) -> list[bytes]:
     LLVM's FastISel does not support `select` of booleans, and compiles all instructions before one by the slow
     SelectionDAG. With `and` and `or` in place of `select`, effects compile in a third of the time.
     """
-    return object_code([CHOICE.sub(AS_AND_OR, text) for text in texts], unoptimized=True, large=True, apart=True)
+    return object_code([CHOICE.sub(AS_AND_OR, text) for text in texts], unoptimized=True, large=True)

@@ -29,10 +29,11 @@ def cpu() -> str:
     return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features} llvmlite {llvmlite.__version__}"
 
 
-def _target(level: int, *, apart: bool = False, target: str = "") -> llvm.TargetMachine:
+def _target(level: int, *, target: str = "") -> llvm.TargetMachine:
     """Return LLVM's target machine, by default this one, for an optimization level from 0 to 3.
 
-    With `apart`, units of code may lie anywhere in memory.
+    Its code addresses everything by 64 bits: LLVM loads each section where the system has room, and in a process with
+    large mappings that can be more than 2 GiB from the others, out of the reach of a shorter address.
     """
     _ready()
     triple, name, features, *_ = (target or cpu()).split(" ")
@@ -40,8 +41,8 @@ def _target(level: int, *, apart: bool = False, target: str = "") -> llvm.Target
         cpu=name,
         features=features,
         opt=level,
-        reloc="pic",
-        codemodel="large" if apart else "small",
+        reloc="static",
+        codemodel="large",
     )
 
 
@@ -57,7 +58,7 @@ def _kind(triple: str) -> llvm.Target:
 
 
 def object_code(
-    texts: Sequence[str], *, unoptimized: bool = False, large: bool = False, apart: bool = False, target: str = ""
+    texts: Sequence[str], *, unoptimized: bool = False, large: bool = False, target: str = ""
 ) -> list[bytes]:
     """Return the object code of several units of LLVM text, compiled in parallel.
 
@@ -69,8 +70,6 @@ def object_code(
         texts: The units.
         unoptimized: Whether the code generator is to be fast rather than its code.
         large: Whether a single unit is a large one.
-        apart: Whether the units may be loaded more than 2 GiB from each other; otherwise a call from one of them to
-            another may fail to reach it.
         target: The machine to compile for, as `cpu()` describes it; "" for this machine.
     """
     if len(texts) == 1 and not large:
@@ -80,7 +79,7 @@ def object_code(
         return [_optimized(text, target)]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         level = 0 if unoptimized else 1
-        machines = [_target(level, apart=apart, target=target) for _ in texts]
+        machines = [_target(level, target=target) for _ in texts]
         return list(pool.map(lambda machine, text: machine.emit_object(_parsed(text, target)), machines, texts))
 
 
