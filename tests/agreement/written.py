@@ -48,6 +48,10 @@ class Note:
     n: int = number(0, 2)
     f: bool = flag()
 
+    @property
+    def is_large(self) -> bool:
+        return self.n > 1
+
 
 @state
 class Box:
