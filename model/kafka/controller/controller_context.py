@@ -303,11 +303,12 @@ class Controller:
     """A broker's controller module: its event queue and, while it considers itself active, its context.
 
     Requests of clients and brokers and the timer of preferred elections have no event here: ControlledShutdown,
-    ApiPartitionReassignment, AlterPartitionReceived, AutoPreferredReplicaLeaderElection. Kafka puts them into the same
+    ApiPartitionReassignment, AlterIsrReceived, AutoPreferredReplicaLeaderElection. Kafka puts them into the same
     queue, which is FIFO (ControllerEventManager.put). Here they are put there and handled in one step, when they are
-    handled. So what waits then was put there later, and the request was sent earlier: nothing else depends on when. An
-    empty queue is not required: then no request would be handled by a context that is behind ZooKeeper, although a
-    client may write a znode while the request waits.
+    handled. So what waits then was put there later, and the request was sent earlier; where it could not be sent so
+    early, the step is more than Kafka has (docs/explanation/fidelity.md). An empty queue is not required: then no
+    request would be handled by a context that is behind ZooKeeper, although a client may write a znode while the
+    request waits.
 
     It considers itself active while its epoch is not 0, or while it is `uninitialized`: then an election found this
     broker in /controller, and there was no failover. `new_topics` are those that the TopicChange under way has found.
