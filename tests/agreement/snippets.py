@@ -10,10 +10,10 @@ from typing import Any
 
 from attrs import frozen
 
-from kwalk.model.language import Array, Fifo, Fresh, LiftError, Model, Vector
+from kwalk.model.language import Array, Fifo, Fresh, LiftError, Model, Vector, source
 from kwalk.model.language.action import Action
 from kwalk.model.language.binding import plain_value
-from kwalk.model.language.lift import lifting, source
+from kwalk.model.language.lift import lifting
 from kwalk.model.language.lift.calls import call_function
 from kwalk.model.language.lift.containers import items as queue_items
 from kwalk.model.language.lift.kinds import ValueKind as K

@@ -26,6 +26,8 @@ EXPLAINED = explanations_in(str(ROOT / "invariants" / "mutants.toml"))
 SCORE = "**2,017 mutants; 1,335 of 1,522 that can be noticed are noticed; 185 of 185 that are alive are explained.**\n"
 FORESTALLED = {"deletion_eventually_ends"}
 """A deletion that hangs in a quiescent state violates `deletion_terminates` first; see tests/kafka/test_recovery.py."""
+BROKEN_WITHOUT_A_MISTAKE = {"partition_has_a_live_isr_member", "replicas_are_live"}
+"""Their story shows that they can fail; see tests/kafka/test_retired_brokers.py. Mutants are not searched in it."""
 SMALL = "records-through-failover"
 AGAIN = {
     "controller_channel_manager.send_batch:dropped-effect:6a79c67b": (
@@ -79,7 +81,7 @@ def test_every_invariant_that_stands_for_no_property_of_its_own_kills_some_mutan
     invariants = {invariant for scenario in CONTROLLER_SCENARIOS for invariant in scenario.properties}
     plain = {i.name for i in invariants if i.kind is not Kind.REACHABLE and not re.match(r"P\d+ ", i.about)}
     killers = {line.split("`")[1] for line in PAGE.splitlines() if line.startswith("| `") and "/" not in line}
-    assert plain - killers == FORESTALLED
+    assert plain - killers == FORESTALLED | BROKEN_WITHOUT_A_MISTAKE
 
 
 def test_every_mutant_that_is_alive_is_on_the_page_under_its_reason_and_no_other():
