@@ -37,7 +37,7 @@ NOTHING_OF_THEIR_OWN = {
     "reassignment-as-clients-see-it", "repair-by-removing-files", "stray-log", "topic-deletion", "zombie-controller",
 }  # fmt: skip
 """Scenarios whose every function, statement, field, error and property is lifted for others here as well (compared)."""
-KAFKA_IN_TURN = 3
+KAFKA_IN_TURN = 4
 LONG = {"ensemble-growth", "expansion-during-halted-deletion"}
 """Stories that take as long as six others."""
 
@@ -45,7 +45,7 @@ LONG = {"ensemble-growth", "expansion-during-halted-deletion"}
 def is_thorough(number: int, scenario: Scenario) -> bool:
     """Whether `make test` leaves the scenario out.
 
-    Of Kafka's stories it takes every third one. The tests of tests/kafka search the others, and each search compares a
+    Of Kafka's stories it takes every fourth one. The tests of tests/kafka search the others, and each search compares a
     sample of its states with plain Python.
     """
     is_kafka = scenario.state.__module__.startswith("kwalk.model.kafka")

@@ -175,6 +175,7 @@ def _repetitions(space: Space, action: str, reasons: Callable[..., int]) -> int:
     )
 
 
+@pytest.mark.thorough
 def test_tlc_generates_a_vote_once_for_each_vote_of_the_quorum_that_shows_it_safe() -> None:
     space = space_of(VOTING, acceptors=3, values=2, ballots=3)
     assert space.generated + _repetitions(space, "vote", _reasons_to_vote) == 41_017

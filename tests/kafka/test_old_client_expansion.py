@@ -102,7 +102,7 @@ def test_the_restarted_broker_drops_out_of_the_isr_of_every_partition_that_diffe
 
 
 @pytest.mark.parametrize(
-    ("variant", "aged", "used"), [("2.8.2", True, 2), pytest.param("3.9.0", False, 1, marks=pytest.mark.thorough)]
+    ("variant", "aged", "used"), [pytest.param("2.8.2", True, 2, marks=pytest.mark.thorough), ("3.9.0", False, 1)]
 )
 def test_a_partition_without_a_working_leader_never_recovers_not_even_by_another_failover(variant, aged, used):
     schedule = Schedule(model_of(variant, flags={"async_metadata_flush": False}, failovers=used + 1, restarts=1))

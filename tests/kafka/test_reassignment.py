@@ -67,7 +67,9 @@ def test_what_each_fix_closes_and_where_it_has_a_hole():
     ("scenario", "found"),
     [
         (REASSIGNMENT_AS_CLIENTS_SEE_IT, {}),
-        (REASSIGNMENT_THERE_AND_BACK, {"no_stray": 12, "deleted_logs_were_unused": 7}),
+        pytest.param(
+            REASSIGNMENT_THERE_AND_BACK, {"no_stray": 12, "deleted_logs_were_unused": 7}, marks=pytest.mark.thorough
+        ),
     ],
 )
 def test_what_the_last_release_leaves_behind_while_the_only_replica_moves(scenario, found):

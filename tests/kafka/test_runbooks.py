@@ -19,7 +19,7 @@ LOGS_STAY = ("no_stray", "removed_topic_is_not_served", "replica_id_matches_zook
 
 THOROUGH = pytest.mark.thorough
 CASES = [
-    ("runbook-remove-topic", "2.8.2", 12_509, 3, (6, 6), None, (7, 7, 14, 18)),
+    pytest.param("runbook-remove-topic", "2.8.2", 12_509, 3, (6, 6), None, (7, 7, 14, 18), marks=THOROUGH),
     pytest.param("runbook-remove-topic", "3.9.0", 11_837, 3, (6, 6), None, (7, 7, 8, 17), marks=THOROUGH),
     pytest.param("runbook-remove-znodes", "2.8.2", 193_806, 6, (9, 9), (11, 10), (10, 10, 17, 20), marks=THOROUGH),
     pytest.param("runbook-remove-znodes-and-controller", "2.8.2", 28_469, 14, None, (15, 10), (18, 18), marks=THOROUGH),

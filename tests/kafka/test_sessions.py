@@ -32,10 +32,10 @@ CASES = [
         {"one_effective_controller": 5, "context_agrees": 13, "partition_servable": 15, "replicas_converge": 15},
     ),
     pytest.param(FAST_BOUNCE, "2.8.2", {}, 7_293, {}, marks=THOROUGH),
-    (FAST_BOUNCE, "2.8.2", {"broker_epoch": False}, 17_029, {"replicas_converge": 10}),
+    pytest.param(FAST_BOUNCE, "2.8.2", {"broker_epoch": False}, 17_029, {"replicas_converge": 10}, marks=THOROUGH),
     (AUTHENTICATION_FAILURE, "2.8.2", {}, 32, {"controller_serves": 1, "context_agrees": 2}),
     pytest.param(AUTHENTICATION_FAILURE, "2.8.2", {"auth_reinit_guard": True}, 22, {}, marks=THOROUGH),
-    (AUTHENTICATION_FAILURE, "3.9.0", {}, 22, {}),
+    pytest.param(AUTHENTICATION_FAILURE, "3.9.0", {}, 22, {}, marks=THOROUGH),
 ]
 
 

@@ -48,7 +48,7 @@ def test_walks_of_a_hundred_steps_through_the_reference_model_shrink_to_the_shor
 @pytest.mark.parametrize(
     ("bounds", "prop", "walks", "shortest"),
     [
-        ({}, "replica_id_matches_zookeeper", 6, 24),
+        pytest.param({}, "replica_id_matches_zookeeper", 6, 24, marks=pytest.mark.thorough),
         ({"brokers": 2}, "replica_id_matches_zookeeper", 6, 20),
         ({"brokers": 2}, "topic_id_stable", 20, 8),
     ],

@@ -19,7 +19,9 @@ from tests.prove.two_inductive import SCENARIO as TWO_INDUCTIVE
 PAIRS = [(s, v) for s in SCENARIOS for v in (s.variants or {s.default_variant: {}})]
 
 
-@pytest.mark.parametrize(("name", "length"), [("disk_matches_znode", 3), ("leaders_when_settled", 9)])
+@pytest.mark.parametrize(
+    ("name", "length"), [("disk_matches_znode", 3), pytest.param("leaders_when_settled", 9, marks=pytest.mark.thorough)]
+)
 def test_bounded_checking_finds_the_known_shortest_traces_of_the_reference_model(name, length):
     model = Model(REFERENCE)
     verdict = prove(model, properties=model.properties_of(name), induction=0, support=False)

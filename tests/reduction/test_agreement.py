@@ -19,8 +19,8 @@ SMALL = [
 CASES = [(s, v) for s in (TOWN, *SMALL) for v in (list(s.variants) or [s.default_variant])]
 
 
-LARGE = ("checkpoint-lease-hasty", "ewd998-default")
-"""Cases that take seconds; a variant or a smaller size of the same model is among the others."""
+LARGE = ("checkpoint-lease-hasty", "checkpoint-lease-published", "ewd998-default")
+"""Cases that take many seconds; `make test` leaves them out."""
 
 
 def case(scenario, variant):

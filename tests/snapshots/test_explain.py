@@ -61,6 +61,7 @@ def events(keys: Sequence[str]) -> list[str]:
 # The captures.
 
 
+@pytest.mark.thorough
 def test_2_8_2_the_eight_steps_on_a_fresh_topic() -> None:
     done = explained([FILES[name] for name in of(FRESH)])
     assert (done.fit, len(done.arrivals)) == (Fit.EXPLAINED, 14)
@@ -92,7 +93,7 @@ def test_3_9_0_the_eight_steps() -> None:
     "names, variant, fact",
     [
         (of(FRESH)[1:2] + of(FRESH)[-1:], "3.9.0", "partition.metadata of t-0 on broker 1"),
-        (YOUNG, "2.5.0", "topic_id in ZooKeeper of t"),
+        pytest.param(YOUNG, "2.5.0", "topic_id in ZooKeeper of t", marks=pytest.mark.thorough),
         (of(LATER)[1:2] + of(LATER)[-1:], "2.8.2", "partition.metadata of t-0 on broker 1"),
     ],
 )
