@@ -32,6 +32,7 @@ class LiftError(KwalkError):
 class InternalError(Exception):
     """Two parts of kwalk contradict each other: a defect of kwalk, not of the model or its user."""
 
+
 NO_ITEM = (
     "next(…) finds no item, and has no default (StopIteration). Give it one, as in `next((x for x in …), None)`, or "
     "test before it that there is an item"

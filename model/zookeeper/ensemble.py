@@ -1,7 +1,7 @@
 """The state of an ensemble: its servers, what their zoo.cfg files list, and what a client has been promised.
 
 Words: a server's *configuration* is the list `server.1`, `server.2`, … of the zoo.cfg with which its process started;
-it never changes while the process runs. Configurations list the first so many servers, so that their number says which.
+it never changes while the process runs. A configuration of n servers lists the first n, so that n identifies it.
 A *quorum* is a majority of a configuration. An *active* leader has had its epoch acknowledged by a quorum (NEWLEADER)
 and serves clients. Its *supporters* are itself and the followers that have got so far.
 

@@ -227,9 +227,10 @@ def _extreme_by_key(m: SymbolicMachine, args: tuple[Any, ...], default: Any, key
 @rule(Operation.EXTREME, ARITHMETIC)
 def _candidate(m: SymbolicMachine, value: Any, *, condition: Term, are_compared: bool) -> None:
     is_none = m.simplify(m.terms.conjunction((condition, m.values.is_none(value))))
-    failed = m.terms.disjunction(one.condition for one in m.side_conditions)  # `next` of nothing is lifted to None
-    if m.terms.conjunction((is_none, m.terms.negation(failed))) is not m.terms.false and not are_compared:
-        raise Refused("min or max of what may be a single None", "a test `is not None` for each item")
+    if is_none is not m.terms.false and not are_compared:
+        failed = m.terms.disjunction(one.condition for one in m.side_conditions)  # `next` of nothing is lifted to None
+        if m.terms.conjunction((is_none, m.terms.negation(failed))) is not m.terms.false:
+            raise Refused("min or max of what may be a single None", "a test `is not None` for each item")
     m.error(is_none, "min or max of None")
 
 

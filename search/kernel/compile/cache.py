@@ -95,7 +95,7 @@ class Compiled:
     bounds: tuple[str, ...]
     errors: tuple[str, ...]
     unoptimized: bool = False
-    """Whether LLVM skipped its optimizations: the code is ready in half the time and runs at half the speed."""
+    """Whether LLVM skipped its optimizations: the code is ready much earlier and runs at half the speed."""
 
     def pack(self) -> bytes:
         """Return the bytes of a zip file with all of it."""
