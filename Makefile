@@ -16,6 +16,8 @@ RESOLVE := build/lock/bin/uv pip compile --quiet --upgrade --universal --python-
 LOOPS := exhaust+topic-id-core+--bound+restarts=0
 LOOPS_ASIDE := exhaust+topic-id-core+--workers+2+--keep-going
 LOOPS_MEANWHILE := walk+topic-id-core exhaust+ewd840 exhaust+die-hard+--spark
+# The tests start hundreds of processes. Each would compile kwalk's modules again if none of them kept the bytecode.
+export PYTHONDONTWRITEBYTECODE :=
 ARGS ?=
 # One worker more than cores, at most four: many tests wait for Spark or for another process.
 WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); [ $$cores -lt 4 ] && echo $$((cores + 1)) || echo 4)

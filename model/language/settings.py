@@ -42,8 +42,9 @@ def declared_flags(scenario: Scenario) -> dict[str, Flag]:
 
 def _modules_of(things: list[Any], packages: set[str]) -> Iterator[ModuleType]:
     """Yield the modules that the things are, or come from, within some packages."""
-    for thing in things:
-        module = thing if isinstance(thing, ModuleType) else sys.modules.get(str(getattr(thing, "__module__", "")))
+    modules = [thing for thing in things if isinstance(thing, ModuleType)]
+    homes = {str(getattr(thing, "__module__", "")): None for thing in things if not isinstance(thing, ModuleType)}
+    for module in (*modules, *map(sys.modules.get, homes)):
         if module is not None and module.__name__.partition(".")[0] in packages:
             yield module
 
@@ -59,8 +60,15 @@ def variant_text(variant: str, overrides: Mapping[str, Any]) -> str:
     return f"{variant} with {changes}" if changes else variant
 
 
-def allowed_settings(scenario: Scenario, name: str) -> tuple[Setting, ...]:
+def allowed_settings(
+    scenario: Scenario, name: str, declared: Mapping[str, Flag] | None = None
+) -> tuple[Setting, ...]:
     """Return the settings that a flag of the scenario can have.
+
+    Args:
+        scenario: The scenario.
+        name: The name of the flag.
+        declared: The flags that the scenario declares, where they are known already.
 
     Raises:
         UsageError: the scenario has no such flag.
@@ -68,7 +76,7 @@ def allowed_settings(scenario: Scenario, name: str) -> tuple[Setting, ...]:
     given = [table[name] for table in _tables(scenario) if name in table]
     if not given:
         raise unknown("flag", name, _names(scenario))
-    flag = declared_flags(scenario).get(name)
+    flag = (declared_flags(scenario) if declared is None else declared).get(name)
     if flag is not None:
         return flag.settings or (False, True)
     return (False, True) if all(isinstance(value, bool) for value in given) else tuple(dict.fromkeys(given))
@@ -89,8 +97,9 @@ def checked(scenario: Scenario, overrides: Mapping[str, Any]) -> dict[str, Setti
     Raises:
         UsageError: the scenario has no such flag, or the flag no such setting.
     """
+    declared = declared_flags(scenario) if overrides else {}
     for name, setting in overrides.items():
-        allowed = allowed_settings(scenario, name)
+        allowed = allowed_settings(scenario, name, declared)
         if not any(type(setting) is type(one) and setting == one for one in allowed):
             raise UsageError(f"Flag {name!r} cannot be {brief(setting)}. {one_of(map(repr, allowed))}")
     return dict(overrides)
