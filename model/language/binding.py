@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import field, frozen
 
@@ -150,6 +150,10 @@ class Bound(ScenarioConstant, _Number):
         about: what it limits.
         minimum: the least value that a scenario may give it.
     """
+
+    if TYPE_CHECKING:
+        # Pyright takes the arguments of a subclass of int from int's __new__ where the subclass has none.
+        def __new__(cls, *arguments: Any, **named: Any) -> Self: ...
 
     def __init__(self, name: str, about: str = "", *, minimum: int = 0) -> None:
         self.name, self.about, self.minimum = name, about, minimum

@@ -97,5 +97,6 @@ def test_pyright_accepts_the_examples_and_the_tutorials_model(project: Path) -> 
     for path in MODELS:
         shutil.copy(path, project / f"example_{path.name}")
     (project / "pyrightconfig.json").write_text('{"include": ["*.py"], "extraPaths": ["types"]}')
-    ran = subprocess.run(["pyright", "-p", "."], cwd=project, capture_output=True, text=True, check=False)
+    command = ["pyright", "-p", ".", "--pythonpath", sys.executable]
+    ran = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
