@@ -11,11 +11,6 @@ STAMP := .venv/.kwalk-is-set-up
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 RESOLVE := build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
-# Small works that between them need every loop; what they compile is kept, so that no later command waits for that.
-# The first compiles what the others share. The two lists after it take about as long as each other, side by side.
-LOOPS := exhaust+topic-id-core+--bound+restarts=0
-LOOPS_ASIDE := exhaust+topic-id-core+--workers+2+--keep-going
-LOOPS_MEANWHILE := walk+topic-id-core exhaust+ewd840 exhaust+die-hard+--spark
 # The tests start hundreds of processes. Each would compile kwalk's modules again if none of them kept the bytecode.
 export PYTHONDONTWRITEBYTECODE :=
 ARGS ?=
@@ -46,11 +41,7 @@ $(STAMP): requirements.lock requirements-build.lock pyproject.toml setup.py
 	@$(PIP) install --require-hashes --no-build-isolation -r requirements.lock
 	@said=$$($(PIP) install --no-deps --no-build-isolation --editable . 2>&1) || { echo "$$said" >&2; exit 1; }
 	@echo "Compiling the loops of the searches (a minute, once) ..."
-	@mkdir -p build; compiled() { for work in "$$@"; do \
-		said=$$($(BIN)/kwalk $$(echo $$work | tr + ' ') --out build/loops 2>&1); \
-		case $$? in 0|3|11|12|13|14) ;; *) echo "$$said" >&2; return 1;; esac; done; }; \
-	compiled $(LOOPS) || exit 1; compiled $(LOOPS_ASIDE) & aside=$$!; \
-	compiled $(LOOPS_MEANWHILE); code=$$?; wait $$aside && exit $$code
+	@$(BIN)/python -m kwalk.search.native.compile_all
 	@printf '%s' "$(CURDIR)" > $(STAMP)
 	@echo "Ready: $(BIN)/kwalk"
 

@@ -9,6 +9,7 @@ from kwalk.search.native.bit_sliced_counters import add_rows, bump
 from kwalk.search.native.intrinsics import (
     ONE,
     ZERO,
+    Int64Array,
     Word,
     bit_count,
     call,
@@ -100,7 +101,7 @@ def _find_leaves(search: SearchLayout, begin: int, end: int) -> None:
 
 
 @loop
-def explore(search: SearchLayout, cursor: np.ndarray) -> int:
+def explore(search: SearchLayout, cursor: Int64Array) -> int:
     """Expand stored states until about cursor[Cursor.LIMIT] are expanded; return the status."""
     while cursor[Cursor.NEXT] < cursor[Cursor.LIMIT]:
         if cursor[Cursor.NEXT] == cursor[Cursor.LEVEL_END]:
@@ -125,7 +126,7 @@ def explore(search: SearchLayout, cursor: np.ndarray) -> int:
 
 
 @part
-def _batch_size(search: SearchLayout, cursor: np.ndarray) -> int:
+def _batch_size(search: SearchLayout, cursor: Int64Array) -> int:
     """Return how many states to expand at once: within one level and one block, with room for all successors."""
     first = cursor[Cursor.NEXT]
     count = min(BATCH, STRIDE - first % STRIDE, cursor[Cursor.LEVEL_END] - first)
@@ -136,7 +137,7 @@ def _batch_size(search: SearchLayout, cursor: np.ndarray) -> int:
 
 
 @part
-def expand_states(search: SearchLayout, cursor: np.ndarray, count: int) -> int:
+def expand_states(search: SearchLayout, cursor: Int64Array, count: int) -> int:
     """Write the successors of the next `count` states into the batch, and check these states."""
     kernel, batch, total = search.kernel, search.batch, integer(0)
     for k in range(count):
@@ -172,7 +173,7 @@ FOUND_NOTHING, FOUND_VIOLATION, FOUND_ERROR = range(3)
 
 
 @part
-def _check_expanded(search: SearchLayout, cursor: np.ndarray, k: int, begin: int) -> int:
+def _check_expanded(search: SearchLayout, cursor: Int64Array, k: int, begin: int) -> int:
     """Count and check the state just expanded, whose successors start at `begin`; return what was found."""
     kernel, end = search.kernel, integer(peek(search.batch.ends, k))
     enabled, quiescent = _count_enabled(search, k)
@@ -321,7 +322,7 @@ def insert_successors(search: SearchLayout, states: tuple[int, int], size: int) 
 
 
 @loop
-def find_parent(search: SearchLayout, block: np.ndarray) -> int:
+def find_parent(search: SearchLayout, block: Int64Array) -> int:
     """Return the first of states block[0] … block[1] - 1 that has state block[2] as a successor, or ABSENT.
 
     block[3] becomes the instance of the step.

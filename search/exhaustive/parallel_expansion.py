@@ -49,7 +49,7 @@ from kwalk.search.native.atomics import (
     take_ticket,
     wait_at_barrier,
 )
-from kwalk.search.native.intrinsics import call, get, integer, loop, part, peek, put
+from kwalk.search.native.intrinsics import Int64Array, call, get, integer, loop, part, peek, put
 from kwalk.search.visited.hash_table import REFILL_WORDS, REGIONS, clear_table, refill_table, room_for_keys
 from kwalk.search.visited.key_store import STRIDE
 from kwalk.search.visited.keys import KeySpace, copy_words
@@ -103,7 +103,7 @@ class WorkerBuffers(NamedTuple):
 
 
 @loop
-def run_worker(search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, cursor: np.ndarray) -> int:
+def run_worker(search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, cursor: Int64Array) -> int:
     """Do rounds with the other workers; return DONE, or the fault that ended the last round."""
     while True:
         if worker.number == 0:
@@ -141,7 +141,7 @@ def _begin_round(rounds: Rounds) -> None:
 
 
 @part
-def _do_blocks(search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, cursor: np.ndarray) -> None:
+def _do_blocks(search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, cursor: Int64Array) -> None:
     """Expand blocks and commit them in turn, until there are no more or one has a fault."""
     oldest, newest, blocks = integer(0), integer(0), (get(rounds.board, BOARD_END) - 1) // STRIDE + 1
     going = True
@@ -214,7 +214,7 @@ def _states_of(rounds: Rounds, block: int) -> tuple[int, int]:
 
 @part
 def _expand_block(
-    search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, what: tuple[np.ndarray, int, int]
+    search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, what: tuple[Int64Array, int, int]
 ) -> bool:
     """Expand the states of a block and probe for their successors; whether there is no fault."""
     cursor, block, number = what
@@ -232,7 +232,7 @@ def _expand_block(
 
 
 @part
-def _expand_batch(search: SearchLayout, cursor: np.ndarray, states: int) -> int:
+def _expand_batch(search: SearchLayout, cursor: Int64Array, states: int) -> int:
     status = expand_states(search, cursor, states)
     if status != Status.RUNNING:
         return status

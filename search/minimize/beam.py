@@ -17,7 +17,18 @@ from kwalk.search.kernel.interface import Kernel, bit_row
 from kwalk.search.minimize.ddmin import MAX_STARTS, Shrinker
 from kwalk.search.minimize.replay import Behaviour, ReplayTarget, is_shown
 from kwalk.search.native.bits import has_bit
-from kwalk.search.native.intrinsics import bit_count, call, call_void, integer, loop, part, peek, peek16
+from kwalk.search.native.intrinsics import (
+    Int64Array,
+    WordMatrix,
+    bit_count,
+    call,
+    call_void,
+    integer,
+    loop,
+    part,
+    peek,
+    peek16,
+)
 from kwalk.search.native.memory import reserve
 from kwalk.search.visited.hash_table import ABSENT, find_or_add, room_for_keys
 from kwalk.search.visited.key_store import KeyStore
@@ -125,7 +136,7 @@ class BeamSearch:
 
 def packed_rows(states: Sequence[bytes], words: int) -> np.ndarray:
     """Return packed states as uint64[n, words]."""
-    return np.frombuffer(b"".join(states), np.uint64).reshape(-1, words)
+    return np.frombuffer(bytearray().join(states), np.uint64).reshape(-1, words)
 
 
 class BeamView(NamedTuple):
@@ -133,7 +144,7 @@ class BeamView(NamedTuple):
 
     target: ReplayTarget
     space: KeySpace
-    guide: np.ndarray
+    guide: WordMatrix
     """uint64[states, words]."""
     allowed: int
     """Address of a bit row: the instances that may be taken."""
@@ -142,18 +153,18 @@ class BeamView(NamedTuple):
     taken: int
     row: int
     hits: int
-    parents: np.ndarray
+    parents: Int64Array
     """int64 per stored state, as are the next two."""
-    steps: np.ndarray
-    distances: np.ndarray
-    selected: np.ndarray
+    steps: Int64Array
+    distances: Int64Array
+    selected: Int64Array
     """int64[width]: the numbers of the states of a level that are expanded."""
-    histogram: np.ndarray
+    histogram: Int64Array
     """int64 per distance: how many states of the level have it."""
 
 
 @loop
-def search_along(beam: BeamView, cursor: np.ndarray) -> int:
+def search_along(beam: BeamView, cursor: Int64Array) -> int:
     """Search from the stored states for the target, in fewer steps than the limit; return why the search ended."""
     selected = cursor[CURSOR_SIZE]
     for number in range(selected):
@@ -173,7 +184,7 @@ def search_along(beam: BeamView, cursor: np.ndarray) -> int:
 
 
 @part
-def _expand(beam: BeamView, cursor: np.ndarray, index: int) -> int:
+def _expand(beam: BeamView, cursor: Int64Array, index: int) -> int:
     """Store the new successors of a state; BEAM_HIT if a step from it shows the target."""
     state, words = key_at(beam.space, index), beam.target.kernel.words
     made = call(beam.target.kernel.expand, (state, beam.row, beam.successors, beam.taken, beam.hits))
@@ -205,7 +216,7 @@ def _is_hit(target: ReplayTarget, before: int, state: int) -> bool:
 
 
 @part
-def _measure(beam: BeamView, cursor: np.ndarray, first: int) -> None:
+def _measure(beam: BeamView, cursor: Int64Array, first: int) -> None:
     """Compute the distances of the states of the new level, and their histogram."""
     words, last = beam.target.kernel.words, min(cursor[CURSOR_DEPTH] + LOOKAHEAD, len(beam.guide))
     beam.histogram[:] = 0
@@ -221,7 +232,7 @@ def _measure(beam: BeamView, cursor: np.ndarray, first: int) -> None:
 
 
 @part
-def _select(beam: BeamView, cursor: np.ndarray, first: int) -> int:
+def _select(beam: BeamView, cursor: Int64Array, first: int) -> int:
     """Select the states of the new level to expand; return their number."""
     edge, left = integer(0), cursor[CURSOR_WIDTH]
     while edge < len(beam.histogram) - 1 and beam.histogram[edge] <= left:

@@ -17,7 +17,19 @@ from kwalk.search.exhaustive.layout import KernelView, RowBuffers
 from kwalk.search.kernel.interface import Kernel, bit_row
 from kwalk.search.kernel.stepping import Stepper
 from kwalk.search.native.bits import has_bit
-from kwalk.search.native.intrinsics import ONE, ZERO, Word, call, call_void, integer, loop, lowest_bit, part, peek
+from kwalk.search.native.intrinsics import (
+    ONE,
+    ZERO,
+    Int64Array,
+    Word,
+    call,
+    call_void,
+    integer,
+    loop,
+    lowest_bit,
+    part,
+    peek,
+)
 
 NOT_SHOWN = -1
 """The result of a compiled replay that does not show its target."""
@@ -144,7 +156,7 @@ class ReplayTarget(NamedTuple):
 
 
 @loop
-def replay(target: ReplayTarget, rest: np.ndarray, steps: np.ndarray, states: int, limit: int) -> int:
+def replay(target: ReplayTarget, rest: Int64Array, steps: Int64Array, states: int, limit: int) -> int:
     """Take `rest` from a state; return how many steps show the target, or NOT_SHOWN.
 
     Args:

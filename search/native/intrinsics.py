@@ -6,13 +6,14 @@ only.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import llvmlite.binding
 import numpy as np
@@ -20,6 +21,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core.caching import NullCache
 from numba.extending import intrinsic
+from numba.np.numpy_support import from_dtype
 
 from kwalk.search.base.cache import is_trusted
 
@@ -29,13 +31,25 @@ WORD = ir.IntType(64)
 WIDE = ir.IntType(128)
 BYTE = ir.IntType(8)
 
-Word = Any
+Word = Annotated[Any, np.uint64]
 """A uint64 inside a loop, where plain `int` means int64."""
+Int64Array = Annotated[np.ndarray, np.int64, 1]
+"""An array that a loop takes: the type of its items, and its dimensions. It is contiguous."""
+Uint16Array = Annotated[np.ndarray, np.uint16, 1]
+ByteArray = Annotated[np.ndarray, np.uint8, 1]
+BoolArray = Annotated[np.ndarray, np.bool_, 1]
+WordArray = Annotated[np.ndarray, np.uint64, 1]
+WordMatrix = Annotated[np.ndarray, np.uint64, 2]
+Int32Matrix = Annotated[np.ndarray, np.int32, 2]
 
 integer: Any = np.int64
 """Converts a word to int64 inside a loop."""
 ZERO: Word = np.uint64(0)
 ONE: Word = np.uint64(1)
+
+
+LOOPS: list[Any] = []
+"""All loops of the imported modules."""
 
 
 def loop(function: Callable[..., Any]) -> Any:
@@ -46,6 +60,7 @@ def loop(function: Callable[..., Any]) -> Any:
     is not trusted, or a cache file is damaged, the loop is compiled again.
     """
     compiled = njit(nogil=True, error_model="numpy")(function)
+    LOOPS.append(compiled)
     with suppress(RuntimeError):  # numba finds no folder to write to
         compiled.enable_caching()
     folder = compiled._cache.cache_path
@@ -57,6 +72,27 @@ def loop(function: Callable[..., Any]) -> Any:
         cache_file._source_stamp = _sources(function.__module__)
         compiled._cache._guard_against_spurious_io_errors = partial(_tolerating_damage, cache_file)
     return compiled
+
+
+def signature_of(compiled: Any) -> tuple[Any, ...]:
+    """Return the types of the arguments of a loop, from its annotations."""
+    hints = get_type_hints(compiled.py_func, include_extras=True)
+    return tuple(_type_of(hints[name]) for name in inspect.signature(compiled.py_func).parameters)
+
+
+def _type_of(hint: Any) -> Any:
+    """Return what an annotation means inside a loop."""
+    if get_origin(hint) is Annotated:
+        _, item, *dimensions = get_args(hint)
+        return types.Array(from_dtype(np.dtype(item)), *dimensions, "C") if dimensions else from_dtype(np.dtype(item))
+    if get_origin(hint) is tuple:
+        return types.UniTuple(types.int64, len(get_args(hint)))
+    if hasattr(hint, "_fields"):
+        fields = get_type_hints(hint, include_extras=True)
+        return types.BaseTuple.from_types([_type_of(fields[name]) for name in hint._fields], hint)
+    if hint is int:
+        return types.int64
+    raise TypeError(f"A loop cannot take {hint!r}. It can take int, Word, tuples of int, arrays, NamedTuples of these.")
 
 
 @contextmanager

@@ -15,7 +15,10 @@ from kwalk.search.kernel.interface import Kernel
 from kwalk.search.native.bits import add_bits, has_bit, set_bit
 from kwalk.search.native.intrinsics import (
     ZERO,
+    Int32Matrix,
     Word,
+    WordArray,
+    WordMatrix,
     bit_count,
     call,
     call_void,
@@ -105,7 +108,7 @@ class ObservationLayout(NamedTuple):
 
 
 @loop
-def observe(o: ObservationLayout, starts: np.ndarray, state: np.ndarray, plan: tuple[int, int, int]) -> int:
+def observe(o: ObservationLayout, starts: WordMatrix, state: WordArray, plan: tuple[int, int, int]) -> int:
     """Walk from random initial states, and return the number of walks.
 
     Args:
@@ -136,7 +139,7 @@ def observe(o: ObservationLayout, starts: np.ndarray, state: np.ndarray, plan: t
 
 
 @loop
-def co_enabled_pairs(o: ObservationLayout, states: np.ndarray, pairs: np.ndarray) -> int:
+def co_enabled_pairs(o: ObservationLayout, states: WordMatrix, pairs: Int32Matrix) -> int:
     """Write which pairs of groups are enabled together in packed states, and return how many there are.
 
     Args:

@@ -243,7 +243,7 @@ class Layers:
         while self.cursor[SegmentCursor.ASKED] < end:
             before = int(self.cursor[SegmentCursor.ASKED])
             self.cursor[SegmentCursor.LIMIT] = min(end, before + PACE)
-            if loops.seed(self._segment(), self.cursor, kind) == SegmentStatus.FULL:
+            if loops.seed(self._segment(), self.cursor, int(kind)) == SegmentStatus.FULL:
                 self._grow(self.size)
             self.context.tick(int(self.cursor[SegmentCursor.ASKED]) - before)
 
@@ -300,7 +300,7 @@ def compile_loops(context: SegmentContext) -> None:
     layers.states.add(starts, 0)
     layers.advance()
     layers.cursor[SegmentCursor.LIMIT] = layers.cursor[SegmentCursor.ASKED]
-    loops.seed(layers._segment(), layers.cursor, StepKind.EVENT)
+    loops.seed(layers._segment(), layers.cursor, int(StepKind.EVENT))
     layers.at_rest()
 
 

@@ -11,9 +11,22 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-import numpy as np
-
-from kwalk.search.native.intrinsics import ZERO, call, count_up, integer, loop, part, peek, peek16, poke
+from kwalk.search.native.intrinsics import (
+    ZERO,
+    BoolArray,
+    ByteArray,
+    Int64Array,
+    Uint16Array,
+    WordArray,
+    call,
+    count_up,
+    integer,
+    loop,
+    part,
+    peek,
+    peek16,
+    poke,
+)
 from kwalk.search.visited.hash_table import ABSENT, find_or_add, room_for_keys
 from kwalk.search.visited.keys import KeySpace, hash_of, key_at
 
@@ -79,17 +92,17 @@ class SegmentStatus(IntEnum):
 class ClauseProgram(NamedTuple):
     """Clauses over packed states. Literal k reads a field of a word and looks its number up in `allowed`."""
 
-    words: np.ndarray
+    words: Int64Array
     """int64 per literal: the index of the word of the packed state."""
-    shifts: np.ndarray
+    shifts: WordArray
     """uint64 per literal."""
-    masks: np.ndarray
+    masks: WordArray
     """uint64 per literal."""
-    bases: np.ndarray
+    bases: Int64Array
     """int64 per literal: the start of its part of `allowed`."""
-    ends: np.ndarray
+    ends: Int64Array
     """int64 per clause: the end of its literals."""
-    allowed: np.ndarray
+    allowed: ByteArray
     """uint8: 1 for each number for which the literal is true."""
 
 
@@ -107,21 +120,21 @@ class Segment(NamedTuple):
     hits: int
     bounds: int
     """The number of bounds; `hits` has twice as many entries: those of the last state, then the totals."""
-    kinds: np.ndarray
+    kinds: ByteArray
     """uint8 per instance."""
-    busy_row: np.ndarray
+    busy_row: WordArray
     """Bit row of the instances that are disabled in a state at rest."""
-    restless_row: np.ndarray
+    restless_row: WordArray
     """Bit row of the instances that are disabled in an idle state."""
     limits: ClauseProgram
     goal: ClauseProgram
     timing: int
-    parents: np.ndarray
-    steps: np.ndarray
-    depths: np.ndarray
-    order: np.ndarray
+    parents: Int64Array
+    steps: Uint16Array
+    depths: Int64Array
+    order: Int64Array
     """The states in the order of expansion."""
-    matches: np.ndarray
+    matches: Int64Array
 
 
 @part
@@ -142,7 +155,7 @@ def holds(program: ClauseProgram, key: int) -> bool:
 
 
 @loop
-def holding(program: ClauseProgram, keys: int, words: int, found: np.ndarray) -> None:
+def holding(program: ClauseProgram, keys: int, words: int, found: BoolArray) -> None:
     """Set found[n] to whether the program holds in the n-th packed state at an address."""
     for number in range(len(found)):
         found[number] = holds(program, keys + 8 * words * number)
@@ -156,7 +169,7 @@ def _expand(segment: Segment, index: int) -> int:
 
 
 @loop
-def close(segment: Segment, cursor: np.ndarray) -> int:
+def close(segment: Segment, cursor: Int64Array) -> int:
     """Expand states of the layer, nearest first, until the limit or a fixpoint; return a status."""
     while cursor[SegmentCursor.DONE] < cursor[SegmentCursor.LIMIT]:
         if room_for_keys(segment.space, cursor[SegmentCursor.STATES]) < segment.instances:
@@ -179,7 +192,7 @@ def close(segment: Segment, cursor: np.ndarray) -> int:
 
 
 @part
-def _next(segment: Segment, cursor: np.ndarray) -> int:
+def _next(segment: Segment, cursor: Int64Array) -> int:
     """Take the nearest state that is not expanded, a seed or another; ABSENT if there is none."""
     seeds = cursor[SegmentCursor.SEEDS] < cursor[SegmentCursor.SEEDS_END]
     others = cursor[SegmentCursor.OTHERS] < cursor[SegmentCursor.STATES]
@@ -195,7 +208,7 @@ def _next(segment: Segment, cursor: np.ndarray) -> int:
 
 
 @part
-def _is_off(segment: Segment, row: np.ndarray) -> bool:
+def _is_off(segment: Segment, row: WordArray) -> bool:
     """Return whether no instance of a row is enabled in the state that was expanded last."""
     enabled = ZERO
     for word in range(segment.row_words):
@@ -204,7 +217,7 @@ def _is_off(segment: Segment, row: np.ndarray) -> bool:
 
 
 @part
-def _store_successors(segment: Segment, cursor: np.ndarray, index: int, made: tuple[int, int]) -> None:
+def _store_successors(segment: Segment, cursor: Int64Array, index: int, made: tuple[int, int]) -> None:
     """Store the free successors of a state; if a calm search has a prompt step, only the first of these."""
     if segment.timing != TIMING_HASTY:
         for j in range(made[0]):
@@ -229,7 +242,7 @@ def _count_hits(segment: Segment, times: int) -> None:
 
 
 @part
-def _store(segment: Segment, cursor: np.ndarray, index: int, j: int) -> None:
+def _store(segment: Segment, cursor: Int64Array, index: int, j: int) -> None:
     """Store successor j of a state if it is within the limits and new."""
     key = segment.successors + 8 * segment.space.words * j
     if not holds(segment.limits, key):
@@ -243,7 +256,7 @@ def _store(segment: Segment, cursor: np.ndarray, index: int, j: int) -> None:
 
 
 @loop
-def seed(segment: Segment, cursor: np.ndarray, kind: int) -> int:
+def seed(segment: Segment, cursor: Int64Array, kind: int) -> int:
     """Take the events of a kind in expanded states, in their order, until the limit; return a status."""
     while cursor[SegmentCursor.ASKED] < cursor[SegmentCursor.LIMIT]:
         if room_for_keys(segment.space, cursor[SegmentCursor.STATES]) < segment.instances:
@@ -261,7 +274,7 @@ def seed(segment: Segment, cursor: np.ndarray, kind: int) -> int:
 
 
 @loop
-def at_rest(segment: Segment, found: np.ndarray) -> None:
+def at_rest(segment: Segment, found: BoolArray) -> None:
     """Set found[n] to whether state n is at rest."""
     for index in range(len(found)):
         _expand(segment, index)

@@ -36,7 +36,18 @@ from kwalk.search.exhaustive.liveness.waiting import (
     number_of,
 )
 from kwalk.search.native.bits import has_bit
-from kwalk.search.native.intrinsics import ZERO, integer, loop, part, peek, peek16, peek32, poke, poke32
+from kwalk.search.native.intrinsics import (
+    ZERO,
+    Int64Array,
+    integer,
+    loop,
+    part,
+    peek,
+    peek16,
+    peek32,
+    poke,
+    poke32,
+)
 
 MARK_FAIRLY_ENDS, MARK_CAN_STARVE = COMPONENT_DONE, COMPONENT_DONE + 1
 MARK_RETRY = COMPONENT_DONE + 2
@@ -109,7 +120,7 @@ PART_UNFAIR, PART_FAIR, PART_OPEN = range(3)
 
 
 @loop
-def find_components(region: Region, stacks: SearchStacks, cursor: np.ndarray) -> int:
+def find_components(region: Region, stacks: SearchStacks, cursor: Int64Array) -> int:
     """Search depth first from all starts, in order, until cursor[SccCursor.LIMIT] units of work; return the status."""
     while cursor[SccCursor.WORK] < cursor[SccCursor.LIMIT]:
         if cursor[SccCursor.IS_NESTED] != 0:
@@ -132,7 +143,7 @@ def find_components(region: Region, stacks: SearchStacks, cursor: np.ndarray) ->
 
 
 @part
-def _next_start(region: Region, stacks: SearchStacks, cursor: np.ndarray) -> bool:
+def _next_start(region: Region, stacks: SearchStacks, cursor: Int64Array) -> bool:
     """Advance to the next start that is not visited, and count the starts that can starve."""
     while cursor[SccCursor.ROOT] < cursor[SccCursor.STORED]:
         if peek(region.waiting.starts, cursor[SccCursor.ROOT] // 64) == ZERO:
@@ -154,7 +165,7 @@ def _next_start(region: Region, stacks: SearchStacks, cursor: np.ndarray) -> boo
 
 
 @part
-def _visit(region: Region, stacks: SearchStacks, cursor: np.ndarray, state: int) -> None:
+def _visit(region: Region, stacks: SearchStacks, cursor: Int64Array, state: int) -> None:
     cursor[SccCursor.VISITS] += 1
     _push(stacks, state, cursor[SccCursor.VISITS], cursor[SccCursor.PATH])
     poke32(stacks.stack, cursor[SccCursor.STACK], np.uint64(state))
@@ -211,7 +222,7 @@ def _leave(stacks: SearchStacks, top: int, bottom: int) -> bool:
 
 
 @part
-def _backtrack(region: Region, stacks: SearchStacks, cursor: np.ndarray) -> None:
+def _backtrack(region: Region, stacks: SearchStacks, cursor: Int64Array) -> None:
     cursor[SccCursor.PATH] -= 1
     top = cursor[SccCursor.PATH]
     if _leave(stacks, top, integer(0)):
@@ -219,7 +230,7 @@ def _backtrack(region: Region, stacks: SearchStacks, cursor: np.ndarray) -> None
 
 
 @part
-def _examine_component(region: Region, stacks: SearchStacks, cursor: np.ndarray, state: int) -> None:
+def _examine_component(region: Region, stacks: SearchStacks, cursor: Int64Array, state: int) -> None:
     """Begin to examine the component that ends with a state."""
     bottom = _bottom_of(stacks.stack, cursor[SccCursor.STACK], state)
     cursor[SccCursor.BOTTOM] = bottom
@@ -269,7 +280,7 @@ def _must_leave(region: Region, state: int) -> bool:
 
 
 @part
-def _continue(region: Region, stacks: SearchStacks, cursor: np.ndarray) -> None:
+def _continue(region: Region, stacks: SearchStacks, cursor: Int64Array) -> None:
     """Begin the next pass over the component, or, if none is left, settle it."""
     bottom, top = cursor[SccCursor.BOTTOM], cursor[SccCursor.STACK]
     may_be_stuck = cursor[SccCursor.IS_FAIR] == 0 and cursor[SccCursor.BLOCKED] != 0
@@ -292,7 +303,7 @@ def _continue(region: Region, stacks: SearchStacks, cursor: np.ndarray) -> None:
 
 
 @part
-def _advance_pass(region: Region, stacks: SearchStacks, cursor: np.ndarray) -> None:
+def _advance_pass(region: Region, stacks: SearchStacks, cursor: Int64Array) -> None:
     """Do the next step of the search for the components of the states of a pass, whose edges are known."""
     base = cursor[SccCursor.PATH]
     state = integer(-1)
@@ -325,7 +336,7 @@ def _advance_pass(region: Region, stacks: SearchStacks, cursor: np.ndarray) -> N
 
 
 @part
-def _settle(region: Region, stacks: SearchStacks, cursor: np.ndarray) -> None:
+def _settle(region: Region, stacks: SearchStacks, cursor: Int64Array) -> None:
     """Mark the states of the component that was examined, and remove it from the stack."""
     bottom = cursor[SccCursor.BOTTOM]
     if cursor[SccCursor.IS_STUCK] != 0:
@@ -346,7 +357,7 @@ def _settle(region: Region, stacks: SearchStacks, cursor: np.ndarray) -> None:
 
 
 @part
-def _judge(region: Region, stacks: SearchStacks, cursor: np.ndarray, span: tuple[int, int, int]) -> None:
+def _judge(region: Region, stacks: SearchStacks, cursor: Int64Array, span: tuple[int, int, int]) -> None:
     """Mark the states of a part, which `span` gives as a stack with two positions, by what is known of the part."""
     stack, bottom, top = span
     known = _examine_part(region, stacks, cursor, span)
@@ -368,7 +379,7 @@ def _judge(region: Region, stacks: SearchStacks, cursor: np.ndarray, span: tuple
 
 
 @part
-def _examine_part(region: Region, stacks: SearchStacks, cursor: np.ndarray, span: tuple[int, int, int]) -> int:
+def _examine_part(region: Region, stacks: SearchStacks, cursor: Int64Array, span: tuple[int, int, int]) -> int:
     """Return what is known of a part; the row `_unmet` has its conditions of strong fairness that are not met."""
     stack, bottom, top = span
     words, enabled, unmet = region.fairness.words, stacks.rows, _unmet(region, stacks)
@@ -415,7 +426,7 @@ def _unmet(region: Region, stacks: SearchStacks) -> int:
 
 
 @part
-def _remains(region: Region, stacks: SearchStacks, cursor: np.ndarray, state: int) -> bool:
+def _remains(region: Region, stacks: SearchStacks, cursor: Int64Array, state: int) -> bool:
     """Whether a state of the last part is in the next pass: it enables no unmet condition of strong fairness."""
     if region.loop == LOOP_INSIDE and not is_unsatisfied(region, state):
         return False

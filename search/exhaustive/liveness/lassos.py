@@ -24,7 +24,7 @@ from kwalk.search.exhaustive.liveness.waiting import (
     is_unsatisfied,
 )
 from kwalk.search.kernel.interface import Kernel, bit_numbers, bit_row
-from kwalk.search.native.intrinsics import ZERO, integer, loop, part, peek, peek16, peek32, poke32
+from kwalk.search.native.intrinsics import ZERO, Int64Array, integer, loop, part, peek, peek16, peek32, poke32
 from kwalk.search.results.confirmation import apply_instance, enabled_row
 
 QUERY_START, QUERY_TARGET, QUERY_HOME, QUERY_FOUND, QUERY_LENGTH = range(5)
@@ -39,7 +39,7 @@ LOOP_ANYWHERE, LOOP_THROUGH = int(Loop.ANYWHERE), int(Loop.THROUGH)
 
 
 @loop
-def find_path(region: Region, stacks: SearchStacks, query: np.ndarray, unmet: int) -> None:
+def find_path(region: Region, stacks: SearchStacks, query: Int64Array, unmet: int) -> None:
     """Search breadth first from the first state of a query to the nearest state that satisfies its target.
 
     `unmet` is the address of a row of conditions. `stacks.visits` must be zeros, and is zeros again afterwards;
@@ -102,7 +102,7 @@ def _is_target(region: Region, stacks: SearchStacks, query: tuple[int, int, int,
 
 
 @part
-def _write_path(region: Region, stacks: SearchStacks, query: np.ndarray, last: tuple[int, int]) -> None:
+def _write_path(region: Region, stacks: SearchStacks, query: Int64Array, last: tuple[int, int]) -> None:
     """Write the instances of the path that ends with the given edge of a state."""
     state, at = last
     query[QUERY_FOUND] = integer(peek32(region.graph.targets, at))

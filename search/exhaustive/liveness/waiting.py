@@ -24,6 +24,7 @@ from kwalk.search.native.bits import add_bits, has_bit, set_bit
 from kwalk.search.native.intrinsics import (
     ONE,
     ZERO,
+    Int64Array,
     bit_count,
     call,
     call_void,
@@ -136,7 +137,7 @@ class SearchStacks(NamedTuple):
 
 @loop
 def classify_states(
-    search: SearchLayout, check_awaited: int, waiting: WaitingRows, span: np.ndarray, counts: np.ndarray
+    search: SearchLayout, check_awaited: int, waiting: WaitingRows, span: Int64Array, counts: Int64Array
 ) -> None:
     """Write which of the states span[0] … span[1] - 1 are unsatisfied, and where the premise of property span[2] holds.
 

@@ -14,7 +14,18 @@ import numpy as np
 
 from kwalk.search.exhaustive.symmetry.permutations import Permutation, RenamedLeaf, Renaming, packed_names
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.native.intrinsics import ONE, ZERO, Word, integer, loop, part, peek, poke
+from kwalk.search.native.intrinsics import (
+    ONE,
+    ZERO,
+    Word,
+    WordArray,
+    WordMatrix,
+    integer,
+    loop,
+    part,
+    peek,
+    poke,
+)
 
 TABLE_PERMUTATIONS, TABLE_MOVES, TABLE_MASKS = range(3)
 """The head of a table, in words: the number of permutations, the moves of each, and a mask of the bits that stay for
@@ -93,12 +104,13 @@ def _is_less(one: int, other: int, words: int) -> bool:
 
 
 @loop
-def count_orbit_states(symmetry: SymmetryLayout, rows: np.ndarray) -> int:
+def count_orbit_states(symmetry: SymmetryLayout, rows: WordMatrix, made: WordArray) -> int:
     """Return the number of states in the orbits of packed states, uint64[n, words].
 
-    An orbit has as many states as there are permutations, divided by those that leave the state unchanged.
+    An orbit has as many states as there are permutations, divided by those that leave the state unchanged. `made` is
+    scratch memory for one state.
     """
-    made, states = np.empty(symmetry.words, np.uint64), integer(0)
+    states = integer(0)
     permutations = integer(peek(symmetry.table, TABLE_PERMUTATIONS))
     for j in range(len(rows)):
         idle = integer(0)
@@ -110,13 +122,13 @@ def count_orbit_states(symmetry: SymmetryLayout, rows: np.ndarray) -> int:
 
 
 @loop
-def canonicalize_rows(symmetry: SymmetryLayout, rows: np.ndarray) -> None:
+def canonicalize_rows(symmetry: SymmetryLayout, rows: WordMatrix) -> None:
     """Replace packed states, uint64[n, words], by the canonical states of their orbits."""
     canonicalize(symmetry, integer(rows.ctypes.data), len(rows))
 
 
 @loop
-def permute_row(symmetry: SymmetryLayout, row: np.ndarray, made: np.ndarray) -> None:
+def permute_row(symmetry: SymmetryLayout, row: WordArray, made: WordMatrix) -> None:
     """Write the image of a packed state under each permutation into the rows of `made`."""
     for number in range(len(made)):
         permute(symmetry, number, integer(row.ctypes.data), integer(made[number].ctypes.data))
@@ -166,7 +178,8 @@ class SymmetryTable:
 
     def count_states(self, rows: np.ndarray) -> int:
         """Return the number of states in the orbits of packed states, uint64[n, words]."""
-        return int(count_orbit_states(self.symmetry, np.ascontiguousarray(rows, np.uint64)))
+        made = np.zeros(self.kernel.words, np.uint64)
+        return int(count_orbit_states(self.symmetry, np.ascontiguousarray(rows, np.uint64), made))
 
     def permuted(self, row: np.ndarray) -> np.ndarray:
         """Return the image of a packed state under each permutation, in their order."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from kwalk.search.exhaustive.expansion import count_rows, expand_states
 from kwalk.search.exhaustive.layout import BATCH, Cursor, SearchLayout, Status
-from kwalk.search.native.intrinsics import Word, count_up, integer, loop, part, peek, peek16, poke, poke8
+from kwalk.search.native.intrinsics import Int64Array, Word, count_up, integer, loop, part, peek, peek16, poke, poke8
 from kwalk.search.visited.hash_table import ABSENT, find, find_or_add_from, first_slot, likely_slot, room_for_keys
 from kwalk.search.visited.keys import KeySpace, copy_words, hash_of, load_key, same_words
 
@@ -67,7 +67,7 @@ def places(rows: int, count: int, words: int, target: int) -> None:
 
 
 @loop
-def expand_rows(search: SearchLayout, cursor: np.ndarray, found: SuccessorRecords) -> int:
+def expand_rows(search: SearchLayout, cursor: Int64Array, found: SuccessorRecords) -> int:
     """Expand states up to number cursor[Cursor.LIMIT]; cursor[Cursor.STORED] becomes the number of records.
 
     Returns DONE when all are expanded, FULL when there may be no room for more records, FAILED at a state that cannot
@@ -138,7 +138,7 @@ def bucket_of(place: Word, bits: int) -> int:
 
 
 @loop
-def insert_candidates(space: KeySpace, records: int, span: np.ndarray, new: CandidateRecords) -> None:
+def insert_candidates(space: KeySpace, records: int, span: Int64Array, new: CandidateRecords) -> None:
     """Insert records span[0] … span[1] - 1 as candidates, and raise span[0] with each; span[2] is their number.
 
     It returns when all are inserted, or when there is no room.
