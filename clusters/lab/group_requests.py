@@ -1,0 +1,155 @@
+"""The requests of a consumer group, each sent when the experiment says, to the broker that it names.
+
+A consumer library joins, sends heartbeats and finds the coordinator by itself; here each of these is a step. The
+versions are the last ones before compact lengths, which all brokers from 2.5 to 3.9 understand.
+
+Source: the messages in org.apache.kafka.common.message; kafka/coordinator/group/GroupCoordinator.scala.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import evolve, frozen
+
+from kwalk.clusters.lab.brokers import error_name
+from kwalk.clusters.metadata import PATIENCE, Api, BrokerConnection
+from kwalk.clusters.wire import Reader, array, buffer, int8, int32, int64, string
+
+OFFSETS = "__consumer_offsets"
+PROTOCOL = "range"
+
+
+@frozen
+class GroupMember:
+    """A member of a group, as its consumer knows it.
+
+    Attributes:
+        group: the group's name.
+        id: its member id; empty before the first JoinGroup is answered.
+        instance: its `group.instance.id`, if it is a static member.
+        generation: the generation that it is in; -1 for none.
+        leader: the member id of the generation's leader, which assigns the partitions.
+        session_ms: its session timeout.
+        rebalance_ms: its rebalance timeout.
+    """
+
+    group: str
+    id: str = ""
+    instance: str | None = None
+    generation: int = -1
+    leader: str = ""
+    session_ms: int = 30_000
+    rebalance_ms: int = 30_000
+
+
+class GroupRequests:
+    """Requests to one broker about groups; each has a connection of its own, and waits for its answer.
+
+    Args:
+        port: the broker's port.
+        seconds: the patience with an answer.
+    """
+
+    def __init__(self, port: int, *, seconds: float = PATIENCE) -> None:
+        self.port, self.seconds = port, seconds
+
+    def find_coordinator(self, group: str) -> str:
+        """Ask for the coordinator, which creates `__consumer_offsets` if it is not there; return the error."""
+        reader = self._ask(Api.FIND_COORDINATOR, 1, string(group) + int8(0))
+        reader.int32()
+        return error_name(reader.int16())
+
+    def join(self, member: GroupMember) -> tuple[str, GroupMember]:
+        """Send JoinGroup, again with the member id that the coordinator demands; return the error and the member."""
+        protocols = array([string(PROTOCOL) + buffer(b"")])
+        while True:
+            body = string(member.group) + int32(member.session_ms) + int32(member.rebalance_ms) + string(member.id)
+            body += string(member.instance) + string("consumer") + protocols
+            reader = self._ask(Api.JOIN_GROUP, 5, body)
+            reader.int32()
+            error, generation = error_name(reader.int16()), reader.int32()
+            reader.string()
+            leader, identity = reader.string() or "", reader.string() or ""
+            if error != "MEMBER_ID_REQUIRED":
+                return error, evolve(member, id=identity, generation=generation, leader=leader)
+            member = evolve(member, id=identity)
+
+    def sync(self, member: GroupMember, assignments: Mapping[str, bytes] | None = None) -> str:
+        """Send SyncGroup, as the leader with assignments by member id; return the error."""
+        given = array(string(identity) + buffer(content) for identity, content in (assignments or {}).items())
+        reader = self._ask(Api.SYNC_GROUP, 3, self._member(member) + given)
+        reader.int32()
+        return error_name(reader.int16())
+
+    def heartbeat(self, member: GroupMember) -> str:
+        """Send a Heartbeat; return the error."""
+        reader = self._ask(Api.HEARTBEAT, 3, self._member(member))
+        reader.int32()
+        return error_name(reader.int16())
+
+    def leave(self, member: GroupMember) -> str:
+        """Send LeaveGroup; return the error."""
+        reader = self._ask(Api.LEAVE_GROUP, 2, string(member.group) + string(member.id))
+        reader.int32()
+        return error_name(reader.int16())
+
+    def commit(self, member: GroupMember, topic: str, offset: int) -> str:
+        """Commit an offset of partition 0 of a topic; return the error."""
+        partitions = array([int32(0) + int64(offset) + int32(-1) + string("")])
+        reader = self._ask(Api.OFFSET_COMMIT, 7, self._member(member) + array([string(topic) + partitions]))
+        reader.int32()
+        ((code,),) = reader.array(lambda: self._partitions(reader))
+        return error_name(code)
+
+    def committed(self, group: str, topic: str) -> tuple[str, int]:
+        """Return the error of OffsetFetch, and the offset that is committed for partition 0 of a topic; -1 for none."""
+        reader = self._ask(Api.OFFSET_FETCH, 5, string(group) + array([string(topic) + array([int32(0)])]))
+        reader.int32()
+
+        def partition() -> tuple[int, int]:
+            reader.int32()
+            offset = reader.int64()
+            reader.int32()
+            reader.string()
+            return offset, reader.int16()
+
+        found = reader.array(lambda: (reader.string(), reader.array(partition))[1])
+        code = reader.int16()
+        offset, of_partition = found[0][0] if found else (-1, 0)
+        return error_name(code or of_partition), offset
+
+    def state(self, group: str) -> str:
+        """Return the state of a group that DescribeGroups shows, or the error."""
+        reader = self._ask(Api.DESCRIBE_GROUPS, 4, array([string(group)]) + int8(0))
+        reader.int32()
+        reader.int32()
+        code = reader.int16()
+        reader.string()
+        return error_name(code) if code else reader.string() or ""
+
+    def listed(self) -> list[str]:
+        """Return the groups that the broker lists."""
+        reader = self._ask(Api.LIST_GROUPS, 2, b"")
+        reader.int32()
+        reader.int16()
+        return reader.array(lambda: (reader.string() or "", reader.string())[0])
+
+    def delete(self, group: str) -> str:
+        """Delete a group; return the error."""
+        reader = self._ask(Api.DELETE_GROUPS, 1, array([string(group)]))
+        reader.int32()
+        (code,) = reader.array(lambda: (reader.string(), reader.int16())[1])
+        return error_name(code)
+
+    @staticmethod
+    def _member(member: GroupMember) -> bytes:
+        return string(member.group) + int32(member.generation) + string(member.id) + string(member.instance)
+
+    @staticmethod
+    def _partitions(reader: Reader) -> list[int]:
+        reader.string()
+        return reader.array(lambda: (reader.int32(), reader.int16())[1])
+
+    def _ask(self, api: Api, version: int, body: bytes) -> Reader:
+        with BrokerConnection(self.port, seconds=self.seconds) as connection:
+            return connection.ask(api, version, body)
