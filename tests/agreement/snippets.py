@@ -190,21 +190,36 @@ class Bench:
 
     def __init__(self, model: Model, module: ModuleType) -> None:
         self.model, self.module = model, module
+        self.terms = Terms()
+        self.shared: dict[Vector, Any] = {}
+        self.expressions: set[str] = set()
         assert module.__file__ is not None
         with open(module.__file__, encoding="utf-8") as file:
             tree = ast.parse(file.read())
         for node in tree.body:
             if isinstance(node, ast.FunctionDef) and not node.decorator_list:
                 source._trees[getattr(module, node.name)] = node
+                if isinstance(node.body[0], ast.Return):
+                    self.expressions.add(node.name)
 
     def plain(self, number: int, vector: Vector) -> Any:
-        """Return the value of a snippet in a state in plain Python."""
-        state = self.model.state(vector)
+        """Return the value of a snippet in a state in plain Python.
+
+        Expressions, which change nothing, share a state; a snippet with other statements has one of its own.
+        """
+        name = f"f{number}"
+        if name in self.expressions and vector not in self.shared:
+            self.shared[vector] = self.model.state(vector)
+        state = self.shared[vector] if name in self.expressions else self.model.state(vector)
         with self.model.active():
             try:
-                return normal(getattr(self.module, f"f{number}")(state))
+                return normal(getattr(self.module, name)(state))
             except Exception:  # each exception of a model is an error of the model
                 return ERROR
+
+    def has_kept_states(self) -> bool:
+        """Return whether no expression has changed the states that expressions share."""
+        return all(self.model.vector(state) == vector for vector, state in self.shared.items())
 
     def lifted(self, number: int) -> LiftedSnippet:
         """Return a snippet as terms.
@@ -214,7 +229,7 @@ class Bench:
         """
         declaration = Action(getattr(self.module, f"f{number}"), self.module.ANY, "", "", ())
         with self.model.active():
-            machine, (root,) = lifting._start(self.model, Terms(), 1)
+            machine, (root,) = lifting._start(self.model, self.terms, 1)
             reference = Reference(((machine.terms.true, root),))
             try:
                 value = call_function(machine, declaration.function, [reference], {})
@@ -222,10 +237,10 @@ class Bench:
                 machine.state, value = None, None
             return LiftedSnippet(machine, value)
 
-    def difference(self, number: int, vectors: Sequence[Vector]) -> str | None:
+    def difference(self, number: int, vectors: Sequence[Vector], lifted: LiftedSnippet | None = None) -> str | None:
         """Return in which state a snippet has another value when lifted; None if there is none, or it is refused."""
         try:
-            lifted = self.lifted(number)
+            lifted = lifted or self.lifted(number)
         except LiftError:
             return None
         for vector in vectors:

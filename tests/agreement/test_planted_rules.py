@@ -22,6 +22,7 @@ from kwalk.model.language.lift import (
 from kwalk.model.language.lift.kinds import ValueKind as K
 from kwalk.model.language.lift.objects import FifoObject
 from kwalk.model.language.lift.rules import RULES, Operation
+from kwalk.model.language.lift.terms import Terms
 from kwalk.model.language.lift.values import OnceItems, Reference, Set, Values, bool_value, int_value
 from kwalk.search.kernel.differential import random_states
 from tests.agreement.snippets import HELPERS, Bench, Snippet, snippets, source_text
@@ -549,12 +550,14 @@ def test_a_planted_wrong_rule_is_caught(wrong, bench_of, states, monkeypatch):
     operation, plant = PLANTED[wrong]
     found, bench = bench_of(operation)
     plant(monkeypatch)
+    bench.terms = Terms()  # nothing that was lifted by right rules
     ruled = [n for n, snippet in enumerate(found) if operation is None or snippet.kinds in RULES[operation]]
     assert any(bench.difference(number, states) for number in ruled), f"not detected: {wrong}"
 
 
 def test_without_a_planted_mistake_locals_agree_or_are_refused(bench_of, states):
     found, bench = bench_of(None)
+    bench.terms = Terms()
     assert [bench.difference(number, states) for number, _ in enumerate(found)] == [None] * len(found)
     refused = []
     for number, snippet in enumerate(found):

@@ -55,14 +55,15 @@ def test_an_operation_has_pythons_value_or_is_refused_as_the_page_says(operation
     bench = bench_of(found)
     for number, snippet in enumerate(found):
         try:
-            bench.lifted(number)
+            lifted = bench.lifted(number)
         except LiftError as refusal:
             if snippet.kinds in RULES[operation]:
                 assert any(reason in str(refusal) for reason in CONDITIONS), (snippet, str(refusal))
             assert "Instead: " in str(refusal)
             continue
         assert snippet.kinds in RULES[operation], f"accepted without a rule: {snippet}"
-        assert bench.difference(number, states) is None, snippet
+        assert bench.difference(number, states, lifted) is None, snippet
+    assert bench.has_kept_states()
 
 
 def test_every_value_is_the_same_in_every_position(bench_of, states):
@@ -70,3 +71,4 @@ def test_every_value_is_the_same_in_every_position(bench_of, states):
     bench = bench_of(found)
     differences = {snippet: bench.difference(number, states) for number, snippet in enumerate(found)}
     assert {snippet: text for snippet, text in differences.items() if text} == {}
+    assert bench.has_kept_states()

@@ -166,13 +166,18 @@ def _elements(
 
 
 def _start(model: Model, terms: Terms, states: int) -> tuple[SymbolicMachine, list[Any]]:
+    """Return a machine, and the roots of arbitrary states; the machines of a table begin with copies of one store."""
     machine = SymbolicMachine(terms, statements.execute, expressions.evaluate)
-    nodes = []
-    for number in range(states):
-        variables = machine.objects.variables(number * len(model.leaves))
-        nodes.append(machine.objects.make(model.shape, variables, machine.now.store))
+    key = ("start", id(model), states)
+    if key not in terms.lifted:
+        store: dict[int, Any] = {}
+        sources = (machine.objects.variables(number * len(model.leaves)) for number in range(states))
+        nodes = [machine.objects.make(model.shape, source, store) for source in sources]
+        terms.lifted[key] = model, nodes, store, machine.objects.count  # the model is kept: its id stays its own
+    _, roots, begun, machine.objects.count = terms.lifted[key]
+    machine.now.store = begun.copy()
     machine.state_cells = machine.objects.count
-    return machine, nodes
+    return machine, [*roots]
 
 
 def lift_action(model: Model, terms: Terms, instance: ActionInstance) -> LiftedAction:
@@ -188,7 +193,10 @@ def lift_action(model: Model, terms: Terms, instance: ActionInstance) -> LiftedA
     coverage = machine.coverage
     if guard is terms.false:
         return LiftedAction(instance, terms.false, (), {}, coverage)
-    before = list(machine.objects.layout(model.shape, root, base.store))
+    key = ("leaves", id(model))
+    if key not in terms.lifted:
+        terms.lifted[key] = list(machine.objects.layout(model.shape, root, base.store))
+    before = terms.lifted[key]
     conditions = (*_cuts(model, terms, before), *conditions)
     if machine.state is None:  # wherever the guard holds, a bound or an error is certain
         return LiftedAction(instance, guard, conditions, {}, coverage)

@@ -215,7 +215,7 @@ class _Variables:
 
     def __call__(self, shape: Shape) -> Any:
         if shape.fixed:
-            self.next += sum(1 for _ in shape.leaves(""))
+            self.next += shape.size()
             return shape.default()
         if isinstance(shape, FifoShape):
             return self._int(0, int(shape.capacity))
