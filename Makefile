@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup types hunt nightly-demo test test-fast test-thorough lab lab-experiments lab-lock lint docs bench lock clean
+.PHONY: help setup types hunt nightly-demo test test-fast test-thorough lab lab-experiments lab-lock pictures lint docs bench lock clean
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
@@ -70,6 +70,9 @@ lab-experiments: setup ## all experiments of the lab on real brokers, with their
 
 lab-lock: setup ## resolve the jars of the lab with Maven and write their lock file
 	@$(BIN)/python -m kwalk.clusters.lab.lock
+
+pictures: setup ## take the pictures of pages in the documentation again, in Chromium
+	@$(BIN)/python docs/page_pictures.py $(ARGS)
 
 lint: setup types ## ruff and mypy
 	@$(BIN)/ruff check .

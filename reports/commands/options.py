@@ -409,6 +409,22 @@ COMMANDS = {
   kwalk graph old-client-expansion --most 100 --label state
   kwalk graph lost-update --flag lock=on --json""",
     ),
+    "explore": _command(
+        "explore:run_explore", "take the steps of a model by hand, on a page in the browser",
+        ANY_SCENARIO,
+        _argument("trace", "TRACE", "a saved trace to start with", nargs="?"),
+        _argument("--from", "SNAPSHOT", "start from the state of a real system", dest="snapshot"),
+        *SUBJECT,
+        _option("--seconds", seconds, "N", "time budget of a search for the nearest violation (default: 10)"),
+        _option("--memory", values.gibibytes, "GIB", "memory budget of that search, in GiB (default: 1)"),
+        _option("--port", values.port, "N", "the port of the page (default: a free one)"),
+        _switch("--open", "open the page in the browser"),
+        _out("folder of saved traces"),
+        examples="""
+  kwalk explore two-phase-commit                   which steps are possible, and what do they do?
+  kwalk explore kwalk-out/found.itf.json           start at the end of a counterexample
+  kwalk explore --from cluster.json --open         start from the state of a real cluster""",
+    ),
     "replay": _command(
         "traces:run_replay", "execute the steps of a saved trace again, in plain Python",
         TRACE,

@@ -64,6 +64,11 @@ def natural(text: str) -> int:
     return _whole(text, 0, 10**6)
 
 
+def port(text: str) -> int:
+    """Return the number of a TCP port."""
+    return _whole(text, 1, 65_535)
+
+
 def workers(text: str) -> int:
     """Return a number of cores."""
     return _whole(text, 1, MOST_WORKERS)

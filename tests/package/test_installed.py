@@ -50,6 +50,7 @@ def commands(reference):
         "recover": (("one.json", "--scenario", reference), REFUSED, ""),  # likewise
         "explain": ((*snapshots, "--scenario", reference), HOLDS, ""),
         "graph": ((reference,), HOLDS, "GRAPH"),
+        "explore": ((reference, "missing.itf.json"), REFUSED, ""),  # otherwise it waits for a browser
         "lab": (("list",), HOLDS, "topic-id"),
         "replay": (("TRACE",), VIOLATED, "not_too_many()"),
         "shrink": (("TRACE", "--seconds", "5"), VIOLATED, "not_too_many()"),

@@ -1,0 +1,60 @@
+"""Take the pictures of pages in this documentation, in Chromium: `python docs/page_pictures.py [NAME …]`."""
+from __future__ import annotations
+
+import argparse
+import base64
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from kwalk.reports.explorer.server import ExplorerServer  # noqa: E402
+from kwalk.reports.traces.replay import open_trace  # noqa: E402
+from kwalk.reports.traces.trace_file import read_trace  # noqa: E402
+from tests.reports.devtools import DevTools, Tab, chromium  # noqa: E402
+from tests.reports.exploring import exploring  # noqa: E402
+
+TRACE = ROOT / "tests/traces/old-client-expansion-2.8.2-partition_servable.itf.json"
+
+
+def explorer(browser: DevTools, folder: Path) -> str:
+    """Return the explorer two steps before the end of a counterexample."""
+    opened = open_trace(read_trace(TRACE))
+    with exploring(opened.model, folder, opened.trace) as one, ExplorerServer(one) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        tab = browser.tab(1280)
+        tab.open(server.address)
+        tab.until("!!document.querySelector('#path [aria-current]')")
+        tab.click("#path li:nth-last-child(5) button")
+        tab.until("document.getElementById('distance').textContent.includes('from here')")
+        shot = picture(tab, 900)
+        server.shutdown()
+    return shot
+
+
+def picture(tab: Tab, height: int) -> str:
+    """Return the top of a page as PNG, in base64."""
+    clip = {"x": 0, "y": 0, "width": 1280, "height": height, "scale": 1}
+    return str(tab.ask("Page.captureScreenshot", clip=clip)["data"])
+
+
+PICTURES: dict[str, Callable[[DevTools, Path], str]] = {"explorer": explorer}
+
+
+def main() -> None:
+    """Take the pictures that the command names, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", metavar="NAME", nargs="*", help=f"one of {', '.join(PICTURES)} (default: all)")
+    with tempfile.TemporaryDirectory() as folder, chromium(Path(folder)) as browser:
+        for name in parser.parse_args().names or PICTURES:
+            file = ROOT / "docs" / "pictures" / f"{name}.png"
+            file.write_bytes(base64.b64decode(PICTURES[name](browser, Path(folder))))
+            print(file.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main()
