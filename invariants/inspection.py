@@ -14,8 +14,9 @@ from attrs import evolve, frozen
 from kwalk.invariants import controllers, deletion, partitions, sessions, topic_ids
 from kwalk.model.kafka.snapshots.at_rest import Broken, Evaluation, Observed, Situations, release_of
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import brokers, listed, unseen
-from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
+from kwalk.model.kafka.snapshots.diagnosis import brokers, files_of, listed, sent_id, unseen
+from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
+from kwalk.model.language.inspection import FactTable, FindingKind, Inspection, Observation, Severity
 
 BROKEN, LATENT, NOTE = Severity
 
@@ -27,6 +28,12 @@ REFUSAL = (
     "state-change.log, ERROR: [Broker id=…] Topic Id in memory: … does not match the topic Id for partition … provided "
     "in the request: …. (3.0 and later: Topic ID in memory: … does not match the topic ID for partition … received: ….)"
 )
+REFUSAL_GREP = ("grep -E 'Topic I[dD] in memory: .* does not match the topic I[dD]' logs/state-change.log*",)
+ERASED = (
+    "a client older than 2.8 wrote the topic's znode (kafka-topics.sh --zookeeper --alter), which drops its topic_id; "
+    "the next controller minted another id, and the replicas keep the first one (KAFKA-14190)"
+)
+GREW = "partitions were added, or a log was created, while the controller had another topic id than the older replicas"
 
 
 LEADER_DOES_NOT_LEAD = FindingKind(
@@ -36,24 +43,34 @@ LEADER_DOES_NOT_LEAD = FindingKind(
     later="if another snapshot a minute later shows it too, it stays",
     way_out="inspect again; if it is still so, restart the leader",
     story="docs/stories/failover-during-expansion.md", log=partitions.partition_servable.log,
+    cause="the leader did not take up the leader epoch that ZooKeeper has: a LeaderAndIsr request was refused or lost, "
+    "or is on its way",
+    grep=(
+        "grep -E 'since we sent an old leader epoch|since the leader epoch is old' logs/server.log*   "
+        "# with kafka.cluster.Partition at DEBUG",
+    ),
 )  # fmt: skip
 LEADER_REFUSES = evolve(
     LEADER_DOES_NOT_LEAD, name="leader-refuses-topic-id", title="the leader refuses ZooKeeper's topic id",
     later="it stays so: restarts and failovers do not repair it",
     way_out="write the id that the replicas have back into the topic's znode, then fail the controller over",
     story=REPAIR, log=REFUSAL,
+    cause=ERASED,
+    grep=REFUSAL_GREP,
 )  # fmt: skip
 LEADER_REFUSES_MIXED = evolve(
     LEADER_REFUSES, name="leader-refuses-mixed-topic-ids",
     title="the leader refuses ZooKeeper's topic id, and replicas have different ones",
     way_out="no id in the znode fits all replicas: remove partition.metadata of the topic on every broker, and restart "
     "every broker, one at a time",
+    cause=GREW,
 )  # fmt: skip
 LEADER_REFUSES_IN_MEMORY = evolve(
     LEADER_REFUSES, name="leader-keeps-topic-id-in-memory",
     title="the leader may hold another topic id in memory: its partition.metadata was removed",
     later="it lasts until the broker restarts",
     way_out="restart every broker that has run since the files were removed, one at a time",
+    cause="partition.metadata was removed while the broker ran: it keeps the id in memory until it stops",
 )  # fmt: skip
 NO_LIVE_ISR = FindingKind(
     "no-live-isr", BROKEN, "no leader: every ISR member is down", ("partition_has_a_live_isr_member",),
@@ -61,6 +78,7 @@ NO_LIVE_ISR = FindingKind(
     later="it lasts until an ISR member starts; an unclean election loses records",
     way_out="start a broker of the ISR",
     log=partitions.partition_has_a_live_isr_member.log,
+    cause="the brokers of the ISR stopped one after the other, and the last one is down",
 )  # fmt: skip
 FETCH_REFUSED = FindingKind(
     "fetch-by-id-refused", BROKEN, "the leader refuses fetches that name ZooKeeper's topic id",
@@ -69,6 +87,8 @@ FETCH_REFUSED = FindingKind(
     later="at the next rise of a leader epoch the partition has no working leader",
     way_out="write the id that the replicas have back into the topic's znode, then fail the controller over",
     story=REPAIR, log=REFUSAL,
+    cause=ERASED,
+    grep=REFUSAL_GREP,
 )  # fmt: skip
 REPLICA_REFUSES = FindingKind(
     "replica-refuses", BROKEN, "under-replicated for good: a replica refuses the controller", ("replicas_converge",),
@@ -77,6 +97,8 @@ REPLICA_REFUSES = FindingKind(
     way_out="write the id that the replicas have back into the topic's znode and fail the controller over; where "
     "replicas have different ids, remove partition.metadata and restart every broker",
     story=REPAIR, log=REFUSAL,
+    cause=ERASED,
+    grep=REFUSAL_GREP,
 )  # fmt: skip
 DEAD_IN_ISR = FindingKind(
     "isr-names-a-dead-broker", BROKEN, "the ISR names a broker that is down", ("isr_members_live",),
@@ -84,6 +106,7 @@ DEAD_IN_ISR = FindingKind(
     later="if it stays, the controller does not react to the loss of the broker",
     way_out="take another snapshot after a minute; if it is still so, start the broker or delete /controller",
     log=partitions.isr_members_live.log,
+    cause="the broker has just stopped, or no controller has noticed that it did",
 )  # fmt: skip
 PARTITION_LOST = FindingKind(
     "partition-lost", BROKEN, "a partition has a state but the topic's znode does not list it",
@@ -93,6 +116,7 @@ PARTITION_LOST = FindingKind(
     way_out="add the partition and its replicas to the znode's JSON with the data version that was read, then fail "
     "the controller over (not tried on real brokers)",
     story="docs/stories/two-admins.md", log="none: PartitionModifications handles new partitions only",
+    cause="two admin clients wrote the topic's znode at once; the later one had read it before the other wrote",
 )  # fmt: skip
 WITHOUT_STATE = FindingKind(
     "partition-without-state", BROKEN, "a partition never had a leader", ("partition_gets_a_leader",),
@@ -100,6 +124,9 @@ WITHOUT_STATE = FindingKind(
     later="it lasts until the next controller failover",
     way_out="take another snapshot after a minute; if it is still so, delete /controller",
     story=BY_HAND, log=deletion.partition_gets_a_leader.log,
+    cause="the controller did not notice that the partition was created: its znode was written, or an earlier one "
+    "removed, by hand",
+    grep=("grep 'should be in one of NonExistentPartition states before moving' logs/state-change.log*",),
 )  # fmt: skip
 NO_CONTROLLER = FindingKind(
     "no-controller", BROKEN, "the cluster has no live controller", ("cluster_has_a_controller", "controller_lives"),
@@ -107,6 +134,7 @@ NO_CONTROLLER = FindingKind(
     later="each broker that stops takes its partitions with it",
     way_out="take another snapshot after a session timeout; if it is still so, delete /controller",
     story="docs/stories/authentication-failure.md", log=sessions.controller_lives.log,
+    cause="the controller has resigned but holds its session, or /controller is that of a process that is gone",
 )  # fmt: skip
 ID_MISSING = FindingKind(
     "topic-id-missing", LATENT, "the topic's znode has lost its id", ("topic_has_an_id",),
@@ -116,6 +144,9 @@ ID_MISSING = FindingKind(
     "failover",
     story="docs/stories/old-client-expansion.md",
     log=topic_ids.zk_id_not_erased.log,
+    cause="a client older than 2.8 wrote the topic's znode (kafka-topics.sh --zookeeper --alter): it does not know "
+    "topic_id, and drops it (KAFKA-14190)",
+    grep=("grep 'New partitions to be added' logs/controller.log*   # when, and by which controller it was noticed",),
 )  # fmt: skip
 ID_DIFFERS = FindingKind(
     "topic-id-differs", LATENT, "replicas have another topic id than ZooKeeper", ("replica_id_matches_zookeeper",),
@@ -124,11 +155,14 @@ ID_DIFFERS = FindingKind(
     "no working leader",
     way_out="write the id that the replicas have back into the topic's znode, then fail the controller over",
     story=REPAIR, log=REFUSAL,
+    cause=ERASED,
+    grep=REFUSAL_GREP,
 )  # fmt: skip
 IDS_MIXED = evolve(
     ID_DIFFERS, name="topic-ids-mixed", title="replicas of one topic have different topic ids",
     way_out="no id in the znode fits all replicas: remove partition.metadata of the topic on every broker, and restart "
     "every broker, one at a time",
+    cause=GREW,
 )  # fmt: skip
 ID_SENT = FindingKind(
     "controller-sends-another-id", LATENT, "the controller sends another topic id than ZooKeeper has",
@@ -138,6 +172,7 @@ ID_SENT = FindingKind(
     way_out="write the id that the controller sends into the topic's znode, if the replicas have that one; otherwise "
     "fail the controller over now",
     story=REPAIR, log=controllers.context_agrees.log,
+    cause="the znode was written after this controller had read it",
 )  # fmt: skip
 FOREIGN_ISR = FindingKind(
     "isr-outside-replicas", LATENT, "the ISR or the leader is not among the partition's replicas",
@@ -146,6 +181,7 @@ FOREIGN_ISR = FindingKind(
     later="the foreign broker serves stale data or keeps its log; a leader election can fail",
     way_out="reassign the partition to the replicas that it has, or delete /controller (not tried on real brokers)",
     story="docs/stories/reassignment.md", log=partitions.leader_in_assignment.log,
+    cause="a reassignment was cancelled or overwritten while replicas were added",
 )  # fmt: skip
 STRAY_LOG = FindingKind(
     "stray-log", LATENT, "a broker has a log of a partition of which it is no replica", ("no_stray",),
@@ -154,11 +190,13 @@ STRAY_LOG = FindingKind(
     "records return (up to 2.8)",
     way_out="remove the directory while the broker is stopped",
     story=STRAY, log=deletion.no_stray.log,
+    cause="the broker was down, or did not get StopReplica, when the partition moved away or the topic was deleted",
 )  # fmt: skip
 ORPHANED_LOG = evolve(
     STRAY_LOG, name="orphaned-log", title="a broker has a log of a topic that does not exist",
     later="a topic that is created under the name meets the old log: acks=all times out (3.0 and later), or old "
     "records return (up to 2.8)",
+    cause="the topic was deleted while the broker was down, or its znodes were removed by hand",
 )  # fmt: skip
 DELETION_WAITS = FindingKind(
     "deletion-hangs", LATENT, "a topic is marked for deletion, and all brokers that it needs are up",
@@ -167,6 +205,8 @@ DELETION_WAITS = FindingKind(
     later="if another snapshot a minute later shows it too, the deletion hangs",
     way_out="delete /controller: the next controller starts the deletion again",
     story=DELETION, log=deletion.deletion_terminates.log,
+    cause="a replica could not be deleted, and no event has started the deletion again",
+    grep=("grep 'Halted deletion of topics' logs/controller.log*",),
 )  # fmt: skip
 UNREGISTERED = FindingKind(
     "broker-not-registered", LATENT, "a broker runs but is not in /brokers/ids",
@@ -175,6 +215,7 @@ UNREGISTERED = FindingKind(
     later="its ZooKeeper session returns within seconds, or it stays a zombie",
     way_out="take another snapshot after a session timeout; if it is still so, restart the broker",
     story="docs/stories/zombie-controller.md", log=sessions.running_broker_is_registered.log,
+    cause="its ZooKeeper session has ended, and the process has not registered in a new one",
 )  # fmt: skip
 DELETION_PENDING = FindingKind(
     "deletion-pending", NOTE, "a topic is marked for deletion, and brokers with its logs are down", (),
@@ -245,6 +286,9 @@ def inspect_capture(capture: Capture) -> Inspection:
     observations = sorted(seen, key=lambda one: order[one.kind])
     return Inspection(
         headline=_headline(capture), observations=tuple(observations), notes=tuple(_notes(capture)),
+        tables=tuple(_tables(capture, observations)),
+        properties=PROPERTIES,
+        consistent="Topic ids agree, every partition is served, and nothing is left over.",
         totals={
             "topic": len(capture.topics), "broker": len(capture.brokers),
             "partition": sum(len(topic.partitions) for topic in capture.topics.values()),
@@ -269,6 +313,44 @@ def _notes(capture: Capture) -> Iterator[str]:
     if unanswered:
         yield f"No metadata cache of {brokers(unanswered)} is in the snapshot: it is taken to be ZooKeeper's."
     yield from unseen(capture)
+
+
+MOST_TOPICS = 20
+"""The most topics whose ids are listed."""
+
+
+def _tables(capture: Capture, observations: Iterable[Observation]) -> Iterator[FactTable]:
+    """Yield a table of who has which id of the damaged topics."""
+    damaged = {
+        one.fields["topic"]: None
+        for one in observations
+        if one.kind.severity is not NOTE and one.fields.get("topic") in capture.topics
+    }
+    known = [capture.topics[name] for name in list(damaged)[:MOST_TOPICS]]
+    rows = tuple(row for topic in known for row in _holders(capture, topic))
+    if rows:
+        yield FactTable("Topic ids, and who has them", ("topic", "id", "who has it"), rows)
+
+
+def _holders(capture: Capture, topic: Topic) -> Iterator[tuple[str, str, str]]:
+    """Yield for each id of a topic, none among them, who has it."""
+    holders: dict[str, list[str]] = {topic.topic_id or "none": ["the topic's znode"]}
+    sent = sent_id(capture, topic)
+    if sent is not None:
+        holders.setdefault(sent, []).append("the controller, in memory")
+    on_disk: dict[str, dict[tuple[int, ...], list[int]]] = {}
+    for partition in sorted(topic.partitions):
+        files: dict[str, list[int]] = {}
+        for broker, identity in files_of(capture, topic, partition).items():
+            files.setdefault(identity or "none", []).append(broker)
+        for identity, found in files.items():
+            on_disk.setdefault(identity, {}).setdefault(tuple(sorted(found)), []).append(partition)
+    for identity, groups in on_disk.items():
+        label = topic_label(topic.name)
+        texts = [f"{in_words(label, numbers)} on {brokers(found)}" for found, numbers in groups.items()]
+        what = "partition.metadata" if identity != "none" else "a log without partition.metadata"
+        holders.setdefault(identity, []).append(f"{what} of {listed(texts)}")
+    yield from ((topic_label(topic.name), identity, "; ".join(found)) for identity, found in holders.items())
 
 
 @frozen

@@ -1,5 +1,5 @@
 """The language of models: everything that a model imports."""
-from kwalk.model.language.action import Action, ActionSubset, Actor, action, premise, require
+from kwalk.model.language.action import Action, ActionSubset, Actor, Mark, action, premise, require
 from kwalk.model.language.binding import Binding, Bound, Domain, Flag
 from kwalk.model.language.constraints import Constraint, action_constraint, constraint
 from kwalk.model.language.containers import Array, Fifo, Fresh
@@ -72,6 +72,7 @@ __all__ = [
     "Kind",
     "KwalkError",
     "LiftError",
+    "Mark",
     "Model",
     "Property",
     "PropertyInstance",

@@ -86,6 +86,19 @@ class Actor:
         return self.name
 
 
+class Mark(Enum):
+    """What an action does to a process or its session, as diagrams mark it.
+
+    The process is that of the action's actor, and that of its first argument over the domain of an actor.
+    """
+
+    CRASH = "crashes"
+    STOP = "stops"
+    START = "starts"
+    SESSION_EXPIRED = "session expires"
+    SESSION_ESTABLISHED = "session is established"
+
+
 @frozen
 class Parameter:
     """A parameter of an action or property: over a domain, an Enum, the two Boolean values, or the values of a shape.
@@ -243,10 +256,11 @@ class Action(Parametric):
     """An action of the model. It can be called as the function that it is, or executed by a Model."""
 
     def __init__(
-        self, function: Callable[..., None], by: Actor, description: str, source: str, tags: tuple[str, ...]
-    ) -> None:
+        self, function: Callable[..., None], by: Actor, description: str, source: str, tags: tuple[str, ...],
+        *, mark: Mark | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(function, states=1)
-        self.by, self.source, self.tags = by, source, tags
+        self.by, self.source, self.tags, self.mark = by, source, tags, mark
         self.description = description or self.name.replace("_", " ")
         self._check_words()
 
@@ -311,7 +325,7 @@ class ActionSubset:
 
 
 def action(
-    *, by: Actor, description: str = "", source: str = "", tags: tuple[str, ...] = ()
+    *, by: Actor, description: str = "", source: str = "", tags: tuple[str, ...] = (), mark: Mark | None = None
 ) -> Callable[[Callable[..., None]], Action]:
     """Declare an action.
 
@@ -320,8 +334,9 @@ def action(
         description: what it does, for reports; `{parameter}` becomes the argument's label.
         source: the function of the real system that it models.
         tags: names of groups that searches can select.
+        mark: what it does to a process or its session, for diagrams.
 
     Returns:
         A decorator for a function of the state and of parameters that are annotated with domains.
     """
-    return lambda function: Action(function, by, description, source, tags)
+    return lambda function: Action(function, by, description, source, tags, mark=mark)

@@ -9,6 +9,8 @@ from enum import Enum
 
 from attrs import field, frozen
 
+from kwalk.model.language.properties import Property
+
 
 class Severity(Enum):
     """How bad a finding is; in descending order."""
@@ -40,6 +42,8 @@ class FindingKind:
         way_out: what an operator does.
         story: the page that explains it.
         log: the line that the system logs, or where to look instead.
+        cause: how a system usually gets there.
+        grep: commands that find the lines in the system's logs.
     """
 
     name: str
@@ -51,6 +55,23 @@ class FindingKind:
     way_out: str
     story: str = ""
     log: str = ""
+    cause: str = ""
+    grep: tuple[str, ...] = ()
+
+
+@frozen
+class FactTable:
+    """What a snapshot shows of one matter, for an operator who compares: rows with a cell for each column.
+
+    Attributes:
+        title: what it is about.
+        columns: the titles of the columns.
+        rows: the cells.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
 
 
 @frozen
@@ -81,12 +102,18 @@ class Inspection:
         observations: the findings, grouped by kind, the worst first.
         totals: how much was inspected, by what it is.
         notes: what was assumed or could not be judged.
+        tables: what the snapshot shows of the damaged parts, such as who has which id.
+        consistent: the sentence on a system in which nothing is wrong.
+        properties: the properties that were evaluated, for who has states of the same class.
     """
 
     headline: str
     observations: tuple[Observation, ...]
     totals: Mapping[str, int]
     notes: tuple[str, ...] = ()
+    tables: tuple[FactTable, ...] = ()
+    consistent: str = "Nothing is wrong."
+    properties: tuple[Property, ...] = field(default=(), repr=False, eq=False)
 
     @property
     def severity(self) -> Severity:

@@ -1,7 +1,7 @@
 """What clients, an operator and faults do to an ensemble: writes, restarts with another zoo.cfg, crashes."""
 from __future__ import annotations
 
-from kwalk.model.language import action, require
+from kwalk.model.language import Mark, action, require
 from kwalk.model.zookeeper.ensemble import (
     CLIENT,
     CRASHES,
@@ -81,7 +81,7 @@ def stop(ensemble: Ensemble, server: ServerId) -> None:
         ensemble.restarting = server
 
 
-@action(by=OPERATOR, description="starts server {server}")
+@action(by=OPERATOR, description="starts server {server}", mark=Mark.START)
 def start(ensemble: Ensemble, server: ServerId) -> None:
     """Start a server with the new configuration: the one that was stopped, or a new one with an empty disk."""
     started = ensemble.servers[server]
@@ -91,7 +91,7 @@ def start(ensemble: Ensemble, server: ServerId) -> None:
     ensemble.restarting = None
 
 
-@action(by=FAULT, description="crashes server {server}")
+@action(by=FAULT, description="crashes server {server}", mark=Mark.CRASH)
 def crash(ensemble: Ensemble, server: ServerId) -> None:
     """The process dies; its disk is kept."""
     require(ensemble.servers[server].process is Process.RUNNING and ensemble.crashes < CRASHES)
@@ -99,7 +99,7 @@ def crash(ensemble: Ensemble, server: ServerId) -> None:
     end_process(ensemble, server, Process.CRASHED)
 
 
-@action(by=FAULT, description="lets server {server} run again")
+@action(by=FAULT, description="lets server {server} run again", mark=Mark.START)
 def recover(ensemble: Ensemble, server: ServerId) -> None:
     """The process starts again with the configuration that it had."""
     require(ensemble.servers[server].process is Process.CRASHED)

@@ -10,10 +10,12 @@ from attrs import evolve
 from kwalk.model.language import Model, Scenario, UsageError
 from kwalk.model.language.registry import announced, find_scenario
 from kwalk.model.language.series import Series
+from kwalk.reports.commands.incident import inspection_of, planned, problem_of
 from kwalk.reports.commands.output import LABELS, Written, print_ending, print_json
 from kwalk.reports.commands.target import command_line, malformed_json
 from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.pages.explanation import ReportedExplanation, explanation_object, print_explanation
+from kwalk.reports.pages.explanation import ReportedExplanation, explanation_object, history_of, print_explanation
+from kwalk.reports.pages.incident import Incident, cause_of, incident_object, since_of
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.terminal import console
 from kwalk.reports.traces.replay import stamped
@@ -31,7 +33,7 @@ def run_explain(options: Namespace) -> int:
     series = series_of(scenario, options.snapshots)
     model = model_of(scenario, series, options.variant)
     with out_folder(options.out) as out:
-        return _deliver(_explained(model, series, options), reference, out, options)
+        return _deliver(_explained(model, series, options), reference, scenario, out, options)
 
 
 def scenario_for(name: str | None) -> tuple[str, Scenario]:
@@ -88,18 +90,38 @@ def _explained(model: Model, series: Series, options: Namespace) -> ReportedExpl
         )  # fmt: skip
 
 
-def _deliver(report: ReportedExplanation, reference: str, out: OutFolder, options: Namespace) -> int:
+def _deliver(
+    report: ReportedExplanation, reference: str, scenario: Scenario, out: OutFolder, options: Namespace
+) -> int:
     """Write the trace, print the answer; return its exit code."""
     files: dict[str, Path] = {}
-    trace = report.explanation.trace
+    trace, story = report.explanation.trace, report.story_with_snapshots
     with Written() as written:
-        files = save(report.model, stamped(trace, report.model, reference), out) if trace else {}
+        if trace is not None and story is not None:
+            incident = _incident(report, scenario, options)
+            lead, about = (incident.lead(), incident_object(incident)) if incident else (None, None)
+            full = stamped(trace, report.model, reference)
+            files = save(report.model, full, out, story=story, lead=lead, about=about)
     if options.json:
         print_json(explanation_object(report, files.get("trace")))
     else:
         print_explanation(report, console(), unfold=options.unfold)
         print_ending({LABELS[kind]: str(path) for kind, path in files.items()}, report.command, console())
     return written.checked(report.explanation.fit.exit_code)
+
+
+def _incident(report: ReportedExplanation, scenario: Scenario, options: Namespace) -> Incident | None:
+    """Return what is wrong in the last snapshot, with the steps that led there; None if nothing inspects it."""
+    trace, story, snapshot = report.explanation.trace, report.story_with_snapshots, options.snapshots[-1]
+    inspection = inspection_of(scenario, snapshot)
+    if inspection is None or trace is None or story is None:
+        return None
+    with shown_on_stderr() as progress:
+        recovery = planned(problem_of(scenario, snapshot, inspection), progress)
+    return Incident(
+        snapshot, inspection, recovery, since=since_of(inspection, report.model, trace, story), cause=cause_of(story),
+        history=tuple(history_of(report)), facts=report.series.facts,
+    )  # fmt: skip
 
 
 def _command(options: Namespace) -> str:

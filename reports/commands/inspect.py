@@ -14,19 +14,21 @@ from attrs import frozen
 from kwalk.model.language import Scenario, UsageError
 from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
 from kwalk.model.language.registry import announced, find_scenario
-from kwalk.reports.commands.output import Written, document_folder, print_ending, print_json
+from kwalk.reports.commands.incident import planned, problem_of
+from kwalk.reports.commands.output import Written, document_folder, print_ending, print_json, write_documents
 from kwalk.reports.commands.target import command_line, malformed_json
 from kwalk.reports.document import Block, Card, CodeBlock, DataTable, Line, Paragraph, Span, strong
 from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import visible
 from kwalk.reports.json_output import FORMAT
+from kwalk.reports.pages.incident import HEADLINES, Incident, conclusion
+from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.terminal import console
 from kwalk.reports.traces.trace_file import readable_text
 
 SHOWN = 5
 """How many places of a kind are shown unless `--most` says otherwise."""
 TONES = {Severity.BROKEN: "bad", Severity.LATENT: "open", Severity.NOTE: "faint"}
-HEADLINES = {Severity.BROKEN: "BROKEN", Severity.LATENT: "LATENT", Severity.NOTE: "CONSISTENT"}
 COLUMNS = ("snapshot", "severity", "kind", "subject", "topic", "partition", "brokers", "certain", "detail")
 """The columns of a table of findings, as CSV and Parquet have it."""
 
@@ -45,7 +47,7 @@ def run_inspect(options: Namespace) -> int:
     found = [Inspected(path, _inspect(scenario, path)) for path in options.snapshots]
     command = command_line(options, options.snapshots, ("scenario", "most"))
     with Written() as written:
-        written.names = _write_tables(found, options)
+        written.names = {**_write_tables(found, options), **_write_pages(found, scenario, options)}
     worst = min((one.inspection.severity for one in found), key=lambda severity: severity.rank)
     if options.json:
         print_json(inspections_object(found, command))
@@ -121,7 +123,7 @@ def _is_damage(kind: FindingKind) -> bool:
 def _snapshot(one: Inspected, most: int) -> Iterator[Block]:
     inspection = one.inspection
     severity = inspection.severity
-    title: list[str | Span] = [strong(HEADLINES[severity], TONES[severity]), f"  {_conclusion(inspection)}"]
+    title: list[str | Span] = [strong(HEADLINES[severity], TONES[severity]), f"  {conclusion(inspection)}"]
     yield Paragraph("")
     yield Paragraph(title)
     totals = ", ".join(_counted(inspection.totals[what], what) for what in ("topic", "partition", "broker"))
@@ -145,29 +147,15 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' * (count != 1)}"
 
 
-def _conclusion(inspection: Inspection) -> str:
-    """Return the answer in one sentence: that of the worst kind."""
-    by_kind = inspection.by_kind()
-    worst = next(iter(by_kind), None)
-    if worst is None or not _is_damage(worst):
-        return "Topic ids agree, every partition is served, and nothing is left over."
-    seen = by_kind[worst]
-    where = _places(seen, 3)
-    return f"{worst.title[0].upper()}{worst.title[1:]}: {where}."
-
-
-def _places(seen: Sequence[Observation], most: int) -> str:
-    subjects = list(dict.fromkeys(one.subject for one in seen))
-    listed = ", ".join(subjects[:most])
-    return f"{listed} and {len(subjects) - most:,} more" if len(subjects) > most else listed
-
-
 def _card(kind: FindingKind, seen: Sequence[Observation], most: int) -> Card:
     lines: list[Line] = [f"{one.subject}: {one.detail}{'' if one.certain else ' (or not)'}" for one in seen[:most]]
     if len(seen) > most:
         lines.append(f"… and {len(seen) - most:,} more; --most {len(seen)} shows them all")
     blocks: list[Paragraph | CodeBlock] = [CodeBlock(tuple(lines), 4)]
-    texts = {"Now": kind.now, "Later": kind.later, "Way out": kind.way_out, "Log": kind.log, "Read": kind.story}
+    texts = {
+        "Now": kind.now, "Later": kind.later, "Usual cause": kind.cause, "Way out": kind.way_out, "Log": kind.log,
+        "Read": kind.story,
+    }  # fmt: skip
     blocks += [Paragraph([Span(f"{label}: ", "faint"), text], 4) for label, text in texts.items() if text]
     title: list[str | Span] = [
         strong(kind.severity.value, TONES[kind.severity]), f"  {kind.title} ({len(seen):,})",
@@ -201,7 +189,8 @@ def inspections_object(found: Sequence[Inspected], command: str) -> dict[str, An
 def _kind_object(kind: FindingKind, seen: Sequence[Observation]) -> dict[str, Any]:
     return {
         "kind": kind.name, "severity": kind.severity.value, "title": kind.title, "properties": list(kind.properties),
-        "now": kind.now, "later": kind.later, "way_out": kind.way_out, "log": kind.log, "story": kind.story,
+        "now": kind.now, "later": kind.later, "cause": kind.cause, "way_out": kind.way_out, "log": kind.log,
+        "grep": list(kind.grep), "story": kind.story,
         "findings": [
             {"subject": one.subject, "detail": one.detail, "certain": one.certain, **one.fields} for one in seen
         ],
@@ -235,6 +224,18 @@ def _write_tables(found: Sequence[Inspected], options: Namespace) -> dict[str, s
             write_texts(Path(options.parquet), COLUMNS, list(rows_of(found)))
             written["Parquet"] = options.parquet
     return written
+
+
+def _write_pages(found: Sequence[Inspected], scenario: Scenario, options: Namespace) -> dict[str, str]:
+    """Write the page of an incident, with a plan of repair, if options name one; UsageError for several snapshots."""
+    if options.html is None and options.markdown is None:
+        return {}
+    if len(found) > 1:
+        raise UsageError("--html and --markdown write the page of one snapshot. Name one, or use --csv.")
+    one = found[0]
+    with shown_on_stderr() as report:
+        recovery = planned(problem_of(scenario, one.path, one.inspection), report)
+    return write_documents(Incident(one.path, one.inspection, recovery).lead(), options)
 
 
 def _csv(found: Sequence[Inspected]) -> str:

@@ -343,12 +343,14 @@ COMMANDS = {
         _argument("snapshots", "SNAPSHOT", "JSON files", nargs="+"),
         _option("--scenario", given, "NAME", "the scenario that inspects them"),
         _option("--most", positive, "N", "show at most N places of each kind (default: 5)"),
+        _option("--html", given, "FILE", "also write the page of the incident, with a plan of repair"), MARKDOWN,
         _option("--csv", given, "FILE", "also write all findings as CSV"),
         _option("--parquet", given, "FILE", "also write all findings as Parquet"),
         ("--prometheus", {"action": "store_true", "help": "print gauges in Prometheus' text format instead of text"}),
         JSON,
         examples="""
   kwalk inspect cluster.json                   is the cluster consistent, latently damaged, or broken?
+  kwalk inspect cluster.json --html now.html   a page to read and to hand on: what, why, and the way out
   kwalk inspect fleet/*.json --csv found.csv   a table of many clusters""",
     ),
     "recover": _command(
@@ -356,6 +358,7 @@ COMMANDS = {
         _argument("snapshot", "SNAPSHOT", "a JSON file"),
         _option("--scenario", given, "NAME", "the scenario that makes plans from it"),
         _option("--seconds", seconds, "N", "time budget (default: 120)"),
+        _option("--html", given, "FILE", "also write the page of the incident"), MARKDOWN,
         ONLY_JSON,
         examples="""
   kwalk recover cluster.json                   the shortest plan that one fault does not defeat

@@ -15,12 +15,16 @@ from rich.console import Console
 
 from kwalk.model.language import Reading
 from kwalk.reports.commands.target import Target
-from kwalk.reports.document import Block, CodeBlock, Paragraph, Span, strong
+from kwalk.reports.document import Block, CodeBlock, Lead, Paragraph, Span, strong
+from kwalk.reports.document.html import html_document
+from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import CannotWrite, OutFolder, out_folder
 from kwalk.reports.json_output import verdict_object
+from kwalk.reports.pages.incident import Incident, cause_of, incident_object, since_of
 from kwalk.reports.pages.verdict import SHOWN, cluster_table, summary
+from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.terminal import console
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
@@ -79,6 +83,20 @@ def document_folder(file: str | None, option: str) -> Iterator[OutFolder | None]
         yield folder
 
 
+def write_documents(lead: Lead, options: Namespace) -> dict[str, str]:
+    """Write the documents that `--html` and `--markdown` name; return their paths by what they are."""
+    found: dict[str, str] = {}
+    with document_folder(options.html, "--html") as folder:
+        if folder is not None:
+            folder.write({Path(options.html).name: html_document(lead.title, lead.blocks)})
+            found[LABELS["page"]] = options.html
+    with document_folder(options.markdown, "--markdown") as folder:
+        if folder is not None:
+            folder.write({Path(options.markdown).name: markdown_document(lead.blocks)})
+            found[LABELS["markdown"]] = options.markdown
+    return found
+
+
 # Verdicts.
 
 
@@ -90,20 +108,47 @@ def deliver(target: Target, verdict: Verdict, out: OutFolder, options: Namespace
     verdict = evolve(verdict, command=verdict.command or target.command, findings=findings)
     files: dict[str, dict[str, Path]] = {}
     shapes: list[Path] = []
+    said = diagnosis(target, verdict)
+    incident = _incident(target, said, options)
     with Written() as written:
         found = [(f.prop, f.trace) for f in verdict.findings if f.trace is not None]
-        files = {prop: save(target.model, trace, out, verdict.compared) for prop, trace in found}
+        files = {prop: _save(target, trace, out, verdict, incident) for prop, trace in found}
+        if incident is not None and not files and incident.inspection.exit_code:
+            from kwalk.reports.commands.incident import write_incident
+
+            written.names = {LABELS[kind]: str(path) for kind, path in write_incident(incident, out).items()}
         traces = (_stamped(target, verdict, cluster.trace) for cluster in verdict.clusters[:SHOWN])
         shapes = [save(target.model, trace, out, verdict.compared)["trace"] for trace in traces]
-    said = diagnosis(target, verdict)
     if options.json:
         named = {prop: paths["trace"] for prop, paths in files.items()}
         facts = list(target.reading.facts) if target.reading else []
         snapshot = {"facts": facts, "diagnosis": said}
         print_json({**verdict_object(verdict, named, shapes, target.model), **snapshot})
     else:
-        _print(target, verdict, said, (files, shapes), unfold=options.unfold)
+        _print(target, verdict, said, (files, shapes), written.names, unfold=options.unfold)
     return written.checked(verdict.exit_code or _damage(target))
+
+
+def _incident(target: Target, said: list[str], options: Namespace) -> Incident | None:
+    """Return what is known of the system of a snapshot, with a plan of repair; None without a snapshot."""
+    if target.reading is None or not target.reading.problems:
+        return None
+    from kwalk.reports.commands.incident import planned
+
+    problem = target.reading.problems[0]
+    with shown_on_stderr() as report:
+        recovery = planned(problem, report)
+    return Incident(options.snapshot, problem.inspection, recovery, said, facts=target.reading.facts)
+
+
+def _save(target: Target, trace: Trace, out: OutFolder, verdict: Verdict, incident: Incident | None) -> dict[str, Path]:
+    """Write a trace; with an incident, its page begins with that."""
+    if incident is None:
+        return save(target.model, trace, out, verdict.compared)
+    story = story_of(target.model, trace)
+    since = since_of(incident.inspection, target.model, trace, story)
+    about = evolve(incident, forecast=story, cause=cause_of(story), since=since)
+    return save(target.model, trace, out, verdict.compared, lead=about.lead(), about=incident_object(about))
 
 
 def _stamped(target: Target, verdict: Verdict, trace: Trace) -> Trace:
@@ -139,8 +184,8 @@ def _damage(target: Target) -> int:
 
 
 def _print(
-    target: Target, verdict: Verdict, said: list[str], written: tuple[dict[str, dict[str, Path]], list[Path]], *,
-    unfold: bool,
+    target: Target, verdict: Verdict, said: list[str], written: tuple[dict[str, dict[str, Path]], list[Path]],
+    pages: Mapping[str, str], *, unfold: bool,
 ) -> None:  # fmt: skip
     out, (files, shapes) = console(), written
     shown = next((f for f in verdict.findings if f.trace is not None), None)
@@ -151,7 +196,8 @@ def _print(
         out.print()
     print_blocks(summary(verdict, target.model, shown), out)
     print_blocks(cluster_table(target.model, verdict.clusters, shapes), out)
-    print_blocks([CodeBlock(tuple(_ending(verdict, files, shown)), 2)], out)
+    lines = (*(f"{label}: {path}" for label, path in pages.items()), *_ending(verdict, files, shown))
+    print_blocks([CodeBlock(lines, 2)], out)
 
 
 def _reading_blocks(reading: Reading, diagnosis: list[str]) -> Iterator[Block]:

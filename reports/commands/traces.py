@@ -28,6 +28,7 @@ from kwalk.reports.traces.illustrations import illustrated
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.replay import OpenedTrace, ReplayResult, open_trace, replay
 from kwalk.reports.traces.save import stem, version
+from kwalk.reports.traces.sequence import sequence_of, states_of
 from kwalk.reports.traces.story import Story, story_of
 from kwalk.reports.traces.trace_file import read_trace
 from kwalk.search.results.verdict import Answer, Strength
@@ -151,9 +152,10 @@ def _replay_object(opened: OpenedTrace, result: ReplayResult, code: int, path: s
 def _rendered(opened: OpenedTrace, story: Story, options: Namespace) -> str:
     """Return the trace in the format that the options name, without colours."""
     if options.format == "markdown":
-        return markdown_page(story, unfold=options.unfold)
+        return markdown_page(story, sequence=sequence_of(opened.model, opened.trace), unfold=options.unfold)
     if options.format == "html":
-        return html_page(story, unfold=options.unfold)
+        drawn = sequence_of(opened.model, opened.trace)
+        return html_page(story, diagram=drawn, states=states_of(opened.model, opened.trace), unfold=options.unfold)
     if options.format == "itf":
         return itf_text(opened.model, opened.trace, version())
     text = io.StringIO()

@@ -88,6 +88,14 @@ class Details:
     blocks: tuple[Card, ...]
 
 
+@frozen
+class Lead:
+    """What a page of a story says first: the title of the page, and blocks that begin with a heading of level 1."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
 Block = Heading | Paragraph | Bullets | DataTable | CodeBlock | Card | Details
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from html import escape
@@ -14,11 +15,23 @@ from html import escape
 from attrs import frozen
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from kwalk.reports.document import Block, Bullets, Card, CodeBlock, DataTable, Heading, Line, Paragraph, Span, spans
+from kwalk.reports.document import (
+    Block,
+    Bullets,
+    Card,
+    CodeBlock,
+    DataTable,
+    Heading,
+    Lead,
+    Line,
+    Paragraph,
+    Span,
+    spans,
+)
 from kwalk.reports.document.text import shown_lines, why_sentences
 from kwalk.reports.escaping import visible
-from kwalk.reports.traces.sequence import SequenceDiagram, StateTable
-from kwalk.reports.traces.sequence_svg import Row, rows_of, svg
+from kwalk.reports.traces.sequence import Row, SequenceDiagram, StateTable, legend_of, rows_of
+from kwalk.reports.traces.sequence_svg import names_svg, svg
 from kwalk.reports.traces.story import Fold, LoopStart, Story
 
 HUES = 8
@@ -71,16 +84,18 @@ def _block(block: Block) -> Iterator[str]:
 
 def _table(block: DataTable) -> Iterator[str]:
     counts = [' class="count"' if number in block.numeric else "" for number in range(len(block.columns))]
-    yield '<div class="wide"><table class="data"><thead>'
-    yield _row("th", counts, block.columns)
-    yield "</thead><tbody>"
-    yield from (_row("td", counts, row) for row in block.rows)
+    yield '<div class="wide"><table class="data" role="table"><thead role="rowgroup">'
+    pairs = zip(counts, block.columns, strict=True)
+    heads = "".join(f'<th role="columnheader"{kind}>{_line(cell)}</th>' for kind, cell in pairs)
+    yield f'<tr role="row">{heads}</tr>'
+    yield '</thead><tbody role="rowgroup">'
+    for row in block.rows:
+        cells = (
+            f'<td role="cell"{kind} data-is="{escape(title)}">{_line(cell)}</td>'
+            for kind, title, cell in zip(counts, block.columns, row, strict=True)
+        )
+        yield f'<tr role="row">{"".join(cells)}</tr>'
     yield "</tbody></table></div>"
-
-
-def _row(tag: str, classes: Iterable[str], cells: Iterable[Line]) -> str:
-    pairs = zip(classes, cells, strict=True)
-    return "<tr>" + "".join(f"<{tag}{kind}>{_line(cell)}</{tag}>" for kind, cell in pairs) + "</tr>"
 
 
 def _line(line: Line) -> str:
@@ -90,6 +105,8 @@ def _line(line: Line) -> str:
 def _span(span: Span) -> str:
     text = escape(visible(span.text))
     styles = span.style.split()
+    if "code" not in styles:
+        text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
     for style, tag in (("code", "code"), ("strong", "strong"), ("emphasis", "em")):
         text = f"<{tag}>{text}</{tag}>" if style in styles else text
     tones = " ".join(style for style in styles if style in ("good", "bad", "open", "faint"))
@@ -102,22 +119,25 @@ def _span(span: Span) -> str:
 
 @frozen
 class PrintedDiagram:
-    """A sequence diagram as it is printed: a name for its style, the SVG, and the rows beside it."""
+    """A sequence diagram as it is printed: a name for its style, names of lanes, the SVG, and the rows beside it."""
 
     name: str
+    lanes: str
     svg: str
     rows: Sequence[Row]
 
 
 def html_page(
-    story: Story, *, diagram: SequenceDiagram | None = None, states: StateTable | None = None, unfold: bool = False
-) -> str:
+    story: Story, *, diagram: SequenceDiagram | None = None, states: StateTable | None = None,
+    lead: Lead | None = None, unfold: bool = False,
+) -> str:  # fmt: skip
     """Return the whole page of a story. Names from a model or a snapshot are escaped by the template.
 
     Args:
         story: The story.
         diagram: Its sequence diagram; None leaves it out.
         states: Its states, for the script; None leaves the script out.
+        lead: What the page says before the story, under a title of its own; None for nothing.
         unfold: Whether routine steps are shown one by one.
     """
     script = _script() if diagram is not None and states is not None else ""
@@ -130,6 +150,9 @@ def html_page(
         shown_lines=shown_lines,
         why_sentences=why_sentences(story.why) if story.why else [],
         unfold=unfold,
+        title=visible(lead.title if lead else f"{story.headline} {story.prop}"),
+        lead=html_blocks(lead.blocks) if lead else "",
+        marks=legend_of(diagram) if diagram is not None else "",
         drawings=list(_drawings(story, diagram, unfold=unfold)) if diagram is not None else [],
         script=script,
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -141,7 +164,7 @@ def _drawings(story: Story, diagram: SequenceDiagram, *, unfold: bool) -> Iterat
     """Yield the diagram with routine steps folded, and with all of them, if that differs."""
     folded, every = (rows_of(story.chapters(unfold=each)) for each in (unfold, True))
     for name, rows in (("folded", folded), ("every", every)) if len(folded) != len(every) else (("only", every),):
-        yield PrintedDiagram(name, svg(diagram, rows, lanes_of(story)), rows)
+        yield PrintedDiagram(name, names_svg(diagram), svg(diagram, rows, lanes_of(story), name), rows)
 
 
 @cache

@@ -1,11 +1,26 @@
 """Documents and stories as Markdown that GitHub shows, a story with a Mermaid sequence diagram."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from urllib.parse import quote
 
-from kwalk.reports.document import Block, Bullets, Card, CodeBlock, DataTable, Heading, Line, Paragraph, Span, spans
+from kwalk.reports.document import (
+    Block,
+    Bullets,
+    Card,
+    CodeBlock,
+    DataTable,
+    Heading,
+    Lead,
+    Line,
+    Paragraph,
+    Span,
+    spans,
+)
 from kwalk.reports.document.text import shown_lines, why_sentences
 from kwalk.reports.escaping import code_span, markdown, mermaid, visible
+from kwalk.reports.traces.sequence import SYMBOLS, Arrow, Row, SequenceDiagram, arrows_of, rows_of, writes_of
 from kwalk.reports.traces.story import Fold, LoopStart, Story, StoryStep
 
 # Documents.
@@ -46,20 +61,32 @@ def _span(span: Span, *, first: bool) -> str:
         return code_span(span.text)
     mark = "**" if "strong" in styles else "*" if "emphasis" in styles else ""
     text = markdown(span.text) if first else markdown(f".{span.text}")[1:]
-    return f"{mark}{text}{mark}"
+    if "://" not in span.href:  # a document is read elsewhere than the page beside it
+        return f"{mark}{text}{mark}"
+    return f"[{mark}{text}{mark}]({quote(span.href, safe=':/#?&=%~')})"
 
 
 # Stories.
 
 
-def markdown_page(story: Story, *, unfold: bool = False) -> str:
-    """Return the whole page of a story, which ends with a line break."""
-    middle = [*diagram(story, unfold=unfold), *_table(story, unfold=unfold)]
-    return "\n".join([*_heading(story), *middle, *_end(story)])
+def markdown_page(
+    story: Story, *, sequence: SequenceDiagram | None = None, lead: Lead | None = None, unfold: bool = False
+) -> str:
+    """Return the whole page of a story, which ends with a line break.
+
+    Args:
+        story: The story.
+        sequence: Its lanes, messages and marks; None draws each step on the lane of its actor.
+        lead: What the page says before the story, under a title of its own; None for nothing.
+        unfold: Whether routine steps are shown one by one.
+    """
+    middle = [*diagram(story, sequence, unfold=unfold), *_table(story, unfold=unfold)]
+    first = [markdown_document(lead.blocks)] if lead else []
+    return "\n".join([*first, *_heading(story, level=2 if lead else 1), *middle, *_end(story)])
 
 
-def _heading(story: Story) -> Iterator[str]:
-    yield f"# {markdown(story.headline)} {code_span(story.prop) if story.prop else ''}".rstrip()
+def _heading(story: Story, level: int = 1) -> Iterator[str]:
+    yield f"{'#' * level} {markdown(story.headline)} {code_span(story.prop) if story.prop else ''}".rstrip()
     yield from ("", markdown(story.about), "")
     facts = {
         "Length": story.length_text,
@@ -73,38 +100,72 @@ def _heading(story: Story) -> Iterator[str]:
     yield ""
 
 
-def diagram(story: Story, *, unfold: bool = False) -> Iterator[str]:
+def diagram(story: Story, sequence: SequenceDiagram | None = None, *, unfold: bool = False) -> Iterator[str]:
     """Yield the lines of a Mermaid sequence diagram, and an empty one; nothing for a story without steps."""
-    lanes = {actor: f"a{number}" for number, actor in enumerate(story.actors)}
-    if not lanes:
+    if not story.actors:
         return
+    names = story.actors if sequence is None else tuple(lane.name for lane in sequence.lanes)
+    lanes = {name: f"a{number}" for number, name in enumerate(names)}
     yield from ("```mermaid", "sequenceDiagram")
-    yield from (f"    participant {lane} as {mermaid(actor)}" for actor, lane in lanes.items())
-    for chapter in story.chapters(unfold=unfold):
-        if isinstance(chapter, Fold):
-            yield f"    Note over {_span_of(chapter.actors, lanes)}: … {mermaid(chapter.text)}"
-        elif isinstance(chapter, LoopStart):
-            begin = "loop" if chapter.steps else f"Note over {_span_of(story.actors, lanes)}:"
-            yield f"    {begin} {mermaid(chapter.text)}"
-        else:
-            yield from _arrow(chapter, lanes[chapter.actor])
+    yield from (f"    participant {lane} as {mermaid(name)}" for name, lane in lanes.items())
+    rows = rows_of(story.chapters(unfold=unfold))
+    arriving: dict[int, list[Arrow]] = {}
+    for arrow in arrows_of(sequence, rows) if sequence else ():
+        arriving.setdefault(arrow.received, []).append(arrow)
+    for number, row in enumerate(rows):
+        yield from (_message(arrow, rows) for arrow in arriving.get(number, ()))
+        if isinstance(row.chapter, StoryStep):
+            yield from _step(row, row.chapter, lanes, sequence)
+        elif isinstance(row.chapter, Fold):
+            yield f"    Note over {_span_of(row.chapter.actors, lanes)}: … {mermaid(row.chapter.text)}"
+            for (lane, other), steps in (writes_of(sequence, row) if sequence else {}).items():
+                yield f"    a{lane}->>a{other}: {mermaid(', '.join(map(str, steps)))}"
+        elif row.chapter is not None:
+            begin = "loop" if row.chapter.steps else f"Note over {_span_of(story.actors, lanes)}:"
+            yield f"    {begin} {mermaid(row.chapter.text)}"
     if story.loop is not None and story.loop < story.length:
         yield "    end"
     yield from ("```", "")
 
 
-def _span_of(actors: Iterable[str], lanes: dict[str, str]) -> str:
+def _span_of(actors: Iterable[str], lanes: Mapping[str, str]) -> str:
     """Return the outermost lanes that a note spans: Mermaid takes one or two."""
     touched = {lanes[actor] for actor in actors}
     order = [lane for lane in lanes.values() if lane in touched]
     return order[0] if len(order) == 1 else f"{order[0]},{order[-1]}"
 
 
-def _arrow(step: StoryStep, lane: str) -> Iterator[str]:
-    yield f"    {lane}->>{lane}: {step.number} {mermaid(step.text)}"
+def _message(arrow: Arrow, rows: Sequence[Row]) -> str:
+    """Return an arrow of messages, at the step that takes them."""
+    names = Counter(message.label for message in arrow.messages)
+    if len(names) > 1:
+        del names["none"]  # an element without content beside others
+    text = ", ".join(f"{name} ×{count}" if count > 1 else name for name, count in names.items())
+    steps = [step for step in rows[arrow.sent].steps if step]
+    since = f" (from {steps[0] if len(steps) == 1 else f'{steps[0]} to {steps[-1]}'})" if steps else ""
+    sender = arrow.receiver if arrow.sender is None else arrow.sender
+    return f"    a{sender}{'--x' if arrow.lost else '-)'}a{arrow.receiver}: {mermaid(text[:LONGEST_LABEL] + since)}"
+
+
+def _step(row: Row, step: StoryStep, lanes: Mapping[str, str], sequence: SequenceDiagram | None) -> Iterator[str]:
+    """Yield a step: an arrow to what it writes, or to itself, its mark, and what it changes that matters."""
+    lane = lanes[step.actor]
+    written = [f"a{other}" for _, other in writes_of(sequence, row)] if sequence else []
+    first, *more = written or [lane]
+    yield f"    {lane}->>{first}: {step.number} {mermaid(step.text)}"
+    yield from (f"    {lane}->>{other}: {step.number}" for other in more)
+    mark = sequence.marks[step.number - 1] if sequence and sequence.marks else None
+    if mark:
+        low, high = mark[1][0], mark[1][-1]
+        where = [f"a{low},a{high}"] if high == low + len(mark[1]) - 1 > low else [f"a{each}" for each in mark[1]]
+        yield from (f"    Note over {each}: {SYMBOLS[mark[0]]} {mermaid(mark[0].value)}" for each in where)
     read = [line for line in step.changes if line.matters]
     if read:
         yield f"    Note over {lane}: {'<br/>'.join(mermaid(str(line)) for line in read)}"
+
+
+LONGEST_LABEL = 60
+"""Characters of an arrow's label; the rest is cut off."""
 
 
 def _table(story: Story, *, unfold: bool) -> Iterator[str]:

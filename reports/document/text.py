@@ -17,7 +17,7 @@ from kwalk.reports.traces.story import SHOWN, Fold, LoopStart, Story, StoryStep,
 
 TONES = {"strong": "bold", "good": "green", "bad": "red", "open": "yellow", "notable": "cyan", "faint": "dim"}
 """The styles of a terminal for those of a document; others are printed as plain text."""
-HEADLINES = {"REACHED": "bold green", "NOT VIOLATED": "bold green", "SAMPLE": "bold"}
+HEADLINES = {"EXPLAINED": "bold green", "REACHED": "bold green", "NOT VIOLATED": "bold green", "SAMPLE": "bold"}
 """Styles of headlines that are no bad news; all others are red."""
 
 

@@ -19,7 +19,7 @@ from kwalk.model.language import Model
 from kwalk.model.language.display import Displayed
 from kwalk.model.language.series import Series, Waypoint
 from kwalk.model.language.settings import variant_text
-from kwalk.reports.document import Block, Paragraph, Span, strong
+from kwalk.reports.document import Block, DataTable, Heading, Paragraph, Span, strong
 from kwalk.reports.document.text import print_blocks, steps_table
 from kwalk.reports.escaping import visible
 from kwalk.reports.json_output import FORMAT
@@ -67,7 +67,27 @@ class ReportedExplanation(Displayed):
         if self.explanation.trace is None:
             return None
         story = story_of(self.model, self.explanation.trace)
-        return evolve(story, steps=tuple(evolve(s, routine=not self.is_assumed(s.key)) for s in story.steps))
+        steps = (evolve(s, routine=not (self.is_assumed(s.key) or s.notable)) for s in story.steps)
+        return evolve(story, steps=tuple(steps))
+
+    @property
+    def story_with_snapshots(self) -> Story | None:
+        """The behaviour, with notes on the snapshots where they are reached; these steps are not routine."""
+        story = self.story
+        if story is None:
+            return None
+        notes: dict[int, list[str]] = {}
+        arrivals = zip(self.series.waypoints, self.explanation.arrivals, strict=False)
+        for number, (waypoint, end) in enumerate(arrivals, start=1):
+            notes.setdefault(end, []).append(f"here the system is as snapshot {number}, {waypoint.name}, shows it")
+        steps = (
+            evolve(s, routine=s.routine and s.number not in notes, asides=(*s.asides, *notes.get(s.number, ())))
+            for s in story.steps
+        )
+        return evolve(
+            story, steps=tuple(steps), asides=(*story.asides, *notes.get(0, ())),
+            headline=self.fit.value.upper(), prop="a behaviour that passes through the snapshots",
+        )  # fmt: skip
 
     def is_assumed(self, key: str) -> bool:
         """Return whether a step is an assumed one, by its key."""
@@ -221,6 +241,28 @@ def _complete(effort: SegmentEffort, timing: EventTiming) -> int:
     """Return the number of events up to which the search is complete; -1 if it is not complete without any."""
     count = effort.complete.get(timing)
     return -1 if count is None else count
+
+
+# The page.
+
+
+def history_of(report: ReportedExplanation) -> Iterator[Block]:
+    """Yield what the text says of the snapshots and the steps between them, but for the steps themselves."""
+    done = report.explanation
+    yield Heading(2, "What the snapshots show")
+    yield Paragraph([strong(done.fit.value.upper(), TONES[done.fit]), f"  {headline(report)}"])
+    rows, before = [], None
+    for number, (waypoint, steps) in enumerate(report.legs(), start=1):
+        assumed = "; ".join(f"{step.number} {step.actor} {step.text}" for step in steps if report.is_assumed(step.key))
+        counted = f"{len(steps)} step{'s' * (len(steps) != 1)}" if steps else "none needed"
+        rows.append((str(number), waypoint.name, counted, assumed, "; ".join(_news(before, waypoint))))
+        before = waypoint
+    yield DataTable(("#", "snapshot", "steps", "assumed", "what it shows"), tuple(rows), frozenset({0}))
+    if done.mismatch and done.fit is not Fit.EXPLAINED:
+        yield Paragraph(f"{done.mismatch.waypoint} is not reached. It differs from the nearest state of the model:")
+        found = tuple((d.name, d.shown, d.closest, ", ".join(d.reached)) for d in done.mismatch.differences)
+        yield DataTable(("what", "the snapshot", "the nearest state", "values in visited states"), found)
+    yield from (Paragraph(sentence) for sentence in sentences(report))
 
 
 # JSON.

@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
 from kwalk.model.language.recovery import WhatIf
-from kwalk.search.analyses.recovery import Outlook
+
+if TYPE_CHECKING:
+    from kwalk.search.analyses.recovery import Outlook
 
 WORDS = {Severity.BROKEN: "Broken", Severity.LATENT: "Latent", Severity.NOTE: "Consistent"}
 PLACES = 8
@@ -17,15 +20,16 @@ def diagnosis_of(inspection: Inspection, outlooks: Sequence[Outlook], search: Se
 
     What the search found in a system that is consistent by inspection comes first.
     """
-    known = [*_now(inspection), *(text for one in outlooks for text in _events(one))]
+    known = [*now(inspection), *(text for one in outlooks for text in _events(one))]
     leads = [text for text in search if text.startswith(tuple(f"{word}:" for word in WORDS.values()))]
     return [*leads, *known, *(text for text in search if text not in leads)]
 
 
-def _now(inspection: Inspection) -> Iterator[str]:
+def now(inspection: Inspection) -> Iterator[str]:
+    """Yield what an inspection found: each kind of damage, and what users notice now."""
     damage = {kind: seen for kind, seen in inspection.by_kind().items() if kind.severity is not Severity.NOTE}
     if not damage:
-        yield "Consistent: topic ids agree, every partition is served, and nothing is left over."
+        yield f"Consistent: {inspection.consistent[0].lower()}{inspection.consistent[1:]}"
     for number, (kind, seen) in enumerate(damage.items()):
         yield f"{'Also ' * bool(number)}{_word(kind, number)}: {kind.title}: {_places(seen)}."
         yield f"Now: {kind.now}."

@@ -29,6 +29,7 @@ from kwalk.model.language import Model, PropertyInstance, UsageError
 from kwalk.model.language.registry import find_scenario
 from kwalk.model.language.settings import setting_from
 from kwalk.reports.document.markdown import diagram
+from kwalk.reports.traces.sequence import sequence_of
 from kwalk.reports.traces.story import story_of
 from kwalk.search.results.fairness import is_counterexample, with_loop
 from kwalk.search.results.trace import ReplayError, Trace, reference_of, run
@@ -95,7 +96,7 @@ def _block(wanted: DocumentCounterexample) -> str:
         raise UsageError(f"Scenario {wanted.scenario!r} has no property instance {wanted.prop!r} under these bounds.")
     trace = _replayed(model, prop, wanted) if wanted.steps else _found(model, prop)
     replayed = evolve(wanted, steps=trace.actions)
-    drawing = "\n".join(diagram(story_of(model, trace))).rstrip()
+    drawing = "\n".join(diagram(story_of(model, trace), sequence_of(model, trace))).rstrip()
     caption = f"{trace.length} steps, the shortest that `{replayed.command}` finds."
     return f"<!-- counterexample\n{_head(replayed)}-->\n{drawing}\n\n{caption}\n<!-- end of counterexample -->"
 

@@ -8,7 +8,7 @@ state equals it. The *vectors* in `#meta` are the states as kwalk numbers them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kwalk.model.language import ActionInstance, Domain, Model
@@ -25,19 +25,19 @@ UNIT: dict[str, Any] = {"#tup": []}
 NOTHING: dict[str, Any] = {"tag": "None", "value": UNIT}
 
 
-def itf_text(model: Model, trace: Trace, version: str) -> str:
+def itf_text(model: Model, trace: Trace, version: str, about: Mapping[str, Any] | None = None) -> str:
     """Return the text of the file, in ASCII."""
-    return json.dumps(itf(model, trace, version), indent=1) + "\n"
+    return json.dumps(itf(model, trace, version, about), indent=1) + "\n"
 
 
-def itf(model: Model, trace: Trace, version: str) -> dict[str, Any]:
-    """Return the object of the file."""
+def itf(model: Model, trace: Trace, version: str, about: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the object of the file; `about` is what its `#meta` says of an incident."""
     steps = (None, *(model.instance(key) for key in trace.actions))
     with model.active():
         names = [name for name, _ in shapes_of(model.scenario.state)]
         states = [_state(model, index, step, trace) for index, step in enumerate(steps)]
     return {
-        "#meta": _meta(trace, version),
+        "#meta": {**_meta(trace, version), **({} if about is None else {"incident": about})},
         "vars": [*names, ACTION, PICKS],
         "states": states,
         **({} if trace.loop is None else {"loop": trace.loop}),

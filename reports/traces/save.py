@@ -3,20 +3,23 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from pathlib import Path
+from typing import Any
 
 from attrs import evolve
 
 from kwalk.model.language import Model
+from kwalk.reports.document import Lead
 from kwalk.reports.document.html import html_page
 from kwalk.reports.document.markdown import markdown_page
 from kwalk.reports.escaping import file_stem, visible
 from kwalk.reports.files import OutFolder
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.sequence import sequence_of, states_of
-from kwalk.reports.traces.story import story_of
+from kwalk.reports.traces.story import Story, story_of
 from kwalk.search.kernel.python_comparison import Compared
 from kwalk.search.results.trace import Trace
 
@@ -31,7 +34,10 @@ def version() -> str:
         return "from source"
 
 
-def save(model: Model, trace: Trace, out: OutFolder, compared: Compared | None = None) -> dict[str, Path]:
+def save(
+    model: Model, trace: Trace, out: OutFolder, compared: Compared | None = None, *,
+    story: Story | None = None, lead: Lead | None = None, about: Mapping[str, Any] | None = None,
+) -> dict[str, Path]:  # fmt: skip
     """Write a trace in all formats; return its paths by format.
 
     Args:
@@ -39,18 +45,23 @@ def save(model: Model, trace: Trace, out: OutFolder, compared: Compared | None =
         trace: A stamped trace (see `replay.stamped`).
         out: The folder to write to.
         compared: How much of the run that found it was compared with plain Python, for the pages.
+        story: Its story; None for the usual one.
+        lead: What the pages say before the story.
+        about: What the file says beside the trace, for scripts: an object for its `#meta`.
 
     Raises:
         CannotWrite: A file cannot be written; then none is.
     """
     names = {kind: stem(model, trace) + ending for kind, ending in FORMATS.items()}
     replay = f"kwalk replay {shlex.quote(visible(str(out.path / names['trace'])))}"
-    story = evolve(story_of(model, trace), reproduce=replay, compared="" if compared is None else str(compared))
+    shown = story or story_of(model, trace)
+    story = evolve(shown, reproduce=replay, compared="" if compared is None else str(compared))
+    sequence = sequence_of(model, trace)
     written = out.write(
         {
-            names["trace"]: itf_text(model, trace, version()),
-            names["page"]: html_page(story, diagram=sequence_of(model, trace), states=states_of(model, trace)),
-            names["markdown"]: markdown_page(story),
+            names["trace"]: itf_text(model, trace, version(), about),
+            names["page"]: html_page(story, diagram=sequence, states=states_of(model, trace), lead=lead),
+            names["markdown"]: markdown_page(story, sequence=sequence, lead=lead),
         }
     )
     return {kind: written[name] for kind, name in names.items()}

@@ -2,23 +2,28 @@
 
 Words: a *lane* is an actor, or a record of the state that several actors write (ZooKeeper, say). A *message* is an
 element of a queue, from the step that puts it there to the step that takes it; it is *lost* if an actor outside of the
-system takes it away, as a crash does. Nothing of it is declared by a model: lanes are those of the actions, messages
-are what the queues of the state show.
+system takes it away, as a crash does. Lanes are those of the actions, messages are what the queues of the state show.
+A model declares only which actions end or start a process or its session; diagrams *mark* its lanes. A *row* is a line
+of a diagram: a step, several that are folded, or the start of a loop.
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from attrs import field, frozen
 
-from kwalk.model.language import Model
+from kwalk.model.language import Domain, Mark, Model
 from kwalk.model.language.containers import FifoShape
 from kwalk.model.language.records import RecordShape
 from kwalk.reports.escaping import LONGEST, visible
 from kwalk.reports.traces.changes import Part, parts_of, pieces, queue_difference, queue_texts
-from kwalk.reports.traces.story import ever_read
+from kwalk.reports.traces.story import Fold, LoopStart, StoryStep, ever_read
 from kwalk.search.results.trace import Trace
+
+KIND = re.compile(r"[(,] ?kind (\w+)")
+"""The field of a record that says what it is."""
 
 
 @frozen
@@ -30,6 +35,8 @@ class Lane:
     system: bool = True
     shared: bool = False
     """Whether it is a record that several actors write."""
+    of: Domain | None = field(default=None, eq=False, repr=False)
+    """The domain of which `member` is a member."""
 
 
 @frozen
@@ -43,15 +50,23 @@ class Message:
     received: int | None = None
     lost: bool = False
 
+    @property
+    def label(self) -> str:
+        """What it is in a word: its field `kind`, or else the name of its class."""
+        kind = KIND.search(self.text)
+        return kind[1] if kind else self.text.partition("(")[0]
+
 
 @frozen
 class SequenceDiagram:
-    """The lanes, for each step its actor's lane and the shared lanes that it writes, and the messages."""
+    """The lanes, for each step its actor's lane and the shared lanes that it writes, the messages, and the marks."""
 
     lanes: tuple[Lane, ...]
     actors: tuple[int, ...]
     writes: tuple[tuple[int, ...], ...]
     messages: tuple[Message, ...]
+    marks: tuple[tuple[Mark, tuple[int, ...]] | None, ...] = ()
+    """For each step its mark and the lanes that it is about, None without a mark."""
 
 
 def sequence_of(model: Model, trace: Trace) -> SequenceDiagram:
@@ -78,7 +93,22 @@ def sequence_of(model: Model, trace: Trace) -> SequenceDiagram:
         actors,
         tuple(tuple(number[visible(str(n), LONGEST)] for n in shared if n in names) for names in changed),
         tuple(m for part in queues for m in _messages(model, part, trace, actors, lanes)),
+        tuple(_mark(model, key, lane, lanes) for key, lane in zip(trace.actions, actors, strict=True)),
     )
+
+
+def _mark(model: Model, key: str, lane: int, lanes: Sequence[Lane]) -> tuple[Mark, tuple[int, ...]] | None:
+    """Return the mark of a step with its lanes: those of the first argument over the domain of an actor, or its own."""
+    instance = model.instance(key)
+    if instance.action.mark is None:
+        return None
+    for parameter, value in zip(instance.action.parameters, instance.args, strict=True):
+        with model.active():
+            label = visible(parameter.label(value), LONGEST)
+        found = tuple(n for n, one in enumerate(lanes) if one.of is parameter.domain and one.member == label)
+        if found:
+            return instance.action.mark, found
+    return instance.action.mark, (lane,)
 
 
 def _lane_of(model: Model, key: str) -> Lane:
@@ -87,7 +117,7 @@ def _lane_of(model: Model, key: str) -> Lane:
     with model.active():
         name = instance.actor
     member = name.removeprefix(f"{actor.name} ") if actor.of is not None and name != actor.name else ""
-    return Lane(visible(name, LONGEST), visible(member, LONGEST), actor.system)
+    return Lane(visible(name, LONGEST), visible(member, LONGEST), actor.system, of=actor.of)
 
 
 def _ordered(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
@@ -115,6 +145,78 @@ def _messages(
             yield Message(message.text, message.sender, message.sent, lane, step, lost=not lanes[lane].system)
         waiting = waiting[taken:] + [Message(visible(text, LONGEST), lane, step) for text in put]
     yield from waiting
+
+
+SYMBOLS = {
+    Mark.CRASH: "✕", Mark.STOP: "■", Mark.START: "▶", Mark.SESSION_EXPIRED: "⊘", Mark.SESSION_ESTABLISHED: "○",
+}  # fmt: skip
+"""The symbol of each mark, for text."""
+
+
+def legend_of(diagram: SequenceDiagram) -> str:
+    """Return what the marks of a diagram mean; empty without marks."""
+    used = {found[0] for found in diagram.marks if found}
+    return ", ".join(f"{symbol} {mark.value}" for mark, symbol in SYMBOLS.items() if mark in used)
+
+
+# Rows.
+
+
+@frozen
+class Row:
+    """A line of a diagram; `steps` are its numbers, and `chapter` is None for the initial state."""
+
+    chapter: StoryStep | Fold | LoopStart | None
+    steps: tuple[int, ...]
+
+
+def rows_of(chapters: Iterable[StoryStep | Fold | LoopStart]) -> tuple[Row, ...]:
+    """Return the rows: one for the initial state, then one for each chapter."""
+    return (Row(None, (0,)), *map(_row, chapters))
+
+
+def _row(chapter: StoryStep | Fold | LoopStart) -> Row:
+    if isinstance(chapter, StoryStep):
+        return Row(chapter, (chapter.number,))
+    return Row(chapter, tuple(step.number for step in chapter.steps) if isinstance(chapter, Fold) else ())
+
+
+@frozen
+class Arrow:
+    """Messages between the same two rows and lanes, drawn as one arrow; `sender` is None from the initial state."""
+
+    sender: int | None
+    sent: int
+    receiver: int
+    received: int
+    messages: tuple[Message, ...]
+
+    @property
+    def lost(self) -> bool:
+        """Whether an actor outside of the system takes them away."""
+        return self.messages[0].lost
+
+
+def arrows_of(diagram: SequenceDiagram, rows: Sequence[Row]) -> Iterator[Arrow]:
+    """Yield the arrows between rows; a message within a row or a lane, or never received, has none."""
+    place = {step: number for number, row in enumerate(rows) for step in row.steps}
+    groups: dict[tuple[int | None, int, int, int], list[Message]] = {}
+    for message in diagram.messages:
+        if message.receiver is None or message.received is None or message.sender == message.receiver:
+            continue
+        if message.sent in place and message.received in place and place[message.sent] != place[message.received]:
+            key = (message.sender, place[message.sent], message.receiver, place[message.received])
+            groups.setdefault(key, []).append(message)
+    yield from (Arrow(*key, tuple(found)) for key, found in groups.items())
+
+
+def writes_of(diagram: SequenceDiagram, row: Row) -> Mapping[tuple[int, int], list[int]]:
+    """Return the writes of a row: for each actor and shared lane the numbers of the steps."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for step in filter(None, row.steps):
+        for other in diagram.writes[step - 1]:
+            found.setdefault((diagram.actors[step - 1], other), []).append(step)
+    return found
 
 
 @frozen

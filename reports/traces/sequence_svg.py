@@ -1,13 +1,12 @@
 """A sequence diagram as SVG: one column for each lane, one row of a fixed height for each line of a story."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from attrs import frozen
-
-from kwalk.reports.traces.sequence import Lane, Message, SequenceDiagram
-from kwalk.reports.traces.story import Fold, LoopStart, StoryStep
+from kwalk.model.language import Mark
+from kwalk.reports.traces.sequence import Arrow, Lane, Row, SequenceDiagram, arrows_of, writes_of
+from kwalk.reports.traces.story import StoryStep
 
 ROW, LANE, HEAD, LEFT = 30, 24, 96, 14
 """Pixels: the height of a row, the distance of lanes, the height of their names, and the first lane's distance.
@@ -17,40 +16,46 @@ LONGEST_TEXT = 400
 """Characters of a message's text; the rest is cut off."""
 
 
-@frozen
-class Row:
-    """A line beside the diagram: a step, several that are folded, or the loop's start; `steps` are their numbers."""
-
-    chapter: StoryStep | Fold | LoopStart | None
-    steps: tuple[int, ...]
-
-
-def rows_of(chapters: Iterable[StoryStep | Fold | LoopStart]) -> tuple[Row, ...]:
-    """Return the rows: one for the initial state, then one for each chapter."""
-    return (Row(None, (0,)), *map(_row, chapters))
+def names_svg(diagram: SequenceDiagram) -> str:
+    """Return the names of the lanes: what stays in sight above the drawing."""
+    width = _width(diagram)
+    texts = (
+        f'<text class="name" transform="translate({_x(number) + 4} {HEAD - 12}) rotate(-55)">{escape(lane.name)}</text>'
+        for number, lane in enumerate(diagram.lanes)
+    )
+    head = f'<svg class="names" width="{width}" height="{HEAD}" viewBox="0 0 {width} {HEAD}" aria-hidden="true">'
+    return "\n".join([head, *texts, "</svg>"])
 
 
-def _row(chapter: StoryStep | Fold | LoopStart) -> Row:
-    if isinstance(chapter, StoryStep):
-        return Row(chapter, (chapter.number,))
-    return Row(chapter, tuple(step.number for step in chapter.steps) if isinstance(chapter, Fold) else ())
+def svg(diagram: SequenceDiagram, rows: Sequence[Row], hues: Mapping[str, int], name: str) -> str:
+    """Return the drawing below the names.
 
-
-def svg(diagram: SequenceDiagram, rows: Sequence[Row], hues: Mapping[str, int]) -> str:
-    """Return the drawing; `hues` are the numbers of the lanes' colours by the actor's name."""
-    place = {step: number for number, row in enumerate(rows) for step in row.steps}
-    width, height = 2 * LEFT + LANE * max(0, len(diagram.lanes) - 1) + 44, HEAD + ROW * len(rows)
+    Args:
+        diagram: What is drawn.
+        rows: The lines beside it.
+        hues: The numbers of the lanes' colours by the actor's name.
+        name: What tells it from other drawings on the page.
+    """
+    width, height = _width(diagram), ROW * len(rows)
+    lanes = escape(", ".join(lane.name for lane in diagram.lanes)[:LONGEST_TEXT])
+    head = f"url(#head-{name})"
     parts = [
         f'<svg class="lanes" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
-        f'aria-label="{len(diagram.lanes)} lanes and the messages between them">',
-        '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" '
+        f'aria-label="Lanes, from left to right: {lanes}. The list of steps says what they do.">',
+        f'<defs><marker id="head-{name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" '
         'orient="auto-start-reverse"><path d="M0 0L8 4L0 8z"/></marker></defs>',
         *_lanes(diagram, hues, height),
-        *(part for group in _arrows(diagram.messages, place) for part in _arrow(*group)),
-        *_steps(diagram, rows, hues),
+        *_absences(diagram, rows),
+        *(_arrow(arrow, head) for arrow in arrows_of(diagram, rows)),
+        *_steps(diagram, rows, hues, head),
+        *_marks(diagram, rows),
         "</svg>",
     ]
     return "\n".join(parts)
+
+
+def _width(diagram: SequenceDiagram) -> int:
+    return 2 * LEFT + LANE * max(0, len(diagram.lanes) - 1) + 44
 
 
 def _x(lane: int) -> int:
@@ -58,53 +63,36 @@ def _x(lane: int) -> int:
 
 
 def _y(row: int) -> int:
-    return HEAD + ROW * row + ROW // 2
+    return ROW * row + ROW // 2
 
 
 def _lanes(diagram: SequenceDiagram, hues: Mapping[str, int], height: int) -> Iterator[str]:
     for number, lane in enumerate(diagram.lanes):
         kind = f"lane{hues[lane.name]}" if lane.name in hues else "shared"
         x = _x(number)
-        yield f'<line class="lane {kind}" x1="{x}" y1="{HEAD - 6}" x2="{x}" y2="{height}"/>'
-        yield f'<text class="name" transform="translate({x + 4} {HEAD - 12}) rotate(-55)">{escape(lane.name)}</text>'
+        yield f'<line class="lane {kind}" x1="{x}" y1="0" x2="{x}" y2="{height}"/>'
 
 
-Place = tuple[int | None, int, int, int]
-"""The lane and row of the sender, and the lane and row of the receiver."""
-
-
-def _arrows(messages: Iterable[Message], place: Mapping[int, int]) -> Iterator[tuple[Place, list[Message]]]:
-    """Yield the messages that are drawn, those of the same steps together; one within a row or a lane is not drawn."""
-    groups: dict[Place, list[Message]] = {}
-    for message in messages:
-        if message.receiver is None or message.received is None or message.sender == message.receiver:
-            continue
-        if message.sent in place and message.received in place and place[message.sent] != place[message.received]:
-            key = (message.sender, place[message.sent], message.receiver, place[message.received])
-            groups.setdefault(key, []).append(message)
-    yield from groups.items()
-
-
-def _arrow(where: Place, messages: list[Message]) -> Iterator[str]:
-    sender, sent, receiver, received = where
-    x1, y1, x2, y2 = _x(receiver if sender is None else sender), _y(sent), _x(receiver), _y(received)
-    text = "; ".join(message.text for message in messages)[:LONGEST_TEXT]
-    kind = " lost" if messages[0].lost else ""
-    steps = f'data-from="{messages[0].sent}" data-to="{messages[0].received}"'
+def _arrow(arrow: Arrow, head: str) -> str:
+    x1, y1 = _x(arrow.receiver if arrow.sender is None else arrow.sender), _y(arrow.sent)
+    x2, y2 = _x(arrow.receiver), _y(arrow.received)
+    text = "; ".join(message.text for message in arrow.messages)[:LONGEST_TEXT]
+    first = arrow.messages[0]
     inward = 7 if x2 < x1 else -7 if x2 > x1 else 0
-    yield (
-        f'<path class="message{kind}" {steps} d="M{x1} {y1}L{x2 + inward} {y2 - (3 if sent != received else 0)}" '
-        f'marker-end="url(#head)"><title>{escape(text)}</title></path>'
+    return (
+        f'<path class="message{" lost" * arrow.lost}" data-from="{first.sent}" data-to="{first.received}" '
+        f'd="M{x1} {y1}L{x2 + inward} {y2 - 3}" marker-end="{head}"><title>{escape(text)}</title></path>'
     )
 
 
-def _steps(diagram: SequenceDiagram, rows: Sequence[Row], hues: Mapping[str, int]) -> Iterator[str]:
+def _steps(
+    diagram: SequenceDiagram, rows: Sequence[Row], hues: Mapping[str, int], head: str
+) -> Iterator[str]:
     for number, row in enumerate(rows):
         y, steps = _y(number), [step for step in row.steps if step]
-        writes = dict.fromkeys((diagram.actors[s - 1], other) for s in steps for other in diagram.writes[s - 1])
-        for lane, other in writes:
+        for lane, other in writes_of(diagram, row):
             inward = 8 if other < lane else -8
-            yield f'<path class="write" d="M{_x(lane)} {y}L{_x(other) + inward} {y}" marker-end="url(#head)"/>'
+            yield f'<path class="write" d="M{_x(lane)} {y}L{_x(other) + inward} {y}" marker-end="{head}"/>'
         for lane in dict.fromkeys(diagram.actors[step - 1] for step in steps):
             yield _mark(diagram.lanes[lane], _x(lane), y, hues, is_faint=not isinstance(row.chapter, StoryStep))
 
@@ -115,3 +103,49 @@ def _mark(lane: Lane, x: int, y: int, hues: Mapping[str, int], *, is_faint: bool
         return f'<circle class="{kind}" cx="{x}" cy="{y}" r="6"/>'
     return f'<path class="{kind}" d="M{x} {y - 8}l8 8l-8 8l-8 -8z"/>'
 
+
+# Processes and sessions.
+
+
+def _places(diagram: SequenceDiagram, rows: Sequence[Row]) -> Iterator[tuple[int, Mark, int]]:
+    """Yield row, mark and lane of each mark."""
+    for number, row in enumerate(rows):
+        for step in filter(None, row.steps):
+            found = diagram.marks[step - 1] if diagram.marks else None
+            for lane in found[1] if found else ():
+                yield number, found[0], lane  # type: ignore[index]  # it is not None here
+
+
+def _absences(diagram: SequenceDiagram, rows: Sequence[Row]) -> Iterator[str]:
+    """Yield what covers the lanes of a process while it does not run: from where it ends to where it starts again."""
+    ended: dict[int, int] = {}
+    for number, mark, lane in _places(diagram, rows):
+        if mark in (Mark.CRASH, Mark.STOP):
+            ended.setdefault(lane, number)
+        elif mark is Mark.START and lane in ended:
+            yield _absence(lane, _y(ended.pop(lane)), _y(number))
+    yield from (_absence(lane, _y(row), _y(len(rows) - 1) + ROW // 2) for lane, row in ended.items())
+
+
+def _absence(lane: int, top: int, bottom: int) -> str:
+    return f'<line class="absent" x1="{_x(lane)}" y1="{top}" x2="{_x(lane)}" y2="{bottom}"/>'
+
+
+SHAPES = {
+    Mark.CRASH: "M-6 -6L6 6M6 -6L-6 6",
+    Mark.STOP: "M-5 -5h10v10h-10z",
+    Mark.START: "M-4 -6L6 0L-4 6z",
+    Mark.SESSION_EXPIRED: "M-6 0a6 6 0 1 0 12 0a6 6 0 1 0 -12 0M-4 4L4 -4",
+    Mark.SESSION_ESTABLISHED: "M-6 0a6 6 0 1 0 12 0a6 6 0 1 0 -12 0",
+}
+"""The mark of each kind, as a path around its centre."""
+
+
+def _marks(diagram: SequenceDiagram, rows: Sequence[Row]) -> Iterator[str]:
+    for number, mark, lane in _places(diagram, rows):
+        name = mark.name.lower().replace("_", "-")
+        text = escape(f"{diagram.lanes[lane].name} {mark.value}")
+        yield (
+            f'<path class="mark {name}" d="{SHAPES[mark]}" transform="translate({_x(lane)} {_y(number)})">'
+            f"<title>{text}</title></path>"
+        )

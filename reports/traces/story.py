@@ -1,7 +1,8 @@
 """A trace as a story: who took which step, what it changed, what is wrong in the last state, and why.
 
 Words: a step is *routine* if a system actor takes it and it changes nothing that the violated property reads in any
-state of the trace. A *fold* is a run of routine steps, shown as one line. In a lasso (a trace that repeats forever), a
+state of the trace; a *notable* step, which takes a fresh id or is marked by its model (see `Mark`), is never routine. A
+*fold* is a run of routine steps, shown as one line. In a lasso (a trace that repeats forever), a
 *loop start* stands before the steps of the loop, and none of these is folded. All texts of a story are visible ones
 (see `escaping`), so that renderers only add their own syntax.
 """
@@ -14,6 +15,7 @@ from itertools import groupby
 from attrs import evolve, frozen
 
 from kwalk.model.language import Kind, Model, PropertyInstance
+from kwalk.model.language.containers import FreshShape
 from kwalk.model.language.refinement import RefinedStart
 from kwalk.model.language.settings import variant_text
 from kwalk.reports.escaping import LONGEST, visible
@@ -45,6 +47,8 @@ class StoryStep:
     routine: bool = False
     asides: tuple[str, ...] = ()
     """Aliases that it changed, and the step of an abstract scenario that it maps to (see `asides`)."""
+    notable: bool = False
+    """Whether it takes a fresh id, or its model marks it."""
 
 
 @frozen
@@ -133,6 +137,8 @@ class Story:
     """Aliases in the first state, and its image in an abstract scenario."""
     quiescent: bool = False
     """Whether no system action is enabled in the last state."""
+    since: int | None = None
+    """The step since which the property is violated, until the end; None if that is not a matter of single states."""
 
     @property
     def actors(self) -> tuple[str, ...]:
@@ -202,7 +208,23 @@ def story_of(model: Model, trace: Trace) -> Story:
         loop=trace.loop,
         asides=asides[0],
         quiescent=trace.loop is not None and model.is_quiescent(trace.states[-1]),
+        since=violated_since(model, trace, [prop] if prop else []),
     )
+
+
+def violated_since(model: Model, trace: Trace, properties: Iterable[PropertyInstance]) -> int | None:
+    """Return the step since which one of these properties is false, until the end; 0 if the first state has it so.
+
+    Properties about steps, about whole behaviours, and witnesses are left out.
+    """
+    starts = []
+    for prop in properties:
+        if prop.kind in (Kind.ALWAYS, Kind.WHEN_QUIESCENT):
+            number = len(trace.states)
+            while number and model.truth(prop, trace.states[number - 1]) is False:
+                number -= 1
+            starts += [number] if number < len(trace.states) else []
+    return min(starts, default=None)
 
 
 def _in_words(model: Model, prop: PropertyInstance | None) -> str:
@@ -235,10 +257,12 @@ def _steps(
     read = ever_read(model, trace, prop)
     steps = []
     instances = {instance.key: instance for instance in model.instances}
+    fresh = frozenset(part.start for part in parts if isinstance(part.shape, FreshShape))
     for number, key in enumerate(trace.actions, start=1):
         instance = instances[key]
         changed = changes(model, parts, trace.states[number - 1], trace.states[number])
         marked = [_marked(change, read) for change in changed]
+        notable = instance.action.mark is not None or any(change.start in fresh for change in changed)
         with model.active():
             actor, text = _shown(instance.actor), _shown(instance.description)
         steps.append(
@@ -250,8 +274,9 @@ def _steps(
                 text=text,
                 source=_shown(instance.action.source),
                 changes=lines(marked),
-                routine=_is_routine(marked, number, trace) and instance.action.by.system,
+                routine=_is_routine(marked, number, trace) and instance.action.by.system and not notable,
                 asides=asides[number],
+                notable=notable,
             )
         )
     return tuple(steps)

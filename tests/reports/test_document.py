@@ -68,7 +68,7 @@ def test_a_span_inside_a_line_is_not_escaped_as_its_start():
 def test_html_closes_every_tag_and_links():
     page = html_document("a title", every_block("x"))
     assert read(page) and '<a href="t.html">its trace</a>' in page
-    assert '<td class="count">12</td>' in html_blocks(every_block("x"))
+    assert '<td role="cell" class="count" data-is="count">12</td>' in html_blocks(every_block("x"))
 
 
 @pytest.mark.parametrize("name", ["\x1b[31m<script>|`x`", "[a](http://evil)\n## h", "<img src=x onerror=alert(1)>"])

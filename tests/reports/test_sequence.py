@@ -15,6 +15,7 @@ from kwalk.model.language import (
     Bound,
     Domain,
     Fifo,
+    Mark,
     Model,
     Scenario,
     action,
@@ -27,7 +28,8 @@ from kwalk.model.language import (
     state,
 )
 from kwalk.reports.document.html import html_page
-from kwalk.reports.traces.sequence import sequence_of, states_of
+from kwalk.reports.document.markdown import diagram as diagram_lines
+from kwalk.reports.traces.sequence import legend_of, sequence_of, states_of
 from kwalk.reports.traces.story import story_of
 from kwalk.search.results.trace import Trace, run
 from tests.reports.traces import HOSTILE, model, trace
@@ -71,7 +73,7 @@ def forward(cluster: Cluster, node: Node) -> None:
     cluster.store.writes += 1
 
 
-@action(by=FAULT)
+@action(by=FAULT, mark=Mark.CRASH)
 def crash(cluster: Cluster, node: Node) -> None:
     """Forget what waits at a node."""
     require(len(cluster.inboxes[node]) > 0)
@@ -116,6 +118,35 @@ def test_a_message_is_an_element_of_a_queue_from_its_step_to_the_step_that_takes
         ("1", 0, 2, 1, 4, True),  # its second one, which the crash loses
         ("2", 3, 3, None, None, False),  # these two wait at the end
         ("1", 0, 5, None, None, False),
+    ]
+
+
+def test_a_mark_is_on_the_lanes_of_the_process_that_the_step_is_about(relay):
+    diagram = sequence_of(*relay)
+    assert diagram.marks == (None, None, None, (Mark.CRASH, (3,)), None)
+    assert legend_of(diagram) == "✕ crashes"
+    page = page_of(*relay)
+    assert '<path class="mark crash"' in page and "<title>node 0 crashes</title>" in page
+    assert page.count('class="absent"') == 1  # the process does not run until the end
+
+
+def test_markdown_has_the_lanes_arrows_and_marks_of_the_page(relay):
+    made, traced = relay
+    drawn = list(diagram_lines(story_of(made, traced), sequence_of(made, traced)))
+    assert [line.split(" as ")[1] for line in drawn if "participant" in line] == ["client", "fault", "store", "node 0"]
+    assert drawn[6:-2] == [
+        "    a0->>a2: 1 send",
+        "    Note over a0: store.writes 0 → 1",
+        "    a0->>a2: 2 send",
+        "    Note over a0: store.writes 1 → 2",
+        "    a0-)a3: 1 #40;from 1#41;",
+        "    a3->>a2: 3 forward",
+        "    Note over a3: store.writes 2 → 3",
+        "    a0--xa1: 1 #40;from 2#41;",
+        "    a1->>a1: 4 crash",
+        "    Note over a3: ✕ crashes",
+        "    a0->>a2: 5 send",
+        "    Note over a0: store.writes 3 → 4",
     ]
 
 

@@ -15,7 +15,7 @@ from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions import BROKER_EPOCH, OFFLINE_LOGS, SESSIONS
 from kwalk.model.kafka.zookeeper.kafka_zk_client import broker_ids_changed, controller_changed
-from kwalk.model.language import action, require
+from kwalk.model.language import Mark, action, require
 
 
 def end_process(cluster: Cluster, broker: int) -> None:
@@ -83,6 +83,7 @@ def register(cluster: Cluster, broker: int) -> None:
     by=BROKER,
     description="starts",
     source="KafkaServer.startup: LogManager.startup, registerBroker, KafkaController.startup",
+    mark=Mark.START,
 )
 def restart(cluster: Cluster, broker: Broker) -> None:
     """All logs are loaded, also those of topics that are gone; the broker registers and tries to become controller."""
@@ -107,6 +108,7 @@ def join(cluster: Cluster, broker: int) -> None:
     by=FAULT,
     description="broker {broker} starts, and the disk with its logs has failed",
     source="LogManager: offlineLogDirs; Partition.createLogIfNotExists: KafkaStorageException; markPartitionOffline",
+    mark=Mark.START,
 )
 def start_with_offline_logs(cluster: Cluster, broker: Broker) -> None:
     """What is on the failed disk is back at a later start. New logs are created on a working disk.

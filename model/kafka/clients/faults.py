@@ -5,10 +5,10 @@ from kwalk.model.kafka.actors import BROKER, FAULT
 from kwalk.model.kafka.broker.kafka_server import end_process
 from kwalk.model.kafka.domains import LATE_COPIES, PARTITIONS, RESTARTS, Broker
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.language import action, require
+from kwalk.model.language import Mark, action, require
 
 
-@action(by=FAULT, description="broker {broker} crashes")
+@action(by=FAULT, description="broker {broker} crashes", mark=Mark.CRASH)
 def crash(cluster: Cluster, broker: Broker) -> None:
     """The process dies and its session expires before anything reacts; ids that were not flushed are lost."""
     require(cluster.is_up(broker) and cluster.stops < RESTARTS)

@@ -40,7 +40,7 @@ from kwalk.model.kafka.zookeeper.kafka_zk_client import (
     remove_topic_znode,
     write_topic,
 )
-from kwalk.model.language import action, require
+from kwalk.model.language import Mark, action, require
 
 
 @action(by=OPERATOR, description="deletes /controller")
@@ -56,6 +56,7 @@ def delete_controller(cluster: Cluster) -> None:
     by=OPERATOR,
     description="stops broker {broker}; controller {controller} moves its leaders first",
     source="KafkaServer.shutdown, controlledShutdown; KafkaController.processControlledShutdown",
+    mark=Mark.STOP,
 )
 def stop(cluster: Cluster, broker: Broker, controller: Broker) -> None:
     """The active controller moves leaders; then the broker flushes and closes its logs and leaves ZooKeeper.
@@ -76,6 +77,7 @@ def stop(cluster: Cluster, broker: Broker, controller: Broker) -> None:
     by=BROKER,
     description="flushes and closes its logs, and leaves ZooKeeper",
     source="KafkaServer.shutdown, after controlledShutdown",
+    mark=Mark.STOP,
 )
 def leave(cluster: Cluster, broker: Broker) -> None:
     """Until now it has handled requests: the LeaderAndIsr of its controlled shutdown may give a log its topic id."""
@@ -239,6 +241,7 @@ def remove_deletion_request_by_hand(cluster: Cluster, topic: Topic) -> None:
     by=OPERATOR,
     description="stops broker {broker} in turn; controller {controller} moves its leaders first",
     source="KafkaServer.shutdown, controlledShutdown; KafkaController.processControlledShutdown",
+    mark=Mark.STOP,
 )
 def stop_in_turn(cluster: Cluster, broker: Broker, controller: Broker) -> None:
     """Broker 0 is the first; all brokers are up."""

@@ -23,7 +23,7 @@ from kwalk.model.kafka.groups.group_coordinator import (
 from kwalk.model.kafka.groups.group_metadata_manager import may_delete_group, remove_offset, store_offset
 from kwalk.model.kafka.groups.state import Consumer, ConsumerStatus, GroupCluster, GroupState, Pace
 from kwalk.model.kafka.groups.versions import DELETE_GROUPS, STATIC_MEMBERS, STATIC_MEMBERSHIP
-from kwalk.model.language import action, require
+from kwalk.model.language import Mark, action, require
 
 
 @action(by=APPLICATION, description="starts a consumer", source="KafkaConsumer.subscribe, poll")
@@ -41,7 +41,7 @@ def end_process(consumer: Consumer) -> None:
     consumer.status, consumer.pace, consumer.coordinator = ConsumerStatus.STOPPED, Pace.RUNNING, 0
 
 
-@action(by=APPLICATION, description="crashes", source="no LeaveGroup is sent")
+@action(by=APPLICATION, description="crashes", source="no LeaveGroup is sent", mark=Mark.CRASH)
 def crash(cluster: GroupCluster, consumer: ConsumerId) -> None:
     """The process dies; the coordinator waits for its session timeout."""
     require(cluster.consumers[consumer].status is not ConsumerStatus.STOPPED)

@@ -116,7 +116,7 @@ def symptoms(capture: Capture, topic: Topic) -> Symptoms:
         lost=frozenset(p for p in topic.states if p not in topic.partitions),
         without_file=_some({p: {b for b, identity in by.items() if identity is None} for p, by in files.items()}),
         remembered=remembered_ids(capture, topic),
-        sent=_sent(capture, topic),
+        sent=sent_id(capture, topic),
     )
 
 
@@ -141,7 +141,8 @@ def _led(capture: Capture, topic: Topic, partition: int) -> bool | None:
     return directory.has_epoch(state.leader_epoch) if directory else None
 
 
-def _sent(capture: Capture, topic: Topic) -> str | None:
+def sent_id(capture: Capture, topic: Topic) -> str | None:
+    """Return the topic id that the controller sends, as its own broker's metadata cache shows it."""
     cache = None if capture.controller is None else capture.brokers[capture.controller].cache
     return cache.topic_ids.get(topic.name) if cache else None
 

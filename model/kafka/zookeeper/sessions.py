@@ -14,7 +14,7 @@ from kwalk.model.kafka.controller.kafka_controller import elect, maybe_resign, r
 from kwalk.model.kafka.domains import AUTH_FAILURES, EXPIRATIONS, TOPICS, Broker
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions import AUTH_REINIT_GUARD, SESSION_BOUND, SESSIONS
-from kwalk.model.language import action, require
+from kwalk.model.language import Mark, action, require
 
 
 def remove_watches(cluster: Cluster, broker: int) -> None:
@@ -25,7 +25,12 @@ def remove_watches(cluster: Cluster, broker: int) -> None:
         watches.topic[topic] = False
 
 
-@action(by=FAULT, description="the ZooKeeper session of broker {broker} expires", source="ZooKeeper: SessionTracker")
+@action(
+    by=FAULT,
+    description="the ZooKeeper session of broker {broker} expires",
+    source="ZooKeeper: SessionTracker",
+    mark=Mark.SESSION_EXPIRED,
+)
 def expire_session(cluster: Cluster, broker: Broker) -> None:
     """Ephemeral znodes and watches vanish; the process does not know. What its controller has begun fails.
 
@@ -62,6 +67,7 @@ def notice_expiry(cluster: Cluster, broker: Broker) -> None:
     by=CONTROLLER,
     description="handles RegisterBrokerAndReelect: registers in its new session, becomes controller if there is none",
     source="KafkaController.processRegisterBrokerAndReelect; KafkaZkClient.registerBroker",
+    mark=Mark.SESSION_ESTABLISHED,
 )
 def register_broker_and_reelect(cluster: Cluster, broker: Broker) -> None:
     """It is the first event of the new session: the queue is empty."""

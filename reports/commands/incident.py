@@ -1,0 +1,65 @@
+"""What commands about snapshots leave for people: the page of an incident, as HTML and Markdown."""
+from __future__ import annotations
+
+from pathlib import Path
+
+from kwalk.model.language import Scenario, UsageError
+from kwalk.model.language.inspection import Inspection
+from kwalk.model.language.recovery import Problem
+from kwalk.model.language.registry import announced
+from kwalk.reports.document.html import html_document
+from kwalk.reports.document.markdown import markdown_document
+from kwalk.reports.escaping import file_stem
+from kwalk.reports.files import OutFolder
+from kwalk.reports.pages.incident import Incident
+from kwalk.search.analyses.recovery import Recovery, plan_recovery
+from kwalk.search.base.progress import Report
+
+PLAN_SECONDS = 20.0
+"""The time budget of a plan that is made for a page only."""
+
+
+def planned(problem: Problem | None, report: Report) -> Recovery | None:
+    """Return a plan of repair for a page; None if nothing is wrong or no plan can be looked for."""
+    if problem is None or problem.inspection.exit_code == 0 or not problem.procedures:
+        return None
+    return plan_recovery(problem, seconds=PLAN_SECONDS, report=report)
+
+
+def problem_of(scenario: Scenario, snapshot: str, inspection: Inspection) -> Problem | None:
+    """Return the problem of repairing what a snapshot shows; None if nothing is wrong, or no scenario has one."""
+    reader = _with_hook(scenario, "recover_snapshot")
+    if reader is None or reader.recover_snapshot is None or inspection.exit_code == 0:
+        return None
+    try:
+        return reader.recover_snapshot(snapshot)
+    except UsageError:
+        return None  # it was inspected; it is another matter whether it can be modelled
+
+
+def inspection_of(scenario: Scenario, snapshot: str) -> Inspection | None:
+    """Return what is wrong in a snapshot; None if no scenario of its system inspects it."""
+    reader = _with_hook(scenario, "inspect_snapshot")
+    if reader is None or reader.inspect_snapshot is None:
+        return None
+    try:
+        return reader.inspect_snapshot(snapshot)
+    except UsageError:
+        return None  # it was read as a part of a series; it is another matter whether it can be inspected
+
+
+def _with_hook(scenario: Scenario, hook: str) -> Scenario | None:
+    """Return the scenario, or an installed one of the same state class, that has a hook for snapshots."""
+    known = (scenario, *(one for one in announced().values() if one.state is scenario.state))
+    return next((one for one in known if getattr(one, hook) is not None), None)
+
+
+def write_incident(incident: Incident, out: OutFolder) -> dict[str, Path]:
+    """Write the page of an incident that no trace belongs to; return the paths by format."""
+    name = file_stem("incident", Path(incident.snapshot).stem)
+    names = {"page": f"{name}.html", "markdown": f"{name}.md"}
+    lead = incident.lead()
+    written = out.write(
+        {names["page"]: html_document(lead.title, lead.blocks), names["markdown"]: markdown_document(lead.blocks)}
+    )
+    return {kind: written[each] for kind, each in names.items()}

@@ -1,0 +1,132 @@
+"""The page of an incident says what is wrong, for whom, since when and why, with ids, log lines and the way out."""
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from html import unescape
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import pytest
+
+from kwalk.invariants.inspection import KINDS
+from kwalk.reports.command_line import main
+from kwalk.reports.documentation import address
+from tests.bad_input.harmless import ACTING
+from tests.snapshots.captured import FILES, document
+
+LATENT, BROKEN = "scenario-01-05-produce-consume", "scenario-06-08c-broker1-restarted-14s"
+LOGGED = """\
+INFO [Controller id=1] New partitions to be added Map(t-2 -> …) (kafka.controller.KafkaController)
+ERROR [Broker id=1] Topic Id in memory: hbc does not match the topic Id for partition t-0 provided in the request: dG8
+ERROR [Broker id=1] Topic ID in memory: vuj7 does not match the topic ID for partition t-0 received: xorn1.
+DEBUG [Partition t-0 broker=3] Failed to update ISR to … since we sent an old leader epoch. Giving up.
+INFO [Topic Deletion Manager 1] Halted deletion of topics t due to offline replicas
+ERROR Partition t-2 should be in one of NonExistentPartition states before moving to NewPartition state.
+"""
+"""A line of each kind, as 2.8.2 (and for ids 3.9.0) writes it."""
+
+
+def text_of(page: str) -> str:
+    """The words of a page."""
+    body = re.sub(r"<(style|script).*?</\1>", "", page, flags=re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
+
+
+def links_of(page: str) -> list[str]:
+    return [unescape(link) for link in re.findall(r'href="([^"#][^"]*)"', page)]
+
+
+@pytest.fixture(scope="module")
+def inspected(tmp_path_factory) -> tuple[str, str]:
+    """The pages of a broken cluster, as HTML and Markdown."""
+    folder = tmp_path_factory.mktemp("incident")
+    html, markdown = folder / "now.html", folder / "now.md"
+    assert main(["inspect", str(FILES[BROKEN]), "--html", str(html), "--markdown", str(markdown)]) == 12
+    return html.read_text(), markdown.read_text()
+
+
+def test_the_page_begins_with_what_is_broken_and_for_whom(inspected):
+    html, markdown = inspected
+    text = text_of(html.partition("<body>")[2])
+    assert text.startswith("BROKEN The leader refuses ZooKeeper's topic id: t-0, t-1, t-2 and 1 more.")
+    assert "Users notice now: producers get NOT_LEADER_OR_FOLLOWER" in text
+    assert "Usual cause: a client older than 2.8 wrote the topic's znode" in text
+    assert markdown.startswith("# **BROKEN**") and "**Users notice now:** producers" in markdown
+
+
+def test_the_page_has_the_ids_and_who_has_them(inspected):
+    for page in inspected:
+        shown = text_of(page)
+        assert "Topic ids, and who has them" in shown
+        assert shown.count("vuj7un-aR5uS2ffT1gU4Hg") > 2 and "partition.metadata of t-0, t-1, t-2 and t-3" in shown
+
+
+def test_the_page_has_the_way_out_with_commands(inspected):
+    for page in map(text_of, inspected):
+        assert "Write the topic id vuj7un-aR5uS2ffT1gU4Hg into the znode of topic t." in page
+        assert "zkCli.sh -server ZK set -v DATA_VERSION /brokers/topics/t" in page
+        assert "zkCli.sh -server ZK delete /controller" in page
+
+
+def test_links_lead_to_pages_of_the_documentation_that_exist(inspected):
+    html, markdown = inspected
+    found = links_of(html)
+    assert "docs/stories/repair-topic-ids.md" in html and "docs/how-to/recover-a-cluster.md" in html
+    assert len(found) >= 5 and all(Path(unquote(urlparse(link).path)).is_file() for link in found)
+    assert all(link in markdown for link in found)
+
+
+@pytest.mark.parametrize("page", sorted({kind.story for kind in KINDS if kind.story}))
+def test_every_kind_names_a_page_that_exists(page):
+    assert address(page).startswith(("file://", "https://"))
+
+
+@pytest.mark.parametrize("command", sorted({command for kind in KINDS for command in kind.grep}))
+def test_the_commands_find_the_lines_in_the_logs(command, tmp_path):
+    (tmp_path / "logs").mkdir()
+    for name in ("controller", "state-change", "server"):
+        (tmp_path / "logs" / f"{name}.log").write_text(LOGGED)
+    found = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert 1 <= found.count("\n") <= 2  # two releases write it in two ways
+
+
+def test_every_kind_of_damage_says_how_a_cluster_usually_gets_there():
+    assert [kind.name for kind in KINDS if kind.severity.rank < 2 and not kind.cause] == []
+
+
+def test_hostile_names_do_nothing(tmp_path):
+    capture = document(BROKEN)
+    name = "</code><img src=x onerror=alert(1)>\x1b[31m../../x`**"
+    capture["topics"][name] = capture["topics"].pop("t")
+    file = tmp_path / "hostile.json"
+    file.write_text(json.dumps(capture))
+    html, markdown = tmp_path / "now.html", tmp_path / "now.md"
+    main(["inspect", str(file), "--html", str(html), "--markdown", str(markdown)])
+    page = html.read_text()
+    assert not re.search(rf"<({'|'.join(ACTING)})\b", page) and "\x1b" not in page + markdown.read_text()
+    assert "<img" not in re.sub(r"```.*?```", "", markdown.read_text(), flags=re.DOTALL)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["hostile.json", "now.html", "now.md"]
+
+
+def test_pages_of_several_snapshots_are_refused(capsys):
+    assert main(["inspect", str(FILES[LATENT]), str(FILES[BROKEN]), "--html", "now.html"]) == 2
+    assert "Name one, or use --csv." in capsys.readouterr().err
+
+
+def test_a_hunt_leaves_a_page_that_says_what_its_answer_says_and_more(tmp_path, capsys):
+    code = main(["hunt", "--from", str(FILES[LATENT]), "--out", str(tmp_path), "--json"])
+    said = json.loads(capsys.readouterr().out)
+    (html,), (itf,) = tmp_path.glob("*.html"), tmp_path.glob("*.itf.json")
+    page, incident = html.read_text(), json.loads(itf.read_text())["#meta"]["incident"]
+    text = text_of(page)
+    assert code == 13
+    assert text_of(page.partition("<body>")[2]).startswith("LATENT The topic's znode has lost its id: t.")
+    assert [sentence for sentence in said["diagnosis"][2:] if sentence not in text] == []
+    assert incident["diagnosis"] == said["diagnosis"] and incident["plan"][0]["commands"]
+    assert (incident["forecast"]["steps"], incident["forecast"]["since"]) == (17, 7)
+    unfolded = re.sub(r"<details>.*?</details>", "", page.partition('<ol class="steps">')[2], flags=re.DOTALL)
+    assert "mints an id for each topic that has none" in unfolded  # the root cause is never routine
+    assert "zookeeper.topics[t].topic_id none → B" in text
+    assert "Since: step 7: controller 2: fails over: sends LeaderAndIsr" in text
