@@ -1,6 +1,7 @@
 """Fixtures that all tests share."""
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -35,6 +36,12 @@ def spark():
 
     with spark_session(2) as session:
         yield session
+
+
+def pytest_collection_finish() -> None:
+    """Keep what collection has made out of Python's garbage collections: each of them would look at all of it."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -13,6 +13,7 @@ import json
 import sys
 import sysconfig
 import zipfile
+from collections.abc import Set
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -33,8 +34,9 @@ IGNORED = ("attr", "attrs")
 def cache_key(model: Model, cpu: str = "") -> str:
     """Return 32 hexadecimal digits that differ whenever the behaviour of the model, or its machine code, can differ."""
     digest = hashlib.blake2b(digest_size=16)
-    for path in sorted({*_sources(model), *COMPILER.glob("*.py"), *LANGUAGE.rglob("*.py")}):
-        digest.update(str(path.name).encode() + b"\0" + _content(path))
+    for path in sorted(_sources(model) - _own_sources()):
+        digest.update(_digest_of(path))
+    digest.update(b"".join(map(_digest_of, sorted(_own_sources()))))
     what = [model.scenario.name, model.variant, dict(model.binding.bounds), dict(model.binding.flags), cpu]
     functions = [[f.__qualname__ for f in p.functions] for p in model.scenario.properties]
     kinds = [[c.key, c.kind.value] for c in model.properties]
@@ -46,8 +48,14 @@ def cache_key(model: Model, cpu: str = "") -> str:
 
 
 @cache
-def _content(path: Path) -> bytes:
-    return path.read_bytes()
+def _own_sources() -> frozenset[Path]:
+    """Return the files of the compiler and of the language."""
+    return frozenset((*COMPILER.glob("*.py"), *LANGUAGE.rglob("*.py")))
+
+
+@cache
+def _digest_of(path: Path) -> bytes:
+    return hashlib.blake2b(path.name.encode() + b"\0" + path.read_bytes(), digest_size=16).digest()
 
 
 def _sources(model: Model) -> set[Path]:
@@ -68,9 +76,23 @@ def _sources(model: Model) -> set[Path]:
     return files | {path for f in functions if (path := Path(f.__code__.co_filename)).is_file()}
 
 
-def _neighbours(module: ModuleType | None) -> set[str]:
+def _neighbours(module: ModuleType | None) -> Set[str]:
     if module is None:
-        return set()
+        return frozenset()
+    return _names_of_installed(module) if _is_installed(module) else _names_in(module)
+
+
+def _is_installed(module: ModuleType) -> bool:
+    """Return whether nobody gives other values to the module's names: it is a part of kwalk, or of another package."""
+    return module.__name__.startswith("kwalk.") or "site-packages" in Path(module.__file__ or "").parts
+
+
+@cache
+def _names_of_installed(module: ModuleType) -> Set[str]:
+    return _names_in(module)
+
+
+def _names_in(module: ModuleType) -> Set[str]:
     # What Python and pytest add to a module (`__loader__`, `@pytest_ar`) is no part of the model.
     things = [thing for name, thing in vars(module).items() if not name.startswith(("@", "__"))]
     names = {t.__name__ if isinstance(t, ModuleType) else getattr(t, "__module__", None) for t in things}
