@@ -1,8 +1,17 @@
 """Properties of ZooKeeper's ensemble: what Kafka loses when one breaks, and what must be reachable."""
 from __future__ import annotations
 
-from kwalk.model.language import always, premise, reachable, when_quiescent
-from kwalk.model.zookeeper.ensemble import LAST_SIZE, Ensemble, Process, ServerId, Write
+from kwalk.model.language import always, premise, reachable, step, when_quiescent
+from kwalk.model.zookeeper.ensemble import (
+    FIRST_SIZE,
+    LAST_SIZE,
+    SERVERS,
+    Ensemble,
+    Process,
+    ServerId,
+    ServerState,
+    Write,
+)
 
 
 @always(
@@ -33,6 +42,76 @@ def committed_write_is_kept(ensemble: Ensemble, leader: ServerId, write: Write) 
     leading = ensemble.servers[leader]
     premise(leading.is_active_leader and 0 < ensemble.committed_in[write] <= leading.current_epoch)
     return any(transaction.write == write for transaction in leading.log)
+
+
+@always(
+    symptom="a server does not start again: its snapshots and logs have to be removed first",
+    log="The accepted epoch, … is less than the current epoch, …",
+)
+def current_epoch_is_accepted(ensemble: Ensemble, server: ServerId) -> bool:
+    """A server has accepted the epoch of its history; in a leader or follower that is ready the two are the same."""
+    asked = ensemble.servers[server]
+    is_same = asked.current_epoch == asked.accepted_epoch
+    return is_same or (not asked.is_settled and asked.current_epoch < asked.accepted_epoch)
+
+
+@always(
+    symptom="what a client reads depends on the server that it is connected to",
+    log="none: compare the znodes by a client of each server",
+)
+def follower_has_its_leaders_history(ensemble: Ensemble, server: ServerId, leader: ServerId) -> bool:
+    """A follower that serves clients has the beginning of its leader's log, and its leader's epoch."""
+    following, leading = ensemble.servers[server], ensemble.servers[leader]
+    premise(following.is_settled and following.leader == leader)
+    is_beginning = len(following.log) <= len(leading.log) and all(
+        position >= len(following.log) or following.log[position] == sent
+        for position, sent in enumerate(leading.log)
+    )
+    return is_beginning and following.current_epoch == leading.accepted_epoch
+
+
+@step(
+    symptom="two leaders give different transactions the same zxid",
+    log="LEADING - LEADER ELECTION TOOK …, then New leader … with a last zxid whose epoch was used before",
+)
+def new_leader_has_a_new_epoch(before: Ensemble, after: Ensemble, leader: ServerId) -> bool:
+    """The epoch of a server that is elected is above all that it and its followers have accepted."""
+    premise(before.servers[leader].state is not ServerState.LEADING)
+    premise(after.servers[leader].state is ServerState.LEADING)
+    return all(
+        before.servers[n].accepted_epoch < after.servers[leader].accepted_epoch
+        for n in SERVERS
+        if n == leader or after.servers[n].leader == leader
+    )
+
+
+@step(
+    symptom="a leader serves clients although most servers do not have its history: writes are lost when it fails",
+    log="LEADING, and Have quorum of supporters, sids: … with servers that zoo.cfg does not list",
+)
+def new_leader_has_a_quorum(before: Ensemble, after: Ensemble, leader: ServerId) -> bool:
+    """When a leader becomes active, a majority of its configuration has accepted its epoch and has its history."""
+    premise(not before.servers[leader].is_active_leader and after.servers[leader].is_active_leader)
+    leading = after.servers[leader]
+    having = [
+        n == leader
+        or (server.leader == leader and server.is_settled and server.current_epoch == leading.accepted_epoch)
+        for n, server in enumerate(after.servers)
+    ]
+    return 2 * sum(having[n] for n in SERVERS if n < leading.configuration) > leading.configuration
+
+
+@when_quiescent(
+    symptom="a client waits for the answer to a write until its session ends",
+    log="none: the leader has logged the proposal, and no COMMIT is sent",
+)
+def logged_write_is_committed(ensemble: Ensemble, leader: ServerId, write: Write) -> bool:
+    """While no server has failed or was restarted, every write of the leader is committed in the end."""
+    leading = ensemble.servers[leader]
+    premise(ensemble.crashes + ensemble.disconnections == 0)
+    premise(all(s.process is Process.STOPPED or s.configuration == FIRST_SIZE for s in ensemble.servers))
+    premise(leading.is_active_leader and any(transaction.write == write for transaction in leading.log))
+    return ensemble.committed_in[write] > 0
 
 
 @always(

@@ -1,13 +1,15 @@
-"""The trials of the Kafka model's mutants: stories with few states that together cover most of its lines.
+"""The trials of mutants, by part of the model: stories with few states that together cover most of its lines.
 
-Most are healthy runs of 3.9.0, of whose properties all or nearly all hold; others add what healthy clusters do not
-have, and one what releases before 2.7 did. The explanations of surviving mutants are in `mutants.toml`.
+Most are runs of the latest release, of whose properties all or nearly all hold; others add what healthy clusters do not
+have, or what earlier releases did. The explanations of surviving mutants are in the files `mutants….toml`.
 """
 from __future__ import annotations
 
 from kwalk.model.language import Trial
 
 LATEST = "3.9.0"
+LATEST_ENSEMBLE = "3.5.9"
+THREE_SERVERS = {"servers": 3, "first_size": 3, "last_size": 3, "writes": 2}
 
 TRIALS = (
     Trial(
@@ -97,3 +99,78 @@ TRIALS = (
     ),
     Trial("rolling-restart", variant=LATEST, bounds={"brokers": 2}, about="Controlled shutdown of every broker."),
 )
+"""The trials of the controller's model: docs/reference/mutants.md."""
+
+ENSEMBLE_TRIALS = (
+    Trial(
+        "ensemble-growth",
+        variant=LATEST_ENSEMBLE,
+        bounds={**THREE_SERVERS, "crashes": 2},
+        about="Three servers elect leaders and write, and two crash or one twice; nothing is changed.",
+    ),
+    Trial(
+        "ensemble-growth",
+        variant=LATEST_ENSEMBLE,
+        bounds={**THREE_SERVERS, "crashes": 1, "disconnections": 1},
+        about="A follower loses its leader, and a server crashes.",
+    ),
+    Trial(
+        "ensemble-two-servers-stopped",
+        variant=LATEST_ENSEMBLE,
+        bounds={"servers": 3, "first_size": 3, "last_size": 2},
+        about="A server is stopped for good.",
+    ),
+    Trial(
+        "ensemble-two-servers-stopped",
+        variant=LATEST_ENSEMBLE,
+        bounds={"servers": 4, "first_size": 4, "last_size": 4},
+        about="A majority of four is three: one follower alone makes no leader active.",
+    ),
+    Trial(
+        "ensemble-growth-one-at-a-time",
+        variant=LATEST_ENSEMBLE,
+        bounds={"servers": 3, "first_size": 2, "last_size": 3},
+        about="A third server joins two, and a server crashes.",
+    ),
+    Trial(
+        "ensemble-growth-one-at-a-time",
+        variant=LATEST_ENSEMBLE,
+        bounds={"servers": 4, "first_size": 3, "last_size": 4},
+        about="A fourth server joins three, and a server crashes.",
+    ),
+    Trial(
+        "ensemble-retirement-one-at-a-time",
+        variant=LATEST_ENSEMBLE,
+        bounds={"servers": 3, "first_size": 3, "last_size": 2},
+        about="A server leaves, and the others list it no more.",
+    ),
+    Trial(
+        "ensemble-growth-one-at-a-time",
+        variant="3.4.9",
+        bounds={"servers": 3, "first_size": 2, "last_size": 3, "crashes": 0},
+        about="Before 3.5 a leader counts all followers.",
+    ),
+)
+"""The trials of ZooKeeper's ensemble: docs/reference/mutants-of-ensembles.md."""
+
+CONFIGURATION_TRIALS = (
+    Trial(
+        "dynamic-configuration",
+        variant=LATEST,
+        bounds={"values": 2},
+        about="Three changes at any level, a restart, and another server.properties.",
+    ),
+    Trial(
+        "dynamic-configuration",
+        variant="2.8.2",
+        bounds={"values": 2},
+        about="Before 3.9 a dynamic change drops the hours of the file.",
+    ),
+    Trial(
+        "dynamic-configuration",
+        variant="2.5",
+        bounds={"values": 2},
+        about="Before 2.6 a value that is deleted holds until a restart.",
+    ),
+)
+"""The trials of dynamic configurations: docs/reference/mutants-of-configurations.md."""

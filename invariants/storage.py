@@ -14,7 +14,7 @@ from kwalk.model.kafka.storage.domains import (
     SegmentSlot,
     Timestamp,
 )
-from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration, effective, log_retention
+from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration, effective, first, log_retention
 from kwalk.model.kafka.storage.log import (
     fetch_offset_by_timestamp,
     is_running,
@@ -23,7 +23,7 @@ from kwalk.model.kafka.storage.log import (
 )
 from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, PartitionLog, Suffix
 from kwalk.model.kafka.storage.versions import TIME_INDEX
-from kwalk.model.language import always, premise, reachable, step, when_quiescent
+from kwalk.model.language import always, eventually, premise, reachable, step, when_quiescent
 
 
 def first_batch(log: PartitionLog, offset: int, timestamp: int) -> Batch | None:
@@ -387,8 +387,78 @@ def deleted_configuration_does_not_hold(config: BrokerConfiguration) -> bool:
     return log_retention(config) == effective(config)
 
 
+@always(
+    symptom="a running broker uses another value than kafka-configs.sh --describe shows, although it has handled all",
+    log="none: Processing override for entityPath: … is followed by no error",
+)
+def handled_change_is_known(config: BrokerConfiguration) -> bool:
+    """A running broker has the dynamic values that are in ZooKeeper, but for those whose notification is on its way."""
+    premise(config.is_up)
+    has_broker = config.known_broker == config.broker
+    has_cluster = config.known_cluster == config.cluster and config.known_other == config.other
+    return (has_broker or config.broker_changed) and (has_cluster or config.cluster_changed)
+
+
+@always(symptom="a value of server.properties does not hold after a restart", log="none")
+def running_broker_has_read_its_file(config: BrokerConfiguration) -> bool:
+    """A running broker has the values of its file, which is edited while the broker is stopped."""
+    premise(config.is_up)
+    return config.known_ms == config.file_ms and config.known_hours == config.file_hours
+
+
+@always(symptom="a restart does not help against a value that a broker has computed wrongly", log="none")
+def configuration_ends_with_its_process(config: BrokerConfiguration) -> bool:
+    """A stopped broker has nothing of what it had read and computed: its next process begins with file and znodes."""
+    premise(not config.is_up)
+    has_dynamic = config.known_broker is not None or config.known_cluster is not None or config.known_other
+    has_file = config.known_ms is not None or config.known_hours is not None
+    has_computed = config.log_default is not None or config.log_value is not None or config.is_overridden
+    return not (has_dynamic or has_file or has_computed)
+
+
+@step(symptom="kafka-configs.sh --describe, or server.properties, shows a value that nobody has set", log="none")
+def values_change_by_request(before: BrokerConfiguration, after: BrokerConfiguration) -> bool:
+    """Only an admin changes values in ZooKeeper and in the file, and stops the broker; each time is counted as one."""
+    is_dynamic_same = before.topic == after.topic and before.broker == after.broker and before.cluster == after.cluster
+    is_changed = not is_dynamic_same or before.other != after.other
+    is_edited = before.file_ms != after.file_ms or before.file_hours != after.file_hours
+    is_stopped = before.is_up and not after.is_up
+    return (
+        after.changes == before.changes + is_changed
+        and after.edits == before.edits + is_edited
+        and after.restarts == before.restarts + is_stopped
+    )
+
+
+@when_quiescent(
+    symptom="a dynamic configuration of a broker has no effect",
+    log="none: Processing override for entityPath: brokers/… is followed by no error",
+)
+def dynamic_configuration_holds(config: BrokerConfiguration) -> bool:
+    """For a topic without a value of its own, a dynamic value holds: the broker's, or else that of all brokers."""
+    premise(config.is_up and config.topic is None)
+    dynamic = first(config.broker, config.cluster)
+    premise(dynamic is not None)
+    return log_retention(config) == dynamic
+
+
+@eventually(
+    symptom="a change of a configuration never takes effect, or a broker does nothing but handle changes",
+    log="Processing override for entityPath: … is logged again and again, or never",
+)
+def changes_are_handled(config: BrokerConfiguration) -> bool:
+    """Once admins are done, the broker runs and no notification is on its way."""
+    return config.is_up and not (config.topic_changed or config.broker_changed or config.cluster_changed)
+
+
 @reachable()
 def all_levels_are_set(config: BrokerConfiguration) -> bool:
     """After a restart the topic's value holds, over three others."""
     is_set = config.topic is not None and config.broker is not None and config.cluster is not None
     return is_set and config.restarts > 0 and config.is_up and log_retention(config) == config.topic
+
+
+@reachable()
+def other_key_is_read(config: BrokerConfiguration) -> bool:
+    """The broker has read the change of another key."""
+    return config.is_up and config.known_other

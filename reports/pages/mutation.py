@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from posixpath import commonpath
 from typing import Any
 
 from attrs import asdict
@@ -157,7 +158,7 @@ def _table(
 def mutation_document(found: MutationReport, command: str) -> Iterator[Block]:
     """Yield a document about all mutants that is the same for the same outcomes."""
     results, every = found.results, tuple(MutantStatus)
-    yield Heading(1, "Mutants: which mistakes in the model its properties notice")
+    yield Heading(1, f"Mutants of {_place(results)}: which mistakes its properties notice")
     yield Paragraph(["Written by ", code(command), "; do not edit."])
     yield Paragraph(READING)
     yield Paragraph([strong(score_sentence(results)), f" {extent(found)}" if extent(found) else ""])
@@ -174,6 +175,11 @@ def mutation_document(found: MutationReport, command: str) -> Iterator[Block]:
     yield _table("file", _grouped(by_file, lambda result: file_of(result.mutant)), every)
     yield from _by_property(results)
     yield from _survivors([result for result in results if result.is_alive])
+
+
+def _place(results: Sequence[MutantResult]) -> str:
+    """Return the file that is mutated, or the innermost folder with all such files; "the model" if they have none."""
+    return commonpath([file_of(result.mutant) for result in results] or [""]) or "the model"
 
 
 def _by_property(results: Sequence[MutantResult]) -> Iterator[Block]:

@@ -1,18 +1,21 @@
-"""The page of mutants: its score, every mutant that is alive with its reason, and a few that are looked at again."""
+"""The pages of mutants: the score, every mutant that is alive with its reason, and a few that are looked at again."""
 from __future__ import annotations
 
 import importlib
 import inspect
 import pkgutil
 import re
+from collections.abc import Iterable
 from types import ModuleType
+from typing import NamedTuple
 
 import pytest
 
 import kwalk.model.kafka
-from kwalk.invariants.mutation import TRIALS
+import kwalk.model.zookeeper
+from kwalk.invariants.mutation import CONFIGURATION_TRIALS, ENSEMBLE_TRIALS, TRIALS
 from kwalk.invariants.scenarios import CONTROLLER_SCENARIOS
-from kwalk.model.language import Kind
+from kwalk.model.language import Kind, Trial
 from kwalk.model.language.action import Parametric
 from kwalk.reports.escaping import markdown
 from kwalk.reports.saved_outcomes import explanations_in
@@ -21,9 +24,42 @@ from kwalk.search.analyses.mutation.mutants import mutants_of
 from kwalk.search.analyses.mutation.mutate import MutantStatus, baselines_of, mutants_on
 from tests.structure.rooms import ROOT
 
-PAGE = (ROOT / "docs" / "reference" / "mutants.md").read_text(encoding="utf-8")
-EXPLAINED = explanations_in(str(ROOT / "invariants" / "mutants.toml"))
-SCORE = "**2,017 mutants; 1,335 of 1,522 that can be noticed are noticed; 185 of 185 that are alive are explained.**\n"
+
+class Page(NamedTuple):
+    """A page, by the end of its name: its trials, and the sentence with its score."""
+
+    name: str
+    trials: tuple[Trial, ...]
+    score: str
+
+    @property
+    def text(self) -> str:
+        return (ROOT / "docs" / "reference" / f"mutants{self.name}.md").read_text(encoding="utf-8")
+
+    @property
+    def explained(self) -> dict[str, str]:
+        return explanations_in(str(ROOT / "invariants" / f"mutants{self.name}.toml"))
+
+
+CONTROLLER = Page(
+    "",
+    TRIALS,
+    "2,017 mutants; 1,335 of 1,522 that can be noticed are noticed; 185 of 185 that are alive are explained.",
+)
+PAGES = (
+    CONTROLLER,
+    Page(
+        "-of-ensembles",
+        ENSEMBLE_TRIALS,
+        "332 mutants; 274 of 298 that can be noticed are noticed; 22 of 22 that are alive are explained.",
+    ),
+    Page(
+        "-of-configurations",
+        CONFIGURATION_TRIALS,
+        "186 mutants; 173 of 184 that can be noticed are noticed; 10 of 10 that are alive are explained.",
+    ),
+)
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.trials[0].scenario_name)
 FORESTALLED = {"deletion_eventually_ends"}
 """A deletion that hangs in a quiescent state violates `deletion_terminates` first; see tests/kafka/test_recovery.py."""
 BROKEN_WITHOUT_A_MISTAKE = {"partition_has_a_live_isr_member", "replicas_are_live"}
@@ -50,56 +86,66 @@ AGAIN = {
 
 
 def modules() -> list[ModuleType]:
-    found = pkgutil.walk_packages(kwalk.model.kafka.__path__, "kwalk.model.kafka.")
+    parts = (kwalk.model.kafka, kwalk.model.zookeeper)
+    found = [info for part in parts for info in pkgutil.walk_packages(part.__path__, f"{part.__name__}.")]
     return [importlib.import_module(info.name) for info in found if "snapshots" not in info.name]
 
 
-def names() -> set[str]:
+def names(explained: Iterable[str]) -> set[str]:
     """All mutants that the functions of explained ones could have, wherever records have fields of those names."""
     things = [thing for module in modules() for thing in vars(module).values()]
     classes = [thing for thing in things if getattr(thing, "__kwalk__", "") in ("state", "value")]
     parts = [part for cls in classes for part in vars(cls).values()]
     found = [part.fget if isinstance(part, property) else part for part in parts]
     found += [thing.function if isinstance(thing, Parametric) else thing for thing in things]
-    written = {f for f in found if inspect.isfunction(f) and f.__module__.startswith("kwalk.model.kafka.")}
-    explained = {name.partition(":")[0] for name in EXPLAINED}
-    written = {f for f in written if f"{f.__module__.rpartition('.')[2]}.{f.__qualname__}" in explained}
+    written = {f for f in found if inspect.isfunction(f) and f.__module__.startswith("kwalk.model.")}
+    functions = {name.partition(":")[0] for name in explained}
+    written = {f for f in written if f"{f.__module__.rpartition('.')[2]}.{f.__qualname__}" in functions}
     uses = {(f, field.name, cls) for f in written for cls in classes for field in cls.__attrs_attrs__}
     return {mutant.id for mutant in mutants_of(written, uses)}
 
 
-def test_the_page_has_the_score():
-    assert SCORE in PAGE
+@every_page
+def test_a_page_has_its_score(page):
+    assert f"**{page.score}**\n" in page.text
 
 
-def test_all_mutants_of_these_grounds_were_tried():
-    assert "random sample" not in PAGE
+@every_page
+def test_all_mutants_of_these_grounds_were_tried(page):
+    assert "random sample" not in page.text
 
 
 def test_every_invariant_that_stands_for_no_property_of_its_own_kills_some_mutant():
     """Those that do, P1 to P24, are broken one by one elsewhere."""
     invariants = {invariant for scenario in CONTROLLER_SCENARIOS for invariant in scenario.properties}
     plain = {i.name for i in invariants if i.kind is not Kind.REACHABLE and not re.match(r"P\d+ ", i.about)}
-    killers = {line.split("`")[1] for line in PAGE.splitlines() if line.startswith("| `") and "/" not in line}
-    assert plain - killers == FORESTALLED | BROKEN_WITHOUT_A_MISTAKE
+    assert plain - killers(CONTROLLER) == FORESTALLED | BROKEN_WITHOUT_A_MISTAKE
 
 
-def test_every_mutant_that_is_alive_is_on_the_page_under_its_reason_and_no_other():
-    survivors = PAGE.partition("\n## Survivors\n")[2]
+def killers(page: Page) -> set[str]:
+    """The properties that kill a mutant first."""
+    return {line.split("`")[1] for line in page.text.splitlines() if line.startswith("| `") and "/" not in line}
+
+
+@every_page
+def test_every_mutant_that_is_alive_is_on_the_page_under_its_reason_and_no_other(page):
+    survivors = page.text.partition("\n## Survivors\n")[2]
     listed = {line.split("`")[1] for line in survivors.splitlines() if line.startswith("* `")}
-    assert listed == EXPLAINED.keys()
+    assert listed == page.explained.keys()
     assert "### Not explained" not in survivors
-    for reason in EXPLAINED.values():
+    for reason in page.explained.values():
         assert f"### {markdown(reason)}\n" in survivors
 
 
-def test_the_explained_mutants_are_those_of_the_model_as_it_is():
-    assert EXPLAINED.keys() - names() == set()
+@every_page
+def test_the_explained_mutants_are_those_of_the_model_as_it_is(page):
+    assert page.explained.keys() - names(page.explained) == set()
 
 
-def test_the_page_names_the_grounds():
-    for trial in TRIALS:
-        assert f"* {markdown(trial.scenario_name)}" in PAGE and markdown(trial.about) in PAGE
+@every_page
+def test_a_page_names_the_grounds(page):
+    for trial in page.trials:
+        assert f"* {markdown(trial.scenario_name)}" in page.text and markdown(trial.about) in page.text
 
 
 @pytest.fixture(scope="module")
