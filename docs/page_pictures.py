@@ -12,9 +12,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from kwalk.model.language import Model  # noqa: E402
+from kwalk.model.language.registry import find_scenario  # noqa: E402
 from kwalk.reports.explorer.server import ExplorerServer  # noqa: E402
+from kwalk.reports.pages.graph_page import graph_page  # noqa: E402
+from kwalk.reports.pages.state_graph import Drawing  # noqa: E402
 from kwalk.reports.traces.replay import open_trace  # noqa: E402
 from kwalk.reports.traces.trace_file import read_trace  # noqa: E402
+from kwalk.search.analyses.state_graph import explore  # noqa: E402
 from tests.reports.devtools import DevTools, Tab, chromium  # noqa: E402
 from tests.reports.exploring import exploring  # noqa: E402
 
@@ -36,13 +41,22 @@ def explorer(browser: DevTools, folder: Path) -> str:
     return shot
 
 
+def graph_of_states(browser: DevTools, folder: Path) -> str:
+    """Return the page of the graph of a small model."""
+    page = folder / "graph.html"
+    page.write_text(graph_page(Drawing(explore(Model(find_scenario("die-hard"))))), encoding="utf-8")
+    tab = browser.tab(1280)
+    tab.open(page.as_uri())
+    return picture(tab, 900)
+
+
 def picture(tab: Tab, height: int) -> str:
     """Return the top of a page as PNG, in base64."""
     clip = {"x": 0, "y": 0, "width": 1280, "height": height, "scale": 1}
     return str(tab.ask("Page.captureScreenshot", clip=clip)["data"])
 
 
-PICTURES: dict[str, Callable[[DevTools, Path], str]] = {"explorer": explorer}
+PICTURES: dict[str, Callable[[DevTools, Path], str]] = {"explorer": explorer, "graph-page": graph_of_states}
 
 
 def main() -> None:

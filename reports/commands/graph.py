@@ -4,7 +4,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import file_stem
 from kwalk.reports.files import OutFolder, out_folder
 from kwalk.reports.json_output import FORMAT
+from kwalk.reports.pages.graph_page import graph_drawing, graph_page
 from kwalk.reports.pages.state_graph import LABELS, Drawing, about, dot_text, extent
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.terminal import console
@@ -41,11 +42,20 @@ def _deliver(selected: Target, drawing: Drawing, out: OutFolder, options: Namesp
     file: Path | None = None
     with Written() as written:
         name = _file_name(selected, drawing)
-        file = out.write({name: dot_text(drawing)})[name]
+        texts = {name: dot_text(drawing)}
+        page, svg = f"{name.removesuffix('.dot')}.html", f"{name.removesuffix('.dot')}.svg"
+        if options.html:
+            texts[page] = graph_page(drawing)
+        if options.svg:
+            texts[svg] = graph_drawing(drawing.graph)
+        paths = out.write(texts)
+        file = paths[name]
+        written.names = {label: str(paths[n]) for label, n in (("Page", page), ("Drawing", svg)) if n in paths}
     if options.json:
-        print_json({**_object(drawing, figures), "exit_code": code, "file": file and str(file)})
+        more = {label.lower(): path for label, path in written.names.items()}
+        print_json({**_object(drawing, figures), "exit_code": code, "file": file and str(file), **more})
     else:
-        _print(drawing, figures, file)
+        _print(drawing, figures, file, written.names)
     return written.checked(code)
 
 
@@ -58,12 +68,12 @@ def _file_name(selected: Target, drawing: Drawing) -> str:
 # Text.
 
 
-def _print(drawing: Drawing, figures: Statistics, file: Path | None) -> None:
+def _print(drawing: Drawing, figures: Statistics, file: Path | None, more: Mapping[str, str]) -> None:
     explored, out = drawing.graph, console()
     print_blocks([Paragraph([strong("GRAPH"), f"  {extent(explored)}"])], out)
     print_blocks((Paragraph(fact, 2) for fact in _facts(explored, figures)), out)
     ending = {} if file is None else {"Graph": str(file), "Draw": f"dot -Tsvg -O {shlex.quote(str(file))}"}
-    print_ending(ending, drawing.command, out)
+    print_ending({**more, **ending}, drawing.command, out)
 
 
 def _facts(explored: StateGraph, figures: Statistics) -> Iterator[str]:

@@ -13,6 +13,7 @@ from kwalk.model.language.settings import setting_from
 from kwalk.reports.commands.output import document_folder, print_ending, print_json
 from kwalk.reports.commands.target import command_line
 from kwalk.reports.document import CodeBlock, strong
+from kwalk.reports.document.html import html_document
 from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.escaping import visible
@@ -46,8 +47,12 @@ from kwalk.search.results.verdict import Answer
 
 OPTIONS = (
     "variant", "property", "bound", "flag", "operator", "function", "sample", "seed", "seconds", "workers", "explained",
-    "show", "markdown",
+    "show", "markdown", "html",
 )  # fmt: skip
+
+
+PAGE = "mutants.html"
+"""The name of the page that --html writes."""
 
 
 def run_mutate(options: Namespace) -> int:
@@ -68,7 +73,7 @@ def run_mutate(options: Namespace) -> int:
     found = MutationReport(
         results, baselines, stale_explanations(explained, results, all_mutants), len(all_mutants), seed
     )
-    return _deliver(found, options, beside)
+    return _deliver(found, options, beside, out)
 
 
 def _trials(reference: str, options: Namespace) -> Iterator[Trial]:
@@ -142,12 +147,14 @@ def _show(result: MutantResult, baselines: Sequence[Baseline], options: Namespac
     return MutationReport([result], baselines, (), 1).answer.exit_code
 
 
-def _deliver(found: MutationReport, options: Namespace, beside: OutFolder | None) -> int:
-    """Print what became of the mutants, write the document; return the exit code."""
+def _deliver(found: MutationReport, options: Namespace, beside: OutFolder | None, out_dir: OutFolder) -> int:
+    """Print what became of the mutants, write the document and the page; return the exit code."""
     written = {}
+    document = mutation_document(found, _command(Namespace(**{**vars(options), "workers": None})))
+    if options.html:
+        written["Page"] = str(out_dir.write({PAGE: html_document("Mutation testing", document)})[PAGE])
     if beside is not None:
         name = Path(options.markdown).name
-        document = mutation_document(found, _command(Namespace(**{**vars(options), "workers": None})))
         written["Markdown"] = str(beside.write({name: markdown_document(document)})[name])
     code, command = found.answer.exit_code, _command(options)
     if options.json:

@@ -124,7 +124,8 @@ KEEP_GOING = (
     _option("--minimize", natural, "N",
             "with --keep-going, minimize the first N findings and group them by shape (default: 100; 0 for none)"),
 )  # fmt: skip
-RESULTS = (_out("folder of traces and pages"), UNFOLD, JSON)
+HTML = _switch("--html", "also write an HTML page into the folder of --out")
+RESULTS = (_out("folder of traces and pages"), UNFOLD, HTML, JSON)
 STEPS = (
     _repeatable("--only", given, "NAME", "walks take only actions of this actor, or this action"),
     _repeatable("--without", given, "NAME", "walks take no action of this actor, or not this action"),
@@ -274,6 +275,7 @@ COMMANDS = {
         _switch("--fresh", "ignore saved outcomes of an earlier run"),
         _out("folder of saved outcomes"),
         MARKDOWN,
+        HTML,
         JSON,
         examples="""
   kwalk mutate two-phase-commit            do its properties detect small mistakes?
@@ -405,11 +407,14 @@ COMMANDS = {
             "choices": ("changes", "state"),
             "help": "label of a state: its changes against its parent (default), or every part that varies",
         }),
+        _switch("--svg", "also draw the graph as SVG, which needs no Graphviz"),
+        HTML,
         _out("folder of the DOT file"),
         JSON,
         examples="""
   kwalk graph die-hard                     a DOT file of all states, with figures
   kwalk graph old-client-expansion --most 100 --label state
+  kwalk graph die-hard --html              a page: collapse it, colour it, follow the shortest path
   kwalk graph lost-update --flag lock=on --json""",
     ),
     "explore": _command(

@@ -1,6 +1,7 @@
 """What commands leave behind: files, and results on standard output, as text or as one JSON object."""
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
 from argparse import Namespace
@@ -19,11 +20,12 @@ from kwalk.reports.document import Block, CodeBlock, Lead, Paragraph, Span, stro
 from kwalk.reports.document.html import html_document
 from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.document.text import print_blocks, print_story
-from kwalk.reports.escaping import visible
+from kwalk.reports.escaping import file_stem, visible
 from kwalk.reports.files import CannotWrite, OutFolder, out_folder
 from kwalk.reports.json_output import verdict_object
 from kwalk.reports.pages.incident import Incident, cause_of, incident_object, since_of
 from kwalk.reports.pages.verdict import SHOWN, cluster_table, summary
+from kwalk.reports.pages.verdict_page import verdict_page
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.terminal import console
 from kwalk.reports.traces.replay import stamped
@@ -119,11 +121,14 @@ def deliver(target: Target, verdict: Verdict, out: OutFolder, options: Namespace
             written.names = {LABELS[kind]: str(path) for kind, path in write_incident(incident, out).items()}
         traces = (_stamped(target, verdict, cluster.trace) for cluster in verdict.clusters[:SHOWN])
         shapes = [save(target.model, trace, out, verdict.compared)["trace"] for trace in traces]
+        if getattr(options, "html", False):
+            written.names["Page"] = str(_write_page(target, verdict, (files, shapes), out))
     if options.json:
         named = {prop: paths["trace"] for prop, paths in files.items()}
         facts = list(target.reading.facts) if target.reading else []
         snapshot = {"facts": facts, "diagnosis": said}
-        print_json({**verdict_object(verdict, named, shapes, target.model), **snapshot})
+        page = {"page": written.names["Page"]} if "Page" in written.names else {}
+        print_json({**verdict_object(verdict, named, shapes, target.model), **snapshot, **page})
     else:
         _print(target, verdict, said, (files, shapes), written.names, unfold=options.unfold)
     return written.checked(verdict.exit_code or _damage(target))
@@ -149,6 +154,17 @@ def _save(target: Target, trace: Trace, out: OutFolder, verdict: Verdict, incide
     since = since_of(incident.inspection, target.model, trace, story)
     about = evolve(incident, forecast=story, cause=cause_of(story), since=since)
     return save(target.model, trace, out, verdict.compared, lead=about.lead(), about=incident_object(about))
+
+
+def _write_page(
+    target: Target, verdict: Verdict, written: tuple[dict[str, dict[str, Path]], list[Path]], out: OutFolder
+) -> Path:
+    """Write the page of a verdict."""
+    name = f"{file_stem(target.model.scenario.name, target.model.variant, verdict.engine, longest=80)}-" + (
+        f"{hashlib.blake2b(verdict.command.encode('utf-8', 'surrogatepass'), digest_size=4).hexdigest()}.html"
+    )
+    blocks = verdict_page(target.model, verdict, *written)
+    return out.write({name: html_document(f"{verdict.scenario}: {verdict.answer.value}", blocks)})[name]
 
 
 def _stamped(target: Target, verdict: Verdict, trace: Trace) -> Trace:

@@ -64,6 +64,31 @@ class DataTable:
 
 
 @frozen
+class BarChart:
+    """Counts as horizontal bars, with the numbers beside them; text and Markdown have a table of the numbers.
+
+    Args:
+        title: What is counted.
+        unit: The unit of the counts.
+        rows: A label and a count for each bar.
+        logarithmic: Whether the length of a bar is the logarithm of its count, so that rare things remain visible.
+        complete: Whether no count should be 0, so that one is shown as bad news.
+    """
+
+    title: str
+    unit: str
+    rows: tuple[tuple[str, int], ...]
+    logarithmic: bool = False
+    complete: bool = False
+
+    @property
+    def table(self) -> DataTable:
+        """The numbers as a table."""
+        rows = tuple((label, f"{count:,}") for label, count in self.rows)
+        return DataTable((self.title, self.unit), rows, frozenset({1}))
+
+
+@frozen
 class CodeBlock:
     """Lines that are never wrapped, such as commands and file names; `indent` as of a paragraph."""
 
@@ -96,7 +121,7 @@ class Lead:
     blocks: tuple[Block, ...]
 
 
-Block = Heading | Paragraph | Bullets | DataTable | CodeBlock | Card | Details
+Block = Heading | Paragraph | Bullets | DataTable | BarChart | CodeBlock | Card | Details
 
 
 def spans(line: Line) -> list[Span]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -16,6 +17,7 @@ from attrs import frozen
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from kwalk.reports.document import (
+    BarChart,
     Block,
     Bullets,
     Card,
@@ -72,6 +74,8 @@ def _block(block: Block) -> Iterator[str]:
         yield from ('<ul class="plain">', *(f"<li>{_line(item)}</li>" for item in block.items), "</ul>")
     elif isinstance(block, DataTable):
         yield from _table(block)
+    elif isinstance(block, BarChart):
+        yield from _bars(block)
     elif isinstance(block, CodeBlock):
         yield "<pre><code>" + "\n".join(map(_line, block.lines)) + "</code></pre>"
     elif isinstance(block, Card):
@@ -80,6 +84,21 @@ def _block(block: Block) -> Iterator[str]:
         yield "</div>"
     else:
         yield f"<details><summary>{escape(block.summary)}</summary>\n{html_blocks(block.blocks)}\n</details>"
+
+
+def _bars(block: BarChart) -> Iterator[str]:
+    """Yield a figure; the numbers stand beside the bars, so that nothing is said by length or colour alone."""
+    how = "; bars have the length of the logarithm" if block.logarithmic else ""
+    yield f'<figure class="bars"><figcaption>{_line(block.title)} <span class="faint">({block.unit}{how})</span>'
+    yield "</figcaption>"
+    lengths = [math.log1p(count) if block.logarithmic else count for _, count in block.rows]
+    longest = max(lengths, default=0) or 1
+    for (label, count), length in zip(block.rows, lengths, strict=True):
+        bar = f'<span style="width:{100 * length / longest:.1f}%"></span>' if count else ""
+        tone = " bad" if block.complete and not count else ""
+        yield f'<div class="bar-row{tone}"><span>{_line(label)}</span><span class="count">{count:,}</span>'
+        yield f'<span class="bar">{bar}</span></div>'
+    yield "</figure>"
 
 
 def _table(block: DataTable) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import quote
 
 from kwalk.reports.document import (
+    BarChart,
     Block,
     Bullets,
     Card,
@@ -42,6 +43,8 @@ def _block(block: Block) -> Iterator[str]:
         yield f"| {' | '.join(map(markdown, block.columns))} |"
         yield f"|{'|'.join('---:' if n in block.numeric else '---' for n in range(len(block.columns)))}|"
         yield from (f"| {' | '.join(map(_line, row))} |" for row in block.rows)
+    elif isinstance(block, BarChart):
+        yield from _block(block.table)
     elif isinstance(block, CodeBlock):
         yield from ("```sh", *("".join(visible(span.text) for span in spans(line)) for line in block.lines), "```")
     elif isinstance(block, Card):

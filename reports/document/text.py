@@ -9,7 +9,19 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from kwalk.reports.document import Block, Bullets, Card, CodeBlock, DataTable, Details, Heading, Line, Paragraph, spans
+from kwalk.reports.document import (
+    BarChart,
+    Block,
+    Bullets,
+    Card,
+    CodeBlock,
+    DataTable,
+    Details,
+    Heading,
+    Line,
+    Paragraph,
+    spans,
+)
 from kwalk.reports.escaping import visible
 from kwalk.reports.terminal import put
 from kwalk.reports.traces.changes import Change, ChangeLine
@@ -39,7 +51,7 @@ def print_blocks(blocks: Iterable[Block], out: Console) -> None:
             put(out, *_renderables(block))
 
 
-def _renderables(block: Heading | Paragraph | Bullets | DataTable) -> Iterator[RenderableType]:
+def _renderables(block: Heading | Paragraph | Bullets | DataTable | BarChart) -> Iterator[RenderableType]:
     if isinstance(block, Heading):
         yield from (Text(), Text("").append_text(text_of(block.line)))
     elif isinstance(block, Paragraph):
@@ -47,7 +59,8 @@ def _renderables(block: Heading | Paragraph | Bullets | DataTable) -> Iterator[R
     elif isinstance(block, Bullets):
         yield from (_indented(Text("• ").append_text(text_of(item)), 2) for item in block.items)
     else:
-        yield _indented(_table(block), block.indent)
+        table = block.table if isinstance(block, BarChart) else block
+        yield _indented(_table(table), table.indent)
 
 
 def _indented(shown: RenderableType, indent: int) -> RenderableType:

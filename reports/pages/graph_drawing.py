@@ -11,6 +11,7 @@ Transactions on Systems, Man, and Cybernetics 11 (1981).
 from __future__ import annotations
 
 import bisect
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import pairwise
@@ -24,9 +25,15 @@ SWEEPS = 12
 MOST_CROSSING = 4000
 """With more arrows than that, crossings are not counted: the last order is used."""
 LABELLED = 80
-"""A drawing of at most so many nodes has the labels beside them; that of more has them as titles only."""
-ROW, COLUMN, NARROW, RADIUS, MARGIN = 26, 230, 74, 8, 16
-CUT = 30
+"""A drawing of at most so many nodes has the labels below them; that of more has them as titles only."""
+ROW, COLUMN = 46, 150
+"""The distances of nodes with labels."""
+NARROW_ROW, NARROW_COLUMN = 24, 74
+"""The distances of nodes without labels."""
+RADIUS, MARGIN = 8, 20
+CENTRED = 24
+"""Layers of at most so many nodes are centred; larger ones begin at the top, where a reader looks first."""
+CUT = 24
 """Characters of a label that are drawn; the title has all."""
 
 
@@ -55,23 +62,25 @@ class GraphArrow:
 def graph_svg(nodes: Sequence[GraphNode], arrows: Sequence[GraphArrow], name: str = "State graph") -> str:
     """Return a drawing of a graph, as large as it needs; its style is that of `graph.css`."""
     layers = _layers(nodes)
+    tip = f"tip-{hashlib.blake2b(name.encode('utf-8', 'surrogatepass'), digest_size=4).hexdigest()}"
     labelled = len(nodes) <= LABELLED
-    column = COLUMN if labelled else NARROW
+    column, row = (COLUMN, ROW) if labelled else (NARROW_COLUMN, NARROW_ROW)
+    side = MARGIN + (COLUMN // 2 if labelled else RADIUS)
     ordered = _ordered(layers, arrows)
     rows = max(map(len, ordered))
+    above = [(rows - len(layer)) / 2 if rows <= CENTRED else 0 for layer in ordered]
     places = {
-        number: (MARGIN + RADIUS + column * x, MARGIN + RADIUS + ROW * (y + (rows - len(layer)) / 2))
+        number: (side + column * x, 2 * MARGIN + row * (y + above[x]))
         for x, layer in enumerate(ordered) for y, number in enumerate(layer)
     }  # fmt: skip
-    width = 2 * (MARGIN + RADIUS) + column * (len(ordered) - 1) + (COLUMN - 2 * RADIUS if labelled else 0)
-    height = 2 * (MARGIN + RADIUS) + ROW * (rows - 1)
+    width, height = 2 * side + column * (len(ordered) - 1), 4 * MARGIN + row * (rows - 1)
     return "\n".join(
         [
             f'<svg class="graph" role="group" aria-label="{escape(visible(name))}" width="{width}" height="{height}" '
             f'viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">',
-            '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="6" markerHeight="6" '
+            f'<defs><marker id="{tip}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="6" markerHeight="6" '
             'orient="auto-start-reverse"><path d="M0 0L8 4L0 8z"/></marker></defs>',
-            *(_arrow(arrow, places) for arrow in arrows),
+            *(_arrow(arrow, places, tip) for arrow in arrows),
             *(_node(number, node, places[number], labelled=labelled) for number, node in enumerate(nodes)),
             "</svg>",
         ]
@@ -149,7 +158,7 @@ def _node(number: int, node: GraphNode, place: tuple[float, float], *, labelled:
     if labelled and node.label:
         text = visible(node.label)
         shown = text if len(text) <= CUT else f"{text[: CUT - 1]}…"
-        label = f'<text class="label" x="{x + RADIUS + 4:g}" y="{y + 4:g}">{escape(shown)}</text>'
+        label = f'<text class="label" x="{x:g}" y="{y + RADIUS + 12:g}">{escape(shown)}</text>'
     return (
         f'<g class="node {node.style}" data-node="{number}" tabindex="0" role="button"{data}>'
         f"<title>{escape(visible(node.title or node.label))}</title>"
@@ -158,7 +167,7 @@ def _node(number: int, node: GraphNode, place: tuple[float, float], *, labelled:
     )
 
 
-def _arrow(arrow: GraphArrow, places: Mapping[int, tuple[float, float]]) -> str:
+def _arrow(arrow: GraphArrow, places: Mapping[int, tuple[float, float]], tip: str) -> str:
     (x, y), (u, v) = places[arrow.source], places[arrow.target]
     if arrow.source == arrow.target:
         way = f"M{x - 4:g} {y - RADIUS:g}c-10 -14 18 -14 8 0"
@@ -173,6 +182,6 @@ def _arrow(arrow: GraphArrow, places: Mapping[int, tuple[float, float]]) -> str:
         way = f"M{x:g} {y - RADIUS:g}C{x:g} {top:g} {u:g} {top:g} {u:g} {v - RADIUS - 1:g}"
     data = f'data-source="{arrow.source}" data-target="{arrow.target}"'
     return (
-        f'<path class="arrow {arrow.style}" {data} d="{way}" marker-end="url(#tip)">'
+        f'<path class="arrow {arrow.style}" {data} d="{way}" marker-end="url(#{tip})">'
         f"<title>{escape(visible(arrow.title))}</title></path>"
     )

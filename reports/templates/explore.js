@@ -106,7 +106,7 @@
     at("distance").textContent = !known ? "…" : {
       preparing: "the model is being compiled, or the search begins …",
       searching: `≥ ${plural(known.least, "step")} (${states} so far)`,
-      found: known.least ? `${plural(known.least, "step")} from here: ${which} (${states})` : "here",
+      found: known.least ? `${plural(known.least, "step")} from here${goal() === undefined ? `: ${which}` : ""} (${states})` : "here",
       none: `none. Of all ${plural(known.states, "state")} that can be reached from here, within the bounds, none ${none}.`,
       bounded: known.least ? `≥ ${plural(known.least, "step")}: none within ${plural(known.least - 1, "step")}, then ${known.note} ended the search (${states})` : `not known; ${known.note} ended the search`,
       failed: `not known. ${known.note}`,
@@ -180,7 +180,11 @@
   const actionButton = (action, toward) => {
     const made = button(`action${action.system ? "" : " outside"}`, () => take([action.instance]), make("span", "what", action.text));
     if (toward) made.append(" ", make("span", "toward", `${goalKind() === "reachable" ? "toward it" : "toward the violation"}: ${plural(distance.least, "step")}`));
-    if (action.violates.length) made.append(make("small", "violates", `violates ${action.violates.join(", ")}`));
+    const already = about.properties.filter((prop, n) => view.truths[n] === "violated" && prop.kind !== "step").map((prop) => prop.key);
+    const more = action.violates.filter((key) => !already.includes(key));
+    if (more.length) made.append(make("small", "violates", `violates ${more.join(", ")}`));
+    const repaired = already.filter((key) => !action.violates.includes(key));
+    if (repaired.length) made.append(make("small", "", `no longer violated: ${repaired.join(", ")}`));
     for (const text of action.changes) made.append(make("small", "", text));
     if (action.more) made.append(make("small", "", `and ${action.more} more`));
     if (action.idle) made.append(make("small", "", "changes nothing"));
