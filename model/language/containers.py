@@ -4,7 +4,7 @@ All have value semantics when they are stored in a field: storing copies the con
 """
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, islice, product
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from kwalk.model.language.binding import Bound, Domain, ScenarioConstant, identity_of, plain_value
 from kwalk.model.language.errors import BoundReached, DomainError
-from kwalk.model.language.shapes import Leaf, NumberShape, Shape
+from kwalk.model.language.shapes import Leaf, NumberShape, Reader, Shape
 
 T = TypeVar("T")
 S = TypeVar("S", bound=Shape)
@@ -249,8 +249,9 @@ class ArrayShape(Shape):
         for item in value._items:
             self.element.flatten(item, into)
 
-    def rebuild(self, numbers: Iterator[int]) -> Array[Any]:
-        return Array(self, [self.element.rebuild(numbers) for _ in self.domain])
+    def reader(self) -> Reader:
+        read, members = self.element.reader(), range(len(self.domain))
+        return lambda numbers: Array(self, [read(numbers) for _ in members])
 
     def text(self, value: Array[Any]) -> str:
         return "[" + ", ".join(map(self.element.text, value)) + "]"
@@ -261,6 +262,20 @@ class ArrayShape(Shape):
     def values(self) -> Iterator[FrozenArray[Any]]:
         elements = tuple(self.element.values())
         return (FrozenArray(self, list(items)) for items in product(elements, repeat=len(self.domain)))
+
+
+def reader_of_slots(element: Shape, capacity: int) -> Callable[[Iterator[int]], list[Any]]:
+    """Return a function that reads a length and as many values, and skips the free slots, which cannot be observed."""
+    read, size = element.reader(), element.size()
+
+    def read_items(numbers: Iterator[int]) -> list[Any]:
+        length = next(numbers)
+        items = [read(numbers) for _ in range(length)]
+        free = (capacity - length) * size
+        next(islice(numbers, free, free), None)
+        return items
+
+    return read_items
 
 
 @frozen
@@ -298,12 +313,9 @@ class FifoShape(Shape):
             self.element.flatten(item, into)
         into.extend(self.element.default_numbers() * (int(self.capacity) - len(value)))
 
-    def rebuild(self, numbers: Iterator[int]) -> Fifo[Any]:
-        length = next(numbers)
-        items = [self.element.rebuild(numbers) for _ in range(length)]
-        free = (int(self.capacity) - length) * self.element.size()
-        next(islice(numbers, free, free), None)  # free slots cannot be observed
-        return Fifo(self, items)
+    def reader(self) -> Reader:
+        read_items = reader_of_slots(self.element, int(self.capacity))
+        return lambda numbers: Fifo(self, read_items(numbers))
 
     def text(self, value: Fifo[Any] | tuple[Any, ...]) -> str:
         return "[" + ", ".join(map(self.element.text, value)) + "]"
@@ -343,8 +355,8 @@ class FreshShape(Shape):
     def flatten(self, value: Fresh, into: list[int]) -> None:
         into.append(value.taken)
 
-    def rebuild(self, numbers: Iterator[int]) -> Fresh:
-        return Fresh(self, next(numbers))
+    def reader(self) -> Reader:
+        return lambda numbers: Fresh(self, next(numbers))
 
     def text(self, value: Fresh) -> str:
         return f"{value.taken} taken"

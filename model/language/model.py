@@ -42,6 +42,7 @@ from kwalk.model.language.shapes import (
     MemberShape,
     NumberShape,
     OptionalShape,
+    Reader,
     Shape,
     SubsetShape,
 )
@@ -187,7 +188,11 @@ class Model(Displayed):
     def state(self, vector: Iterable[int]) -> Any:
         """Return a new state object with the given vector."""
         with self.active():
-            return self.shape.rebuild(iter(vector))
+            return self._read_state(iter(vector))
+
+    @cached_property
+    def _read_state(self) -> Reader:
+        return self.shape.reader()
 
     def canonical(self, vector: Iterable[int]) -> Vector:
         """Return the vector of the same state in which all that cannot be observed has its default."""
@@ -235,9 +240,9 @@ class Model(Displayed):
         Raises:
             DomainError: the action writes outside of a domain, or fails otherwise.
         """
-        state = self.state(vector)
         with self.active():
-            result, bound = self.execute(instance, state, lambda: self.state(vector))
+            state = self._read_state(iter(vector))
+            result, bound = self.execute(instance, state, lambda: self._read_state(iter(vector)))
             if result is not StepResult.DONE:
                 return StepOutcome(result, bound=bound)
             return StepOutcome(StepResult.DONE, after=self.vector(state))

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import lru_cache
-from itertools import islice
+from itertools import compress, islice
 from typing import Any, TypeVar
 
 from attrs import field, fields, frozen
 
 from kwalk.model.language.binding import Bound, cached, identity_of
+from kwalk.model.language.containers import reader_of_slots
 from kwalk.model.language.errors import BoundReached, DomainError, UsageError
 from kwalk.model.language.records import ValueShape, token_of
-from kwalk.model.language.shapes import FlagShape, Leaf, NumberShape, Shape
+from kwalk.model.language.shapes import FlagShape, Leaf, NumberShape, Reader, Shape
 
 T = TypeVar("T")
 MOST_RECORDS = 2048
@@ -198,10 +199,13 @@ class FlaggedSetShape(SetShape):
             flags[numbers[record]] = 1
         into.extend(flags)
 
-    def rebuild(self, numbers: Iterator[int]) -> RecordSet[Any]:
+    def reader(self) -> Reader:
         members = self.members()
-        flags = islice(numbers, len(members))
-        return RecordSet(self, [record for record, is_in in zip(members, flags, strict=True) if is_in])
+
+        def read(numbers: Iterator[int]) -> RecordSet[Any]:
+            return RecordSet(self, list(compress(members, islice(numbers, len(members)))))
+
+        return read
 
 
 @frozen
@@ -240,9 +244,6 @@ class BoundedSetShape(SetShape):
             self.element.flatten(record, into)
         into.extend(self.element.default_numbers() * (int(self.capacity) - len(value)))
 
-    def rebuild(self, numbers: Iterator[int]) -> RecordSet[Any]:
-        length = next(numbers)
-        records = [self.element.rebuild(numbers) for _ in range(length)]
-        free = (int(self.capacity) - length) * self.element.size()
-        next(islice(numbers, free, free), None)  # free slots cannot be observed
-        return RecordSet(self, records)
+    def reader(self) -> Reader:
+        read_items = reader_of_slots(self.element, int(self.capacity))
+        return lambda numbers: RecordSet(self, read_items(numbers))

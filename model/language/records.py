@@ -11,7 +11,7 @@ from attrs import fields, frozen
 
 from kwalk.model.language.binding import cached
 from kwalk.model.language.errors import DomainError
-from kwalk.model.language.shapes import FlagShape, Leaf, Shape
+from kwalk.model.language.shapes import FlagShape, Leaf, Reader, Shape
 
 MAX_CACHED_RECORDS = 100_000
 """The number of records of one shape that are cached for states to share."""
@@ -51,11 +51,17 @@ class RecordShape(Shape):
         for name, shape in shapes_of(self.cls):
             shape.flatten(getattr(value, name), into)
 
-    def rebuild(self, numbers: Iterator[int]) -> Any:
-        made: Any = object.__new__(self.cls)
-        for name, shape in shapes_of(self.cls):
-            object.__setattr__(made, name, shape.rebuild(numbers))
-        return made
+    def reader(self) -> Reader:
+        fields = [(name, shape.reader()) for name, shape in shapes_of(self.cls)]
+        cls, new, put = self.cls, object.__new__, object.__setattr__
+
+        def read(numbers: Iterator[int]) -> Any:
+            made: Any = new(cls)
+            for name, read_field in fields:
+                put(made, name, read_field(numbers))
+            return made
+
+        return read
 
 
 @frozen
@@ -94,20 +100,22 @@ class ValueShape(Shape):
             return super()._numbers_of(value)
         return (0, *(number for _, shape in shapes_of(self.cls) for number in shape.default_numbers()))
 
-    def rebuild(self, numbers: Iterator[int]) -> Any:
-        """Return one record for equal numbers: it never changes, so states can share it."""
-        key = tuple(islice(numbers, self.size()))
+    def reader(self) -> Reader:
+        """Return a function that returns one record for equal numbers: it never changes, so states can share it."""
         found = cached(("values", self), dict[tuple[int, ...], Any])
-        if key not in found:
-            if len(found) >= MAX_CACHED_RECORDS:
-                found.clear()
-            found[key] = self._made(iter(key))
-        return found[key]
+        size, fields = self.size(), [(name, shape.reader()) for name, shape in shapes_of(self.cls)]
 
-    def _made(self, numbers: Iterator[int]) -> Any:
-        if self.optional and not next(numbers):
-            return None
-        return self.cls(**{name: shape.rebuild(numbers) for name, shape in shapes_of(self.cls)})
+        def read(numbers: Iterator[int]) -> Any:
+            key = tuple(islice(numbers, size))
+            if key not in found:
+                if len(found) >= MAX_CACHED_RECORDS:
+                    found.clear()
+                left = iter(key)
+                is_there = not self.optional or next(left)
+                found[key] = self.cls(**{name: read_field(left) for name, read_field in fields}) if is_there else None
+            return found[key]
+
+        return read
 
     def text(self, value: Any) -> str:
         """Return a record by its own `__str__` if its class has one, else its name and fields."""

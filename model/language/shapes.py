@@ -43,6 +43,10 @@ class Leaf:
         return self.shape.show(number)
 
 
+Reader = Callable[[Iterator[int]], Any]
+"""A function that takes the leaves of one value from a vector and makes the value."""
+
+
 class Shape:
     """The interface of all shapes."""
 
@@ -82,9 +86,13 @@ class Shape:
         """Append the value's leaves to a vector under construction."""
         raise NotImplementedError
 
+    def reader(self) -> Reader:
+        """Return a function that makes the value whose leaves come next in a vector, under the active binding."""
+        raise NotImplementedError
+
     def rebuild(self, numbers: Iterator[int]) -> Any:
         """Return the value whose leaves come next in a vector."""
-        raise NotImplementedError
+        return cached(("reader", self), self.reader)(numbers)
 
     def size(self) -> int:
         """Return the number of leaves of a value of this shape."""
@@ -144,8 +152,8 @@ class Scalar(Shape):
     def flatten(self, value: Any, into: list[int]) -> None:
         into.append(value)
 
-    def rebuild(self, numbers: Iterator[int]) -> Any:
-        return self.value(next(numbers))
+    def reader(self) -> Reader:
+        return lambda numbers: self.value(next(numbers))
 
     def value(self, number: int) -> Any:
         """Return the value that a number in a vector stands for."""
@@ -201,6 +209,9 @@ class NumberShape(Scalar):
     def default(self) -> int:
         return int(self.start)
 
+    def reader(self) -> Reader:
+        return next  # a vector holds the value itself
+
     def low(self) -> int:
         return int(self.least)
 
@@ -228,6 +239,9 @@ class MemberShape(Scalar):
 
     def default(self) -> int:
         return int(self.start)
+
+    def reader(self) -> Reader:
+        return next  # a vector holds the value itself
 
     def high(self) -> int:
         return len(self.domain) - 1
@@ -268,6 +282,10 @@ class ChoiceShape(Scalar):
     def flatten(self, value: Any, into: list[int]) -> None:
         into.append(self.members().index(value))
 
+    def reader(self) -> Reader:
+        members = self.members()
+        return lambda numbers: members[next(numbers)]
+
     def value(self, number: int) -> Enum:
         return self.members()[number]
 
@@ -303,6 +321,15 @@ class OptionalShape(Scalar):
             into.append(NONE)
         else:
             self.inner.flatten(value, into)
+
+    def reader(self) -> Reader:
+        least, value = self.inner.low(), self.inner.value
+
+        def read(numbers: Iterator[int]) -> Any:
+            number = next(numbers)
+            return None if number < least else value(number)
+
+        return read
 
     def value(self, number: int) -> Any:
         """Return the value of a number; one between None and the least value, which no state has, is None as well."""
@@ -350,8 +377,9 @@ class SubsetShape(Shape):
     def flatten(self, value: Any, into: list[int]) -> None:
         into.extend(int(member in value) for member in self.domain)
 
-    def rebuild(self, numbers: Iterator[int]) -> frozenset[int]:
-        return frozenset([member for member in self.domain if next(numbers)])
+    def reader(self) -> Reader:
+        members = range(len(self.domain))
+        return lambda numbers: frozenset([member for member in members if next(numbers)])
 
     def text(self, value: frozenset[int]) -> str:
         return "{" + ", ".join(self.domain.label(member) for member in sorted(value)) + "}"
