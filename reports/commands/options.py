@@ -125,7 +125,8 @@ KEEP_GOING = (
             "with --keep-going, minimize the first N findings and group them by shape (default: 100; 0 for none)"),
 )  # fmt: skip
 HTML = _switch("--html", "also write an HTML page into the folder of --out")
-RESULTS = (_out("folder of traces and pages"), UNFOLD, HTML, JSON)
+WATCH = _switch("--watch", "while the search runs, write a page that loads itself again into the folder of --out")
+RESULTS = (_out("folder of traces and pages"), UNFOLD, HTML, WATCH, JSON)
 STEPS = (
     _repeatable("--only", given, "NAME", "walks take only actions of this actor, or this action"),
     _repeatable("--without", given, "NAME", "walks take no action of this actor, or not this action"),

@@ -3,14 +3,19 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from kwalk.model.language import Model, UsageError
 from kwalk.reports.commands.output import deliver
 from kwalk.reports.commands.target import target
-from kwalk.reports.files import out_folder
+from kwalk.reports.escaping import visible
+from kwalk.reports.files import OutFolder, out_folder
 from kwalk.reports.progress import shown_on_stderr
+from kwalk.reports.streams import remark
+from kwalk.reports.watch import PAGE, WatchPage
+from kwalk.search.base.progress import announcements_to
 from kwalk.search.results.verdict import Verdict
 
 Engine = Callable[..., Verdict]
@@ -179,9 +184,22 @@ def _search(options: Namespace, engine: Engine, **wanted: Any) -> int:
     wanted |= {name: getattr(options, name, None) for name in ("seconds", "workers", "keep_going")}
     given = {name: value for name, value in wanted.items() if value is not None}
     with out_folder(options.out) as out:
-        with shown_on_stderr() as report:
+        watch = _watch_page(out, selected.command) if options.watch else None
+        phases = nullcontext() if watch is None else announcements_to(watch.begin)
+        with phases, shown_on_stderr(watch) as report:
             verdict = engine(
                 selected.model, properties=selected.properties, report=report, command=selected.command, **given
             )
+        if watch is not None:
+            watch.end(f"{verdict.scenario}: {verdict.answer.value} ({verdict.qualifier})")
         return deliver(selected, verdict, out, options)
+
+
+def _watch_page(out: OutFolder, command: str) -> WatchPage:
+    """Write the page that shows the search while it runs, and print its name."""
+    page = WatchPage(out.path / PAGE, command)
+    out.write({PAGE: ""})
+    page.write("The search begins", refresh=True)
+    remark(f"kwalk: watch {visible(str(page.path))}")
+    return page
 

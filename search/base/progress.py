@@ -1,7 +1,8 @@
 """Progress of long work, as engines report it and terminals show it."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from attrs import frozen
 
@@ -18,6 +19,10 @@ class Progress:
         total: The whole work, where it is known.
         left: The estimated seconds to the end, or to the end of the time budget.
         note: The present phase.
+        depth: The depth of the states that are visited now.
+        frontier: The number of states that wait to be visited.
+        memory: The bytes that the states use.
+        memory_budget: The bytes that they may use.
     """
 
     engine: str
@@ -27,6 +32,10 @@ class Progress:
     total: int | None = None
     left: float | None = None
     note: str = ""
+    depth: int | None = None
+    frontier: int | None = None
+    memory: int | None = None
+    memory_budget: int | None = None
 
     @property
     def rate(self) -> float:
@@ -40,3 +49,24 @@ Report = Callable[[Progress], None]
 
 def silent(progress: Progress) -> None:
     """Ignore the progress of a run."""
+
+
+# Phases without a count, such as compiling a model.
+
+_listeners: list[Callable[[str], None]] = []
+
+
+def announce(phase: str) -> None:
+    """Say what begins now, where no engine reports progress: lifting a model, compiling it."""
+    for listener in _listeners:
+        listener(phase)
+
+
+@contextmanager
+def announcements_to(listener: Callable[[str], None]) -> Iterator[None]:
+    """Call a function at each `announce` of the block."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)

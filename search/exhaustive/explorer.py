@@ -299,7 +299,8 @@ class Explorer(ExplorationResult):
         return Progress(
             engine="exhaust", done=self.expanded, unit="states", seconds=self.seconds,
             left=None if budget is None else max(0.0, budget - self.seconds),
-            note=note or f"depth {self.cursor[Cursor.DEPTH]}, {self.stored - self.expanded:,} states in the frontier",
+            note=note, depth=int(self.cursor[Cursor.DEPTH]), frontier=self.stored - self.expanded,
+            memory=self.states.used_bytes(self.stored), memory_budget=self.options.memory,
         )  # fmt: skip
 
     def notes(self) -> Iterator[str]:

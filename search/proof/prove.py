@@ -9,7 +9,7 @@ from attrs import evolve, frozen
 from kwalk.model.language import Kind, Model, PropertyInstance
 from kwalk.model.language.lift import LiftedProperty, lift
 from kwalk.search.base.options import StopReason
-from kwalk.search.base.progress import Report, silent
+from kwalk.search.base.progress import Report, announce, silent
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.proof.attempt import DEFAULT_DEPTH, DEFAULT_INDUCTION, ProofAttempt, ProofOptions
 from kwalk.search.proof.bounded import BoundedCounterexample
@@ -61,6 +61,7 @@ def prove(
         tried, DEFAULT_DEPTH if depth is None else depth,
         DEFAULT_INDUCTION if induction is None else induction, support, seconds,
     )  # fmt: skip
+    announce("lifting the model")
     attempt = ProofAttempt(model, lift(model), options, report)
     try:
         verdict = _verdict(attempt, command)

@@ -5,9 +5,13 @@ import io
 
 import pytest
 
+from kwalk.model.language import Model
+from kwalk.model.language.registry import find_scenario
 from kwalk.reports import progress
 from kwalk.reports.progress import duration, line, shown_on_stderr
-from kwalk.search.base.progress import Progress
+from kwalk.reports.watch import POINTS, WatchPage
+from kwalk.search.base.progress import Progress, announcements_to
+from kwalk.search.kernel.compile.compiler import compile_model, compiled_model
 
 
 class Terminal(io.StringIO):
@@ -27,6 +31,46 @@ def test_durations_are_said_as_people_say_them(seconds, said):
 def test_a_line_has_the_count_the_rate_and_what_is_left():
     report = Progress("walk", 1_000, "steps", 4.0, total=5_000, left=16.0, note="walk\x1b 7")
     assert line(report) == "walk: 1,000 of 5,000 steps in 4.0 s, 250 steps/s, 16 s left (walk\\x1b 7)"
+
+
+@pytest.mark.parametrize("done", [7, 123_456, 98_765_432_109])
+@pytest.mark.parametrize("note", ["", "a checkpoint is saved", "x" * 500, "\x1b[31m"])
+def test_a_line_fits_80_columns_and_keeps_what_matters_most(done, note):
+    report = Progress(
+        "exhaust", done, "states", 7_200.0, left=86_000.0, note=note, depth=117, frontier=done // 3,
+        memory=5 << 30, memory_budget=17 << 30,
+    )  # fmt: skip
+    text = line(report)
+    assert len(text) <= 80 and "\x1b" not in text
+    assert text.startswith("exhaust: ") and "depth 117" in text and "5 of 17 GiB" in text
+    assert "23 h 53 min left" in text
+
+
+def test_lifting_and_compiling_are_announced(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    heard: list[str] = []
+    with announcements_to(heard.append):
+        compile_model(Model(find_scenario("lost-update")), unoptimized=True)
+        compiled_model(Model(find_scenario("die-hard")))
+    assert heard == ["compiling the model", "lifting the model", "compiling the model, optimized"]
+
+
+def test_a_page_shows_a_search_in_progress_and_its_end(tmp_path, kwalk):
+    page = WatchPage(tmp_path / "watch.html", "kwalk exhaust <x>")
+    for second in range(1, 700):
+        page(Progress("exhaust", 1000 * second**2, "states", float(second), depth=second // 10, frontier=second,
+                      memory=second << 20, memory_budget=1 << 30))  # fmt: skip
+    page.write("exhaust: 1,000 states", refresh=True)
+    running = page.path.read_text("utf-8")
+    assert 'http-equiv="refresh"' in running and running.count("<svg") == 4 and "&lt;x&gt;" in running
+    assert len(page.samples) <= POINTS
+    page.end("holds")
+    ended = page.path.read_text("utf-8")
+    assert 'http-equiv="refresh"' not in ended and "The search has ended" in ended
+    ran = kwalk("exhaust", "two-phase-commit", "--watch")
+    assert "watch.html" in ran.err
+    assert "two-phase-commit: holds (exhaustive)" in (tmp_path / "kwalk-out/watch.html").read_text("utf-8")
+    assert [path.name for path in (tmp_path / "kwalk-out").iterdir()] == ["watch.html"]
 
 
 def test_off_a_terminal_a_line_comes_only_now_and_then(monkeypatch, capsys):

@@ -12,6 +12,7 @@ from attrs import evolve
 
 from kwalk.model.language import Kind, Model
 from kwalk.model.language.lift import Lifted, lift
+from kwalk.search.base.progress import announce
 from kwalk.search.kernel.compile.cache import Compiled, cache_key, load, save
 from kwalk.search.kernel.compile.functions import units_of
 from kwalk.search.kernel.compile.layout import WORD, layout_of
@@ -63,7 +64,9 @@ def compiled_model(
     key = cache_key(model, target or cpu())
     found = load(key) or (load(f"{key}-unoptimized") if unoptimized else None)
     if found is None:
-        lifted = lifted or lift(model)
+        if lifted is None:
+            announce("lifting the model")
+            lifted = lift(model)
         save_digests(model, lifted)  # a saved trace needs them, and would lift the model again
         found = compile_model(model, lifted, unoptimized=unoptimized, target=target)
         save(f"{key}-unoptimized" if found.unoptimized else key, found)
@@ -75,6 +78,7 @@ def compile_model(
 ) -> Compiled:
     """Lift and compile a model, without the cache; see `compiled_model`."""
     lifted = lifted or lift(model)
+    announce("compiling the model" if unoptimized else "compiling the model, optimized")
     texts = [unit.text for unit in units_of(lifted, layout_of(model.leaves))]
     return Compiled(
         tuple(object_code(texts, unoptimized=unoptimized, target=target)), lifted.bounds, lifted.errors, unoptimized
