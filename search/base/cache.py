@@ -24,7 +24,6 @@ import uuid
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 
 from kwalk.model.language import UsageError
@@ -73,8 +72,7 @@ def cache_path(folder: str, name: str) -> Path:
 def read_cache(path: Path) -> bytes | None:
     """Return the content of a file of the cache; None if it is absent, damaged or (with a warning) not trusted."""
     with _or_warning(), _folder(path.parent) as folder, _file(folder, path) as (content, _):
-        seal, _, rest = content.partition(b"\n")
-        return rest if seal + b"\n" == _seal(path.name, rest) else None
+        return _unsealed(path, content)
     return None
 
 
@@ -95,14 +93,38 @@ def write_program(path: Path, content: bytes) -> bool:
     return False
 
 
-@cache
-def is_trusted(folder: Path) -> bool:
-    """Return whether a folder and the files in it are trusted; if not, give a warning. For caches of other packages."""
-    with _or_warning(), _folder(folder) as handle:
-        for name in os.listdir(folder):
-            _require_trusted(os.stat(name, dir_fd=handle, follow_symlinks=False), folder / name)
-        return True
-    return False
+def read_beside_module(path: Path) -> bytes | None:
+    """Return the content of a file that `write_beside_module` wrote; None if it is absent, damaged or not trusted.
+
+    The folders above it are not checked: who can write there can replace the module.
+    """
+    try:
+        with open(os.open(path, FILE), "rb") as file:
+            _require_trusted(os.fstat(file.fileno()), path)
+            return _unsealed(path, file.read())
+    except (_NotTrusted, OSError):
+        return None
+
+
+def write_beside_module(path: Path, content: bytes) -> bool:
+    """Write a file into a folder `__pycache__`, which is created; return whether that was possible."""
+    try:
+        if not path.parent.parent.is_absolute():
+            return False  # the code of a terminal or of `exec` has no file
+        path.parent.mkdir(exist_ok=True)
+        handle = os.open(path.parent, FOLDER)
+        try:
+            _write(handle, path.name, _seal(path.name, content) + content, 0o644)
+        finally:
+            os.close(handle)
+    except OSError:
+        return False
+    return True
+
+
+def _unsealed(path: Path, content: bytes) -> bytes | None:
+    seal, _, rest = content.partition(b"\n")
+    return rest if seal + b"\n" == _seal(path.name, rest) else None
 
 
 @contextmanager

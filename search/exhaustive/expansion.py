@@ -9,20 +9,17 @@ from kwalk.search.native.bit_sliced_counters import add_rows, bump
 from kwalk.search.native.intrinsics import (
     ONE,
     ZERO,
-    Int64Array,
-    Word,
     bit_count,
     call,
     call_void,
     count_up,
     integer,
-    loop,
     lowest_bit,
-    part,
     peek,
     peek16,
     poke,
 )
+from kwalk.search.native.loops import Int64Array, Word, loop, part
 from kwalk.search.partial_order.stubborn_sets import expand_stubborn_set
 from kwalk.search.visited.hash_table import ABSENT, find_or_add_from, first_slot, likely_slot, room_for_keys
 from kwalk.search.visited.key_store import STRIDE
@@ -158,7 +155,8 @@ def expand_states(search: SearchLayout, cursor: Int64Array, count: int) -> int:
             cursor[Cursor.FAILURE] = -1
             return Status.FAILED
         if kernel.symmetry != 0:
-            canonicalize(SymmetryLayout(kernel.symmetry, kernel.words), successors, made)
+            spare = batch.state + 16 * kernel.words
+            canonicalize(SymmetryLayout(kernel.symmetry, kernel.words), successors, made, spare)
         hash_successors(search, total, total + made)
         total += made
         cursor[Cursor.NEXT] += 1
@@ -334,7 +332,7 @@ def find_parent(search: SearchLayout, block: Int64Array) -> int:
         arguments = (load_state(search, index, 0), batch.enabled, batch.rows, batch.instances, search.counters.hits)
         made = call(search.kernel.expand, arguments)
         if search.kernel.symmetry != 0:
-            canonicalize(SymmetryLayout(search.kernel.symmetry, words), batch.rows, made)
+            canonicalize(SymmetryLayout(search.kernel.symmetry, words), batch.rows, made, batch.state + 16 * words)
         for j in range(made):
             if same_words(batch.rows + 8 * words * j, target, words):
                 block[3] = integer(peek16(batch.instances, j))

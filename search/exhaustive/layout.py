@@ -97,7 +97,7 @@ class BatchLayout(NamedTuple):
     """The addresses of the arrays for a batch of BATCH states: their successors and their bit rows."""
 
     state: int
-    """The state that is expanded, and space for another one."""
+    """The state that is expanded, space for another one, and for two more while successors are made canonical."""
     rows: int
     """Packed successors."""
     roots: int
@@ -252,7 +252,7 @@ class BatchBuffers:
     def __init__(self, kernel: Kernel, states: int = BATCH, choice_words: int = 0) -> None:
         widest = states * kernel.instances
         leaves = leaves_of(kernel.words)
-        self.state = isolated_zeros(2 * kernel.words)
+        self.state = isolated_zeros(4 * kernel.words)
         self.rows = reserve(widest * kernel.words)
         self.roots, self.leaves = reserve(widest), reserve(2 * widest * leaves)
         self.numbers, self.in_work = reserve(states * 2 * leaves), isolated_zeros(2 * leaves)

@@ -49,7 +49,8 @@ from kwalk.search.native.atomics import (
     take_ticket,
     wait_at_barrier,
 )
-from kwalk.search.native.intrinsics import Int64Array, call, get, integer, loop, part, peek, put
+from kwalk.search.native.intrinsics import call, get, integer, peek, put
+from kwalk.search.native.loops import Int64Array, loop, part
 from kwalk.search.visited.hash_table import REFILL_WORDS, REGIONS, clear_table, refill_table, room_for_keys
 from kwalk.search.visited.key_store import STRIDE
 from kwalk.search.visited.keys import KeySpace, copy_words

@@ -17,18 +17,8 @@ from kwalk.search.kernel.interface import Kernel, bit_row
 from kwalk.search.minimize.ddmin import MAX_STARTS, Shrinker
 from kwalk.search.minimize.replay import Behaviour, ReplayTarget, is_shown
 from kwalk.search.native.bits import has_bit
-from kwalk.search.native.intrinsics import (
-    Int64Array,
-    WordMatrix,
-    bit_count,
-    call,
-    call_void,
-    integer,
-    loop,
-    part,
-    peek,
-    peek16,
-)
+from kwalk.search.native.intrinsics import bit_count, call, call_void, integer, peek, peek16
+from kwalk.search.native.loops import Int64Array, WordMatrix, loop, part
 from kwalk.search.native.memory import reserve
 from kwalk.search.visited.hash_table import ABSENT, find_or_add, room_for_keys
 from kwalk.search.visited.key_store import KeyStore

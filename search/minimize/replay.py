@@ -17,19 +17,8 @@ from kwalk.search.exhaustive.layout import KernelView, RowBuffers
 from kwalk.search.kernel.interface import Kernel, bit_row
 from kwalk.search.kernel.stepping import Stepper
 from kwalk.search.native.bits import has_bit
-from kwalk.search.native.intrinsics import (
-    ONE,
-    ZERO,
-    Int64Array,
-    Word,
-    call,
-    call_void,
-    integer,
-    loop,
-    lowest_bit,
-    part,
-    peek,
-)
+from kwalk.search.native.intrinsics import ONE, ZERO, call, call_void, integer, lowest_bit, peek
+from kwalk.search.native.loops import Int64Array, Word, loop, part
 
 NOT_SHOWN = -1
 """The result of a compiled replay that does not show its target."""

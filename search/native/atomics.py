@@ -8,10 +8,9 @@ import ctypes
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from kwalk.search.native.intrinsics import ONE, WORD, ZERO, call, integer, item_at, part
+from kwalk.search.native.intrinsics import ONE, WORD, ZERO, call, integer, item_at
+from kwalk.search.native.loops import Intrinsic, Word, intrinsic, part
 
 BARRIER_ARRIVED, BARRIER_TURN, BARRIER_CLOSED = 0, 8, 9
 """The words of a barrier (int64): the workers that have arrived in this turn, the number of turns, and whether it is
@@ -19,25 +18,16 @@ closed. The first word is on a cache line of its own, because workers poll the o
 BARRIER_SIZE = 16
 
 
-@intrinsic
-def atomic_add(typing: Any, base: Any, index: Any, amount: Any) -> Any:
+@intrinsic(int, int, int, int)
+def atomic_add(builder: ir.IRBuilder, base: Any, index: Any, amount: Any) -> Any:
     """Add to item `index` of an array of int64 atomically; return the previous number."""
-
-    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-        return builder.atomic_rmw("add", item_at(builder, values, 64), values[2], "acq_rel")
-
-    return types.int64(types.int64, types.int64, types.int64), generate
+    return builder.atomic_rmw("add", item_at(builder, base, index, 64), amount, "acq_rel")
 
 
-@intrinsic
-def atomic_or(typing: Any, base: Any, index: Any, word: Any) -> Any:
+@intrinsic(None, int, int, Word)
+def atomic_or(builder: ir.IRBuilder, base: Any, index: Any, word: Any) -> None:
     """Set bits in word `index` of an array atomically."""
-
-    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-        builder.atomic_rmw("or", item_at(builder, values, 64), values[2], "acq_rel")
-        return context.get_dummy_value()
-
-    return types.none(types.int64, types.int64, types.uint64), generate
+    builder.atomic_rmw("or", item_at(builder, base, index, 64), word, "acq_rel")
 
 
 @part
@@ -47,41 +37,28 @@ def take_ticket(address: int) -> int:
 
 
 def _reader(bits: int, about: str) -> Any:
-    def read(typing: Any, base: Any, index: Any) -> Any:
-        def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-            item = builder.load_atomic(item_at(builder, values, bits), "acquire", bits // 8)
-            return item if bits == 64 else builder.zext(item, WORD)
+    def read(builder: ir.IRBuilder, base: Any, index: Any) -> Any:
+        item = builder.load_atomic(item_at(builder, base, index, bits), "acquire", bits // 8)
+        return item if bits == 64 else builder.zext(item, WORD)
 
-        return types.uint64(types.int64, types.int64), generate
-
-    read.__doc__ = about
-    return intrinsic(read)
+    return Intrinsic(read, Word, (int, int), about)
 
 
 def _writer(bits: int, about: str) -> Any:
-    def write(typing: Any, base: Any, index: Any, word: Any) -> Any:
-        def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-            item = values[2] if bits == 64 else builder.trunc(values[2], ir.IntType(bits))
-            builder.store_atomic(item, item_at(builder, values, bits), "release", bits // 8)
-            return context.get_dummy_value()
+    def write(builder: ir.IRBuilder, base: Any, index: Any, word: Any) -> None:
+        item = word if bits == 64 else builder.trunc(word, ir.IntType(bits))
+        builder.store_atomic(item, item_at(builder, base, index, bits), "release", bits // 8)
 
-        return types.none(types.int64, types.int64, types.uint64), generate
-
-    write.__doc__ = about
-    return intrinsic(write)
+    return Intrinsic(write, None, (int, int, Word), about)
 
 
 def _replacer(bits: int, about: str) -> Any:
-    def compare_and_swap(typing: Any, base: Any, index: Any, before: Any, after: Any) -> Any:
-        def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-            items = values[2:] if bits == 64 else [builder.trunc(value, ir.IntType(bits)) for value in values[2:]]
-            found = builder.cmpxchg(item_at(builder, values, bits), *items, "acq_rel", "acquire")
-            return builder.extract_value(found, 1)
+    def compare_and_swap(builder: ir.IRBuilder, base: Any, index: Any, before: Any, after: Any) -> Any:
+        items = (before, after) if bits == 64 else [builder.trunc(word, ir.IntType(bits)) for word in (before, after)]
+        found = builder.cmpxchg(item_at(builder, base, index, bits), *items, "acq_rel", "acquire")
+        return builder.extract_value(found, 1)
 
-        return types.boolean(types.int64, types.int64, types.uint64, types.uint64), generate
-
-    compare_and_swap.__doc__ = about
-    return intrinsic(compare_and_swap)
+    return Intrinsic(compare_and_swap, bool, (int, int, Word, Word), about)
 
 
 atomic_load = _reader(64, "Word `index` of an array that other threads write, and all that they wrote before it.")

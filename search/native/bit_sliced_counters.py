@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kwalk.search.native.intrinsics import ONE, ZERO, Word, count_up, integer, lowest_bit, part, peek, poke
+from kwalk.search.native.intrinsics import ONE, ZERO, count_up, integer, lowest_bit, peek, poke
+from kwalk.search.native.loops import Word, part
 
 PLANES = 48
 MOST_ROWS = 252

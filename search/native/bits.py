@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kwalk.search.native.intrinsics import ONE, ZERO, Word, bit_count, integer, part, peek, poke
+from kwalk.search.native.intrinsics import ONE, ZERO, bit_count, integer, peek, poke
+from kwalk.search.native.loops import Word, part
 
 
 @part

@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
-from kwalk.search.native import intrinsics
+from kwalk.search.native.loops import LOOPS
 
 PACKAGE = Path(__file__).parents[1]
 HAS_LOOPS = re.compile(r"^@loop$", re.MULTILINE)
@@ -21,20 +21,27 @@ def modules_with_loops() -> list[str]:
 
 def loop_names() -> list[tuple[str, str]]:
     """Return the module and the name of each loop of the package."""
-    found = []
-    for name in modules_with_loops():
-        loops = [thing for thing in vars(import_module(name)).values() if thing in intrinsics.LOOPS]
-        found += [(name, loop.py_func.__name__) for loop in loops if loop.py_func.__module__ == name]
-    return found
+    modules = [import_module(name).__name__ for name in modules_with_loops()]
+    return [(each.__module__, each.__name__) for each in LOOPS if each.__module__ in modules]
 
 
-def compile_loop(module: str, name: str) -> None:
-    """Compile a loop, or load it from the cache."""
-    loop = getattr(import_module(module), name)
-    loop.compile(intrinsics.signature_of(loop))
+def load_loop(module: str, name: str) -> None:
+    """Compile a loop, unless its code is kept."""
+    getattr(import_module(module), name).load()
+
+
+def remove_outdated() -> None:
+    """Remove the code of loops that have changed."""
+    current = {path for each in LOOPS for path in each.files}
+    for folder in {path.parent for path in current}:
+        for path in folder.glob("*.loop"):
+            if path not in current:
+                path.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
+    names = loop_names()
+    remove_outdated()
     with ProcessPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        for _ in pool.map(compile_loop, *zip(*loop_names(), strict=True)):
+        for _ in pool.map(load_loop, *zip(*names, strict=True)):
             pass

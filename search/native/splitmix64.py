@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kwalk.search.native.intrinsics import Word, part
+from kwalk.search.native.loops import Word, part
 
 GOLDEN, _MIX, _MIX_AGAIN = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 

@@ -7,7 +7,7 @@ from kwalk.model.language import Model
 from kwalk.model.language.lift import Term
 from kwalk.search.kernel.compile.emitter import Emitter
 from kwalk.search.kernel.compile.layout import WORD, layout_of
-from kwalk.search.kernel.compile.machine_code import LoadedCode, object_code
+from kwalk.search.native.machine_code import LoadedCode, object_code
 
 FUNCTION = "atoms"
 

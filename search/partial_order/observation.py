@@ -13,22 +13,8 @@ import numpy as np
 from kwalk.model.language import Model
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.native.bits import add_bits, has_bit, set_bit
-from kwalk.search.native.intrinsics import (
-    ZERO,
-    Int32Matrix,
-    Word,
-    WordArray,
-    WordMatrix,
-    bit_count,
-    call,
-    call_void,
-    integer,
-    loop,
-    part,
-    peek,
-    scale,
-    select_bit,
-)
+from kwalk.search.native.intrinsics import ZERO, bit_count, call, call_void, integer, peek, scale, select_bit
+from kwalk.search.native.loops import Int32Matrix, Word, WordArray, WordMatrix, loop, part
 from kwalk.search.partial_order.atom_code import FUNCTION, load_atom_code, words_for
 from kwalk.search.partial_order.dependency_analysis import ObservedRelations
 from kwalk.search.partial_order.transition_groups import TransitionGroup

@@ -23,19 +23,18 @@ from kwalk.search.native.bits import has_bit, set_bit
 from kwalk.search.native.intrinsics import (
     ONE,
     ZERO,
-    Word,
     call,
     call_void,
     get,
     integer,
     lowest_bit,
-    part,
     peek,
     peek16,
     poke,
     poke16,
     scale,
 )
+from kwalk.search.native.loops import Word, part
 from kwalk.search.native.memory import reserve
 from kwalk.search.partial_order.tables import ReductionTables, Workspace
 from kwalk.search.visited.keys import hash_of, same_words

@@ -23,13 +23,12 @@ from kwalk.search.native.intrinsics import (
     call_void,
     count_up,
     integer,
-    loop,
     lowest_bit,
-    part,
     peek,
     poke,
     poke16,
 )
+from kwalk.search.native.loops import loop, part
 from kwalk.search.partial_order.sleep_sets import load_sleep_set, store_sleep_sets
 from kwalk.search.partial_order.tables import ReductionTables, Workspace, atom_row, group_row, workspace_at
 from kwalk.search.visited.keys import copy_words

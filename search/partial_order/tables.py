@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kwalk.search.native.intrinsics import part
+from kwalk.search.native.loops import part
 
 
 class ReductionTables(NamedTuple):

@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 
-from kwalk.search.native.intrinsics import ONE, lowest_bit, part, peek8, poke8
+from kwalk.search.native.intrinsics import ONE, lowest_bit, peek8, poke8
+from kwalk.search.native.loops import part
 from kwalk.search.visited.keys import hash_of
 
 REGISTER_BITS = 14

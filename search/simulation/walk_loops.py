@@ -19,7 +19,6 @@ from kwalk.search.native.bit_sliced_counters import add_rows
 from kwalk.search.native.intrinsics import (
     ONE,
     ZERO,
-    Word,
     bit_count,
     call,
     call_void,
@@ -27,15 +26,14 @@ from kwalk.search.native.intrinsics import (
     folded_multiply,
     get,
     integer,
-    loop,
     lowest_bit,
-    part,
     peek,
     poke,
     put,
     scale,
     select_bit,
 )
+from kwalk.search.native.loops import Word, loop, part
 from kwalk.search.native.splitmix64 import GOLDEN, mix
 from kwalk.search.simulation.hyperloglog import add_to_sketch
 from kwalk.search.visited.keys import copy_words, finalize_hash, same_words

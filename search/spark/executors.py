@@ -19,7 +19,7 @@ from kwalk.model.language import KwalkError, Model
 from kwalk.search.base.signals import Interrupts
 from kwalk.search.kernel.compile.cache import Compiled
 from kwalk.search.kernel.compile.compiler import compile_model, compiled_model
-from kwalk.search.kernel.compile.machine_code import cpu
+from kwalk.search.native.machine_code import cpu
 from kwalk.search.spark.work import SCHEMA, Chunk, CpuMismatch, Round, TaskPayload, chunks_of, send, walker_of
 
 JOB_GROUP = "kwalk walks"

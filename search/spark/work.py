@@ -24,10 +24,10 @@ from attrs import evolve, field, fields, frozen
 from pyspark.sql import SparkSession
 
 from kwalk.search.kernel.compile.cache import Compiled
-from kwalk.search.kernel.compile.machine_code import FUNCTIONS, LoadedCode, cpu
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.minimize.clusters import Clustering, Clusters, FindingSample
 from kwalk.search.minimize.model_signature import ModelSignature
+from kwalk.search.native.machine_code import FUNCTIONS, LoadedCode, cpu
 from kwalk.search.results.confirmation import Origin
 from kwalk.search.simulation.chunks import SimulationPlan, WalkCounts, path_of, run_chunk
 from kwalk.search.simulation.visit_samples import VisitRecords, visit_records

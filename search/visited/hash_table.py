@@ -19,7 +19,8 @@ from kwalk.search.native.atomics import (
     compare_and_swap,
     compare_and_swap32,
 )
-from kwalk.search.native.intrinsics import ONE, ZERO, Word, count_up, integer, loop, part, peek, poke, prefetch, scale
+from kwalk.search.native.intrinsics import ONE, ZERO, count_up, integer, peek, poke, prefetch, scale
+from kwalk.search.native.loops import Word, loop, part
 from kwalk.search.visited.keys import KeySpace, hash_of, hash_of_stored, key_at, key_equals, store_key
 
 REGIONS = 64

@@ -17,20 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kwalk.search.native.atomics import atomic_load32, atomic_store32, compare_and_swap32, take_ticket
-from kwalk.search.native.intrinsics import (
-    ONE,
-    ZERO,
-    Word,
-    integer,
-    loop,
-    part,
-    peek,
-    peek32,
-    poke,
-    poke32,
-    prefetch,
-    scale,
-)
+from kwalk.search.native.intrinsics import ONE, ZERO, integer, peek, peek32, poke, poke32, prefetch, scale
+from kwalk.search.native.loops import Word, loop, part
 from kwalk.search.native.memory import reserve
 from kwalk.search.visited.keys import copy_words, hash_of, same_words
 

@@ -7,7 +7,7 @@ import pytest
 SCRIPT = '''
 import ctypes
 
-from kwalk.search.kernel.compile.machine_code import LoadedCode, object_code
+from kwalk.search.native.machine_code import LoadedCode, object_code
 
 CALLER = """
 declare i64 @callee(i64)

@@ -12,7 +12,15 @@ import pytest
 
 from kwalk.model.language import UsageError
 from kwalk.search.base import cache
-from kwalk.search.base.cache import UntrustedCache, cache_folder, cache_path, is_trusted, read_cache, write_cache
+from kwalk.search.base.cache import (
+    UntrustedCache,
+    cache_folder,
+    cache_path,
+    read_beside_module,
+    read_cache,
+    write_beside_module,
+    write_cache,
+)
 from kwalk.search.kernel.compile import compiler
 from tests.bad_input.refusals import DIE_HARD, kwalk, process
 
@@ -197,15 +205,29 @@ def test_new_folders_and_files_of_the_cache_belong_to_the_user_alone(folder):
     assert modes == {"above": 0o700, "cache": 0o700, "kernels": 0o700, "key.zip": 0o600}
 
 
-def test_the_folder_of_another_cache_is_trusted_only_with_all_its_files(tmp_path):
-    good, bad = tmp_path / "good", tmp_path / "bad"
-    for each in (good, bad):
-        each.mkdir()
-        (each / "loop.nbc").touch(0o600)
-    (bad / "loop.nbc").chmod(0o666)
-    assert is_trusted(good)
-    with pytest.warns(UntrustedCache, match="mode 0666"):
-        assert not is_trusted(bad)
+@pytest.mark.parametrize("mode", [0o666, 0o664])
+def test_what_lies_beside_a_module_is_used_only_if_nobody_else_can_write_to_it(tmp_path, mode):
+    path = tmp_path / "__pycache__" / "module.loop"
+    assert read_beside_module(path) is None
+    assert write_beside_module(path, b"code") and read_beside_module(path) == b"code"
+    path.chmod(mode)
+    assert read_beside_module(path) is None
+    assert write_beside_module(path, b"code") and read_beside_module(path) == b"code"
+
+
+def test_a_file_beside_a_module_is_not_used_under_another_name_or_as_a_link(tmp_path):
+    path, other = tmp_path / "__pycache__" / "module.loop", tmp_path / "__pycache__" / "other.loop"
+    write_beside_module(path, b"code")
+    other.symlink_to(path)
+    assert read_beside_module(other) is None
+    other.unlink()
+    path.rename(other)
+    assert read_beside_module(other) is None
+
+
+def test_nothing_is_kept_beside_code_that_has_no_file():
+    assert not write_beside_module(Path("__pycache__") / "module.loop", b"code")
+    assert not Path("__pycache__", "module.loop").exists()
 
 
 def test_the_variable_names_the_folder_and_must_be_an_absolute_path():

@@ -94,41 +94,65 @@ def test_the_command_itself_needs_neither_a_home_nor_a_cache(process):
 
 
 LOOP = """
-from kwalk.search.native.intrinsics import loop
+from kwalk.search.native.loops import loop, part
+
+FACTOR = 2
+
+@part
+def multiplied(number):
+    return FACTOR * number
 
 @loop
-def twice(number):
-    return number + number
+def twice(number: int) -> int:
+    return multiplied(number)
 """
 
 
 @pytest.fixture
-def twice(tmp_path, monkeypatch) -> Callable[[], int]:
-    """A compiled loop of a module of one's own, as a new process would load it; how often its cache served it."""
+def twice(tmp_path, monkeypatch) -> Callable[..., bool]:
+    """A compiled loop of a module of one's own, as a new process would load it: whether its code was kept."""
     name = f"loop_of_{os.getpid()}_{tmp_path.name}".replace("-", "_")
-    (tmp_path / f"{name}.py").write_text(LOOP)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
-    def served() -> int:
+    def kept(result: int = 42, **changes: str) -> bool:
+        text = LOOP
+        for old, new in changes.items():
+            text = text.replace(old, new)
+        (tmp_path / f"{name}.py").write_text(text)
+        importlib.invalidate_caches()
         sys.modules.pop(name, None)
         loop = importlib.import_module(name).twice
-        assert loop(21) == 42
-        return sum(loop.stats.cache_hits.values())
+        was_kept = loop.load()
+        assert loop(21) == result
+        return was_kept
 
-    return served
+    return kept
 
 
-@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
 @pytest.mark.parametrize("content", [b"", b"garbage"])
-def test_a_compiled_loop_that_is_broken_is_compiled_again_and_replaced(twice, tmp_path, ending, content):
-    assert (twice(), twice()) == (0, 1)
-    broken = next((tmp_path / "__pycache__").glob(f"*{ending}"))
+def test_a_compiled_loop_that_is_broken_is_compiled_again_and_replaced(twice, tmp_path, content):
+    assert (twice(), twice()) == (False, True)
+    (broken,) = (tmp_path / "__pycache__").glob("*.loop")
     broken.write_bytes(content)
-    assert (twice(), twice()) == (0, 1)
+    assert (twice(), twice()) == (False, True)
+
+
+def test_a_loop_is_compiled_again_once_a_part_or_a_number_that_it_reads_has_changed(twice):
+    assert (twice(), twice()) == (False, True)
+    assert (twice(63, **{"FACTOR = 2": "FACTOR = 3"}), twice()) == (False, True)
+
+
+def test_a_compiled_loop_is_kept_in_the_cache_where_its_folder_cannot_be_written(twice, tmp_path, monkeypatch):
+    (tmp_path / "__pycache__").write_text("in the way")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert (twice(), twice()) == (False, True)
+    (file,) = (tmp_path / "cache" / "kwalk" / "loops").iterdir()
+    assert file.suffix == ".loop"
 
 
 def test_a_compiled_loop_that_cannot_be_kept_is_compiled_each_time(twice, tmp_path, monkeypatch):
     (tmp_path / "__pycache__").write_text("in the way")
     monkeypatch.setenv("HOME", "/proc/nowhere")
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
-    assert (twice(), twice()) == (0, 0)
+    assert (twice(), twice()) == (False, False)

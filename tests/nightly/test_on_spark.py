@@ -10,7 +10,7 @@ from pyspark import cloudpickle
 
 from kwalk.search.analyses.nightly import simulation_task
 from kwalk.search.kernel.compile.cache import Compiled
-from kwalk.search.kernel.compile.machine_code import cpu
+from kwalk.search.native.machine_code import cpu
 from kwalk.search.spark import executors as fleet
 from kwalk.search.spark.work import TaskPayload, walker_of
 from tests.nightly.local import CONFIG, Hearing, begin_run, facts

@@ -69,7 +69,7 @@ def install(wheel: Path, folder: Path) -> Environment:
 
 def _copy_compiled_loops(package: Path) -> None:
     for room in ROOMS:
-        for compiled in (ROOT / room).rglob("__pycache__/*.nb[ci]"):
+        for compiled in (ROOT / room).rglob("__pycache__/*.loop"):
             target = package / compiled.relative_to(ROOT)
             target.parent.mkdir(exist_ok=True)
             shutil.copy(compiled, target)

@@ -23,7 +23,8 @@ from kwalk.model.language import (
 from kwalk.model.language.registry import announced
 from kwalk.search.exhaustive.layout import Cursor
 from kwalk.search.kernel.compile.compiler import kernel_for
-from kwalk.search.native.intrinsics import ONE, Word, loop
+from kwalk.search.native.intrinsics import ONE
+from kwalk.search.native.loops import Word, loop
 from kwalk.search.partial_order import sleep_sets
 from kwalk.search.partial_order.sleep_sets import SleepSets
 from kwalk.search.visited.keys import hash_of

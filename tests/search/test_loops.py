@@ -7,16 +7,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kwalk.search.native.bit_sliced_counters import PLANES, add_rows, totals
-from kwalk.search.native.intrinsics import loop, select_bit
+from kwalk.search.native.intrinsics import select_bit
+from kwalk.search.native.loops import Word, loop
 from kwalk.search.native.memory import available_memory, reserve
 from kwalk.search.visited.hash_table import REGIONS
 from kwalk.search.visited.key_store import KeyStore
 from kwalk.search.visited.tree_compression import NODES_SLOTS
 from kwalk.search.visited.visited_set import VisitedSet
 
-ADD_ROWS = loop(lambda planes, rows, count, words: add_rows(planes, rows, count, words))
-SELECT_BIT = loop(lambda word, rank: select_bit(word, rank))
 WORDS = st.integers(0, 2**64 - 1)
+
+
+@loop
+def added(planes: int, rows: int, count: int, words: int) -> None:
+    """Add rows to bit-sliced counters."""
+    add_rows(planes, rows, count, words)
+
+
+@loop
+def selected(word: Word, rank: int) -> int:
+    """The set bit of a word with that many below it."""
+    return select_bit(word, rank)
 
 
 def states(words, **more):
@@ -118,7 +129,7 @@ def test_vertical_counters_count_each_bit(rows):
     array = np.array(rows, np.uint64).reshape(-1, 2)
     planes = np.zeros(2 * PLANES, np.uint64)
     for _ in range(3):
-        ADD_ROWS(planes.ctypes.data, array.ctypes.data, len(array), 2)
+        added(planes.ctypes.data, array.ctypes.data, len(array), 2)
     bits = [sum(row[b // 64] >> (b % 64) & 1 for row in rows) for b in range(128)]
     assert totals(planes).tolist() == [3 * count for count in bits]
 
@@ -128,7 +139,7 @@ def test_vertical_counters_count_each_bit(rows):
 def test_a_bit_is_selected_by_the_number_of_set_bits_below_it(word, rank):
     set_bits = [bit for bit in range(64) if word >> bit & 1]
     rank %= len(set_bits)
-    assert SELECT_BIT(np.uint64(word), rank) == set_bits[rank]
+    assert selected(np.uint64(word), rank) == set_bits[rank]
 
 
 def test_reserved_memory_is_zero_and_takes_nothing_until_written():

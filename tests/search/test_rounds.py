@@ -11,12 +11,16 @@ from kwalk.search.exhaustive.explorer import Explorer
 from kwalk.search.exhaustive.parallel_expansion import run_worker
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.native.atomics import BARRIER_CLOSED, BARRIER_SIZE, address_of_yield, wait_at_barrier
-from kwalk.search.native.intrinsics import loop
+from kwalk.search.native.loops import loop
 from kwalk.search.visited.hash_table import REFILL_WORDS, REGIONS, clear_table, refill_table
 from kwalk.search.visited.key_store import KeyStore
 from tests.search.post_office import post_office
 
-MEET = loop(lambda barrier, workers, give_way: wait_at_barrier(barrier, workers, give_way))
+
+@loop
+def meet(barrier: int, workers: int, give_way: int) -> bool:
+    """Meet the other workers at a barrier."""
+    return wait_at_barrier(barrier, workers, give_way)
 
 
 @pytest.mark.parametrize(("words", "entry_bytes"), [(1, 4), (2, 8), (3, 4)])
@@ -49,10 +53,10 @@ def test_a_barrier_holds_all_until_the_last_has_come_and_can_be_given_up():
     barrier, yields = np.zeros(BARRIER_SIZE, np.int64), address_of_yield()
     with ThreadPoolExecutor(3) as pool:
         for _ in range(50):
-            two = [pool.submit(MEET, barrier.ctypes.data, 3, yields) for _ in range(2)]
+            two = [pool.submit(meet, barrier.ctypes.data, 3, yields) for _ in range(2)]
             assert not any(future.done() for future in two)
-            assert MEET(barrier.ctypes.data, 3, yields) and all(future.result() for future in two)
-        lonely = pool.submit(MEET, barrier.ctypes.data, 3, yields)
+            assert meet(barrier.ctypes.data, 3, yields) and all(future.result() for future in two)
+        lonely = pool.submit(meet, barrier.ctypes.data, 3, yields)
         barrier[BARRIER_CLOSED] = 1
         assert lonely.result() is False
 

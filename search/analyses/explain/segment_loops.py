@@ -11,22 +11,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from kwalk.search.native.intrinsics import (
-    ZERO,
-    BoolArray,
-    ByteArray,
-    Int64Array,
-    Uint16Array,
-    WordArray,
-    call,
-    count_up,
-    integer,
-    loop,
-    part,
-    peek,
-    peek16,
-    poke,
-)
+from kwalk.search.native.intrinsics import ZERO, call, count_up, integer, peek, peek16, poke
+from kwalk.search.native.loops import BoolArray, ByteArray, Int64Array, Uint16Array, WordArray, loop, part
 from kwalk.search.visited.hash_table import ABSENT, find_or_add, room_for_keys
 from kwalk.search.visited.keys import KeySpace, hash_of, key_at
 

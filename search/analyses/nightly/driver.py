@@ -35,8 +35,8 @@ from kwalk.search.base.signals import Interrupts
 from kwalk.search.base.worker_processes import LOOK, ProcessPool, WorkerProcess, process_pool
 from kwalk.search.kernel.compile.cache import unpack
 from kwalk.search.kernel.compile.compiler import Compiled, compile_model, compiled_model, kernel_of
-from kwalk.search.kernel.compile.machine_code import LoadedCode, cpu
 from kwalk.search.minimize.model_signature import signature_of
+from kwalk.search.native.machine_code import LoadedCode, cpu
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Verdict
 from kwalk.search.spark.executors import ExecutorPool, SparkFailure, code_for

@@ -31,7 +31,7 @@ from kwalk.search.analyses.nightly.config import Config
 from kwalk.search.analyses.nightly.plan import NightlyTask
 from kwalk.search.analyses.nightly.tables import SCHEMAS, TABLES, rows_of, table_of
 from kwalk.search.base.atomic_files import cannot_save, save
-from kwalk.search.kernel.compile.machine_code import cpu
+from kwalk.search.native.machine_code import cpu
 
 MANIFEST, PROGRESS, PAGE, LOCK, TRACES = "manifest.json", "progress.jsonl", "index.html", ".lock", "traces"
 PARTS, ROWS = b"kwalk.parts", b"kwalk.rows"

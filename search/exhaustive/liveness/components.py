@@ -36,18 +36,8 @@ from kwalk.search.exhaustive.liveness.waiting import (
     number_of,
 )
 from kwalk.search.native.bits import has_bit
-from kwalk.search.native.intrinsics import (
-    ZERO,
-    Int64Array,
-    integer,
-    loop,
-    part,
-    peek,
-    peek16,
-    peek32,
-    poke,
-    poke32,
-)
+from kwalk.search.native.intrinsics import ZERO, integer, peek, peek16, peek32, poke, poke32
+from kwalk.search.native.loops import Int64Array, loop, part
 
 MARK_FAIRLY_ENDS, MARK_CAN_STARVE = COMPONENT_DONE, COMPONENT_DONE + 1
 MARK_RETRY = COMPONENT_DONE + 2

@@ -24,7 +24,8 @@ from kwalk.search.exhaustive.liveness.waiting import (
     is_unsatisfied,
 )
 from kwalk.search.kernel.interface import Kernel, bit_numbers, bit_row
-from kwalk.search.native.intrinsics import ZERO, Int64Array, integer, loop, part, peek, peek16, peek32, poke32
+from kwalk.search.native.intrinsics import ZERO, integer, peek, peek16, peek32, poke32
+from kwalk.search.native.loops import Int64Array, loop, part
 from kwalk.search.results.confirmation import apply_instance, enabled_row
 
 QUERY_START, QUERY_TARGET, QUERY_HOME, QUERY_FOUND, QUERY_LENGTH = range(5)

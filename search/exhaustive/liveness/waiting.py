@@ -24,13 +24,10 @@ from kwalk.search.native.bits import add_bits, has_bit, set_bit
 from kwalk.search.native.intrinsics import (
     ONE,
     ZERO,
-    Int64Array,
     bit_count,
     call,
     call_void,
     integer,
-    loop,
-    part,
     peek,
     peek16,
     peek32,
@@ -38,6 +35,7 @@ from kwalk.search.native.intrinsics import (
     poke16,
     poke32,
 )
+from kwalk.search.native.loops import Int64Array, loop, part
 from kwalk.search.native.memory import reserve
 from kwalk.search.visited.hash_table import find
 from kwalk.search.visited.keys import hash_of

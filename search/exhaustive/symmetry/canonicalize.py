@@ -14,18 +14,9 @@ import numpy as np
 
 from kwalk.search.exhaustive.symmetry.permutations import Permutation, RenamedLeaf, Renaming, packed_names
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.native.intrinsics import (
-    ONE,
-    ZERO,
-    Word,
-    WordArray,
-    WordMatrix,
-    integer,
-    loop,
-    part,
-    peek,
-    poke,
-)
+from kwalk.search.native.intrinsics import ONE, ZERO, integer, peek, poke
+from kwalk.search.native.loops import Word, WordArray, WordMatrix, loop, part
+from kwalk.search.visited.keys import same_words
 
 TABLE_PERMUTATIONS, TABLE_MOVES, TABLE_MASKS = range(3)
 """The head of a table, in words: the number of permutations, the moves of each, and a mask of the bits that stay for
@@ -48,11 +39,13 @@ class SymmetryLayout(NamedTuple):
 
 
 @part
-def canonicalize(symmetry: SymmetryLayout, rows: int, count: int) -> None:
-    """Replace `count` consecutive packed states by the canonical states of their orbits."""
+def canonicalize(symmetry: SymmetryLayout, rows: int, count: int, best: int) -> None:
+    """Replace `count` consecutive packed states by the canonical states of their orbits.
+
+    `best` is the address of scratch memory for two states.
+    """
     words = symmetry.words
-    room = np.empty(2 * words, np.uint64)
-    best, made = integer(room.ctypes.data), integer(room.ctypes.data) + 8 * words
+    made = best + 8 * words
     for j in range(count):
         row = rows + 8 * words * j
         _copy(best, row, words)
@@ -61,7 +54,6 @@ def canonicalize(symmetry: SymmetryLayout, rows: int, count: int) -> None:
             if _is_less(made, best, words):
                 _copy(best, made, words)
         _copy(row, best, words)
-    room[0] = ZERO  # the array must live until here, as only its address is used
 
 
 @part
@@ -116,15 +108,15 @@ def count_orbit_states(symmetry: SymmetryLayout, rows: WordMatrix, made: WordArr
         idle = integer(0)
         for number in range(permutations):
             permute(symmetry, number, integer(rows[j].ctypes.data), integer(made.ctypes.data))
-            idle += integer((made == rows[j]).all())
+            idle += integer(same_words(integer(made.ctypes.data), integer(rows[j].ctypes.data), symmetry.words))
         states += permutations // idle
     return states
 
 
 @loop
-def canonicalize_rows(symmetry: SymmetryLayout, rows: WordMatrix) -> None:
-    """Replace packed states, uint64[n, words], by the canonical states of their orbits."""
-    canonicalize(symmetry, integer(rows.ctypes.data), len(rows))
+def canonicalize_rows(symmetry: SymmetryLayout, rows: WordMatrix, best: int) -> None:
+    """Replace packed states, uint64[n, words], by the canonical states of their orbits; `best` as in `canonicalize`."""
+    canonicalize(symmetry, integer(rows.ctypes.data), len(rows), best)
 
 
 @loop
@@ -173,7 +165,8 @@ class SymmetryTable:
     def canonical(self, rows: np.ndarray) -> np.ndarray:
         """Return the canonical states of packed states, uint64[n, words]."""
         made = np.ascontiguousarray(rows, np.uint64).copy()
-        canonicalize_rows(self.symmetry, made)
+        best = np.zeros(2 * self.kernel.words, np.uint64)
+        canonicalize_rows(self.symmetry, made, best.ctypes.data)
         return made
 
     def count_states(self, rows: np.ndarray) -> int:

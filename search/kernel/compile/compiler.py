@@ -16,9 +16,9 @@ from kwalk.search.base.progress import announce
 from kwalk.search.kernel.compile.cache import Compiled, cache_key, load, save
 from kwalk.search.kernel.compile.functions import units_of
 from kwalk.search.kernel.compile.layout import WORD, layout_of
-from kwalk.search.kernel.compile.machine_code import LoadedCode, cpu, object_code
 from kwalk.search.kernel.interface import REPLACEMENT_SECONDS, Kernel, bit_row
 from kwalk.search.kernel.model_digest import save_digests
+from kwalk.search.native.machine_code import LoadedCode, cpu, object_code
 
 SMALL_REPLACEMENT_SECONDS = 0.5
 """`Kernel.replaced_after` of a small model, whose code is one unit."""

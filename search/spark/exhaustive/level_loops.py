@@ -13,7 +13,8 @@ import numpy as np
 
 from kwalk.search.exhaustive.expansion import count_rows, expand_states
 from kwalk.search.exhaustive.layout import BATCH, Cursor, SearchLayout, Status
-from kwalk.search.native.intrinsics import Int64Array, Word, count_up, integer, loop, part, peek, peek16, poke, poke8
+from kwalk.search.native.intrinsics import count_up, integer, peek, peek16, poke, poke8
+from kwalk.search.native.loops import Int64Array, Word, loop, part
 from kwalk.search.visited.hash_table import ABSENT, find, find_or_add_from, first_slot, likely_slot, room_for_keys
 from kwalk.search.visited.keys import KeySpace, copy_words, hash_of, load_key, same_words
 

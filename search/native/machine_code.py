@@ -95,6 +95,11 @@ def _optimized(text: str, target: str) -> bytes:
     return machine.emit_object(module)
 
 
+def emit_optimized(module: llvm.ModuleRef) -> bytes:
+    """Return the object code, for this machine, of a module that is optimized already."""
+    return _target(3).emit_object(module)
+
+
 class LoadedCode:
     """Machine code in memory, and the addresses of its functions, which are valid as long as this object exists."""
 
