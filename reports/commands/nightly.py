@@ -120,6 +120,7 @@ def run_page(options: Namespace) -> int:
     """Write the page of a run; 0."""
     from kwalk.reports.nightly_compare.page import write_page
 
-    path = write_page(Path(options.run), None if options.before is None else Path(options.before))
+    before, history = (None if name is None else Path(name) for name in (options.before, options.history))
+    path = write_page(Path(options.run), before, history)
     print_blocks([CodeBlock((f"Read: {path}",))], console())
     return 0

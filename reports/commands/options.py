@@ -487,7 +487,9 @@ COMMANDS = {
         "nightly:run_page", "write the page of a nightly run again",
         _argument("run", "RUN", "the folder of the run; the page is its index.html", type=given),
         _option("--before", given, "RUN", "an earlier run to compare with"),
+        _option("--history", given, "DIR", "a folder of runs: trends, and when a cluster was first seen"),
         examples="""
-  kwalk page runs/tuesday --before runs/monday""",
+  kwalk page runs/tuesday --before runs/monday
+  kwalk page runs/tuesday --before runs/monday --history runs""",
     ),
 }  # fmt: skip

@@ -115,6 +115,9 @@ class Curve:
     area: str
     earlier: str
     most_steps: int
+    """The steps at the right end of the drawing."""
+    most_states: float
+    """The states at its top."""
 
     @property
     def late(self) -> float | None:
@@ -135,7 +138,7 @@ def curve(task: TaskResult, earlier: TaskResult | None) -> Curve | None:
     across, up = max(*growth.steps, *old.steps, 1), max(*growth.states, *old.states, 1.0)
     line = _path(growth, across, up)
     right = WIDTH * growth.steps[-1] / across
-    return Curve(task, line, f"{line} L{right:.1f} {HEIGHT:.1f} L0 {HEIGHT:.1f} Z", _path(old, across, up), across)
+    return Curve(task, line, f"{line} L{right:.1f} {HEIGHT:.1f} L0 {HEIGHT:.1f} Z", _path(old, across, up), across, up)
 
 
 def _path(growth: GrowthCurve, across: float, up: float) -> str:

@@ -3,6 +3,9 @@
 Words: a task of one run is *paired* with the task of the other run that has the same scenario, variant, bounds, flags
 and engine. A *loss* is a property instance that was tested, or an action that was taken, in the earlier run but never
 in the later one. It *may be chance* if the number of times that is *expected* for the later run's steps is small.
+Two runs are *repeatable* if they must find the same unless the code differs. If they are not, which shapes of a
+violation a run finds is chance: a shape of a property that both runs violate in a task is then *another way*, neither
+new nor gone.
 """
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from attrs import frozen
 
+from kwalk.reports.nightly_compare.environment import is_repeatable
 from kwalk.search.analyses.nightly.results import RunResult, TaskResult
 from kwalk.search.analyses.nightly.tables import FindingRow
 from kwalk.search.results.verdict import Answer
@@ -44,6 +48,7 @@ class Pair:
 
     before: TaskResult
     after: TaskResult
+    repeatable: bool = True
 
     @property
     def verdict_changed(self) -> bool:
@@ -62,13 +67,21 @@ class Pair:
 
     @property
     def new(self) -> tuple[FindingRow, ...]:
-        """Clusters of the later run that the earlier one does not have."""
-        return _without(self.after, self.before)
+        """Clusters of the later run that the earlier one does not have, and that chance does not explain."""
+        return tuple(c for c in _without(self.after, self.before) if not self._is_other_way(c, self.before))
 
     @property
     def gone(self) -> tuple[FindingRow, ...]:
-        """Clusters of the earlier run that the later one does not have."""
-        return _without(self.before, self.after)
+        """Clusters of the earlier run that the later one does not have, and that chance does not explain."""
+        return tuple(c for c in _without(self.before, self.after) if not self._is_other_way(c, self.after))
+
+    @property
+    def other_ways(self) -> tuple[FindingRow, ...]:
+        """Other shapes of properties that both runs violate, of the later run."""
+        return tuple(c for c in _without(self.after, self.before) if self._is_other_way(c, self.before))
+
+    def _is_other_way(self, cluster: FindingRow, other: TaskResult) -> bool:
+        return not self.repeatable and property_of(cluster) in {property_of(each) for each in other.clusters}
 
     @property
     def shorter(self) -> tuple[tuple[FindingRow, FindingRow], ...]:
@@ -140,8 +153,13 @@ class Comparison:
 
     @property
     def known(self) -> int:
-        """The number of clusters that both runs have."""
+        """The number of clusters that both runs have, or of which both violate the property."""
         return sum(len(pair.after.clusters) - len(pair.new) for pair in self.pairs)
+
+    @property
+    def other_ways(self) -> Iterator[tuple[TaskResult, FindingRow]]:
+        """All other shapes of properties that both runs violate, with their tasks."""
+        yield from ((pair.after, cluster) for pair in self.pairs for cluster in pair.other_ways)
 
     @property
     def losses(self) -> Iterator[tuple[TaskResult, Loss]]:
@@ -178,8 +196,9 @@ class Comparison:
 def compare(before: RunResult, after: RunResult) -> Comparison:
     """Return the comparison of two runs, their tasks paired."""
     old, new = dict(_named(before.tasks)), dict(_named(after.tasks))
+    repeatable = is_repeatable(before, after)
     return Comparison(
-        before, after, tuple(Pair(old[key], task) for key, task in new.items() if key in old),
+        before, after, tuple(Pair(old[key], task, repeatable) for key, task in new.items() if key in old),
         tuple(task for key, task in old.items() if key not in new),
         tuple(task for key, task in new.items() if key not in old),
     )  # fmt: skip
@@ -191,6 +210,11 @@ def _named(tasks: Iterable[TaskResult]) -> Iterator[tuple[tuple[object, ...], Ta
     for task in tasks:
         yield (*task.key, counted[task.key]), task
         counted[task.key] += 1
+
+
+def property_of(cluster: FindingRow) -> str:
+    """Return the name of the property that a cluster violates, without the arguments; "" for a deadlock."""
+    return cluster.property.partition("(")[0]
 
 
 def _without(one: TaskResult, other: TaskResult) -> tuple[FindingRow, ...]:

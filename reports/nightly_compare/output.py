@@ -7,15 +7,17 @@ from typing import Any
 
 from attrs import asdict
 
-from kwalk.reports.document import Block, Card, CodeBlock, Details, Paragraph, Span, strong
+from kwalk.reports.document import Block, Card, CodeBlock, Details, Paragraph, Span, code, strong
 from kwalk.reports.json_output import FORMAT
-from kwalk.reports.nightly_compare.comparison import REACHABLE, Comparison, Loss, Pair
+from kwalk.reports.nightly_compare.comparison import REACHABLE, Comparison, Loss, Pair, property_of
 from kwalk.reports.nightly_compare.environment import environment_notes, is_repeatable
 from kwalk.reports.nightly_compare.phrases import (
+    claim_of,
     evidence,
     headline,
     pair_sentences,
     shape_of,
+    suspect_commits,
     tone_of_answer,
     trace_file,
 )
@@ -26,6 +28,8 @@ Link = Callable[[TaskResult, FindingRow], str | None]
 """The address of a cluster's story on a page, None without one."""
 SUMMARIES = {0: ("NOTHING WORSE", "good"), 3: ("LESS IS KNOWN", "open"), 12: ("NEWLY BROKEN", "bad")}
 """The first words of a comparison and their tone, by exit code."""
+TONES = {"KNOWN": "open", "GONE": "good"}
+"""The tones of clusters that are not new."""
 OPEN = 10
 """The number of new or gone clusters that a page shows without a click."""
 
@@ -50,6 +54,7 @@ def differences(comparison: Comparison, link: Link | None = None) -> Iterator[Bl
         for task in tasks:
             text = f"in the {which} run only: {task.answer} ({task.how})"
             yield from _card(task.name, [text], tone_of_answer(task.answer))
+    yield from _clusters(comparison, "KNOWN", comparison.other_ways, link)
     yield from _clusters(comparison, "GONE", comparison.gone, link)
     yield from _card("How the runs differ", environment_notes(comparison.before, comparison.after))
 
@@ -70,9 +75,14 @@ def _clusters(
 
 
 def _cluster_card(comparison: Comparison, word: str, task: TaskResult, cluster: FindingRow, link: Link | None) -> Card:
-    tone = "good" if cluster.kind == REACHABLE else "bad"
+    tone = "good" if cluster.kind == REACHABLE else TONES.get(word, "bad")
     title = [strong(word, tone), strong(f"  {task.name}: {cluster.property}")]
-    blocks: list[Paragraph | CodeBlock] = [Paragraph(evidence(task, cluster), 7)]
+    claim = claim_of(task.scenario, property_of(cluster))
+    blocks: list[Paragraph | CodeBlock] = [Paragraph(claim, 7)] if claim else []
+    blocks.append(Paragraph(evidence(task, cluster), 7))
+    suspects = suspect_commits(comparison.before, comparison.after)
+    if word == "NEW" and suspects:
+        blocks.append(Paragraph(["first seen in this run; suspect commits ", code(suspects)], 7))
     if link is not None and word == "NEW" and (address := link(task, cluster)):
         blocks.append(Paragraph([Span("its trace", href=address)]))
     blocks.append(Paragraph([Span(shape_of(cluster), "faint")], 7))
@@ -99,6 +109,7 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
         "notes": list(environment_notes(before, after)),
         "new": [_cluster(after, *each) for each in comparison.new],
         "gone": [_cluster(before, *each) for each in comparison.gone],
+        "other_ways": [_cluster(after, *each) for each in comparison.other_ways],
         "known": comparison.known,
         "tasks": [_pair(pair) for pair in comparison.pairs],
         "only_before": [_task(task) for task in comparison.only_before],

@@ -18,10 +18,11 @@ from kwalk.reports.document.text import shown_lines, why_sentences
 from kwalk.reports.escaping import visible
 from kwalk.reports.nightly_compare import phrases
 from kwalk.reports.nightly_compare.charts import HEIGHT, LEVELS, WIDTH, curve, heatmap_rows
-from kwalk.reports.nightly_compare.comparison import REACHABLE, Comparison, compare
+from kwalk.reports.nightly_compare.comparison import REACHABLE, Comparison, compare, property_of
 from kwalk.reports.nightly_compare.environment import brief
 from kwalk.reports.nightly_compare.output import SUMMARIES, differences
 from kwalk.reports.nightly_compare.stories import chapters
+from kwalk.reports.nightly_compare.trends import History, history_of, trends
 from kwalk.reports.progress import duration
 from kwalk.reports.traces.story import Fold, LoopStart
 from kwalk.search.analyses.nightly.folder import PAGE
@@ -38,23 +39,35 @@ FACTS = {
 UNCHANGED = "Nothing: the clusters, the verdicts and the coverage are the same."
 
 
-def write_page(run: Path, before: Path | None = None) -> Path:
+def write_page(run: Path, before: Path | None = None, history: Path | None = None) -> Path:
     """Write the page of a run, compared with an earlier one if given; return its path.
+
+    Args:
+        run: The folder of the run.
+        before: That of an earlier run.
+        history: A folder of runs, for trends; None for no trends.
 
     Raises:
         UsageError: A folder is not that of a run.
     """
     path = run / PAGE
-    save(path, nightly_page(read_run(run), None if before is None else read_run(before)).encode())
+    shown = read_run(run)
+    past = None if history is None else history_of(shown, history)
+    save(path, nightly_page(shown, None if before is None else read_run(before), past).encode())
     return path
 
 
-def nightly_page(run: RunResult, before: RunResult | None = None) -> str:
+def nightly_page(run: RunResult, before: RunResult | None = None, history: History | None = None) -> str:
     """Return the page of a run. Names from a model or a folder are escaped by the template."""
     comparison = None if before is None else compare(before, run)
     earlier = {} if comparison is None else {pair.after.number: pair.before for pair in comparison.pairs}
     news = [] if comparison is None else differences(comparison, lambda task, cluster: f"#{_anchor(task, cluster)}")
+    steps = [] if comparison is None else [Bullets(tuple(phrases.actions_to_take(comparison)))]
     return _environment().get_template("nightly.html.j2").render(
+        history=history, trends=[] if history is None else list(trends(history, _short)),
+        first_seen=lambda one: "" if history is None else history.first_seen(one.task, one.cluster),
+        steps=html_blocks(steps) if steps and steps[0].items else "",
+        claim_of=lambda one: phrases.claim_of(one.task.scenario, property_of(one.cluster)),
         run=run, comparison=comparison, chapters=list(chapters(run, comparison)), news=html_blocks(news),
         curves=[drawn for task in run.tasks if (drawn := curve(task, earlier.get(task.number)))],
         heatmap=heatmap_rows(run.tasks), levels=range(1, LEVELS + 1), width=WIDTH, height=HEIGHT, facts=FACTS,

@@ -2,10 +2,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
+from kwalk.model.language import KwalkError
+from kwalk.model.language.registry import find_scenario
+from kwalk.reports.document import Span, code
 from kwalk.reports.nightly_compare.charts import Curve
-from kwalk.reports.nightly_compare.comparison import BROKEN, Comparison, Loss, Pair
+from kwalk.reports.nightly_compare.comparison import BROKEN, REACHABLE, Comparison, Loss, Pair
+from kwalk.reports.nightly_compare.environment import is_repeatable
 from kwalk.search.analyses.nightly.folder import TRACES
 from kwalk.search.analyses.nightly.results import RunResult, TaskResult
 from kwalk.search.analyses.nightly.tables import FindingRow
@@ -28,7 +33,52 @@ def headline(comparison: Comparison) -> str:
     parts = [times(new, "new cluster") if new else "", times(worse, "changed verdict") if worse else ""]
     parts += [f"{gone:,} gone" if gone else "", f"{lost:,} no longer covered" if lost else ""]
     text = ", ".join(filter(None, parts)) or "nothing new"
-    return f"{text}; {times(comparison.known, 'known cluster')}"
+    other = len(list(comparison.other_ways))
+    ways = f", {other:,} of them other ways to what was violated before" if other else ""
+    return f"{text}; {times(comparison.known, 'known cluster')}{ways}"
+
+
+@cache
+def claim_of(scenario: str, name: str) -> str:
+    """Return what a property claims, the first sentence of its docstring; "" if its scenario cannot be found."""
+    try:
+        declared = find_scenario(scenario).declared_properties
+    except KwalkError:
+        return ""
+    about = next((" ".join(one.about.split()) for one in declared if one.name == name), "")
+    return about.partition(". ")[0].rstrip(".") + "." * bool(about)
+
+
+def actions_to_take(comparison: Comparison) -> Iterator[list[str | Span]]:
+    """Yield what a reader does now, the most urgent first."""
+    before, after = comparison.before, comparison.after
+    new = [(task, cluster) for task, cluster in comparison.new if cluster.kind != REACHABLE]
+    for task, cluster in new[:NAMED]:
+        file = trace_file(after.path, task, cluster)
+        if file is not None:
+            what = f"Look at {cluster.property} ({times(cluster.length, 'step')}): "
+            yield [what, code(f"kwalk show {file}"), " or ", code(f"kwalk explore {file}")]
+    suspects = suspect_commits(before, after)
+    if new and suspects:
+        how = "repeatable, so `git bisect` finds the commit" if is_repeatable(before, after) else (
+            "the runs are not repeatable: run both commits with one seed and numbers of walks first"
+        )
+        yield ["Suspect commits: ", code(f"git log {suspects}"), f"; {how}."]
+    elif new:
+        yield ["The commits do not differ: what is new comes from the seed, the configuration or the time."]
+    if comparison.only_before or any(True for _ in comparison.losses):
+        yield ["Less is covered: see below which properties are no longer tested, and which actions no longer taken."]
+    for pair in comparison.pairs:
+        if pair.is_undecided_now:
+            yield [f"{pair.after.name} is undecided now ({pair.after.how}): give it more time."]
+    if after.missing:
+        yield ["The run is not complete: resume it with ", code(f"kwalk nightly --resume {after.path}"), "."]
+
+
+def suspect_commits(before: RunResult, after: RunResult) -> str:
+    """Return the range of commits between two runs as Git writes it; "" if it is empty or unknown."""
+    first, last = before.text_of("commit"), after.text_of("commit")
+    return "" if "unknown" in (first, last) or first == last else f"{first[:12]}..{last[:12]}"
 
 
 def shape_of(cluster: FindingRow) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
+from kwalk.model.language.registry import find_scenario
 from kwalk.reports.nightly_compare.comparison import compare
 from kwalk.search.analyses.nightly.folder import RunFolder
 from kwalk.search.analyses.nightly.results import read_run
@@ -46,6 +47,36 @@ def test_a_new_cluster_is_broken_and_comes_first(runs, kwalk_here):
     assert ran.code == 12
     assert ran.out.startswith("NEWLY BROKEN  1 new cluster; 1 known cluster")
     assert "NEW  lost-update default: worse()" in ran.out
+
+
+def test_another_shape_of_what_both_runs_violate_is_known_if_chance_explains_it(runs, kwalk_here):
+    again(runs[1], 0, findings=[finding(0, cluster=OTHER, steps=("fill_small()",))])
+    assert [cluster.cluster for _, cluster in compared().new] == [OTHER]  # with one seed it is the code
+    runs[1].save_manifest(manifest(seed=2))
+    comparison = compared()
+    assert list(comparison.new) == [] and comparison.exit_code == 0
+    assert [cluster.cluster for _, cluster in comparison.other_ways] == [OTHER]
+    ran = kwalk_here("compare", "before", "after")
+    assert ran.code == 0 and "KNOWN  die-hard default: not_solved()" in ran.out
+    assert "1 of them other ways to what was violated before" in ran.out
+    found = kwalk_here("compare", "before", "after", "--json").object
+    assert [one["cluster"] for one in found["other_ways"]] == [OTHER]
+
+
+def test_a_new_property_is_new_with_any_seed(runs):
+    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="worse()")])
+    runs[1].save_manifest(manifest(seed=2))
+    assert [cluster.property for _, cluster in compared().new] == ["worse()"] and compared().exit_code == 12
+
+
+def test_a_card_says_the_claim_and_the_suspect_commits(runs, kwalk_here):
+    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="nothing_is_lost()")])
+    for folder, commit in zip(runs, ("a" * 40, "b" * 40), strict=True):
+        folder.save_manifest(manifest(commit=commit))
+    ran = kwalk_here("compare", "before", "after")
+    (about,) = {p.about for p in find_scenario("lost-update").declared_properties if p.name == "nothing_is_lost"}
+    assert " ".join(about.split()).partition(". ")[0].rstrip(".") in ran.out
+    assert f"suspect commits {'a' * 12}..{'b' * 12}" in ran.out
 
 
 def test_a_new_witness_is_no_bad_news(runs):

@@ -64,7 +64,7 @@ def test_in_the_dark_the_ground_is_dark(browser, page, measured):
     assert sum(map(int, re.findall(r"\d+", dark))) < 3 * 60
 
 
-def test_it_prints(browser, page):
+def test_it_prints_on_few_pages(browser, page):
     pdf = browser.pdf(page)
     assert pdf.startswith(b"%PDF-")
-    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 3
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) < 10

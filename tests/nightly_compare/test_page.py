@@ -63,6 +63,28 @@ def test_what_is_new_comes_first_and_open(tmp_path, works):
     assert not re.search(r'<details class="cluster bad" id="t0-\w+" open>', page)
 
 
+def test_the_page_says_what_to_do_before_it_says_what_differs(tmp_path, works):
+    write_run(tmp_path / "before", works[:1], commit="a" * 40)
+    write_run(tmp_path / "after", works, commit="b" * 40)
+    text = " ".join(read(nightly_page(read_run(tmp_path / "after"), read_run(tmp_path / "before"))).text.split())
+    assert text.index("What to do") < text.index("kwalk explore") < text.index("Differences") < text.index("Tasks task")
+    assert f"git log {'a' * 12}..{'b' * 12}" in text
+
+
+def test_trends_show_the_nights_in_order_and_when_a_cluster_was_first_seen(tmp_path, works, kwalk):
+    runs = tmp_path / "runs"
+    for day, (name, found) in enumerate((("mon", works[1:]), ("tue", works[1:]), ("wed", works)), start=1):
+        write_run(runs / name, found, started=f"2026-11-0{day}T01:00:00+00:00", commit=str(day) * 40)
+    write_run(runs / "late", works, started="2026-12-01T01:00:00+00:00")
+    (runs / "broken").mkdir()
+    (runs / "broken" / "manifest.json").write_text("{")
+    assert kwalk("page", runs / "wed", "--history", runs).code == 0
+    text = " ".join(read((runs / "wed" / "index.html").read_text("utf-8")).text.split())
+    assert "Trends over 3 nights" in text and "mon to wed, from left to right" in text and "broken" in text
+    assert "seen in mon already" in text
+    assert kwalk("page", runs / "wed", "--history", runs / "nowhere").code == 2
+
+
 def test_a_task_that_has_not_ended_is_shown_from_its_tables(tmp_path, works):
     unfinished = evolve(works[0], state="running")
     write_run(tmp_path, [unfinished], state="running")
