@@ -8,8 +8,9 @@ from kwalk.model.language import Mark
 from kwalk.reports.traces.sequence import Arrow, Lane, Row, SequenceDiagram, arrows_of, writes_of
 from kwalk.reports.traces.story import StoryStep
 
-ROW, LANE, HEAD, LEFT = 30, 24, 96, 14
-"""Pixels: the height of a row, the distance of lanes, the height of their names, and the first lane's distance.
+ROW, LANE, HEAD, LEFT, SLANT = 30, 24, 96, 14, 44
+"""Pixels: the height of a row, the distance of lanes, the height of their names, the first lane's distance, and how far
+the last name leans to the right.
 
 The list beside the diagram has the same heights (trace.css)."""
 LONGEST_TEXT = 400
@@ -18,7 +19,7 @@ LONGEST_TEXT = 400
 
 def names_svg(diagram: SequenceDiagram) -> str:
     """Return the names of the lanes: what stays in sight above the drawing."""
-    width = _width(diagram)
+    width = _width(diagram) + SLANT
     texts = (
         f'<text class="name" transform="translate({_x(number) + 4} {HEAD - 12}) rotate(-55)">{escape(lane.name)}</text>'
         for number, lane in enumerate(diagram.lanes)
@@ -55,7 +56,7 @@ def svg(diagram: SequenceDiagram, rows: Sequence[Row], hues: Mapping[str, int], 
 
 
 def _width(diagram: SequenceDiagram) -> int:
-    return 2 * LEFT + LANE * max(0, len(diagram.lanes) - 1) + 44
+    return 2 * LEFT + LANE * max(0, len(diagram.lanes) - 1)
 
 
 def _x(lane: int) -> int:
