@@ -24,6 +24,26 @@ def test_a_drawing_has_every_point_and_escapes_names():
     assert "one & two" in [text.text for text in picture.findall(f"{SVG}text")]
 
 
+@pytest.mark.parametrize("close", [1.0, 1.02, 1.3])
+def test_no_text_of_a_drawing_covers_another(close):
+    curves = [Curve(f"curve {n}", [(x, x * close**n) for x in (10, 11, 200, 3000)]) for n in range(4)]
+    picture = ElementTree.fromstring(drawing("title", ("x", "y"), curves))
+    texts = picture.findall(f"{SVG}text")
+    boxes = []
+    for text in texts:
+        x, y, width = float(text.get("x", 0)), float(text.get("y", 0)), 6 * len(text.text or "")
+        left = x - {"middle": width / 2, "end": width}.get(text.get("text-anchor", ""), 0)
+        boxes.append((left, y - 9, left + width, y))
+    covering = [
+        (texts[n].text, texts[m].text)
+        for n, one in enumerate(boxes)
+        for m, other in enumerate(boxes[:n])
+        if one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+    ]
+    assert covering == []
+    assert {curve.name for curve in curves} <= {text.text for text in texts}
+
+
 def test_a_power_law_is_fitted_exactly():
     assert fitted([(x, 3 * (x / 1e6) ** 1.5) for x in (1e4, 1e5, 1e7)]) == pytest.approx((1.5, 3))
 
