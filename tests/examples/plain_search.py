@@ -12,7 +12,7 @@ from functools import cache
 
 from attrs import field, frozen
 
-from kwalk.model.language import Kind, Model, Scenario, StepResult, Vector
+from kwalk.model.language import ActionInstance, Kind, Model, Scenario, StepResult, Vector
 
 
 @frozen(eq=False)
@@ -23,6 +23,8 @@ class Space:
     reached: dict[Vector, tuple[Vector, str] | None] = field(factory=dict)
     depths: dict[Vector, int] = field(factory=dict)
     steps: Counter[Vector] = field(factory=Counter)
+    enabled: dict[Vector, list[ActionInstance]] = field(factory=dict)
+    """By state, what can be taken there, or would hit a bound."""
     bounds_hit: Counter[str] = field(factory=Counter)
 
     @property
@@ -93,6 +95,8 @@ def explore(model: Model) -> Space:
     for vector in queue:
         for instance in model.instances:
             outcome = model.attempt(instance, vector)
+            if outcome.result is not StepResult.DISABLED:
+                space.enabled.setdefault(vector, []).append(instance)
             if outcome.result is StepResult.BOUND:
                 space.bounds_hit[str(outcome.bound)] += 1
             if outcome.after is None:

@@ -30,7 +30,7 @@ from kwalk.model.examples.tower_of_hanoi import TOWER_OF_HANOI
 from kwalk.model.examples.transaction_commit import TRANSACTION_COMMIT
 from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
 from kwalk.model.examples.voting import VOTING
-from kwalk.model.language import Model, Scenario, StepResult
+from kwalk.model.language import Model, Scenario
 from tests.examples.plain_search import Space, space_of
 
 
@@ -88,7 +88,6 @@ PUBLISHED = [
     Published(CHANG_ROBERTS, {"nodes": 3}, distinct=137, generated=227, depth=9),
     Published(SYNOD, {"acceptors": 1, "values": 1, "ballots": 2}, distinct=25, generated=82, depth=8),
     Published(SYNOD, {"acceptors": 3, "values": 2, "ballots": 2}, distinct=3_921, depth=16),
-    Published(VOTING, {"acceptors": 3, "values": 2, "ballots": 3}, distinct=6_752, depth=15),
     Published(
         REFERENCE,
         {"brokers": 2, "partitions": 2, "topic_ids": 3, "failovers": 1, "restarts": 1},
@@ -166,12 +165,11 @@ def _spare_reasons(space: Space, vector: tuple[int, ...]) -> int:
 
 def _repetitions(space: Space, action: str, reasons: Callable[..., int]) -> int:
     """How often TLC generates the steps of an action beyond the first time, as it does for each reason to take one."""
-    instances = [instance for instance in space.model.instances if instance.action.name == action]
     return sum(
         reasons(space.model.state(vector), *instance.args) - 1
-        for vector in space.reached
-        for instance in instances
-        if space.model.attempt(instance, vector).result is not StepResult.DISABLED
+        for vector, enabled in space.enabled.items()
+        for instance in enabled
+        if instance.action.name == action
     )
 
 
