@@ -93,6 +93,11 @@ class PropertyInstance:
         return self.declaration.kind
 
     @property
+    def is_stated(self) -> bool:
+        """Return whether it says something of its own: it does not count the elements of another one's quantifier."""
+        return not isinstance(self.declaration, QuantifierElements)
+
+    @property
     def description(self) -> str:
         """Return its name with its arguments as reports print them."""
         labels = self.declaration.labels(self.args)
@@ -165,6 +170,11 @@ class Model(Displayed):
                 for i, (prop, args) in enumerate(_chosen((*scenario.properties, *self._counted())))
             )
             self.fairness: FairnessConditions = conditions_of(scenario.fairness, self.instances)
+
+    @property
+    def stated_properties(self) -> tuple[PropertyInstance, ...]:
+        """Return the property instances without those that follow from others; see `PropertyInstance.is_stated`."""
+        return tuple(prop for prop in self.properties if prop.is_stated)
 
     def _counted(self) -> Iterator[Property]:
         """Yield the properties that only count: where constraints are violated, and where quantifiers have elements."""

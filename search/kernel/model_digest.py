@@ -26,7 +26,6 @@ from kwalk.model.language.lift import (
     in_order,
     lift,
 )
-from kwalk.model.language.quantifiers import QuantifierElements
 from kwalk.search.base.cache import cache_path, read_cache, write_cache
 from kwalk.search.kernel.compile.cache import cache_key
 
@@ -104,8 +103,7 @@ def digests(lifted: Lifted) -> dict[str, str]:
         DEADLOCKS: _digest(f"a deadlock is an error: {lifted.model.scenario.deadlock_is_error}"),
         **{
             prop.prop.key: _digest(_property(prop, names))
-            for prop in lifted.properties
-            if not isinstance(prop.prop.declaration, QuantifierElements)  # they follow from the other properties
+            for prop in lifted.stated_properties
         },
     }
 

@@ -16,7 +16,6 @@ from attrs import frozen
 from kwalk.model.language import Kind, PropertyInstance
 from kwalk.model.language.lift import ConditionKind, Lifted, LiftedProperty, Term
 from kwalk.model.language.lift.terms import substitute
-from kwalk.model.language.quantifiers import QuantifierElements
 from kwalk.search.partial_order.state_queries import Possible, StateQueries
 from kwalk.search.partial_order.transition_groups import TransitionGroup, conjuncts
 from kwalk.search.proof.terms import bad_state, step_violation
@@ -38,9 +37,7 @@ def goals_of(
 ) -> list[ReductionGoal]:
     """Return the goals of all errors and properties that Z3 does not refute."""
     goals = list(_errors(lifted))
-    for prop in lifted.properties:
-        if isinstance(prop.prop.declaration, QuantifierElements):
-            continue  # always true, and without errors
+    for prop in lifted.stated_properties:  # the others are always true, and without errors
         if prop.prop.kind in (Kind.ALWAYS, Kind.REACHABLE):
             goals.append(ReductionGoal(conjuncts(bad_state(lifted, prop)), prop.prop))
             goals.append(ReductionGoal(conjuncts(_error(lifted, prop.roots)), prop.prop, is_error=True))

@@ -10,7 +10,6 @@ from attrs import define, field, frozen
 
 from kwalk.model.language import Kind, Model
 from kwalk.model.language.lift import Lifted, LiftedProperty, in_order
-from kwalk.model.language.quantifiers import QuantifierElements
 from kwalk.search.proof.certificate import needed_facts, supports
 from kwalk.search.proof.cubes import Cube, KnownStates
 from kwalk.search.proof.houdini import Houdini, single_leaf_candidates, two_leaf_candidates
@@ -111,9 +110,8 @@ class ProofContext:
         key = (*self._slice_key(prop), is_quiescent)
         if key not in self._slices:
             same = [
-                other for other in self.lifted.properties
+                other for other in self.lifted.stated_properties
                 if not other.prop.kind.is_liveness
-                and not isinstance(other.prop.declaration, QuantifierElements)
                 and (other.prop.kind is Kind.WHEN_QUIESCENT) == is_quiescent
                 and (other is prop or self._slice_key(other) == key[:2])
             ]  # fmt: skip

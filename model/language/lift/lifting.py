@@ -114,6 +114,11 @@ class Lifted:
         object.__setattr__(self, "guard_reads", tuple(reads([action.guard]) for action in self.actions))
 
     @property
+    def stated_properties(self) -> tuple[LiftedProperty, ...]:
+        """Return the properties without those that follow from others; see `PropertyInstance.is_stated`."""
+        return tuple(prop for prop in self.properties if prop.prop.is_stated)
+
+    @property
     def bounds(self) -> tuple[str, ...]:
         """Return the names of all bounds that a step can reach."""
         hit = {o.name for a in self.actions for o in a.side_conditions if o.kind is ConditionKind.BOUND}

@@ -23,7 +23,6 @@ from attrs import define, evolve, frozen
 
 from kwalk.model.language import DomainError, KwalkError, LiftError
 from kwalk.model.language.lift import Lifted, LiftedAction
-from kwalk.model.language.quantifiers import QuantifierElements
 from kwalk.search.analyses.mutation.baseline import MEMORY, Baseline, MutatedModel
 from kwalk.search.analyses.mutation.differences import LiftedDifference, is_same
 from kwalk.search.analyses.mutation.mutants import Mutant
@@ -282,9 +281,9 @@ def _notice(verdict: Verdict, baseline: Baseline) -> MutantOutcome | None:
             return _noticed_outcome(baseline, f"{key} never fires")
         if original.action_counts[key].changed and not counts.changed:
             return _noticed_outcome(baseline, f"{key} never changes anything")
-    elements = {prop.key for prop in baseline.model.properties if isinstance(prop.declaration, QuantifierElements)}
+    stated = {prop.key for prop in baseline.model.stated_properties}
     for key, times in verdict.premises.items():
-        if original.premises.get(key) and not times and key not in elements:
+        if original.premises.get(key) and not times and key in stated:
             return _noticed_outcome(baseline, f"{key} is never tested")
     return None
 

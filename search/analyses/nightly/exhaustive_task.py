@@ -11,7 +11,6 @@ from typing import Any
 from attrs import asdict, evolve, frozen
 from pyspark.sql import SparkSession
 
-from kwalk.model.language.quantifiers import QuantifierElements
 from kwalk.search.analyses.nightly.config import memory_bytes
 from kwalk.search.analyses.nightly.folder import MANIFEST, RunFolder
 from kwalk.search.analyses.nightly.plan import NightlyTask
@@ -104,11 +103,7 @@ def _action_rows(task: NightlyTask, verdict: Verdict, place: tuple[int, int]) ->
 
 def _coverage(task: NightlyTask, verdict: Verdict, place: tuple[int, int]) -> list[CoverageRow]:
     counts = {finding.prop: finding.count for finding in verdict.findings}
-    names = {
-        prop.key: prop.declaration.name
-        for prop in task.model.properties
-        if not isinstance(prop.declaration, QuantifierElements)
-    }
+    names = {prop.key: prop.declaration.name for prop in task.model.stated_properties}
     rows = [
         CoverageRow(*place, key, names[key], premise, counts.get(key, 0))
         for key, premise in verdict.premises.items()

@@ -17,7 +17,6 @@ import pyarrow as pa
 from attrs import frozen
 
 from kwalk.model.language import Model, PropertyInstance
-from kwalk.model.language.quantifiers import QuantifierElements
 from kwalk.search.analyses.nightly.folder import DamagedPart
 from kwalk.search.analyses.nightly.plan import NightlyTask
 from kwalk.search.analyses.nightly.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, RunRow
@@ -105,7 +104,7 @@ def coverage_rows(
     rows = [
         CoverageRow(*place, c.key, c.declaration.name, int(walks.premises[c.index]), int(walks.property_hits[c.index]))
         for c in properties
-        if not isinstance(c.declaration, QuantifierElements)
+        if c.is_stated
     ]
     if model.scenario.deadlock_is_error:
         rows.append(CoverageRow(*place, DEADLOCK, DEADLOCK, walks.visits, int(walks.property_hits[-1])))

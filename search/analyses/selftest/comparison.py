@@ -34,7 +34,6 @@ from kwalk.model.language import (
 )
 from kwalk.model.language.errors import InternalError
 from kwalk.model.language.lift import Lifted, lift
-from kwalk.model.language.quantifiers import QuantifierElements
 from kwalk.search.analyses.selftest.oracle import (
     ERROR,
     Exploration,
@@ -183,8 +182,7 @@ class ModelComparison:
     def __init__(self, oracle: Oracle, module: ModuleType, seed: int) -> None:
         self.oracle, self.module, self.seed = oracle, module, seed
         self.model = Model(module.SCENARIO)
-        declared = (prop for prop in self.model.properties if not isinstance(prop.declaration, QuantifierElements))
-        self.properties = tuple(declared)
+        self.properties = self.model.stated_properties
 
     def run(self, engines: Engines) -> ModelReport:
         """Compare everything that `engines` asks for; raise Difference at the first difference."""

@@ -18,7 +18,6 @@ from kwalk.model.language import Kind, Model, PropertyInstance, UsageError, Vect
 from kwalk.model.language.action import Parametric
 from kwalk.model.language.lift import Lifted, LiftedAction, LiftedProperty, lift, step_code, substitute
 from kwalk.model.language.lift.terms import Term
-from kwalk.model.language.quantifiers import QuantifierElements
 from kwalk.search.exhaustive.symmetry.permutations import Permutation, Renaming
 from kwalk.search.proof.terms import satisfying_state, state_variables
 
@@ -39,8 +38,8 @@ def check_interchangeable(renaming: Renaming, checked: Iterable[PropertyInstance
         for action in lifted.actions:
             twin = lifted.actions[renaming.instance(action.instance, swap).index]
             _require_equal(renaming, swap, _steps_differ(lifted, renaming, swap, (action, twin)), action)
-        for prop in lifted.properties:
-            if prop.prop in checked and not isinstance(prop.prop.declaration, QuantifierElements):
+        for prop in lifted.stated_properties:
+            if prop.prop in checked:
                 other = lifted.properties[renaming.prop(prop.prop, swap).index]
                 _require_equal(renaming, swap, _truths_differ(lifted, renaming, swap, (prop, other)), prop)
 
