@@ -9,7 +9,7 @@ from pathlib import Path
 
 from attrs import define, field
 
-from kwalk.reports.document.html import environment
+from kwalk.reports.document.html import render
 from kwalk.reports.escaping import visible
 from kwalk.reports.progress import duration, line, short
 from kwalk.search.base.atomic_files import save
@@ -58,7 +58,8 @@ class WatchPage:
     def write(self, now: str, *, refresh: bool) -> None:
         """Write the page."""
         self._written = time.monotonic()
-        text = environment().get_template("watch.html.j2").render(
+        text = render(
+            "watch.html.j2",
             now=visible(now), command=visible(self.command), refresh=REFRESH if refresh else None,
             charts=list(_charts(self.samples)), written=time.strftime("%H:%M:%S"),
         )  # fmt: skip

@@ -1,13 +1,15 @@
 """Finding scenarios and fixes: by the names that installed packages register, or as `package.module:NAME`.
 
 A package registers with an entry point in the group `kwalk.scenarios` that names a module; the module has a tuple
-`SCENARIOS` and, if there are any, a tuple `FIXES`.
+`SCENARIOS` and, if there are any, a tuple `FIXES`. A function `scenario_named`, which returns the scenario of a name or
+None, saves a command the import of all others.
 """
 from __future__ import annotations
 
 import importlib
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import PurePath
 from types import ModuleType
@@ -68,10 +70,19 @@ def _add(found: dict[str, Fix], fixes: Iterable[Fix]) -> None:
 def announced_as(name: str) -> Scenario | None:
     """Return the registered scenario of that name, or None. Packages after the first that has it are not imported."""
     for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name):
-        for scenario in _announced_by(entry, "SCENARIOS", Scenario):
-            if scenario.name == name:
-                return scenario
+        found = _announced_as(entry, name)
+        if found is not None:
+            return found
     return None
+
+
+def _announced_as(entry: EntryPoint, name: str) -> Scenario | None:
+    """Return the scenario of that name of a package: by its function, if it has one that works, else from its table."""
+    with suppress(Exception):
+        found = entry.load().scenario_named(name)
+        if found is None or (isinstance(found, Scenario) and found.name == name):
+            return found
+    return next((each for each in _announced_by(entry, "SCENARIOS", Scenario) if each.name == name), None)
 
 
 def find_scenario(reference: str) -> Scenario:

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from html import escape
+from typing import Any
 
 from attrs import frozen
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from kwalk.reports.document import (
     BarChart,
@@ -40,16 +40,21 @@ HUES = 8
 """The number of colours for the lanes of actors."""
 
 
+def render(template: str, **values: Any) -> str:
+    """Return a page of a template; values are escaped when they are printed."""
+    from kwalk.reports.document.templates import environment
+
+    return environment().get_template(template).render(values)
+
+
 @cache
-def environment() -> Environment:
-    """Return the templates of all pages; values are escaped when they are printed."""
-    return Environment(
-        loader=PackageLoader("kwalk.reports", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+def asset(name: str) -> str:
+    """Return the text of a script or of a style sheet beside the templates."""
+    from kwalk.reports.document.templates import environment
+
+    loader = environment().loader
+    assert loader is not None
+    return loader.get_source(environment(), name)[0]
 
 
 # Documents.
@@ -57,7 +62,7 @@ def environment() -> Environment:
 
 def html_document(title: str, blocks: Iterable[Block]) -> str:
     """Return a page of these blocks, which ends with a line break."""
-    return environment().get_template("document.html.j2").render(title=visible(title), body=html_blocks(blocks))
+    return render("document.html.j2", title=visible(title), body=html_blocks(blocks))
 
 
 def html_blocks(blocks: Iterable[Block]) -> str:
@@ -159,8 +164,9 @@ def html_page(
         lead: What the page says before the story, under a title of its own; None for nothing.
         unfold: Whether routine steps are shown one by one.
     """
-    script = _script() if diagram is not None and states is not None else ""
-    return environment().get_template("trace.html.j2").render(
+    script = asset("trace.js") if diagram is not None and states is not None else ""
+    return render(
+        "trace.html.j2",
         story=story,
         chapters=list(story.chapters(unfold=unfold)),
         lanes=lanes_of(story),
@@ -184,13 +190,6 @@ def _drawings(story: Story, diagram: SequenceDiagram, *, unfold: bool) -> Iterat
     folded, every = (rows_of(story.chapters(unfold=each)) for each in (unfold, True))
     for name, rows in (("folded", folded), ("every", every)) if len(folded) != len(every) else (("only", every),):
         yield PrintedDiagram(name, names_svg(diagram), svg(diagram, rows, lanes_of(story), name), rows)
-
-
-@cache
-def _script() -> str:
-    loader = environment().loader
-    assert loader is not None
-    return loader.get_source(environment(), "trace.js")[0]
 
 
 def _states(story: Story, states: StateTable) -> str:

@@ -3,9 +3,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from functools import cache
 
-from kwalk.reports.document.html import environment
+from kwalk.reports.document.html import asset, render
 from kwalk.reports.explorer.session import ExplorerSession, Neighbour, Neighbourhood
 from kwalk.reports.pages.graph_drawing import GraphArrow, GraphNode, graph_svg
 
@@ -13,21 +12,14 @@ NOTEBOOKS, NOBODY = "http://localhost:* http://127.0.0.1:*", "'none'"
 """Who may show the explorer in a frame: pages on this machine, if it is for a notebook."""
 
 
-@cache
-def _script() -> str:
-    loader = environment().loader
-    assert loader is not None
-    return loader.get_source(environment(), "explore.js")[0]
-
-
 def explorer_page(*, framed: bool = False) -> tuple[str, str]:
     """Return the page, which says nothing of a model, and its content security policy."""
-    digest = base64.b64encode(hashlib.sha256(_script().encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(asset("explore.js").encode()).digest()).decode()
     policy = (
         f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; connect-src 'self'; "
         f"img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors {NOTEBOOKS if framed else NOBODY}"
     )
-    return environment().get_template("explore.html.j2").render(script=_script()), policy
+    return render("explore.html.j2", script=asset("explore.js")), policy
 
 
 def neighbourhood_svg(one: ExplorerSession, around: Neighbourhood) -> str:

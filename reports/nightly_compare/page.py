@@ -13,7 +13,8 @@ from pathlib import Path
 from jinja2 import Environment
 
 from kwalk.reports.document import Block, Bullets, Heading, Paragraph, code, strong
-from kwalk.reports.document.html import environment, html_blocks, html_document, lanes_of
+from kwalk.reports.document.html import html_blocks, html_document, lanes_of
+from kwalk.reports.document.templates import environment
 from kwalk.reports.document.text import shown_lines, why_sentences
 from kwalk.reports.escaping import visible
 from kwalk.reports.nightly_compare import phrases

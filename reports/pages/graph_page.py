@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import pairwise
 
 from attrs import field, frozen
@@ -18,7 +17,7 @@ from attrs import field, frozen
 from kwalk.model.language import PropertyInstance
 from kwalk.model.language.errors import KwalkError
 from kwalk.reports.document import BarChart, Block, Paragraph
-from kwalk.reports.document.html import environment, html_blocks
+from kwalk.reports.document.html import asset, html_blocks, render
 from kwalk.reports.escaping import LONGEST, visible
 from kwalk.reports.pages.graph_drawing import GraphArrow, GraphNode, graph_svg
 from kwalk.reports.pages.state_graph import Drawing, about, extent, marks
@@ -45,36 +44,27 @@ class GraphView:
     svg: str = field(repr=False)
 
 
-@cache
-def _script() -> str:
-    loader = environment().loader
-    assert loader is not None
-    return loader.get_source(environment(), "graph.js")[0]
-
-
 def graph_page(drawing: Drawing) -> str:
     """Return the whole page."""
     graph = drawing.graph
     properties = tuple(prop for prop in graph.model.properties if not prop.declaration.only_counts)
-    views = list(_views(graph))
+    views, script = list(_views(graph)), asset("graph.js")
     nearest = nearest_violation(graph)
     with graph.model.active():
         names = [visible(prop.description, LONGEST) for prop in properties]
-    return environment().get_template("graph.html.j2").render(
+    return render(
+        "graph.html.j2",
         title=f"State graph of {visible(graph.model.scenario.name)}", scenario=visible(graph.model.scenario.name),
         about=visible(about(graph.model)), extent=_capital(extent(graph)), nearest=_nearest_text(graph, nearest),
         views=views, properties=names, charts=html_blocks(_charts(graph)), command=visible(drawing.command),
-        script=_script(), script_digest=base64.b64encode(hashlib.sha256(_script().encode()).digest()).decode(),
+        script=script, script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         data=_data(graph, views, properties, names, nearest),
     )  # fmt: skip
 
 
 def graph_drawing(graph: StateGraph) -> str:
     """Return the SVG of a whole graph, with the shortest path to a violation, as a file of its own."""
-    loader = environment().loader
-    assert loader is not None
-    style = loader.get_source(environment(), "graph.css")[0]
-    svg = next(_views(graph)).svg
+    svg, style = next(_views(graph)).svg, asset("graph.css")
     return svg.replace("<defs>", f"<style>\n{PAPER}{style}</style>\n<defs>", 1) + "\n"
 
 

@@ -1,0 +1,51 @@
+"""What commands import: a search of a compiled model waits for no compiler, no solver, no Spark, and no other model."""
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kwalk.model.examples.scenarios import PLACES, SCENARIOS, scenario_named
+
+RUN = """
+import contextlib, io, sys
+from kwalk.reports.command_line import main
+with contextlib.redirect_stdout(io.StringIO()):
+    main(sys.argv[1:])
+print(*sys.modules)
+"""
+COMPILERS = {"numba", "z3", "llvmlite.ir.module_", "kwalk.search.native.loop_compiler"}
+ENGINES = {"hypothesis", "pandas", "pyarrow", "pyspark", "pytest", "kwalk.search.spark", "kwalk.search.proof"}
+
+
+def imported(folder: Path, *arguments: object) -> set[str]:
+    """The modules that a command has imported at its end, when all that it needs is compiled."""
+    words = [sys.executable, "-c", RUN, *map(str, arguments)]
+    return set(subprocess.run(words, capture_output=True, text=True, check=True, cwd=folder).stdout.split())
+
+
+@pytest.mark.parametrize("engine", ["exhaust", "walk"])
+def test_a_search_from_the_cache_imports_no_compiler_and_no_other_model(engine, tmp_path):
+    command = (engine, "lost-update", "--out", tmp_path)
+    imported(tmp_path, *command)
+    found = imported(tmp_path, *command)
+    assert "kwalk.search.native.loops" in found and not found & (COMPILERS | ENGINES)
+    models = {name for name in found if name.startswith("kwalk.model.examples.")}
+    assert models == {"kwalk.model.examples.scenarios", "kwalk.model.examples.lost_update"}
+
+
+def test_a_saved_trace_is_shown_and_replayed_without_pages_and_machine_code(tmp_path):
+    imported(tmp_path, "exhaust", "lost-update", "--out", tmp_path)
+    trace, *_ = tmp_path.glob("*.itf.json")
+    for command in ("show", "replay"):
+        found = imported(tmp_path, command, trace)
+        assert "kwalk.reports.traces.story" in found
+        assert not found & (COMPILERS | ENGINES | {"jinja2", "llvmlite", "kwalk.search.exhaustive"})
+
+
+def test_every_example_is_found_by_its_name():
+    assert [scenario.name for scenario in SCENARIOS] == [*PLACES]
+    assert all(scenario_named(scenario.name) is scenario for scenario in SCENARIOS)
+    assert scenario_named("unknown") is None
