@@ -20,7 +20,10 @@ from kwalk.model.language.lift.terms import evaluate_terms, values_of
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.interpreter import Visit
 from kwalk.search.kernel.python_comparison import awaited_text, compiled_awaited, compiled_truth
+from kwalk.search.kernel.sliced_execution import SlicedStates
 
+NO_ERROR = "no error"
+"""All that the bit-sliced functions say of a liveness property that raises no error."""
 EngineResult = Vector | str | bool | None
 """Of an action instance the next vector, "disabled", "bound NAME" or "error"; of a property its truth."""
 
@@ -75,14 +78,16 @@ def disagreements(
     Args:
         model: The model.
         states: The states to compare in.
-        kernel: A kernel of the model; None to leave it out.
+        kernel: A kernel of the model; None to leave it out. Its bit-sliced functions are compared if it has them.
         with_z3: Whether Z3 is compared as well.
         lifted: The lifted model, if it is there already.
     """
     lifted = lifted or lift(model)
-    executions: list[_Interpreter | TermExecution | _KernelExecution] = [_Interpreter(model), TermExecution(lifted)]
+    executions: list[Execution] = [_Interpreter(model), TermExecution(lifted)]
     if kernel is not None:
         executions.append(_KernelExecution(kernel))
+        if kernel.sliced is not None:
+            executions.append(_SlicedExecution(kernel, states))
     if with_z3:
         executions.append(Z3Execution(lifted))
     # Step properties come last: they need the values of two states, and the others those of one.
@@ -93,6 +98,8 @@ def disagreements(
         for prop in properties:
             before = None if prop.prop.kind is not Kind.STEP else states[0]
             results = {m.name: m.prop(prop, state, before) for m in executions}
+            if results.get(_SlicedExecution.name) == NO_ERROR and results[_KernelExecution.name] != "error":
+                del results[_SlicedExecution.name]
             yield from _compare(prop.prop.key, state, results)
 
 
@@ -258,6 +265,56 @@ class _KernelExecution:
             self._check_awaited(after.ctypes.data, false.ctypes.data, premise.ctypes.data)
             return compiled_awaited(_bit(false, index), _bit(premise, index))
         return result
+
+
+class _SlicedExecution:
+    """Bit-sliced machine code, on all states at once.
+
+    Bits of liveness properties are those of `check`; nothing more is bit-sliced.
+    """
+
+    name = "sliced kernel"
+
+    def __init__(self, kernel: Kernel, states: Sequence[Vector]) -> None:
+        self.kernel = kernel
+        self._packed = kernel.pack(np.array(states, np.int64).reshape(len(states), -1))
+        self._states = SlicedStates(kernel, self._packed)
+        self._lanes = {state: number for number, state in enumerate(states)}
+        first = SlicedStates(kernel, np.repeat(self._packed[:1], len(states), axis=0))
+        self._checks = self._states.check(quiescent=True)
+        self._step_checks = self._states.check_step(first)
+        self._steps: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = {}
+
+    def action(self, action: LiftedAction, state: Vector) -> EngineResult:
+        index, lane = action.instance.index, self._lanes[state]
+        if index not in self._steps:
+            codes, changed, after = self._states.apply(index)
+            self._steps[index] = codes, changed, after, self.kernel.unpack(after)
+        codes, changed, after, vectors = self._steps[index]
+        is_changed = (after[lane] != self._packed[lane]).any()
+        if changed[lane] != is_changed:
+            return "whether the state has changed is wrong"
+        if not _bit(self._states.guards[lane], index) or codes[lane]:
+            if is_changed:
+                return "a state was changed where no step was taken"
+            return self._stopped(int(codes[lane]))
+        return tuple(int(n) for n in vectors[lane])
+
+    def _stopped(self, code: int) -> EngineResult:
+        if code == 0:
+            return "disabled"
+        return f"bound {self.kernel.bounds[code - 1]}" if code > 0 else "error"
+
+    def prop(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
+        index, lane = prop.prop.index, self._lanes[state]
+        false, premise = self._checks if before is None else self._step_checks
+        result = compiled_truth(prop.prop, _bit(false[lane], index), _bit(premise[lane], index))
+        if prop.prop.kind.is_liveness and result is None:
+            return NO_ERROR
+        return result
+
+
+Execution = _Interpreter | TermExecution | _KernelExecution | _SlicedExecution
 
 
 def _bit(row: np.ndarray, index: int) -> bool:

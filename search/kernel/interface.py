@@ -15,6 +15,33 @@ REPLACEMENT_SECONDS = 6.0
 
 
 @frozen(eq=False)
+class SlicedKernel:
+    """Addresses of the bit-sliced machine code of one model, which evaluates it in `lanes` states at once.
+
+    See `kwalk.search.kernel.compile.planes` and `transpose` for its functions and for *lanes*, *planes* and *columns*.
+
+    Args:
+        lanes: The lanes of a plane, a multiple of 64.
+        loads: int64[instances, words + 1]: for each instance the number of words of a state that its step and the step
+            properties need, then their numbers.
+        stores: int64[instances, words + 1]: the same for the words that its step can change.
+        keep_alive: Owns the machine code.
+    """
+
+    lanes: int
+    guards: int
+    check: int
+    save: int
+    check_step: int
+    apply: int
+    transpose: int
+    count: int
+    loads: np.ndarray
+    stores: np.ndarray
+    keep_alive: object = field(default=None, repr=False)
+
+
+@frozen(eq=False)
 class Kernel:
     """Addresses of the machine code of one model, and what a search must know to call it.
 
@@ -55,6 +82,9 @@ class Kernel:
         pending: Exceptions that functions written in Python could not raise through compiled loops.
         faster: Compiles a faster kernel of the same model; None if there is none.
         replaced_after: Seconds after which a search gains by a faster kernel: about as long as compiling that takes.
+        can_be_sliced: Whether it is the machine code of its model as it is (not of a mutant), in the usual layout:
+            bit-sliced functions that are compiled from the model can then be used with it.
+        sliced: The bit-sliced functions of the same model, for the same layout; None if they were not compiled.
     """
 
     words: int
@@ -79,6 +109,8 @@ class Kernel:
     pending: list[BaseException] = field(factory=list, repr=False)
     faster: Callable[[], Kernel] | None = field(default=None, repr=False)
     replaced_after: float = REPLACEMENT_SECONDS
+    can_be_sliced: bool = False
+    sliced: SlicedKernel | None = field(default=None, repr=False)
 
     @property
     def bits(self) -> int:

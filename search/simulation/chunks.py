@@ -10,16 +10,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field, fields, frozen
 
 from kwalk.search.exhaustive.layout import RowBuffers
 from kwalk.search.kernel.interface import Kernel, bit_row
 from kwalk.search.native.bit_sliced_counters import PLANES, totals
-from kwalk.search.results.confirmation import PackedPath, path_along
+from kwalk.search.results.confirmation import EngineDisagreement, PackedPath, path_along
 from kwalk.search.simulation import walk_loops as loops
 from kwalk.search.simulation.hyperloglog import REGISTERS, merged
+from kwalk.search.simulation.sliced_walks import SlicedBuffers
 from kwalk.search.simulation.swarm import Restart, Swarm, SwarmPlan, WalkBias, rarest_visits
 from kwalk.search.simulation.walk_loops import MAX_LEVEL, RING, ROW_COLUMNS, ROW_COUNT, ROW_PLACES, WalkView
+
+SLICED_WALKS = 512
+"""The walks of a chunk from which on bit-sliced functions are used: fewer would leave most of their lanes empty."""
 
 
 @frozen(eq=False)
@@ -74,6 +78,11 @@ class WalkCounts:
             stopped=later.stopped,
             failed=later.failed,
         )
+
+    def differences(self, other: WalkCounts) -> list[str]:
+        """Return the names of the fields that differ."""
+        pairs = ((one.name, getattr(self, one.name), getattr(other, one.name)) for one in fields(WalkCounts))
+        return [name for name, a, b in pairs if not np.array_equal(a, b)]
 
     def with_findings(self, most: int) -> WalkCounts:
         """Return the same counts with the first `most` findings only."""
@@ -267,8 +276,44 @@ def run_chunk(kernel: Kernel, plan: SimulationPlan, numbers: range, *, collect: 
     """Run the walks of consecutive numbers, all of one generation.
 
     The sum of chunks does not depend on how they are cut, as long as none of them stopped early. `collect` keeps every
-    finding, not only the first one of each property.
+    finding, not only the first one of each property. A long chunk uses the bit-sliced functions of the kernel, if there
+    are any; the result is the same.
     """
+    if kernel.sliced is not None and len(numbers) >= SLICED_WALKS:
+        return _run_sliced(kernel, plan, numbers, collect=collect)
+    return _run_one_by_one(kernel, plan, numbers, collect=collect)
+
+
+def _run_sliced(kernel: Kernel, plan: SimulationPlan, numbers: range, *, collect: bool) -> WalkCounts:
+    """Run walks on bit-sliced functions; a walk that ends the run is run alone, after those before it."""
+    walking = plan.buffers(kernel, numbers.start)
+    view = walking.view(plan.seed, stop=plan.stop, deadlock=plan.deadlock)
+    buffers = SlicedBuffers(kernel, view, len(numbers), collect=collect)
+    last, findings = buffers.run(numbers.start, numbers.stop)
+    if last is not None:
+        before = run_chunk(kernel, plan, range(numbers.start, last), collect=collect)
+        ended = _run_one_by_one(kernel, plan, range(last, last + 1), collect=collect)
+        if before.stopped or before.failed is not None or not (ended.stopped or ended.failed is not None):
+            raise EngineDisagreement(f"The sliced kernel ends the run in walk {last}, and the kernel does not.")
+        return before + ended
+    counts = walking.counts() | buffers.counts()
+    return WalkCounts(walks=len(numbers), findings=findings, **counts)
+
+
+def compare_sliced(kernel: Kernel, plan: SimulationPlan, numbers: range) -> None:
+    """Run walks with and without the bit-sliced functions of a kernel; EngineDisagreement if anything differs."""
+    if kernel.sliced is None:
+        return
+    one, other = (run(kernel, plan, numbers, collect=True) for run in (_run_sliced, _run_one_by_one))
+    different = one.differences(other)
+    if different:
+        raise EngineDisagreement(
+            f"The sliced kernel and the kernel do not count the same in walks {numbers.start} to {numbers.stop - 1}: "
+            f"{', '.join(different)} differ."
+        )
+
+
+def _run_one_by_one(kernel: Kernel, plan: SimulationPlan, numbers: range, *, collect: bool) -> WalkCounts:
     buffers = plan.buffers(kernel, numbers.start)
     view = buffers.view(plan.seed, stop=plan.stop, deadlock=plan.deadlock)
     cursor, findings = buffers.cursor, []

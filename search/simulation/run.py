@@ -16,7 +16,15 @@ from kwalk.search.results.confirmation import Origin, confirmed_trace, domain_er
 from kwalk.search.results.vacuity import listed
 from kwalk.search.results.verdict import Answer, Finding, FindingCluster, Strength, Verdict
 from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to
-from kwalk.search.simulation.chunks import SimulationPlan, WalkCounts, next_generation, path_of, run_chunk
+from kwalk.search.simulation.chunks import (
+    SLICED_WALKS,
+    SimulationPlan,
+    WalkCounts,
+    compare_sliced,
+    next_generation,
+    path_of,
+    run_chunk,
+)
 from kwalk.search.simulation.hyperloglog import STANDARD_ERROR, distinct
 from kwalk.search.simulation.options import SimulationOptions
 from kwalk.search.simulation.swarm import RESTART_SHARE, Swarm
@@ -40,6 +48,7 @@ class SimulationRun:
     """The number of the first walk that has not been started."""
     started: float = 0.0
     sampler: WalkSampler = field(init=False)
+    _sliced_chunks: int = 0
 
     def __attrs_post_init__(self) -> None:
         self.sampler = WalkSampler(self.model, self.plan)
@@ -83,13 +92,23 @@ class SimulationRun:
     def add(self, counts: WalkCounts, records: VisitRecords | None = None) -> bool:
         """Add the counts of the walks that come next; return whether the run continues.
 
-        Some of their visits are compared with plain Python. `records` are those that were made where the walks ran.
+        Some of their visits are compared with plain Python. `records` are those that were made where the walks ran. Of
+        walks on a sliced kernel some are run again one by one, since those visits are found by the kernel.
         """
+        first = self.counts.walks
         self.counts = (self.counts + counts).with_findings(self.options.minimize)
         if self.options.compare:
             self.sampler.collect(records or {})
             self.sampler.compare(time.monotonic() - self.started, self.kernel, self.plan, self.counts.walks)
+            self._compare_sliced(range(first, min(first + SLICED_WALKS, first + counts.walks)))
         return not counts.stopped and counts.failed is None
+
+    def _compare_sliced(self, numbers: range) -> None:
+        """Compare the first walks of a chunk on both kernels: of the first chunk, the second, the fourth, and so on."""
+        if self.kernel.sliced is not None and numbers:
+            self._sliced_chunks += 1
+            if self._sliced_chunks.bit_count() == 1:
+                compare_sliced(self.kernel, self.plan, numbers)
 
     def progress(self, engine: str, note: str) -> Progress:
         """Return how far the run is."""

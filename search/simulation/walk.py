@@ -16,6 +16,7 @@ from attrs import evolve
 from kwalk.model.language import Model
 from kwalk.search.base.pacing import next_pace
 from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.kernel.compile.slices import has_cached_slices, slicing_seconds, with_slices
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.results.fairness import without_liveness
 from kwalk.search.results.verdict import Verdict
@@ -25,6 +26,8 @@ from kwalk.search.simulation.run import SimulationRun, SimulationVerdict
 
 FIRST_CHUNK, MAX_CHUNK = 64, 1 << 24
 """Walks of the first chunk, and of the largest one."""
+LEAST_SLICED_SECONDS = 1.0
+"""The rest of a run that gains by bit-sliced functions, at least; loading them and their loop takes some of it."""
 
 
 def walk(
@@ -57,6 +60,8 @@ class _LocalWalks:
 
     def __init__(self, run: SimulationRun) -> None:
         self.run, self.options, self.pace = run, run.options, FIRST_CHUNK
+        self._has_tried_slices = run.kernel.sliced is not None or not run.kernel.can_be_sliced
+        self._cached_slices: bool | None = None
 
     def run_all(self) -> None:
         """Run all walks; Ctrl-C ends the run with what was counted so far."""
@@ -109,9 +114,27 @@ class _LocalWalks:
         continues = run.add(counts)
         self.pace = next_pace(counts.walks, spent, least=1, most=MAX_CHUNK)
         self.options.report(run.progress("walk", ""))
-        if run.kernel.is_worth_replacing(run.seconds, self.options.seconds):
+        if continues and self._is_worth_slicing():
+            self._take_sliced_kernel()
+        elif run.kernel.is_worth_replacing(run.seconds, self.options.seconds):
             self._take_faster_kernel()
         return continues
+
+    def _is_worth_slicing(self) -> bool:
+        """Return whether the run gains by bit-sliced functions: its rest takes longer than making them, twice."""
+        run, left = self.run, self.run.progress("walk", "").left
+        if self._has_tried_slices or left is None or left < LEAST_SLICED_SECONDS:
+            return False
+        if self._cached_slices is None:
+            self._cached_slices = has_cached_slices(run.model)
+        return self._cached_slices or left > 2 * slicing_seconds(run.kernel)
+
+    def _take_sliced_kernel(self) -> None:
+        """Continue with bit-sliced functions. Compiling them does not count as time of the walks."""
+        run, began, self._has_tried_slices = self.run, time.monotonic(), True
+        self.options.report(evolve(run.progress("walk", ""), note="bit-sliced code is compiled"))
+        run.kernel = with_slices(run.model, run.kernel)
+        run.started += time.monotonic() - began
 
     def _take_faster_kernel(self) -> None:
         """Continue with a faster kernel. Compiling it does not count as time of the walks."""

@@ -176,12 +176,8 @@ def _walk(view: WalkView, cursor: int) -> int:
 def _begin(view: WalkView, cursor: int, random: Word) -> Word:
     """Copy the start of the walk, and draw its preferences; return its random number after that."""
     random += GOLDEN
-    start = integer(scale(mix(random), np.uint64(view.start_count)))
-    if view.groupings > 0:
-        apart = mix(random + ONE)  # preferences have a stream of their own: that of the walk does not move
-        if view.restart_count > 0 and integer(apart >> np.uint64(48)) < view.restart_chance:
-            start = view.start_count + integer(scale(mix(apart + ONE), np.uint64(view.restart_count)))
-        put(cursor, CURSOR_LEVELS, _draw_preferences(view, apart))
+    start, levels = draw_start(view, view.masks, random)
+    put(cursor, CURSOR_LEVELS, levels)
     put(cursor, CURSOR_START, start)
     put(cursor, CURSOR_STEP, get(view.start_steps, start))
     put(cursor, CURSOR_FAILURE, 0)
@@ -193,7 +189,19 @@ def _begin(view: WalkView, cursor: int, random: Word) -> Word:
 
 
 @part
-def _draw_preferences(view: WalkView, random: Word) -> int:
+def draw_start(view: WalkView, masks: int, random: Word) -> tuple[int, int]:
+    """Return the number of the start of a walk and its highest level; write the masks of its levels."""
+    start, levels = integer(scale(mix(random), np.uint64(view.start_count))), integer(0)
+    if view.groupings > 0:
+        apart = mix(random + ONE)  # preferences have a stream of their own: that of the walk does not move
+        if view.restart_count > 0 and integer(apart >> np.uint64(48)) < view.restart_chance:
+            start = view.start_count + integer(scale(mix(apart + ONE), np.uint64(view.restart_count)))
+        levels = _draw_preferences(view, masks, apart)
+    return start, levels
+
+
+@part
+def _draw_preferences(view: WalkView, masks: int, random: Word) -> int:
     """Draw a grouping and the levels of its groups, and write their masks; return the highest level."""
     random = mix(random + GOLDEN)
     grouping = integer(scale(random, np.uint64(view.groupings)))
@@ -202,23 +210,23 @@ def _draw_preferences(view: WalkView, random: Word) -> int:
     if group == end:
         return 0
     for word in range(view.kernel.row_words, (1 + MAX_LEVEL) * view.kernel.row_words):
-        poke(view.masks, word, np.uint64(0))
+        poke(masks, word, np.uint64(0))
     while group < end:
         random += GOLDEN
-        _add_group(view, group, mix(random))
+        _add_group(view, masks, group, mix(random))
         group += 1
     return MAX_LEVEL
 
 
 @part
-def _add_group(view: WalkView, group: int, random: Word) -> None:
+def _add_group(view: WalkView, masks: int, group: int, random: Word) -> None:
     """Add a group to the levels whose thresholds are above a random word."""
     words = view.kernel.row_words
     level = 1
     while level <= MAX_LEVEL and random < peek(view.group_thresholds, group * MAX_LEVEL + level - 1):
         for word in range(words):
             mask = level * words + word
-            poke(view.masks, mask, peek(view.masks, mask) | peek(view.group_rows, group * words + word))
+            poke(masks, mask, peek(masks, mask) | peek(view.group_rows, group * words + word))
         level += 1
 
 
@@ -227,7 +235,7 @@ def _take(view: WalkView, cursor: int, places: tuple[int, int], random: Word) ->
     """Take a random step from one place to the other; return its instance, or -1 at the end of the walk."""
     row = view.row
     while True:
-        instance = _choose(view, row, get(cursor, CURSOR_LEVELS), random)
+        instance = choose(row, view.masks, view.kernel.row_words, get(cursor, CURSOR_LEVELS), random)
         if instance < 0:
             _count_end(view, cursor, row)
             return -1
@@ -250,14 +258,13 @@ def _take(view: WalkView, cursor: int, places: tuple[int, int], random: Word) ->
 
 
 @part
-def _choose(view: WalkView, row: int, levels: int, random: Word) -> int:
+def choose(row: int, masks: int, words: int, levels: int, random: Word) -> int:
     """Choose a random instance of a row at a random level, or at a lower one; -1 if the walk may take none."""
-    words = view.kernel.row_words
     if levels == 0:
-        return _choose_within(row, view.masks, words, random)
+        return _choose_within(row, masks, words, random)
     level = integer(scale(random << np.uint64(32), np.uint64(levels + 1)))  # from the low bits of the word
     while True:
-        instance = _choose_within(row, view.masks + 8 * words * level, words, random)
+        instance = _choose_within(row, masks + 8 * words * level, words, random)
         if instance >= 0 or level == 0:
             return instance
         level -= 1
@@ -318,7 +325,7 @@ def _visit(view: WalkView, cursor: int, state: int) -> int:
     if view.sketch != 0:
         add_to_sketch(view.sketch, state, view.kernel.words)
     if view.row_visits != 0:
-        _count_row(view, get(cursor, CURSOR_WALK), get(cursor, CURSOR_STEP))
+        count_row(view.row_visits, view.row, words, get(cursor, CURSOR_WALK), get(cursor, CURSOR_STEP))
     status = WALK_CONTINUES
     if view.kernel.checks_states:
         premise = view.ring_premises + 8 * view.kernel.property_words * buffered
@@ -334,15 +341,17 @@ def _visit(view: WalkView, cursor: int, state: int) -> int:
 
 
 @part
-def _count_row(view: WalkView, walk: int, step: int) -> None:
+def count_row(visits: int, row: int, words: int, walk: int, step: int) -> None:
     """Count a visit in the table of row visits, by the row of enabled instances."""
     word = _ROW_SEED
-    for number in range(view.kernel.row_words):
-        word = folded_multiply(peek(view.row, number) ^ word, _ROW_FACTOR)
-    place = view.row_visits + 8 * ROW_COLUMNS * np.int64(finalize_hash(word) >> np.uint64(64 - ROW_BITS))
+    for number in range(words):
+        word = folded_multiply(peek(row, number) ^ word, _ROW_FACTOR)
+    place = visits + 8 * ROW_COLUMNS * np.int64(finalize_hash(word) >> np.uint64(64 - ROW_BITS))
     count_up(place, ROW_COUNT, 1)
-    poke(place, ROW_LAST_WALK, np.uint64(walk + 1))
-    poke(place, ROW_LAST_STEP, np.uint64(step))
+    latest = get(place, ROW_LAST_WALK)
+    if walk + 1 > latest or (walk + 1 == latest and step > get(place, ROW_LAST_STEP)):
+        put(place, ROW_LAST_WALK, walk + 1)
+        put(place, ROW_LAST_STEP, step)
 
 
 @part

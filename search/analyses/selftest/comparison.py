@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from kwalk.model.language import (
     ActionInstance,
@@ -54,6 +54,8 @@ MOST_STATES = 120
 """The most states that the oracle visits."""
 RANDOM_STATES, COMPARED = 12, 40
 """Random states of the domain, and reached ones, in which terms and machine code are compared."""
+WALKS = 64
+LANES = (512, 256, 128)
 PROOF_SECONDS = 20.0
 LONGEST_KIND = 80
 """The length to which a kind of refusal is cut."""
@@ -67,6 +69,8 @@ class Engines(Flag):
     """The values of machine code, compiled without optimization, as searches begin."""
     OPTIMIZED = auto()
     """The machine code of KERNEL is optimized, as of searches that take long."""
+    SLICED = auto()
+    """The values and walks of bit-sliced machine code, with planes of 128, 256 or 512 lanes. It needs KERNEL."""
     SEARCHES = auto()
     """Exhaustive search on one thread and on two; random walks and minimization. It needs KERNEL."""
     REDUCTION = auto()
@@ -303,12 +307,20 @@ class ModelComparison:
     def _compare_executions(self, vectors: Sequence[Vector], engines: Engines) -> None:
         """Compare terms, machine code and Z3 with plain Python."""
         from kwalk.search.kernel.compile.compiler import compile_model, kernel_of
+        from kwalk.search.kernel.compile.slices import compile_slices, sliced_kernel_of
+        from kwalk.search.simulation.chunks import compare_sliced
+        from kwalk.search.simulation.options import SimulationOptions
 
         self.lifted: Lifted = lift(self.model)
         self.kernel: Kernel | None = None
         if Engines.KERNEL in engines:
             code = compile_model(self.model, self.lifted, unoptimized=Engines.OPTIMIZED not in engines)
             self.kernel = kernel_of(self.model, code)
+        if Engines.SLICED in engines and self.kernel is not None:
+            slices = compile_slices(self.model, self.lifted, lanes=LANES[self.seed // 8 % len(LANES)])
+            self.kernel = evolve(self.kernel, sliced=sliced_kernel_of(self.model, slices))
+            plan = SimulationOptions(seed=self.seed, depth=20, keep_going=True).plan(self.model, self.kernel)
+            compare_sliced(self.kernel, plan, range(WALKS))
         for one in disagreements(self.model, vectors, kernel=self.kernel, lifted=self.lifted):
             self.raise_disagreement(one)
         if Engines.Z3 in engines:
@@ -340,7 +352,7 @@ class ModelComparison:
             if verdict is not None:
                 self._compare_exhaustive(name, verdict, found, is_reduced="reduce" in options)
         verdict = self._verdict(
-            "walks", lambda: walk(model, kernel=kernel, walks=64, depth=20, seed=self.seed, keep_going=True),
+            "walks", lambda: walk(model, kernel=kernel, walks=WALKS, depth=20, seed=self.seed, keep_going=True),
             has_error=found.has_error, may_miss=True,
         )  # fmt: skip
         if verdict is not None:

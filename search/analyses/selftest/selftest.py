@@ -21,7 +21,7 @@ from kwalk.search.base.progress import Progress, Report, silent
 from kwalk.search.base.worker_processes import run_in_processes
 
 SHARES = {
-    2: Engines.KERNEL, 6: Engines.OPTIMIZED, 8: Engines.SEARCHES, 24: Engines.REDUCTION,
+    2: Engines.KERNEL, 6: Engines.OPTIMIZED, 8: Engines.SEARCHES | Engines.SLICED, 24: Engines.REDUCTION,
 }  # fmt: skip
 """What is compared besides plain Python and terms, in one of how many models, by their seeds; see also `Z3_SHARE`."""
 Z3_SHARE = 8

@@ -38,7 +38,7 @@ def kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
         LiftError: The model cannot be lifted.
     """
     code = compiled_model(model, lifted, unoptimized=True)
-    kernel = kernel_of(model, code)
+    kernel = evolve(kernel_of(model, code), can_be_sliced=True)
     if not code.unoptimized:
         return kernel
     seconds = REPLACEMENT_SECONDS if len(code.objects) > 1 else SMALL_REPLACEMENT_SECONDS
@@ -47,7 +47,7 @@ def kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
 
 def fast_kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
     """Return the optimized kernel of a model, from the cache or compiled; LiftError if the model cannot be lifted."""
-    return kernel_of(model, compiled_model(model, lifted))
+    return evolve(kernel_of(model, compiled_model(model, lifted)), can_be_sliced=True)
 
 
 def compiled_model(

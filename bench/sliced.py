@@ -1,0 +1,86 @@
+"""`python -m bench.sliced`: walks on bit-sliced code beside walks on the kernel, which are the same walks.
+
+Both run in turn, five times; the figures are the medians, and with each ratio the lowest and the highest of five. Rates
+are millions of steps in a CPU second of one thread, all properties checked, in walks of at most 100 steps. *Many* are
+walks with equal chances that take the kernel about two seconds, *swarm* as many walks of one generation of a swarm that
+also estimates the distinct states, *short* 10,000 walks, the default of `kwalk walk`. *Made* is the CPU seconds of all
+threads to lift the model and to compile the bit-sliced code.
+"""
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+from attrs import evolve
+
+from bench.scenarios import DEPTH
+from kwalk.model.language import Model
+from kwalk.model.language.registry import find_scenario
+from kwalk.search.kernel.compile.compiler import fast_kernel_for
+from kwalk.search.kernel.compile.slices import compile_slices, sliced_kernel_of
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.simulation import swarm
+from kwalk.search.simulation.chunks import SimulationPlan, run_chunk
+from kwalk.search.simulation.options import SimulationOptions
+
+RUNS, SECONDS = 5, 2.0
+SCENARIOS = ("topic-id-core", "old-client-expansion", "old-client-expansion-in-detail")
+HEAD = ("scenario", "made, s", "many: kernel", "sliced", "ratio", "swarm: kernel", "sliced", "ratio", "short: ratio")
+
+
+def timed(run: Callable[[], int]) -> float:
+    """Millions of steps in a CPU second."""
+    began = time.thread_time()
+    steps = run()
+    return steps / (time.thread_time() - began) / 1e6
+
+
+def side_by_side(kernels: tuple[Kernel, Kernel], plan: SimulationPlan, walks: int) -> tuple[list[float], list[float]]:
+    """The rates of both kernels, and the ratios."""
+    runs = [lambda k=kernel: run_chunk(k, plan, range(walks)).steps for kernel in kernels]
+    for run in runs:
+        run()  # the loops are compiled by then
+    rates = [[timed(run) for run in runs] for _ in range(RUNS)]
+    return [statistics.median(column) for column in zip(*rates, strict=True)], [b / a for a, b in rates]
+
+
+def cells(name: str) -> Iterator[str]:
+    """The row of a scenario."""
+    model = Model(find_scenario(name))
+    kernel = fast_kernel_for(model)
+    began = time.process_time()
+    code = compile_slices(model)
+    yield f"{time.process_time() - began:.1f}"
+    kernels = kernel, evolve(kernel, sliced=sliced_kernel_of(model, code))
+    uniform = SimulationOptions(keep_going=True, depth=DEPTH)
+    plan = uniform.plan(model, kernel)
+    walks = 4000
+    walks = max(10_000, int(walks * SECONDS * timed(lambda: run_chunk(kernel, plan, range(walks)).steps) * 1e6
+                            / run_chunk(kernel, plan, range(walks)).steps))  # fmt: skip
+    swarm.FIRST_GENERATION = walks
+    for options in (uniform, evolve(uniform, swarm=True, count_states=True)):
+        rates, ratios = side_by_side(kernels, options.plan(model, kernel), walks)
+        yield from (f"{rate:.2f}" for rate in rates)
+        yield _ratio(ratios)
+    yield _ratio(side_by_side(kernels, plan, 10_000)[1])
+
+
+def _ratio(ratios: list[float]) -> str:
+    return f"{statistics.median(ratios):.1f} ({min(ratios):.1f} to {max(ratios):.1f})"
+
+
+def main() -> int:
+    """Print a table with a row for each scenario."""
+    parser = argparse.ArgumentParser(prog="python -m bench.sliced", description=__doc__)
+    parser.add_argument("scenario", nargs="*", default=SCENARIOS, help="these scenarios")
+    print(f"| {' | '.join(HEAD)} |\n|---|{'---:|' * (len(HEAD) - 1)}")
+    for name in parser.parse_args().scenario:
+        print(f"| {' | '.join([name, *cells(name)])} |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

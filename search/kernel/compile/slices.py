@@ -1,0 +1,160 @@
+"""The bit-sliced functions of a model as machine code, cached on disk beside its kernel.
+
+They come on top of a kernel, for searches that take long: compiling them takes about as long as compiling that.
+"""
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from functools import cache
+
+import numpy as np
+from attrs import evolve, frozen
+
+from kwalk.model.language import Model
+from kwalk.model.language.lift import Lifted, lift
+from kwalk.search.base.cache import cache_path, read_cache, write_cache
+from kwalk.search.kernel.compile.cache import cache_key
+from kwalk.search.kernel.compile.layout import layout_of
+from kwalk.search.kernel.compile.planes import slice_units
+from kwalk.search.kernel.compile.transpose import fixed_text
+from kwalk.search.kernel.interface import Kernel, SlicedKernel
+from kwalk.search.native.machine_code import LoadedCode, cpu, object_code
+
+FUNCTIONS = ("guards", "check", "save", "check_step", "apply", "transpose", "count")
+"""The functions that a sliced kernel exports, each after `slice.`."""
+LEAST_SECONDS, BITS_PER_SECOND = 0.3, 4000
+"""About how long it takes to make them: a constant, and the bits that the instances of a second could change."""
+MOST_TERMS = 400_000
+"""The terms of a model that is bit-sliced, at most; compiling more would take minutes."""
+
+
+@frozen
+class CompiledSlices:
+    """The object code of the bit-sliced functions of a model.
+
+    Args:
+        objects: The object code.
+        lanes: The lanes of a plane.
+        loads: See `SliceUnits`.
+        stores: See `SliceUnits`.
+    """
+
+    objects: tuple[bytes, ...]
+    lanes: int
+    loads: tuple[tuple[int, ...], ...]
+    stores: tuple[tuple[int, ...], ...]
+
+    def pack(self) -> bytes:
+        """Return the bytes of a zip file with all of it."""
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("names.json", json.dumps([self.lanes, self.loads, self.stores]))
+            for number, content in enumerate(self.objects):
+                archive.writestr(f"{number}.o", content)
+        return buffer.getvalue()
+
+
+def unpack_slices(content: bytes) -> CompiledSlices:
+    """Return what `CompiledSlices.pack` packed; an exception of any kind if the content is broken."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        lanes, loads, stores = json.loads(archive.read("names.json"))
+        objects = [archive.read(f"{number}.o") for number in range(len(archive.namelist()) - 1)]
+    return CompiledSlices(tuple(objects), lanes, tuple(map(tuple, loads)), tuple(map(tuple, stores)))
+
+
+def lanes_of(target: str = "") -> int:
+    """Return the bits of the widest vector registers of a machine, as `cpu()` describes it; "" for this machine."""
+    features = (target or cpu()).split(" ")[2].split(",")
+    return 512 if "+avx512f" in features else 256 if "+avx2" in features else 128
+
+
+def compile_slices(
+    model: Model, lifted: Lifted | None = None, *, target: str = "", lanes: int | None = None
+) -> CompiledSlices:
+    """Compile the bit-sliced functions of a model, without the cache.
+
+    The functions of the model are compiled without optimization: that takes a third of the time, and walks, which spend
+    most of theirs on moving data, are as fast (measured, `docs/explanation/bit-slices.md`).
+
+    Args:
+        model: The model.
+        lifted: The lifted model, if it is there already.
+        target: The machine to compile for, as `cpu()` describes it; "" for this machine.
+        lanes: The lanes of a plane; None for those of the machine's widest registers.
+    """
+    lifted, lanes = lifted or lift(model), lanes or lanes_of(target)
+    units = slice_units(lifted, layout_of(model.leaves), lanes)
+    objects = object_code(units.texts, unoptimized=True, large=True, target=target)
+    return CompiledSlices((*objects, *_fixed_code(lanes, target)), lanes, units.loads, units.stores)
+
+
+@cache
+def _fixed_code(lanes: int, target: str) -> tuple[bytes, ...]:
+    """Return the object code of what does not depend on the model, with optimization."""
+    return tuple(object_code([fixed_text(lanes)], target=target))
+
+
+def sliced_kernel_of(model: Model, code: CompiledSlices) -> SlicedKernel:
+    """Return the sliced kernel of object code that was compiled for this model and this CPU."""
+    loaded = LoadedCode(code.objects, [f"slice.{name}" for name in FUNCTIONS])
+    addresses = {name: loaded.addresses[f"slice.{name}"] for name in FUNCTIONS}
+    words = layout_of(model.leaves).words
+    return SlicedKernel(
+        lanes=code.lanes, loads=_counted(code.loads, words), stores=_counted(code.stores, words), **addresses,
+        keep_alive=loaded,
+    )  # fmt: skip
+
+
+def _counted(lists: tuple[tuple[int, ...], ...], most: int) -> np.ndarray:
+    """Return int64[n, most + 1]: the length of each list, then its items."""
+    table = np.zeros((len(lists), most + 1), np.int64)
+    for row, items in zip(table, lists, strict=True):
+        row[0] = len(items)
+        row[1 : 1 + len(items)] = items
+    return table
+
+
+def cached_slices(model: Model, target: str = "") -> CompiledSlices | None:
+    """Return the bit-sliced functions of a model if the cache has them."""
+    content = read_cache(cache_path("kernels", f"{_key(model, target)}.zip"))
+    if content is None:
+        return None
+    try:
+        return unpack_slices(content)
+    except Exception:  # the content is broken: they are compiled again
+        return None
+
+
+def has_cached_slices(model: Model, target: str = "") -> bool:
+    """Return whether the cache has the bit-sliced functions of a model."""
+    return cached_slices(model, target) is not None
+
+
+def slicing_seconds(kernel: Kernel) -> float:
+    """Return about how long it takes to compile the bit-sliced functions of a kernel's model, in seconds."""
+    return LEAST_SECONDS + kernel.instances * kernel.bits / BITS_PER_SECOND
+
+
+def compiled_slices(model: Model, lifted: Lifted | None = None, *, target: str = "") -> CompiledSlices | None:
+    """Return the bit-sliced functions of a model, from the cache or compiled; None if the model is too large."""
+    found = cached_slices(model, target)
+    if found is None:
+        lifted = lifted or lift(model)
+        if len(lifted.terms) > MOST_TERMS:
+            return None
+        found = compile_slices(model, lifted, target=target)
+        write_cache(cache_path("kernels", f"{_key(model, target)}.zip"), found.pack())
+    return found
+
+
+def _key(model: Model, target: str) -> str:
+    return f"{cache_key(model, target or cpu())}-slices"
+
+
+def with_slices(model: Model, kernel: Kernel, lifted: Lifted | None = None) -> Kernel:
+    """Return a compiled kernel with the bit-sliced functions of its model; without them if the model is too large."""
+    assert kernel.can_be_sliced
+    code = compiled_slices(model, lifted)
+    return kernel if code is None else evolve(kernel, sliced=sliced_kernel_of(model, code), faster=None)

@@ -1,0 +1,590 @@
+"""The loop of random walks on a bit-sliced kernel: hundreds of walks at each call, and the same walks as one by one.
+
+A walk is the same as in `walk_loops`: its random numbers are a stream of its own. Here many walks are in progress, each
+in a *record*, and wait in lists. A walk that is *ready* has arrived in a state; `_visit_some` takes a block of them,
+counts and checks the visits, and chooses the next steps. A walk that has chosen an instance waits in the *queue* of
+that instance; `_step_some` takes a block of these and takes their steps. A step that a bound disables is chosen
+*again*. What is counted does not depend on the order: sums, the first walk of a violation, the latest visit of a row.
+
+See `kwalk.search.kernel.compile.planes` and `transpose` for *lanes*, *planes* and *columns*.
+"""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kwalk.search.kernel.compile.planes import FIRST_BOUND
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.native.intrinsics import (
+    ONE,
+    ZERO,
+    bit_count,
+    call_void,
+    count_up,
+    get,
+    integer,
+    lowest_bit,
+    peek,
+    peek32,
+    poke,
+    poke32,
+    put,
+)
+from kwalk.search.native.loops import loop, part
+from kwalk.search.native.splitmix64 import GOLDEN, mix
+from kwalk.search.simulation.hyperloglog import add_to_sketch
+from kwalk.search.simulation.walk_loops import (
+    MAX_LEVEL,
+    WALK_DONE,
+    WALK_FULL,
+    WalkView,
+    choose,
+    count_row,
+    draw_start,
+)
+from kwalk.search.visited.keys import copy_words
+
+(
+    NEXT_WALK, LAST_WALK, READY, FINDINGS, RETRIES, BAD_WALK, STEPS, VISITS, DEAD_ENDS, CUTS,
+) = range(10)  # fmt: skip
+"""Fields of the cursor, int64[10]: the next walk to begin, the end of the walks, the walks that are ready, the
+findings, the walks that choose again, the first walk that ends the run, and counts as in `walk_loops`."""
+CURSOR_SIZE = 10
+
+STREAM, CURRENT, WALK, STEP, LEVELS, AGAIN, FIXED = range(7)
+"""Words of a record: the state of its stream of random numbers, the number that the last choice was made with, the
+number of the walk, the step, its highest level, whether the step is chosen again, and the number of these words. Then
+come the row of instances that bounds have disabled, the row of properties violated in this walk, and, in a swarm, the
+masks of its levels. The packed state has an array of its own."""
+NO_WALK = 2**62
+"""A walk above all."""
+
+
+class SlicedView(NamedTuple):
+    """What the loop works on: the view of the walks, sizes, and addresses of functions, records and buffers."""
+
+    walk: WalkView
+    """Its buffers for one walk are used for one walk at a time."""
+    lanes: int
+    plane: int
+    """The bytes of a plane."""
+    collect: int
+    """Whether findings are written."""
+    guards: int
+    check: int
+    save: int
+    check_step: int
+    apply: int
+    transpose: int
+    count_bits: int
+    loads: int
+    """See `SlicedKernel`."""
+    stores: int
+    bounds: int
+    """The number of bounds."""
+    records: int
+    record_words: int
+    states: int
+    """A packed state for each record."""
+    ready: int
+    """uint32: the records of walks that are ready."""
+    queues: int
+    """uint32[instances, 2 · lanes]: the records of walks that have chosen each instance."""
+    queued: int
+    """int64 per instance: the length of its queue."""
+    columns: int
+    planes: int
+    saved: int
+    enabled_planes: int
+    property_planes: int
+    results: int
+    """The planes that `slice.apply` writes."""
+    valid: int
+    """A plane: the lanes in use."""
+    fresh: int
+    """A plane: the lanes whose visit is counted."""
+    rows: int
+    """Columns of bit rows of instances."""
+    false: int
+    """Columns of bit rows of properties."""
+    enabled: int
+    """int64 per instance, then for quiescence: visits at which it was enabled."""
+    premises: int
+    """int64 per property."""
+
+
+@loop
+def run_sliced_walks(view: SlicedView, cursor: int) -> int:
+    """Continue until all walks have ended (WALK_DONE), or there is no room for findings (WALK_FULL)."""
+    room = view.walk.max_findings - view.lanes * (view.walk.properties + 1)
+    while True:
+        if get(cursor, FINDINGS) > room:
+            return WALK_FULL
+        ready, longest = get(cursor, READY), _longest_queue(view)
+        waiting = get(view.queued, longest)
+        # A queue has room for two blocks: one that is full is emptied before others can join.
+        if waiting >= view.lanes or (waiting > 0 and ready < view.lanes):
+            _step_some(view, cursor, longest, min(waiting, view.lanes))
+        elif ready > 0:
+            _visit_some(view, cursor, min(ready, view.lanes))
+        else:
+            return WALK_DONE
+
+
+@loop
+def begin_sliced_walks(view: SlicedView, cursor: int, records: int) -> None:
+    """Begin as many walks as there are records, or walks."""
+    for record in range(records):
+        if _begin(view, cursor, record):
+            _add_ready(view, cursor, record)
+
+
+@part
+def _longest_queue(view: SlicedView) -> int:
+    longest = integer(0)
+    for instance in range(view.walk.kernel.instances):
+        if get(view.queued, instance) > get(view.queued, longest):
+            longest = instance
+    return longest
+
+
+@part
+def _record(view: SlicedView, number: int) -> int:
+    return view.records + 8 * view.record_words * number
+
+
+@part
+def _state(view: SlicedView, number: int) -> int:
+    return view.states + 8 * view.walk.kernel.words * number
+
+
+@part
+def _excluded(record: int) -> int:
+    return record + 8 * FIXED
+
+
+@part
+def _known(view: SlicedView, record: int) -> int:
+    return _excluded(record) + 8 * view.walk.kernel.row_words
+
+
+@part
+def _masks(view: SlicedView, record: int) -> int:
+    """Return the address of the masks of a walk: its own in a swarm."""
+    if view.walk.groupings == 0:
+        return view.walk.masks
+    return _known(view, record) + 8 * view.walk.kernel.property_words
+
+
+@part
+def _add_ready(view: SlicedView, cursor: int, number: int) -> None:
+    poke32(view.ready, get(cursor, READY), np.uint64(number))
+    count_up(cursor, READY, 1)
+
+
+@part
+def _begin(view: SlicedView, cursor: int, number: int) -> bool:
+    """Begin the next walk in a record; return whether there is one."""
+    walk = get(cursor, NEXT_WALK)
+    if walk >= get(cursor, LAST_WALK):
+        return False
+    put(cursor, NEXT_WALK, walk + 1)
+    kernel, record = view.walk.kernel, _record(view, number)
+    random = mix(np.uint64(view.walk.seed) + np.uint64(walk) * GOLDEN) + GOLDEN
+    masks = _masks(view, record)
+    if view.walk.groupings > 0:
+        copy_words(masks, view.walk.masks, kernel.row_words)
+    start, levels = draw_start(view.walk, masks, random)
+    poke(record, STREAM, random)
+    put(record, WALK, walk)
+    put(record, STEP, get(view.walk.start_steps, start))
+    put(record, LEVELS, levels)
+    put(record, AGAIN, 0)
+    for word in range(kernel.property_words):
+        poke(_known(view, record), word, ZERO)
+    copy_words(_state(view, number), view.walk.starts + 8 * kernel.words * start, kernel.words)
+    return True
+
+
+# Planes.
+
+
+@part
+def _set_first(plane: int, count: int, words: int) -> None:
+    """Write the plane of the first lanes."""
+    for word in range(words):
+        bits = (count - word + words - 1) // words
+        mask = ZERO
+        if bits >= 64:
+            mask = ~ZERO
+        elif bits > 0:
+            mask = (ONE << np.uint64(bits)) - ONE
+        poke(plane, word, mask)
+
+
+@part
+def _clear_lane(plane: int, lane: int, words: int) -> None:
+    word = lane % words
+    poke(plane, word, peek(plane, word) & ~(ONE << np.uint64(lane // words)))
+
+
+@part
+def _has_lane(plane: int, lane: int, words: int) -> bool:
+    return (peek(plane, lane % words) >> np.uint64(lane // words)) & ONE != ZERO
+
+
+@part
+def _common(one: int, other: int, words: int) -> int:
+    """Return how many lanes two planes have in common."""
+    total = integer(0)
+    for word in range(words):
+        total += bit_count(peek(one, word) & peek(other, word))
+    return total
+
+
+@part
+def _load(view: SlicedView, ids: int, count: int, word: int) -> None:
+    """Copy a word of the states of some walks into the column of that word."""
+    column, words, base = view.columns + 8 * view.lanes * word, view.walk.kernel.words, view.states + 8 * word
+    for lane in range(count):
+        poke(column, lane, peek(base + 8 * words * integer(peek32(ids, lane)), 0))
+
+
+@part
+def _store(view: SlicedView, ids: int, count: int, word: int) -> None:
+    column, words, base = view.columns + 8 * view.lanes * word, view.walk.kernel.words, view.states + 8 * word
+    for lane in range(count):
+        poke(base + 8 * words * integer(peek32(ids, lane)), 0, peek(column, lane))
+
+
+@part
+def _planes_of(view: SlicedView, word: int) -> int:
+    return view.planes + 64 * view.plane * word
+
+
+@part
+def _false_columns(view: SlicedView, checked: int, mask: int) -> bool:
+    """Write the columns of checked properties that are false in the lanes of a mask; return whether there is one."""
+    words, wanted = view.plane // 8, view.walk.properties
+    found = ZERO
+    for prop in range(wanted):
+        plane = view.property_planes + view.plane * prop
+        if (peek(checked, prop // 64) >> np.uint64(prop % 64)) & ONE != ZERO:
+            for word in range(words):
+                bits = peek(plane, word) & peek(mask, word)
+                poke(plane, word, bits)
+                found |= bits
+        else:
+            for word in range(words):
+                poke(plane, word, ZERO)
+    if found == ZERO:
+        return False
+    call_void(view.transpose, (view.property_planes, view.false, view.walk.kernel.property_words))
+    return True
+
+
+# Visits.
+
+
+@part
+def _visit_some(view: SlicedView, cursor: int, count: int) -> None:
+    """Visit the states of the last ready walks, and choose their next steps."""
+    kernel, words = view.walk.kernel, view.plane // 8
+    first = get(cursor, READY) - count
+    ids = view.ready + 4 * first
+    put(cursor, READY, first)
+    for word in range(kernel.words):
+        _load(view, ids, count, word)
+    call_void(view.transpose, (view.columns, view.planes, kernel.words))
+    _set_first(view.fresh, count, words)
+    if get(cursor, RETRIES) > 0:
+        for lane in range(count):
+            if get(_record(view, integer(peek32(ids, lane))), AGAIN) != 0:
+                _clear_lane(view.fresh, lane, words)
+    has_false = _judge(view, cursor)
+    call_void(view.transpose, (view.enabled_planes, view.rows, kernel.row_words))
+    for lane in range(count):
+        number = integer(peek32(ids, lane))
+        if _continue_walk(view, cursor, lane, number, has_false):
+            continue
+        if _begin(view, cursor, number):
+            _add_ready(view, cursor, number)
+
+
+@part
+def _judge(view: SlicedView, cursor: int) -> bool:
+    """Evaluate guards and properties, and count them; return whether a checked property is false in a fresh lane."""
+    kernel, words = view.walk.kernel, view.plane // 8
+    quiescent = view.enabled_planes + view.plane * kernel.instances
+    call_void(view.guards, (view.planes, view.enabled_planes))
+    call_void(view.count_bits, (view.enabled_planes, kernel.instances + 1, view.fresh, view.enabled))
+    count_up(cursor, VISITS, _common(view.fresh, view.fresh, words))
+    has_false = False
+    if kernel.checks_states:
+        call_void(view.check, (view.planes, quiescent, view.property_planes))
+        premises = view.property_planes + 64 * view.plane * kernel.property_words
+        call_void(view.count_bits, (premises, view.walk.properties, view.fresh, view.premises))
+        has_false = _false_columns(view, kernel.state_row, view.fresh)
+    for word in range(words):
+        poke(quiescent, word, ZERO)  # it is behind the last instance, where the rows must be empty
+    return has_false
+
+
+@part
+def _continue_walk(view: SlicedView, cursor: int, lane: int, number: int, has_false: bool) -> bool:
+    """Note a visit and choose the next step; return False if the walk has ended."""
+    kernel, row = view.walk.kernel, view.walk.row
+    record = _record(view, number)
+    for word in range(kernel.row_words):
+        poke(row, word, peek(view.rows, view.lanes * word + lane))
+    if get(record, AGAIN) != 0:
+        random = mix(peek(record, CURRENT) + GOLDEN)
+        for word in range(kernel.row_words):
+            poke(row, word, peek(row, word) & ~peek(_excluded(record), word))
+    else:
+        _note_visit(view, cursor, lane, number, has_false)
+        if get(record, STEP) >= view.walk.depth or get(record, WALK) >= get(cursor, BAD_WALK):
+            return False
+        stream = peek(record, STREAM) + GOLDEN
+        poke(record, STREAM, stream)
+        random = mix(stream)
+    poke(record, CURRENT, random)
+    instance = choose(row, _masks(view, record), kernel.row_words, get(record, LEVELS), random)
+    if instance < 0:
+        count_up(cursor, DEAD_ENDS if _is_empty(row, kernel.row_words) else CUTS, 1)
+        if get(record, AGAIN) != 0:
+            count_up(cursor, RETRIES, -1)
+        return False
+    length = get(view.queued, instance)
+    poke32(view.queues + 8 * view.lanes * instance, length, np.uint64(number))
+    put(view.queued, instance, length + 1)
+    return True
+
+
+@part
+def _is_empty(row: int, words: int) -> bool:
+    bits = ZERO
+    for word in range(words):
+        bits |= peek(row, word)
+    return bits == ZERO
+
+
+@part
+def _note_visit(view: SlicedView, cursor: int, lane: int, number: int, has_false: bool) -> None:
+    """Count a visit where rows and states are counted, and note what is violated."""
+    kernel, record = view.walk.kernel, _record(view, number)
+    if view.walk.sketch != 0:
+        add_to_sketch(view.walk.sketch, _state(view, number), kernel.words)
+    if view.walk.row_visits != 0:
+        count_row(view.walk.row_visits, view.walk.row, kernel.row_words, get(record, WALK), get(record, STEP))
+    if has_false:
+        _note_false(view, cursor, lane, record, 1)
+    if kernel.deadlock and _is_empty(view.walk.row, kernel.row_words):
+        _note_violation(view, cursor, record, view.walk.properties, 1)
+
+
+@part
+def _note_false(view: SlicedView, cursor: int, lane: int, record: int, order: int) -> None:
+    """Note the properties that are false in a lane for the first time in its walk."""
+    for word in range(view.walk.kernel.property_words):
+        known = peek(_known(view, record), word)
+        false = peek(view.false, view.lanes * word + lane) & ~known
+        if false != ZERO:
+            poke(_known(view, record), word, known | false)
+        while false != ZERO:
+            _note_violation(view, cursor, record, 64 * word + lowest_bit(false), order)
+            false &= false - ONE
+
+
+@part
+def _note_violation(view: SlicedView, cursor: int, record: int, prop: int, order: int) -> None:
+    """Count a walk for a property, which it violates (kind `reachable`: shows) first in this state or step."""
+    kernel, walk, step = view.walk.kernel, get(record, WALK), get(record, STEP)
+    count_up(view.walk.property_hits, prop, 1)
+    earliest = get(view.walk.first_walk, prop)
+    if earliest == 0 or walk + 1 < earliest:
+        put(view.walk.first_walk, prop, walk + 1)
+        put(view.walk.first_step, prop, step)
+    is_deadlock = prop == view.walk.properties
+    if not is_deadlock and (peek(kernel.reachable_row, prop // 64) >> np.uint64(prop % 64)) & ONE != ZERO:
+        return
+    if kernel.stop:
+        _end_run_at(cursor, walk)
+    if view.collect:
+        place = view.walk.findings + 32 * get(cursor, FINDINGS)
+        put(place, 0, walk)
+        put(place, 1, step)
+        put(place, 2, order)
+        put(place, 3, prop)
+        count_up(cursor, FINDINGS, 1)
+
+
+@part
+def _end_run_at(cursor: int, walk: int) -> None:
+    """Begin no walk after this one, which ends the run."""
+    if walk < get(cursor, BAD_WALK):
+        put(cursor, BAD_WALK, walk)
+        put(cursor, LAST_WALK, min(get(cursor, LAST_WALK), walk))
+
+
+# Steps.
+
+
+@part
+def _step_some(view: SlicedView, cursor: int, instance: int, count: int) -> None:
+    """Take the steps of the last walks in the queue of an instance."""
+    kernel, words = view.walk.kernel, view.plane // 8
+    left = get(view.queued, instance) - count
+    put(view.queued, instance, left)
+    ids = view.queues + 8 * view.lanes * instance + 4 * left
+    loads = view.loads + 8 * (kernel.words + 1) * instance
+    stores = view.stores + 8 * (kernel.words + 1) * instance
+    for place in range(get(loads, 0)):
+        word = get(loads, place + 1)
+        _load(view, ids, count, word)
+        call_void(view.transpose, (view.columns + 8 * view.lanes * word, _planes_of(view, word), 1))
+    _set_first(view.valid, count, words)
+    if kernel.checks_steps:
+        call_void(view.save, (view.planes, view.saved))
+    call_void(view.apply, (instance, view.planes, view.valid, view.results))
+    has_false = _judge_steps(view, cursor, instance)
+    for place in range(get(stores, 0)):
+        word = get(stores, place + 1)
+        call_void(view.transpose, (_planes_of(view, word), view.columns + 8 * view.lanes * word, 1))
+        _store(view, ids, count, word)
+    all_taken = _common(view.results, view.valid, words) == count
+    for lane in range(count):
+        number = integer(peek32(ids, lane))
+        record = _record(view, number)
+        if all_taken or _has_lane(view.results, lane, words):
+            _arrive(view, cursor, record)
+            if has_false:
+                _note_false(view, cursor, lane, record, 0)
+            _add_ready(view, cursor, number)
+        elif _has_lane(view.results + view.plane, lane, words):
+            _end_run_at(cursor, get(record, WALK))
+        else:
+            _exclude(view, cursor, record, instance)
+            _add_ready(view, cursor, number)
+
+
+@part
+def _judge_steps(view: SlicedView, cursor: int, instance: int) -> bool:
+    """Count the steps that were taken; return whether a checked step property is false in one of them."""
+    kernel, words, taken = view.walk.kernel, view.plane // 8, view.results
+    number = _common(taken, view.valid, words)
+    count_up(view.walk.taken, instance, number)
+    count_up(view.walk.stuttered, instance, number - _common(taken, taken + 2 * view.plane, words))
+    count_up(cursor, STEPS, number)
+    call_void(view.count_bits, (taken + 3 * view.plane, view.bounds, view.valid, view.walk.bound_hits))
+    if not kernel.checks_steps:
+        return False
+    call_void(view.check_step, (view.saved, view.planes, view.property_planes))
+    premises = view.property_planes + 64 * view.plane * kernel.property_words
+    call_void(view.count_bits, (premises, view.walk.properties, taken, view.premises))
+    return _false_columns(view, kernel.step_row, taken)
+
+
+@part
+def _arrive(view: SlicedView, cursor: int, record: int) -> None:
+    count_up(record, STEP, 1)
+    if get(record, AGAIN) != 0:
+        put(record, AGAIN, 0)
+        count_up(cursor, RETRIES, -1)
+
+
+@part
+def _exclude(view: SlicedView, cursor: int, record: int, instance: int) -> None:
+    """Choose again, without an instance that a bound disables."""
+    excluded = _excluded(record)
+    if get(record, AGAIN) == 0:
+        for word in range(view.walk.kernel.row_words):
+            poke(excluded, word, ZERO)
+        put(record, AGAIN, 1)
+        count_up(cursor, RETRIES, 1)
+    poke(excluded, instance // 64, peek(excluded, instance // 64) | (ONE << np.uint64(instance % 64)))
+
+
+# Buffers.
+
+MOST_RECORDS = 8192
+"""Walks in progress, at most: more would leave the cache of a core; fewer fill their queues more slowly."""
+_LINE = 64
+"""The alignment of planes: that of the widest vectors."""
+
+
+def _aligned(words: int) -> np.ndarray:
+    """Return uint64 zeros that begin at a cache line."""
+    block = np.zeros(words + _LINE // 8, np.uint64)
+    return block[-block.ctypes.data % _LINE // 8 :][:words]
+
+
+class SlicedBuffers:
+    """The arrays of a `SlicedView`, for the walks of one chunk.
+
+    Args:
+        kernel: A kernel with bit-sliced functions.
+        view: The view of the walks, whose counts are used.
+        walks: The number of walks.
+        collect: Whether findings are written.
+    """
+
+    def __init__(self, kernel: Kernel, view: WalkView, walks: int, *, collect: bool) -> None:
+        sliced, rows, words = kernel.sliced, kernel.instance_words, kernel.property_words
+        assert sliced is not None
+        plane = sliced.lanes // 64
+        self.records = min(MOST_RECORDS, walks)
+        record = FIXED + rows + words + ((1 + MAX_LEVEL) * rows if view.groupings else 0)
+        room = sliced.lanes * (kernel.properties + 1)
+        self.findings = np.zeros((2 * room if collect else 0, 4), np.int64)
+        self.enabled, self.premises = (np.zeros(n + 1, np.int64) for n in (kernel.instances, kernel.properties))
+        self.cursor = np.zeros(CURSOR_SIZE, np.int64)
+        sizes = {
+            "records": self.records * record, "states": self.records * kernel.words, "ready": self.records,
+            "queues": kernel.instances * sliced.lanes, "queued": kernel.instances,
+            "columns": kernel.words * sliced.lanes, "planes": kernel.words * sliced.lanes,
+            "saved": kernel.words * sliced.lanes, "enabled_planes": (64 * rows + 1) * plane,
+            "property_planes": 2 * 64 * words * plane, "results": (FIRST_BOUND + len(kernel.bounds)) * plane,
+            "valid": plane, "fresh": plane, "rows": rows * sliced.lanes, "false": words * sliced.lanes,
+        }  # fmt: skip
+        self._arrays = {name: _aligned(max(1, size)) for name, size in sizes.items()}
+        self._tables = np.ascontiguousarray(sliced.loads), np.ascontiguousarray(sliced.stores)
+        addresses: dict[str, Any] = {name: array.ctypes.data for name, array in self._arrays.items()}
+        self.view = SlicedView(
+            walk=view._replace(findings=self.findings.ctypes.data, max_findings=2 * room),
+            lanes=sliced.lanes, plane=sliced.lanes // 8, collect=int(collect), record_words=record,
+            guards=sliced.guards, check=sliced.check, save=sliced.save, check_step=sliced.check_step,
+            apply=sliced.apply, transpose=sliced.transpose, count_bits=sliced.count,
+            loads=self._tables[0].ctypes.data, stores=self._tables[1].ctypes.data, bounds=len(kernel.bounds),
+            enabled=self.enabled.ctypes.data, premises=self.premises.ctypes.data, **addresses,
+        )  # fmt: skip
+
+    def run(self, first: int, last: int) -> tuple[int | None, np.ndarray]:
+        """Run walks.
+
+        Returns:
+            The number of the first walk that ends the run, None if there is none; int64[n, 3], the findings in the
+            order of the walks, then of the steps.
+        """
+        cursor, found = self.cursor, []
+        cursor[NEXT_WALK], cursor[LAST_WALK], cursor[BAD_WALK] = first, last, NO_WALK
+        begin_sliced_walks(self.view, cursor.ctypes.data, self.records)
+        status = WALK_FULL
+        while status == WALK_FULL:
+            cursor[FINDINGS] = 0
+            status = run_sliced_walks(self.view, cursor.ctypes.data)
+            found.append(self.findings[: cursor[FINDINGS]].copy())
+        findings = np.concatenate(found)
+        in_order = findings[np.lexsort(findings.T[::-1])]
+        bad = int(cursor[BAD_WALK])
+        return (bad if bad < NO_WALK else None), in_order[:, [0, 1, 3]]
+
+    def counts(self) -> dict[str, Any]:
+        """Return the fields of `WalkCounts` that are counted here and not in the buffers of the walks."""
+        cursor = self.cursor
+        return {
+            "steps": int(cursor[STEPS]), "visits": int(cursor[VISITS]), "dead_ends": int(cursor[DEAD_ENDS]),
+            "cuts": int(cursor[CUTS]), "quiescent": int(self.enabled[-1]),
+            "enabled": self.enabled[:-1], "premises": self.premises[:-1],
+        }  # fmt: skip

@@ -1,0 +1,183 @@
+"""Walks on a bit-sliced kernel are the same walks, and everything that they count and find is the same."""
+from __future__ import annotations
+
+import pytest
+from attrs import evolve
+
+from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.language import Model
+from kwalk.model.language.lift import lift
+from kwalk.model.language.registry import announced
+from kwalk.search.kernel.compile import slices
+from kwalk.search.kernel.compile.compiler import compile_model, kernel_for, kernel_of
+from kwalk.search.kernel.compile.slices import compile_slices, sliced_kernel_of
+from kwalk.search.kernel.differential import disagreements, random_states
+from kwalk.search.results.confirmation import EngineDisagreement
+from kwalk.search.simulation import chunks, sliced_walks
+from kwalk.search.simulation import walk as walking
+from kwalk.search.simulation.chunks import compare_sliced, next_generation, run_chunk
+from kwalk.search.simulation.options import SimulationOptions
+from kwalk.search.simulation.walk import walk
+from tests.search.plain_kernel import plain_kernel
+from tests.search.post_office import BROKEN, POST_OFFICE, STUCK
+
+MANY = {"streets": 35, "letters": 1, "bag": 1}
+"""Bounds with which the post office has more than 64 action instances."""
+
+
+def sliced(model: Model, lanes: int | None = None):
+    lifted = lift(model)
+    code = compile_slices(model, lifted, lanes=lanes)
+    return evolve(kernel_for(model, lifted), sliced=sliced_kernel_of(model, code))
+
+
+@pytest.fixture(scope="module")
+def reference():
+    model = Model(REFERENCE)
+    return model, sliced(model)
+
+
+@pytest.fixture(scope="module")
+def post_office():
+    model = Model(POST_OFFICE)
+    return model, sliced(model, lanes=128)
+
+
+@pytest.fixture(autouse=True)
+def few_records(monkeypatch):
+    """Walks outnumber the records, and short chunks use the sliced kernel."""
+    monkeypatch.setattr(sliced_walks, "MOST_RECORDS", 700)
+    monkeypatch.setattr(chunks, "SLICED_WALKS", 1)
+
+
+def counted(kernel, plan, numbers, *, collect=True):
+    """The counts of walks on both kernels, which are equal."""
+    one = run_chunk(kernel, plan, numbers, collect=collect)
+    other = run_chunk(evolve(kernel, sliced=None), plan, numbers, collect=collect)
+    assert one.differences(other) == []
+    return other
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"seed": 7, "depth": 7}, {"depth": 0}, {"count_states": True}, {"swarm": True, "count_states": True},
+    {"without": ("controller",)},
+], ids=str)  # fmt: skip
+def test_counts_and_findings_are_those_of_walks_one_by_one(reference, options):
+    model, kernel = reference
+    plan = SimulationOptions(**{"keep_going": True, **options}).plan(model, kernel)
+    walks = counted(kernel, plan, range(1900))
+    assert walks.walks == 1900 and (walks.steps > 0 or plan.depth == 0)
+    counted(kernel, plan, range(1900), collect=False)
+
+
+def test_bounds_step_properties_and_properties_of_every_kind_are_counted_the_same(post_office):
+    model, kernel = post_office
+    walks = counted(kernel, SimulationOptions(keep_going=True, depth=25).plan(model, kernel), range(2000))
+    assert walks.bound_hits.min() > 0 and walks.premises.min() > 0 and len(walks.findings) > 1000
+    some = evolve(SimulationOptions(keep_going=True, depth=25), properties=model.properties[:1])
+    counted(kernel, some.plan(model, kernel), range(2000))
+
+
+def test_walks_of_a_later_generation_begin_at_the_same_restarts(reference):
+    model, kernel = reference
+    plan = SimulationOptions(keep_going=True, swarm=True, count_states=True, depth=30).plan(model, kernel)
+    plan = next_generation(kernel, plan, counted(kernel, plan, range(2000)))
+    assert plan.swarm.generations[-1].restarts
+    counted(kernel, plan, range(2000, 5000))
+
+
+def test_more_findings_than_the_loop_keeps_at_a_time_are_found_in_their_order(reference):
+    model, kernel = reference
+    plan = SimulationOptions(keep_going=True, depth=60).plan(model, kernel)
+    walks = counted(kernel, plan, range(6000))
+    assert len(walks.findings) > 2 * kernel.sliced.lanes * (kernel.properties + 1)
+
+
+def test_more_than_64_instances_and_states_of_several_words_are_walked_the_same():
+    model = Model(POST_OFFICE, bounds=MANY)
+    kernel = sliced(model)
+    assert kernel.instance_words > 1
+    for options in ({}, {"swarm": True}):
+        plan = SimulationOptions(keep_going=True, depth=30, **options).plan(model, kernel)
+        assert counted(kernel, plan, range(1500)).steps > 10_000
+
+
+@pytest.mark.parametrize("scenario", [REFERENCE, POST_OFFICE, STUCK, BROKEN], ids=lambda scenario: scenario.name)
+def test_the_same_walk_ends_the_run(scenario):
+    model = Model(scenario)
+    kernel = sliced(model)
+    plan = SimulationOptions(keep_going=scenario is BROKEN).plan(model, kernel)
+    ends = set()
+    for first in (0, 50, 777):
+        walks = counted(kernel, plan, range(first, first + 900))
+        ends.add(walks.failed is not None if scenario is BROKEN else walks.stopped)
+    assert ends == {True}
+
+
+def test_a_kernel_that_takes_other_steps_is_found_out(post_office, monkeypatch):
+    model, kernel = post_office
+    plan = SimulationOptions(keep_going=True, depth=25).plan(model, kernel)
+    compare_sliced(kernel, plan, range(300))
+    swapped = kernel.sliced.stores.copy()
+    swapped[:, 0] = 0  # nothing is written back
+    with pytest.raises(EngineDisagreement, match=r"do not count the same in walks 0 to 299: .*taken"):
+        compare_sliced(evolve(kernel, sliced=evolve(kernel.sliced, stores=swapped)), plan, range(300))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_walks_that_take_long_continue_on_a_sliced_kernel(reference, workers, monkeypatch):
+    model, notes = reference[0], set()
+    expected = walk(model, walks=20_000, keep_going=True)
+    monkeypatch.setattr(walking, "LEAST_SLICED_SECONDS", 0.0)
+    monkeypatch.setattr(walking, "slicing_seconds", lambda kernel: 0.0)
+    compared = []
+    monkeypatch.setattr("kwalk.search.simulation.run.compare_sliced", lambda *given: compared.append(given))
+    verdict = walk(
+        model, walks=20_000, keep_going=True, workers=workers, report=lambda progress: notes.add(progress.note)
+    )
+    assert "bit-sliced code is compiled" in notes and compared
+    assert evolve(verdict, seconds=0.0, compared=None) == evolve(expected, seconds=0.0, compared=None)
+
+
+def test_a_kernel_of_something_else_than_the_model_stays_as_it_is(post_office, monkeypatch):
+    model = post_office[0]
+    monkeypatch.setattr(walking, "LEAST_SLICED_SECONDS", 0.0)
+    monkeypatch.setattr(walking, "slicing_seconds", lambda kernel: 0.0)
+    monkeypatch.setattr(walking, "with_slices", lambda model, kernel: pytest.fail("its steps can be others"))
+    for kernel in (plain_kernel(model, word_bits=5), kernel_of(model, compile_model(model))):
+        walk(model, kernel=kernel, walks=200, keep_going=True)
+    with pytest.raises(pytest.fail.Exception, match="can be others"):
+        walk(model, kernel=kernel_for(model), walks=200, keep_going=True)
+
+
+def test_a_model_that_is_too_large_keeps_its_kernel(reference, monkeypatch):
+    model, kernel = reference
+    monkeypatch.setattr(slices, "MOST_TERMS", 10)
+    monkeypatch.setattr(slices, "cached_slices", lambda model, target: None)
+    plain = evolve(kernel, sliced=None)
+    assert slices.with_slices(model, plain) is plain
+
+
+def test_sliced_code_is_read_from_the_cache(reference, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    model, _ = reference
+    assert not slices.has_cached_slices(model)
+    first = slices.compiled_slices(model)
+    monkeypatch.setattr(slices, "compile_slices", lambda *given, **more: pytest.fail("it is in the cache"))
+    assert slices.has_cached_slices(model) and slices.compiled_slices(model) == first
+    (file,) = (tmp_path / "kwalk" / "kernels").glob("*-slices.zip")
+    file.write_bytes(b"broken")
+    assert not slices.has_cached_slices(model)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", announced())
+def test_every_announced_scenario_is_evaluated_and_walked_the_same(name):
+    model = Model(announced()[name])
+    lifted = lift(model)
+    kernel = evolve(kernel_for(model, lifted), sliced=sliced_kernel_of(model, compile_slices(model, lifted)))
+    states = [*model.initial[:3], *random_states(model, max(2, 3000 // len(model.instances)), seed=5)]
+    assert next(disagreements(model, states, kernel=kernel, lifted=lifted), None) is None
+    for options in ({}, {"swarm": True, "count_states": True}):
+        plan = SimulationOptions(keep_going=True, **options).plan(model, kernel)
+        counted(kernel, plan, range(1500))
