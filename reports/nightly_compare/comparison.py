@@ -72,7 +72,9 @@ class Pair:
 
     @property
     def gone(self) -> tuple[FindingRow, ...]:
-        """Clusters of the earlier run that the later one does not have, and that chance does not explain."""
+        """Clusters of the earlier run that the later one, which searched the task, lacks, and not by chance."""
+        if not self.after.rounds:
+            return ()
         return tuple(c for c in _without(self.before, self.after) if not self._is_other_way(c, self.after))
 
     @property

@@ -63,6 +63,13 @@ def test_another_shape_of_what_both_runs_violate_is_known_if_chance_explains_it(
     assert [one["cluster"] for one in found["other_ways"]] == [OTHER]
 
 
+def test_what_was_not_searched_is_not_gone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_small_run(Path("before"))
+    RunFolder(Path("after")).save_manifest(manifest(state="interrupted"))
+    assert list(compared().gone) == [] and compared().exit_code == 3
+
+
 def test_a_new_property_is_new_with_any_seed(runs):
     again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="worse()")])
     runs[1].save_manifest(manifest(seed=2))
