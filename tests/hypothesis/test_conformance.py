@@ -32,7 +32,7 @@ from kwalk import (
 
 QUICK = hypothesis.settings(
     deadline=None, suppress_health_check=list(HealthCheck), max_examples=60, stateful_step_count=30, database=None,
-    derandomize=True,
+    derandomize=True, phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
 )  # fmt: skip
 SIZES = Domain("sizes", "sizes of a purse")
 LIMIT = Bound("limit", "coins that the model counts")
