@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.domains import BROKERS, Broker
 from kwalk.model.kafka.groups.domains import CONSUMER_STOPS, CONSUMERS, MOVES, PAUSES, ConsumerId
-from kwalk.model.kafka.groups.state import ConsumerStatus, GroupCluster, GroupState, Pace
+from kwalk.model.kafka.groups.state import ConsumerStatus, GroupCluster, GroupState, Pace, RecordKey
 from kwalk.model.language import always, eventually, premise, reachable, step, when_quiescent
 
 
@@ -47,6 +47,101 @@ def one_owner_per_generation(cluster: GroupCluster, broker: Broker) -> bool:
     premise(group.state is GroupState.STABLE)
     owners = [c.owns and c.member_id in group.members and c.generation == group.generation for c in cluster.consumers]
     return sum(owners) <= 1
+
+
+@always(
+    symptom="a consumer that has ended with an exception, or was replaced, still processes records",
+    log="none: another member logs the same assignment",
+)
+def consumer_outside_the_group_owns_nothing(cluster: GroupCluster, consumer: ConsumerId) -> bool:
+    """A consumer that takes no part, or is about to join for the first time, has neither partition nor membership."""
+    asking = cluster.consumers[consumer]
+    premise(not asking.is_live or (asking.status is ConsumerStatus.UNJOINED and asking.member_id is None))
+    return not asking.owns and asking.generation == 0 and asking.member_id is None
+
+
+@always(
+    symptom="a rebalance waits for a member that the group does not have, or DescribeGroups shows such a member",
+    log="java.lang.IllegalStateException, or none: kafka-consumer-groups.sh --describe --members shows it",
+)
+def cached_group_is_consistent(cluster: GroupCluster, broker: Broker) -> bool:
+    """Who leads, owns or waits is a member; a Dead or Empty group has none, and a Stable one waits for nobody."""
+    group = cluster.coordinators[broker].group
+    waiting = group.awaiting_join | group.awaiting_sync | group.pending_sync
+    has_members = (group.leader is None or group.leader in group.members) and waiting <= group.members
+    is_empty = not group.members and group.leader is None and group.owner is None
+    if group.state is GroupState.DEAD:
+        return is_empty and group.generation == 0 and group.time == 0 and not group.is_storing and has_members
+    if group.state is GroupState.EMPTY:
+        return is_empty and not group.is_storing and has_members
+    if group.state is GroupState.STABLE:
+        return bool(group.members) and not group.awaiting_sync and has_members
+    return bool(group.members) or group.state is GroupState.PREPARING_REBALANCE
+
+
+@always(
+    symptom="kafka-consumer-groups.sh --list shows a group twice for good, and old members are answered",
+    log="none: Finished unloading … is logged",
+)
+def unloaded_group_is_not_cached(cluster: GroupCluster, broker: Broker) -> bool:
+    """A broker that does not own the partition caches neither the group nor its offset."""
+    premise(not cluster.coordinators[broker].owns)
+    group = cluster.coordinators[broker].group
+    return not group.exists and group.offset is None and not group.is_committing and not group.members
+
+
+@always(
+    symptom="the next coordinator does not know the group as its members do, and all of them join again",
+    log="[GroupCoordinator …]: Loading group metadata for … with generation …",
+)
+def stable_group_is_stored(cluster: GroupCluster, broker: Broker) -> bool:
+    """The last record of a Stable group has its generation, its members and its assignment."""
+    group = cluster.coordinators[broker].group
+    premise(cluster.serves(broker) and group.state is GroupState.STABLE and not group.is_storing)
+    is_stored = False
+    for record in cluster.partition.log:
+        if record.key is RecordKey.GROUP:
+            is_same = record.generation == group.generation and record.members == group.members
+            is_stored = is_same and record.owner == group.owner and not record.is_tombstone
+    return is_stored
+
+
+@always(
+    symptom="a commit that was acknowledged is gone after an election",
+    log="none: the high watermark of a replica is above the end offset of another one in sync",
+)
+def watermark_is_replicated(cluster: GroupCluster) -> bool:
+    """Each replica's high watermark is at most what all replicas have, and that at most what the leader has."""
+    partition = cluster.partition
+    known = max(partition.high_watermark, partition.follower_high_watermark)
+    return known <= partition.replicated <= len(partition.log)
+
+
+@step(
+    symptom="commits of the present members are refused, or those of earlier ones are accepted",
+    log="[GroupCoordinator …]: Stabilized group … generation …, with a lower generation than before",
+)
+def generation_does_not_go_back(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
+    """While a coordinator caches a group, its generation rises or stays."""
+    premise(before.coordinators[broker].group.exists and after.coordinators[broker].group.exists)
+    return after.coordinators[broker].group.generation >= before.coordinators[broker].group.generation
+
+
+@step(symptom="a consumer starts, stops or stalls, or the coordinator moves, although nobody did anything", log="none")
+def events_are_counted(before: GroupCluster, after: GroupCluster) -> bool:
+    """What the bounds count happens by the step that counts it: consumers start and stop, and coordinators move."""
+    started = stopped = 0
+    for consumer in CONSUMERS:
+        was_stopped = before.consumers[consumer].status is ConsumerStatus.STOPPED
+        is_stopped = after.consumers[consumer].status is ConsumerStatus.STOPPED
+        started = started + (was_stopped and not is_stopped)
+        stopped = stopped + (is_stopped and not was_stopped)
+    is_moved = before.partition.leader != after.partition.leader
+    return (
+        after.starts == before.starts + started
+        and after.consumer_stops == before.consumer_stops + stopped
+        and after.moves == before.moves + is_moved
+    )
 
 
 @always(

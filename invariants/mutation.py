@@ -174,3 +174,51 @@ CONFIGURATION_TRIALS = (
     ),
 )
 """The trials of dynamic configurations: docs/reference/mutants-of-configurations.md."""
+
+
+GROUP_TRIALS = (
+    Trial(
+        "consumer-group-stalled-member",
+        variant=LATEST,
+        bounds={"member_ids": 3, "generations": 4},
+        about="Two consumers, of which one stalls.",
+    ),
+    Trial(
+        "consumer-group-retention",
+        variant=LATEST,
+        bounds={"retentions": 1},
+        about="Two consumers, of which one crashes or leaves; offsets expire, and groups are removed.",
+    ),
+    Trial(
+        "consumer-group-removal",
+        variant=LATEST,
+        bounds={"starts": 1},
+        about="A group is removed, or an operator deletes it, and the coordinator moves.",
+    ),
+    Trial(
+        "consumer-group-removal",
+        variant="0.10.0",
+        bounds={"starts": 1},
+        about="Before 0.10.1 a group without members is removed at once.",
+    ),
+    Trial(
+        "consumer-group-compaction",
+        variant=LATEST,
+        bounds={"commits": 1, "starts": 1},
+        about="The log cleaner compacts the partition.",
+    ),
+    Trial("consumer-group-recreated-topic", variant=LATEST, about="The consumed topic is deleted and created again."),
+    Trial(
+        "consumer-group-static-member",
+        variant=LATEST,
+        bounds={"member_ids": 3},
+        about="A static member starts again.",
+    ),
+    Trial(
+        "consumer-group-slow-unload",
+        variant=LATEST,
+        bounds={"consumers": 1},
+        about="The coordinator moves to another broker and back, with two requests to handle.",
+    ),
+)
+"""The trials of consumer groups. No page has their mutants yet."""

@@ -348,12 +348,20 @@ GROUP = (
     groups.live_group_is_not_removed,
     groups.only_the_last_generation_commits,
     groups.one_owner_per_generation,
+    groups.consumer_outside_the_group_owns_nothing,
+    groups.cached_group_is_consistent,
+    groups.unloaded_group_is_not_cached,
+    groups.stable_group_is_stored,
+    groups.watermark_is_replicated,
+    groups.generation_does_not_go_back,
+    groups.events_are_counted,
     groups.partition_is_consumed,
     groups.rebalance_ends,
     groups.group_is_listed_once,
     groups.group_converges,
 )
 MOVED_GROUP = (*GROUP, groups.members_survive_a_move)
+GROUP_OF_ONE_BROKER = tuple(i for i in GROUP if i is not groups.unloaded_group_is_not_cached)
 GROUP_INVARIANTS = (
     (
         group_stories.CONSUMER_GROUP,
@@ -361,7 +369,10 @@ GROUP_INVARIANTS = (
     ),
     (group_stories.GROUP_THERE_AND_BACK, MOVED_GROUP),
     (group_stories.SLOW_UNLOAD, (*GROUP, groups.old_owner_is_unaware)),
-    (group_stories.GROUP_RETENTION, (*GROUP, groups.both_consumers_are_members, groups.offset_expires)),
+    (
+        group_stories.GROUP_RETENTION,
+        (*GROUP_OF_ONE_BROKER, groups.both_consumers_are_members, groups.offset_expires),
+    ),
     (
         group_stories.GROUP_REMOVAL,
         (
@@ -374,7 +385,7 @@ GROUP_INVARIANTS = (
             groups.operator_deletes_the_group,
         ),
     ),
-    (group_stories.STALLED_CONSUMER, (*GROUP, groups.old_owner_is_unaware)),
+    (group_stories.STALLED_CONSUMER, (*GROUP_OF_ONE_BROKER, groups.old_owner_is_unaware)),
     (
         group_stories.STATIC_MEMBER,
         (

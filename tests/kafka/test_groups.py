@@ -92,6 +92,7 @@ COUNTS = {
             "group_with_an_offset_is_listed": 9,
             "committed_offset_is_kept": 10,
             "removed_group_stays_removed": 11,
+            "stable_group_is_stored": 11,
         },
     ),
     ("consumer-group-removal", "3.9.0"): (
@@ -103,7 +104,11 @@ COUNTS = {
     ("consumer-group-slow-unload", "3.9.0"): (284_911, 115, {"only_the_last_generation_commits": 12}),
     ("consumer-group-stalled-member", "2.8.2"): (34_217, 1_277, {}),
     ("consumer-group-static-member", "3.9.0"): (30_776, 120, {"static_member_is_not_fenced": 15}),
-    ("consumer-group-there-and-back", "3.9.0"): (109_804, 461, {"committed_offset_is_kept": 15}),
+    ("consumer-group-there-and-back", "3.9.0"): (
+        109_804,
+        461,
+        {"committed_offset_is_kept": 15, "stable_group_is_stored": 15},
+    ),
 }
 """Distinct and quiescent states, and how short the ways to what is broken are; None: a witness is not reached."""
 

@@ -1,7 +1,4 @@
-"""Fixes for consumer groups: offsets that are lost, groups that do not converge, and coordinators that are stale.
-
-They are no part of the audit of the controller's fixes: `kwalk audit kwalk.model.kafka.fixes.groups:FIXES`.
-"""
+"""Fixes for consumer groups: offsets that are lost, groups that do not converge, and coordinators that are stale."""
 from __future__ import annotations
 
 from kwalk.model.kafka.groups.versions import (

@@ -1,7 +1,4 @@
-"""Fixes for the log of a partition: records that vanish early, stay too long, or are not found.
-
-They are no part of the audit of the controller's fixes: `kwalk audit kwalk.model.kafka.fixes.storage:FIXES`.
-"""
+"""Fixes for the log of a partition: records that vanish early, stay too long, or are not found."""
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.versions import (
@@ -54,7 +51,9 @@ FIXES = (
         flag=TOMBSTONES_BY_FILE_TIME,
         closes="a tombstone is not removed before it is delete.retention.ms old, whatever its producer's clock",
         source="KAFKA-4529 (0.10.1.1)",
-        trials=(Trial("log-tombstones", ("tombstone_is_kept_after_its_append",), variant="0.10.1"),),
+        trials=(
+            Trial("log-tombstones", ("tombstone_is_kept_after_its_append",), variant="0.10.1", bounds={"offsets": 3}),
+        ),
     ),
     Fix(
         flag=TOMBSTONES_HAVE_A_HORIZON,
@@ -66,7 +65,7 @@ FIXES = (
         flag=GROUPS_BY_LAST_OFFSET,
         closes="the cleaner does not die of gaps between offsets",
         source="KAFKA-5413 (0.10.2.2, 0.11.0.0)",
-        trials=(Trial("log-compacted-copy", ("cleaner_lives",)),),
+        trials=(Trial("log-compacted-copy", ("cleaner_lives",), bounds={"offsets": 7}),),
     ),
     Fix(
         flag=CLEAN_BELOW_HIGH_WATERMARK,
