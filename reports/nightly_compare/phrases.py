@@ -52,6 +52,8 @@ def claim_of(scenario: str, name: str) -> str:
 def actions_to_take(comparison: Comparison) -> Iterator[list[str | Span]]:
     """Yield what a reader does now, the most urgent first."""
     before, after = comparison.before, comparison.after
+    if after.missing:
+        yield ["The run is not complete: resume it with ", code(f"kwalk nightly --resume {after.path}"), "."]
     new = [(task, cluster) for task, cluster in comparison.new if cluster.kind != REACHABLE]
     for task, cluster in new[:NAMED]:
         file = trace_file(after.path, task, cluster)
@@ -69,10 +71,8 @@ def actions_to_take(comparison: Comparison) -> Iterator[list[str | Span]]:
     if comparison.only_before or any(True for _ in comparison.losses):
         yield ["Less is covered: see below which properties are no longer tested, and which actions no longer taken."]
     for pair in comparison.pairs:
-        if pair.is_undecided_now:
+        if pair.is_undecided_now and pair.after.outcome is not None:
             yield [f"{pair.after.name} is undecided now ({pair.after.how}): give it more time."]
-    if after.missing:
-        yield ["The run is not complete: resume it with ", code(f"kwalk nightly --resume {after.path}"), "."]
 
 
 def suspect_commits(before: RunResult, after: RunResult) -> str:
