@@ -15,7 +15,9 @@ from kwalk.model.language import Model, PropertyInstance
 from kwalk.model.language.registry import find_scenario
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import fast_kernel_for
+from kwalk.search.kernel.compile.slices import with_slices
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.simulation.chunks import SLICED_WALKS
 from kwalk.search.simulation.walk import walk
 
 WARMING = 0.01
@@ -35,8 +37,9 @@ def searched(
 
 
 def walked(model: Model, kernel: Kernel, seconds: int) -> str:
-    """Random walks with all properties checked at each step, as words."""
-    walk(model, kernel=kernel, walks=10, depth=DEPTH, keep_going=True)
+    """Random walks with all properties checked at each step, as words; on bit-sliced code, as walks that take long."""
+    kernel = with_slices(model, kernel)
+    walk(model, kernel=kernel, walks=2 * SLICED_WALKS, depth=DEPTH, keep_going=True)
     verdict = walk(model, kernel=kernel, seconds=seconds, depth=DEPTH, keep_going=True)
     return f"steps={verdict.steps} steps/s={(verdict.steps or 0) / (verdict.seconds or seconds):.0f}"
 

@@ -260,6 +260,7 @@ def test_more_than_64_instances_are_chosen_alike():
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_walks_that_take_long_continue_with_a_faster_kernel(monkeypatch, workers):
+    monkeypatch.setattr("kwalk.search.simulation.walk.LEAST_SLICED_SECONDS", float("inf"))
     model, found = post_office(), []
     swift = kernel_for(model)
     slow = evolve(swift, faster=lambda: swift, replaced_after=0.0)
