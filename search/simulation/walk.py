@@ -114,26 +114,26 @@ class _LocalWalks:
         continues = run.add(counts)
         self.pace = next_pace(counts.walks, spent, least=1, most=MAX_CHUNK)
         self.options.report(run.progress("walk", ""))
-        if continues and self._is_worth_slicing():
-            self._take_sliced_kernel()
+        left = run.progress("walk", "").left
+        if continues and left is not None and self._is_worth_slicing(left):
+            self._take_sliced_kernel(left)
         elif run.kernel.is_worth_replacing(run.seconds, self.options.seconds):
             self._take_faster_kernel()
         return continues
 
-    def _is_worth_slicing(self) -> bool:
-        """Return whether the run gains by bit-sliced functions: its rest takes longer than making them, twice."""
-        run, left = self.run, self.run.progress("walk", "").left
-        if self._has_tried_slices or left is None or left < LEAST_SLICED_SECONDS:
+    def _is_worth_slicing(self, left: float) -> bool:
+        """Return whether a rest of so many seconds gains by bit-sliced functions: making them takes less than half."""
+        if self._has_tried_slices or left < LEAST_SLICED_SECONDS:
             return False
         if self._cached_slices is None:
-            self._cached_slices = has_cached_slices(run.model)
-        return self._cached_slices or left > 2 * slicing_seconds(run.kernel)
+            self._cached_slices = has_cached_slices(self.run.model)
+        return self._cached_slices or left > 2 * slicing_seconds(self.run.kernel)
 
-    def _take_sliced_kernel(self) -> None:
+    def _take_sliced_kernel(self, left: float) -> None:
         """Continue with bit-sliced functions. Compiling them does not count as time of the walks."""
         run, began, self._has_tried_slices = self.run, time.monotonic(), True
         self.options.report(evolve(run.progress("walk", ""), note="bit-sliced code is compiled"))
-        run.kernel = with_slices(run.model, run.kernel)
+        run.kernel = with_slices(run.model, run.kernel, left / 2)
         run.started += time.monotonic() - began
 
     def _take_faster_kernel(self) -> None:

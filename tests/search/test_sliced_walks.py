@@ -130,6 +130,7 @@ def test_walks_that_take_long_continue_on_a_sliced_kernel(reference, workers, mo
     expected = walk(model, walks=20_000, keep_going=True)
     monkeypatch.setattr(walking, "LEAST_SLICED_SECONDS", 0.0)
     monkeypatch.setattr(walking, "slicing_seconds", lambda kernel: 0.0)
+    monkeypatch.setattr(slices, "TERMS_PER_SECOND", float("inf"))
     compared = []
     monkeypatch.setattr("kwalk.search.simulation.run.compare_sliced", lambda *given: compared.append(given))
     verdict = walk(
@@ -143,7 +144,7 @@ def test_a_kernel_of_something_else_than_the_model_stays_as_it_is(post_office, m
     model = post_office[0]
     monkeypatch.setattr(walking, "LEAST_SLICED_SECONDS", 0.0)
     monkeypatch.setattr(walking, "slicing_seconds", lambda kernel: 0.0)
-    monkeypatch.setattr(walking, "with_slices", lambda model, kernel: pytest.fail("its steps can be others"))
+    monkeypatch.setattr(walking, "with_slices", lambda *given: pytest.fail("its steps can be others"))
     for kernel in (plain_kernel(model, word_bits=5), kernel_of(model, compile_model(model))):
         walk(model, kernel=kernel, walks=200, keep_going=True)
     with pytest.raises(pytest.fail.Exception, match="can be others"):
@@ -153,9 +154,11 @@ def test_a_kernel_of_something_else_than_the_model_stays_as_it_is(post_office, m
 def test_a_model_that_is_too_large_keeps_its_kernel(reference, monkeypatch):
     model, kernel = reference
     monkeypatch.setattr(slices, "MOST_TERMS", 10)
-    monkeypatch.setattr(slices, "cached_slices", lambda model, target: None)
+    monkeypatch.setattr(slices, "cached_slices", lambda *given: None)
     plain = evolve(kernel, sliced=None)
     assert slices.with_slices(model, plain) is plain
+    monkeypatch.setattr(slices, "MOST_TERMS", 10**6)
+    assert slices.with_slices(model, plain, seconds=0.01) is plain
 
 
 def test_sliced_code_is_read_from_the_cache(reference, monkeypatch, tmp_path):

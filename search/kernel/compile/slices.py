@@ -8,6 +8,7 @@ import io
 import json
 import zipfile
 from functools import cache
+from math import inf
 
 import numpy as np
 from attrs import evolve, frozen
@@ -26,6 +27,8 @@ FUNCTIONS = ("guards", "check", "save", "check_step", "apply", "transpose", "cou
 """The functions that a sliced kernel exports, each after `slice.`."""
 LEAST_SECONDS, BITS_PER_SECOND = 0.3, 4000
 """About how long it takes to make them: a constant, and the bits that the instances of a second could change."""
+TERMS_PER_SECOND = 5000
+"""About how many terms of a lifted model are bit-sliced in a second."""
 MOST_TERMS = 400_000
 """The terms of a model that is bit-sliced, at most; compiling more would take minutes."""
 
@@ -133,16 +136,28 @@ def has_cached_slices(model: Model, target: str = "") -> bool:
 
 
 def slicing_seconds(kernel: Kernel) -> float:
-    """Return about how long it takes to compile the bit-sliced functions of a kernel's model, in seconds."""
+    """Return about how long it takes at least to compile the bit-sliced functions of a kernel's model, in seconds."""
     return LEAST_SECONDS + kernel.instances * kernel.bits / BITS_PER_SECOND
 
 
-def compiled_slices(model: Model, lifted: Lifted | None = None, *, target: str = "") -> CompiledSlices | None:
-    """Return the bit-sliced functions of a model, from the cache or compiled; None if the model is too large."""
+def compiled_slices(
+    model: Model, lifted: Lifted | None = None, *, seconds: float = inf, target: str = ""
+) -> CompiledSlices | None:
+    """Return the bit-sliced functions of a model, from the cache or compiled.
+
+    Args:
+        model: The model.
+        lifted: The lifted model, if it is there already.
+        seconds: About how long compiling may take, at most.
+        target: The machine to compile for, as `cpu()` describes it; "" for this machine.
+
+    Returns:
+        The functions; None if the model is too large, or too large for so many seconds.
+    """
     found = cached_slices(model, target)
     if found is None:
         lifted = lifted or lift(model)
-        if len(lifted.terms) > MOST_TERMS:
+        if len(lifted.terms) > min(MOST_TERMS, seconds * TERMS_PER_SECOND):
             return None
         found = compile_slices(model, lifted, target=target)
         write_cache(cache_path("kernels", f"{_key(model, target)}.zip"), found.pack())
@@ -153,8 +168,8 @@ def _key(model: Model, target: str) -> str:
     return f"{cache_key(model, target or cpu())}-slices"
 
 
-def with_slices(model: Model, kernel: Kernel, lifted: Lifted | None = None) -> Kernel:
-    """Return a compiled kernel with the bit-sliced functions of its model; without them if the model is too large."""
+def with_slices(model: Model, kernel: Kernel, seconds: float = inf) -> Kernel:
+    """Return a compiled kernel with the bit-sliced functions of its model, if `compiled_slices` returns them."""
     assert kernel.can_be_sliced
-    code = compiled_slices(model, lifted)
+    code = compiled_slices(model, seconds=seconds)
     return kernel if code is None else evolve(kernel, sliced=sliced_kernel_of(model, code), faster=None)
