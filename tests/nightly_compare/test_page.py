@@ -66,9 +66,10 @@ def test_what_is_new_comes_first_and_open(tmp_path, works):
 def test_the_page_says_what_to_do_before_it_says_what_differs(tmp_path, works):
     write_run(tmp_path / "before", works[:1], commit="a" * 40)
     write_run(tmp_path / "after", works, commit="b" * 40)
-    text = " ".join(read(nightly_page(read_run(tmp_path / "after"), read_run(tmp_path / "before"))).text.split())
-    assert text.index("What to do") < text.index("kwalk explore") < text.index("Differences") < text.index("Tasks task")
-    assert f"git log {'a' * 12}..{'b' * 12}" in text
+    page = nightly_page(read_run(tmp_path / "after"), read_run(tmp_path / "before"))
+    places = [page.index(said) for said in ("What to do", "kwalk explore", "<h3>Differences", 'id="tasks"')]
+    assert places == sorted(places)
+    assert f"git log {'a' * 12}..{'b' * 12}" in page
 
 
 def test_trends_show_the_nights_in_order_and_when_a_cluster_was_first_seen(tmp_path, works, kwalk):
