@@ -201,6 +201,10 @@ AUTHENTICATION_FAILURE = evolve(
     session_stories.AUTHENTICATION_FAILURE,
     properties=(*SESSIONS, WATCHES[0], sessions.topic_serves_after_a_failed_authentication),
 )
+CONTROLLER_COMES_BACK = evolve(
+    session_stories.CONTROLLER_COMES_BACK,
+    properties=(*EVERYWHERE, sessions.cluster_has_a_controller, sessions.watch_covered),
+)
 FAST_BOUNCE = evolve(session_stories.FAST_BOUNCE, properties=(*SESSIONS, WATCHES[0], sessions.broker_is_bounced))
 MOVED = (witnesses.replica_is_moved, witnesses.reassignment_is_cancelled)
 REASSIGNMENT = evolve(
@@ -210,6 +214,7 @@ REASSIGNMENT = evolve(
         deletion.no_stray,
         partitions.leader_has_a_log,
         sessions.resigned_controller_has_no_context,
+        sessions.controller_does_not_give_up,
         *MOVED,
     ),
 )
@@ -340,6 +345,7 @@ CONTROLLER_SCENARIOS = (
     *HEALTHY,
     DELETION_DISABLED,
     *RETIRED_BROKERS,
+    CONTROLLER_COMES_BACK,
 )
 """The stories about the controller and what it controls."""
 

@@ -72,6 +72,17 @@ def one_active_controller(cluster: Cluster, broker: Broker) -> bool:
     return cluster.controller_of(broker).is_active == (cluster.zookeeper.controller == broker)
 
 
+@step(
+    symptom="topics are not created and no leader is elected; the controller epoch rises all the time",
+    log="Error while electing or becoming controller on broker … Trigger controller movement immediately",
+)
+def controller_does_not_give_up(before: Cluster, after: Cluster, broker: Broker) -> bool:
+    """Only an operator, or the end of its session or process, takes /controller from the broker that it names."""
+    premise(before.zookeeper.controller == broker)
+    is_there = after.is_registered(broker) and after.controller_deletions == before.controller_deletions
+    return after.zookeeper.controller == broker or not is_there
+
+
 @always(
     symptom="a broker's next failover begins with its old context: topics that are gone exist again",
     log="none: the log has [Controller id=…] Resigned, but the context was not cleared",

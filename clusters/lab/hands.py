@@ -393,6 +393,7 @@ HANDS: Mapping[str, Hand] = {
     "failover_reads_states": Hand("F6 to F9", opens={Way.READ_STATES: ANY, Way.LIST_DELETIONS: 1},
                                   needs=Way.LIST_DELETIONS),
     "failover_sends_requests": Hand("F10 to F15", opens=STATES),
+    "failover_fails": Hand("triggerControllerMove", opens=ELECTION),
     "topic_change": Hand("TopicChange", opens={Way.LIST_TOPICS: 1, Way.READ_TOPIC: 1}, needs=Way.LIST_TOPICS),
     "topic_change_creates_partitions": Hand("TopicChange: ids, then partitions", needs=Way.WRITE_TOPIC,
                                             opens={Way.WRITE_TOPIC: 1, Way.WRITE_STATES: ANY},
@@ -445,6 +446,7 @@ NOT_FORCED: Mapping[str, str] = {
     "partition_modifications_restores_topic_id": "no release does it: a fix that was proposed",
     "break_connection": "the proxies do not send a request twice",
     "receive_late_copy": "the proxies do not send a request twice",
+    "lose_request": "the lab does not choose whether a request was sent when its controller resigned",
     "produce": "records are not compared",
     "fetch": "records are not compared",
 }

@@ -32,15 +32,19 @@ What the model leaves out, and why these stories lose nothing by it:
   of its successor.
 * A client's topic gets its configuration and its znode in one step; the znode decides, NODEEXISTS.
 * The parents of a state znode exist when it does. KafkaController.restorePartitionReplicaAssignment reads them.
-* Exceptions in events: only ControllerMoved, ids that two topics share, and reassignments whose topic is gone. Not
-  covered: the last in a failover, which Kafka ends then (`triggerControllerMove`); a reassignment of a partition that
-  never had a leader (docs/stories/not-reported.md), or such an entry of /admin/preferred_replica_election.
+* Exceptions in events: only ControllerMoved, ids that two topics share, and reassignments whose topic is gone or whose
+  partition never had a leader; they end a failover (`triggerControllerMove`). Not covered: such an entry of
+  /admin/preferred_replica_election; the context that a controller keeps whose failover fails after another election.
 * Requested elections: ElectLeaders and /admin/preferred_replica_election. Leaders move automatically under the flag
   `preferred_election`. Unclean elections are allowed from the start or never; no event allows them.
 * /admin/reassign_partitions, and znodes whose replicas are edited by hand (ids can be written: `operator`).
 * Fetches without topic id of a follower whose controller has an inter-broker protocol below 2.8: since 3.1 they are by
   name again; here a follower uses its log's id.
-* Startup is handled as Reelect. When a controller resigns, its request in flight to each broker always arrives.
+* Startup is handled as Reelect. When a controller resigns, its request in flight to each broker always arrives, unless
+  the flag `lost_requests` is on. What a deposed controller sends before it notices comes after what its successor has
+  sent by then.
+* The batches of requests: each is sent at the end of its change, unless the flag `unsent_batch` is on. The partition
+  state machine's can keep requests only if its controller is deposed between two writes of one event; not covered.
 * Dirty topic ids, unless operators remove files: an id is dirty when the log has it in memory and no file has it. A log
   is hosted when it is open.
 * Time: a replica that cannot fetch may leave the ISR at any moment, one that can may join, timers may fire at any time.

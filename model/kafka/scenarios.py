@@ -28,6 +28,7 @@ CONTROLLER = (
     kafka_controller.failover_sets_topic_ids,
     kafka_controller.failover_reads_states,
     kafka_controller.failover_sends_requests,
+    kafka_controller.failover_fails,
     kafka_controller.topic_change,
     kafka_controller.topic_change_creates_partitions,
     kafka_controller.partition_modifications,
@@ -47,7 +48,7 @@ BROKER = (
 )
 REPAIRS = (operator.remove_metadata_files,)
 """What operators do to a broken cluster; no part of the stories that break it."""
-FAULTS = (operator.delete_controller, operator.stop, faults.crash)
+FAULTS = (operator.delete_controller, operator.stop, faults.crash, faults.lose_request)
 
 
 def running_cluster(cluster: Cluster) -> None:

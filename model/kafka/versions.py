@@ -241,6 +241,17 @@ RUNBOOK = Flag(
 PATIENT_OPERATOR = Flag(
     "patient_operator", "the operator begins a task of a runbook only while the cluster has nothing to do"
 )
+LOST_REQUESTS = Flag(
+    "lost_requests",
+    "the request that is in flight to a broker when its controller resigns, or its process ends, may be lost; else it "
+    "always arrives",
+)
+UNSENT_BATCH = Flag(
+    "unsent_batch",
+    "the batch of the replica state machine keeps what a refused write has left in it, until the process ends, and "
+    "every later change of replica states fails; else each change begins with an empty batch, which KAFKA-12315 "
+    "proposes and no release does",
+)
 PREFERRED_ELECTION = Flag("preferred_election", "auto.leader.rebalance.enable: leaders move back to preferred replicas")
 
 VARIANTS = {release: _FLAGS.variant_of(release) for release in RELEASES}
@@ -269,7 +280,16 @@ COARSE = {
     "offline_logs": False,
     "patient_creation": False,
     "preferred_election": False,
+    "lost_requests": False,
+    "unsent_batch": False,
 }
 """The grain for exhaustive search: quiescent states are the same but for unflushed data that a crash loses."""
-FINE = {**COARSE, "async_metadata_flush": True, "isr_changes": "any time", "preferred_election": True}
+FINE = {
+    **COARSE,
+    "async_metadata_flush": True,
+    "isr_changes": "any time",
+    "preferred_election": True,
+    "lost_requests": True,
+    "unsent_batch": True,
+}
 """Everything that the model can tell apart and that real clusters do."""

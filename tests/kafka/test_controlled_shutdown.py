@@ -79,5 +79,5 @@ def test_the_only_replica_of_a_partition_keeps_its_leader_epoch_when_its_broker_
 def test_every_shutdown_ends_and_everything_holds():
     verdict = exhaust(Model(CONTROLLED_SHUTDOWN, "3.9.0"), keep_going=True)
     assert (verdict.strength, verdict.findings, verdict.bounds_hit) == (Strength.EXHAUSTIVE, (), {})
-    assert (verdict.distinct_states, verdict.quiescent_states) == (1_299, 14)
+    assert (verdict.distinct_states, verdict.quiescent_states) == (1_565, 14)
     assert verdict.action_counts["leave(0)"].taken and verdict.action_counts["leave(1)"].taken

@@ -14,11 +14,11 @@ STORIES = {scenario.name: scenario for scenario in SCENARIOS}
 PAGE = (ROOT / "docs" / "explanation" / "healthy-runs.md").read_text(encoding="utf-8")
 
 HOLDS = {
-    "healthy-cluster": (391_615, 98),
-    "healthy-sessions": (386_502, 208),
-    "healthy-records": (124_428, 138),
-    "healthy-metadata": (57_877, 46),
-    "rolling-restart": (520_665, 166),
+    "healthy-cluster": (493_493, 98),
+    "healthy-sessions": (530_240, 208),
+    "healthy-records": (150_845, 138),
+    "healthy-metadata": (70_390, 46),
+    "rolling-restart": (658_637, 166),
 }
 """Stories in which all holds: distinct and quiescent states."""
 BEYOND = {"healthy-sessions", "healthy-metadata", "rolling-restart"}

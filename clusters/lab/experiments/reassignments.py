@@ -156,6 +156,10 @@ def _use_the_name_again(lab: Lab, this: ExperimentRound, replicas: tuple[int, in
     }  # fmt: skip
 
 
+FAILOVERS_TAKE = 10
+"""Seconds in which elections are counted."""
+
+
 def _no_controller_stays(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Reassign a partition that never had a leader, stop the added replica too, and let the controller move.
 
@@ -194,8 +198,28 @@ def _no_controller_stays(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     )  # fmt: skip
 
 
-FAILOVERS_TAKE = 10
-"""Seconds in which elections are counted."""
+
+
+def _deleted_twice(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Delete /controller, and once more as soon as it is there again; then wait."""
+    if lab.controller() is None:
+        lab.restart(1)
+        wait_until(lambda: lab.controller() is not None, 20)
+        time.sleep(2)
+    before = lab.controller_epoch()
+    lab.delete_controller()
+    with suppress(ZooKeeperError):
+        lab.zk.do(delete("/controller"))
+    time.sleep(FAILOVERS_TAKE)
+    controller, elections = lab.controller(), lab.controller_epoch() - before
+    created = lab.admin(milliseconds=2000).create_topic(this.topic, {0: [1]})
+    this.keep_lines("Resigned|successfully elected", ["controller"])
+    return RoundOutcome(
+        "no controller" if controller is None else "a controller",
+        controller is None,
+        {"controller": controller, "elections": elections, "seconds": FAILOVERS_TAKE, "creation": str(created)},
+    )
+
 
 EXPERIMENTS = (
     Experiment(
@@ -221,6 +245,15 @@ EXPERIMENTS = (
         story="reassignment.md",
         run=_stray_after_cancel,
         fresh=False, rounds=30,
+    ),
+    Experiment(
+        name="controller-deleted-twice",
+        about="/controller of a single broker is deleted, and again as soon as the broker has created it.",
+        expected="No broker is elected any more, until one starts: the cluster has no controller.",
+        story="controller-comes-back.md",
+        run=_deleted_twice,
+        fresh=False, rounds=3,
+        options=LabOptions(brokers=1),
     ),
     Experiment(
         name="no-controller-stays",

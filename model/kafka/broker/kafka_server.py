@@ -34,6 +34,7 @@ def end_process(cluster: Cluster, broker: int) -> None:
     if BROKER_EPOCH:
         state.requests.clear()
     resign(cluster, broker)
+    state.controller.has_unsent_batch = False
     zookeeper.watches[broker].controller = False
     state.controller.events.clear()
     state.controller.notifications.clear()

@@ -1,10 +1,11 @@
-"""Crashes of brokers, and connections that break."""
+"""Crashes of brokers, and connections that break or are closed."""
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import BROKER, FAULT
 from kwalk.model.kafka.broker.kafka_server import end_process
-from kwalk.model.kafka.domains import LATE_COPIES, PARTITIONS, RESTARTS, Broker
+from kwalk.model.kafka.domains import BROKERS, LATE_COPIES, PARTITIONS, RESTARTS, Broker
 from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.versions import LOST_REQUESTS
 from kwalk.model.language import Mark, action, require
 
 
@@ -46,3 +47,22 @@ def receive_late_copy(cluster: Cluster, broker: Broker) -> None:
         for partition in PARTITIONS:
             requests.partition_states[partition].push(requests.late_partition_states[partition])
     requests.clear_late()
+
+
+@action(
+    by=FAULT,
+    description="the request in flight to broker {broker} is lost, as its controller has resigned",
+    source="ControllerChannelManager.removeExistingBroker: RequestSendThread.shutdown, NetworkClient.close",
+)
+def lose_request(cluster: Cluster, broker: Broker) -> None:
+    """Its thread had taken it from the queue and was connecting, or waiting to send it again; it ends without sending.
+
+    A request that was sent may arrive after those of the next controller. It is refused then, which is the same.
+    """
+    requests = cluster.brokers[broker].requests
+    require(bool(LOST_REQUESTS) and not requests.headers.is_empty)
+    sender = requests.headers.head.controller_epoch
+    require(not any(cluster.controller_of(other).epoch == sender for other in BROKERS))
+    requests.headers.pop()
+    for column in requests.partition_states:
+        column.pop()

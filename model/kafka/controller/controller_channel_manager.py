@@ -158,7 +158,7 @@ def remove_channels(cluster: Cluster, broker: int, *, to: frozenset[int]) -> Non
 
 
 def drop_channels(cluster: Cluster, broker: int) -> None:
-    """Drop the controller's waiting requests; those in flight still arrive.
+    """Drop the controller's waiting requests; those in flight may be lost, each by itself (`faults.lose_request`).
 
     Kafka: ControllerChannelManager.shutdown.
     """

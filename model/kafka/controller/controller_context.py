@@ -27,6 +27,7 @@ from kwalk.model.kafka.versions import (
     REASSIGNMENT,
     SESSIONS,
     STEPWISE_SHUTDOWN,
+    UNSENT_BATCH,
 )
 from kwalk.model.kafka.zookeeper.znodes import Assignment
 from kwalk.model.language import (
@@ -98,6 +99,7 @@ class EventProgress(Enum):
     UNNEEDED_REPLICAS_STOPPED = 13
     TARGET_IS_LED = 14
     OLD_REPLICAS_STOPPED = 15
+    FAILOVER_FAILED = 16
 
 
 class BrokerRegistration(Enum):
@@ -277,7 +279,8 @@ class ReassignmentProgress:
     """The reassignment that the event thread is at, between two of its writes.
 
     `before` has the replicas that the context had before, `removing` those that are to be stopped once the target is
-    led. `left` has the partitions whose reassignments are to be resumed next, in the same event.
+    led. `left` has the partitions whose reassignments are to be resumed next, in the same event. `in_failover` says
+    that this event is a failover.
     """
 
     topic: int = member(TOPICS, when=REASSIGNMENT)
@@ -285,6 +288,7 @@ class ReassignmentProgress:
     before: frozenset[int] = subset(BROKERS, when=REASSIGNMENT)
     removing: frozenset[int] = subset(BROKERS, when=REASSIGNMENT)
     left: Array[frozenset[int]] = array(TOPICS, subset(PARTITIONS), when=REASSIGNMENT)
+    in_failover: bool = flag(when=REASSIGNMENT)
 
     def end(self) -> None:
         """Forget a reassignment whose steps are done."""
@@ -294,6 +298,7 @@ class ReassignmentProgress:
     def clear(self) -> None:
         """Forget everything: the event ends early."""
         self.end()
+        self.in_failover = False
         for topic in TOPICS:
             self.left[topic] = frozenset()
 
@@ -313,6 +318,8 @@ class Controller:
     It considers itself active while its epoch is not 0, or while it is `uninitialized`: then an election found this
     broker in /controller, and there was no failover. `new_topics` are those that the TopicChange under way has found.
     `shutting_down` (Kafka: ControllerContext.shuttingDownBrokerIds) are brokers that get requests and do not lead.
+    `has_unsent_batch` says that the batch of the replica state machine has requests that were not sent. The batch is
+    the process's: it stays when the module resigns.
     """
 
     events: Fifo[ControllerEvent] = fifo(ControllerEvent, EVENTS)
@@ -324,6 +331,7 @@ class Controller:
     reassignment: ReassignmentProgress = nested(ReassignmentProgress)
     registrations: Array[BrokerRegistration] = array(BROKERS, choice(BrokerRegistration))
     shutting_down: frozenset[int] = subset(BROKERS, when=STEPWISE_SHUTDOWN)
+    has_unsent_batch: bool = flag(when=UNSENT_BATCH)
     topics: Array[TopicContext] = array(TOPICS, TopicContext)
 
     @property

@@ -45,6 +45,7 @@ from kwalk.model.kafka.controller.replica_state_machine import (
     initialize_replica_states,
     led_partitions,
     make_online,
+    may_change_replicas,
     take_replicas_offline,
 )
 from kwalk.model.kafka.controller.topic_deletion_manager import (
@@ -381,16 +382,30 @@ def maybe_resign(cluster: Cluster, broker: int) -> None:
         resign(cluster, broker)
 
 
+@action(
+    by=CONTROLLER,
+    description="gives up, as its failover has failed: resigns and deletes /controller",
+    source="KafkaController.elect: case t: Throwable => triggerControllerMove()",
+)
+def failover_fails(cluster: Cluster, broker: Broker) -> None:
+    """A reassignment could not be resumed."""
+    require(cluster.controller_of(broker).step is EventProgress.FAILOVER_FAILED)
+    trigger_controller_move(cluster, broker)
+
+
 def trigger_controller_move(cluster: Cluster, broker: int) -> None:
     """Resign and delete /controller, as the failover cannot continue (Kafka: KafkaController.triggerControllerMove).
 
-    The next controller fails in the same way, unless the cause is repaired.
+    The next controller fails in the same way, unless the cause is repaired. If there is one already, Kafka does not
+    resign: the module is not active any more, and its channels stay open. Kafka's keeps its context as well, and its
+    next failover adds to that; here the context is cleared.
     """
-    epoch = cluster.controller_of(broker).epoch
-    resign(cluster, broker)
-    if cluster.zookeeper.controller == broker and cluster.zookeeper.controller_epoch == epoch:
+    if cluster.zookeeper.controller == broker:
+        resign(cluster, broker)
         cluster.zookeeper.controller = None
         controller_changed(cluster, EventKind.REELECT)
+    else:
+        cluster.controller_of(broker).clear()
 
 
 def resign(cluster: Cluster, broker: int) -> None:
@@ -484,7 +499,7 @@ def failover_sends_requests(cluster: Cluster, broker: Broker) -> None:
             initialize_partition_states(cluster, broker, topic)
         trigger_online_partition_state_change(cluster, broker, topic)
     if REASSIGNMENT:
-        resume_reassignments(cluster, broker, to=frozenset(BROKERS))
+        resume_reassignments(cluster, broker, to=frozenset(BROKERS), in_failover=True)
     if DELETION:
         resume_deletions(cluster, broker)
 
@@ -503,11 +518,12 @@ def on_new_partition_creation(cluster: Cluster, broker: int, topic: int, partiti
 
 def make_new(cluster: Cluster, broker: int, topic: int, partitions: frozenset[int]) -> None:
     """Make partitions NewPartition and their replicas NewReplica."""
-    context = cluster.controller_of(broker).topics[topic]
+    context, may_change = cluster.controller_of(broker).topics[topic], may_change_replicas(cluster, broker)
     for partition in sorted(partitions):
         context.move_partition(partition, PartitionState.NEW)
         for replica in BROKERS:
-            context.move_replica(partition, replica, ReplicaState.NEW)
+            if may_change:
+                context.move_replica(partition, replica, ReplicaState.NEW)
 
 
 def set_missing_topic_id(cluster: Cluster, broker: int, topic: int) -> None:

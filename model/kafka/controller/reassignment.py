@@ -31,7 +31,12 @@ from kwalk.model.kafka.controller.controller_channel_manager import (
 )
 from kwalk.model.kafka.controller.controller_context import Controller, EventProgress
 from kwalk.model.kafka.controller.partition_state_machine import elect_for_reassignment, read_leadership
-from kwalk.model.kafka.controller.replica_state_machine import remove_replica_from_isr
+from kwalk.model.kafka.controller.replica_state_machine import (
+    add_stop_replica,
+    may_change_replicas,
+    remove_replica_from_isr,
+    send_batch_of_replicas,
+)
 from kwalk.model.kafka.domains import (
     BROKERS,
     CANCELLATIONS,
@@ -61,7 +66,20 @@ class ReplicaList:
 
 
 class ReassignmentFailed(Abort):
-    """The topic's znode or a partition's state is gone: the event ends there (Kafka: IllegalStateException)."""
+    """The topic's znode is gone, or the partition has no state: the event ends there (Kafka: IllegalStateException)."""
+
+
+def fail(cluster: Cluster, broker: int) -> None:
+    """End the event with an exception; a failover fails with it.
+
+    Kafka: KafkaController.maybeTriggerPartitionReassignment, process and elect catch it.
+    """
+    controller = cluster.controller_of(broker)
+    in_failover = controller.reassignment.in_failover
+    controller.end_event()
+    if in_failover:
+        controller.step = EventProgress.FAILOVER_FAILED
+    raise ReassignmentFailed
 
 
 def reassign_to(current: Assignment, target: frozenset[int], preferred: int | None) -> Assignment:
@@ -74,10 +92,12 @@ def reassign_to(current: Assignment, target: frozenset[int], preferred: int | No
 
 
 def accepts_reassignment(controller: Controller, topic: int, partition: int) -> bool:
-    """Whether a controller can handle a request about the partition now: it considers itself active and is idle."""
-    return controller.is_active and controller.step is EventProgress.IDLE and controller.topics[topic].leadership[
-        partition
-    ].is_known
+    """Whether a controller can handle a request about a partition that it knows: it considers itself active, is idle.
+
+    The partition may be one that never had a leader.
+    """
+    is_free = controller.is_active and controller.step is EventProgress.IDLE
+    return is_free and partition < controller.topics[topic].partition_count
 
 
 def accepts_request(controller: Controller, topic: int, partition: int) -> bool:
@@ -165,6 +185,7 @@ def complete_reassignment(cluster: Cluster, broker: Broker, topic: Topic, partit
     require(not ALTER_ISR)
     require(REASSIGNMENT and cluster.zookeeper.controller == broker)
     require(accepts_reassignment(controller, topic, partition))
+    require(controller.topics[topic].leadership[partition].is_known)
     current = controller.topics[topic].assignments[partition]
     require(current.is_being_reassigned and is_reassignment_complete(cluster, topic, partition, current))
     on_partition_reassignment(cluster, broker, topic, partition, current)
@@ -180,18 +201,21 @@ def maybe_complete_reassignment(cluster: Cluster, broker: int, topic: int, parti
         on_partition_reassignment(cluster, broker, topic, partition, current)
 
 
-def resume_reassignments(cluster: Cluster, broker: int, *, to: frozenset[int]) -> None:
+def resume_reassignments(
+    cluster: Cluster, broker: int, *, to: frozenset[int], in_failover: bool = False
+) -> None:
     """Resume reassignments: all after a failover, those to a started broker after its start.
 
     Kafka: KafkaController.maybeResumeReassignments.
     """
     controller = cluster.controller_of(broker)
+    controller.reassignment.in_failover = in_failover
     for topic in TOPICS:
         context = controller.topics[topic]
         left: frozenset[int] = frozenset()
         for partition in PARTITIONS:
             current = context.assignments[partition]
-            if current.is_being_reassigned and bool(current.target & to) and context.leadership[partition].is_known:
+            if current.is_being_reassigned and bool(current.target & to):
                 left = left | {partition}
         if is_stepwise():
             controller.reassignment.left[topic] = left
@@ -200,6 +224,8 @@ def resume_reassignments(cluster: Cluster, broker: int, *, to: frozenset[int]) -
                 on_partition_reassignment(cluster, broker, topic, partition, context.assignments[partition])
     if is_stepwise():
         resume_next_reassignment(cluster, broker)
+    if controller.step is EventProgress.IDLE:
+        controller.reassignment.in_failover = False
 
 
 def resume_next_reassignment(cluster: Cluster, broker: int) -> None:
@@ -256,8 +282,7 @@ def check_topic_znode(cluster: Cluster, broker: int, topic: int) -> None:
     Kafka: KafkaController.updateReplicaAssignmentForPartition, NONODE.
     """
     if DELETION and not cluster.zookeeper.topics[topic].exists:
-        cluster.controller_of(broker).end_event()
-        raise ReassignmentFailed
+        fail(cluster, broker)
 
 
 def continue_at_once(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
@@ -348,7 +373,8 @@ def start_or_finish(cluster: Cluster, broker: int, topic: int, partition: int) -
         controller.step = EventProgress.TARGET_IS_LED if wanted.removing else EventProgress.OLD_REPLICAS_STOPPED
     else:
         update_leader_epoch_and_send_request(cluster, broker, topic, partition)
-        send_leader_and_isr(cluster, broker, topic, frozenset({partition}), to=wanted.adding - progress.before)
+        if may_change_replicas(cluster, broker):
+            send_leader_and_isr(cluster, broker, topic, frozenset({partition}), to=wanted.adding - progress.before)
         end_reassignment(cluster, broker)
 
 
@@ -376,15 +402,21 @@ def end_reassignment(cluster: Cluster, broker: int) -> None:
     controller.reassignment.end()
     if is_stepwise():
         resume_next_reassignment(cluster, broker)
+    if controller.step is EventProgress.IDLE:
+        controller.reassignment.in_failover = False
 
 
 def move_leader_if_required(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
     """Keep a live leader of the target under a higher leader epoch, or elect one.
 
+    Without leadership the event ends.
+
     Kafka: KafkaController.moveReassignedPartitionLeaderIfRequired.
     """
     controller = cluster.controller_of(broker)
     context = controller.topics[topic]
+    if not context.leadership[partition].is_known:
+        fail(cluster, broker)
     leader, replicas = context.leadership[partition].leader, context.assignments[partition].replicas
     if any(b == leader and b in replicas & controller.live_brokers for b in BROKERS):
         update_leader_epoch_and_send_request(cluster, broker, topic, partition)
@@ -403,9 +435,8 @@ def update_leader_epoch_and_send_request(cluster: Cluster, broker: int, topic: i
     Kafka: KafkaController.updateLeaderEpochAndSendRequest, updateLeaderEpoch.
     """
     state = cluster.zookeeper.state_of(topic, partition)
-    if DELETION and not state.exists:
-        cluster.controller_of(broker).end_event()
-        raise ReassignmentFailed
+    if not state.exists:
+        fail(cluster, broker)
     check_controller_epoch(cluster, broker)
     context = cluster.controller_of(broker).topics[topic]
     leadership = context.leadership[partition]
@@ -425,13 +456,20 @@ def stop_removed_replicas(
 ) -> None:
     """Take replicas out of the ISR, inform the others, and delete their logs.
 
-    The StopReplica has the context's leader epoch: for a replica outside the ISR, the one that it has already.
+    The StopReplica has the context's leader epoch: for a replica outside the ISR, the one that it has already. Added
+    replicas of a partition that never had a leader were not started: nothing is sent.
 
     Kafka: KafkaController.stopRemovedReplicasOfReassignedPartition.
     """
+    if not may_change_replicas(cluster, broker):
+        return
     partitions = frozenset({partition})
     replicas = cluster.controller_of(broker).topics[topic].assignments[partition].replicas
+    if not cluster.controller_of(broker).topics[topic].leadership[partition].is_known:
+        return
     for replica in sorted(removed):
+        add_stop_replica(cluster, broker)
         remove_replica_from_isr(cluster, broker, topic, partition, replica=replica)
+        send_batch_of_replicas(cluster, broker)
         send_leader_and_isr(cluster, broker, topic, partitions, to=replicas - {replica})
         send_stop_replica(cluster, broker, topic, partitions, to=frozenset({replica}), delete=True)

@@ -2,6 +2,11 @@
 
 A replica is *online* while its broker is live in the context. Requests to a broker that stops (StopReplica) have no
 effect and are left out.
+
+Words: a change of replica states collects requests in a *batch*, and sends it at its end. OfflineReplica adds a
+StopReplica request for each replica before it writes an ISR. If that write is refused, as the controller was deposed,
+the batch keeps these requests. No change of replica states can begin while the batch of an earlier one is not empty:
+Kafka logs an IllegalStateException and continues.
 """
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ from kwalk.model.kafka.controller.controller_context import ReplicaState, TopicC
 from kwalk.model.kafka.controller.partition_state_machine import read_leadership, replicas_of, set_leader_and_isr
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import DELETION, OFFLINE_WITHOUT_LEADERSHIP
+from kwalk.model.kafka.versions import DELETION, OFFLINE_WITHOUT_LEADERSHIP, UNSENT_BATCH
 
 
 def led_partitions(topic: TopicContext) -> frozenset[int]:
@@ -18,11 +23,30 @@ def led_partitions(topic: TopicContext) -> frozenset[int]:
     return frozenset({partition for partition in PARTITIONS if topic.leadership[partition].is_known})
 
 
+def may_change_replicas(cluster: Cluster, broker: int) -> bool:
+    """Whether a change of replica states can begin: the last one has sent its requests.
+
+    Kafka: ZkReplicaStateMachine.handleStateChanges, AbstractControllerBrokerRequestBatch.newBatch.
+    """
+    return not (UNSENT_BATCH and cluster.controller_of(broker).has_unsent_batch)
+
+
+def add_stop_replica(cluster: Cluster, broker: int) -> None:
+    """Add requests to the batch that stay there if a write is refused before they are sent."""
+    if UNSENT_BATCH:
+        cluster.controller_of(broker).has_unsent_batch = True
+
+
+def send_batch_of_replicas(cluster: Cluster, broker: int) -> None:
+    """Empty the batch, as nothing was refused."""
+    cluster.controller_of(broker).has_unsent_batch = False
+
+
 def bring_replicas_online(cluster: Cluster, broker: int, topic: int, *, on: frozenset[int]) -> None:
     """Send brokers the current leadership of all their partitions (Kafka: OnlineReplica)."""
     if DELETION:
         make_online(cluster, broker, topic, frozenset(PARTITIONS), on=on)
-    else:
+    elif may_change_replicas(cluster, broker):
         partitions = led_partitions(cluster.controller_of(broker).topics[topic])
         send_leader_and_isr(cluster, broker, topic, partitions, to=on)
 
@@ -32,6 +56,8 @@ def make_online(cluster: Cluster, broker: int, topic: int, partitions: frozenset
 
     Kafka: ReplicaStateMachine.handleStateChanges.
     """
+    if not may_change_replicas(cluster, broker):
+        return
     context = cluster.controller_of(broker).topics[topic]
     for replica in BROKERS:
         to_send: frozenset[int] = frozenset()
@@ -66,14 +92,18 @@ def take_replicas_offline(
 
     The request is sent even when nothing changed, with the leader epoch that the brokers have already.
     """
+    if not may_change_replicas(cluster, broker):
+        return
     if DELETION:
         make_offline(cluster, broker, topic, partitions, on=on)
         return
     controller = cluster.controller_of(broker)
+    add_stop_replica(cluster, broker)
     for gone in BROKERS:
         for partition in PARTITIONS:
             if gone in on and partition in partitions and gone in replicas_of(cluster, broker, topic, partition):
                 remove_replica_from_isr(cluster, broker, topic, partition, replica=gone)
+    send_batch_of_replicas(cluster, broker)
     if on:
         to_send = frozenset(
             {p for p in PARTITIONS if p in partitions and bool(on & replicas_of(cluster, broker, topic, p))}
@@ -86,6 +116,7 @@ def make_offline(cluster: Cluster, broker: int, topic: int, partitions: frozense
     controller = cluster.controller_of(broker)
     to_send: frozenset[int]
     context, to_send = controller.topics[topic], frozenset()
+    add_stop_replica(cluster, broker)
     stopped = [
         frozenset({p for p in PARTITIONS if b in on and p in partitions and may_go_offline(context, p, b)})
         for b in BROKERS
@@ -99,6 +130,7 @@ def make_offline(cluster: Cluster, broker: int, topic: int, partitions: frozense
                 to_send = to_send | {partition}
             elif bool(OFFLINE_WITHOUT_LEADERSHIP) and partition in stopped[replica] and not is_led:
                 context.replica_states[partition][replica] = ReplicaState.OFFLINE
+    send_batch_of_replicas(cluster, broker)
     if context.to_be_deleted:
         for replica in BROKERS:
             send_stop_replica(cluster, broker, topic, stopped[replica], to=frozenset({replica}), delete=False)

@@ -21,7 +21,7 @@ from kwalk.model.kafka.controller.controller_context import (
     ReplicaState,
     TopicContext,
 )
-from kwalk.model.kafka.controller.replica_state_machine import take_replicas_offline
+from kwalk.model.kafka.controller.replica_state_machine import may_change_replicas, take_replicas_offline
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions import DELETE_TOPIC_ENABLE, DELETION, OFFLINE_LOGS, PIECEMEAL_REMOVAL
@@ -76,7 +76,7 @@ def stop_replica_response(cluster: Cluster, broker: Broker) -> None:
     if not controller.is_active:
         return
     context = controller.topics[event.topic]
-    if context.to_be_deleted:
+    if context.to_be_deleted and may_change_replicas(cluster, broker):
         for partition in PARTITIONS:
             if partition in event.partitions:
                 context.move_replica(partition, event.replica, ReplicaState.DELETION_SUCCESSFUL)
@@ -165,9 +165,10 @@ def on_partition_deletion(cluster: Cluster, broker: int, topic: int) -> None:
     """
     controller = cluster.controller_of(broker)
     context, live = controller.topics[topic], controller.live_brokers
-    fail_replicas(context, on=frozenset(BROKERS) - live)
+    if may_change_replicas(cluster, broker):
+        fail_replicas(context, on=frozenset(BROKERS) - live)
     if OFFLINE_LOGS:
-        fail_offline_replicas(context)
+        fail_offline_replicas(cluster, broker, topic)
     for replica in sorted(live):
         offline = frozenset({p for p in PARTITIONS if replica in context.offline[p]})
         left = context.partitions - offline - context.partitions_in(ReplicaState.DELETION_SUCCESSFUL, on=replica)
@@ -184,11 +185,13 @@ def fail_replicas(context: TopicContext, *, on: frozenset[int]) -> None:
             context.move_replica(partition, replica, ReplicaState.DELETION_INELIGIBLE)
 
 
-def fail_offline_replicas(context: TopicContext) -> None:
+def fail_offline_replicas(cluster: Cluster, broker: int, topic: int) -> None:
     """Make offline replicas on live brokers ReplicaDeletionIneligible, and their topic ineligible."""
+    context = cluster.controller_of(broker).topics[topic]
     for partition in sorted(context.partitions):
         for replica in sorted(context.offline[partition]):
-            context.move_replica(partition, replica, ReplicaState.DELETION_INELIGIBLE)
+            if may_change_replicas(cluster, broker):
+                context.move_replica(partition, replica, ReplicaState.DELETION_INELIGIBLE)
             context.ineligible_for_deletion = True
 
 
@@ -196,6 +199,8 @@ def start_deletion(
     cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, replica: int
 ) -> None:
     """Make OfflineReplicas ReplicaDeletionStarted, and send them StopReplica with deletion."""
+    if not may_change_replicas(cluster, broker):
+        return
     context = cluster.controller_of(broker).topics[topic]
     started = partitions & context.partitions_in(ReplicaState.OFFLINE, on=replica)
     for partition in sorted(started):
@@ -211,7 +216,8 @@ def fail_replica_deletion(cluster: Cluster, broker: int, *, on: frozenset[int]) 
     controller, is_any_queued = cluster.controller_of(broker), False
     for context in controller.topics:
         if context.to_be_deleted and context.partition_count > 0:
-            fail_replicas(context, on=on)
+            if may_change_replicas(cluster, broker):
+                fail_replicas(context, on=on)
             context.ineligible_for_deletion = is_any_queued = True
     if is_any_queued:
         resume_deletions(cluster, broker)
@@ -324,7 +330,7 @@ def complete_deletion_deletes_request(cluster: Cluster, broker: Broker) -> None:
         if topic == done:
             check_controller_epoch(cluster, broker)
             remove_delete_topics_znode(cluster, topic)
-            controller.topics[topic].remove(completed=True)
+            controller.topics[topic].remove(completed=may_change_replicas(cluster, broker))
     resume_deletions(cluster, broker)
 
 
@@ -335,7 +341,8 @@ def fail_deletion(cluster: Cluster, broker: int, topic: int, partitions: frozens
     """
     context = cluster.controller_of(broker).topics[topic]
     for partition in sorted(partitions):
-        context.move_replica(partition, replica, ReplicaState.DELETION_INELIGIBLE)
+        if may_change_replicas(cluster, broker):
+            context.move_replica(partition, replica, ReplicaState.DELETION_INELIGIBLE)
     if partitions:
         context.ineligible_for_deletion = True
         resume_deletions(cluster, broker)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from kwalk.model.kafka.clients import admin_clients, operator
+from kwalk.model.kafka.clients import admin_clients, faults, operator
 from kwalk.model.kafka.domains import BROKERS, Broker
 from kwalk.model.kafka.scenarios import BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, serve_as_controller
 from kwalk.model.kafka.state import Cluster
@@ -17,6 +17,9 @@ from kwalk.model.kafka.stories.records import RECORDS
 from kwalk.model.kafka.stories.sessions import SESSIONS
 
 NEW_CLIENTS = (admin_clients.new_client_creates_topic, admin_clients.new_client_adds_partitions)
+
+RESIGNATIONS = {**OLD_CLIENT_EXPANSION.flags, "lost_requests": True}
+"""What a controller leaves behind: the request in flight to a broker may be lost."""
 
 
 def cluster_with_any_controller(cluster: Cluster, controller: Broker) -> None:
@@ -50,7 +53,7 @@ HEALTHY_CLUSTER = evolve(
         "leader_epochs": 9,
         "requests": 6,
     },
-    flags={**OLD_CLIENT_EXPANSION.flags, "isr_changes": "any time", "preferred_election": True},
+    flags={**RESIGNATIONS, "isr_changes": "any time", "preferred_election": True},
     source="what every release is meant to do",
 )
 
@@ -63,7 +66,7 @@ HEALTHY_SESSIONS = evolve(
     ),
     actions=(*HEALTHY_CLUSTER.actions, *SESSIONS),
     bounds={**HEALTHY_CLUSTER.bounds, "restarts": 0, "expirations": 1, "auth_failures": 1},
-    flags={**OLD_CLIENT_EXPANSION.flags, "isr_changes": "any time", "sessions": True},
+    flags={**RESIGNATIONS, "isr_changes": "any time", "sessions": True},
     source="KAFKA-6082, KAFKA-13461",
 )
 
@@ -73,7 +76,7 @@ HEALTHY_RECORDS = evolve(
     story="Producers write with acks=all while the controller moves and a broker stops or crashes and starts again.",
     actions=(*HEALTHY_CLUSTER.actions, *RECORDS),
     bounds={**HEALTHY_CLUSTER.bounds, "partitions": 1, "new_expansions": 0, "records": 1},
-    flags={**OLD_CLIENT_EXPANSION.flags, "isr_changes": "any time"},
+    flags={**RESIGNATIONS, "isr_changes": "any time"},
     source="KIP-101, KIP-279",
 )
 
@@ -85,7 +88,7 @@ HEALTHY_METADATA = evolve(
         "broker stops or crashes and starts again."
     ),
     bounds={**HEALTHY_CLUSTER.bounds, "partitions": 1, "new_expansions": 0, "requests": 12},
-    flags={**OLD_CLIENT_EXPANSION.flags, "metadata_caches": True, "stop_replica": True},
+    flags={**RESIGNATIONS, "metadata_caches": True, "stop_replica": True},
     source="ControllerBrokerRequestBatch.sendUpdateMetadataRequests; ZkMetadataCache",
 )
 
@@ -103,7 +106,7 @@ HEALTHY_DELETION = evolve(
         "events": 7,
         "leader_epochs": 12,
     },
-    flags={**OLD_CLIENT_EXPANSION.flags, "deletion": True, "stop_replica": True},
+    flags={**RESIGNATIONS, "deletion": True, "stop_replica": True},
     source="TopicDeletionManager",
 )
 
@@ -122,7 +125,7 @@ HEALTHY_REASSIGNMENT = evolve(
         "reassignments": 1,
     },
     flags={
-        **OLD_CLIENT_EXPANSION.flags,
+        **RESIGNATIONS,
         "isr_changes": "between requests",
         "reassignment": True,
         "stop_replica": True,
@@ -140,6 +143,7 @@ ROLLING_RESTART = evolve(
     initial=cluster_with_any_controller,
     actions=(
         *(action for action in HEALTHY_CLUSTER.actions if action not in FAULTS),
+        faults.lose_request,
         operator.stop_in_turn,
     ),
     bounds={
@@ -151,7 +155,7 @@ ROLLING_RESTART = evolve(
         "restarts": 3,
         "leader_epochs": 12,
     },
-    flags={**OLD_CLIENT_EXPANSION.flags, "isr_changes": "between requests"},
+    flags={**RESIGNATIONS, "isr_changes": "between requests"},
     source="KafkaServer.controlledShutdown; KafkaController.processControlledShutdown",
 )
 
@@ -164,7 +168,7 @@ CONTROLLED_SHUTDOWN = evolve(
     ),
     actions=(*HEALTHY_CLUSTER.actions, operator.leave),
     bounds={**HEALTHY_CLUSTER.bounds, "partitions": 1, "new_expansions": 0, "failovers": 0},
-    flags={**OLD_CLIENT_EXPANSION.flags, "isr_changes": "between requests", "stepwise_shutdown": True},
+    flags={**RESIGNATIONS, "isr_changes": "between requests", "stepwise_shutdown": True},
     source="KafkaController.doControlledShutdown; ControllerContext.shuttingDownBrokerIds",
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from kwalk.model.kafka.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.model.kafka.stories.existing_topic import cluster_with_topic
 from kwalk.model.kafka.zookeeper import sessions
 
 SESSIONS = (
@@ -55,4 +56,16 @@ FAILOVER_DURING_EXPANSION = evolve(
     story="/controller is deleted while a client adds partitions: the old controller notices when it writes.",
     bounds={**SMALL, "brokers": 2, "new_expansions": 1, "failovers": 1},
     source="KAFKA-6082",
+)
+CONTROLLER_COMES_BACK = evolve(
+    OLD_CLIENT_EXPANSION,
+    name="controller-comes-back",
+    story=(
+        "A broker crashes, and another controller is elected before the first one has handled that; later the first "
+        "one is elected again, and the broker starts."
+    ),
+    initial=cluster_with_topic,
+    bounds={**SMALL, "brokers": 2, "partitions": 1, "new_creations": 0, "failovers": 1, "restarts": 2, "requests": 6},
+    flags={**OLD_CLIENT_EXPANSION.flags, "unsent_batch": True},
+    source="KAFKA-12315; ZkReplicaStateMachine.handleStateChanges",
 )
