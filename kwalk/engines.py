@@ -5,6 +5,7 @@ imported when an engine is first called.
 """
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -251,7 +252,8 @@ def explain(
         events: The most events that may be assumed between two snapshots; None for the usual number.
 
     Returns:
-        The behaviour, or the first snapshot that none reaches and what differs there.
+        The behaviour, or the first snapshot that none reaches and what differs there. If the snapshots are several
+        series, such as those of several topics, the first that is not explained, with the `others`.
 
     Raises:
         UsageError: A file is no snapshot, or the scenario reads none.
@@ -260,13 +262,19 @@ def explain(
     from kwalk.search.analyses.explain.explain import EVENTS, ExplainOptions
 
     _, found = scenario_for(scenario)
-    series = series_of(found, [str(path) for path in snapshots])
-    model = model_of(found, series, variant)
+    began = time.monotonic()
+    several = series_of(found, [str(path) for path in snapshots])
     options = ExplainOptions(events=EVENTS if events is None else events, seconds=seconds)
-    report = explained(model, series, options)
+    reports = explained([(model_of(found, series, variant), series) for series in several], options, began)
+    worst, *others = sorted(map(_with_model, reports), key=lambda report: -report.fit.exit_code)
+    return evolve(worst, others=tuple(others))
+
+
+def _with_model(report: ReportedExplanation) -> ReportedExplanation:
+    """Return an explanation whose trace has its model."""
     if report.trace is None:
         return report
-    return evolve(report, explanation=evolve(report.explanation, trace=evolve(report.trace, model=model)))
+    return evolve(report, explanation=evolve(report.explanation, trace=evolve(report.trace, model=report.model)))
 
 
 def mutate(

@@ -1,9 +1,10 @@
-"""The bundle that kwalk writes when engines contradict each other: a folder with everything that reproduces it.
+"""The bundle that kwalk writes at an internal error: a folder with everything that reproduces it.
 
 `model.json` has the scenario's reference, variant, bounds, flags and versions, and the contradictions as sentences;
 `commands.txt` the commands that repeat the searches. If verdicts contradict each other, `verdicts.json` has the verdict
 of each engine, and there is an ITF file for each trace. If compiled code or Z3 differs from plain Python in a state,
-`model.json` has that state, and `reproduce.py` compares all executions of the model there.
+`model.json` has that state, and `reproduce.py` compares all executions of the model there. If an action fails while
+snapshots are explained, `trace.itf.json` leads to the state where it does, if that is known.
 """
 from __future__ import annotations
 
@@ -25,6 +26,7 @@ from kwalk.reports.scenario_reference import reference_to
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import version
+from kwalk.search.analyses.explain.explain import ModelFailure
 from kwalk.search.kernel.model_digest import model_digest
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.results.cross_check import Contradiction
@@ -73,7 +75,7 @@ def write_disagreement(error: EngineDisagreement, folder: str | Path, command: s
 
 
 def bundle_of(error: InternalError, folder: str | Path, command: str) -> Path | None:
-    """Write the bundle that reproduces an internal error, if it is about engines that disagree; return its path.
+    """Write the bundle that reproduces an internal error, if it is about a model; return its path.
 
     Args:
         error: The error.
@@ -84,15 +86,40 @@ def bundle_of(error: InternalError, folder: str | Path, command: str) -> Path | 
         return write_bundle(error, folder)
     if isinstance(error, EngineDisagreement) and error.model is not None:
         return write_disagreement(error, folder, command)
+    if isinstance(error, ModelFailure):
+        return write_failure(error, folder, command)
     return None
+
+
+def write_failure(error: ModelFailure, folder: str | Path, command: str) -> Path:
+    """Write the bundle of an action that failed while snapshots were explained; return its path.
+
+    Args:
+        error: The failure; its trace becomes an ITF file.
+        folder: The folder in which the bundle's folder is made.
+        command: The command line that found it.
+    """
+    model = error.model
+    texts = {
+        "model.json": _json({**_about(model), "failure": str(error)}),
+        "commands.txt": f"{visible(command)}\n",
+    }
+    if error.trace is not None:
+        texts["trace.itf.json"] = itf_text(
+            model, stamped(error.trace, model, reference_to(model.scenario)), version()
+        )  # fmt: skip
+    path = Path(folder) / _name(model, "failure")
+    with out_folder(path) as out:
+        out.write(texts)
+    return path
 
 
 def _is_in_domains(model: Model, state: Vector) -> bool:
     return all(leaf.low <= number <= leaf.high for leaf, number in zip(model.leaves, state, strict=True))
 
 
-def _name(model: Model) -> str:
-    return f"contradiction-{file_stem(model.scenario.name, model.variant, longest=60)}-{model_digest(model)[:8]}"
+def _name(model: Model, what: str = "contradiction") -> str:
+    return f"{what}-{file_stem(model.scenario.name, model.variant, longest=60)}-{model_digest(model)[:8]}"
 
 
 def write_bundle(error: Contradiction, folder: str | Path) -> Path:

@@ -74,6 +74,11 @@ class Series:
         rare: names of actions and actors whose events count as two.
         event_counters: paths of leaves that only count events, up to a bound.
         facts: sentences on what was read, what was left out and what is assumed.
+        name: what it is about, where the snapshots are several series.
+        wider: the same snapshots with more that may be assumed, which is searched if no behaviour fits.
+        assumes: what a wider series may assume, in words.
+        untried: what is never assumed, in words: an answer that no behaviour fits names it.
+        refused: sentences on what else the snapshots show and what cannot be explained; the answer is then incomplete.
     """
 
     bounds: Mapping[str, int]
@@ -88,3 +93,8 @@ class Series:
     rare: frozenset[str] = frozenset()
     event_counters: frozenset[str] = frozenset()
     facts: tuple[str, ...] = ()
+    name: str = ""
+    wider: Series | None = field(default=None, repr=False)
+    assumes: str = ""
+    untried: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()

@@ -3,25 +3,34 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 from attrs import evolve
 
 from kwalk.model.language import Model, Scenario, UsageError
+from kwalk.model.language.inspection import Inspection
 from kwalk.model.language.registry import announced, find_scenario
 from kwalk.model.language.series import Series
-from kwalk.reports.commands.incident import inspection_of, planned, problem_of
+from kwalk.reports.commands.incident import PLAN_SECONDS, inspection_of, planned, problem_of
 from kwalk.reports.commands.output import LABELS, Written, print_ending, print_json
 from kwalk.reports.commands.target import command_line, malformed_json
 from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.pages.explanation import ReportedExplanation, explanation_object, history_of, print_explanation
+from kwalk.reports.pages.explanation import (
+    ReportedExplanation,
+    exit_code_of,
+    explanations_object,
+    history_of,
+    print_explanation,
+)
 from kwalk.reports.pages.incident import Incident, cause_of, incident_object, since_of
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.terminal import console
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
 from kwalk.reports.traces.trace_file import readable_text
-from kwalk.search.analyses.explain.explain import EVENTS, ExplainOptions
+from kwalk.search.analyses.explain.explain import EVENTS, INTERRUPTED, ExplainOptions, Fit, explain
+from kwalk.search.analyses.recovery import Recovery
 
 SECONDS = 60.0
 """The default of `--seconds`."""
@@ -29,11 +38,13 @@ SECONDS = 60.0
 
 def run_explain(options: Namespace) -> int:
     """Find a behaviour that passes through snapshots; 0 if there is one, 12 if none fits, 3 if that is undecided."""
+    began = time.monotonic()
     reference, scenario = scenario_for(options.scenario)
-    series = series_of(scenario, options.snapshots)
-    model = model_of(scenario, series, options.variant)
+    found = series_of(scenario, options.snapshots)
+    models = [model_of(scenario, series, options.variant) for series in found]
     with out_folder(options.out) as out:
-        return _deliver(_explained(model, series, options), reference, scenario, out, options)
+        reports = _explained(list(zip(models, found, strict=True)), options, began)
+        return _deliver(reports, (reference, scenario), out, options, began)
 
 
 def scenario_for(name: str | None) -> tuple[str, Scenario]:
@@ -51,12 +62,13 @@ def scenario_for(name: str | None) -> tuple[str, Scenario]:
     raise UsageError("No installed scenario reads series of snapshots. Name your own with --scenario.")
 
 
-def series_of(scenario: Scenario, paths: list[str]) -> Series:
-    """Read the snapshots; a file that is unreadable or too large is refused here."""
+def series_of(scenario: Scenario, paths: list[str]) -> tuple[Series, ...]:
+    """Read the snapshots as one series or several; a file that is unreadable or too large is refused here."""
     for path in paths:
         readable_text(path, "snapshot")
     with malformed_json("One of the snapshots"):
-        return scenario.read_series(paths)  # type: ignore[misc]  # _scenario has seen that there is one
+        found = scenario.read_series(paths)  # type: ignore[misc]  # _scenario has seen that there is one
+    return (found,) if isinstance(found, Series) else found
 
 
 def model_of(scenario: Scenario, series: Series, variant: str | None) -> Model:
@@ -69,58 +81,116 @@ def model_of(scenario: Scenario, series: Series, variant: str | None) -> Model:
     return Model(begun, variant or series.variant, series.bounds, other)
 
 
-def explained(model: Model, series: Series, options: ExplainOptions) -> ReportedExplanation:
-    """Return the explanation, with the time that compiling the model took."""
-    from kwalk.search.analyses.explain.explain import explain
-    from kwalk.search.kernel.compile.compiler import kernel_for
+def explained(
+    found: Sequence[tuple[Model, Series]], options: ExplainOptions, began: float | None = None
+) -> list[ReportedExplanation]:
+    """Return the explanation of each series; they share the time budget.
 
-    started = time.monotonic()
-    kernel = kernel_for(model)
-    compiling = time.monotonic() - started
-    return ReportedExplanation(model, series, explain(model, kernel, series, options), compiling, options.command)
+    Args:
+        found: The series, each with its model.
+        options: The options.
+        began: When the time of the budget began, in seconds of the monotonic clock; None for now.
+
+    Raises:
+        InternalError: An action of the model fails.
+    """
+    reports: list[ReportedExplanation] = []
+    start = time.monotonic() if began is None else began
+    for place, (model, series) in enumerate(found):
+        now = time.monotonic() if place else start
+        share = options.seconds
+        if share is not None:
+            share = (start + share - time.monotonic()) / (len(found) - place) + time.monotonic() - now
+        reports.append(_climbed(model, series, evolve(options, began=now, seconds=share)))
+    return reports
 
 
-def _explained(model: Model, series: Series, options: Namespace) -> ReportedExplanation:
-    """Return the explanation; report progress on stderr."""
+FIRST_SHARE = 0.6
+"""The share of the time for what the snapshots show, if more may be assumed after that."""
+
+
+def _climbed(model: Model, series: Series, options: ExplainOptions) -> ReportedExplanation:
+    """Return the explanation; if there is none, that of the wider series."""
+    wider, seconds = series.wider, options.seconds
+    first = FIRST_SHARE * seconds if wider and seconds is not None else seconds
+    done = ReportedExplanation(
+        model, series, explain(model, None, series, evolve(options, seconds=first)), options.command
+    )
+    if done.fit is Fit.EXPLAINED or wider is None or done.explanation.how == INTERRUPTED:
+        return done
+    begun = evolve(model.scenario, initial=wider.initial)
+    flags = {name: setting for name, setting in wider.flags.items() if begun.flags.get(name) != setting}
+    other = Model(begun, model.variant, wider.bounds, flags)
+    named = evolve(wider, name=series.name, refused=series.refused)
+    found = ReportedExplanation(other, named, explain(other, None, named, options), options.command)
+    if found.fit is Fit.UNDECIDED and done.fit is Fit.REFUSED:
+        return evolve(done, tried="", left=wider.assumes)
+    return evolve(found, tried=wider.assumes, left="")
+
+
+def _explained(
+    found: Sequence[tuple[Model, Series]], options: Namespace, began: float
+) -> list[ReportedExplanation]:
+    """Return the explanations; report progress on stderr."""
     events = EVENTS if options.events is None else options.events
     with shown_on_stderr() as report:
-        return explained(
-            model, series,
-            ExplainOptions(events=events, seconds=options.seconds or SECONDS, report=report, command=_command(options)),
-        )  # fmt: skip
+        wanted = ExplainOptions(
+            events=events, seconds=options.seconds or SECONDS, report=report, command=_command(options)
+        )
+        return explained(found, wanted, began)
 
 
 def _deliver(
-    report: ReportedExplanation, reference: str, scenario: Scenario, out: OutFolder, options: Namespace
+    reports: Sequence[ReportedExplanation], of: tuple[str, Scenario], out: OutFolder, options: Namespace, began: float
 ) -> int:
-    """Write the trace, print the answer; return its exit code."""
-    files: dict[str, Path] = {}
-    trace, story = report.explanation.trace, report.story_with_snapshots
+    """Write the traces with their pages, print the answers; return the exit code of the worst."""
+    files: list[dict[str, Path]] = []
+    damage = _damage(of[1], options, began) if any(report.trace for report in reports) else None
     with Written() as written:
-        if trace is not None and story is not None:
-            incident = _incident(report, scenario, options)
+        for report in reports:
+            trace, story = report.explanation.trace, report.story_with_snapshots
+            if trace is None or story is None:
+                files.append({})
+                continue
+            incident = _incident(report, damage, options)
             lead, about = (incident.lead(), incident_object(incident)) if incident else (None, None)
-            full = stamped(trace, report.model, reference)
-            files = save(report.model, full, out, story=story, lead=lead, about=about)
+            full = stamped(trace, report.model, of[0])
+            files.append(save(report.model, full, out, story=story, lead=lead, about=about))
     if options.json:
-        print_json(explanation_object(report, files.get("trace")))
+        print_json(explanations_object([(r, f.get("trace")) for r, f in zip(reports, files, strict=True)]))
     else:
-        print_explanation(report, console(), unfold=options.unfold)
-        print_ending({LABELS[kind]: str(path) for kind, path in files.items()}, report.command, console())
-    return written.checked(report.explanation.fit.exit_code)
+        for report, kept in zip(reports, files, strict=True):
+            print_explanation(report, console(), unfold=options.unfold)
+            last = report is reports[-1]
+            print_ending({LABELS[kind]: str(path) for kind, path in kept.items()}, report.command if last else "",
+                         console())  # fmt: skip
+    return written.checked(exit_code_of(reports))
 
 
-def _incident(report: ReportedExplanation, scenario: Scenario, options: Namespace) -> Incident | None:
-    """Return what is wrong in the last snapshot, with the steps that led there; None if nothing inspects it."""
-    trace, story, snapshot = report.explanation.trace, report.story_with_snapshots, options.snapshots[-1]
+def _damage(scenario: Scenario, options: Namespace, began: float) -> tuple[Inspection, Recovery | None] | None:
+    """Return what is wrong in the last snapshot, and a plan of repair if the time budget leaves time for one."""
+    snapshot = options.snapshots[-1]
     inspection = inspection_of(scenario, snapshot)
-    if inspection is None or trace is None or story is None:
+    if inspection is None:
         return None
+    left = (options.seconds or SECONDS) - (time.monotonic() - began)
+    if left < 1:
+        return inspection, None
     with shown_on_stderr() as progress:
-        recovery = planned(problem_of(scenario, snapshot, inspection), progress)
+        return inspection, planned(problem_of(scenario, snapshot, inspection), progress, min(left, PLAN_SECONDS))
+
+
+def _incident(
+    report: ReportedExplanation, damage: tuple[Inspection, Recovery | None] | None, options: Namespace
+) -> Incident | None:
+    """Return what is wrong in the last snapshot, with the steps that led there; None if nothing inspects it."""
+    trace, story = report.explanation.trace, report.story_with_snapshots
+    if damage is None or trace is None or story is None:
+        return None
+    inspection, recovery = damage
     return Incident(
-        snapshot, inspection, recovery, since=since_of(inspection, report.model, trace, story), cause=cause_of(story),
-        history=tuple(history_of(report)), facts=report.series.facts,
+        options.snapshots[-1], inspection, recovery, since=since_of(inspection, report.model, trace, story),
+        cause=cause_of(story), history=tuple(history_of(report)), facts=report.series.facts,
     )  # fmt: skip
 
 

@@ -19,11 +19,11 @@ PLAN_SECONDS = 20.0
 """The time budget of a plan that is made for a page only."""
 
 
-def planned(problem: Problem | None, report: Report) -> Recovery | None:
+def planned(problem: Problem | None, report: Report, seconds: float = PLAN_SECONDS) -> Recovery | None:
     """Return a plan of repair for a page; None if nothing is wrong or no plan can be looked for."""
     if problem is None or problem.inspection.exit_code == 0 or not problem.procedures:
         return None
-    return plan_recovery(problem, seconds=PLAN_SECONDS, report=report)
+    return plan_recovery(problem, seconds=seconds, report=report)
 
 
 def problem_of(scenario: Scenario, snapshot: str, inspection: Inspection) -> Problem | None:

@@ -47,9 +47,13 @@ class ReportedExplanation(Displayed):
     model: Model
     series: Series
     explanation: Explanation
-    compiling: float
-    """Seconds that compiling the model took."""
     command: str
+    others: tuple[ReportedExplanation, ...] = ()
+    """Those of the other series of the same snapshots."""
+    tried: str = ""
+    """What was assumed besides what snapshots show, after no behaviour fitted without it."""
+    left: str = ""
+    """What could have been assumed besides, if the time had sufficed."""
 
     @property
     def fit(self) -> Fit:
@@ -132,7 +136,8 @@ def print_explanation(report: ReportedExplanation, out: Console, *, unfold: bool
 def _heading(report: ReportedExplanation) -> Iterator[Block]:
     done, model = report.explanation, report.model
     length = done.trace.length if done.trace else 0
-    yield Paragraph([strong(done.fit.value.upper(), TONES[done.fit]), f"  {headline(report)}"])
+    about = f"  {visible(report.series.name)}:" if report.series.name else ""
+    yield Paragraph([strong(done.fit.value.upper(), TONES[done.fit]), f"{about}  {headline(report)}"])
     variant = variant_text(model.variant, model.flag_overrides)
     facts = [f"{model.scenario.name}, variant {variant}", *report.series.facts]
     if done.fit is not Fit.EXPLAINED and length:
@@ -206,14 +211,17 @@ def sentences(report: ReportedExplanation) -> list[str]:
     """Return sentences on how sure the answer is, and on its cost."""
     done = report.explanation
     found = [
-        f"{done.states:,} states in {duration(done.seconds)}; compiling the model took {duration(report.compiling)}.",
-        str(done.compared),
+        f"{done.states:,} states in {duration(done.seconds)}, by {done.executed}.",
+        *([str(done.compared)] if done.compared else []),
     ]
     if done.fit is Fit.EXPLAINED:
-        return ["Every step is confirmed in plain Python. Other behaviours may fit as well.", *found]
+        assumed = [f"Without {report.tried}, no behaviour was found."] if report.tried else []
+        return ["Every step is confirmed in plain Python. Other behaviours may fit as well.", *assumed, *found]
     hits = ", ".join(f"{name} {count:,} times" for name, count in done.bounds_hit.items())
     within = [f"Bounds that disabled steps: {hits}."] if hits else []
-    return [*scope(done), *within, *found]
+    tried = [f"Tried as well: {report.tried}."] if report.tried else []
+    untried = [text for text in (report.left, *report.series.untried) if text]
+    return [*scope(done), *tried, *([f"Not tried: {'; '.join(untried)}."] if untried else []), *within, *found]
 
 
 def scope(done: Explanation) -> list[str]:
@@ -243,6 +251,14 @@ def _complete(effort: SegmentEffort, timing: EventTiming) -> int:
     return -1 if count is None else count
 
 
+def exit_code_of(reports: Sequence[ReportedExplanation]) -> int:
+    """Return the exit code of several explanations: no behaviour fits one, or one is undecided or refused, or 0."""
+    codes = {report.fit.exit_code for report in reports}
+    if any(report.series.refused for report in reports):
+        codes.add(Fit.UNDECIDED.exit_code)
+    return max(codes)
+
+
 # The page.
 
 
@@ -268,6 +284,14 @@ def history_of(report: ReportedExplanation) -> Iterator[Block]:
 # JSON.
 
 
+def explanations_object(found: Sequence[tuple[ReportedExplanation, Path | None]]) -> dict[str, Any]:
+    """Return explanations as an object for scripts: that of the worst, with those of all as `series` if several."""
+    worst = max(found, key=lambda each: each[0].fit.exit_code)
+    code = exit_code_of([report for report, _ in found])
+    several = [explanation_object(*each) for each in found] if len(found) > 1 else []
+    return {**explanation_object(*worst), "exit_code": code, "series": several}
+
+
 def explanation_object(report: ReportedExplanation, trace_file: Path | None) -> dict[str, Any]:
     """Return the explanation as an object for scripts."""
     done = report.explanation
@@ -277,6 +301,7 @@ def explanation_object(report: ReportedExplanation, trace_file: Path | None) -> 
         "exit_code": done.fit.exit_code,
         "format": FORMAT,
         "engine": "explain",
+        "about": report.series.name,
         "scenario": report.model.scenario.name,
         "variant": report.model.variant,
         "flags": dict(report.model.flag_overrides),
@@ -291,7 +316,7 @@ def explanation_object(report: ReportedExplanation, trace_file: Path | None) -> 
         "distinct_states": done.states,
         "bounds_hit": dict(done.bounds_hit),
         "seconds": round(done.seconds, 3),
-        "compile_seconds": round(report.compiling, 3),
+        "executed": done.executed,
         "trace_file": str(trace_file) if trace_file else None,
         "command": report.command,
     }

@@ -62,6 +62,11 @@ def announce(phase: str) -> None:
         listener(phase)
 
 
+def announce_nothing() -> None:
+    """Let no announcement of this process be heard: that of a parent process shows the progress."""
+    _listeners.clear()
+
+
 @contextmanager
 def announcements_to(listener: Callable[[str], None]) -> Iterator[None]:
     """Call a function at each `announce` of the block."""

@@ -74,7 +74,7 @@ def _row_at(address: int, words: int) -> Any:
     return (ctypes.c_uint64 * words).from_address(address)
 
 
-def _returns(failed: int | None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def keeps_exceptions(failed: int | None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Keep what a function raises in `pending`, because C cannot pass an exception on; return `failed` then."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -163,12 +163,12 @@ class InterpretedFunctions:
         assert after is not None
         return after
 
-    @_returns(None)
+    @keeps_exceptions(None)
     def guards(self, state: int, row: int) -> None:
         """Write the row of the instances whose guard is true."""
         self._store_guards(self._visit(state), row)
 
-    @_returns(RAISED)
+    @keeps_exceptions(RAISED)
     def apply(self, instance: int, before: int, after: int) -> int:
         """Write the state after an instance."""
         result = self.step(self._visit(before), instance)
@@ -177,7 +177,7 @@ class InterpretedFunctions:
         self._store(result, after)
         return 0
 
-    @_returns(RAISED)
+    @keeps_exceptions(RAISED)
     def advance(self, instance: int, before: int, after: int, row: int) -> int:
         """Write the state after an instance, and the row of its guards."""
         result = self.step(self._visit(before), instance)
@@ -187,7 +187,7 @@ class InterpretedFunctions:
         self._store_guards(self._visit(after), row)
         return 0
 
-    @_returns(RAISED)
+    @keeps_exceptions(RAISED)
     def expand(self, state: int, row: int, successors: int, instances: int, hits: int) -> int:
         """Write the row of guards and every successor, with its instance; count the bounds that were reached."""
         visit, count = self._visit(state), 0
@@ -210,7 +210,7 @@ class InterpretedFunctions:
 
     # Properties.
 
-    @_returns(None)
+    @keeps_exceptions(None)
     def check(self, state: int, quiescent: int, false_row: int, premise_row: int) -> None:
         """Write which properties of a state are false, and of which the premise is true."""
         visit = self._visit(state)
@@ -218,14 +218,14 @@ class InterpretedFunctions:
         properties = (prop for prop in self.model.properties if prop.kind not in kinds)
         self._store_truths({p.index: self._truth(visit, None, p) for p in properties}, false_row, premise_row)
 
-    @_returns(None)
+    @keeps_exceptions(None)
     def check_step(self, before: int, after: int, false_row: int, premise_row: int) -> None:
         """Write which step properties are false, and of which the premise is true."""
         steps = (p for p in self.model.properties if p.kind is Kind.STEP)
         visit, vector = self._visit(after), self._visit(before).vector
         self._store_truths({p.index: self._truth(visit, vector, p) for p in steps}, false_row, premise_row)
 
-    @_returns(None)
+    @keeps_exceptions(None)
     def check_awaited(self, state: int, false_row: int, premise_row: int) -> None:
         """Write of which liveness properties what is awaited is false, and of which the premise is true."""
         visit = self._visit(state)

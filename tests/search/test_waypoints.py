@@ -48,7 +48,7 @@ def test_what_can_only_happen_in_haste_is_found_after_a_calm_search() -> None:
     done = explained(series(seen("left", ordered=1, cooked=0, stove_is_off=0, wanted=0), seen("later", cooked=1)))
     assert done.fit is Fit.EXPLAINED
     assert steps(done) == [["order()", "leave()"], ["order()", "cook()"]]
-    assert [effort.number for effort in done.efforts if EventTiming.HASTY in effort.complete] == [0]
+    assert 0 in [effort.number for effort in done.efforts if EventTiming.HASTY in effort.complete]
 
 
 def test_the_search_goes_back_where_a_way_with_more_events_is_needed_before() -> None:

@@ -20,8 +20,10 @@ from itertools import accumulate
 import numpy as np
 from attrs import define, evolve, field, frozen
 
-from kwalk.model.language import Model, Vector
+from kwalk.model.language import DomainError, Model, Vector
+from kwalk.model.language.errors import InternalError
 from kwalk.model.language.series import Fact, Series, Waypoint
+from kwalk.search.analyses.explain.kernels import SearchKernel
 from kwalk.search.analyses.explain.segment import (
     BudgetSpent,
     EventTiming,
@@ -42,6 +44,8 @@ from kwalk.search.results.trace import Trace
 
 NEAR_STATES = 50_000
 """The number of states in the search for the closest one."""
+NEAR_SHARE, NEAR_SECONDS = 0.15, 30.0
+"""The share of the time budget for that search, and its most seconds."""
 NEAR_EVENTS = 3
 SHOWN = 4
 """The most different values of a fact that are listed."""
@@ -70,9 +74,19 @@ class Mismatch:
     states: int
 
 
-def find_mismatch(context: SegmentContext, waypoint: Waypoint, number: int, starts: np.ndarray) -> Mismatch:
-    """Return the closest state to a waypoint that was not reached from these starts, and its differences."""
-    layers = _near(context, waypoint, starts)
+def find_mismatch(
+    context: SegmentContext, waypoint: Waypoint, number: int, starts: np.ndarray, seconds: float = NEAR_SECONDS
+) -> Mismatch:
+    """Return the closest state to a waypoint that was not reached from these starts, and its differences.
+
+    Args:
+        context: What the search has in common.
+        waypoint: The waypoint.
+        number: Its number, from 0 on.
+        starts: The packed states from which it was not reached, uint64[n, words].
+        seconds: The time after which the closest state so far is taken.
+    """
+    layers = _near(context, waypoint, starts, time.monotonic() + seconds)
     rest = np.flatnonzero(layers.at_rest())
     packed = layers.packed(rest if len(rest) else np.arange(layers.size))
     programs = [program_of(context.model, context.kernel, fact.clauses) for fact in waypoint.facts]
@@ -85,14 +99,14 @@ def find_mismatch(context: SegmentContext, waypoint: Waypoint, number: int, star
     return Mismatch(number, waypoint.name, mismatches, vector, len(packed))
 
 
-def _near(context: SegmentContext, waypoint: Waypoint, starts: np.ndarray) -> Layers:
-    """Search without limits, with few events and a budget of states."""
+def _near(context: SegmentContext, waypoint: Waypoint, starts: np.ndarray, until: float) -> Layers:
+    """Search without limits, with few events and a budget of states and time."""
     seen = 0
 
     def tick(expanded: int) -> None:
         nonlocal seen
         seen += expanded
-        if seen >= NEAR_STATES:
+        if seen >= NEAR_STATES or time.monotonic() >= until:
             raise BudgetSpent("enough")
 
     layers = Layers(evolve(context, tick=tick), waypoint, starts, EventTiming.CALM, limited=False)
@@ -128,6 +142,14 @@ SHARES = {EventTiming.PATIENT: 8, EventTiming.CALM: 4, EventTiming.HASTY: 2}
 """The most assumed events with each timing."""
 MEMORY = 1 << 30
 """The most bytes of states for one timing of one segment."""
+INTERRUPTED = "interrupted"
+LADDER = (
+    {EventTiming.PATIENT: 1, EventTiming.CALM: 1},
+    {EventTiming.PATIENT: 2, EventTiming.CALM: 2},
+    {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.HASTY: 1},
+)
+"""The events that are tried in turn for the furthest segment, before all segments are searched exhaustively: each
+event more costs a multiple, and an earlier segment may have to end elsewhere."""
 BACKTRACKED_SEGMENTS = 1
 """How many segments before the furthest one are searched in haste, too."""
 
@@ -154,15 +176,17 @@ class ExplainOptions:
 
     Args:
         events: The most assumed events of a segment.
-        seconds: The time budget; None for no limit.
+        seconds: The time budget, with all that is prepared; None for no limit.
         memory: The memory budget in bytes for one timing of one segment; None for a default.
         report: Receives progress.
         command: The command line that reproduces the search.
+        began: When the time of the budget began, in seconds of the monotonic clock; None for now.
     """
 
     events: int = EVENTS
     seconds: float | None = None
     memory: int | None = None
+    began: float | None = None
     report: Report = field(default=silent, repr=False)
     command: str = ""
 
@@ -204,11 +228,24 @@ class Explanation:
     bounds_hit: dict[str, int] = field(factory=dict)
     compared: Compared = field(factory=Compared, eq=False)
     """How much was compared with plain Python."""
+    executed: str = "compiled code"
+    """What executed the model: compiled code, plain Python, or the second and then the first."""
 
     @property
     def states(self) -> int:
         """The number of stored states."""
         return sum(effort.states for effort in self.efforts)
+
+
+class ModelFailure(InternalError):
+    """An action of the model leaves its domain, or fails otherwise: no fault of the snapshots.
+
+    `trace` leads to the state where it happens, if the search knows it.
+    """
+
+    def __init__(self, message: str, model: Model, trace: Trace | None) -> None:
+        super().__init__(message)
+        self.model, self.trace = model, trace
 
 
 @define(eq=False)
@@ -262,33 +299,41 @@ class SegmentSearch:
         return SegmentEffort(self.number, self.waypoint.name, len(self.starts), states, complete)
 
 
-def explain(model: Model, kernel: Kernel, series: Series, options: ExplainOptions | None = None) -> Explanation:
+def explain(
+    model: Model, kernel: Kernel | None, series: Series, options: ExplainOptions | None = None
+) -> Explanation:
     """Search for a behaviour of the model that passes through all waypoints of the series in order.
 
     Args:
         model: The model, with the bounds, flags and initial states of the series.
-        kernel: Its kernel.
+        kernel: Its kernel; None for one from the cache, or plain Python until the model is compiled.
         series: The waypoints.
         options: The options.
 
     Raises:
-        DomainError: An action leaves its domain.
+        ModelFailure: An action leaves its domain, or fails otherwise.
         EngineDisagreement: Plain Python and the kernel give different results in some state.
     """
-    reconstruction = TraceReconstruction(model, kernel, series, options or ExplainOptions())
+    reconstruction = None
     try:
+        reconstruction = TraceReconstruction(model, kernel, series, options or ExplainOptions())
         return reconstruction.run()
+    except DomainError as error:
+        raise ModelFailure(str(error), model, getattr(error, "trace", None)) from error
     finally:
-        reconstruction.searches.clear()  # Free the states now, not at the next garbage collection.
+        if reconstruction is not None:
+            reconstruction.searches.clear()  # Free the states now, not at the next garbage collection.
+            reconstruction.context.search_kernel.close()
 
 
 class TraceReconstruction:
     """The search through all segments."""
 
-    def __init__(self, model: Model, kernel: Kernel, series: Series, options: ExplainOptions) -> None:
-        self.options, self.started, self.expanded = options, time.monotonic(), 0
+    def __init__(self, model: Model, kernel: Kernel | None, series: Series, options: ExplainOptions) -> None:
+        self.options, self.expanded = options, 0
+        self.started = time.monotonic() if options.began is None else options.began
         memory = min(MEMORY, int(DEFAULT_SHARE * available_memory())) if options.memory is None else options.memory
-        self.context = SegmentContext(model, kernel, series, memory, self._report)
+        self.context = SegmentContext(model, SearchKernel(model, kernel), series, memory, self._report)
         self.searches: list[SegmentSearch] = []
         self.known: dict[int, set[bytes]] = {}
         self.origin = Origin("explain", command=options.command)
@@ -305,31 +350,57 @@ class TraceReconstruction:
             Progress(
                 engine="explain", done=self.expanded, unit="states", seconds=self.seconds,
                 left=None if budget is None else max(0.0, budget - self.seconds),
-                note=f"searching for {self.context.series.waypoints[segment].name}",
+                note=f"searching for {self.context.series.waypoints[segment].name}{self.context.search_kernel.note}",
             )
         )  # fmt: skip
-        if budget is not None and self.seconds >= budget:
+        if budget is not None and self.seconds >= (1 - NEAR_SHARE) * budget:
             raise BudgetSpent(f"time budget of {budget:g} s")
 
     def run(self) -> Explanation:
-        """Search calmly; if that fails, in haste from the furthest segment and from the one before it."""
+        """Climb the ladder; if that fails, search all segments calmly, and in haste the furthest and the one before."""
         compile_loops(self.context)
-        self.started = time.monotonic()
         calm: Limits = {timing: most for timing, most in self.options.limits.items() if timing is not EventTiming.HASTY}
         try:
-            arrived = self._search(self._search_of(0, self._initial(), None), calm)
+            first = self._search_of(0, self._initial(), None)
+            arrived = self._climb(first) or self._search_again(first, calm)
             for back in range(BACKTRACKED_SEGMENTS + 1):
                 for search in self._searches_of(self._furthest() - back) if arrived is None else ():
                     arrived = arrived or self._search(search, self.options.limits)
         except BudgetSpent as stop:
             return self._ended(Fit.UNDECIDED, str(stop))
         except KeyboardInterrupt:
-            return self._ended(Fit.UNDECIDED, "interrupted")
+            return self._ended(Fit.UNDECIDED, INTERRUPTED)
         except StepFailed as failure:
             raise self._failure(failure) from None
         if arrived is None:
             return self._ended(Fit.REFUSED, "exhaustive")
         return self._answer(Fit.EXPLAINED, "confirmed in plain Python", self._steps_to(*arrived))
+
+    def _climb(self, first: SegmentSearch) -> tuple[SegmentSearch, Layers, int] | None:
+        """Search with the limits of the ladder, from its first rung after each new segment that is reached."""
+        arrived = self._search(first, self._rung(0))
+        rung = 1
+        while arrived is None and rung < len(LADDER):
+            furthest = self._furthest()
+            nearest = (s for back in range(BACKTRACKED_SEGMENTS + 1) for s in self._searches_of(furthest - back))
+            for search in list(nearest):
+                arrived = self._search(search, self._rung(rung), beyond=(furthest, self._rung(0)))
+                if arrived is not None or self._furthest() > furthest:
+                    break
+            rung = 1 if self._furthest() > furthest else rung + 1
+        return arrived
+
+    def _rung(self, number: int) -> Limits:
+        return {timing: min(most, self.options.events) for timing, most in LADDER[number].items()}
+
+    def _search_again(self, first: SegmentSearch, limits: Limits) -> tuple[SegmentSearch, Layers, int] | None:
+        """Search from all states that were reached, the furthest first, with wider limits."""
+        for number in range(self._furthest(), first.number - 1, -1):
+            for search in self._searches_of(number):
+                arrived = self._search(search, limits)
+                if arrived is not None:
+                    return arrived
+        return None
 
     def _initial(self) -> np.ndarray:
         model = self.context.model
@@ -343,12 +414,20 @@ class TraceReconstruction:
         self.searches.append(search)
         return search
 
-    def _search(self, first: SegmentSearch, limits: Limits) -> tuple[SegmentSearch, Layers, int] | None:
-        """Search depth first from a segment to the last waypoint; return where it is matched, or None."""
+    def _search(
+        self, first: SegmentSearch, limits: Limits, beyond: tuple[int, Limits] | None = None
+    ) -> tuple[SegmentSearch, Layers, int] | None:
+        """Search depth first from a segment to the last waypoint; return where it is matched, or None.
+
+        Args:
+            first: The search of the segment.
+            limits: The limits of the events.
+            beyond: A segment, and the limits of those after it; None if all have the same.
+        """
         stack = [first]
         while stack:
             search = stack[-1]
-            found = search.next(limits)
+            found = search.next(limits if beyond is None or search.number <= beyond[0] else beyond[1])
             if found is None:
                 stack.pop()
             elif search.number + 1 == len(self.context.series.waypoints):
@@ -394,9 +473,12 @@ class TraceReconstruction:
             for layers in search.tried.values():
                 for name, count in layers.bounds_hit().items():
                     hits[name] = hits.get(name, 0) + count
+        source = self.context.search_kernel
+        for name, count in source.functions.bounds_hit.items() if source.functions else ():
+            hits[name] = hits.get(name, 0) + count
         return Explanation(
             fit, how, self._trace(way) if way else None, tuple(arrivals), tuple(s.effort() for s in self.searches),
-            self.seconds, mismatch, hits, self._compared(),
+            self.seconds, mismatch, hits, self._compared(), source.description,
         )  # fmt: skip
 
     def _compared(self) -> Compared:
@@ -406,6 +488,8 @@ class TraceReconstruction:
             EngineDisagreement: Plain Python has another result in some state.
         """
         context = self.context
+        if context.search_kernel.is_plain:
+            return Compared()
         layers = [each for search in self.searches for each in search.tried.values() if each.size]
         ends = list(accumulate(each.size for each in layers))
         sampler, maker = StateSampler(context.model), RecordMaker(context.kernel)
@@ -426,7 +510,9 @@ class TraceReconstruction:
         if furthest.before is not None:
             search, layers, numbers = furthest.before
             way = self._steps_to(search, layers, int(numbers[0]))
-        mismatch = find_mismatch(self.context, furthest.waypoint, furthest.number, furthest.starts)
+        left = NEAR_SECONDS if self.options.seconds is None else self.options.seconds - self.seconds
+        seconds = max(min(left * 0.7, NEAR_SECONDS), 0.0)
+        mismatch = find_mismatch(self.context, furthest.waypoint, furthest.number, furthest.starts, seconds)
         return self._answer(fit, how, way, mismatch)
 
     def _failure(self, failure: StepFailed) -> Exception:

@@ -7,6 +7,7 @@ behaviour of the model; what it does not find may exist in haste.
 """
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from enum import Enum
 
@@ -17,6 +18,7 @@ from kwalk.model.language import Action, Model, UsageError
 from kwalk.model.language.errors import unknown
 from kwalk.model.language.series import Clause, Series, Waypoint
 from kwalk.search.analyses.explain import segment_loops as loops
+from kwalk.search.analyses.explain.kernels import LoopQuery, SearchKernel, Wanted, instances_of
 from kwalk.search.analyses.explain.segment_loops import (
     ClauseProgram,
     Segment,
@@ -73,10 +75,6 @@ def truth(program: ClauseProgram, packed: np.ndarray) -> np.ndarray:
     return found
 
 
-PACE = 1 << 14
-"""The number of states between two checks of the budgets."""
-
-
 class EventTiming(Enum):
     """When assumed events happen."""
 
@@ -107,13 +105,18 @@ class SegmentContext:
     """What all segments of a search share."""
 
     model: Model
-    kernel: Kernel
+    search_kernel: SearchKernel
     series: Series
     memory: int
     tick: Callable[[int], None]
     """Called regularly with the number of newly expanded states; raises BudgetSpent when a budget is spent."""
     compared_bits: np.ndarray = field(init=False, repr=False)
     """Mask of the bits by which states are compared, uint64[words]: all but those of the series' event counters."""
+
+    @property
+    def kernel(self) -> Kernel:
+        """The present kernel; a faster one has the same layout of states."""
+        return self.search_kernel.kernel
 
     def __attrs_post_init__(self) -> None:
         bits = np.full(self.kernel.words, ~np.uint64(0), np.uint64)
@@ -173,7 +176,9 @@ class Layers:
         self.depths, self.order, self.matches = (reserve(most, np.int64) for _ in range(3))
         self.room = np.zeros((kernel.instances + 1, kernel.words), np.uint64)
         self.taken = np.zeros(kernel.instances + 1, np.uint16)
-        self.row, self.hits = np.zeros(kernel.instance_words, np.uint64), np.zeros(2 * len(kernel.bounds) + 2, np.int64)
+        self.row, self.hits_of = np.zeros(kernel.instance_words, np.uint64), kernel
+        self.hits = np.zeros(2 * len(kernel.bounds) + 2, np.int64)
+        self.hits_before: Counter[str] = Counter()
         self.kinds = context.kinds(waypoint)
         self.busy_row = context.row(StepKind.ROUTINE, StepKind.PROMPT)
         self.restless_row = context.row(StepKind.ROUTINE, StepKind.PROMPT, StepKind.IDLE_TIME)
@@ -242,9 +247,11 @@ class Layers:
         self.cursor[SegmentCursor.ASKED], end = self.parts[layer]
         while self.cursor[SegmentCursor.ASKED] < end:
             before = int(self.cursor[SegmentCursor.ASKED])
-            self.cursor[SegmentCursor.LIMIT] = min(end, before + PACE)
+            self.cursor[SegmentCursor.LIMIT] = min(end, before + self.context.search_kernel.pace)
+            self._ask(Wanted.EVENTS, kind)
             if loops.seed(self._segment(), self.cursor, int(kind)) == SegmentStatus.FULL:
                 self._grow(self.size)
+            self.context.search_kernel.check()
             self.context.tick(int(self.cursor[SegmentCursor.ASKED]) - before)
 
     def _close(self) -> None:
@@ -252,16 +259,30 @@ class Layers:
         status = SegmentStatus.RUNNING
         while status != SegmentStatus.COMPLETE:
             before = int(self.cursor[SegmentCursor.DONE])
-            self.cursor[SegmentCursor.LIMIT] = before + PACE
+            self.cursor[SegmentCursor.LIMIT] = before + self.context.search_kernel.pace
+            self._ask(Wanted.FREE_STEPS)
             status = loops.close(self._segment(), self.cursor)
+            self.context.search_kernel.check()
             if status == SegmentStatus.FULL:
                 self._grow(self.size)
             elif status == SegmentStatus.FAILED:
                 raise StepFailed(self, int(self.cursor[SegmentCursor.FAILED_AT]))
             self.context.tick(int(self.cursor[SegmentCursor.DONE]) - before)
 
+    def _ask(self, wanted: Wanted, event: int = StepKind.EVENT) -> None:
+        """Announce what the next loop wants; only plain Python looks at it."""
+
+        def query() -> LoopQuery:
+            busy, restless = instances_of(self.busy_row), instances_of(self.restless_row & ~self.busy_row)
+            return LoopQuery(wanted, self.timing.code, tuple(self.kinds.tolist()), busy, restless, event)
+
+        self.context.search_kernel.ask(query)
+
     def _segment(self) -> Segment:
         kernel = self.context.kernel
+        if kernel is not self.hits_of:
+            self.hits_before.update(self._hits())
+            self.hits, self.hits_of = np.zeros(2 * len(kernel.bounds) + 2, np.int64), kernel
         return Segment(
             expand=kernel.expand, row_words=kernel.instance_words, instances=kernel.instances,
             space=self.states.space, successors=self.room.ctypes.data, taken=self.taken.ctypes.data,
@@ -274,7 +295,9 @@ class Layers:
     def at_rest(self) -> np.ndarray:
         """Return for each state whether it is at rest, bool[states]."""
         found = np.zeros(self.size, np.bool_)
+        self._ask(Wanted.REST)
         loops.at_rest(self._segment(), found)
+        self.context.kernel.raise_pending()
         return found
 
     def steps_to(self, index: int) -> tuple[int, list[int]]:
@@ -287,7 +310,10 @@ class Layers:
 
     def bounds_hit(self) -> dict[str, int]:
         """Return the bounds that disabled steps, and how often."""
-        names = self.context.kernel.bounds
+        return dict(self.hits_before + Counter(self._hits()))
+
+    def _hits(self) -> dict[str, int]:
+        names = self.hits_of.bounds
         counted = self.hits[len(names) : 2 * len(names)].tolist()
         return {name: count for name, count in zip(names, counted, strict=True) if count}
 

@@ -45,6 +45,13 @@ def kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
     return evolve(kernel, faster=partial(fast_kernel_for, model), replaced_after=seconds)
 
 
+def cached_kernel(model: Model) -> Kernel | None:
+    """Return a kernel of a model from the cache, optimized if there is such a one; None if there is none."""
+    key = cache_key(model, cpu())
+    found = load(key) or load(f"{key}-unoptimized")
+    return None if found is None else kernel_of(model, found)
+
+
 def fast_kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
     """Return the optimized kernel of a model, from the cache or compiled; LiftError if the model cannot be lifted."""
     return evolve(kernel_of(model, compiled_model(model, lifted)), can_be_sliced=True)
@@ -109,4 +116,4 @@ def kernel_of(model: Model, code: Compiled) -> Kernel:
     )
 
 
-__all__ = ["Compiled", "compile_model", "compiled_model", "fast_kernel_for", "kernel_for", "kernel_of"]
+__all__ = ["Compiled", "cached_kernel", "compile_model", "compiled_model", "fast_kernel_for", "kernel_for", "kernel_of"]

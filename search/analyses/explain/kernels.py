@@ -1,0 +1,290 @@
+"""The kernel of a search for explanations: plain Python at first, compiled code as soon as there is some.
+
+Most series need some hundred states, and plain Python has searched them before a large model is compiled. If a search
+takes longer, another process compiles the model meanwhile, and the search continues with its code: both kernels have
+one layout of packed states. That process ends with the search: a time budget holds for the compilation, too.
+"""
+from __future__ import annotations
+
+import ctypes
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from enum import Enum
+
+import numpy as np
+from attrs import frozen
+
+from kwalk.model.language import Model, Vector
+from kwalk.model.language.errors import InternalError, KwalkError
+from kwalk.search.analyses.explain.segment_loops import TIMING_CALM, TIMING_HASTY, StepKind
+from kwalk.search.base.progress import announce_nothing
+from kwalk.search.base.worker_processes import WorkerProcess
+from kwalk.search.kernel.compile.cache import Compiled
+from kwalk.search.kernel.compile.compiler import cached_kernel, compiled_model, kernel_of
+from kwalk.search.kernel.interface import Kernel, bit_numbers
+from kwalk.search.kernel.interpreted import (
+    FAILED,
+    RAISED,
+    InterpretedFunctions,
+    interpreted_kernel,
+    keeps_exceptions,
+)
+from kwalk.search.kernel.interpreter import Visit
+
+COMPILE_AFTER = 4.0
+"""Seconds of a search after which its model is compiled."""
+CACHED_STATES = 400
+"""How many states are cached as objects: the successors of a state are expanded soon."""
+PLAIN_PACE, PACE = 1 << 4, 1 << 14
+"""The number of states between two checks of the budgets, in plain Python and in compiled code."""
+
+
+class Wanted(Enum):
+    """What a loop wants of a state."""
+
+    FREE_STEPS = 0
+    """Whether it is at rest, and the successors that need no assumed event."""
+    EVENTS = 1
+    """The successors by assumed events of one kind, if events may happen there."""
+    REST = 2
+    """Whether it is at rest."""
+
+
+@frozen(eq=False)
+class LoopQuery:
+    """What the next loop wants: see `Wanted`. Kinds and rows are those of `segment_loops.Segment`."""
+
+    wanted: Wanted
+    timing: int
+    kinds: tuple[int, ...]
+    busy: tuple[int, ...]
+    """The instances of `busy_row`."""
+    restless: tuple[int, ...]
+    """The instances of `restless_row` that are not in `busy_row`."""
+    event: int = StepKind.EVENT
+    """The kind of the events."""
+
+    def instances(self, *kinds: int) -> list[int]:
+        """Return the instances of some kinds, in their order."""
+        return [number for number, kind in enumerate(self.kinds) if kind in kinds]
+
+
+class SegmentFunctions(InterpretedFunctions):
+    """Functions of a kernel in plain Python, of which `expand` executes only what the loop wants.
+
+    `expand` writes the bits of the guards that it evaluates: enough of them to tell whether the state is at rest.
+    """
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self.bounds_hit: Counter[str] = Counter()
+        """The bounds that disabled assumed events, and how often."""
+        self.query: LoopQuery | None = None
+        self._states: OrderedDict[bytes, tuple[Vector, object]] = OrderedDict()
+        self._unrest: dict[bytes, int] = {}
+        """For states that were expanded: an enabled instance of those that a state at rest, or an idle one, lacks."""
+        offsets, widths, lows = self.layout.arrays
+        self._where, self._shifts, self._lows = offsets // 64, (offsets % 64).astype(np.uint64), lows
+        self._masks = (np.uint64(1) << widths.astype(np.uint64)) - np.uint64(1)
+
+    @keeps_exceptions(RAISED)
+    def expand(self, state: int, row: int, successors: int, instances: int, hits: int) -> int:
+        """Write what the query wants; return the number of successors, or below 0 for an error."""
+        query = self.query
+        assert query is not None
+        key, visit = self._visit_at(state)
+        if query.wanted is Wanted.FREE_STEPS:
+            return self._free_steps(query, key, visit, (row, successors, instances, hits))
+        if query.wanted is Wanted.EVENTS and query.timing == TIMING_HASTY:
+            return self._take(query.instances(query.event), visit, successors, instances, None)[0]
+        unrest = self._find_unrest(query, visit, key)
+        self._store_bits(unrest, len(self.model.instances), row)
+        if query.wanted is Wanted.REST or any(n in query.busy or query.timing != TIMING_CALM for n in unrest):
+            return 0
+        return self._take(query.instances(query.event), visit, successors, instances, None)[0]
+
+    def _free_steps(self, query: LoopQuery, key: bytes, visit: Visit, at: tuple[int, int, int, int]) -> int:
+        row, successors, instances, hits = at
+        count = len(self.model.instances)
+        if query.timing != TIMING_HASTY:
+            for number in query.instances(StepKind.PROMPT):
+                made, _ = self._take([number], visit, successors, instances, None)
+                if made:
+                    self._unrest[key] = number
+                    self._store_bits([number], count, row)
+                    return made
+        free = query.instances(StepKind.ROUTINE, StepKind.PROMPT)
+        made, enabled = self._take(free, visit, successors, instances, hits)
+        if made < 0:
+            return made
+        unrest = enabled or [n for n in query.busy if self._is_enabled(visit, n)][:1]
+        if not unrest or query.timing == TIMING_HASTY:
+            room = successors + 8 * self.words * made
+            more, idle = self._take(query.instances(StepKind.IDLE_TIME), visit, room, instances + 2 * made, hits)
+            if more < 0:
+                return more
+            made, enabled = made + more, enabled + idle
+            unrest = unrest or idle or [n for n in query.restless if self._is_enabled(visit, n)][:1]
+        self._unrest[key] = unrest[0] if unrest else -1
+        self._store_bits(unrest or enabled, count, row)
+        return made
+
+    def _take(
+        self, numbers: list[int], visit: Visit, successors: int, instances: int, hits: int | None
+    ) -> tuple[int, list[int]]:
+        """Write the successors by these instances; return how many (below 0: an error), and which are enabled."""
+        count, enabled = 0, []
+        for number in numbers:
+            if not self._is_enabled(visit, number):
+                continue
+            enabled.append(number)
+            result = self.step(visit, number)
+            if not isinstance(result, int):
+                self._keep(result, visit.outcomes[number].state, successors + 8 * self.words * count)
+                (ctypes.c_uint16 * 1).from_address(instances + 2 * count)[0] = number
+                count += 1
+            elif result < 0 and hits is None:
+                self.model.attempt(self.model.instances[number], visit.vector)  # raises: `seed` does not report it
+            elif result < 0:
+                return FAILED, enabled
+            elif hits is None:
+                self.bounds_hit[self.bounds[result - 1]] += 1
+            else:
+                (ctypes.c_int64 * len(self.bounds)).from_address(hits)[result - 1] += 1
+        return count, enabled
+
+    def _find_unrest(self, query: LoopQuery, visit: Visit, key: bytes) -> list[int]:
+        """Return an enabled instance of those that an idle state lacks, one that a state at rest lacks if possible."""
+        known = self._unrest.get(key)
+        if known is None:
+            found = next((n for n in (*query.busy, *query.restless) if self._is_enabled(visit, n)), -1)
+            known = self._unrest[key] = found
+        return [known] if known >= 0 else []
+
+    def _visit_at(self, address: int) -> tuple[bytes, Visit]:
+        key = ctypes.string_at(address, 8 * self.words)
+        known = self._states.get(key)
+        if known is None:
+            words = np.frombuffer(key, np.uint64)
+            numbers = (words[self._where] >> self._shifts & self._masks).astype(np.int64) + self._lows
+            vector = tuple(numbers.tolist())
+            known = self._remember(key, vector, self.model.state(vector))
+        return key, Visit(self.model, *known)
+
+    def _remember(self, key: bytes, vector: Vector, state: object) -> tuple[Vector, object]:
+        self._states[key] = vector, state
+        if len(self._states) > CACHED_STATES:
+            self._states.popitem(last=False)
+        return vector, state
+
+    def _keep(self, vector: Vector, state: object, address: int) -> None:
+        """Write a state at an address, and remember it as an object."""
+        numbers = (np.array(vector, np.int64) - self._lows).astype(np.uint64) << self._shifts
+        words = np.zeros(self.words, np.uint64)
+        np.bitwise_or.at(words, self._where, numbers)
+        key = words.tobytes()
+        ctypes.memmove(address, key, len(key))
+        if key not in self._states:
+            self._remember(key, vector, state)
+
+
+class SearchKernel:
+    """The kernel of a search: given, from the cache, or plain Python until compiled code is there.
+
+    Args:
+        model: The model.
+        kernel: Its kernel, if there is one already.
+    """
+
+    def __init__(self, model: Model, kernel: Kernel | None = None) -> None:
+        self.model, self.began = model, time.monotonic()
+        self.functions: SegmentFunctions | None = None
+        """What executes plain Python; None if the search began with compiled code."""
+        self._compiler: WorkerProcess | None = None
+        kernel = kernel or cached_kernel(model)
+        if kernel is None:
+            self.functions = SegmentFunctions(model)
+            kernel = interpreted_kernel(model, self.functions)
+        self.kernel: Kernel = kernel
+        self.is_plain = self.functions is not None
+        """Whether the kernel executes plain Python."""
+        self.compiled_after: float | None = None
+        """Seconds after which compiled code took over; None if it did not."""
+        self.failure = ""
+        """Why the model could not be compiled."""
+
+    @property
+    def pace(self) -> int:
+        """The number of states between two checks of the budgets."""
+        return PLAIN_PACE if self.is_plain else PACE
+
+    @property
+    def description(self) -> str:
+        """What executed the model."""
+        if self.is_plain:
+            return "plain Python"
+        return "compiled code" if self.functions is None else "plain Python, then compiled code"
+
+    @property
+    def note(self) -> str:
+        """What progress says about the kernel."""
+        if not self.is_plain:
+            return ""
+        return ", in plain Python while the model is compiled" if self._compiler else ", in plain Python"
+
+    def ask(self, query: Callable[[], LoopQuery]) -> None:
+        """Announce what the next loop wants; compiled code computes everything."""
+        if self.is_plain and self.functions is not None:
+            self.functions.query = query()
+
+    def check(self) -> None:
+        """Raise what plain Python could not raise, compile if it is time, and take compiled code over.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C came in plain Python.
+        """
+        self.kernel.raise_pending()
+        if not self.is_plain or self.failure:
+            return
+        if self._compiler is None:
+            if time.monotonic() - self.began >= COMPILE_AFTER:
+                self._compiler = WorkerProcess(None, self._compile)
+        elif self._compiler.answers.poll():
+            self._take_over()
+
+    def _compile(self, send: Callable[[object], None]) -> None:
+        """Compile the model, in a process of its own."""
+        announce_nothing()
+        try:
+            send(compiled_model(self.model, unoptimized=True))
+        except (KwalkError, InternalError, MemoryError) as error:
+            send(f"{type(error).__name__}: {error}")
+
+    def _take_over(self) -> None:
+        assert self._compiler is not None
+        try:
+            answer = self._compiler.answer()
+        except EOFError:
+            answer = "its process ended"
+        self.close()
+        if isinstance(answer, Compiled):
+            self.kernel, self.is_plain = kernel_of(self.model, answer), False
+            self.compiled_after = time.monotonic() - self.began
+        else:
+            self.failure = answer
+
+    def close(self) -> None:
+        """End the process that compiles."""
+        if self._compiler is not None:
+            self._compiler.process.terminate()
+            self._compiler.process.join()
+            self._compiler = None
+
+
+def instances_of(row: np.ndarray) -> tuple[int, ...]:
+    """Return the instances of a bit row."""
+    return tuple(bit_numbers(row))
+
+
+__all__ = ["LoopQuery", "SearchKernel", "Wanted", "instances_of"]
