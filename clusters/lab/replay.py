@@ -191,7 +191,7 @@ def _scope(model: Model) -> Scope:
     return Scope(
         topic=TOPIC, brokers=brokers, lives=(0,), deletion=bool(flags["deletion"]),
         reassignment=bool(flags["reassignment"]), sessions=bool(flags["sessions"]), stepwise=False,
-        orders=(brokers,) * bounds["partitions"], factor=bounds["replication_factor"],
+        moves=True, lists=False, orders=(brokers,) * bounds["partitions"], factor=bounds["replication_factor"],
     )  # fmt: skip
 
 

@@ -198,6 +198,18 @@ def admin_writes_topic(cluster: Cluster, admin: Admin, last: Partition) -> None:
     client.forget()
 
 
+@action(
+    by=ADMIN,
+    description="adds partitions up to {last} to {topic}",
+    source="kafka.admin.AdminUtils.addPartitions (1.0.0); AdminZkClient.addPartitions",
+)
+def admin_adds_partitions(cluster: Cluster, admin: Admin, topic: Topic, last: Partition) -> None:
+    """The client reads and writes before anyone else writes the znode."""
+    require(0 < cluster.zookeeper.topics[topic].partition_count <= last)
+    admin_reads_topic(cluster, admin, topic)
+    admin_writes_topic(cluster, admin, last)
+
+
 def may_overwrite(cluster: Cluster, admin: int) -> bool:
     """Whether the znode exists and, if it is compared, holds what the client read, so that no write is lost.
 

@@ -153,6 +153,22 @@ def alter_partition_reassignments_to(
 
 @action(
     by=NEW_CLIENT,
+    description="asks controller {broker} to reassign {topic}-{partition} to the same replicas, {first} first",
+    source="KafkaController.processApiPartitionReassignment, maybeBuildReassignment",
+)
+def reorder_replicas(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition, first: Broker) -> None:
+    """Nothing is added or removed, so that the reassignment completes at once, under a higher leader epoch."""
+    controller = cluster.controller_of(broker)
+    require(bool(REASSIGNMENT) and bool(REPLICA_LISTS) and cluster.reassignments < REASSIGNMENTS)
+    require(accepts_request(controller, topic, partition))
+    current = controller.topics[topic].assignments[partition]
+    require(not current.is_being_reassigned and first in current.replicas)
+    cluster.reassignments += 1
+    on_partition_reassignment(cluster, broker, topic, partition, reassign_to(current, current.replicas, first))
+
+
+@action(
+    by=NEW_CLIENT,
     description="asks controller {broker} to cancel the reassignment of {topic}-{partition}",
     source="KafkaController.processApiPartitionReassignment, maybeBuildReassignment without target replicas",
 )

@@ -437,7 +437,7 @@ def scope_of_situation(situation: Situation, brokers: tuple[int, ...], needs: Ne
     """Return the scope of a model that has room for a situation, and what it needs."""
     return Scope(
         topic=TOPIC, brokers=brokers, lives=(0,), deletion=needs.deletion, reassignment=needs.reassignment,
-        sessions=needs.sessions, stepwise=False,
+        sessions=needs.sessions, stepwise=False, moves=True, lists=False,
         orders=(brokers,) * (1 + situation.is_lost), factor=sum(one.replica for one in situation.brokers),
     )  # fmt: skip
 

@@ -368,17 +368,18 @@ class _Caches:
         self.whole: dict[int, MetadataCache] = {}
 
     def broker(self, node: JsonNode, number: int) -> Broker:
-        directories, cache = node.field("dirs"), node.maybe("metadata_cache")
+        directories, cache = node.field("dirs"), _answered(node.maybe("metadata_cache"))
         seen = {} if directories.missing else {name: _directory(child) for name, child in directories.fields()}
         return Broker(
             id=number,
             alive=node.field("alive").flag(),
             directories=seen,
-            cache=None if cache.missing else self._cache(cache, number),
+            cache=None if cache is None else self._cache(cache, number),
             seen=not directories.missing,
         )
 
     def _cache(self, node: JsonNode, number: int) -> MetadataCache:
+        """Return the cache of a broker that answered."""
         if number not in self.whole:
             like = node.maybe("like")
             self.whole[number] = _cache(node, None if like.missing else self._other(like))
@@ -388,10 +389,15 @@ class _Caches:
         """Return the cache that differences are from: it must be written as a whole."""
         number = like.number(0, INT32)
         other = self.brokers.maybe(str(number))
-        cache = other if other.missing else other.maybe("metadata_cache")
-        if cache.missing or not cache.maybe("like").missing:
+        cache = None if other.missing else _answered(other.maybe("metadata_cache"))
+        if cache is None or not cache.maybe("like").missing:
             raise like.wrong("names no broker whose metadata_cache is whole", "a broker with one that has no like")
         return self._cache(cache, number)
+
+
+def _answered(cache: JsonNode) -> JsonNode | None:
+    """Return a metadata cache; None for a broker that was not asked or did not answer, which an "error" says."""
+    return None if cache.missing or not cache.maybe("error").missing else cache
 
 
 def _directory(node: JsonNode) -> Directory:

@@ -9,8 +9,12 @@ from kwalk.model.kafka.snapshots.capture import Capture, Topic
 from kwalk.model.kafka.snapshots.projection import NONE, TOPIC, Numbering
 from kwalk.model.language.series import Clause
 
-EXPANSIONS = ("old_client_adds_partitions", "new_client_adds_partitions", "admin_writes_topic")
-REASSIGNMENTS = ("alter_partition_reassignments", "cancel_partition_reassignment")
+EXPANSIONS = ("old_client_adds_partitions", "new_client_adds_partitions", "admin_writes_topic",
+              "admin_adds_partitions")  # fmt: skip
+REASSIGNMENTS = frozenset({
+    "alter_partition_reassignments", "alter_partition_reassignments_to", "reorder_replicas",
+    "cancel_partition_reassignment",
+})  # fmt: skip
 OLD_CREATION, NEW_CREATION = "old_client_creates_topic", "new_client_creates_topic"
 WRITERS = frozenset({OLD_CREATION, NEW_CREATION, *EXPANSIONS, *REASSIGNMENTS, "write_topic_id", "admin_reads_topic"})
 """Actions of clients and operators that write the topic's znode, or read it in order to write it."""
@@ -141,6 +145,7 @@ def not_between(before: CapturePoint, after: CapturePoint, numbering: Numbering)
         _no_writers(before, after, numbering)
         | (frozenset() if visited else {REMOVAL})
         | (frozenset() if numbering.scope.deletion else REMOVALS)
+        | (frozenset() if numbering.scope.moves else REASSIGNMENTS)
     )
 
 

@@ -68,10 +68,10 @@ ZOOKEEPER = 50
 """The weight of a difference in ZooKeeper, relative to one in a file."""
 
 
-def facts_of(capture: Capture, numbering: Numbering, life: int) -> tuple[Fact, ...]:
-    """Return all that a capture shows of the topic, in the life of that number, and of its cluster."""
+def facts_of(capture: Capture, numbering: Numbering, life: int, *, bare: bool = False) -> tuple[Fact, ...]:
+    """Return what a capture shows of the topic, in the life of that number, and of its cluster unless it is bare."""
     in_zookeeper = (
-        *_cluster(capture, numbering),
+        *(() if bare else _cluster(capture, numbering)),
         *_topic(capture, numbering, life),
         *(fact for p in range(numbering.partitions) for fact in partition_facts(capture, numbering, p)),
     )
@@ -208,6 +208,14 @@ def partition_facts(capture: Capture, numbering: Numbering, partition: int) -> I
             numbering, f"replicas of {name}", f"{TOPIC}.assignments[{partition}].replicas", topic.partitions[partition],
             lambda cluster: cluster.zookeeper.topics[0].assignments[partition].replicas,
         )  # fmt: skip
+        if numbering.scope.lists:
+            first = topic.partitions[partition][0]
+            yield Fact(
+                f"first replica of {name}",
+                str(first),
+                (where(f"{TOPIC}.assignments[{partition}].preferred", numbering.broker(first)),),
+                lambda cluster: numbering.broker_label(cluster.zookeeper.topics[0].assignments[partition].preferred),
+            )
 
 
 def _leader(numbering: Numbering, partition: int, state: CapturedPartitionState, name: str) -> Fact:

@@ -26,6 +26,10 @@ class Scope:
     lives: tuple[int, ...]
     deletion: bool
     reassignment: bool
+    moves: bool
+    """Whether replicas are reassigned, as far as captures show."""
+    lists: bool
+    """Whether clients choose lists of replicas: up to two, or the first of those that there are."""
     sessions: bool
     stepwise: bool
     """Whether partitions are added more than once, so that clients do not always add all that are ever there."""
@@ -41,6 +45,7 @@ class Scope:
             "deletion": self.deletion,
             "stop_replica": self.deletion or self.reassignment,
             "reassignment": self.reassignment,
+            "replica_lists": self.lists,
             "sessions": self.sessions,
             "two_step_admin": self.stepwise,
         }
@@ -73,15 +78,19 @@ def scope_of(captures: Sequence[Capture], names: Sequence[str], topic: str) -> S
     shown = [(name, c.topics[topic]) for name, c in zip(names, captures, strict=True) if topic in c.topics]
     for name, one in shown:
         _count_from_zero(name, one)
-    _same_numbers(shown)
+    numbers = _numbers(shown)
     brokers = _brokers(captures, [one for _, one in shown])
     full = all(set(replicas) == set(brokers) for _, one in shown for replicas in one.partitions.values())
+    moving, rewritten = any(one.moving for _, one in shown), _rewritten(captures, lives, topic)
+    changes = _changes(shown) or rewritten
     counts = {len(one.partitions) for _, one in shown}
     gone = any(topic in one.topics and topic not in other.topics for one, other in pairwise(captures))
     return Scope(
         topic=topic, brokers=brokers, lives=lives,
         deletion=gone or max(lives) > 0 or any(topic in capture.deleting for capture in captures),
-        reassignment=not full or any(one.moving for _, one in shown),
+        reassignment=not full or moving or changes,
+        moves=moving or changes,
+        lists=(moving or changes) and (max(numbers) <= MOST_LISTED or _reorders(shown) or rewritten),
         sessions=any(set(capture.live) - set(capture.registered) for capture in captures),
         stepwise=len(counts) > 2,
         orders=_orders([one for _, one in shown], brokers),
@@ -94,14 +103,14 @@ def _lives(captures: Sequence[Capture], name: str) -> tuple[int, ...]:
     life, found, before = -1, [], None
     for capture in captures:
         topic = capture.topics.get(name)
-        if topic is not None and (before is None or _is_another(before, topic)):
+        if topic is not None and (before is None or is_another(before, topic)):
             life += 1
         found.append(max(0, life))
         before = topic
     return tuple(found)
 
 
-def _is_another(before: Topic, topic: Topic) -> bool:
+def is_another(before: Topic, topic: Topic) -> bool:
     """Whether a topic cannot be the same as the one of its name in the capture before."""
     if None not in (before.created, topic.created):
         return before.created != topic.created
@@ -132,24 +141,45 @@ def _count_from_zero(name: str, topic: Topic) -> None:
         raise UsageError(f"{name} has {topic_label(topic.name)} without some partition; they must count from 0.")
 
 
-def _same_numbers(shown: Sequence[tuple[str, Topic]]) -> None:
-    """Check that all partitions have the same number of replicas, except during a reassignment."""
-    for name, partition, replicas in _resting(shown):
-        first = len(shown[0][1].partitions[0]) if not shown[0][1].moving else len(replicas)
-        if len(replicas) != first:
-            raise UsageError(
-                f"{name} has partition {partition} of {topic_label(shown[0][1].name)} on {brokers_in_words(replicas)}, "
-                f"and other partitions on {first} broker{'s' * (first != 1)}. Allowed: the same number of replicas for "
-                "all partitions, all the time; to change that number is not modelled."
-            )
-    seen: dict[tuple[int, frozenset[int]], tuple[int, ...]] = {}
-    for name, partition, replicas in _resting(shown):
-        if seen.setdefault((partition, frozenset(replicas)), replicas) != replicas:
-            raise UsageError(
-                f"{name} has partition {partition} of {topic_label(shown[0][1].name)} on the brokers {list(replicas)}, "
-                "which was on the same ones in another order. Allowed: reassignments that move replicas; to change "
-                "their order alone is not modelled."
-            )
+MOST_LISTED = 2
+"""How many replicas a list may have that a client chooses."""
+
+
+def _numbers(shown: Sequence[tuple[str, Topic]]) -> set[int]:
+    """Return how many replicas partitions have; UsageError if that differs and a list would be too long."""
+    numbers = {len(replicas) for _, _, replicas in _resting(shown)} or {1}
+    if len(numbers) > 1 and max(numbers) > MOST_LISTED:
+        first = len(shown[0][1].partitions[0])
+        name, partition, replicas = next(each for each in _resting(shown) if len(each[2]) != first)
+        raise UsageError(
+            f"{name} has partition {partition} of {topic_label(shown[0][1].name)} on {brokers_in_words(replicas)}, "
+            f"and other partitions on {first} broker{'s' * (first != 1)}. Allowed: the same number of replicas for "
+            "all partitions, all the time, or up to two; to change a larger number is not modelled."
+        )
+    return numbers
+
+
+def _lists(shown: Sequence[tuple[str, Topic]]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Return for each partition in rest its list in the first capture that has it, and the present one."""
+    first: dict[int, tuple[int, ...]] = {}
+    return [(first.setdefault(partition, replicas), replicas) for _, partition, replicas in _resting(shown)]
+
+
+def _changes(shown: Sequence[tuple[str, Topic]]) -> bool:
+    return any(first != now for first, now in _lists(shown))
+
+
+def _rewritten(captures: Sequence[Capture], lives: Sequence[int], name: str) -> bool:
+    """Whether the topic's znode was written without a change that shows, as by a reassignment to the same replicas."""
+    return any(
+        one.version < other.version and one.partitions == other.partitions and one.topic_id == other.topic_id
+        for (before, life), (after, same) in pairwise(zip(captures, lives, strict=True))
+        if life == same and (one := before.topics.get(name)) and (other := after.topics.get(name))
+    )
+
+
+def _reorders(shown: Sequence[tuple[str, Topic]]) -> bool:
+    return any(set(first) == set(now) and first[0] != now[0] for first, now in _lists(shown))
 
 
 def _resting(shown: Sequence[tuple[str, Topic]]) -> Iterator[tuple[str, int, tuple[int, ...]]]:

@@ -2,7 +2,8 @@
 
 The series is about one topic; other topics of the captures are left out. The model uses the grain of real clusters with
 two exceptions, which lose nothing that captures can show: partition.metadata is written at once, and fired watches are
-delivered at once.
+delivered at once. A broker that is stopped handles requests until it leaves: what its controlled shutdown sends decides
+which topic ids it has.
 
 Words: a topic is *young* in a capture when the present controller may have created it, with every leader its first, and
 no write to it since: then a behaviour begins without the topic. Otherwise it begins settled, as the capture shows it.
@@ -28,6 +29,7 @@ from kwalk.model.kafka.controller.controller_context import (
     PartitionState,
     ReplicaState,
 )
+from kwalk.model.kafka.controller.reassignment import reorder_replicas
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
 from kwalk.model.kafka.scenarios import ADMIN_CLIENTS, BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, REPAIRS
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
@@ -45,7 +47,7 @@ from kwalk.model.kafka.snapshots.initial_state import (
 )
 from kwalk.model.kafka.snapshots.limits import CapturePoint, file_is_gone, limits, not_between, unlikely_between
 from kwalk.model.kafka.snapshots.projection import Numbering, facts_of
-from kwalk.model.kafka.snapshots.scope import Scope, scope_of
+from kwalk.model.kafka.snapshots.scope import Scope, is_another, scope_of
 from kwalk.model.kafka.snapshots.snapshot import short
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.state import Cluster
@@ -207,7 +209,8 @@ def _arrange_assignments(cluster: Cluster, inferred: InferredStart, scope: Scope
     if scope.reassignment:
         known = [c.topics[0] for c in (b.controller for b in cluster.brokers) if c.is_active]
         for partition, replicas in inferred.focus.topic.partitions.items():
-            wanted = Assignment(frozenset(scope.brokers.index(broker) for broker in replicas))
+            members = [scope.brokers.index(broker) for broker in replicas]
+            wanted = Assignment(frozenset(members), preferred=members[0] if scope.lists else None)
             cluster.zookeeper.topics[0].assignments[partition] = wanted
             for context in known:
                 context.assignments[partition] = wanted
@@ -257,7 +260,7 @@ def before_the_topic(capture: Capture, scope: Scope) -> Callable[[Cluster], None
 EVENTS = frozenset({"restart", "auto_preferred_election", "notice_expiry"})
 
 
-PROMPT = frozenset({"handle_leader_and_isr", "handle_stop_replica", "deliver_notification"})
+PROMPT = frozenset({"handle_leader_and_isr", "handle_stop_replica", "deliver_notification", "leave"})
 
 
 EVENT_COUNTERS = frozenset({"controller_deletions", "stops", "repairs", "expirations", "reassignments"})
@@ -268,6 +271,7 @@ IDLE_TIME = frozenset({"shrink_isr", "expand_isr"})
 
 
 FLAGS = {**FINE, "async_metadata_flush": False, "metadata_file_removal": True}
+SERIES_FLAGS = {**FLAGS, "stepwise_shutdown": True}
 
 
 SPARE_IDS = 1
@@ -284,16 +288,33 @@ ASSUMED = (
 )
 
 
+UNSEEN_SESSIONS = "sessions that expired and came back between two snapshots, seen by none"
+
+
+UNTRIED = (
+    "a broker that crashes in the middle of a controlled shutdown", "operators who put partition.metadata back",
+    "failed disks", "failed authentication with ZooKeeper", "requests that arrive late or twice",
+    "lists of more than two replicas that a client chooses",
+)  # fmt: skip
+"""What no search for an explanation tries."""
+
+
 Source = str | os.PathLike[str] | bytes
 
 
 @frozen
 class Captures:
-    """Captures of one cluster in order, with their display names, and the topic of the series."""
+    """Captures of one cluster in order, with their display names, and the topic of the series.
+
+    `life` numbers the lives of the topic that are explained by themselves; the `bare` captures, by their place, show
+    nothing but that the topic is gone.
+    """
 
     names: tuple[str, ...]
     captures: tuple[Capture, ...]
     topic: str
+    life: int = 0
+    bare: frozenset[int] = frozenset()
 
     @property
     def first(self) -> Capture:
@@ -306,12 +327,95 @@ class Captures:
         return [c.topics[self.topic] for c in self.captures if self.topic in c.topics]
 
 
-def read_series(sources: Sequence[Source], names: Sequence[str] | None = None) -> Series:
-    """Read captures (JSON files, or their bytes) of one cluster; UsageError if they are not of one, or unreadable."""
+def read_series(sources: Sequence[Source], names: Sequence[str] | None = None) -> tuple[Series, ...]:
+    """Read captures (JSON files, or their bytes) of one cluster.
+
+    Returns:
+        A series for each topic, those that change most first. The lives of a topic are series of their own if they
+        differ in what the model has one of.
+
+    Raises:
+        UsageError: They are not of one cluster, unreadable, or show of no topic what is modelled.
+    """
     called = tuple(names or _names(sources))
     captures = tuple(_capture(source, name) for source, name in zip(sources, called, strict=True))
     _same_kind(called, captures)
-    return _series(Captures(called, captures, _topic(captures)))
+    found: list[Series] = []
+    refused: list[str] = []
+    topics = _topics(captures)
+    for topic in topics:
+        try:
+            found += [_series(part) for part in lives_apart(Captures(called, captures, topic))]
+        except UsageError as error:
+            if len(topics) == 1:
+                raise
+            refused.append(f"{topic_label(topic)} is not explained: {error}")
+    if not found:
+        raise UsageError("\n".join(refused))
+    left = _own_topics(captures, topics)
+    facts = (*refused, *([f"Left out: {left}."] if left else []))
+    return tuple(
+        evolve(one, facts=(*one.facts, *facts), refused=tuple(refused), name=one.name if len(found) > 1 else "")
+        for one in found
+    )
+
+
+def lives_apart(series: Captures) -> Iterator[Captures]:
+    """Yield the captures up to where the topic is gone, those from there to where it is gone again, and so on.
+
+    A capture in which it is gone ends one part and begins the next. Where there is none between lives that differ in
+    what the model has one of, a bare one is put there.
+    """
+    begin, life, topic = 0, 0, series.topic
+    names, captures, bare = list(series.names), list(series.captures), set[int]()
+    place = 1
+    while place < len(captures):
+        before, now = captures[place - 1].topics.get(topic), captures[place].topics.get(topic)
+        if before and now and is_another(before, now) and _shape(before) != _shape(now):
+            gone = f"between {names[place - 1]} and {names[place]}, without {topic_label(topic)}"
+            end = evolve(_without(captures[place - 1], topic), controller=None,
+                         controller_epoch=captures[place].controller_epoch)  # fmt: skip
+            yield Captures((*names[begin:place], gone), (*captures[begin:place], end), topic, life,
+                           frozenset({*(n - begin for n in bare if n >= begin), place - begin}))  # fmt: skip
+            captures.insert(place, _without(captures[place - 1], topic))
+            names.insert(place, gone)
+            bare.add(place)
+            begin, life = place, life + 1
+        elif now is None and _is_gone(captures[place], topic) and place > begin:
+            shown = any(topic in capture.topics for capture in captures[begin:place])
+            if shown and any(topic in capture.topics for capture in captures[place:]):
+                places = frozenset(n - begin for n in bare if n >= begin)
+                yield Captures(tuple(names[begin : place + 1]), tuple(captures[begin : place + 1]), topic, life, places)
+                begin, life = place, life + 1
+        place += 1
+    yield Captures(tuple(names[begin:]), tuple(captures[begin:]), topic, life,
+                   frozenset(n - begin for n in bare if n >= begin))  # fmt: skip
+
+
+def _shape(topic: Topic) -> object:
+    """Return what the model has one of for all lives of a topic."""
+    return sorted(topic.partitions.items())
+
+
+def _is_gone(capture: Capture, topic: str) -> bool:
+    """Whether nothing is left of a topic, in ZooKeeper and on disks."""
+    left = (name.rpartition("-")[0] for broker in capture.brokers.values() for name in broker.directories)
+    return topic not in capture.topics and topic not in capture.deleting and topic not in left
+
+
+def _without(capture: Capture, topic: str) -> Capture:
+    """Return a capture of the same cluster when nothing is left of the topic, also not in metadata caches."""
+    brokers = {
+        number: evolve(broker, cache=None, directories={
+            name: kept for name, kept in broker.directories.items()
+            if not broker.alive or name.rpartition("-")[0] != topic
+        })
+        for number, broker in capture.brokers.items()
+    }  # fmt: skip
+    return evolve(
+        capture, brokers=brokers, topics={name: one for name, one in capture.topics.items() if name != topic},
+        deleting=tuple(name for name in capture.deleting if name != topic),
+    )  # fmt: skip
 
 
 def _capture(source: Source, name: str) -> Capture:
@@ -348,15 +452,22 @@ def _same_kind(names: Sequence[str], captures: Sequence[Capture]) -> None:
             )
 
 
-def _topic(captures: Iterable[Capture]) -> str:
-    """Return the topic in most captures, of those the one that changes most; users' topics before Kafka's own."""
+def _topics(captures: Iterable[Capture]) -> list[str]:
+    """Return the topics: those that change most first. Kafka's own are left out if there are others."""
     seen: dict[str, list[Topic]] = {}
     for capture in captures:
         for name, topic in capture.topics.items():
             seen.setdefault(name, []).append(topic)
     if not seen:
         raise UsageError("None of the snapshots shows a topic, so there is nothing to explain. Name later ones too.")
-    return min(seen, key=lambda name: (name.startswith("__"), -len(seen[name]), -_changes(seen[name]), name))
+    order = sorted(seen, key=lambda name: (-_changes(seen[name]), -len(seen[name]), name))
+    return [name for name in order if not name.startswith("__")] or order
+
+
+def _own_topics(captures: Iterable[Capture], explained: Sequence[str]) -> str:
+    """Return in words the topics that are not explained: Kafka's own."""
+    left = sorted({name for capture in captures for name in capture.topics} - set(explained))
+    return f"topic{'s' * (len(left) != 1)} {listed([topic_label(name) for name in left])}" if left else ""
 
 
 def _changes(shown: list[Topic]) -> int:
@@ -364,10 +475,20 @@ def _changes(shown: list[Topic]) -> int:
 
 
 def _series(series: Captures) -> Series:
+    """Return the series, and a wider one that is tried if no behaviour fits: with faults that no capture shows."""
     scope = scope_of(series.captures, series.names, series.topic)
+    narrow = _series_within(series, scope)
+    if scope.sessions:
+        return narrow
+    wider = evolve(_series_within(series, evolve(scope, sessions=True)), assumes=UNSEEN_SESSIONS)
+    return evolve(narrow, wider=wider)
+
+
+def _series_within(series: Captures, scope: Scope) -> Series:
     start = _start(series, scope)
     numbering = _numbering(series, scope, start)
     return Series(
+        name=numbering.name + (f", created again after {series.names[0]}" if series.life else ""),
         bounds=_bounds(series, scope, numbering, created=_created(series, scope, begun=start is not None)),
         labels={
             BROKERS.name: tuple(str(broker) for broker in scope.brokers),
@@ -378,13 +499,14 @@ def _series(series: Captures) -> Series:
         initial=as_shown(start, scope) if start else before_the_topic(series.first, scope),
         waypoints=tuple(_waypoints(series, scope, numbering)),
         variant=series.first.version if series.first.version in VARIANTS else None,
-        flags={**FLAGS, **scope.flags},
+        flags={**SERIES_FLAGS, **scope.flags},
         events=EVENTS,
         prompt=PROMPT,
         idle_time=IDLE_TIME,
         rare=frozenset({FAULT.name}),
         event_counters=EVENT_COUNTERS,
         facts=(*_facts(series, scope, numbering, start), *ASSUMED),
+        untried=UNTRIED,
     )
 
 
@@ -451,14 +573,14 @@ def _rounded(number: int) -> int:
 
 def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator[Waypoint]:
     known, before = 0, CapturePoint(None, 0)
-    for name, capture, life in zip(series.names, series.captures, scope.lives, strict=True):
+    for place, (name, capture, life) in enumerate(zip(series.names, series.captures, scope.lives, strict=True)):
         shown = shown_ids(capture, series.topic)
         known = max([known, *(numbering.identity(identity) + 1 for identity in shown)])
         seen = CapturePoint(capture, life)
         after = evolve(seen, removals=before.removals or file_is_gone(before, seen, numbering))
         yield Waypoint(
             name=name,
-            facts=facts_of(capture, numbering, life),
+            facts=facts_of(capture, numbering, life, bare=place in series.bare),
             limits=limits(before, after, numbering, known_ids=known),
             without=not_between(before, after, numbering),
             rare=unlikely_between(before, after, numbering),
@@ -476,11 +598,15 @@ def _facts(series: Captures, scope: Scope, numbering: Numbering, start: Inferred
         f"{count} snapshot{'s' * (count != 1)} of Kafka {series.first.version}, about topic {numbering.name} with "
         f"{numbering.partitions} partitions on the brokers {listed([str(b) for b in numbering.brokers])}."
     )
-    others = sorted({name for capture in series.captures for name in capture.topics} - {series.topic})
+    if series.life:
+        yield f"The topic was created again: what it was before {series.names[0]} is explained by itself."
+    others = {name for capture in series.captures for name in capture.topics} - {series.topic}
     if others:
-        yield f"Left out: topic{'s' * (len(others) != 1)} {listed([topic_label(name) for name in others])}."
+        yield "Each topic is explained by itself: what is assumed for one need not be what is assumed for another."
     if unused:
         yield f"Left out: {brokers_in_words(unused)}, without a replica of {numbering.name}."
+    if scope.lists:
+        yield "Of a list of replicas, its brokers and the first of them are compared, not the order of the others."
     if numbering.earlier_epochs:
         yield f"Controller epochs are counted from {numbering.earlier_epochs + 1} on."
     if start is None:
@@ -498,8 +624,9 @@ REAL_CLUSTER = evolve(
     ),
     actions=(
         *ADMIN_CLIENTS, *FAULTS, *REPAIRS, *CONTROLLER, *BROKER, kafka_zk_client.deliver_notification,
-        operator.write_topic_id, admin_clients.admin_reads_topic, admin_clients.admin_writes_topic,
-        *DELETION, *BY_HAND, *REASSIGNMENT_ACTIONS, *SESSIONS,
+        operator.leave, operator.write_topic_id, admin_clients.admin_reads_topic, admin_clients.admin_writes_topic,
+        admin_clients.admin_adds_partitions,
+        *DELETION, *BY_HAND, *REASSIGNMENT_ACTIONS, reorder_replicas, *SESSIONS,
     ),
     flags=FLAGS, read_series=read_series,
 )  # fmt: skip

@@ -1,0 +1,158 @@
+"""Histories of real clusters that were once refused or not explained, each with the fewest snapshots that show it.
+
+They are from `kwalk lab fuzz`; what else a series may show is made of them by a change.
+"""
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from kwalk.model.kafka.snapshots.capture import read_capture
+from kwalk.model.kafka.snapshots.series import read_series
+from kwalk.model.language import Model, Scenario, require
+from kwalk.model.language.errors import InternalError
+from kwalk.reports.commands.explain import explained, model_of, scenario_for
+from kwalk.reports.contradiction_bundle import bundle_of
+from kwalk.reports.pages.explanation import ReportedExplanation, exit_code_of, explanations_object, sentences
+from kwalk.search.analyses.explain import kernels
+from kwalk.search.analyses.explain.explain import ExplainOptions, Fit, explain
+from kwalk.search.kernel.compile.compiler import kernel_for
+from tests.search.kitchen import KITCHEN, Kitchen, cook, order, seen, series
+
+HISTORIES = Path(__file__).parent / "histories"
+
+
+def history(name: str) -> list[dict[str, Any]]:
+    """The snapshots of a history."""
+    found: list[dict[str, Any]] = json.loads((HISTORIES / f"{name}.json").read_text("utf-8"))
+    return found
+
+
+def reports_of(documents: Sequence[dict[str, Any]]) -> list[ReportedExplanation]:
+    """What `kwalk explain` reports."""
+    found = read_series([json.dumps(document).encode() for document in documents])
+    _, scenario = scenario_for(None)
+    return explained([(model_of(scenario, one, None), one) for one in found], ExplainOptions(seconds=120.0))
+
+
+def test_a_leader_that_is_stopped_takes_its_topic_id_before_it_leaves() -> None:
+    (report,) = reports_of(history("stopped-leader-takes-its-id"))
+    assert report.fit is Fit.EXPLAINED
+    keys = list(report.trace.actions)
+    stopped = next(place for place, key in enumerate(keys) if key.startswith("stop("))
+    broker = keys[stopped][5]
+    assert f"handle_leader_and_isr({broker})" in keys[stopped : keys.index(f"leave({broker})")]
+
+
+def test_a_reassignment_to_the_same_replicas_raises_the_leader_epoch() -> None:
+    (report,) = reports_of(history("reassigned-to-the-same-list"))
+    assert report.fit is Fit.EXPLAINED
+    assert any(key.startswith(("reorder_replicas", "alter_partition_reassignments_to")) for key in report.trace.actions)
+
+
+def test_replicas_in_another_order_are_reassigned() -> None:
+    first, later = history("reassigned-to-the-same-list")
+    topic = later["topics"]["h3"]
+    topic["znode"]["partitions"]["0"] = [3, 2]
+    (report,) = reports_of([first, later])
+    assert report.fit is Fit.EXPLAINED
+    assert ("first replica of h3-0", "3") in [(f.name, f.shown) for f in report.series.waypoints[1].facts]
+
+
+@pytest.mark.parametrize("left_out", [None, 1], ids=["gone in a snapshot", "gone between two"])
+def test_a_topic_that_is_created_again_with_other_replicas_is_explained_life_by_life(left_out: int | None) -> None:
+    documents = [one for place, one in enumerate(history("created-again-with-three-replicas")) if place != left_out]
+    found = reports_of(documents)
+    assert [report.fit for report in found] == [Fit.EXPLAINED] * 2
+    assert "created again" in found[1].series.name
+    made = explanations_object([(report, None) for report in found])
+    assert (made["exit_code"], [one["verdict"] for one in made["series"]]) == (0, ["explained"] * 2)
+
+
+def with_a_second_topic(document: dict[str, Any]) -> dict[str, Any]:
+    """The same with a copy of topic h3 under another name and id."""
+    made = copy.deepcopy(document)
+    text = json.dumps(made["topics"]["h3"]).replace(made["topics"]["h3"]["znode"]["topic_id"], "Z" * 21 + "g")
+    made["topics"]["u"] = json.loads(text)
+    for broker in made["brokers"].values():
+        for name, kept in [*broker["dirs"].items()]:
+            other = json.dumps(kept).replace(document["topics"]["h3"]["znode"]["topic_id"], "Z" * 21 + "g")
+            broker["dirs"][name.replace("h3-", "u-")] = json.loads(other)
+    return made
+
+
+def test_each_of_two_topics_is_explained_and_one_that_cannot_be_makes_the_answer_incomplete() -> None:
+    documents = [with_a_second_topic(one) for one in history("reassigned-to-the-same-list")]
+    found = reports_of(documents)
+    assert [(report.series.name, report.fit) for report in found] == [("h3", Fit.EXPLAINED), ("u", Fit.EXPLAINED)]
+    assert exit_code_of(found) == 0
+    documents[1]["topics"]["u"]["znode"]["partitions"] = {"0": [1, 2, 3], "1": [2, 3]}
+    (alone,) = reports_of(documents)
+    assert exit_code_of([alone]) == Fit.UNDECIDED.exit_code
+    assert any("u is not explained: snapshot 2 has partition" in fact for fact in alone.series.facts)
+
+
+def test_a_broker_that_does_not_answer_has_an_unknown_metadata_cache() -> None:
+    _, document = history("reassigned-to-the-same-list")
+    for broker in document["brokers"].values():
+        broker["metadata_cache"] = {"error": "timed out"}
+    assert [broker.cache for broker in read_capture(json.dumps(document).encode()).brokers.values()] == [None] * 3
+
+
+# The search.
+
+
+def test_plain_python_and_compiled_code_search_the_same_states(monkeypatch, tmp_path) -> None:
+    found = series(seen("left", ordered=1, cooked=0, stove_is_off=0, wanted=0), seen("later", cooked=1),
+                   seen("never", cooked=0))  # fmt: skip
+    monkeypatch.setenv("KWALK_CACHE", str(tmp_path / "empty"))
+    monkeypatch.setattr(kernels, "COMPILE_AFTER", 1e9)
+    model = Model(KITCHEN)
+    plain, compiled = explain(model, None, found), explain(model, kernel_for(model), found)
+    assert (plain.executed, compiled.executed) == ("plain Python", "compiled code")
+    assert (plain.fit, compiled.fit) == (Fit.REFUSED, Fit.REFUSED)
+    assert [(e.states, dict(e.complete)) for e in plain.efforts] == [
+        (e.states, dict(e.complete)) for e in compiled.efforts
+    ]
+    assert plain.trace.actions == compiled.trace.actions
+
+
+def test_what_no_snapshot_shows_is_assumed_only_if_nothing_else_fits() -> None:
+    quiet = series(seen("one", without=("guest",), cooked=1))
+    wider = evolve(series(seen("one", cooked=1)), assumes="guests whom nobody saw")
+    model = Model(KITCHEN)
+    (report,) = explained([(model, evolve(quiet, wider=wider))], ExplainOptions(seconds=60.0))
+    assert (report.fit, report.tried) == (Fit.EXPLAINED, "guests whom nobody saw")
+    (seen_at_once,) = explained([(model, evolve(wider, wider=wider))], ExplainOptions(seconds=60.0))
+    assert (seen_at_once.fit, seen_at_once.tried) == (Fit.EXPLAINED, "")
+
+
+def test_a_no_names_what_was_not_tried() -> None:
+    none = evolve(series(seen("one", without=("guest",), cooked=1)), untried=("a second cook", "a fire"))
+    (report,) = explained([(Model(KITCHEN), none)], ExplainOptions(seconds=60.0))
+    assert report.fit is Fit.REFUSED
+    assert "Not tried: a second cook; a fire." in sentences(report)
+
+
+def cannot_happen(kitchen: Kitchen) -> None:
+    """Cook more than the stove has."""
+    require(kitchen.cooked > 0)
+    kitchen.cooked += 1_000
+
+
+def test_an_exception_of_the_model_is_an_internal_error_with_a_bundle(tmp_path) -> None:
+    from kwalk.model.language import action
+
+    failing = action(by=cook.by, description="fails")(cannot_happen)
+    scenario: Scenario = evolve(KITCHEN, actions=(order, cook, failing))
+    with pytest.raises(InternalError, match="cannot_happen") as raised:
+        explain(Model(scenario), None, series(seen("three", cooked=3)))
+    bundle = bundle_of(raised.value, tmp_path, "kwalk explain three")
+    assert bundle is not None and bundle.name.startswith("failure-")
+    assert "cannot_happen" in (bundle / "model.json").read_text()
