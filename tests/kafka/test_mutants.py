@@ -62,8 +62,10 @@ PAGES = (
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.trials[0].scenario_name)
 FORESTALLED = {"deletion_eventually_ends"}
 """A deletion that hangs in a quiescent state violates `deletion_terminates` first; see tests/kafka/test_recovery.py."""
-BROKEN_WITHOUT_A_MISTAKE = {"partition_has_a_live_isr_member", "replicas_are_live"}
-"""Their story shows that they can fail; see tests/kafka/test_retired_brokers.py. Mutants are not searched in it."""
+BROKEN_WITHOUT_A_MISTAKE = {
+    "partition_has_a_live_isr_member", "replicas_are_live", "cluster_has_a_controller", "controller_does_not_give_up",
+}  # fmt: skip
+"""Their stories show that they can fail; see test_retired_brokers.py and test_resignations.py."""
 SMALL = "records-through-failover"
 AGAIN = {
     "controller_channel_manager.send_batch:dropped-effect:6a79c67b": (
