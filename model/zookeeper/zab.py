@@ -59,10 +59,13 @@ def elect(ensemble: Ensemble, leader: ServerId, voters: Servers) -> None:
 @action(
     by=SERVER,
     description="joins leader {leader}",
-    source="FastLeaderElection.lookForLeader; Learner.registerWithLeader",
+    source="FastLeaderElection.lookForLeader; Learner.registerWithLeader; LearnerHandler.run; Leader.startForwarding",
 )
 def join(ensemble: Ensemble, server: ServerId, leader: ServerId) -> None:
-    """A majority of the server's own configuration follow or lead; an active leader sends it its history at once."""
+    """A majority of the server's own configuration follow or lead; an active leader sends it its history at once.
+
+    That has the proposals that are not committed yet; the server acknowledges them like any other.
+    """
     joining, leading = ensemble.servers[server], ensemble.servers[leader]
     require(joining.is_looking and leading.state is ServerState.LEADING and leader < joining.configuration)
     require(is_quorum(joining.configuration, ensemble.supporters(leader, Phase.DISCOVERY)))
@@ -72,6 +75,7 @@ def join(ensemble: Ensemble, server: ServerId, leader: ServerId) -> None:
     if leading.phase is Phase.BROADCAST:
         joining.accepted_epoch = leading.accepted_epoch
         take_history(ensemble, server)
+        commit(ensemble, leader)
 
 
 def is_epoch_settled(leading: Server) -> bool:
