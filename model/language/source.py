@@ -70,7 +70,31 @@ def _parsed(function: Function) -> ast.FunctionDef:
             f"{code.co_filename}:{code.co_firstlineno}: cannot lift this: a lambda or async function. "
             "Instead: an ordinary `def`."
         )
+    _refuse_another_source(function, definition)
     return definition
+
+
+def _refuse_another_source(function: Function, definition: ast.FunctionDef) -> None:
+    """Refuse a function whose source is not what its code was compiled from: the file has changed since the import.
+
+    Code that pytest has rewritten, and code with variables of a function around it, cannot be compared.
+    """
+    code: CodeType = function.__code__
+    if code.co_freevars or any(name.startswith("@pytest_ar") for name in function.__globals__):
+        return
+    if _without_places(_compiled(function, definition)) != _without_places(code):
+        raise LiftError(
+            f"{code.co_filename}:{code.co_firstlineno}: the source of {function.__qualname__} has changed since Python "
+            "read it, and Python runs what it was before. Restart Python, or reload the module."
+        )
+
+
+def _without_places(code: CodeType) -> tuple[Any, ...]:
+    """Return what a piece of code does, without the lines and columns that it comes from."""
+    constants = tuple(
+        _without_places(each) if isinstance(each, CodeType) else (type(each), repr(each)) for each in code.co_consts
+    )
+    return code.co_name, code.co_code, code.co_names, code.co_varnames, code.co_argcount, constants
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import sysconfig
 import zipfile
 from collections.abc import Set
 from functools import cache
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
@@ -35,8 +36,9 @@ IGNORED = ("attr", "attrs")
 def cache_key(model: Model, cpu: str = "") -> str:
     """Return 32 hexadecimal digits that differ whenever the behaviour of the model, or its machine code, can differ."""
     digest = hashlib.blake2b(digest_size=16)
-    for path in sorted(_sources(model) - _own_sources()):
-        digest.update(_digest_of(path))
+    sources = _sources(model)
+    for path in sorted(sources.keys() - _own_sources()):
+        digest.update(_digest_of(path, sources[path]))
     digest.update(b"".join(map(_digest_of, sorted(_own_sources()))))
     what = [model.scenario.name, model.variant, dict(model.binding.bounds), dict(model.binding.flags), cpu]
     functions = [[f.__qualname__ for f in p.functions] for p in model.scenario.properties]
@@ -54,13 +56,25 @@ def _own_sources() -> frozenset[Path]:
     return frozenset((*COMPILER.glob("*.py"), *LANGUAGE.rglob("*.py"), MACHINE_CODE))
 
 
-@cache
-def _digest_of(path: Path) -> bytes:
-    return hashlib.blake2b(path.name.encode() + b"\0" + path.read_bytes(), digest_size=16).digest()
+_digests: dict[Path, tuple[ModuleSpec | None, bytes]] = {}
 
 
-def _sources(model: Model) -> set[Path]:
+def _digest_of(path: Path, spec: ModuleSpec | None = None) -> bytes:
+    """Return the digest of a file as it was when its module was used first.
+
+    An edit has no effect before the module is loaded again, as a notebook may do, which gives it another `__spec__`.
+    """
+    known = _digests.get(path)
+    if known is None or known[0] is not spec:
+        content = path.name.encode() + b"\0" + path.read_bytes()
+        known = _digests[path] = (spec, hashlib.blake2b(content, digest_size=16).digest())
+    return known[1]
+
+
+def _sources(model: Model) -> dict[Path, ModuleSpec | None]:
     """Return the files of all modules that a model's functions can reach through the names in their modules.
+
+    Each is given with the `__spec__` of its module.
 
     The files of its actions and properties are among them also if Python does not know them as modules.
     """
@@ -73,8 +87,13 @@ def _sources(model: Model) -> set[Path]:
         name = waiting.pop()
         seen.add(name)
         waiting |= _neighbours(sys.modules.get(name)) - seen
-    files = {Path(file) for name in seen if (file := getattr(sys.modules.get(name), "__file__", None))}
-    return files | {path for f in functions if (path := Path(f.__code__.co_filename)).is_file()}
+    files: dict[Path, ModuleSpec | None] = {
+        path: None for f in functions if (path := Path(f.__code__.co_filename)).is_file()
+    }
+    for module in map(sys.modules.get, seen):
+        if file := getattr(module, "__file__", None):
+            files[Path(file)] = getattr(module, "__spec__", None)
+    return files
 
 
 def _neighbours(module: ModuleType | None) -> Set[str]:

@@ -1,0 +1,70 @@
+"""A model whose source is edited while Python runs it: what is checked is what Python runs, or the model is refused."""
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from kwalk import exhaust
+from kwalk.model.language import LiftError
+
+SOURCE = """
+from kwalk.model.language import Actor, Scenario, action, always, number, require, state
+
+WALKER = Actor("walker")
+
+@state
+class Stair:
+    step: int = number(0, 5)
+
+@action(by=WALKER)
+def climb(stair: Stair) -> None:
+    require(stair.step < 2)
+    stair.step += 1
+
+@always(symptom="It is too high.")
+def is_low(stair: Stair) -> bool:
+    return stair.step < 4
+
+SCENARIO = Scenario(name="edited-stair", story="A stair.", state=Stair, actions=(climb,), properties=(is_low,))
+"""
+NAME = "edited_stair"
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # an edit within a second is not seen by its time
+    (tmp_path / f"{NAME}.py").write_text(SOURCE)
+    monkeypatch.delitem(sys.modules, NAME, raising=False)
+    return importlib.import_module(NAME)
+
+
+def edit(module: ModuleType, least: str = "5") -> None:
+    assert module.__file__
+    Path(module.__file__).write_text(SOURCE.replace("stair.step < 2", f"stair.step < {least}"))
+
+
+def test_a_module_that_is_loaded_again_is_checked_as_it_is_now(module):
+    assert exhaust(module.SCENARIO).distinct_states == 3
+    edit(module)
+    again = importlib.reload(module)
+    verdict = exhaust(again.SCENARIO)
+    assert verdict.counterexample is not None
+    assert verdict.counterexample.length == 4
+
+
+def test_an_edit_has_no_effect_on_a_model_that_is_in_use(module):
+    assert exhaust(module.SCENARIO).distinct_states == 3
+    edit(module)
+    assert exhaust(module.SCENARIO).distinct_states == 3
+
+
+def test_a_function_whose_source_was_edited_before_its_first_use_is_refused(module):
+    edit(module, "3")  # no other test has left its kernel in the cache
+    said = r"edited_stair.py:10: the source of climb has changed since Python read it.*reload"
+    with pytest.raises(LiftError, match=said):
+        exhaust(module.SCENARIO)
