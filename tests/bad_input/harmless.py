@@ -38,6 +38,10 @@ class _Tags(HTMLParser):
             self.scripts[-1][1] += data
 
 
+DOCUMENT = r"(file|https)://[\w./+~-]+/(docs|stories|how-to|reference|explanation)/[\w./-]+\.(md|html)(#[\w-]+)?"
+"""The address of a page of the documentation."""
+
+
 def assert_harmless(form: str, text: str) -> None:
     """No character that a terminal acts on; no tag that acts in a page; no markup in Markdown; whole JSON in ITF."""
     assert {character for character in text if not character.isprintable()} <= {"\n"}
@@ -46,7 +50,7 @@ def assert_harmless(form: str, text: str) -> None:
         found.feed(text)
         assert not found.tags & ACTING
         assert not {name for name in found.attributes if name.startswith("on") or name in ("src", "style")}
-        assert all(re.fullmatch(r"#start|#step-\d+", link) for link in found.links)
+        assert all(re.fullmatch(rf"#start|#step-\d+|{DOCUMENT}", link) for link in found.links)
         assert [kind for kind, _ in found.scripts] in ([], ["application/json", None])
         for kind, content in found.scripts:
             digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()

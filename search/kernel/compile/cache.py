@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import operator
 import sys
 import sysconfig
 import zipfile
@@ -18,6 +19,7 @@ from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from attrs import frozen
 
@@ -103,13 +105,20 @@ def _neighbours(module: ModuleType | None) -> Set[str]:
 
 
 def _is_installed(module: ModuleType) -> bool:
-    """Return whether nobody gives other values to the module's names: it is a part of kwalk, or of another package."""
+    """Return whether it is a part of kwalk, or of another package: its names get other values in tests at most."""
     return module.__name__.startswith("kwalk.") or "site-packages" in Path(module.__file__ or "").parts
 
 
-@cache
+_names: dict[ModuleType, tuple[list[Any], Set[str]]] = {}
+
+
 def _names_of_installed(module: ModuleType) -> Set[str]:
-    return _names_in(module)
+    """Return the modules that an installed module uses, found once as long as its names have the same values."""
+    values = list(vars(module).values())
+    known = _names.get(module)
+    if known is None or len(known[0]) != len(values) or not all(map(operator.is_, known[0], values)):
+        known = _names[module] = (values, _names_in(module))
+    return known[1]
 
 
 def _names_in(module: ModuleType) -> Set[str]:
