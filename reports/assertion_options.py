@@ -17,6 +17,29 @@ DEFAULT_OUT = Path("kwalk-out")
 
 
 @dataclass(frozen=True)
+class Failure:
+    """What a failed assertion leaves: its test, claim and length, and the files of the trace.
+
+    Args:
+        test: The identifier of the test.
+        subject: The checked property, and the scenario.
+        claim: What is violated, in one line, with the number of steps.
+        symptom: What users see.
+        page: The page of the trace, "" if it was not saved.
+        trace: The file that replays it, "" if it was not saved.
+        text: The whole message.
+    """
+
+    test: str
+    subject: str
+    claim: str
+    symptom: str
+    page: str
+    trace: str
+    text: str
+
+
+@dataclass(frozen=True)
 class AssertionOptions:
     """The options of a test run.
 
@@ -29,7 +52,6 @@ class AssertionOptions:
         out: The folder for traces.
         pin: Whether a known counterexample that is found again, with the same length, replaces its pinned trace.
         test: The identifier of the running test.
-        saved: One line for each trace that a failing assertion saved.
     """
 
     variant: str | None = None
@@ -40,7 +62,6 @@ class AssertionOptions:
     out: Path = DEFAULT_OUT
     pin: bool = False
     test: str = ""
-    saved: list[str] = field(default_factory=list)
 
     @contextmanager
     def active(self) -> Iterator[None]:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from kwalk.model.language import Property, Scenario, UsageError
+from kwalk.reports.assertion_options import Failure
 from kwalk.reports.assertion_searches import ENGINES, AssertionQuery, SharedSearches, minimized, query, search
 from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.files import CannotWrite, out_folder
+from kwalk.reports.observations import observe
 from kwalk.reports.pages.verdict import summary
 from kwalk.reports.terminal import printed
 from kwalk.reports.traces.itf import itf_text
@@ -39,11 +41,13 @@ class Fails(AssertionError):
     Args:
         message: The steps of the counterexample, and the command that replays it.
         verdict: The verdict of the engine.
+        failure: The same for reports of a test run; None if no trace shows it.
     """
 
-    def __init__(self, message: str, verdict: Verdict | None = None) -> None:
+    def __init__(self, message: str, verdict: Verdict | None = None, failure: Failure | None = None) -> None:
         super().__init__(message)
         self.verdict = verdict
+        self.kwalk_failure = failure
 
 
 def assert_holds(
@@ -89,13 +93,15 @@ def assert_holds(
         verdict = shared.verdict(asked, engine, keywords)
     if verdict.answer is Answer.HOLDS or (verdict.answer is Answer.UNDECIDED and undecided_ok):
         _warn_of_unchecked(asked, engine, verdict)
+        observe(asked.options.test, asked.reference, verdict)
         return verdict
     if verdict.answer is Answer.UNDECIDED:
         advice = "Give it more time, or smaller bounds."
         if verdict.stopped is StopReason.LIVENESS:
             advice = 'Check properties about behaviours with engine="exhaust".'
+        observe(asked.options.test, asked.reference, verdict)
         raise Fails("\n".join([*_verdict_lines(asked, verdict), advice]), verdict)
-    raise Fails("\n".join(_known_failure(asked, verdict, shared) or _failure(asked, verdict)), verdict)
+    raise _fails(asked, verdict, _known_failure(asked, verdict, shared) or _steps(asked, verdict))
 
 
 def assert_finds(
@@ -140,7 +146,8 @@ def assert_finds(
             _pin(asked, verdict.counterexample, Path(trace))
         lines = list(_broken_pin(asked, Path(trace), length))
     if lines:
-        raise Fails("\n".join(lines), verdict)
+        raise _fails(asked, verdict, lines)
+    observe(asked.options.test, asked.reference, verdict)
     return verdict
 
 
@@ -157,31 +164,45 @@ def _warn_of_unchecked(asked: AssertionQuery, engine: str, verdict: Verdict) -> 
 # What a failure says.
 
 
-def _failure(asked: AssertionQuery, verdict: Verdict) -> Iterator[str]:
-    """The minimal trace, what the search says of itself, and the file that replays it."""
-    trace = verdict.counterexample
+def _fails(asked: AssertionQuery, verdict: Verdict, lines: Iterable[str]) -> Fails:
+    """Return the error: the page of the trace, the lines, the command that replays it, and what is violated.
+
+    pytest shows the first line in its summary, and the last line stands above it.
+    """
+    trace, test = verdict.counterexample, asked.options.test
     if trace is None:
-        yield from _verdict_lines(asked, verdict)
-        return
-    yield from _story(asked, trace)
-    yield ""
+        observe(test, asked.reference, verdict)
+        return Fails("\n".join(lines), verdict)
+    files, problem = _saved(asked, trace, verdict.compared)
+    story = story_of(asked.model, trace)
+    claim = "  ".join(filter(None, (story.headline, story.prop, f"in {story.length_text}")))
+    read = [f"Read: {files['page']}"] if files else []
+    replay = [f"Reproduce: kwalk replay {shlex.quote(str(files['trace']))}"] if files else [problem]
+    text = "\n".join([*read, *lines, *replay, claim])
+    page, file = (str(files.get(kind, "")) for kind in ("page", "trace"))
+    observe(test, asked.reference, verdict, story, file)
+    subject = f"{asked.subject}, {asked.reference}"
+    return Fails(text, verdict, Failure(test, subject, claim, story.symptom, page, file, text))
+
+
+def _steps(asked: AssertionQuery, verdict: Verdict) -> Iterator[str]:
+    """Yield the minimal trace, and what the search says of itself."""
+    if verdict.counterexample is not None:
+        yield from _story(asked, verdict.counterexample)
+        yield ""
     yield from _verdict_lines(asked, verdict)
-    yield from _saved(asked, trace, verdict.compared)
 
 
 def _known_failure(asked: AssertionQuery, verdict: Verdict, shared: SharedSearches | None) -> list[str] | None:
-    """Return two lines if the same sequence of events was shown by an earlier test of the run; else None."""
+    """Return a line if the same sequence of events was shown by an earlier test of the run; else None."""
     trace = verdict.counterexample
     if shared is None or trace is None:
         return None
     first = shared.shown_before(asked, trace, asked.options.test)
     if first is None:
         return None
-    return [
-        f"{verdict.answer.value.upper()}  {trace.prop}  in {trace.length} steps ({verdict.engine})",
-        f"The steps are those of {first}, up to names and the order of independent steps; they are shown there.",
-        *_saved(asked, trace, verdict.compared),
-    ]
+    found = f"Found by {verdict.engine}; the steps are those of {first}, up to names and the order of independent steps"
+    return [f"{found}; they are shown there."]
 
 
 def _story(asked: AssertionQuery, trace: Trace) -> list[str]:
@@ -194,17 +215,13 @@ def _verdict_lines(asked: AssertionQuery, verdict: Verdict) -> list[str]:
     return printed(lambda out: print_blocks(summary(verdict, asked.model, shown), out), WIDTH).splitlines()
 
 
-def _saved(asked: AssertionQuery, trace: Trace, compared: Compared | None) -> Iterator[str]:
-    """Save a trace; a line with the command that replays it, or why there is none."""
+def _saved(asked: AssertionQuery, trace: Trace, compared: Compared | None) -> tuple[dict[str, Path], str]:
+    """Save a trace; return its files by format, or none and why."""
     try:
         with out_folder(asked.options.out) as out:
-            path = save(asked.model, stamped(trace, asked.model, asked.reference), out, compared)["trace"]
+            return save(asked.model, stamped(trace, asked.model, asked.reference), out, compared), ""
     except CannotWrite as error:
-        yield f"The trace was not saved: {error}"
-        return
-    command = f"kwalk replay {shlex.quote(str(path))}"
-    asked.options.saved.append(f"{asked.subject}, {asked.reference}: {path}")
-    yield f"Reproduce: {command}"
+        return {}, f"The trace was not saved: {error}"
 
 
 # What a pinned counterexample is measured by.
@@ -224,7 +241,7 @@ def _surprise(asked: AssertionQuery, verdict: Verdict, length: int, pinned: str 
         change = "Lengthened" if trace.length > length else "Shortened"
         yield f"{change}: a counterexample to {asked.subject} now takes {trace.length} steps, not {length}."
         yield f"If that is what a change was meant to do, set length={trace.length}{_pin_again(pinned)}."
-        yield from _failure(asked, verdict)
+        yield from _steps(asked, verdict)
 
 
 def _pin_again(pinned: str | Path | None) -> str:

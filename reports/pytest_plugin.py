@@ -1,22 +1,25 @@
-"""The pytest plugin: options for all assertions about scenarios, and a list of the traces that were saved.
+"""The pytest plugin: options for all assertions about scenarios, and reports of those that failed.
 
 pytest imports this module in every project of an environment that has kwalk installed. Therefore it imports only the
 standard library, pytest and two small modules of kwalk.
 """
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kwalk.reports.assertion_options import DEFAULT_OUT, PROFILES, AssertionOptions, active_options
+from kwalk.reports.assertion_options import DEFAULT_OUT, PROFILES, AssertionOptions, Failure, active_options
 from kwalk.reports.commands.values import bound, seconds, seed
 
 OPTIONS = pytest.StashKey[AssertionOptions]()
+FAILURE = "kwalk_failure"
+"""The name of the property of a test report that has a failure."""
 MARK = "kwalk(variant=…, profile=…, seconds=…, seed=…): options of this test that replace those of the run"
 
 
@@ -30,6 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--kwalk-seed", type=seed, default=0, metavar="N", help="a number that all choices come from (default: 0)")
     add("--kwalk-bound", type=bound, action="append", default=[], metavar="NAME=N", help="change a bound (repeatable)")
     add("--kwalk-out", type=Path, default=DEFAULT_OUT, metavar="DIR", help=f"where traces go (default: {DEFAULT_OUT})")
+    add("--kwalk-html", type=Path, metavar="FILE", help="write a page of all failed assertions")
     add("--kwalk-pin", action="store_true",
         help="replace the pinned traces of known counterexamples that are found with the same length")
 
@@ -47,6 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
         out=config.getoption("--kwalk-out"),
         pin=config.getoption("--kwalk-pin"),
     )
+    if not hasattr(config, "workerinput"):  # xdist's workers send their reports to the process that has the terminal
+        config.pluginmanager.register(FailedAssertions(config.getoption("--kwalk-html")), "kwalk-failures")
     if config.getoption("--hypothesis-profile", default=None) in PROFILES:
         from kwalk.search.analyses.hypothesis.search import register_profiles
 
@@ -122,10 +128,49 @@ def kwalk_options() -> AssertionOptions:
     return active_options()
 
 
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """List the traces that failing tests saved."""
-    saved = list(dict.fromkeys(config.stash[OPTIONS].saved))
-    if saved:
-        terminalreporter.section("kwalk traces")
-        for line in saved:
-            terminalreporter.write_line(line)
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    """Attach what a failed assertion leaves to the report of the test, which xdist's workers send on."""
+    failure = getattr(call.excinfo.value, "kwalk_failure", None) if call.excinfo else None
+    if failure is not None:
+        item.user_properties.append((FAILURE, json.dumps(asdict(failure))))
+
+
+class FailedAssertions:
+    """Collects the failed assertions of a run, lists their pages, and writes one page of all.
+
+    Args:
+        page: The file of the page; None for none.
+    """
+
+    def __init__(self, page: Path | None) -> None:
+        self.page = page
+        self.found: dict[tuple[str, str], Failure] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Collect the failures of a test, each once."""
+        for name, text in report.user_properties if report.failed else ():
+            if name == FAILURE:
+                failure = Failure(**json.loads(str(text)))
+                self.found[(failure.test, failure.trace)] = failure
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the page; a file that cannot be written ends the run with one message."""
+        if self.page is None:
+            return
+        from kwalk.model.language import UsageError
+        from kwalk.reports.pages.failed_assertions import write_page
+
+        try:
+            write_page(self.page, list(self.found.values()))
+        except UsageError as error:
+            raise pytest.UsageError(str(error)) from error
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """List the failures, each with its page, and the page of all."""
+        if self.found or self.page:
+            terminalreporter.section("kwalk")
+        for failure in self.found.values():
+            terminalreporter.write_line(f"{failure.page or failure.test}: {failure.claim}")
+        if self.page:
+            terminalreporter.write_line(f"Read: {self.page}")

@@ -1,8 +1,10 @@
 """What an assertion about a scenario says when it fails, and that its trace replays."""
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -49,7 +51,9 @@ def failure(assertion, *args, **wanted):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_fails_with_the_minimal_trace_in_words_and_the_file_that_replays_it(engine, capsys):
     message = str(failure(assert_holds, LOST_UPDATE, counts_every_increment, engine=engine, variant="no-lock"))
-    assert message.startswith("VIOLATED  counts_every_increment()  in 4 steps")
+    first, *_, last = message.splitlines()
+    assert first.startswith("Read: ") and first.endswith(".html")
+    assert last.startswith("VIOLATED  counts_every_increment()  in 4 steps")
     assert re.search(r"1 +thread \d +reads the counter", message)
     path = re.search(r"Reproduce: kwalk replay (\S+)", message)[1]
     assert read_trace(path).length == 4
@@ -72,7 +76,7 @@ def test_without_an_invariant_all_of_them_are_meant():
 
 def test_a_deadlock_can_be_asked_about_alone_and_other_invariants_do_not_mind_it():
     message = str(failure(assert_holds, BLOCKING_QUEUE, "deadlock"))
-    assert message.startswith("DEADLOCK")
+    assert message.splitlines()[-1].startswith("DEADLOCK")
     assert "in 7 steps" in message
     assert assert_holds(BLOCKING_QUEUE, "buffer_fills").answer is Answer.HOLDS
     assert_holds(BLOCKING_QUEUE, "deadlock", variant="two-wait-sets")
@@ -98,9 +102,29 @@ def test_the_options_of_the_run_hold_where_a_test_says_nothing(options):
         assert "4 steps" in str(failure(assert_holds, LOST_UPDATE, variant="no-lock", bounds={"threads": 2}))
 
 
-def test_the_same_trace_is_listed_once_at_the_end_of_the_run(options):
-    failure(assert_holds, LOST_UPDATE, "nothing_is_lost")
-    assert [line.split(": ")[0] for line in options.saved] == ["nothing_is_lost, lost-update"]
+def test_a_failure_has_its_claim_and_files_for_reports_of_the_run(options):
+    found = failure(assert_holds, LOST_UPDATE, "nothing_is_lost").kwalk_failure
+    assert found.subject == "nothing_is_lost, lost-update"
+    assert found.claim.startswith("BAD STABLE STATE  nothing_is_lost()")
+    assert all(Path(file).is_file() for file in (found.page, found.trace))
+    assert found.text.splitlines()[0] == f"Read: {found.page}" and found.text.splitlines()[-1] == found.claim
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_observations_are_in_the_files_of_hypothesis_where_they_are_asked_for(monkeypatch, tmp_path, on):
+    monkeypatch.setenv("HYPOTHESIS_STORAGE_DIRECTORY", str(tmp_path))
+    monkeypatch.setenv("HYPOTHESIS_EXPERIMENTAL_OBSERVABILITY", "1" if on else "")
+    assert_holds(LOST_UPDATE, "counts_every_increment", variant="lock")
+    failure(assert_holds, LOST_UPDATE, "counts_every_increment")
+    files = list(tmp_path.glob("observed/*_testcases.jsonl"))
+    assert len(files) == on
+    seen = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    assert [one["status"] for one in seen] == ["passed", "failed"] * on
+    for one in seen:
+        assert one["type"] == "test_case" and one["how_generated"] == "kwalk exhaust" and one["timing"]["search"] >= 0
+    if on:
+        assert list(seen[1]["arguments"]) == ["1", "2", "3", "4"] and seen[1]["features"]["length"] == 4
+        assert Path(seen[1]["metadata"]["trace"]).is_file()
 
 
 def test_a_scenario_of_a_test_module_is_found_again_by_its_module_and_name(options):
@@ -152,13 +176,14 @@ class TestPinnedCounterexamples:
 
     def test_a_lengthened_one_fails_and_shows_the_new_trace(self):
         message = str(failure(assert_finds, REFERENCE, "disk_matches_znode", length=2, trace="old.itf.json"))
-        assert message.startswith("Lengthened: a counterexample to disk_matches_znode now takes 3 steps, not 2.")
+        longer = "Lengthened: a counterexample to disk_matches_znode now takes 3 steps, not 2."
+        assert message.splitlines()[1] == longer
         assert "set length=3 and save old.itf.json again with --kwalk-pin" in message
         assert "old client  adds a partition" in message
 
     def test_a_shortened_one_fails_too(self):
         message = str(failure(assert_finds, REFERENCE, "disk_matches_znode", length=4))
-        assert message.startswith("Shortened")
+        assert message.splitlines()[1].startswith("Shortened")
 
     def test_one_that_time_did_not_allow_to_find_is_not_called_healed(self):
         wanted = SHALLOW
@@ -205,7 +230,7 @@ class TestBehaviours:
         searches = SharedSearches() if shared else None
         message = str(failure(assert_holds, self.BOTH, "value_arrives", engine=engine, shared=searches))
         if engine == "exhaust":
-            assert message.startswith("VIOLATED  value_arrives()")
+            assert message.splitlines()[-1].startswith("VIOLATED  value_arrives()")
         else:
             assert message.startswith("UNDECIDED")
             assert "value_arrives:" in message

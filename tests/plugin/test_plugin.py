@@ -1,6 +1,7 @@
 """The plugin in a pytest run of its own: options, header, marker and summary."""
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import textwrap
@@ -48,17 +49,56 @@ def test_options_reach_the_assertions_and_a_test_has_the_last_word(tmp_path):
     output = run_pytest(tmp_path, *asked, "--kwalk-out", "found")
     assert "kwalk: profile ci, seed 7, 20 s for each search, bounds: threads 2; traces in found" in output
     assert "1 failed, 3 passed" in output
-    assert "Fails: VIOLATED  counts_every_increment()  in 4 steps, the shortest (exhaust)" in output
-    (trace,) = (tmp_path / "found").glob("*.itf.json")
-    assert f"counts_every_increment, lost-update: found/{trace.name}" in output.split("kwalk traces")[1]
+    claim = "VIOLATED  counts_every_increment()  in 4 steps, the shortest (exhaust)"
+    (trace,), (page,) = ((tmp_path / "found").glob(pattern) for pattern in ("*.itf.json", "*.html"))
+    assert f"Fails: Read: found/{page.name}" in output and f"E       {claim}" in output
     assert f"Reproduce: kwalk replay found/{trace.name}" in output
+    assert f"found/{page.name}: {claim}" in output.split("= kwalk =")[1]
+    assert "FAILED test_mine.py::test_increments - kwalk.reports.assertions.Fails: Read: " in output
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_one_page_has_all_failures_also_of_several_workers(tmp_path, workers):
+    tests = """
+        from kwalk import assert_holds
+
+        def test_increments():
+            assert_holds("lost-update", "counts_every_increment")
+
+        def test_queue():
+            assert_holds("blocking-queue", "deadlock")
+
+        def test_lock():
+            assert_holds("lost-update", variant="lock")
+    """
+    output = run_pytest(tmp_path, *workers, "--kwalk-html", "all/failed.html", tests=tests)
+    assert "2 failed, 1 passed" in output
+    summary = output.split("= kwalk =")[1]
+    assert summary.count("steps, the shortest (exhaust)") == 2 and "Read: all/failed.html" in summary
+    page = (tmp_path / "all" / "failed.html").read_text()
+    for link in re.findall(r'href="([^"]+)"', page):
+        assert (tmp_path / "all" / link).resolve().is_file()
+    assert page.count('href="../kwalk-out/') == 4 and "VIOLATED  counts_every_increment()" in page
+    assert "DEADLOCK" in page and "reads the counter" in page and "test_mine.py::test_queue" in page
+
+
+def test_a_page_without_failures_says_so(tmp_path):
+    output = run_pytest(tmp_path, "--kwalk-html", "failed.html", "-k", "lock")
+    assert "Read: failed.html" in output
+    assert "No assertion failed." in (tmp_path / "failed.html").read_text()
+
+
+def test_a_page_that_cannot_be_written_is_one_clear_error(tmp_path):
+    (tmp_path / "there").mkdir()
+    output = run_pytest(tmp_path, "--kwalk-html", "there", "-k", "lock")
+    assert "ERROR: Cannot write to 'there': it is a folder. Name a file with --kwalk-html." in output
 
 
 def test_another_variant_of_the_whole_run_mends_the_failure(tmp_path):
     output = run_pytest(tmp_path, "--kwalk-variant", "lock", "-k", "increments or lock or marked")
     assert "kwalk: variant lock, profile dev, seed 0, no time limit, bounds: as the scenarios set them" in output
     assert "3 passed" in output
-    assert "kwalk traces" not in output
+    assert "= kwalk =" not in output
 
 
 @pytest.mark.parametrize(
