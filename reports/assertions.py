@@ -96,11 +96,7 @@ def assert_holds(
         observe(asked.options.test, asked.reference, verdict)
         return verdict
     if verdict.answer is Answer.UNDECIDED:
-        advice = "Give it more time, or smaller bounds."
-        if verdict.stopped is StopReason.LIVENESS:
-            advice = 'Check properties about behaviours with engine="exhaust".'
-        observe(asked.options.test, asked.reference, verdict)
-        raise Fails("\n".join([*_verdict_lines(asked, verdict), advice]), verdict)
+        raise _fails(asked, verdict, [*_verdict_lines(asked, verdict), _advice(verdict)])
     raise _fails(asked, verdict, _known_failure(asked, verdict, shared) or _steps(asked, verdict))
 
 
@@ -149,6 +145,13 @@ def assert_finds(
         raise _fails(asked, verdict, lines)
     observe(asked.options.test, asked.reference, verdict)
     return verdict
+
+
+def _advice(verdict: Verdict) -> str:
+    """Return how an undecided search may be decided."""
+    if verdict.stopped is StopReason.LIVENESS:
+        return 'Check properties about behaviours with engine="exhaust".'
+    return "Give it more time, or smaller bounds."
 
 
 def _warn_of_unchecked(asked: AssertionQuery, engine: str, verdict: Verdict) -> None:

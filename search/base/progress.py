@@ -68,6 +68,16 @@ def announce_nothing() -> None:
 
 
 @contextmanager
+def unannounced() -> Iterator[None]:
+    """Let no announcement of the block be heard, nor of processes that it starts: it reports progress itself."""
+    heard, _listeners[:] = _listeners[:], []
+    try:
+        yield
+    finally:
+        _listeners[:] = heard
+
+
+@contextmanager
 def announcements_to(listener: Callable[[str], None]) -> Iterator[None]:
     """Call a function at each `announce` of the block."""
     _listeners.append(listener)

@@ -10,7 +10,7 @@ from kwalk.model.language.registry import find_scenario
 from kwalk.reports import progress
 from kwalk.reports.progress import duration, line, shown_on_stderr
 from kwalk.reports.watch import POINTS, WatchPage
-from kwalk.search.base.progress import Progress, announcements_to
+from kwalk.search.base.progress import Progress, announce, announcements_to, unannounced
 from kwalk.search.kernel.compile.compiler import compile_model, compiled_model
 
 
@@ -53,6 +53,9 @@ def test_lifting_and_compiling_are_announced(monkeypatch, tmp_path):
         compile_model(Model(find_scenario("lost-update")), unoptimized=True)
         compiled_model(Model(find_scenario("die-hard")))
     assert heard == ["compiling the model", "lifting the model", "compiling the model, optimized"]
+    with announcements_to(heard.append), unannounced():
+        announce("lifting the model")
+    assert len(heard) == 3
 
 
 def test_a_page_shows_a_search_in_progress_and_its_end(tmp_path, kwalk):

@@ -17,7 +17,7 @@ from kwalk.search.analyses.selftest.comparison import Difference, Engines, compa
 from kwalk.search.analyses.selftest.models import random_model
 from kwalk.search.analyses.selftest.reduction import MOST_TESTS, Reducer
 from kwalk.search.analyses.selftest.snippets import compare_snippets, random_snippets, snippet_difference
-from kwalk.search.base.progress import Progress, Report, silent
+from kwalk.search.base.progress import Progress, Report, silent, unannounced
 from kwalk.search.base.worker_processes import run_in_processes
 
 SHARES = {
@@ -179,6 +179,7 @@ def tasks_of(options: SelftestOptions) -> list[SelftestTask]:
     return [task for _, task in sorted(places, key=lambda place: place[0])]
 
 
+@unannounced()
 def selftest(options: SelftestOptions) -> SelftestResult:
     """Compare kwalk with the oracle on random models and snippets; reduce what differs.
 
