@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import CodeType
@@ -62,9 +61,7 @@ def _parsed(function: Function) -> ast.FunctionDef:
     except (OSError, TypeError) as error:
         what = f"The source of {function.__qualname__} is not to be found ({error}); put it in a file."
         raise LiftError(what) from None
-    tree = ast.parse(textwrap.dedent("".join(lines)))
-    ast.increment_lineno(tree, first - 1)
-    definition = tree.body[0]
+    definition = _first_statement("".join(lines), first)
     if not isinstance(definition, ast.FunctionDef):
         raise LiftError(
             f"{code.co_filename}:{code.co_firstlineno}: cannot lift this: a lambda or async function. "
@@ -72,6 +69,15 @@ def _parsed(function: Function) -> ast.FunctionDef:
         )
     _refuse_another_source(function, definition)
     return definition
+
+
+def _first_statement(source: str, first: int) -> ast.stmt:
+    """Parse a statement, which may be indented, as it stands in its file: its strings keep their indentation."""
+    indented = source[0].isspace()
+    tree = ast.parse(f"if True:\n{source}" if indented else source)
+    ast.increment_lineno(tree, first - 1 - indented)
+    outer = tree.body[0]
+    return outer.body[0] if indented and isinstance(outer, ast.If) else outer
 
 
 def _refuse_another_source(function: Function, definition: ast.FunctionDef) -> None:

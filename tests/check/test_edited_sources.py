@@ -11,7 +11,7 @@ import pytest
 from kwalk import exhaust
 from kwalk.model.language import LiftError
 
-SOURCE = """
+SOURCE = '''
 from kwalk.model.language import Actor, Scenario, action, always, number, require, state
 
 WALKER = Actor("walker")
@@ -20,17 +20,24 @@ WALKER = Actor("walker")
 class Stair:
     step: int = number(0, 5)
 
+    def rise(self) -> None:
+        """Step up.
+
+        The second line of a docstring is indented.
+        """
+        self.step += 1
+
 @action(by=WALKER)
 def climb(stair: Stair) -> None:
     require(stair.step < 2)
-    stair.step += 1
+    stair.rise()
 
 @always(symptom="It is too high.")
 def is_low(stair: Stair) -> bool:
     return stair.step < 4
 
 SCENARIO = Scenario(name="edited-stair", story="A stair.", state=Stair, actions=(climb,), properties=(is_low,))
-"""
+'''
 NAME = "edited_stair"
 
 
@@ -65,6 +72,6 @@ def test_an_edit_has_no_effect_on_a_model_that_is_in_use(module):
 
 def test_a_function_whose_source_was_edited_before_its_first_use_is_refused(module):
     edit(module, "3")  # no other test has left its kernel in the cache
-    said = r"edited_stair.py:10: the source of climb has changed since Python read it.*reload"
+    said = r"edited_stair.py:17: the source of climb has changed since Python read it.*reload"
     with pytest.raises(LiftError, match=said):
         exhaust(module.SCENARIO)
