@@ -140,6 +140,7 @@ AGREEING = {
     "the position of an element": "w.out = w.r.index(w.n)",
     "the first of some without a default": "w.out = next(n for n in CELLS if w.a[n] == w.n)",
     "the greatest of one that does not exist": "w.out = max(next(n for n in CELLS if n > 9) for m in CELLS if m == 1)",
+    "extremes of filtered negative numbers": "w.out = min(w.a[n] - 4 for n in CELLS if w.a[n]) + max(-x for x in w.r)",
     "the element with the least key": "w.out = min(CELLS, key=lambda n: w.a[n])",
     "the element with the greatest key": "w.out = max((x for x in w.r if x), key=lambda x: x % 2, default=7)",
     "a key that is a function": "w.out = max(sorted(w.s), key=opposite)\nw.n = min(w.c, 1, key=opposite)",

@@ -188,7 +188,8 @@ def _extreme(m: SymbolicMachine, args: tuple[Any, ...], default: Any, key: Any, 
         return _extreme_by_key(m, args, default, key, least=least)
     found = [(m.terms.true, a) for a in args] if len(args) > 1 else _unordered(m, args[0])
     are_compared = sum(condition is m.terms.true for condition, _ in found) > 1
-    best, exists = (None if default is MISSING else default), m.terms.false
+    best = default if default is not MISSING else found[0][1] if found else None  # of nothing: an error, below
+    exists = m.terms.false
     for condition, value in found:
         apply(m, Operation.EXTREME, value, condition=condition, are_compared=are_compared)
         a, b = m.values.number(value), m.values.number(best)
