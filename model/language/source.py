@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import CodeType
@@ -88,19 +89,45 @@ def _refuse_another_source(function: Function, definition: ast.FunctionDef) -> N
     code: CodeType = function.__code__
     if code.co_freevars or any(name.startswith("@pytest_ar") for name in function.__globals__):
         return
-    if _without_places(_compiled(function, definition)) != _without_places(code):
+    here = _effect(code)
+    if _effect(_compiled(function, definition)) != here and here not in map(_effect, _compiled_in_file(code)):
         raise LiftError(
             f"{code.co_filename}:{code.co_firstlineno}: the source of {function.__qualname__} has changed since Python "
             "read it, and Python runs what it was before. Restart Python, or reload the module."
         )
 
 
-def _without_places(code: CodeType) -> tuple[Any, ...]:
+def _compiled_in_file(code: CodeType) -> Iterator[CodeType]:
+    """Yield the codes of that name and line in the file as it is now.
+
+    They depend on what is around them: a method of an imported name is called by other instructions.
+    """
+    flags = code.co_flags & annotations.compiler_flag
+    try:
+        text = "".join(linecache.getlines(code.co_filename))
+        remaining = [compile(text, code.co_filename, "exec", flags=flags, dont_inherit=True)]
+    except (SyntaxError, ValueError):
+        return
+    while remaining:
+        one = remaining.pop()
+        remaining += (each for each in one.co_consts if isinstance(each, CodeType))
+        if (one.co_qualname, one.co_firstlineno) == (code.co_qualname, code.co_firstlineno):
+            yield one
+
+
+def _effect(code: CodeType) -> tuple[Any, ...]:
     """Return what a piece of code does, without the lines and columns that it comes from."""
-    constants = tuple(
-        _without_places(each) if isinstance(each, CodeType) else (type(each), repr(each)) for each in code.co_consts
-    )
+    constants = tuple(map(_comparable, code.co_consts))
     return code.co_name, code.co_code, code.co_names, code.co_varnames, code.co_argcount, constants
+
+
+def _comparable(constant: Any) -> Any:
+    """Return a value that is equal for equal constants of code only: `0`, `0.0`, `-0.0` and `False` differ."""
+    if isinstance(constant, CodeType):
+        return _effect(constant)
+    if isinstance(constant, (tuple, frozenset)):  # the order of a frozenset depends on where it was made
+        return type(constant), type(constant)(map(_comparable, constant))
+    return type(constant), repr(constant)
 
 
 @contextmanager

@@ -10,6 +10,11 @@ from kwalk.search.kernel.differential import disagreements, random_states
 from tests.agreement.written import action_text, model_of, property_text, written
 
 AGREEING = {
+    # Conditions that share their parts: lifting takes as long as there are parts, not paths to them.
+    "thirty conditions of conditions": "x = w.f\n"
+    + "x = (x or w.n > 2) and (x or w.c == 1) and (x or w.g)\n" * 15
+    + "x = (x or w.n > 1) and (x or w.c == 2) and (x or w.f)\n" * 15
+    + "if x < w.n <= w.m:\n    w.out = 1",
     # Queues, lists and others as truth values.
     "a queue in if": "if w.q:\n    w.out = 1",
     "a queue under not": "w.f = not w.q",

@@ -75,3 +75,50 @@ def test_a_function_whose_source_was_edited_before_its_first_use_is_refused(modu
     said = r"edited_stair.py:17: the source of climb has changed since Python read it.*reload"
     with pytest.raises(LiftError, match=said):
         exhaust(module.SCENARIO)
+
+
+AROUND = '''
+import stair_rules
+from kwalk.model.language import Actor, Scenario, action, always, choice, number, require, state
+from stair_rules import Side
+
+@state
+class Stair:
+    step: int = number(0, 5)
+    side: Side = choice(Side)
+
+    def rise(self) -> None:
+        self.step += 1
+
+@action(by=Actor("walker"))
+def climb(stair: Stair) -> None:
+    require(stair_rules.is_low(stair.step) and Side.LEFT.is_left() and stair.step in {0, 1, 2, -1, 50, 1000})
+    stair.rise()
+
+@always()
+def is_low(stair: Stair) -> bool:
+    return stair.step < 4
+
+SCENARIO = Scenario(name="stair-with-rules", story="A stair.", state=Stair, actions=(climb,), properties=(is_low,))
+'''
+RULES = '''
+from enum import Enum
+
+class Side(Enum):
+    LEFT = 0
+    RIGHT = 1
+
+    def is_left(self) -> bool:
+        return self == Side.LEFT
+
+def is_low(step: int) -> bool:
+    return step < 3
+'''
+
+
+def test_code_that_depends_on_what_is_around_a_function_is_no_edit(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "stair_rules.py").write_text(RULES)
+    (tmp_path / "stair_around.py").write_text(AROUND)
+    verdict = exhaust(importlib.import_module("stair_around").SCENARIO)
+    assert verdict.distinct_states == 4

@@ -91,37 +91,51 @@ class SymbolicState:
 
     def decide(self, condition: Term) -> bool | None:
         """Return whether the facts make the condition true or false; None if they imply neither."""
+        return self._decide(condition, {})
+
+    def _decide(self, condition: Term, decided: dict[int, bool | None]) -> bool | None:
+        """Decide a condition; `decided` has the answers for the junctions below it that were met before."""
         if condition.op == "bool":
             return bool(condition.payload)
         if condition.op == "not":
-            inner = self.decide(condition.args[0])
+            inner = self._decide(condition.args[0], decided)
             return None if inner is None else not inner
         known = self.facts.get(condition.id)
         if known is not None:
             return known
         if condition.op in ("and", "or"):
-            return self._decide_junction(condition)
+            if condition.id not in decided:
+                decided[condition.id] = self._decide_junction(condition, decided)
+            return decided[condition.id]
         if condition.op == "eq" and condition.args[1].op == "int":
             constant = self.constants.get(condition.args[0].id)
             return None if constant is None else constant == condition.args[1].payload
         return None
 
-    def _decide_junction(self, condition: Term) -> bool | None:
+    def _decide_junction(self, condition: Term, decided: dict[int, bool | None]) -> bool | None:
         dominant = condition.op == "or"
-        decided = [self.decide(part) for part in condition.args]
-        if dominant in decided:
+        parts = [self._decide(part, decided) for part in condition.args]
+        if dominant in parts:
             return dominant
-        return None if None in decided else not dominant
+        return None if None in parts else not dominant
 
     def simplify(self, terms: Terms, condition: Term) -> Term:
         """Return the condition without the parts that the facts decide."""
+        return self._simplify(terms, condition, {})
+
+    def _simplify(self, terms: Terms, condition: Term, simpler: dict[int, Term]) -> Term:
+        """Simplify a condition; `simpler` has the results for the junctions below it: terms share their parts."""
         if condition.op not in ("and", "or") or condition.id in self.facts:
             decided = self.decide(condition)
             return condition if decided is None else terms.boolean(decided)
-        parts = tuple(self.simplify(terms, part) for part in condition.args)
-        if parts == condition.args:
-            return condition
-        return terms.conjunction(parts) if condition.op == "and" else terms.disjunction(parts)
+        if condition.id not in simpler:
+            parts = tuple(self._simplify(terms, part, simpler) for part in condition.args)
+            if parts == condition.args:
+                simpler[condition.id] = condition
+            else:
+                junction = terms.conjunction if condition.op == "and" else terms.disjunction
+                simpler[condition.id] = junction(parts)
+        return simpler[condition.id]
 
 
 def join(values: Values, base: SymbolicState, ends: list[tuple[SymbolicState, Any]]) -> tuple[SymbolicState, Any]:
