@@ -41,6 +41,19 @@ class Fact:
 
 
 @frozen
+class Need:
+    """What an assumed event has to do before a waypoint.
+
+    Attributes:
+        clauses: true in a state in which it is done.
+        events: the actions that may do it, each with its first argument, or None for any.
+    """
+
+    clauses: tuple[Clause, ...]
+    events: frozenset[tuple[str, int | None]]
+
+
+@frozen
 class Waypoint:
     """A snapshot.
 
@@ -50,6 +63,8 @@ class Waypoint:
         limits: clauses that are true in every state before it.
         without: names of actions, and of actors, that take no step before it.
         rare: names of events that count as two before it.
+        needs: groups of lists of needs: an event serves one group, and there one need of each list. A search that
+            aims at the waypoint prefers events that serve; it may be wrong that another one cannot.
     """
 
     name: str
@@ -57,6 +72,7 @@ class Waypoint:
     limits: tuple[Clause, ...] = ()
     without: frozenset[str] = frozenset()
     rare: frozenset[str] = frozenset()
+    needs: tuple[tuple[tuple[Need, ...], ...], ...] = ()
 
 
 @frozen

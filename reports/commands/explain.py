@@ -29,7 +29,7 @@ from kwalk.reports.terminal import console
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
 from kwalk.reports.traces.trace_file import readable_text
-from kwalk.search.analyses.explain.explain import EVENTS, INTERRUPTED, ExplainOptions, Fit, explain
+from kwalk.search.analyses.explain.explain import EVENTS, ExplainOptions, Fit, explain, explain_widening
 from kwalk.search.analyses.recovery import Recovery
 
 SECONDS = 60.0
@@ -105,27 +105,20 @@ def explained(
     return reports
 
 
-FIRST_SHARE = 0.6
-"""The share of the time for what the snapshots show, if more may be assumed after that."""
-
-
 def _climbed(model: Model, series: Series, options: ExplainOptions) -> ReportedExplanation:
     """Return the explanation; if there is none, that of the wider series."""
-    wider, seconds = series.wider, options.seconds
-    first = FIRST_SHARE * seconds if wider and seconds is not None else seconds
-    done = ReportedExplanation(
-        model, series, explain(model, None, series, evolve(options, seconds=first)), options.command
-    )
-    if done.fit is Fit.EXPLAINED or wider is None or done.explanation.how == INTERRUPTED:
-        return done
+    wider = series.wider
+    if wider is None:
+        return ReportedExplanation(model, series, explain(model, None, series, options), options.command)
     begun = evolve(model.scenario, initial=wider.initial)
     flags = {name: setting for name, setting in wider.flags.items() if begun.flags.get(name) != setting}
     other = Model(begun, model.variant, wider.bounds, flags)
     named = evolve(wider, name=series.name, refused=series.refused)
-    found = ReportedExplanation(other, named, explain(other, None, named, options), options.command)
-    if found.fit is Fit.UNDECIDED and done.fit is Fit.REFUSED:
-        return evolve(done, tried="", left=wider.assumes)
-    return evolve(found, tried=wider.assumes, left="")
+    is_wider, answer = explain_widening((model, series), (other, named), options)
+    if is_wider:
+        return ReportedExplanation(other, named, answer, options.command, tried=wider.assumes)
+    left = wider.assumes if answer.fit is Fit.REFUSED else ""
+    return ReportedExplanation(model, series, answer, options.command, left=left)
 
 
 def _explained(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from kwalk.model.language import Model, StepResult, UsageError
-from kwalk.model.language.series import Fact, Series, Waypoint, where
+from kwalk.model.language.series import Fact, Need, Series, Waypoint, where
 from kwalk.search.analyses.explain.explain import ExplainOptions, Explanation, Fit, explain
 from kwalk.search.analyses.explain.segment import EventTiming
 from kwalk.search.kernel.compile.compiler import kernel_for
-from tests.search.kitchen import KITCHEN, seen, series
+from tests.search.kitchen import KITCHEN, MOST, seen, series
 
 MODEL = Model(KITCHEN)
 
@@ -57,6 +58,26 @@ def test_the_search_goes_back_where_a_way_with_more_events_is_needed_before() ->
     assert done.fit is Fit.EXPLAINED
     assert sorted(steps(done)[0]) == ["cook()", "order()", "turn_off()"]
     assert steps(done)[1] == []
+
+
+ORDERS = tuple(Need((where("ordered", *range(n, MOST + 1)),), frozenset({("order", None)})) for n in (1, 2))
+GOING = Need((where("wanted", 0),), frozenset({("leave", None)}))
+
+
+def test_a_search_that_aims_at_a_waypoint_takes_more_events_in_any_state_than_one_in_haste() -> None:
+    one_gone = seen("one gone", ordered=2, wanted=0, cooked=1, stove_is_off=0)
+    assert explained(series(one_gone)).fit is Fit.REFUSED
+    done = explained(series(evolve(one_gone, needs=((ORDERS,),))))
+    assert done.fit is Fit.EXPLAINED
+    assert sorted(steps(done)[0]) == ["cook()", "leave()", "order()", "order()"]
+
+
+def test_needs_that_are_wrong_do_not_change_the_answer() -> None:
+    wrong = Need((where("stove_is_off", 1),), frozenset({("order", None)}))
+    for needs in (((ORDERS,),), (((wrong,),),), (((GOING, wrong),), (ORDERS,))):
+        assert explained(series(evolve(seen("one", cooked=1), needs=needs))).fit is Fit.EXPLAINED
+        less = evolve(seen("less", ordered=1, cooked=2), needs=needs)
+        assert explained(series(less)).fit is Fit.REFUSED
 
 
 def test_what_no_behaviour_shows_is_refused_with_waypoint_and_fact() -> None:

@@ -14,9 +14,10 @@ import pytest
 from attrs import evolve
 
 from kwalk.model.kafka.snapshots.capture import read_capture
-from kwalk.model.kafka.snapshots.series import read_series
+from kwalk.model.kafka.snapshots.series import REAL_CLUSTER, SERIES_FLAGS, read_series
 from kwalk.model.language import Model, Scenario, require
 from kwalk.model.language.errors import InternalError
+from kwalk.model.language.lift import lift
 from kwalk.reports.commands.explain import explained, model_of, scenario_for
 from kwalk.reports.contradiction_bundle import bundle_of
 from kwalk.reports.pages.explanation import ReportedExplanation, exit_code_of, explanations_object, sentences
@@ -73,6 +74,31 @@ def test_a_topic_that_is_created_again_with_other_replicas_is_explained_life_by_
     assert "created again" in found[1].series.name
     made = explanations_object([(report, None) for report in found])
     assert (made["exit_code"], [one["verdict"] for one in made["series"]]) == (0, ["explained"] * 2)
+
+
+def test_a_topic_that_is_removed_and_at_once_created_with_more_partitions_loses_the_first() -> None:
+    (report,) = reports_of(history("removed-and-created-with-more-partitions"))
+    assert report.fit is Fit.EXPLAINED
+    assert any(key.startswith("remove_topic_by_hand") for key in report.trace.actions)
+    assert any(key.startswith("admin_creates_topic") for key in report.trace.actions)
+
+
+@pytest.mark.thorough
+def test_a_file_that_appears_and_is_removed_between_two_snapshots_is_assumed_if_nothing_else_fits() -> None:
+    (report,) = reports_of(history("a-file-appears-and-is-removed"))
+    assert report.fit is Fit.EXPLAINED
+    assert "operators who removed partition.metadata" in report.tried
+    assert any(key.startswith("remove_metadata_files") for key in report.trace.actions)
+
+
+def test_the_model_is_lifted_with_all_that_a_series_may_ask_for() -> None:
+    flags = {**SERIES_FLAGS, "deletion": True, "stop_replica": True, "reassignment": True, "replica_lists": True,
+             "sessions": True, "two_step_admin": True}  # fmt: skip
+    bounds = {"brokers": 2, "partitions": 1, "admins": 2, "old_admins": 1, "incarnations": 1, "deletions": 1,
+              "hand_removals": 1, "reassignments": 1, "cancellations": 1, "expirations": 1, "repairs": 1,
+              "new_expansions": 1, "topic_ids": 2, "events": 2, "requests": 2}  # fmt: skip
+    model = Model(evolve(REAL_CLUSTER, flags=flags), "3.9.0", bounds)
+    assert len(lift(model).actions) == len(model.instances)
 
 
 def with_a_second_topic(document: dict[str, Any]) -> dict[str, Any]:

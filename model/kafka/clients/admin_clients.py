@@ -67,12 +67,23 @@ def old_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
 )
 def new_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
     """The znode has an id from the start, unless the controller's broker, which creates it, has none to give yet."""
-    require(NEW_CREATIONS > 0 and may_create(cluster, topic) and answers(cluster, topic, is_cached=False))
-    require(not (CREATE_CHECKS_DELETE_TOPICS and DELETION and topic in cluster.zookeeper.delete_topics))
+    require(NEW_CREATIONS > 0 and may_create(cluster, topic) and brokers_create(cluster, topic))
+    create_with_topic_id(cluster, topic, int(CREATED_PARTITIONS))
+
+
+def brokers_create(cluster: Cluster, topic: int) -> bool:
+    """Whether a client finds a broker that creates the topic."""
+    if CREATE_CHECKS_DELETE_TOPICS and DELETION and topic in cluster.zookeeper.delete_topics:
+        return False
+    return answers(cluster, topic, is_cached=False)
+
+
+def create_with_topic_id(cluster: Cluster, topic: int, partition_count: int) -> None:
+    """Create a topic through the brokers, with an id if they give it one."""
     if creates_with_topic_id(cluster):
-        create_topic(cluster, topic, int(CREATED_PARTITIONS), cluster.topic_ids.take())
+        create_topic(cluster, topic, partition_count, cluster.topic_ids.take())
     else:
-        create_topic(cluster, topic, int(CREATED_PARTITIONS), None)
+        create_topic(cluster, topic, partition_count, None)
 
 
 def may_create(cluster: Cluster, topic: int) -> bool:
@@ -192,9 +203,7 @@ def admin_writes_topic(cluster: Cluster, admin: Admin, last: Partition) -> None:
     client = cluster.admins[admin]
     require(TWO_STEP_ADMIN and 0 < client.partition_count <= last)
     if may_overwrite(cluster, admin):
-        znode = cluster.zookeeper.topics[client.topic]
-        znode.accepted_partitions = max(znode.accepted_partitions, last + 1)
-        write_topic(cluster, client.topic, last + 1, None if admin < OLD_ADMINS else client.topic_id)
+        _write_partitions(cluster, admin, client.topic, last, client.topic_id)
     client.forget()
 
 
@@ -205,9 +214,33 @@ def admin_writes_topic(cluster: Cluster, admin: Admin, last: Partition) -> None:
 )
 def admin_adds_partitions(cluster: Cluster, admin: Admin, topic: Topic, last: Partition) -> None:
     """The client reads and writes before anyone else writes the znode."""
-    require(0 < cluster.zookeeper.topics[topic].partition_count <= last)
-    admin_reads_topic(cluster, admin, topic)
-    admin_writes_topic(cluster, admin, last)
+    client, znode = cluster.admins[admin], cluster.zookeeper.topics[topic]
+    require(TWO_STEP_ADMIN and 0 < znode.partition_count <= last and client.partition_count == 0)
+    require(cluster.expansions < EXPANSIONS and (admin >= OLD_ADMINS or old_client_may_write(znode)))
+    cluster.expansions += 1
+    _write_partitions(cluster, admin, topic, last, znode.topic_id)
+
+
+@action(
+    by=ADMIN,
+    description="creates topic {topic} with partitions up to {last}",
+    source="kafka.admin.AdminUtils.createOrUpdateTopicPartitionAssignmentPathInZK (1.0.0); "
+    "AdminZkClient.createTopicWithAssignment",
+)
+def admin_creates_topic(cluster: Cluster, admin: Admin, topic: Topic, last: Partition) -> None:
+    """A topic need not be created with as many partitions each time."""
+    require(TWO_STEP_ADMIN and may_create(cluster, topic) and (admin < OLD_ADMINS or brokers_create(cluster, topic)))
+    if admin < OLD_ADMINS:
+        create_topic(cluster, topic, last + 1, None)
+    else:
+        create_with_topic_id(cluster, topic, last + 1)
+
+
+def _write_partitions(cluster: Cluster, admin: int, topic: int, last: int, read_id: int | None) -> None:
+    """Write the topic's znode with the id that the client has read, or without one."""
+    znode = cluster.zookeeper.topics[topic]
+    znode.accepted_partitions = max(znode.accepted_partitions, last + 1)
+    write_topic(cluster, topic, last + 1, None if admin < OLD_ADMINS else read_id)
 
 
 def may_overwrite(cluster: Cluster, admin: int) -> bool:

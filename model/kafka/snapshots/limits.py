@@ -1,13 +1,14 @@
 """Limits between two captures: epochs, ids and files that only grow, or do not change."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from attrs import frozen
 
 from kwalk.model.kafka.snapshots.capture import Capture, Topic
 from kwalk.model.kafka.snapshots.projection import NONE, TOPIC, Numbering
-from kwalk.model.language.series import Clause
+from kwalk.model.language.series import Clause, Need, where
 
 EXPANSIONS = ("old_client_adds_partitions", "new_client_adds_partitions", "admin_writes_topic",
               "admin_adds_partitions")  # fmt: skip
@@ -16,10 +17,13 @@ REASSIGNMENTS = frozenset({
     "cancel_partition_reassignment",
 })  # fmt: skip
 OLD_CREATION, NEW_CREATION = "old_client_creates_topic", "new_client_creates_topic"
-WRITERS = frozenset({OLD_CREATION, NEW_CREATION, *EXPANSIONS, *REASSIGNMENTS, "write_topic_id", "admin_reads_topic"})
+CREATIONS = frozenset({OLD_CREATION, NEW_CREATION, "admin_creates_topic"})
+WRITERS = frozenset({*CREATIONS, *EXPANSIONS, *REASSIGNMENTS, "write_topic_id", "admin_reads_topic"})
 """Actions of clients and operators that write the topic's znode, or read it in order to write it."""
 REMOVALS = frozenset({"client_deletes_topic", "remove_topic_by_hand", "remove_deletion_request_by_hand"})
 REMOVAL = "remove_metadata_files"
+STARTS = frozenset({"restart", "notice_expiry"})
+ENDS = frozenset({"stop", "crash", "expire_session", "auth_failure_reinitializes"})
 
 
 @frozen
@@ -160,8 +164,89 @@ def _no_writers(before: CapturePoint, after: CapturePoint, numbering: Numbering)
     if topic is None:
         return WRITERS if was is None else frozenset()
     if was is not None and before.life == after.life:
-        return WRITERS if was.version == topic.version else frozenset({OLD_CREATION, NEW_CREATION})
+        return WRITERS if was.version == topic.version else CREATIONS | _no_reassignments(was, topic)
     # A new client writes a znode that has its id; an old one's is written again by the controller that mints one.
     if topic.version == 0 and topic.topic_id:
         return frozenset({OLD_CREATION})
     return frozenset({NEW_CREATION} if topic.version <= 1 else ())
+
+
+def _no_reassignments(was: Topic, topic: Topic) -> frozenset[str]:
+    """Return what reassigns replicas if all writes to the znode are accounted for: partitions, and topic ids.
+
+    A reassignment writes the znode for itself.
+    """
+    kept = {p: replicas for p, replicas in topic.partitions.items() if p in was.partitions}
+    grows, renamed = len(topic.partitions) > len(was.partitions), topic.topic_id != was.topic_id
+    minted = renamed and topic.topic_id is not None
+    is_accounted_for = topic.version - was.version == minted + max(grows, renamed and not minted)
+    is_still = kept == was.partitions and not topic.moving and not was.moving
+    return REASSIGNMENTS if is_accounted_for and is_still else frozenset()
+
+
+# Needs.
+
+
+def needs(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> tuple[tuple[tuple[Need, ...], ...], ...]:
+    """Return what events must do between two captures, as far as they show it: to the topic, and to brokers."""
+    topic = tuple(_topic_needs(before, after, numbering))
+    brokers = tuple(_broker_needs(before, after, numbering)), tuple(_election_needs(before, after, numbering))
+    return (topic,), brokers
+
+
+def _any(names: Iterable[str]) -> frozenset[tuple[str, int | None]]:
+    return frozenset((name, None) for name in names)
+
+
+def _topic_needs(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> Iterator[Need]:
+    was, topic = before.topic(numbering), after.topic(numbering)
+    count, deletes = f"{TOPIC}.partition_count", numbering.scope.deletion
+    if before.life != after.life or (topic is not None and was is None):
+        if deletes:
+            lives = where(f"{TOPIC}.incarnation", after.life)
+            if was is not None:
+                yield Need(((*lives, *where(count, 0), *where("zookeeper.delete_topics{0}", 1)),), _any(REMOVALS))
+            yield Need((lives, where(count, *range(1, numbering.partitions + 1))), _any(CREATIONS))
+        else:
+            yield Need((where(count, *range(1, numbering.partitions + 1)),), _any(CREATIONS))
+    elif topic is None or was is None:
+        if was is not None and deletes:
+            yield Need(((*where(count, 0), *where("zookeeper.delete_topics{0}", 1)),), _any(REMOVALS))
+    elif len(topic.partitions) > len(was.partitions):
+        yield Need((where(count, *range(len(was.partitions) + 1, numbering.partitions + 1)),), _any(EXPANSIONS))
+    elif topic.partitions != was.partitions and numbering.scope.reassignment:
+        changes = (clause for p in was.partitions for clause in _another_assignment(numbering, p, was))
+        yield Need((tuple(chain.from_iterable(changes)),), _any(REASSIGNMENTS))
+
+
+def _another_assignment(numbering: Numbering, partition: int, was: Topic) -> Iterator[Clause]:
+    """Yield alternatives for a reassignment that has begun, or is done."""
+    path = f"{TOPIC}.assignments[{partition}]"
+    for number, real in enumerate(numbering.brokers):
+        yield where(f"{path}.replicas{{{number}}}", int(real not in was.partitions[partition]))
+        yield where(f"{path}.adding{{{number}}}", 1)
+        yield where(f"{path}.removing{{{number}}}", 1)
+    if numbering.scope.lists:
+        first = numbering.broker(was.partitions[partition][0])
+        yield where(f"{path}.preferred", *(n for n in range(len(numbering.brokers)) if n != first))
+
+
+def _broker_needs(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> Iterator[Need]:
+    assert after.capture is not None
+    for number, real in enumerate(numbering.brokers) if before.capture is not None else ():
+        was, will = (real in capture.registered for capture in (before.capture, after.capture))  # type: ignore[union-attr]
+        if was != will:
+            events = STARTS if will else ENDS
+            yield Need((where(f"zookeeper.broker_ids{{{number}}}", int(will)),), frozenset((e, number) for e in events))
+
+
+def _election_needs(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> Iterator[Need]:
+    """Each election needs that the controller goes, or that there was none and a broker starts."""
+    assert after.capture is not None
+    rises = 0 if before.capture is None else after.capture.controller_epoch - before.capture.controller_epoch
+    last = after.capture.controller_epoch - numbering.earlier_epochs
+    events = _any(("delete_controller", *STARTS, *ENDS))
+    for epoch in range(last - rises + 1, last + 1):
+        higher = "zookeeper.controller_epoch", frozenset(range(epoch, last + 1))
+        gone = "zookeeper.controller", frozenset({NONE})
+        yield Need(((higher, gone), where("zookeeper.controller_epoch", *range(epoch - 1, last + 1))), events)

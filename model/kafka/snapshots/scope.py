@@ -32,11 +32,13 @@ class Scope:
     """Whether clients choose lists of replicas: up to two, or the first of those that there are."""
     sessions: bool
     stepwise: bool
-    """Whether partitions are added more than once, so that clients do not always add all that are ever there."""
+    """Whether clients do not always create, or add, all partitions that are ever there."""
     orders: tuple[tuple[int, ...], ...]
     """For each partition all brokers, its own replicas first."""
     factor: int
     """How many replicas a new partition has."""
+    removals: bool = False
+    """Whether operators may have removed partition.metadata though no capture shows it gone."""
 
     @property
     def flags(self) -> dict[str, Any]:
@@ -84,6 +86,8 @@ def scope_of(captures: Sequence[Capture], names: Sequence[str], topic: str) -> S
     moving, rewritten = any(one.moving for _, one in shown), _rewritten(captures, lives, topic)
     changes = _changes(shown) or rewritten
     counts = {len(one.partitions) for _, one in shown}
+    backwards = zip(reversed(lives), reversed(captures), strict=True)
+    created = {life: len(capture.topics[topic].partitions) for life, capture in backwards if topic in capture.topics}
     gone = any(topic in one.topics and topic not in other.topics for one, other in pairwise(captures))
     return Scope(
         topic=topic, brokers=brokers, lives=lives,
@@ -92,7 +96,7 @@ def scope_of(captures: Sequence[Capture], names: Sequence[str], topic: str) -> S
         moves=moving or changes,
         lists=(moving or changes) and (max(numbers) <= MOST_LISTED or _reorders(shown) or rewritten),
         sessions=any(set(capture.live) - set(capture.registered) for capture in captures),
-        stepwise=len(counts) > 2,
+        stepwise=len(counts) > 2 or len(set(created.values())) > 1,
         orders=_orders([one for _, one in shown], brokers),
         factor=min(len(replicas) for _, one in shown[:1] for replicas in one.partitions.values()),
     )  # fmt: skip

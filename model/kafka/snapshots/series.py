@@ -45,7 +45,14 @@ from kwalk.model.kafka.snapshots.initial_state import (
     ids_in,
     infer,
 )
-from kwalk.model.kafka.snapshots.limits import CapturePoint, file_is_gone, limits, not_between, unlikely_between
+from kwalk.model.kafka.snapshots.limits import (
+    CapturePoint,
+    file_is_gone,
+    limits,
+    needs,
+    not_between,
+    unlikely_between,
+)
 from kwalk.model.kafka.snapshots.projection import Numbering, facts_of
 from kwalk.model.kafka.snapshots.scope import Scope, is_another, scope_of
 from kwalk.model.kafka.snapshots.snapshot import short
@@ -288,11 +295,15 @@ ASSUMED = (
 )
 
 
-UNSEEN_SESSIONS = "sessions that expired and came back between two snapshots, seen by none"
+UNSEEN = (
+    "sessions that expired and came back between two snapshots, seen by none, and operators who removed "
+    "partition.metadata between two snapshots of which neither has it"
+)
 
 
 UNTRIED = (
-    "a broker that crashes in the middle of a controlled shutdown", "operators who put partition.metadata back",
+    "a broker that crashes in the middle of a controlled shutdown",
+    "operators who put partition.metadata back, or who removed it before the first snapshot",
     "failed disks", "failed authentication with ZooKeeper", "requests that arrive late or twice",
     "lists of more than two replicas that a client chooses",
 )  # fmt: skip
@@ -371,7 +382,7 @@ def lives_apart(series: Captures) -> Iterator[Captures]:
     place = 1
     while place < len(captures):
         before, now = captures[place - 1].topics.get(topic), captures[place].topics.get(topic)
-        if before and now and is_another(before, now) and _shape(before) != _shape(now):
+        if before and now and is_another(before, now) and _differ(before, now):
             gone = f"between {names[place - 1]} and {names[place]}, without {topic_label(topic)}"
             end = evolve(_without(captures[place - 1], topic), controller=None,
                          controller_epoch=captures[place].controller_epoch)  # fmt: skip
@@ -392,9 +403,9 @@ def lives_apart(series: Captures) -> Iterator[Captures]:
                    frozenset(n - begin for n in bare if n >= begin))  # fmt: skip
 
 
-def _shape(topic: Topic) -> object:
-    """Return what the model has one of for all lives of a topic."""
-    return sorted(topic.partitions.items())
+def _differ(before: Topic, after: Topic) -> bool:
+    """Whether two lives of a topic differ in what the model has one of for all lives: the replicas of partitions."""
+    return any(replicas != before.partitions.get(p, replicas) for p, replicas in after.partitions.items())
 
 
 def _is_gone(capture: Capture, topic: str) -> bool:
@@ -477,11 +488,8 @@ def _changes(shown: list[Topic]) -> int:
 def _series(series: Captures) -> Series:
     """Return the series, and a wider one that is tried if no behaviour fits: with faults that no capture shows."""
     scope = scope_of(series.captures, series.names, series.topic)
-    narrow = _series_within(series, scope)
-    if scope.sessions:
-        return narrow
-    wider = evolve(_series_within(series, evolve(scope, sessions=True)), assumes=UNSEEN_SESSIONS)
-    return evolve(narrow, wider=wider)
+    wider = evolve(_series_within(series, evolve(scope, sessions=True, removals=True)), assumes=UNSEEN)
+    return evolve(_series_within(series, scope), wider=wider)
 
 
 def _series_within(series: Captures, scope: Scope) -> Series:
@@ -577,13 +585,15 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
         shown = shown_ids(capture, series.topic)
         known = max([known, *(numbering.identity(identity) + 1 for identity in shown)])
         seen = CapturePoint(capture, life)
-        after = evolve(seen, removals=before.removals or file_is_gone(before, seen, numbering))
+        removals = before.removals or file_is_gone(before, seen, numbering) or (scope.removals and place > 0)
+        after = evolve(seen, removals=removals)
         yield Waypoint(
             name=name,
             facts=facts_of(capture, numbering, life, bare=place in series.bare),
             limits=limits(before, after, numbering, known_ids=known),
             without=not_between(before, after, numbering),
             rare=unlikely_between(before, after, numbering),
+            needs=() if place in series.bare else needs(before, after, numbering),
         )
         before = after
 
@@ -625,7 +635,7 @@ REAL_CLUSTER = evolve(
     actions=(
         *ADMIN_CLIENTS, *FAULTS, *REPAIRS, *CONTROLLER, *BROKER, kafka_zk_client.deliver_notification,
         operator.leave, operator.write_topic_id, admin_clients.admin_reads_topic, admin_clients.admin_writes_topic,
-        admin_clients.admin_adds_partitions,
+        admin_clients.admin_adds_partitions, admin_clients.admin_creates_topic,
         *DELETION, *BY_HAND, *REASSIGNMENT_ACTIONS, reorder_replicas, *SESSIONS,
     ),
     flags=FLAGS, read_series=read_series,

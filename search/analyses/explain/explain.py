@@ -2,7 +2,7 @@
 
 Words: a *segment* leads to a waypoint from the one before. An *assumed event* is a step that the snapshots do not show
 and that need not happen: of a client, an operator, a fault, or a system step that the series names. Segments are
-searched with 0, 1, 2 … assumed events, so that the first behaviour that is found assumes the fewest there. *Calm* and
+searched with 0, 1, 2 … assumed events, so that the first behaviour that is found assumes few there. *Calm*, *eager* and
 *hasty*: see `kwalk.search.analyses.explain.segment`. The *starts* of a segment are all states found that match the
 waypoint before it; if none of them leads on, the search backtracks one segment and assumes more there.
 
@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import Enum
 from itertools import accumulate
 
@@ -145,16 +146,19 @@ MEMORY = 1 << 30
 INTERRUPTED = "interrupted"
 LADDER = (
     {EventTiming.PATIENT: 1, EventTiming.CALM: 1},
-    {EventTiming.PATIENT: 2, EventTiming.CALM: 2},
-    {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.HASTY: 1},
+    {EventTiming.PATIENT: 1, EventTiming.CALM: 1, EventTiming.EAGER: 0},
+    {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 0},
+    {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1},
+    {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1, EventTiming.HASTY: 1},
 )
 """The events that are tried in turn for the furthest segment, before all segments are searched exhaustively: each
-event more costs a multiple, and an earlier segment may have to end elsewhere."""
+event more costs a multiple, and an earlier segment may have to end elsewhere. An eager search aims at the waypoint; its
+number is that of events beyond the fewest that the waypoint needs."""
 BACKTRACKED_SEGMENTS = 1
 """How many segments before the furthest one are searched in haste, too."""
 
 Limits = Mapping[EventTiming, int]
-"""The most events of a segment with each timing; a missing timing is not searched."""
+"""The most events of a segment with each timing, and beyond the fewest if it is eager; others are left out."""
 
 
 class Fit(Enum):
@@ -200,7 +204,8 @@ class ExplainOptions:
 class SegmentEffort:
     """The search of one segment: states stored, and the number of events up to which it was exhaustive, by timing.
 
-    None means that not even the layer without events was completed; a timing that was not searched is missing.
+    None means that not even the layer without events was completed. A timing that was not searched is missing, and so
+    is a search that aims at the waypoint, which is exhaustive for no number of events.
     """
 
     number: int
@@ -259,8 +264,9 @@ class SegmentSearch:
     """The search of the segment before, its layers that found the starts, and the indices of the starts in them."""
     known: set[bytes]
     """The matching states that any search of this segment has returned; they are not continued from again."""
-    tried: dict[EventTiming, Layers] = field(factory=dict)
-    _reported: dict[EventTiming, int] = field(factory=dict)
+    tried: dict[tuple[EventTiming, int | None], Layers] = field(factory=dict)
+    """The layers of each timing, and of a search that aims also of each number of spare events."""
+    _reported: dict[tuple[EventTiming, int | None], int] = field(factory=dict)
 
     @property
     def waypoint(self) -> Waypoint:
@@ -270,31 +276,35 @@ class SegmentSearch:
     def next(self, limits: Limits) -> tuple[Layers, np.ndarray] | None:
         """Return the new matching states of the next layer that has some; None when the limits are reached."""
         for timing, most in limits.items():
-            if timing not in self.tried:
-                self.tried[timing] = Layers(self.context, self.waypoint, self.starts, timing)
-            layers = self.tried[timing]
-            while layers.complete is None or layers.complete < most:
-                layers.advance()
-                new = self._new(layers)
-                if len(new):
-                    return layers, new
+            for spare in range(most + 1) if timing is EventTiming.EAGER else (None,):
+                key = timing, spare
+                if key not in self.tried:
+                    self.tried[key] = Layers(self.context, self.waypoint, self.starts, timing, spare=spare)
+                layers = self.tried[key]
+                last = most if layers.aim is None else layers.aim.most
+                while layers.complete is None or layers.complete < last:
+                    layers.advance()
+                    new = self._new(key)
+                    if len(new):
+                        return layers, new
         return None
 
-    def _new(self, layers: Layers) -> np.ndarray:
+    def _new(self, key: tuple[EventTiming, int | None]) -> np.ndarray:
         """Return the matching states that no search has returned before; event counters are not compared."""
-        found = layers.found[self._reported.get(layers.timing, 0) :]
-        self._reported[layers.timing] = len(layers.found)
+        layers = self.tried[key]
+        found = layers.found[self._reported.get(key, 0) :]
+        self._reported[key] = len(layers.found)
         new: list[int] = []
         for index, row in zip(found.tolist(), layers.packed(found) & self.context.compared_bits, strict=True):
-            key = row.tobytes()
-            if key not in self.known:
-                self.known.add(key)
+            state = row.tobytes()
+            if state not in self.known:
+                self.known.add(state)
                 new.append(index)
         return np.array(new, np.int64)
 
     def effort(self) -> SegmentEffort:
         """Return what was done so far."""
-        complete = {timing: layers.complete for timing, layers in self.tried.items()}
+        complete = {timing: layers.complete for (timing, spare), layers in self.tried.items() if spare is None}
         states = sum(layers.size for layers in self.tried.values())
         return SegmentEffort(self.number, self.waypoint.name, len(self.starts), states, complete)
 
@@ -314,10 +324,62 @@ def explain(
         ModelFailure: An action leaves its domain, or fails otherwise.
         EngineDisagreement: Plain Python and the kernel give different results in some state.
     """
+    with _reconstruction(model, kernel, series, options or ExplainOptions()) as reconstruction:
+        found = reconstruction.climb() or reconstruction.exhaust()
+        return found or reconstruction.undecided()
+
+
+WIDENING = (0.35, 0.7, 0.8, 1.0)
+"""The shares of the time after which the ladder of the narrow series ends, that of the wider one, and then all segments
+of the narrow one, and of the wider one."""
+
+
+def explain_widening(
+    narrow: tuple[Model, Series], wider: tuple[Model, Series], options: ExplainOptions
+) -> tuple[bool, Explanation]:
+    """Search for a behaviour that passes through a series, and for one with more assumptions if there is none.
+
+    What is found soon with more assumptions is preferred to an exhaustive search without them.
+
+    Args:
+        narrow: The series, with its model.
+        wider: The series with more assumptions.
+        options: The options; the time budget is for both.
+
+    Returns:
+        Whether it is about the wider series, and the answer.
+
+    Raises:
+        ModelFailure: An action leaves its domain, or fails otherwise.
+        EngineDisagreement: Plain Python and the kernel give different results in some state.
+    """
+    refused = None
+    with _reconstruction(narrow[0], None, narrow[1], options) as first:
+        if found := first.climb(WIDENING[0]):
+            return False, found
+        with _reconstruction(wider[0], None, wider[1], options) as second:
+            if not first.is_interrupted and (found := second.climb(WIDENING[1])):
+                return True, found
+            if not second.is_interrupted and (found := first.exhaust(WIDENING[2])):
+                if found.fit is Fit.EXPLAINED:
+                    return False, found
+                refused = found
+            if first.is_interrupted:
+                return False, first.undecided()
+            if found := second.exhaust(WIDENING[3]):
+                return True, found
+            return (False, refused) if refused else (True, second.undecided())
+
+
+@contextmanager
+def _reconstruction(
+    model: Model, kernel: Kernel | None, series: Series, options: ExplainOptions
+) -> Iterator[TraceReconstruction]:
+    """Yield a search; end its process and free its states afterwards."""
     reconstruction = None
     try:
-        reconstruction = TraceReconstruction(model, kernel, series, options or ExplainOptions())
-        return reconstruction.run()
+        reconstruction = TraceReconstruction(model, kernel, series, options)
+        yield reconstruction
     except DomainError as error:
         raise ModelFailure(str(error), model, getattr(error, "trace", None)) from error
     finally:
@@ -327,13 +389,14 @@ def explain(
 
 
 class TraceReconstruction:
-    """The search through all segments."""
+    """The search through all segments. After `climb` and `exhaust`, `stopped` is why they found nothing."""
 
     def __init__(self, model: Model, kernel: Kernel | None, series: Series, options: ExplainOptions) -> None:
-        self.options, self.expanded = options, 0
+        self.options, self.expanded, self.stopped, self.share = options, 0, "", 1.0
         self.started = time.monotonic() if options.began is None else options.began
         memory = min(MEMORY, int(DEFAULT_SHARE * available_memory())) if options.memory is None else options.memory
-        self.context = SegmentContext(model, SearchKernel(model, kernel), series, memory, self._report)
+        search_kernel = SearchKernel(model, kernel)
+        self.context = SegmentContext(model, search_kernel, series, memory, self._report, self.options.events)
         self.searches: list[SegmentSearch] = []
         self.known: dict[int, set[bytes]] = {}
         self.origin = Origin("explain", command=options.command)
@@ -353,28 +416,57 @@ class TraceReconstruction:
                 note=f"searching for {self.context.series.waypoints[segment].name}{self.context.search_kernel.note}",
             )
         )  # fmt: skip
-        if budget is not None and self.seconds >= (1 - NEAR_SHARE) * budget:
+        if budget is not None and self.seconds >= (1 - NEAR_SHARE) * budget * self.share:
             raise BudgetSpent(f"time budget of {budget:g} s")
 
-    def run(self) -> Explanation:
-        """Climb the ladder; if that fails, search all segments calmly, and in haste the furthest and the one before."""
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C has ended it."""
+        return self.stopped == INTERRUPTED
+
+    def climb(self, share: float = 1.0) -> Explanation | None:
+        """Climb the ladder until a share of the time is spent; return the behaviour if one is found."""
         compile_loops(self.context)
-        calm: Limits = {timing: most for timing, most in self.options.limits.items() if timing is not EventTiming.HASTY}
+        return self._explained(share, lambda: self._climb(self._search_of(0, self._initial(), None)))
+
+    def exhaust(self, share: float = 1.0) -> Explanation | None:
+        """Search all segments calmly, and in haste the furthest and the one before; return None if it is undecided."""
+        found = None if self.is_interrupted else self._explained(share, self._exhaust)
+        return found or (None if self.stopped else self._ended(Fit.REFUSED, "exhaustive"))
+
+    def undecided(self) -> Explanation:
+        """Return the answer of a search that was stopped."""
+        return self._ended(Fit.UNDECIDED, self.stopped)
+
+    def _explained(
+        self, share: float, search: Callable[[], tuple[SegmentSearch, Layers, int] | None]
+    ) -> Explanation | None:
+        """Return the behaviour that a search finds before a share of the time is spent."""
+        if self.stopped:  # A layer that was interrupted cannot be continued.
+            self.searches.clear()
+            self.known.clear()
+        self.share, self.stopped = share, ""
         try:
-            first = self._search_of(0, self._initial(), None)
-            arrived = self._climb(first) or self._search_again(first, calm)
-            for back in range(BACKTRACKED_SEGMENTS + 1):
-                for search in self._searches_of(self._furthest() - back) if arrived is None else ():
-                    arrived = arrived or self._search(search, self.options.limits)
+            arrived = search()
         except BudgetSpent as stop:
-            return self._ended(Fit.UNDECIDED, str(stop))
+            self.stopped = str(stop)
+            return None
         except KeyboardInterrupt:
-            return self._ended(Fit.UNDECIDED, INTERRUPTED)
+            self.stopped = INTERRUPTED
+            return None
         except StepFailed as failure:
             raise self._failure(failure) from None
-        if arrived is None:
-            return self._ended(Fit.REFUSED, "exhaustive")
-        return self._answer(Fit.EXPLAINED, "confirmed in plain Python", self._steps_to(*arrived))
+        return arrived and self._answer(Fit.EXPLAINED, "confirmed in plain Python", self._steps_to(*arrived))
+
+    def _exhaust(self) -> tuple[SegmentSearch, Layers, int] | None:
+        if not self.searches:
+            self._search_of(0, self._initial(), None)
+        calm: Limits = {timing: most for timing, most in self.options.limits.items() if timing is not EventTiming.HASTY}
+        arrived = self._search_again(self.searches[0], calm)
+        for back in range(BACKTRACKED_SEGMENTS + 1):
+            for search in self._searches_of(self._furthest() - back) if arrived is None else ():
+                arrived = arrived or self._search(search, self.options.limits)
+        return arrived
 
     def _climb(self, first: SegmentSearch) -> tuple[SegmentSearch, Layers, int] | None:
         """Search with the limits of the ladder, from its first rung after each new segment that is reached."""

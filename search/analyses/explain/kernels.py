@@ -17,7 +17,7 @@ from attrs import frozen
 
 from kwalk.model.language import Model, Vector
 from kwalk.model.language.errors import InternalError, KwalkError
-from kwalk.search.analyses.explain.segment_loops import TIMING_CALM, TIMING_HASTY, StepKind
+from kwalk.search.analyses.explain.segment_loops import TIMING_CALM, TIMING_EAGER, TIMING_HASTY, StepKind
 from kwalk.search.base.progress import announce_nothing
 from kwalk.search.base.worker_processes import WorkerProcess
 from kwalk.search.kernel.compile.cache import Compiled
@@ -32,7 +32,7 @@ from kwalk.search.kernel.interpreted import (
 )
 from kwalk.search.kernel.interpreter import Visit
 
-COMPILE_AFTER = 4.0
+COMPILE_AFTER = 2.0
 """Seconds of a search after which its model is compiled."""
 CACHED_STATES = 400
 """How many states are cached as objects: the successors of a state are expanded soon."""
@@ -96,7 +96,7 @@ class SegmentFunctions(InterpretedFunctions):
         key, visit = self._visit_at(state)
         if query.wanted is Wanted.FREE_STEPS:
             return self._free_steps(query, key, visit, (row, successors, instances, hits))
-        if query.wanted is Wanted.EVENTS and query.timing == TIMING_HASTY:
+        if query.wanted is Wanted.EVENTS and query.timing in (TIMING_HASTY, TIMING_EAGER):
             return self._take(query.instances(query.event), visit, successors, instances, None)[0]
         unrest = self._find_unrest(query, visit, key)
         self._store_bits(unrest, len(self.model.instances), row)

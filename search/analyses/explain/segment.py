@@ -2,21 +2,26 @@
 
 Words: the *timing* states when assumed events happen. In a *calm* search they happen only at rest, when nothing but
 idle time is enabled; snapshots are taken at rest, and prompt steps at once. A *patient* search is calm, and events also
-wait for what happens in idle time. In a *hasty* one anything happens at any time. What a calm search finds is a
-behaviour of the model; what it does not find may exist in haste.
+wait for what happens in idle time. In a *hasty* one anything happens at any time; in an *eager* one events do, and
+prompt steps are taken at once. What a calm search finds is a behaviour of the model; what it does not find may exist in
+haste.
+
+A search may *aim* at the waypoint: with the fewest events that its needs ask for, or some more. If no more events than
+that are left, only events that serve a need are taken.
 """
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
 from enum import Enum
+from itertools import pairwise
 
 import numpy as np
 from attrs import evolve, field, frozen
 
-from kwalk.model.language import Action, Model, UsageError
+from kwalk.model.language import Action, ActionInstance, Model, UsageError
 from kwalk.model.language.errors import unknown
-from kwalk.model.language.series import Clause, Series, Waypoint
+from kwalk.model.language.series import Clause, Need, Series, Waypoint
 from kwalk.search.analyses.explain import segment_loops as loops
 from kwalk.search.analyses.explain.kernels import LoopQuery, SearchKernel, Wanted, instances_of
 from kwalk.search.analyses.explain.segment_loops import (
@@ -80,12 +85,14 @@ class EventTiming(Enum):
 
     PATIENT = "patient"
     CALM = "calm"
+    EAGER = "eager"
     HASTY = "hasty"
 
     @property
     def code(self) -> int:
         """The constant of the loops."""
-        return {"patient": loops.TIMING_PATIENT, "calm": loops.TIMING_CALM, "hasty": loops.TIMING_HASTY}[self.value]
+        return {"patient": loops.TIMING_PATIENT, "calm": loops.TIMING_CALM, "eager": loops.TIMING_EAGER,
+                "hasty": loops.TIMING_HASTY}[self.value]  # fmt: skip
 
 
 class BudgetSpent(Exception):
@@ -110,6 +117,8 @@ class SegmentContext:
     memory: int
     tick: Callable[[int], None]
     """Called regularly with the number of newly expanded states; raises BudgetSpent when a budget is spent."""
+    most_events: int = 8
+    """The most assumed events of a segment."""
     compared_bits: np.ndarray = field(init=False, repr=False)
     """Mask of the bits by which states are compared, uint64[words]: all but those of the series' event counters."""
 
@@ -153,10 +162,81 @@ class SegmentContext:
         return row
 
 
+class Aim:
+    """Which events are taken in which states, if a search aims at its waypoint.
+
+    Args:
+        context: What the search has in common.
+        waypoint: The waypoint.
+        starts: The packed states where the segment begins.
+        spare: How many more events than the fewest are taken.
+    """
+
+    def __init__(self, context: SegmentContext, waypoint: Waypoint, starts: np.ndarray, spare: int) -> None:
+        self.groups = waypoint.needs
+        needs = [need for group in self.groups for row in group for need in row]
+        self._programs = [program_of(context.model, context.kernel, need.clauses) for need in needs]
+        self._serves = np.array(
+            [[_serves(need, instance) for instance in context.model.instances] for need in needs], np.bool_
+        ).reshape(len(needs), len(context.model.instances))
+        most = spare + int(self.fewest(self._unmet(starts)).max(initial=0))
+        self.most = min(most, context.most_events)
+        """The most events."""
+
+    def _unmet(self, packed: np.ndarray) -> np.ndarray:
+        """Return for each need and state whether it is unmet, bool[needs, states]."""
+        rows = [np.logical_not(truth(program, packed)) for program in self._programs]
+        return np.array(rows, np.bool_).reshape(len(rows), len(packed))
+
+    def fewest(self, unmet: np.ndarray) -> np.ndarray:
+        """Return how many events are needed at least, int64[states]."""
+        found, place = np.zeros(unmet.shape[1], np.int64), 0
+        for group in self.groups:
+            counts = [np.zeros(unmet.shape[1], np.int64)]
+            for row in group:
+                counts.append(unmet[place : place + len(row)].sum(axis=0))
+                place += len(row)
+            found += np.max(counts, axis=0)
+        return found
+
+    def parts(
+        self, layers: Layers, order: np.ndarray, layer: int, kind: int
+    ) -> tuple[np.ndarray, list[tuple[int, int, np.ndarray]]]:
+        """Sort states by the events that are taken in them.
+
+        Args:
+            layers: The layers.
+            order: The states, all of one layer.
+            layer: Its number of events.
+            kind: The kind of the events that are taken.
+
+        Returns:
+            The states in another order, and its parts: where they begin and end, and the kinds of all instances.
+        """
+        unmet = self._unmet(layers.packed(order))
+        spare = self.most - layer - self.fewest(unmet) - (kind == StepKind.RARE)
+        patterns, codes = np.unique(np.vstack([spare > 0, spare >= 0, unmet]), axis=1, return_inverse=True)
+        sort = np.argsort(codes.ravel(), kind="stable")
+        ends = np.cumsum([0, *np.bincount(codes.ravel(), minlength=patterns.shape[1])]).tolist()
+        parts = []
+        for pattern, (begin, end) in zip(patterns.T, pairwise(ends), strict=True):
+            serving = self._serves[pattern[2:]].any(axis=0) | pattern[0]
+            if pattern[1] and serving.any():
+                kinds = np.where(serving, layers.kinds, np.uint8(StepKind.NEVER)).astype(np.uint8)
+                parts.append((begin, end, kinds))
+        return order[sort], parts
+
+
+def _serves(need: Need, instance: ActionInstance) -> bool:
+    first = instance.args[0] if instance.args else None
+    return not need.events.isdisjoint({(instance.action.name, None), (instance.action.name, first)})
+
+
 class Layers:
     """The states of a segment that are reached from its starts with 0, 1, 2 … events, with one timing.
 
-    A rare event counts as two. Limits may be left out.
+    A rare event counts as two. Limits may be left out. If the search aims at the waypoint, `spare` is how many more
+    events than the fewest are taken.
     """
 
     def __init__(
@@ -167,6 +247,7 @@ class Layers:
         timing: EventTiming,
         *,
         limited: bool = True,
+        spare: int | None = None,
     ) -> None:
         self.context, self.waypoint, self.timing = context, waypoint, timing
         kernel = context.kernel
@@ -189,6 +270,7 @@ class Layers:
         self.parts: list[tuple[int, int]] = []
         """For each layer its begin and end in the order of expansion."""
         self._begin(starts)
+        self.aim = None if spare is None else Aim(context, waypoint, starts, spare)
 
     def _program(self, clauses: tuple[Clause, ...]) -> loops.ClauseProgram:
         return program_of(self.context.model, self.context.kernel, clauses)
@@ -244,7 +326,20 @@ class Layers:
         """Take the events of a kind in the states of an earlier layer."""
         if layer < 0:
             return
-        self.cursor[SegmentCursor.ASKED], end = self.parts[layer]
+        begin, end = self.parts[layer]
+        if self.aim is None:
+            self._add_events_between(begin, end, kind)
+            return
+        self.order[begin:end], parts = self.aim.parts(self, self.order[begin:end], layer, kind)
+        all_kinds = self.kinds
+        for first, last, kinds in parts:
+            self.kinds = kinds
+            self._add_events_between(begin + first, begin + last, kind)
+        self.kinds = all_kinds
+
+    def _add_events_between(self, begin: int, end: int, kind: int) -> None:
+        """Take the events of a kind in expanded states, by their places in the order of expansion."""
+        self.cursor[SegmentCursor.ASKED] = begin
         while self.cursor[SegmentCursor.ASKED] < end:
             before = int(self.cursor[SegmentCursor.ASKED])
             self.cursor[SegmentCursor.LIMIT] = min(end, before + self.context.search_kernel.pace)

@@ -4,7 +4,8 @@ Words: a *program* is a conjunction of clauses over packed states; a clause is a
 is a leaf with its allowed numbers. The *limits* are the program that every state of the segment satisfies, the *goal*
 that of the waypoint. The *kind* of an action instance states when it is taken. A state is *at rest* if no instance of
 kind ROUTINE or PROMPT is enabled, and *idle* if none of kind IDLE_TIME is enabled either. A *layer* is the set of all
-states that are reached with the same number of assumed events. The *timing* of a search is hasty, calm or patient.
+states that are reached with the same number of assumed events. The *timing* of a search is hasty, eager, calm or
+patient.
 """
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ class StepKind(IntEnum):
 TIMING_HASTY = 0
 TIMING_CALM = 1
 TIMING_PATIENT = 2
-"""When a search takes events and idle time."""
+TIMING_EAGER = 3
+"""When a search takes events and idle time. An eager one takes events as a hasty one, and all else as a calm one."""
 
 
 class SegmentCursor(IntEnum):
@@ -250,7 +252,7 @@ def seed(segment: Segment, cursor: Int64Array, kind: int) -> int:
         index = segment.order[cursor[SegmentCursor.ASKED]]
         made = _expand(segment, index)
         row = segment.restless_row if segment.timing == TIMING_PATIENT else segment.busy_row
-        if segment.timing == TIMING_HASTY or _is_off(segment, row):
+        if segment.timing in (TIMING_HASTY, TIMING_EAGER) or _is_off(segment, row):
             for j in range(made):
                 if segment.kinds[integer(peek16(segment.taken, j))] == kind:
                     _store(segment, cursor, index, j)
