@@ -63,6 +63,7 @@ def verdict_object(
         "counterexample": counterexample_object(shown.trace, files.get(shown.prop)) if shown and shown.trace else None,
         "clusters": [_cluster(*each) for each in zip_longest(verdict.clusters, cluster_files)],
         "compared": None if verdict.compared is None else asdict(verdict.compared),
+        "sliced_walks": verdict.sliced_walks,
         "notes": list(verdict.notes),
         "proofs": list(map(_proof, verdict.proofs)),
         "command": verdict.command,

@@ -52,6 +52,7 @@ def facts(verdict: Verdict, model: Model, shown: Finding | None = None) -> Itera
     yield from vacuity_notes(verdict, model)
     yield from (_finding(finding, model) for finding in verdict.findings if finding is not shown)
     yield from verdict.comparison_notes
+    yield from verdict.code_notes
     yield from verdict.notes
 
 

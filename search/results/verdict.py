@@ -177,6 +177,8 @@ class Verdict(Displayed):
     compared: Compared | None = field(default=None, eq=False, repr=False)
     """How much of what compiled code (or Z3) computed was compared with plain Python; None if neither was used.
     It depends on the time, and nothing else of the verdict depends on it."""
+    sliced_walks: int | None = field(default=None, eq=False, repr=False)
+    """How many of the walks ran on bit-sliced code, the others one by one. It depends on the time, as `compared`."""
     clusters: tuple[FindingCluster, ...] = ()
     """The findings grouped by shape, if that was requested."""
 
@@ -189,6 +191,13 @@ class Verdict(Displayed):
     def comparison_notes(self) -> tuple[str, ...]:
         """The sentence on the comparison with plain Python, if there was one."""
         return () if self.compared is None else (str(self.compared),)
+
+    @property
+    def code_notes(self) -> tuple[str, ...]:
+        """The sentence on the code that ran, if some of it was bit-sliced."""
+        if not self.sliced_walks:
+            return ()
+        return (f"Bit-sliced code did {self.sliced_walks:,} of {self.walks or 0:,} walks.",)
 
     @property
     def is_interrupted(self) -> bool:

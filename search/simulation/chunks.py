@@ -279,9 +279,14 @@ def run_chunk(kernel: Kernel, plan: SimulationPlan, numbers: range, *, collect: 
     finding, not only the first one of each property. A long chunk uses the bit-sliced functions of the kernel, if there
     are any; the result is the same.
     """
-    if kernel.sliced is not None and len(numbers) >= SLICED_WALKS:
+    if is_sliced(kernel, numbers):
         return _run_sliced(kernel, plan, numbers, collect=collect)
     return _run_one_by_one(kernel, plan, numbers, collect=collect)
+
+
+def is_sliced(kernel: Kernel, numbers: range) -> bool:
+    """Return whether `run_chunk` runs these walks on bit-sliced functions."""
+    return kernel.sliced is not None and len(numbers) >= SLICED_WALKS
 
 
 def _run_sliced(kernel: Kernel, plan: SimulationPlan, numbers: range, *, collect: bool) -> WalkCounts:
@@ -311,6 +316,20 @@ def compare_sliced(kernel: Kernel, plan: SimulationPlan, numbers: range) -> None
             f"The sliced kernel and the kernel do not count the same in walks {numbers.start} to {numbers.stop - 1}: "
             f"{', '.join(different)} differ."
         )
+
+
+class SlicedComparison:
+    """Compares the first walks of chunks on both kernels: of the first sliced chunk, the second, the fourth, ..."""
+
+    def __init__(self) -> None:
+        self._chunks = 0
+
+    def compare(self, kernel: Kernel, plan: SimulationPlan, numbers: range) -> None:
+        """Compare some walks of a chunk, if `run_chunk` runs it sliced; EngineDisagreement if anything differs."""
+        if is_sliced(kernel, numbers):
+            self._chunks += 1
+            if self._chunks.bit_count() == 1:
+                compare_sliced(kernel, plan, numbers[:SLICED_WALKS])
 
 
 def _run_one_by_one(kernel: Kernel, plan: SimulationPlan, numbers: range, *, collect: bool) -> WalkCounts:

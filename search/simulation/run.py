@@ -17,10 +17,9 @@ from kwalk.search.results.vacuity import listed
 from kwalk.search.results.verdict import Answer, Finding, FindingCluster, Strength, Verdict
 from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to
 from kwalk.search.simulation.chunks import (
-    SLICED_WALKS,
     SimulationPlan,
+    SlicedComparison,
     WalkCounts,
-    compare_sliced,
     next_generation,
     path_of,
     run_chunk,
@@ -47,8 +46,10 @@ class SimulationRun:
     next: int = 0
     """The number of the first walk that has not been started."""
     started: float = 0.0
+    sliced_walks: int = 0
+    """How many walks ran on bit-sliced code."""
     sampler: WalkSampler = field(init=False)
-    _sliced_chunks: int = 0
+    _sliced: SlicedComparison = field(factory=SlicedComparison)
 
     def __attrs_post_init__(self) -> None:
         self.sampler = WalkSampler(self.model, self.plan)
@@ -89,26 +90,21 @@ class SimulationRun:
         budget = self.options.seconds
         return None if budget is None else budget - (time.monotonic() - self.started)
 
-    def add(self, counts: WalkCounts, records: VisitRecords | None = None) -> bool:
+    def add(self, counts: WalkCounts, records: VisitRecords | None = None, *, sliced: int = 0) -> bool:
         """Add the counts of the walks that come next; return whether the run continues.
 
-        Some of their visits are compared with plain Python. `records` are those that were made where the walks ran. Of
-        walks on a sliced kernel some are run again one by one, since those visits are found by the kernel.
+        Some of their visits are compared with plain Python. `records` are those that were made where the walks ran;
+        `sliced` of the walks ran on bit-sliced code. If the run's kernel has such code, some are run again one by one,
+        since those visits are found by the kernel.
         """
-        first = self.counts.walks
+        numbers = range(self.counts.walks, self.counts.walks + counts.walks)
+        self.sliced_walks += sliced
         self.counts = (self.counts + counts).with_findings(self.options.minimize)
         if self.options.compare:
             self.sampler.collect(records or {})
             self.sampler.compare(time.monotonic() - self.started, self.kernel, self.plan, self.counts.walks)
-            self._compare_sliced(range(first, min(first + SLICED_WALKS, first + counts.walks)))
+            self._sliced.compare(self.kernel, self.plan, numbers)
         return not counts.stopped and counts.failed is None
-
-    def _compare_sliced(self, numbers: range) -> None:
-        """Compare the first walks of a chunk on both kernels: of the first chunk, the second, the fourth, and so on."""
-        if self.kernel.sliced is not None and numbers:
-            self._sliced_chunks += 1
-            if self._sliced_chunks.bit_count() == 1:
-                compare_sliced(self.kernel, self.plan, numbers)
 
     def progress(self, engine: str, note: str) -> Progress:
         """Return how far the run is."""
@@ -144,7 +140,7 @@ class SimulationVerdict:
             action_counts=builder.action_counts(*of_instances, left_out),
             premises={prop.key: int(counts.premises[prop.index]) for prop in run.properties},
             findings=tuple(finding for _, finding in findings), notes=(*self._notes(), *notes),
-            clusters=clusters, left_out=left_out, compared=run.compared,
+            clusters=clusters, left_out=left_out, compared=run.compared, sliced_walks=run.sliced_walks,
             estimated_states=round(distinct(counts.sketch)) if len(counts.sketch) else None,
         )  # fmt: skip
 

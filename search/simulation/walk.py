@@ -20,7 +20,7 @@ from kwalk.search.kernel.compile.slices import has_cached_slices, slicing_second
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.results.fairness import without_liveness
 from kwalk.search.results.verdict import Verdict
-from kwalk.search.simulation.chunks import SimulationPlan, WalkCounts, run_chunk
+from kwalk.search.simulation.chunks import SimulationPlan, WalkCounts, is_sliced, run_chunk
 from kwalk.search.simulation.options import UNIFORM, SimulationOptions
 from kwalk.search.simulation.run import SimulationRun, SimulationVerdict
 
@@ -55,13 +55,30 @@ def walk(
     return without_liveness(SimulationVerdict(run).verdict(), properties, "random walks")
 
 
+class SlicingChoice:
+    """When a run of walks takes the bit-sliced functions of its model: once, and only if its kernel fits them."""
+
+    def __init__(self, model: Model, kernel: Kernel) -> None:
+        self.model, self.kernel = model, kernel
+        self._is_made = kernel.sliced is not None or not kernel.can_be_sliced
+        self._is_cached: bool | None = None
+
+    def is_worth(self, left: float | None) -> bool:
+        """Return whether a rest of so many seconds gains by them: making them takes less than half. True once only."""
+        if self._is_made or left is None or left < LEAST_SLICED_SECONDS:
+            return False
+        if self._is_cached is None:
+            self._is_cached = has_cached_slices(self.model)
+        self._is_made = self._is_cached or left > 2 * slicing_seconds(self.kernel)
+        return self._is_made
+
+
 class _LocalWalks:
     """Runs the walks in chunks, one after another or by several threads, and adds them up in their order."""
 
     def __init__(self, run: SimulationRun) -> None:
         self.run, self.options, self.pace = run, run.options, FIRST_CHUNK
-        self._has_tried_slices = run.kernel.sliced is not None or not run.kernel.can_be_sliced
-        self._cached_slices: bool | None = None
+        self._slicing = SlicingChoice(run.model, run.kernel)
 
     def run_all(self) -> None:
         """Run all walks; Ctrl-C ends the run with what was counted so far."""
@@ -78,7 +95,7 @@ class _LocalWalks:
 
     def _run_threads(self) -> None:
         """Keep all workers busy; results are added in order, and those after a violation are dropped."""
-        waiting: deque[Future[tuple[WalkCounts, float]]] = deque()
+        waiting: deque[Future[tuple[WalkCounts, float, int]]] = deque()
         pool = ThreadPoolExecutor(self.options.workers)
         try:
             continues = True
@@ -89,10 +106,11 @@ class _LocalWalks:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _timed(self, plan: SimulationPlan, numbers: range) -> tuple[WalkCounts, float]:
-        began, minimize = time.monotonic(), self.options.minimize
-        counts = run_chunk(self.run.kernel, plan, numbers, collect=minimize > 0)
-        return counts.with_findings(minimize), time.monotonic() - began
+    def _timed(self, plan: SimulationPlan, numbers: range) -> tuple[WalkCounts, float, int]:
+        """Return the counts of a chunk, its seconds, and how many of its walks ran on bit-sliced code."""
+        began, minimize, kernel = time.monotonic(), self.options.minimize, self.run.kernel
+        counts = run_chunk(kernel, plan, numbers, collect=minimize > 0).with_findings(minimize)
+        return counts, time.monotonic() - began, counts.walks if is_sliced(kernel, numbers) else 0
 
     def _next_numbers(self) -> range | None:
         """Return the numbers of the next chunk; None at the end, or if earlier chunks must be counted first."""
@@ -108,30 +126,22 @@ class _LocalWalks:
         run.next = numbers.stop
         return numbers if numbers else None
 
-    def _add(self, chunk: tuple[WalkCounts, float]) -> bool:
+    def _add(self, chunk: tuple[WalkCounts, float, int]) -> bool:
         """Add a chunk; return whether the run continues."""
-        (counts, spent), run = chunk, self.run
-        continues = run.add(counts)
+        (counts, spent, sliced), run = chunk, self.run
+        continues = run.add(counts, sliced=sliced)
         self.pace = next_pace(counts.walks, spent, least=1, most=MAX_CHUNK)
         self.options.report(run.progress("walk", ""))
         left = run.progress("walk", "").left
-        if continues and left is not None and self._is_worth_slicing(left):
-            self._take_sliced_kernel(left)
+        if continues and self._slicing.is_worth(left):
+            self._take_sliced_kernel(left or 0.0)
         elif run.kernel.is_worth_replacing(run.seconds, self.options.seconds):
             self._take_faster_kernel()
         return continues
 
-    def _is_worth_slicing(self, left: float) -> bool:
-        """Return whether a rest of so many seconds gains by bit-sliced functions: making them takes less than half."""
-        if self._has_tried_slices or left < LEAST_SLICED_SECONDS:
-            return False
-        if self._cached_slices is None:
-            self._cached_slices = has_cached_slices(self.run.model)
-        return self._cached_slices or left > 2 * slicing_seconds(self.run.kernel)
-
     def _take_sliced_kernel(self, left: float) -> None:
         """Continue with bit-sliced functions. Compiling them does not count as time of the walks."""
-        run, began, self._has_tried_slices = self.run, time.monotonic(), True
+        run, began = self.run, time.monotonic()
         self.options.report(evolve(run.progress("walk", ""), note="bit-sliced code is compiled"))
         run.kernel = with_slices(run.model, run.kernel, left / 2)
         run.started += time.monotonic() - began

@@ -5,11 +5,11 @@ signals.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 
-from attrs import evolve
+from attrs import evolve, frozen
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -19,7 +19,9 @@ from kwalk.model.language import KwalkError, Model
 from kwalk.search.base.signals import Interrupts
 from kwalk.search.kernel.compile.cache import Compiled
 from kwalk.search.kernel.compile.compiler import compile_model, compiled_model
+from kwalk.search.kernel.compile.slices import CompiledSlices, compile_slices, compiled_slices
 from kwalk.search.native.machine_code import cpu
+from kwalk.search.results.confirmation import EngineDisagreement
 from kwalk.search.spark.work import SCHEMA, Chunk, CpuMismatch, Round, TaskPayload, chunks_of, send, walker_of
 
 JOB_GROUP = "kwalk walks"
@@ -32,13 +34,21 @@ class SparkFailure(KwalkError):
     """A Spark job failed: an executor died, or cannot run the driver's machine code."""
 
 
-CodeFor = Callable[[str], Compiled]
-"""Returns object code for a CPU, given its name."""
+@frozen
+class CodeSource:
+    """Object code of a model for executors: from the cache, or compiled."""
 
+    model: Model
 
-def code_for(model: Model) -> CodeFor:
-    """Return a source of object code: the cache; for this CPU the compiler, as the cached code does not load there."""
-    return lambda cpu_name: compile_model(model) if cpu_name == cpu() else compiled_model(model, target=cpu_name)
+    def kernel(self, cpu_name: str) -> Compiled:
+        """Return the code of the kernel for a CPU; for this one it is compiled, as the cached code does not load."""
+        return compile_model(self.model) if cpu_name == cpu() else compiled_model(self.model, target=cpu_name)
+
+    def slices(self, cpu_name: str) -> CompiledSlices | None:
+        """Return the bit-sliced functions for a CPU, as wide as its registers; None if the model is too large."""
+        if cpu_name == cpu():
+            return compile_slices(self.model)
+        return compiled_slices(self.model, target=cpu_name)
 
 
 class _NoCode(Exception):
@@ -52,14 +62,14 @@ class ExecutorPool:
         session: the Spark session.
         partitions: how many chunks are done at a time.
         payload: what executors need.
-        code_for: returns object code for executors whose CPU differs, or where the code does not load.
+        source: object code for executors whose CPU differs, or where the code does not load.
     """
 
     def __init__(
-        self, session: SparkSession, partitions: int, payload: TaskPayload, code_for: CodeFor | None = None
+        self, session: SparkSession, partitions: int, payload: TaskPayload, source: CodeSource | None = None
     ) -> None:
         self.session, self.partitions = session, partitions
-        self.payload, self.code_for = payload, code_for
+        self.payload, self.source = payload, source
         self.sent = send(session, payload)
         self.thread = ThreadPoolExecutor(1)
 
@@ -79,6 +89,14 @@ class ExecutorPool:
         """Let executors load the kernel and the loops, compiled there if necessary, before the first round."""
         self.do(Round(0, self.partitions, 1, deadline=0.0), interrupts)
 
+    def take_slices(self, code: CompiledSlices) -> None:
+        """Let executors walk on bit-sliced functions from the next round on; `code` is for the driver's CPU."""
+        slices = {cpu(): code}
+        for name in self.payload.other_code:
+            other = code if name == cpu() or self.source is None else self.source.slices(name)
+            slices |= {} if other is None else {name: other}
+        self._send(evolve(self.payload, slices=slices))
+
     def do(
         self, work: Round, interrupts: Interrupts, poll: Callable[[], None] = lambda: None
     ) -> list[Chunk] | None:
@@ -90,13 +108,17 @@ class ExecutorPool:
             poll: called about five times a second while the job runs.
 
         Raises:
+            EngineDisagreement: the two kernels of an executor do not count the same.
             SparkFailure: the job failed.
         """
         while True:
             try:
-                return self._try(work, interrupts, poll)
+                chunks = self._try(work, interrupts, poll)
             except _NoCode as need:
                 self._send_code_for(str(need))
+                continue
+            check_agreement(chunks or [])
+            return chunks
 
     def _try(self, work: Round, interrupts: Interrupts, poll: Callable[[], None]) -> list[Chunk] | None:
         job = self.thread.submit(self._run, work)
@@ -109,9 +131,15 @@ class ExecutorPool:
 
     def _send_code_for(self, cpu_name: str) -> None:
         """Compile for a CPU, and send the payload again."""
-        assert self.code_for is not None
-        other_code = {**self.payload.other_code, cpu_name: self.code_for(cpu_name)}
-        self.payload = evolve(self.payload, other_code=other_code)
+        assert self.source is not None
+        other_code, slices = {**self.payload.other_code, cpu_name: self.source.kernel(cpu_name)}, self.payload.slices
+        if slices and (other := self.source.slices(cpu_name)) is not None:
+            slices = {**slices, cpu_name: other}
+        self._send(evolve(self.payload, other_code=other_code, slices=slices))
+
+    def _send(self, payload: TaskPayload) -> None:
+        """Send another payload in place of the one before."""
+        self.payload = payload
         self._remove_payload()
         self.sent = send(self.session, self.payload)
 
@@ -123,11 +151,18 @@ class ExecutorPool:
             return chunks_of(chunks.toArrow())
         except (PySparkException, Py4JError) as error:
             match = CpuMismatch.PATTERN.search(str(error))
-            if match and self.code_for is not None and match[1] not in self.payload.other_code:
+            if match and self.source is not None and match[1] not in self.payload.other_code:
                 raise _NoCode(match[1]) from error
             raise SparkFailure(
                 f"A Spark job failed: {last_words(error)} Run it again; if it fails again, walk without Spark."
             ) from error
+
+
+def check_agreement(chunks: Iterable[Chunk]) -> None:
+    """Raise the EngineDisagreement that an executor found, if there is one."""
+    for chunk in chunks:
+        if chunk.disagreement:
+            raise EngineDisagreement(chunk.disagreement)
 
 
 def last_words(error: Exception) -> str:

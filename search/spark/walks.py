@@ -16,15 +16,17 @@ from attrs import evolve
 from pyspark.sql import SparkSession
 
 from kwalk.model.language import Model
+from kwalk.search.base.progress import Progress
 from kwalk.search.base.signals import Interrupts, interrupts_noticed
 from kwalk.search.kernel.compile.compiler import compiled_model, kernel_of
+from kwalk.search.kernel.compile.slices import compiled_slices
 from kwalk.search.native.machine_code import cpu
 from kwalk.search.results.fairness import without_liveness
 from kwalk.search.results.verdict import Verdict
 from kwalk.search.simulation.options import UNIFORM, SimulationOptions
 from kwalk.search.simulation.run import SimulationRun, SimulationVerdict
-from kwalk.search.simulation.walk import FIRST_CHUNK, MAX_CHUNK
-from kwalk.search.spark.executors import ExecutorPool, code_for
+from kwalk.search.simulation.walk import FIRST_CHUNK, MAX_CHUNK, SlicingChoice
+from kwalk.search.spark.executors import CodeSource, ExecutorPool
 from kwalk.search.spark.session import spark_session
 from kwalk.search.spark.tables import Tables, folder_name, tables_in
 from kwalk.search.spark.work import Chunk, Round, TaskPayload
@@ -62,13 +64,15 @@ def walk_on_spark(
         UsageError: Spark does not start, `out` cannot be written, or an option names an unknown action or actor.
     """
     options, code = evolve(options, **changes), compiled_model(model)
-    run = SimulationRun.of(model, kernel_of(model, code), options)
+    run = SimulationRun.of(model, evolve(kernel_of(model, code), can_be_sliced=True), options)
     payload = TaskPayload(run.kernel, code, cpu(), run.plan, most=options.minimize if out is None else None)
     with (
         interrupts_noticed() as interrupts,
         _session(session, partitions) as spark,
         tables_in(out, model, options.seed) as tables,
-        ExecutorPool(spark, partitions or spark.sparkContext.defaultParallelism, payload, code_for(model)) as executors,
+        ExecutorPool(
+            spark, partitions or spark.sparkContext.defaultParallelism, payload, CodeSource(model)
+        ) as executors,
     ):
         interrupts.arm()
         SparkSimulation(run, executors, tables, interrupts).run_all()
@@ -93,6 +97,7 @@ class SparkSimulation:
         self.run, self.executors, self.tables, self.interrupts = run, executors, tables, interrupts
         self.size = FIRST_CHUNK
         """Walks of a chunk."""
+        self._slicing = SlicingChoice(run.model, run.kernel)
 
     def run_all(self) -> None:
         """Do all rounds."""
@@ -100,9 +105,20 @@ class SparkSimulation:
         self.executors.make_ready(self.interrupts)
         run.started = time.monotonic()
         while not self.interrupts.noticed and (work := self._next_round()) is not None and self._do(work):
-            run.options.report(run.progress("spark", note))
+            progress = run.progress("spark", note)
+            run.options.report(progress)
+            if self._slicing.is_worth(progress.left):
+                self._take_slices(progress)
         run.interrupted = self.interrupts.noticed
         run.seconds = time.monotonic() - run.started
+
+    def _take_slices(self, progress: Progress) -> None:
+        """Let executors continue on bit-sliced functions; compiling them takes from the time budget of the run."""
+        run = self.run
+        run.options.report(evolve(progress, note="bit-sliced code is compiled"))
+        code = compiled_slices(run.model, seconds=(progress.left or 0.0) / 2)
+        if code is not None:
+            self.executors.take_slices(code)
 
     def _next_round(self) -> Round | None:
         """Return the next round; None if no walks or no time is left."""
@@ -127,7 +143,7 @@ class SparkSimulation:
         for chunk in chunks:
             if self.tables:
                 self.tables.add(chunk)
-            if not self.run.add(chunk.counts, chunk.visit_records):
+            if not self.run.add(chunk.counts, chunk.visit_records, sliced=chunk.sliced):
                 return False
         return True
 

@@ -24,19 +24,28 @@ from attrs import evolve, field, fields, frozen
 from pyspark.sql import SparkSession
 
 from kwalk.search.kernel.compile.cache import Compiled
+from kwalk.search.kernel.compile.slices import CompiledSlices, load_slices
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.minimize.clusters import Clustering, Clusters, FindingSample
 from kwalk.search.minimize.model_signature import ModelSignature
 from kwalk.search.native.machine_code import FUNCTIONS, LoadedCode, cpu
-from kwalk.search.results.confirmation import Origin
-from kwalk.search.simulation.chunks import SimulationPlan, WalkCounts, path_of, run_chunk
+from kwalk.search.results.confirmation import EngineDisagreement, Origin
+from kwalk.search.simulation.chunks import (
+    SimulationPlan,
+    SlicedComparison,
+    WalkCounts,
+    is_sliced,
+    path_of,
+    run_chunk,
+)
 from kwalk.search.simulation.visit_samples import VisitRecords, visit_records
 from kwalk.search.simulation.walk_loops import ROW_COLUMNS
 
 NUMBERS = pa.int64()
 SCHEMA = pa.schema(
     [("first", NUMBERS), ("seconds", pa.float64()), ("cpu", pa.float64()), ("host", pa.string())]
-    + [("clusters", pa.binary()), ("records", pa.binary()), ("stopped", pa.bool_()), ("failed", NUMBERS)]
+    + [("clusters", pa.binary()), ("records", pa.binary()), ("sliced", NUMBERS), ("disagreement", pa.string())]
+    + [("stopped", pa.bool_()), ("failed", NUMBERS)]
     + [(name, NUMBERS) for name in ("walks", "steps", "visits", "dead_ends", "cuts", "quiescent")]
     + [
         (name, pa.list_(NUMBERS))
@@ -82,10 +91,12 @@ class TaskPayload:
     """None if executors do not minimize."""
     other_code: Mapping[str, Compiled] = field(factory=dict)
     """Object code for other CPUs, by their names."""
+    slices: Mapping[str, CompiledSlices] = field(factory=dict)
+    """Bit-sliced functions for each CPU, by its name; empty as long as there are none."""
 
     def pack(self) -> bytes:
         """Return the payload as bytes."""
-        return pickle.dumps(evolve(self, kernel=evolve(self.kernel, keep_alive=None)))
+        return pickle.dumps(evolve(self, kernel=evolve(self.kernel, keep_alive=None, sliced=None)))
 
 
 @frozen(eq=False)
@@ -197,6 +208,10 @@ class Chunk:
     """The pickled clusters of the findings that the executor minimized."""
     records: bytes | None = None
     """Pickled `VisitRecords` that the executor's code made, for the driver to compare with plain Python."""
+    sliced: int = 0
+    """How many of the walks ran on bit-sliced code."""
+    disagreement: str = ""
+    """What the executor's two kernels do not count the same, as an EngineDisagreement; "" if nothing."""
 
     @property
     def visit_records(self) -> VisitRecords:
@@ -229,6 +244,11 @@ def walk_chunks(packed: bytes, work: Round, chunks: Iterable[int]) -> Iterator[p
 def _do_chunk(packed: bytes, work: Round, number: int) -> Chunk:
     kernel, payload = unpacked(packed)
     plan, numbers = work.plan or payload.plan, work.numbers(number)
+    try:
+        _comparison(packed).compare(kernel, plan, numbers)
+    except EngineDisagreement as error:
+        nothing = run_chunk(kernel, plan, range(numbers.start, numbers.start))
+        return Chunk(numbers.start, 0.0, nothing, disagreement=str(error))
     if work.choice is not None:
         return done_in_blocks((kernel, plan), numbers, work.choice, _clustering(packed))
     began, cpu_began = time.monotonic(), time.process_time()
@@ -236,7 +256,8 @@ def _do_chunk(packed: bytes, work: Round, number: int) -> Chunk:
     counts = counts if payload.most is None else counts.with_findings(payload.most)
     records = pickle.dumps(visit_records(kernel, plan, range(numbers.start, numbers.start + counts.walks)))
     spent, cpu_spent = time.monotonic() - began, time.process_time() - cpu_began
-    return Chunk(numbers.start, spent, counts, cpu_spent, platform.node(), records=records)
+    sliced = counts.walks if is_sliced(kernel, numbers) else 0
+    return Chunk(numbers.start, spent, counts, cpu_spent, platform.node(), records=records, sliced=sliced)
 
 
 def done_in_blocks(
@@ -245,7 +266,7 @@ def done_in_blocks(
     """Do a chunk of walks block by block, and minimize the chosen findings; the counts are those of all walks."""
     kernel, plan = walker
     began, cpu_began = time.monotonic(), time.process_time()
-    total = run_chunk(kernel, plan, range(numbers.start, numbers.start))
+    total, sliced = run_chunk(kernel, plan, range(numbers.start, numbers.start)), 0
     clustering.clusters = Clusters(most=clustering.clusters.most)
     for block in _blocks(numbers, choice.block):
         counts = run_chunk(kernel, plan, block, collect=True)
@@ -257,12 +278,13 @@ def done_in_blocks(
                 Origin(f"walk {walk}", seed=plan.seed), walk,
             ))  # fmt: skip
         total += counts.with_findings(0)
+        sliced += counts.walks if is_sliced(kernel, block) else 0
         if counts.failed is not None:
             break
     records = pickle.dumps(visit_records(kernel, plan, range(numbers.start, numbers.start + total.walks)))
     spent, cpu_spent = time.monotonic() - began, time.process_time() - cpu_began
     clusters = pickle.dumps(clustering.clusters)
-    return Chunk(numbers.start, spent, total, cpu_spent, platform.node(), clusters, records)
+    return Chunk(numbers.start, spent, total, cpu_spent, platform.node(), clusters, records, sliced)
 
 
 def _blocks(numbers: range, size: int) -> Iterator[range]:
@@ -279,18 +301,26 @@ def _clustering(packed: bytes) -> Clustering:
 
 
 @lru_cache(maxsize=1)
+def _comparison(packed: bytes) -> SlicedComparison:
+    """Return what compares the two kernels of a payload in this process."""
+    return SlicedComparison()
+
+
+@lru_cache(maxsize=1)
 def unpacked(packed: bytes) -> tuple[Kernel, TaskPayload]:
     """Return a payload, and its kernel loaded into this process; CpuMismatch if it cannot be loaded."""
     payload: TaskPayload = pickle.loads(packed)
     code = {payload.cpu: payload.code, **payload.other_code}.get(cpu())
     if code is None:
         raise CpuMismatch(cpu(), "its CPU or its llvmlite is another")
+    slices = payload.slices.get(cpu())
     try:
         loaded = LoadedCode(code.objects)
+        sliced = None if slices is None else load_slices(slices, payload.kernel.words)
     except RuntimeError as error:
         raise CpuMismatch(cpu(), f"it does not load: {error}") from error
     addresses: dict[str, Any] = {name: loaded.addresses[name] for name in FUNCTIONS}
-    return evolve(payload.kernel, **addresses, keep_alive=loaded), payload
+    return evolve(payload.kernel, **addresses, sliced=sliced, keep_alive=loaded), payload
 
 
 def row_of(chunk: Chunk) -> pa.RecordBatch:

@@ -8,12 +8,15 @@ from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from attrs import evolve
 
 from kwalk.model.language import Model
 from kwalk.reports.contradiction_bundle import bundle_of
 from kwalk.search.analyses.nightly import driver, run, simulation_task
 from kwalk.search.analyses.nightly.config import config_from
+from kwalk.search.native.machine_code import cpu
 from kwalk.search.results.trace import Trace
+from kwalk.search.spark.executors import check_agreement
 from kwalk.search.spark.work import chunks_of, walk_chunks
 from tests.nightly.traces import trace_text
 
@@ -59,8 +62,8 @@ class Hearing:
 class LocalFleet:
     """What `ExecutorPool` is, in this process."""
 
-    def __init__(self, session, partitions, payload, code_for=None):
-        self.partitions, self.packed = partitions, payload.pack()
+    def __init__(self, session, partitions, payload, source=None):
+        self.partitions, self.payload, self.packed = partitions, payload, payload.pack()
 
     def __enter__(self):
         return self
@@ -71,9 +74,14 @@ class LocalFleet:
     def make_ready(self, interrupts):
         pass
 
+    def take_slices(self, code):
+        self.packed = evolve(self.payload, slices={cpu(): code}).pack()
+
     def do(self, work, interrupts, look=lambda: None):
         batches = list(walk_chunks(self.packed, work, range(work.chunks)))
-        return chunks_of(pa.Table.from_batches(batches))
+        chunks = chunks_of(pa.Table.from_batches(batches))
+        check_agreement(chunks)
+        return chunks
 
 
 @contextmanager
@@ -129,9 +137,9 @@ def facts(out: Path) -> dict[str, object]:
 
 
 def _without_times(row):
-    """The row without its times, and without how many states were compared in them."""
-    notes = [note for note in row["notes"] if not note.startswith("Compared with plain Python: ")]
-    assert len(notes) == len(row["notes"]) - 1
+    """The row without its times, and without how many states were compared and walks bit-sliced in them."""
+    notes = [note for note in row["notes"] if not note.startswith(("Compared with plain Python: ", "Bit-sliced code "))]
+    assert len(notes) in (len(row["notes"]) - 1, len(row["notes"]) - 2)
     return {k: v for k, v in row.items() if "seconds" not in k} | {"notes": notes}
 
 

@@ -8,8 +8,9 @@ import pytest
 from attrs import evolve
 from pyspark import cloudpickle
 
-from kwalk.search.analyses.nightly import simulation_task
+from kwalk.search.analyses.nightly import driver, simulation_task
 from kwalk.search.kernel.compile.cache import Compiled
+from kwalk.search.kernel.compile.slices import compile_slices
 from kwalk.search.native.machine_code import cpu
 from kwalk.search.spark import executors as fleet
 from kwalk.search.spark.work import TaskPayload, walker_of
@@ -95,8 +96,16 @@ def test_an_executor_of_another_cpu_gets_code_of_its_own(spark, small, tmp_path,
         return compiled(model, target=target)
 
     monkeypatch.setattr(fleet, "compiled_model", recorded)
+    widths = []
+    sliced = fleet.compiled_slices
+    def recorded_slices(model, target):
+        widths.append(sliced(model, target=target).lanes)
+        return sliced(model, target=target)
+
+    monkeypatch.setattr(fleet, "compiled_slices", recorded_slices)
+    monkeypatch.setattr(driver.AheadCompiler, "slices", lambda ahead, task: compile_slices(task.model))
     begin_run(tmp_path / "run", SHORT)
-    assert made == [OTHER]
+    assert made == [OTHER] and widths and set(widths) == {128}
     assert part(facts(tmp_path / "run")) == part(undisturbed)
 
 

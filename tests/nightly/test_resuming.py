@@ -7,15 +7,18 @@ import os
 import random
 import signal
 
+import pyarrow.parquet as pq
 import pytest
 
 from kwalk.model.language import UsageError
 from kwalk.reports.nightly.result import exit_code
-from kwalk.search.analyses.nightly import folder, plan
+from kwalk.search.analyses.nightly import driver, folder, plan
 from kwalk.search.analyses.nightly.folder import RunFolder
 from kwalk.search.base import atomic_files as files
 from kwalk.search.base.atomic_files import CannotSave
+from kwalk.search.kernel.compile import slices
 from kwalk.search.results.verdict import Answer
+from kwalk.search.simulation import chunks
 from tests.agreement.planted_kernels import PLANTED, without_cache
 from tests.nightly.local import Hearing, begin_run, facts, resume_run, without_spark
 
@@ -42,6 +45,30 @@ def test_who_does_the_rounds_does_not_matter(tmp_path, monkeypatch, undisturbed,
     with without_spark(monkeypatch, partitions, home_seconds):
         begin_run(tmp_path / "run")
     assert facts(tmp_path / "run") == undisturbed
+
+
+def test_a_night_on_bit_sliced_code_finds_the_same_and_says_so(tmp_path, monkeypatch, undisturbed):
+    monkeypatch.setattr(driver.SlicingChoice, "is_worth", lambda choice, left: True)
+    monkeypatch.setattr(slices, "TERMS_PER_SECOND", float("inf"))
+    monkeypatch.setattr(chunks, "SLICED_WALKS", 1)
+    given, take = set(), driver.AheadCompiler.slices
+
+    def awaited(ahead, task):
+        if task.number not in given:
+            while task.number not in ahead._slices:
+                assert ahead._ahead.answers.poll(60)
+                ahead._take(ahead._ahead)
+            given.add(task.number)
+        return take(ahead, task)
+
+    monkeypatch.setattr(driver.AheadCompiler, "slices", awaited)
+    for out, home_seconds in ((tmp_path / "run", 0.0), (tmp_path / "at-home", 1e9)):
+        given.clear()
+        with without_spark(monkeypatch, 2, home_seconds):
+            begin_run(out)
+        assert facts(out) == undisturbed and len(given) == 4
+        for row in pq.read_table(out / "runs").to_pylist():
+            assert f"Bit-sliced code did {row['walks']:,} of {row['walks']:,} walks." in row["notes"]
 
 
 def in_a_process(work, *arguments):

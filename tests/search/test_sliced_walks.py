@@ -127,16 +127,18 @@ def test_a_kernel_that_takes_other_steps_is_found_out(post_office, monkeypatch):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_walks_that_take_long_continue_on_a_sliced_kernel(reference, workers, monkeypatch):
     model, notes = reference[0], set()
-    expected = walk(model, walks=20_000, keep_going=True)
+    expected = walk(model, kernel=kernel_of(model, compile_model(model)), walks=20_000, keep_going=True)
     monkeypatch.setattr(walking, "LEAST_SLICED_SECONDS", 0.0)
     monkeypatch.setattr(walking, "slicing_seconds", lambda kernel: 0.0)
     monkeypatch.setattr(slices, "TERMS_PER_SECOND", float("inf"))
     compared = []
-    monkeypatch.setattr("kwalk.search.simulation.run.compare_sliced", lambda *given: compared.append(given))
+    monkeypatch.setattr(chunks, "compare_sliced", lambda *given: compared.append(given))
     verdict = walk(
         model, walks=20_000, keep_going=True, workers=workers, report=lambda progress: notes.add(progress.note)
     )
     assert "bit-sliced code is compiled" in notes and compared
+    assert 0 < verdict.sliced_walks < 20_000 and expected.sliced_walks == 0
+    assert verdict.code_notes == (f"Bit-sliced code did {verdict.sliced_walks:,} of 20,000 walks.",)
     assert evolve(verdict, seconds=0.0, compared=None) == evolve(expected, seconds=0.0, compared=None)
 
 

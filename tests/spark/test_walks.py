@@ -8,6 +8,7 @@ import sys
 import time
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from attrs import evolve
@@ -15,15 +16,30 @@ from pyspark import cloudpickle
 
 from kwalk.model.examples.reference import REFERENCE
 from kwalk.model.language import Model, UsageError
+from kwalk.model.language.lift import lift
+from kwalk.search.kernel.compile import slices
 from kwalk.search.kernel.compile.compiler import compiled_model, kernel_of
+from kwalk.search.kernel.compile.slices import compile_slices
+from kwalk.search.native.machine_code import cpu
+from kwalk.search.results.confirmation import EngineDisagreement
 from kwalk.search.results.verdict import Answer
+from kwalk.search.simulation import walk as walking
 from kwalk.search.simulation.chunks import SimulationPlan
-from kwalk.search.simulation.options import SWARM
+from kwalk.search.simulation.options import SWARM, SimulationOptions
 from kwalk.search.simulation.walk import walk
 from kwalk.search.spark import executors as engine
-from kwalk.search.spark.executors import SparkFailure
+from kwalk.search.spark.executors import SparkFailure, check_agreement
 from kwalk.search.spark.walks import walk_on_spark
-from kwalk.search.spark.work import CpuMismatch, Round, TaskPayload, send, unpacked, walker_of
+from kwalk.search.spark.work import (
+    CpuMismatch,
+    Round,
+    TaskPayload,
+    chunks_of,
+    send,
+    unpacked,
+    walk_chunks,
+    walker_of,
+)
 from tests.spark.facts import facts
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors cannot import this file
@@ -54,6 +70,34 @@ def test_a_swarm_finds_the_same_on_every_number_of_partitions(spark, model, part
     alone = walk(model, **options)
     assert any(note.startswith("A swarm of 3 generations") for note in alone.notes)
     assert facts(walk_on_spark(model, session=spark, partitions=partitions, **options)) == facts(alone)
+
+
+def test_executors_walk_on_bit_sliced_code_and_find_the_same(spark, model, monkeypatch):
+    monkeypatch.setattr(walking, "LEAST_SLICED_SECONDS", 0.0)
+    monkeypatch.setattr(walking, "slicing_seconds", lambda kernel: 0.0)
+    monkeypatch.setattr(slices, "TERMS_PER_SECOND", float("inf"))
+    options = {"seed": 7, "walks": 20_000, "depth": 40, "keep_going": True, "minimize": 20, "options": SWARM}
+    alone = walk(model, kernel=kernel_of(model, compiled_model(model)), **options)
+    verdict = walk_on_spark(model, session=spark, partitions=2, **options)
+    assert facts(verdict) == facts(alone)
+    assert (alone.sliced_walks, verdict.sliced_walks > 0) == (0, True)
+
+
+def packed(model, most=None, **changes):
+    """A payload with bit-sliced functions, of which some fields are others."""
+    code, lifted = compiled_model(model), lift(model)
+    kernel = kernel_of(model, code)
+    made = evolve(compile_slices(model, lifted), **changes)
+    plan = SimulationOptions(keep_going=True).plan(model, kernel)
+    return TaskPayload(kernel, code, cpu(), plan, most=most, slices={cpu(): made}).pack()
+
+
+def test_an_executor_whose_bit_sliced_code_takes_other_steps_ends_the_run(model):
+    (good,) = chunks_of(pa.Table.from_batches(walk_chunks(packed(model), Round(0, 600, 600), [0])))
+    assert (good.sliced, good.disagreement) == (600, "")
+    wrong = packed(model, stores=((),) * len(model.instances))  # nothing is written back
+    with pytest.raises(EngineDisagreement, match=r"do not count the same in walks 0 to 511: .*taken"):
+        check_agreement(chunks_of(pa.Table.from_batches(walk_chunks(wrong, Round(0, 600, 600), [0]))))
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 4])

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from attrs import asdict, define, field, frozen
+from attrs import asdict, define, evolve, field, frozen
 from pyspark.sql import SparkSession
 
 from kwalk.model.language import KwalkError, Model
@@ -35,23 +35,39 @@ from kwalk.search.base.signals import Interrupts
 from kwalk.search.base.worker_processes import LOOK, ProcessPool, WorkerProcess, process_pool
 from kwalk.search.kernel.compile.cache import unpack
 from kwalk.search.kernel.compile.compiler import Compiled, compile_model, compiled_model, kernel_of
+from kwalk.search.kernel.compile.slices import (
+    CompiledSlices,
+    compile_slices,
+    compiled_slices,
+    sliced_kernel_of,
+    unpack_slices,
+)
 from kwalk.search.minimize.model_signature import signature_of
 from kwalk.search.native.machine_code import LoadedCode, cpu
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Verdict
-from kwalk.search.spark.executors import ExecutorPool, SparkFailure, code_for
+from kwalk.search.simulation.walk import SlicingChoice
+from kwalk.search.spark.executors import CodeSource, ExecutorPool, SparkFailure
 from kwalk.search.spark.work import TaskPayload
 
 HURRIED_BELOW = 60.0
 """Tasks with a smaller time budget, in seconds, are compiled without optimization."""
+STEPS_PER_SECOND = 2_000_000
+"""About how many steps the kernel of a large model takes in a second."""
+LAPS = 4
+"""The number of laps of a run."""
 
 
 class AheadCompiler:
-    """The code of tasks, in order, one ahead: the process waits until its answer is received."""
+    """The code of tasks, in order, one ahead: the process waits until its answer is received.
+
+    The bit-sliced functions of a task are made after the kernel of the next one, which the run needs earlier.
+    """
 
     def __init__(self, tasks: Sequence[NightlyTask], processes: ProcessPool) -> None:
         self._ahead: WorkerProcess | None = WorkerProcess("kernels", _work(tasks))
         self._made: dict[int, Any] = {}
+        self._slices: dict[int, bytes] = {}
         processes.add(self._ahead)
 
     def code(self, task: NightlyTask, interrupts: Interrupts) -> Compiled | None:
@@ -66,13 +82,20 @@ class AheadCompiler:
             raise KwalkError(answer)
         return _compiled(task) if answer is None else unpack(answer)
 
+    def slices(self, task: NightlyTask) -> CompiledSlices | None:
+        """Return the bit-sliced functions of a task if they have been made since the last call, without waiting."""
+        while self._ahead is not None and self._ahead.answers.poll():
+            self._take(self._ahead)
+        made = self._slices.pop(task.number, None)
+        return None if made is None else unpack_slices(made)
+
     def _take(self, ahead: WorkerProcess) -> None:
         try:
-            number, answer = ahead.answer()
+            number, is_sliced, answer = ahead.answer()
         except EOFError:  # it is done, or died, perhaps for want of memory: this process can compile, too
             self._ahead = None
         else:
-            self._made[number] = answer
+            (self._slices if is_sliced else self._made)[number] = answer
 
 
 def _compiled(task: NightlyTask) -> Compiled:
@@ -81,16 +104,33 @@ def _compiled(task: NightlyTask) -> Compiled:
 
 def _work(tasks: Sequence[NightlyTask]) -> Callable[[Callable[[Any], None]], None]:
     def work(send: Callable[[Any], None]) -> None:
+        before: tuple[NightlyTask, Compiled] | None = None
         for task in tasks:
             if task.entry.engine != "walk":
                 continue  # a search compiles for itself
             try:
-                answer: Any = _compiled(task).pack()
+                code = _compiled(task)
             except KwalkError as error:
-                answer = str(error)
-            send((task.number, answer))
+                send((task.number, False, str(error)))
+                continue
+            send((task.number, False, code.pack()))
+            if before is not None:
+                _send_slices(*before, send)
+            before = task, code
+        if before is not None:
+            _send_slices(*before, send)
 
     return work
+
+
+def _send_slices(task: NightlyTask, code: Compiled, send: Callable[[Any], None]) -> None:
+    """Send the bit-sliced functions of a task if its walks take so long that these are made during its first lap."""
+    seconds = (task.entry.walks or 0) * task.depth / STEPS_PER_SECOND if task.seconds is None else task.seconds
+    lap = seconds / LAPS
+    choice = SlicingChoice(task.model, evolve(kernel_of(task.model, code), can_be_sliced=True))
+    slices = compiled_slices(task.model, seconds=lap) if choice.is_worth(2 * lap) else None
+    if slices is not None:
+        send((task.number, True, slices.pack()))
 
 
 @contextmanager
@@ -165,8 +205,6 @@ def seconds_left(fractions: Sequence[tuple[float, float, float | None]]) -> floa
 
 BUNDLES = "bundles"
 """The folder of what reproduces internal errors, in the folder of the run."""
-LAPS = 4
-"""The number of laps of a run."""
 TRIES = 3
 """How often a round is tried before its task fails."""
 PAUSE = 2.0
@@ -267,7 +305,7 @@ class NightlyRun:
         signature = signature_of(task.model)
         payload = TaskPayload(kernel, code, cpu(), simulation.plan, most=0, signature=signature)
         cores = session.sparkContext.defaultParallelism
-        executors = stack.enter_context(ExecutorPool(session, cores, payload, code_for(task.model)))
+        executors = stack.enter_context(ExecutorPool(session, cores, payload, CodeSource(task.model)))
         if not self.task_states:
             executors.make_ready(self.environment.interrupts)
         self.manifest.set_task(task.number, "running")
@@ -314,6 +352,7 @@ class NightlyRun:
     def _do_round(self, task_state: TaskState) -> None:
         """Run a round and save it; SparkFailure if it fails TRIES times."""
         simulation, interrupts = task_state.simulation, self.environment.interrupts
+        self._take_slices(task_state)
         task_state.executors.partitions = self.environment.session.sparkContext.defaultParallelism
         work = simulation.next_round(task_state.executors.partitions)
         for attempt in range(1, TRIES + 1):
@@ -335,6 +374,20 @@ class NightlyRun:
             simulation.save(chunks, seconds)
             task_state.rate = (simulation.totals.walks.steps - steps) / max(seconds, 1e-9)
             self._report_round(task_state)
+
+    def _take_slices(self, task_state: TaskState) -> None:
+        """Let the walks of a task continue on bit-sliced functions, once these have been made."""
+        simulation = task_state.simulation
+        code = self.environment.kernels.slices(simulation.task)
+        if code is None:
+            return
+        try:
+            sliced = sliced_kernel_of(simulation.task.model, code)
+        except RuntimeError:  # it does not load: a file of the cache is damaged
+            code = compile_slices(simulation.task.model)
+            sliced = sliced_kernel_of(simulation.task.model, code)
+        simulation.kernel = evolve(simulation.kernel, sliced=sliced)
+        task_state.executors.take_slices(code)
 
     # Endings.
 

@@ -44,10 +44,12 @@ class TaskTotals:
     """CPU seconds of the executors."""
     minimized: int = 0
     """The number of findings that were minimized."""
+    sliced: int = 0
+    """The number of walks on bit-sliced code."""
 
     def pack(self) -> bytes:
         """Return the counts as an Arrow stream."""
-        batch = row_of(Chunk(0, self.seconds, self.walks.with_findings(0), self.cpu))
+        batch = row_of(Chunk(0, self.seconds, self.walks.with_findings(0), self.cpu, sliced=self.sliced))
         batch = batch.replace_schema_metadata({MORE: json.dumps({"minimized": self.minimized}).encode()})
         buffer = io.BytesIO()
         with pa.ipc.new_stream(buffer, batch.schema) as stream:
@@ -61,7 +63,7 @@ def unpack_totals(content: bytes | None) -> TaskTotals:
         table = pa.ipc.open_stream(content or b"").read_all()
         (chunk,) = chunks_of(table)
         more: Mapping[str, Any] = json.loads(table.schema.metadata[MORE])
-        return TaskTotals(chunk.counts, chunk.seconds, chunk.cpu, int(more["minimized"]))
+        return TaskTotals(chunk.counts, chunk.seconds, chunk.cpu, int(more["minimized"]), chunk.sliced)
     except (pa.ArrowException, OSError, LookupError, ValueError, TypeError) as error:
         raise DamagedPart(f"the counts of a round cannot be read ({str(error).splitlines()[0][:120]})") from error
 
@@ -146,8 +148,8 @@ def row_of_run(task: NightlyTask, verdict: Verdict, **fields: Any) -> RunRow:
         task=task.number, name=task.name, scenario=task.reference, variant=task.model.variant,
         bounds=json.dumps(dict(verdict.bounds)), flags=json.dumps(dict(verdict.flags)), engine=task.entry.engine,
         seed=task.seed, answer=verdict.answer.value, how=verdict.qualifier,
-        bounds_hit=json.dumps(dict(verdict.bounds_hit)), notes=(*verdict.notes, *fairness, *verdict.comparison_notes),
-        command=verdict.command, **fields,
+        bounds_hit=json.dumps(dict(verdict.bounds_hit)), command=verdict.command,
+        notes=(*verdict.notes, *fairness, *verdict.comparison_notes, *verdict.code_notes), **fields,
     )  # fmt: skip
 
 

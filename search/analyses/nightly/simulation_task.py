@@ -36,7 +36,7 @@ from kwalk.search.results.fairness import safety_properties, without_liveness
 from kwalk.search.results.vacuity import listed, vacuity_notes
 from kwalk.search.results.verdict import DEADLOCK, Answer, Finding, FindingCluster, Strength, Verdict
 from kwalk.search.results.verdict_builder import VerdictBuilder
-from kwalk.search.simulation.chunks import WalkCounts, next_generation, run_chunk
+from kwalk.search.simulation.chunks import SlicedComparison, WalkCounts, next_generation, run_chunk
 from kwalk.search.simulation.hyperloglog import STANDARD_ERROR, distinct
 from kwalk.search.simulation.options import SimulationOptions
 from kwalk.search.simulation.run import SimulationRun, SimulationVerdict
@@ -112,7 +112,7 @@ class SimulationTask:
         """Seconds that one core takes for a block."""
         self.last_blocks = 0
         self._clustering: Clustering | None = None
-        self.sampler = WalkSampler(model, self.plan)
+        self.sampler, self._sliced = WalkSampler(model, self.plan), SlicedComparison()
 
     # Where it stands.
 
@@ -168,7 +168,9 @@ class SimulationTask:
         if self._clustering is None:
             self._clustering = Clustering(self.task.model, self.kernel)
         assert work.choice is not None
-        return [done_in_blocks((self.kernel, self.plan), range(work.first, work.last), work.choice, self._clustering)]
+        numbers = range(work.first, work.last)
+        self._sliced.compare(self.kernel, self.plan, numbers)
+        return [done_in_blocks((self.kernel, self.plan), numbers, work.choice, self._clustering)]
 
     def save(self, chunks: Sequence[Chunk], seconds: float) -> None:
         """Save a round that took `seconds`, and count it.
@@ -183,6 +185,7 @@ class SimulationTask:
         done = TaskTotals(
             self.totals.walks + round_walks, self.totals.seconds + seconds,
             self.totals.cpu + sum(chunk.cpu for chunk in chunks), self.totals.minimized + clusters.minimized,
+            self.totals.sliced + sum(chunk.sliced for chunk in chunks),
         )  # fmt: skip
         place = (self.task.number, self.rounds)
         rows = rows_of_clusters(self.task.model, self.kernel, clusters, place)
@@ -291,7 +294,7 @@ def task_verdict(simulation: SimulationTask, why: str) -> Verdict:
     verdict = _CountedVerdict(run).verdict()
     verdict = without_liveness(verdict, task.properties, "random walks")
     simulation.sampler.compare(simulation.totals.seconds, simulation.kernel, simulation.plan, total.walks)
-    verdict = evolve(verdict, compared=simulation.sampler.compared)
+    verdict = evolve(verdict, compared=simulation.sampler.compared, sliced_walks=simulation.totals.sliced)
     clusters = finding_clusters(task.model, simulation.kernel, simulation.clusters)
     verdict = evolve(verdict, clusters=clusters, notes=(*verdict.notes, *_notes(simulation)))
     return evolve(verdict, notes=(*verdict.notes, *vacuity_notes(verdict, task.model)))

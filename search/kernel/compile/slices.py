@@ -101,9 +101,13 @@ def _fixed_code(lanes: int, target: str) -> tuple[bytes, ...]:
 
 def sliced_kernel_of(model: Model, code: CompiledSlices) -> SlicedKernel:
     """Return the sliced kernel of object code that was compiled for this model and this CPU."""
+    return load_slices(code, layout_of(model.leaves).words)
+
+
+def load_slices(code: CompiledSlices, words: int) -> SlicedKernel:
+    """Return the sliced kernel of object code that was compiled for this CPU; `words` are those of a packed state."""
     loaded = LoadedCode(code.objects, [f"slice.{name}" for name in FUNCTIONS])
     addresses = {name: loaded.addresses[f"slice.{name}"] for name in FUNCTIONS}
-    words = layout_of(model.leaves).words
     return SlicedKernel(
         lanes=code.lanes, loads=_counted(code.loads, words), stores=_counted(code.stores, words), **addresses,
         keep_alive=loaded,
