@@ -210,8 +210,8 @@ class WalkBuffers:
         self.masks[0] = bit_row(allowed, words)
         none = np.zeros(1, np.uint64)
         self.grouping_ends = none if bias is None else np.ascontiguousarray(bias.grouping_ends, np.int64)
-        self.group_rows = none if bias is None else bias.group_rows & self.masks[0]
-        self.group_thresholds = none if bias is None else np.ascontiguousarray(bias.group_thresholds, np.uint64)
+        self.group_rows = none if bias is None else np.ascontiguousarray((bias.group_rows & self.masks[0]).T)
+        self.group_thresholds = none if bias is None else np.ascontiguousarray(bias.group_thresholds.T, np.uint64)
 
     def _make_workspace(self) -> None:
         kernel = self.kernel

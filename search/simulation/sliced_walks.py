@@ -29,6 +29,7 @@ from kwalk.search.native.intrinsics import (
     peek32,
     poke,
     poke32,
+    prefetch,
     put,
 )
 from kwalk.search.native.loops import loop, part
@@ -36,27 +37,38 @@ from kwalk.search.native.splitmix64 import GOLDEN, mix
 from kwalk.search.simulation.hyperloglog import add_to_sketch
 from kwalk.search.simulation.walk_loops import (
     MAX_LEVEL,
+    ROW_COLUMNS,
+    ROW_COUNT,
+    ROW_LAST_STEP,
+    ROW_LAST_WALK,
+    ROW_PLACES,
+    ROW_SEED,
     WALK_DONE,
     WALK_FULL,
     WalkView,
     choose,
-    count_row,
     draw_start,
+    hash_row_word,
+    row_place,
 )
 from kwalk.search.visited.keys import copy_words
 
 (
-    NEXT_WALK, LAST_WALK, READY, FINDINGS, RETRIES, BAD_WALK, STEPS, VISITS, DEAD_ENDS, CUTS,
-) = range(10)  # fmt: skip
-"""Fields of the cursor, int64[10]: the next walk to begin, the end of the walks, the walks that are ready, the
-findings, the walks that choose again, the first walk that ends the run, and counts as in `walk_loops`."""
-CURSOR_SIZE = 10
+    NEXT_WALK, LAST_WALK, READY, FINDINGS, RETRIES, BAD_WALK, STEPS, VISITS, DEAD_ENDS, CUTS, FIRST_WALK,
+) = range(11)  # fmt: skip
+"""Fields of the cursor, int64[11]: the next walk to begin, the end of the walks, the walks that are ready, the
+findings, the walks that choose again, the first walk that ends the run, counts as in `walk_loops`, and the first
+walk."""
+CURSOR_SIZE = 11
 
-STREAM, CURRENT, WALK, STEP, LEVELS, AGAIN, FIXED = range(7)
+STREAM, CURRENT, WALK, STEP, LEVELS, AGAIN, KNOWN = range(7)
 """Words of a record: the state of its stream of random numbers, the number that the last choice was made with, the
-number of the walk, the step, its highest level, whether the step is chosen again, and the number of these words. Then
-come the row of instances that bounds have disabled, the row of properties violated in this walk, and, in a swarm, the
-masks of its levels. The packed state has an array of its own."""
+number of the walk, the step, its highest level, whether the step is chosen again, and from here on the row of
+properties violated in this walk. A record is a line of the cache, or several: what else a walk has is in other arrays,
+its packed state, the masks of its levels in a swarm, and the row of instances that bounds have disabled."""
+LINE_WORDS = 8
+_VISIT_STEPS = 1 << 20
+"""More than the steps of a walk."""
 NO_WALK = 2**62
 """A walk above all."""
 
@@ -87,6 +99,10 @@ class SlicedView(NamedTuple):
     record_words: int
     states: int
     """A packed state for each record."""
+    masks: int
+    """The masks of the levels for each record."""
+    excluded: int
+    """The row of instances that bounds have disabled for each record."""
     ready: int
     """uint32: the records of walks that are ready."""
     queues: int
@@ -106,6 +122,10 @@ class SlicedView(NamedTuple):
     """A plane: the lanes whose visit is counted."""
     rows: int
     """Columns of bit rows of instances."""
+    row_counts: int
+    """int64[ROW_PLACES, 2]: visits by the set of enabled instances, see `_count_rows`."""
+    row_places: int
+    """int64 per lane: an address in that table."""
     false: int
     """Columns of bit rows of properties."""
     enabled: int
@@ -160,21 +180,16 @@ def _state(view: SlicedView, number: int) -> int:
 
 
 @part
-def _excluded(record: int) -> int:
-    return record + 8 * FIXED
+def _excluded(view: SlicedView, number: int) -> int:
+    return view.excluded + 8 * view.walk.kernel.row_words * number
 
 
 @part
-def _known(view: SlicedView, record: int) -> int:
-    return _excluded(record) + 8 * view.walk.kernel.row_words
-
-
-@part
-def _masks(view: SlicedView, record: int) -> int:
+def _masks(view: SlicedView, number: int) -> int:
     """Return the address of the masks of a walk: its own in a swarm."""
     if view.walk.groupings == 0:
         return view.walk.masks
-    return _known(view, record) + 8 * view.walk.kernel.property_words
+    return view.masks + 8 * (1 + MAX_LEVEL) * view.walk.kernel.row_words * number
 
 
 @part
@@ -192,7 +207,7 @@ def _begin(view: SlicedView, cursor: int, number: int) -> bool:
     put(cursor, NEXT_WALK, walk + 1)
     kernel, record = view.walk.kernel, _record(view, number)
     random = mix(np.uint64(view.walk.seed) + np.uint64(walk) * GOLDEN) + GOLDEN
-    masks = _masks(view, record)
+    masks = _masks(view, number)
     if view.walk.groupings > 0:
         copy_words(masks, view.walk.masks, kernel.row_words)
     start, levels = draw_start(view.walk, masks, random)
@@ -202,7 +217,7 @@ def _begin(view: SlicedView, cursor: int, number: int) -> bool:
     put(record, LEVELS, levels)
     put(record, AGAIN, 0)
     for word in range(kernel.property_words):
-        poke(_known(view, record), word, ZERO)
+        poke(record, KNOWN + word, ZERO)
     copy_words(_state(view, number), view.walk.starts + 8 * kernel.words * start, kernel.words)
     return True
 
@@ -304,6 +319,8 @@ def _visit_some(view: SlicedView, cursor: int, count: int) -> None:
                 _clear_lane(view.fresh, lane, words)
     has_false = _judge(view, cursor)
     call_void(view.transpose, (view.enabled_planes, view.rows, kernel.row_words))
+    if view.walk.row_visits != 0:
+        _count_rows(view, cursor, ids, count)
     for lane in range(count):
         number = integer(peek32(ids, lane))
         if _continue_walk(view, cursor, lane, number, has_false):
@@ -341,7 +358,7 @@ def _continue_walk(view: SlicedView, cursor: int, lane: int, number: int, has_fa
     if get(record, AGAIN) != 0:
         random = mix(peek(record, CURRENT) + GOLDEN)
         for word in range(kernel.row_words):
-            poke(row, word, peek(row, word) & ~peek(_excluded(record), word))
+            poke(row, word, peek(row, word) & ~peek(_excluded(view, number), word))
     else:
         _note_visit(view, cursor, lane, number, has_false)
         if get(record, STEP) >= view.walk.depth or get(record, WALK) >= get(cursor, BAD_WALK):
@@ -350,7 +367,7 @@ def _continue_walk(view: SlicedView, cursor: int, lane: int, number: int, has_fa
         poke(record, STREAM, stream)
         random = mix(stream)
     poke(record, CURRENT, random)
-    instance = choose(row, _masks(view, record), kernel.row_words, get(record, LEVELS), random)
+    instance = choose(view.walk, row, _masks(view, number), get(record, LEVELS), random)
     if instance < 0:
         count_up(cursor, DEAD_ENDS if _is_empty(row, kernel.row_words) else CUTS, 1)
         if get(record, AGAIN) != 0:
@@ -360,6 +377,28 @@ def _continue_walk(view: SlicedView, cursor: int, lane: int, number: int, has_fa
     poke32(view.queues + 8 * view.lanes * instance, length, np.uint64(number))
     put(view.queued, instance, length + 1)
     return True
+
+
+@part
+def _count_rows(view: SlicedView, cursor: int, ids: int, count: int) -> None:
+    """Count the visits of fresh lanes by their rows of enabled instances, without branches: the latest visit is random.
+
+    The entries of the table are words: the visits, and the latest one as `_VISIT_STEPS` · (walk - first + 1) + step.
+    """
+    words, table, first = view.walk.kernel.row_words, view.row_counts, get(cursor, FIRST_WALK) - 1
+    for lane in range(count):
+        word = ROW_SEED
+        for number in range(words):
+            word = hash_row_word(word, peek(view.rows, view.lanes * number + lane))
+        place = table + 16 * row_place(word)
+        prefetch(place)
+        poke(view.row_places, lane, np.uint64(place))
+    for lane in range(count):
+        place, record = get(view.row_places, lane), _record(view, integer(peek32(ids, lane)))
+        if get(record, AGAIN) == 0:
+            visit = _VISIT_STEPS * (get(record, WALK) - first) + get(record, STEP)
+            count_up(place, 0, 1)
+            put(place, 1, max(get(place, 1), visit))
 
 
 @part
@@ -376,22 +415,21 @@ def _note_visit(view: SlicedView, cursor: int, lane: int, number: int, has_false
     kernel, record = view.walk.kernel, _record(view, number)
     if view.walk.sketch != 0:
         add_to_sketch(view.walk.sketch, _state(view, number), kernel.words)
-    if view.walk.row_visits != 0:
-        count_row(view.walk.row_visits, view.walk.row, kernel.row_words, get(record, WALK), get(record, STEP))
     if has_false:
-        _note_false(view, cursor, lane, record, 1)
+        _note_false(view, cursor, lane, number, 1)
     if kernel.deadlock and _is_empty(view.walk.row, kernel.row_words):
         _note_violation(view, cursor, record, view.walk.properties, 1)
 
 
 @part
-def _note_false(view: SlicedView, cursor: int, lane: int, record: int, order: int) -> None:
+def _note_false(view: SlicedView, cursor: int, lane: int, number: int, order: int) -> None:
     """Note the properties that are false in a lane for the first time in its walk."""
+    record = _record(view, number)
     for word in range(view.walk.kernel.property_words):
-        known = peek(_known(view, record), word)
+        known = peek(record, KNOWN + word)
         false = peek(view.false, view.lanes * word + lane) & ~known
         if false != ZERO:
-            poke(_known(view, record), word, known | false)
+            poke(record, KNOWN + word, known | false)
         while false != ZERO:
             _note_violation(view, cursor, record, 64 * word + lowest_bit(false), order)
             false &= false - ONE
@@ -460,12 +498,12 @@ def _step_some(view: SlicedView, cursor: int, instance: int, count: int) -> None
         if all_taken or _has_lane(view.results, lane, words):
             _arrive(view, cursor, record)
             if has_false:
-                _note_false(view, cursor, lane, record, 0)
+                _note_false(view, cursor, lane, number, 0)
             _add_ready(view, cursor, number)
         elif _has_lane(view.results + view.plane, lane, words):
             _end_run_at(cursor, get(record, WALK))
         else:
-            _exclude(view, cursor, record, instance)
+            _exclude(view, cursor, number, instance)
             _add_ready(view, cursor, number)
 
 
@@ -495,9 +533,9 @@ def _arrive(view: SlicedView, cursor: int, record: int) -> None:
 
 
 @part
-def _exclude(view: SlicedView, cursor: int, record: int, instance: int) -> None:
+def _exclude(view: SlicedView, cursor: int, number: int, instance: int) -> None:
     """Choose again, without an instance that a bound disables."""
-    excluded = _excluded(record)
+    record, excluded = _record(view, number), _excluded(view, number)
     if get(record, AGAIN) == 0:
         for word in range(view.walk.kernel.row_words):
             poke(excluded, word, ZERO)
@@ -535,18 +573,21 @@ class SlicedBuffers:
         assert sliced is not None
         plane = sliced.lanes // 64
         self.records = min(MOST_RECORDS, walks)
-        record = FIXED + rows + words + ((1 + MAX_LEVEL) * rows if view.groupings else 0)
+        record = -(-(KNOWN + words) // LINE_WORDS) * LINE_WORDS
         room = sliced.lanes * (kernel.properties + 1)
         self.findings = np.zeros((2 * room if collect else 0, 4), np.int64)
         self.enabled, self.premises = (np.zeros(n + 1, np.int64) for n in (kernel.instances, kernel.properties))
         self.cursor = np.zeros(CURSOR_SIZE, np.int64)
         sizes = {
             "records": self.records * record, "states": self.records * kernel.words, "ready": self.records,
+            "masks": self.records * (1 + MAX_LEVEL) * rows if view.groupings else 0,
+            "excluded": self.records * rows,
             "queues": kernel.instances * sliced.lanes, "queued": kernel.instances,
             "columns": kernel.words * sliced.lanes, "planes": kernel.words * sliced.lanes,
             "saved": kernel.words * sliced.lanes, "enabled_planes": (64 * rows + 1) * plane,
             "property_planes": 2 * 64 * words * plane, "results": (FIRST_BOUND + len(kernel.bounds)) * plane,
             "valid": plane, "fresh": plane, "rows": rows * sliced.lanes, "false": words * sliced.lanes,
+            "row_counts": 2 * ROW_PLACES if view.row_visits else 0, "row_places": sliced.lanes,
         }  # fmt: skip
         self._arrays = {name: _aligned(max(1, size)) for name, size in sizes.items()}
         self._tables = np.ascontiguousarray(sliced.loads), np.ascontiguousarray(sliced.stores)
@@ -568,7 +609,7 @@ class SlicedBuffers:
             order of the walks, then of the steps.
         """
         cursor, found = self.cursor, []
-        cursor[NEXT_WALK], cursor[LAST_WALK], cursor[BAD_WALK] = first, last, NO_WALK
+        cursor[NEXT_WALK], cursor[FIRST_WALK], cursor[LAST_WALK], cursor[BAD_WALK] = first, first, last, NO_WALK
         begin_sliced_walks(self.view, cursor.ctypes.data, self.records)
         status = WALK_FULL
         while status == WALK_FULL:
@@ -587,4 +628,14 @@ class SlicedBuffers:
             "steps": int(cursor[STEPS]), "visits": int(cursor[VISITS]), "dead_ends": int(cursor[DEAD_ENDS]),
             "cuts": int(cursor[CUTS]), "quiescent": int(self.enabled[-1]),
             "enabled": self.enabled[:-1], "premises": self.premises[:-1],
-        }  # fmt: skip
+        } | ({"row_visits": self._row_visits()} if self.view.walk.row_visits else {})  # fmt: skip
+
+    def _row_visits(self) -> np.ndarray:
+        """Return the table of row visits as `walk_loops` has it."""
+        counts, latest = self._arrays["row_counts"].view(np.int64).reshape(ROW_PLACES, 2).T
+        visits = np.zeros((ROW_PLACES, ROW_COLUMNS), np.int64)
+        walks, steps = np.divmod(latest, _VISIT_STEPS)
+        visits[:, ROW_COUNT] = counts
+        visits[:, ROW_LAST_WALK] = np.where(counts > 0, walks + int(self.cursor[FIRST_WALK]), 0)
+        visits[:, ROW_LAST_STEP] = np.where(counts > 0, steps, 0)
+        return visits

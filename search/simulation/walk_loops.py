@@ -62,7 +62,7 @@ ROW_COLUMNS = 3
 ROW_BITS = 14
 ROW_PLACES = 1 << ROW_BITS
 """Places of the table of row visits: rows of enabled instances are hashed to one of them."""
-_ROW_SEED, _ROW_FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+ROW_SEED, _ROW_FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
 
 class WalkView(NamedTuple):
@@ -103,9 +103,9 @@ class WalkView(NamedTuple):
     grouping_ends: int
     """int64[groupings + 1]: where the groups of each grouping begin."""
     group_rows: int
-    """The bit row of instances of each group."""
+    """uint64[row words, groups]: the bit row of instances of each group."""
     group_thresholds: int
-    """uint64[groups, MAX_LEVEL]: a group is in a level if its random word is below the threshold."""
+    """uint64[MAX_LEVEL, groups]: a group is in a level if its random word is below the threshold."""
     sketch: int
     """HyperLogLog registers; 0 for none."""
     row_visits: int
@@ -209,25 +209,29 @@ def _draw_preferences(view: WalkView, masks: int, random: Word) -> int:
     end = get(view.grouping_ends, grouping + 1)
     if group == end:
         return 0
-    for word in range(view.kernel.row_words, (1 + MAX_LEVEL) * view.kernel.row_words):
-        poke(masks, word, np.uint64(0))
-    while group < end:
-        random += GOLDEN
-        _add_group(view, masks, group, mix(random))
-        group += 1
+    for word in range(view.kernel.row_words):
+        _draw_masks(view, masks, word, (group, end), random)
     return MAX_LEVEL
 
 
 @part
-def _add_group(view: WalkView, masks: int, group: int, random: Word) -> None:
-    """Add a group to the levels whose thresholds are above a random word."""
+def _draw_masks(view: WalkView, masks: int, word: int, groups: tuple[int, int], random: Word) -> None:
+    """Write one word of the masks: each group is in the levels whose thresholds are above its random word.
+
+    There are no branches on random words, and nothing is written in the loop, so that LLVM makes vectors of it.
+    """
+    total = get(view.grouping_ends, view.groupings)
+    rows, thresholds = view.group_rows + 8 * total * word, view.group_thresholds
+    one = two = three = ZERO
+    for group in range(groups[0], groups[1]):
+        draw, row = mix(random + np.uint64(group - groups[0] + 1) * GOLDEN), peek(rows, group)
+        one |= row if draw < peek(thresholds, group) else ZERO
+        two |= row if draw < peek(thresholds, total + group) else ZERO
+        three |= row if draw < peek(thresholds, 2 * total + group) else ZERO
     words = view.kernel.row_words
-    level = 1
-    while level <= MAX_LEVEL and random < peek(view.group_thresholds, group * MAX_LEVEL + level - 1):
-        for word in range(words):
-            mask = level * words + word
-            poke(masks, mask, peek(masks, mask) | peek(view.group_rows, group * words + word))
-        level += 1
+    poke(masks, words + word, one)
+    poke(masks, 2 * words + word, two)
+    poke(masks, MAX_LEVEL * words + word, three)
 
 
 @part
@@ -235,7 +239,7 @@ def _take(view: WalkView, cursor: int, places: tuple[int, int], random: Word) ->
     """Take a random step from one place to the other; return its instance, or -1 at the end of the walk."""
     row = view.row
     while True:
-        instance = choose(row, view.masks, view.kernel.row_words, get(cursor, CURSOR_LEVELS), random)
+        instance = choose(view, row, view.masks, get(cursor, CURSOR_LEVELS), random)
         if instance < 0:
             _count_end(view, cursor, row)
             return -1
@@ -258,16 +262,58 @@ def _take(view: WalkView, cursor: int, places: tuple[int, int], random: Word) ->
 
 
 @part
-def choose(row: int, masks: int, words: int, levels: int, random: Word) -> int:
+def choose(view: WalkView, row: int, masks: int, levels: int, random: Word) -> int:
     """Choose a random instance of a row at a random level, or at a lower one; -1 if the walk may take none."""
-    if levels == 0:
+    words = view.kernel.row_words
+    if view.groupings == 0:
         return _choose_within(row, masks, words, random)
     level = integer(scale(random << np.uint64(32), np.uint64(levels + 1)))  # from the low bits of the word
+    if words == 1:
+        return _choose_of_one(row, masks, level, random)
+    if words == 2:
+        return _choose_of_two(row, masks, level, random)
     while True:
         instance = _choose_within(row, masks + 8 * words * level, words, random)
         if instance >= 0 or level == 0:
             return instance
         level -= 1
+
+
+@part
+def _choose_of_one(row: int, masks: int, highest: int, random: Word) -> int:
+    """Choose from a row of one word, without branches on the levels, as these are random."""
+    one = peek(row, 0)
+    bits = one & peek(masks, 0)
+    for level in range(1, MAX_LEVEL + 1):
+        more = one & peek(masks, level)
+        bits = more if (level <= highest) & (more != ZERO) else bits
+    if bits == ZERO:
+        return -1
+    return select_bit(bits, integer(scale(random, np.uint64(bit_count(bits)))))
+
+
+@part
+def _choose_of_two(row: int, masks: int, highest: int, random: Word) -> int:
+    """Choose from a row of two words, without branches on the levels, as these are random."""
+    one, two = peek(row, 0), peek(row, 1)
+    low, high = one & peek(masks, 0), two & peek(masks, 1)
+    for level in range(1, MAX_LEVEL + 1):
+        more, above = one & peek(masks, 2 * level), two & peek(masks, 2 * level + 1)
+        preferred = (level <= highest) & (more | above != ZERO)
+        low, high = more if preferred else low, above if preferred else high
+    return _select_of_two(low, high, random)
+
+
+@part
+def _select_of_two(low: Word, high: Word, random: Word) -> int:
+    """Return the number of a random set bit of two words, without a branch on the word; -1 if there is none."""
+    if low | high == ZERO:
+        return -1
+    below = bit_count(low)
+    rank = integer(scale(random, np.uint64(below + bit_count(high))))
+    is_high = rank >= below
+    place = select_bit(high if is_high else low, rank - below if is_high else rank)
+    return place + 64 if is_high else place
 
 
 @part
@@ -278,6 +324,8 @@ def _choose_within(row: int, mask: int, words: int, random: Word) -> int:
         if bits == ZERO:
             return -1
         return select_bit(bits, integer(scale(random, np.uint64(bit_count(bits)))))
+    if words == 2:
+        return _select_of_two(peek(row, 0) & peek(mask, 0), peek(row, 1) & peek(mask, 1), random)
     total = integer(0)
     for word in range(words):
         total += bit_count(peek(row, word) & peek(mask, word))
@@ -341,12 +389,24 @@ def _visit(view: WalkView, cursor: int, state: int) -> int:
 
 
 @part
+def hash_row_word(before: Word, word: Word) -> Word:
+    """Return the hash of one more word of a row; `before` is that of the words before it, or ROW_SEED."""
+    return folded_multiply(word ^ before, _ROW_FACTOR)
+
+
+@part
+def row_place(word: Word) -> int:
+    """Return the place of a row in the table of row visits, by the hash of its words."""
+    return integer(finalize_hash(word) >> np.uint64(64 - ROW_BITS))
+
+
+@part
 def count_row(visits: int, row: int, words: int, walk: int, step: int) -> None:
     """Count a visit in the table of row visits, by the row of enabled instances."""
-    word = _ROW_SEED
+    word = ROW_SEED
     for number in range(words):
-        word = folded_multiply(peek(row, number) ^ word, _ROW_FACTOR)
-    place = visits + 8 * ROW_COLUMNS * np.int64(finalize_hash(word) >> np.uint64(64 - ROW_BITS))
+        word = hash_row_word(word, peek(row, number))
+    place = visits + 8 * ROW_COLUMNS * row_place(word)
     count_up(place, ROW_COUNT, 1)
     latest = get(place, ROW_LAST_WALK)
     if walk + 1 > latest or (walk + 1 == latest and step > get(place, ROW_LAST_STEP)):
