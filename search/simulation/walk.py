@@ -52,7 +52,7 @@ def walk(
     run = SimulationRun.of(model, kernel or kernel_for(model), options)
     _LocalWalks(run).run_all()
     properties = model.properties if options.properties is None else options.properties
-    return without_liveness(SimulationVerdict(run).verdict(), properties, "random walks")
+    return without_liveness(SimulationVerdict(run).verdict(), properties, "a random walk")
 
 
 class SlicingChoice:

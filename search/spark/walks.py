@@ -79,7 +79,7 @@ def walk_on_spark(
         if tables:
             tables.close(run.counts)
     properties = model.properties if options.properties is None else options.properties
-    verdict = without_liveness(SimulationVerdict(run).verdict(), properties, "random walks")
+    verdict = without_liveness(SimulationVerdict(run).verdict(), properties, "a random walk")
     where = [f"Tables: {Path(out) / folder_name(model, options.seed)}"] if out is not None else []
     return evolve(verdict, engine="spark", notes=(*verdict.notes, *where))
 

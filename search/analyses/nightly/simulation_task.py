@@ -292,7 +292,7 @@ def task_verdict(simulation: SimulationTask, why: str) -> Verdict:
     task, total = simulation.task, simulation.totals.walks
     run = _ended(simulation, evolve(total, failed=None), total.walks, interrupted=bool(why))
     verdict = _CountedVerdict(run).verdict()
-    verdict = without_liveness(verdict, task.properties, "random walks")
+    verdict = without_liveness(verdict, task.properties, "a random walk")
     simulation.sampler.compare(simulation.totals.seconds, simulation.kernel, simulation.plan, total.walks)
     verdict = evolve(verdict, compared=simulation.sampler.compared, sliced_walks=simulation.totals.sliced)
     clusters = finding_clusters(task.model, simulation.kernel, simulation.clusters)
