@@ -139,8 +139,11 @@ def _all(m: SymbolicMachine, iterable: Any) -> Any:
 
 
 def _sum(m: SymbolicMachine, iterable: Any, start: Any = 0) -> Any:
-    total = apply(m, Operation.SUM, start, condition=m.terms.true)
-    for condition, value in _unordered(m, iterable):
+    total, found = apply(m, Operation.SUM, start, condition=m.terms.true), _unordered(m, iterable)
+    may_be_empty = all(condition is not m.terms.true for condition, _ in found)
+    if may_be_empty and kind_of(start) is not K.NUMBER:  # the sum of nothing is the start, whatever it is
+        raise Refused("sum with this start", "a number that is not None; `int(…)` of a truth value")
+    for condition, value in found:
         item = apply(m, Operation.SUM, value, condition=condition)
         total = m.terms.add(total, m.terms.choose(condition, item, m.terms.integer(0)))
     return int_value(total)
@@ -274,6 +277,12 @@ def _frozenset(m: SymbolicMachine, iterable: Any = ()) -> Any:
         return sets.content(m, iterable)
     found = _unordered(m, iterable)
     return sets.made_set(m, found) if found else frozenset()
+
+
+def _set(m: SymbolicMachine, iterable: Any = ()) -> Any:
+    """Return a set that is no frozenset: Python refuses it in a tuple of a set."""
+    is_set = kind_of(iterable) in (K.SET, K.RECORD_SET) and type(iterable) is not frozenset
+    return _frozenset(m, iterable) if is_set else sets.made_set(m, _unordered(m, iterable))
 
 
 def _list(m: SymbolicMachine, iterable: Any = ()) -> Any:
@@ -443,7 +452,7 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     int: _int,
     bool: _bool,
     frozenset: _frozenset,
-    set: _frozenset,
+    set: _set,
     list: _list,
     tuple: _tuple,
     range: _range,
@@ -479,11 +488,15 @@ def _call(m: SymbolicMachine, function: Any, *, args: list[Any], keywords: dict[
     raise Refused(f"a call of {describe(function)}", Operation.CALL.value.instead)
 
 
+ATTRIBUTES = ("head", "is_empty", "taken")
+"""The operations of containers that are read, and not called."""
+
+
 def property_value(m: SymbolicMachine, found: Any) -> Any:
     """Return the value of an attribute that is read and not called: a property is executed."""
     if isinstance(found, Method) and isinstance(found.function, property):
         return call_function(m, found.function.fget, [found.owner], {})
-    if isinstance(found, Method) and found.function in ("head", "is_empty", "taken"):
+    if isinstance(found, Method) and found.function in ATTRIBUTES:
         return containers.OPERATIONS[found.function](m, found.owner)
     return found
 
@@ -516,7 +529,7 @@ ARGUMENTS = {
 
 
 def _call_method(m: SymbolicMachine, method: Method, args: list[Any], keywords: dict[str, Any]) -> Any:
-    if isinstance(method.function, property):
+    if isinstance(method.function, property) or method.function in ATTRIBUTES:
         return call(m, property_value(m, method), args, keywords)
     if isinstance(method.function, str):
         if keywords:

@@ -152,7 +152,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
         "… is used as a number", "the number …", "a number that can be beyond …", "the exponent or shift …",
         "* of two numbers that the state decides", "// by a number that the state decides",
         "% by a number that the state decides", "a value that can be None is compared with a negative number",
-        "min or max of what may be a single None",
+        "min or max of what may be a single None", "sum with this start",
     ),
     "ranges, iterators and orders": (
         "a range of other things than numbers, or with a step, that depends on the state",
