@@ -39,7 +39,10 @@ ROUNDS, LENGTH, SECONDS = 10, 12, 60.0
 """The defaults: histories, operations of each, and seconds to explain one."""
 REST = 0.8
 """Seconds without a change after which a cluster counts as at rest."""
-LONGEST_REST = 15.0
+EARLY_REST, LONGEST_REST = 5.0, 15.0
+"""Seconds after which a cluster counts as at rest though a replica is missing, and in any case."""
+SLOWNESS = 5
+"""How many looks at the cluster `REST` has at least: on a busy machine, where they take long, all times grow."""
 MOST_PARTITIONS = 3
 DAMAGE = "Controller moved to another broker when moving|Error while moving"
 """What a controller logs when a change of states ends early. The requests that it has collected stay in its batch, also
@@ -374,19 +377,37 @@ def _note_ids(hands: FuzzHands) -> None:
 
 
 def _rest(hands: FuzzHands) -> None:
-    """Wait until nothing changes and replicas that can have joined the ISR, or for the longest time."""
-    lab, end = hands.lab, time.monotonic() + LONGEST_REST
-    seen, since, early = "", time.monotonic(), time.monotonic() + 5
-    while time.monotonic() < end:
+    """Wait until nothing changes and replicas that can have logs and are in the ISR, or for the longest time.
+
+    On a busy machine a cluster may do nothing for as long as several looks at it take.
+    """
+    lab, begun = hands.lab, time.monotonic()
+    seen, since = "", begun
+    while True:
+        looked = time.monotonic()
         now = _fingerprint(hands)
+        slow = max(1.0, SLOWNESS * (time.monotonic() - looked) / REST)
         if now != seen:
             seen, since = now, time.monotonic()
-        live = {number for number in lab.brokers if number not in hands.down}
-        full = all(live & set(hands.znode.get("partitions", {}).get(str(p), ())) <= set(state["isr"])
-                   for p, state in lab.states(hands.topic).items())  # fmt: skip
-        if time.monotonic() - since > REST and (full or time.monotonic() > early) and lab.controller() is not None:
+        waited, is_full = time.monotonic() - begun, _is_full(hands)
+        is_still = time.monotonic() - since > REST * slow and (is_full or waited > EARLY_REST * slow)
+        if (is_still and lab.controller() is not None) or waited > LONGEST_REST * slow:
             return
         time.sleep(0.1)
+
+
+def _is_full(hands: FuzzHands) -> bool:
+    """Whether every partition has a state, and every live replica a log and a place in the ISR."""
+    lab, states = hands.lab, hands.lab.states(hands.topic)
+    directories = lab.directories(hands.topic)
+    for partition, replicas in hands.znode.get("partitions", {}).items():
+        live = {number for number in replicas if number not in hands.down}
+        state = states.get(int(partition))
+        if state is None or not live <= set(state["isr"]):
+            return False
+        if any(f"{hands.topic}-{partition}" not in directories.get(number, ()) for number in live):
+            return False
+    return True
 
 
 def _fingerprint(hands: FuzzHands) -> str:
@@ -596,26 +617,74 @@ class Fuzz:
         return kept
 
     def _minimize(self, number: int, kind: HistoryClass) -> int:
-        """Find fewer operations of the same class, beginning with the last; each trial is a history of its own."""
-        least, case = self._operations(number), self._case(number) / "minimized"
-        done = case / MARK
+        """Find fewer snapshots, and then fewer operations, of the same class; return the number of operations."""
+        done = self._case(number) / "minimized" / MARK
         if done.exists():
             return int(json.loads(done.read_text())["operations"])
-        for place in reversed(range(len(least))):
-            fewer = [*least[:place], *least[place + 1 :]]
-            trial = self._case(number) / "trial"
-            if not fewer:
-                continue
-            self._perform(fewer, trial, f"h{number}m{place}")
-            found = _verdict(trial) or self.judge(_snapshots(trial), self.options.seconds)
-            if found.kind is kind:
-                least = fewer
-                _save_verdict(trial, found)
-                shutil.rmtree(case, ignore_errors=True)
-                trial.rename(case)
-                self.announce(f"history {number}: still {kind.value} with {len(least)} operations")
+        last = self._fewest_snapshots(number, kind)
+        least = self._fewest_operations(number, kind, last)
         save(done, json.dumps({"operations": len(least)}).encode())
         return len(least)
+
+    def _fewest_snapshots(self, number: int, kind: HistoryClass) -> str:
+        """Leave snapshots out while the rest still misfits, without a cluster; return the name of the last one.
+
+        The folder `fewest-snapshots` has them, unless all are needed.
+        """
+        shown = _snapshots(self._case(number))
+        least = next((shown[:end] for end in range(1, len(shown)) if self._is_same(number, shown[:end], kind)), shown)
+        for each in list(least):
+            fewer = [snapshot for snapshot in least if snapshot != each]
+            if fewer and self._is_same(number, fewer, kind):
+                least = fewer
+        self.announce(f"history {number}: still {kind.value} with {len(least)} of {len(shown)} snapshots")
+        return least[-1].name
+
+    def _is_same(self, number: int, snapshots: Sequence[Path], kind: HistoryClass) -> bool:
+        """Judge some snapshots of a history in a folder of their own, and keep the folder if the class is this one."""
+        trial, fewest = self._case(number) / "trial", self._case(number) / "fewest-snapshots"
+        shutil.rmtree(trial, ignore_errors=True)
+        trial.mkdir()
+        for snapshot in snapshots:
+            shutil.copy(snapshot, trial)
+        found = self.judge(_snapshots(trial), self.options.seconds)
+        _save_verdict(trial, found)
+        if found.kind is kind:
+            shutil.rmtree(fewest, ignore_errors=True)
+            trial.rename(fewest)
+        return found.kind is kind
+
+    def _fewest_operations(self, number: int, kind: HistoryClass, last: str) -> Sequence[FuzzOperation]:
+        """Leave operations out, beginning with the last ones; each trial is a history of its own on a cluster.
+
+        What comes after the last snapshot that is needed goes first. If that does not misfit, the misfit depends on
+        moments that a cluster does not repeat: then all operations are returned.
+        """
+        everything = self._operations(number)
+        noted = json.loads((self._case(number) / OPERATIONS).read_text()).get("operations", [])
+        ends = (place for place, operation in enumerate(noted, start=1) if operation.get("snapshot") == last)
+        end = next(ends, len(everything))
+        least = everything[:end]
+        if not self._misfits(number, least, kind, "m"):
+            self.announce(f"history {number}: {kind.value} does not come again with the same operations")
+            return everything
+        for place in reversed(range(len(least))):
+            fewer = [*least[:place], *least[place + 1 :]]
+            if fewer and self._misfits(number, fewer, kind, f"m{place}"):
+                least = fewer
+                self.announce(f"history {number}: still {kind.value} with {len(least)} operations")
+        return least
+
+    def _misfits(self, number: int, operations: Sequence[FuzzOperation], kind: HistoryClass, suffix: str) -> bool:
+        """Do operations on a cluster; return whether the class is this one, and keep the folder if so."""
+        trial, case = self._case(number) / "trial", self._case(number) / "minimized"
+        self._perform(operations, trial, f"h{number}{suffix}")
+        found = _verdict(trial) or self.judge(_snapshots(trial), self.options.seconds)
+        if found.kind is kind:
+            _save_verdict(trial, found)
+            shutil.rmtree(case, ignore_errors=True)
+            trial.rename(case)
+        return found.kind is kind
 
     def _read(self, number: int, kept: Mapping[int, int]) -> JudgedHistory:
         case = self._case(number)

@@ -34,8 +34,10 @@ class NoCluster:
         self.done.append([operation.name for operation in operations])
         shutil.rmtree(case, ignore_errors=True)
         case.mkdir(parents=True)
-        (case / "01.json").write_text("{}")
-        (case / fuzz.OPERATIONS).write_text("{}")
+        for number in range(1, len(operations) + 1):
+            (case / f"{number:02}.json").write_text("{}")
+        noted = [{"snapshot": f"{number:02}.json"} for number in range(1, len(operations) + 1)]
+        (case / fuzz.OPERATIONS).write_text(json.dumps({"operations": noted}))
 
 
 @pytest.fixture
@@ -108,15 +110,30 @@ def test_a_misfit_is_minimized_to_the_operations_that_it_needs(tmp_path, cluster
     (first,) = {draw_history("2.8.2/5/0", 4)[0].name}
 
     def judge(snapshots, seconds):
-        is_misfit = first in cluster.done[-1]
+        has_all = "operations.json" in {path.name for path in snapshots[0].parent.iterdir()}
+        is_misfit = first in cluster.done[-1] if has_all else "02.json" in {path.name for path in snapshots}
         return HistoryVerdict(HistoryClass.MISFIT if is_misfit else HistoryClass.EXPLAINED, "", 1.0)
 
     options = FuzzOptions("2.8.2", rounds=1, seed=5, operations=4, minimize=True)
     result = fuzz_lab(options, tmp_path / "cases", judge=judge)
     assert result.histories[0].kept == 1
+    assert [len(operations) for operations in cluster.done][:2] == [4, 2]
+    fewest = result.histories[0].folder / "fewest-snapshots"
+    assert [path.name for path in sorted(fewest.glob("0*.json"))] == ["02.json"]
     again = len(cluster.done)
     assert fuzz_lab(options, tmp_path / "cases", judge=judge).histories[0].kept == 1
     assert len(cluster.done) == again
+
+
+def test_a_misfit_that_does_not_come_again_keeps_its_operations_and_its_fewest_snapshots(tmp_path, cluster):
+    def judge(snapshots, seconds):
+        is_misfit = len(cluster.done) == 1
+        return HistoryVerdict(HistoryClass.MISFIT if is_misfit else HistoryClass.EXPLAINED, "", 1.0)
+
+    options = FuzzOptions("2.8.2", rounds=1, seed=5, operations=4, minimize=True)
+    (history,) = fuzz_lab(options, tmp_path / "cases", judge=judge).histories
+    assert history.kept == 4
+    assert [path.name for path in sorted((history.folder / "fewest-snapshots").glob("0*.json"))] == ["01.json"]
 
 
 def test_the_histories_of_another_seed_are_not_overwritten(tmp_path, cluster):

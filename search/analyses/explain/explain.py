@@ -148,6 +148,7 @@ LADDER = (
     {EventTiming.PATIENT: 1, EventTiming.CALM: 1},
     {EventTiming.PATIENT: 1, EventTiming.CALM: 1, EventTiming.EAGER: 0},
     {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 0},
+    {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 1},
     {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1},
     {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1, EventTiming.HASTY: 1},
 )

@@ -7,7 +7,7 @@ prompt steps are taken at once. What a calm search finds is a behaviour of the m
 haste.
 
 A search may *aim* at the waypoint: with the fewest events that its needs ask for, or some more. If no more events than
-that are left, only events that serve a need are taken.
+that are left, only events that serve a need are taken. One that does is not rare.
 """
 from __future__ import annotations
 
@@ -220,10 +220,11 @@ class Aim:
         ends = np.cumsum([0, *np.bincount(codes.ravel(), minlength=patterns.shape[1])]).tolist()
         parts = []
         for pattern, (begin, end) in zip(patterns.T, pairwise(ends), strict=True):
-            serving = self._serves[pattern[2:]].any(axis=0) | pattern[0]
-            if pattern[1] and serving.any():
-                kinds = np.where(serving, layers.kinds, np.uint8(StepKind.NEVER)).astype(np.uint8)
-                parts.append((begin, end, kinds))
+            serving = self._serves[pattern[2:]].any(axis=0)
+            taken = serving | pattern[0]
+            if pattern[1] and taken.any():
+                kinds = np.where(serving & (layers.kinds == StepKind.RARE), StepKind.EVENT, layers.kinds)
+                parts.append((begin, end, np.where(taken, kinds, StepKind.NEVER).astype(np.uint8)))
         return order[sort], parts
 
 
