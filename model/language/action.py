@@ -20,9 +20,10 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from attrs import frozen
 
 from kwalk.model.language.binding import Domain
-from kwalk.model.language.containers import Array, ArrayShape, FifoShape
+from kwalk.model.language.containers import Array, ArrayShape, FifoShape, FreshShape
 from kwalk.model.language.errors import GuardFailed, LiftError, PremiseFailed, UsageError, one_of
-from kwalk.model.language.records import ValueShape, token_of
+from kwalk.model.language.record_sets import BoundedSetShape, FlaggedSetShape
+from kwalk.model.language.records import RecordShape, ValueShape, token_of
 from kwalk.model.language.shapes import ChoiceShape, FlagShape, MemberShape, Scalar, Shape, SubsetShape
 
 
@@ -103,7 +104,8 @@ class Mark(Enum):
 class Parameter:
     """A parameter of an action or property: over a domain, an Enum, the two Boolean values, or the values of a shape.
 
-    The shape is that of a @value record, a subset, an array, a sequence or a number; its values never change.
+    The shape is that of a @value record, a subset, a set of records, an array, a sequence or a number; its values never
+    change.
     """
 
     name: str
@@ -166,6 +168,16 @@ ARGUMENTS = (Scalar, SubsetShape, ValueShape, ArrayShape)
 """The shapes whose values can be arguments, beside sequences of them, which are tuples."""
 
 
+NAMES: dict[type, str] = {
+    BoundedSetShape: "bounded_set",
+    FifoShape: "fifo in an array or fifo",
+    FlaggedSetShape: "subset of @value classes in an array or fifo",
+    FreshShape: "source of ids",
+    RecordShape: "@state class",
+}
+"""How messages name shapes whose values are no arguments."""
+
+
 def _parts_of(shape: Shape) -> Iterator[Shape]:
     """Yield a shape and the shapes of the elements of an array."""
     yield shape
@@ -226,13 +238,16 @@ class Parametric:
         """
         if isinstance(shape, MemberShape | ChoiceShape | FlagShape):
             return shape.domain if isinstance(shape, MemberShape) else getattr(shape, "enum", bool)
+        if isinstance(shape, FlaggedSetShape):
+            return shape
         parts = _parts_of(shape.element if isinstance(shape, FifoShape) else shape)
         wrong = next((part for part in parts if not isinstance(part, ARGUMENTS)), None)
         if wrong is not None:
             raise LiftError(
                 f"{place_of(self.function)}: parameter {name!r} of {self.name} has no domain: it cannot be a "
-                f"{type(wrong).__name__.removesuffix('Shape')}. A parameter is a number, member, Enum, flag, subset of "
-                "a domain, @value record, one of these or None, or an array or fifo of them, without when=."
+                f"{NAMES.get(type(wrong), 'field with when=')}. A parameter is a number, member, Enum, flag, subset "
+                "of a domain, @value record, one of these or None, an array or fifo of them, without when=, or a "
+                "subset of @value classes."
             )
         return shape
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import lru_cache
-from itertools import compress, islice
+from itertools import compress, islice, product
 from typing import Any, TypeVar
 
 from attrs import field, fields, frozen
@@ -135,8 +135,8 @@ class SetShape(Shape):
     def assign(self, target: RecordSet[Any], value: RecordSet[Any]) -> RecordSet[Any]:
         return target._become(value.copy())
 
-    def text(self, value: RecordSet[Any]) -> str:
-        return "{" + ", ".join(ValueShape(type(record)).text(record) for record in value) + "}"
+    def text(self, value: Iterable[Any]) -> str:
+        return "{" + ", ".join(ValueShape(type(record)).text(record) for record in sorted(value, key=self.rank)) + "}"
 
 
 @lru_cache(100_000)
@@ -193,9 +193,9 @@ class FlaggedSetShape(SetShape):
         for record in self.members():
             yield Leaf(f"{path}{{{token_of(record)}}}", 0, 1, FlagShape())
 
-    def flatten(self, value: RecordSet[Any], into: list[int]) -> None:
+    def flatten(self, value: RecordSet[Any] | frozenset[Any], into: list[int]) -> None:
         numbers, flags = self.numbers(), [0] * len(self.members())
-        for record in set.__iter__(value):
+        for record in value if isinstance(value, frozenset) else set.__iter__(value):
             flags[numbers[record]] = 1
         into.extend(flags)
 
@@ -206,6 +206,14 @@ class FlaggedSetShape(SetShape):
             return RecordSet(self, list(compress(members, islice(numbers, len(members)))))
 
         return read
+
+    def count(self) -> int:
+        return int(2 ** len(self.members()))
+
+    def values(self) -> Iterator[frozenset[Any]]:
+        """Yield all sets of these records, as arguments: they never change."""
+        members = self.members()
+        return (frozenset(compress(members, flags)) for flags in product((0, 1), repeat=len(members)))
 
 
 @frozen

@@ -142,7 +142,8 @@ def token_of(value: Any) -> str:
     if value is None or isinstance(value, Enum):
         return "None" if value is None else value.name
     if isinstance(value, frozenset):
-        return f"{{{','.join(map(token_of, sorted(value)))}}}"
+        in_order = sorted(value) if all(isinstance(one, int) for one in value) else sorted(value, key=token_of)
+        return f"{{{','.join(map(token_of, in_order))}}}"
     if getattr(type(value), "__kwalk__", "") == "value":
         return f"{type(value).__name__}({','.join(token_of(getattr(value, one.name)) for one in fields(type(value)))})"
     return str(int(value))

@@ -91,8 +91,18 @@ def optional(of: Domain, *, when: When = None) -> int | None: ...
 def optional(of: type[T], *, when: When = None) -> T | None: ...
 @overload
 def optional(of: T, *, when: When = None) -> T | None: ...
-def optional(of: Any, *, when: When = None) -> Any:
-    """Declare a scalar, a member of a domain or a frozen record, or None; None at first."""
+def optional(of: Any, *, when: When = None, **more: Any) -> Any:
+    """Declare a scalar, a member of a domain or a frozen record, or None; None at first.
+
+    Raises:
+        LiftError: a default is given, or None cannot stand beside these values.
+    """
+    if more:
+        given = ", ".join(f"{name}=" for name in more)
+        raise LiftError(
+            f"optional(…) takes no {given}: an optional field is None at first, and where it stands for nothing. Give "
+            "its first value in the scenario's function `initial`."
+        )
     shape = shape_of(of)
     if isinstance(shape, ValueShape):
         return shape_field(switched(ValueShape(shape.cls, optional=True), when))

@@ -28,6 +28,20 @@ AGREEING = {
     "a queue in a comprehension": "w.out = len({n for n in CELLS if w.q})",
     "a tuple and a list as truth values": "w.f = not (0,)\nw.g = bool([]) or bool([0])",
     "numbers, members and sets as truth values": "w.f = bool(w.n) and not w.light\nw.g = bool(w.s) or bool(w.o)",
+    # Sums of lists and tuples are new ones.
+    "a sum of lists": "x = [w.n] + [1, w.c]\nw.out = sum(x) + len(x) + x[-1]\nw.f = x == [w.n, 1, w.c]",
+    "a sum of lists whose length depends on the state": (
+        "x = [n for n in w.r if n > 0]\ny = x + [w.c] + x\nw.out = sum(y) - 2 * len(x)\nw.f = y == [w.c]\nw.r = x + [1]"
+    ),
+    "a sum of tuples whose length depends on the state": (
+        "x = tuple(n for n in w.r if n > 0)\nw.out = len((w.c,) + x) + sum(x + (w.n,))\nw.g = x + (1,) == (1,) + x"
+    ),
+    "a sum of lists leaves both as they were": (
+        "x = [w.n]\ny = x\ny = y + [w.c]\nx[0] = 7\nw.out = x[0] + sum(y)\nw.f = len(x) == 1 and x != y"
+    ),
+    "a sum of lists shares their elements": "x = [[w.n]]\ny = x + [[2]]\nx[0][0] = 1\nw.out = y[0][0]",
+    "a list that a condition decides, in a sum": "x = [w.n] if w.f else [w.c]\nw.out = sum(x + [2] + x)",
+    "a sum of lists in a loop": "x = [w.n]\nfor i in CELLS:\n    x = x + [i]\nw.out = sum(x) + len(x)",
     # Bounds and flags as values.
     "a bound that is stored": "w.n = LIM",
     "a negated bound": "w.n = -LIM + abs(-LIM) + +LIM",
@@ -275,6 +289,17 @@ REFUSED = {
     "a decorator": ("w.f = contrary(w)", "is wrapped by a decorator"),
     "a cached function": ("w.out = remembered(1)", "of the class _lru_cache_wrapper"),
     "a change in place of a set": ("x = {1}\ny = x\ny |= {0}\nw.s = x", "a change in place of the set 'y'"),
+    "a change in place of a list": ("x = [1]\ny = x\ny += [0]\nw.out = len(x)", "a change in place of the list 'y'"),
+    "a change in place of a list of varying length": (
+        "x = [n for n in w.r if n]\nx += [0]", "a change in place of the list 'x'"
+    ),
+    "a list that grows by a queue in place": ("x = [1]\nx += w.r\nw.out = len(x)", "a change in place of the list 'x'"),
+    "a change in place of a list in a list": ("x = [[1]]\nx[0] += [2]", "a change in place of the list 'x[0]'"),
+    "a sum of a list and a tuple": ("w.out = len([1] + (2,))", "+ of a list and a tuple"),
+    "a sum of a list of varying length and a tuple": (
+        "w.out = len([n for n in w.r if n] + (2,))", "+ of a list of varying length and a tuple"
+    ),
+    "a sum of a range and a list": ("w.out = len(range(w.n) + [2])", "+ of a list of varying length and a list"),
     "a generator after a write": (
         "g = (x for x in w.a if x > 0)\nw.a[0] = 1\nw.out = max(g, default=0)", "a generator expression that is used"
     ),

@@ -20,9 +20,13 @@ from kwalk.model.language import (
     array,
     fifo,
     flag,
+    member,
+    number,
+    premise,
     require,
     state,
     subset,
+    value,
 )
 from kwalk.model.language.containers import FrozenArray
 from kwalk.model.language.lift import lift
@@ -97,6 +101,87 @@ def test_a_sequence_is_a_tuple_of_any_length() -> None:
     full, reduced = exhaust(model), exhaust(model, symmetry="nodes")
     assert full.answer is reduced.answer is Answer.HOLDS
     assert (reduced.distinct_states or 0) < (full.distinct_states or 0)
+
+
+@value
+class _Note:
+    to: int = member(NODES)
+    loud: bool = flag()
+
+
+@state
+class _Office:
+    sent: set[_Note] = subset(_Note)
+    known: Array[set[_Note]] = array(NODES, subset(_Note))
+    loud: int = number(0, 9)
+
+
+@action(by=LEADER, description="sends {some}")
+def _send(office: _Office, some: Annotated[frozenset[_Note], subset(_Note)]) -> None:
+    require(len(some) == 2 and not some & office.sent)
+    office.sent |= some
+
+
+@action(by=LEADER)
+def _receive(office: _Office, node: Annotated[int, NODES], some: Annotated[frozenset[_Note], subset(_Note)]) -> None:
+    require(office.known[node] <= some and some <= office.sent and all(note.to == node for note in some))
+    office.known[node] = some
+    office.loud = sum(note.loud for note in some) + 2 * len({note.to for note in some if note in office.sent})
+
+
+@always()
+def _known_notes_are_sent(office: _Office, some: Annotated[frozenset[_Note], subset(_Note)]) -> bool:
+    premise(any(known == some for known in office.known))
+    return some <= office.sent
+
+
+OFFICE = Scenario(
+    name="office", story="Notes are sent and received.", state=_Office, actions=(_send, _receive),
+    properties=(_known_notes_are_sent,), bounds={"nodes": 2},
+)  # fmt: skip
+
+
+def test_a_set_of_records_is_a_parameter() -> None:
+    model = Model(OFFICE)
+    keys = [instance.key for instance in model.instances]
+    assert keys[:4] == [
+        "_send({})", "_send({_Note(1,1)})", "_send({_Note(1,0)})", "_send({_Note(1,0),_Note(1,1)})",
+    ]  # fmt: skip
+    assert len(set(keys)) == 16 + 2 * 16
+    with model.active():
+        last = model.instance("_send({_Note(0,1),_Note(1,0)})")
+        assert last.description == "sends {_Note(to n0, loud yes), _Note(to n1, loud no)}"
+        (some,) = _send.parameters
+        assert [some.parse(some.token(value)) for value in some.values] == some.values
+        assert some.count == len(some.values) == 16
+    states = [*model.initial, *random_states(model, 60, 1)]
+    assert not list(disagreements(model, states, kernel=kernel_for(model), with_z3=True))
+    full, reduced = exhaust(model), exhaust(model, symmetry="nodes")
+    assert full.answer is reduced.answer is Answer.HOLDS
+    assert (reduced.distinct_states or 0) < (full.distinct_states or 0)
+
+
+def test_a_trace_in_itf_has_sets_of_records_that_are_arguments() -> None:
+    model = Model(evolve(OFFICE, properties=(_nothing_is_sent,)))
+    trace = exhaust(model).findings[0].trace
+    assert trace is not None
+    picks = itf(model, trace, "1")["states"][1]["mbt::nondetPicks"]
+    assert len(picks["some"]["value"]["#set"]) == 2
+
+
+@always()
+def _nothing_is_sent(office: _Office) -> bool:
+    return not office.sent
+
+
+@action(by=LEADER)
+def _too_nested(office: _Office, some: Annotated[Array[frozenset[_Note]], array(NODES, subset(_Note))]) -> None:
+    office.sent = some[0]
+
+
+def test_an_array_of_sets_of_records_is_no_parameter() -> None:
+    with pytest.raises(LiftError, match=r"cannot be a subset of @value classes in an array or fifo\. A parameter is"):
+        Model(evolve(OFFICE, actions=(_too_nested,)))
 
 
 @action(by=LEADER)

@@ -177,9 +177,9 @@ def test_a_beginning_that_does_not_work_is_refused(explored, body, expected):
     [
         (", much: int", "parameter 'much' of cook has no domain (its annotation is <class 'int'>). Annotate it with"),
         (", much", "parameter 'much' of cook has no domain"),
-        (", much: Annotated[list, array(POTS, fifo(POTS, PLACES))]", "it cannot be a Fifo. A parameter is"),
-        (", much: Annotated[list, array(POTS, array(POTS, Pot))]", "it cannot be a Record. A parameter is a number"),
-        (", much: Annotated[int, number(0, 9, when=HOT)]", "it cannot be a Switched. A parameter is a number"),
+        (", much: Annotated[list, array(POTS, fifo(POTS, PLACES))]", "cannot be a fifo in an array or fifo. A"),
+        (", much: Annotated[list, array(POTS, array(POTS, Pot))]", "it cannot be a @state class. A parameter"),
+        (", much: Annotated[int, number(0, 9, when=HOT)]", "it cannot be a field with when=. A parameter"),
         (", much: 'Annotated[int, PANS]'", "an annotation of cook has no meaning: name 'PANS' is not defined"),
     ],
 )

@@ -8,14 +8,14 @@ from typing import Any
 
 from kwalk.model.language.binding import Domain, Flag
 from kwalk.model.language.errors import KwalkError
-from kwalk.model.language.lift import containers, sets
+from kwalk.model.language.lift import calls, containers, sets
 from kwalk.model.language.lift.access import children
 from kwalk.model.language.lift.comprehensions import items_of
 from kwalk.model.language.lift.kinds import ValueKind as K
 from kwalk.model.language.lift.kinds import kind_of
 from kwalk.model.language.lift.machine import SymbolicMachine
 from kwalk.model.language.lift.objects import ArrayObject, FifoObject, LeafCell, SetObject
-from kwalk.model.language.lift.rules import ARITHMETIC, DATA, RECORDS, SCALARS, Operation, apply, rule
+from kwalk.model.language.lift.rules import ARITHMETIC, DATA, RECORDS, SCALARS, Operation, apply, refusal, rule
 from kwalk.model.language.lift.terms import Term
 from kwalk.model.language.lift.values import MOST, Reference, Refused, Set, VaryingItems, enum_of, int_value
 
@@ -244,6 +244,20 @@ def binary(m: SymbolicMachine, op: type[ast.operator], left: Any, right: Any) ->
 @rule(Operation.ADD, (K.TUPLE,), (K.TUPLE,))
 def _concatenate(m: SymbolicMachine, left: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[Any, ...]:
     return left + right
+
+
+@rule(Operation.ADD, (K.LIST,), (K.LIST, K.VARYING))
+@rule(Operation.ADD, (K.TUPLE,), (K.VARYING,))
+@rule(Operation.ADD, (K.VARYING,), (K.LIST, K.TUPLE, K.VARYING))
+def _join(m: SymbolicMachine, left: Any, right: Any) -> Any:
+    """Return a new list or tuple with the items of two. Its length depends on the state if that of one does."""
+    cls = _sequence_class(left)
+    if cls is range or _sequence_class(right) is not cls:
+        raise refusal(Operation.ADD, (left, right), (kind_of(left), kind_of(right)))
+    found = [*items_of(m, left), *items_of(m, right)]
+    if cls is tuple:
+        return VaryingItems(tuple(found), tuple)
+    return calls.list_of(m, found)
 
 
 def _combining(op: type[ast.operator]) -> None:

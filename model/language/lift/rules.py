@@ -39,7 +39,7 @@ class Operation(Enum):
     IS = Construct("x is y, x is not y", "`is` between {0} and {1}", "`==`; `is` compares with None or an Enum member")
     ORDER = Construct("x < y, x <= y, x > y, x >= y", "{0} compared by size with {1}", "numbers or sets")
     CONTAINS = Construct("y in x, y not in x", "a test whether {1} is in {0}", "`any(… == … for …)`")
-    ADD = Construct("x + y", "+ of {0} and {1}", "numbers or truth values, two tuples, or a Fifo and a sequence")
+    ADD = Construct("x + y", "+ of {0} and {1}", "numbers or truth values, two lists, two tuples, or a Fifo")
     SUBTRACT = Construct("x - y", "- of {0} and {1}", "numbers, truth values or sets")
     MULTIPLY = Construct("x * y", "* of {0} and {1}", "numbers or truth values")
     DIVIDE = Construct("x // y", "// of {0} and {1}", "numbers or truth values")
@@ -141,6 +141,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
         "a write inside an expression that Python may not evaluate …", "a write to an argument, which never changes",
         "… cannot be written to", "an element of … is written",
         "a change in place of the set …, which other names may share",
+        "a change in place of the list …, which other names may share",
     ),
     "stored values": (
         "… is given …", "an element is given …", "… is given another value", "… is given a Fresh of another domain",

@@ -86,16 +86,30 @@ def _augmented(m: SymbolicMachine, node: ast.AugAssign) -> None:
     target, op = node.target, type(node.op)
     if isinstance(target, ast.Name):
         old = evaluate(m, ast.copy_location(ast.Name(target.id), target))
-        if kind_of(old) in (ValueKind.SET, ValueKind.RECORD_SET):
-            what = f"a change in place of the set {target.id!r}, which other names may share"
-            raise Refused(what, f"`{target.id} = {target.id} …`, with the operator and its operand")
+        _refuse_change_in_place(old, target.id)
         m.now.local[target.id] = binary(m, op, old, evaluate(m, node.value))
     elif isinstance(target, ast.Attribute):
         owner = evaluate(m, target.value)
         write_attribute(m, owner, target.attr, binary(m, op, attribute(m, owner, target.attr), evaluate(m, node.value)))
     elif isinstance(target, ast.Subscript):
         owner, index = evaluate(m, target.value), evaluate(m, target.slice)
-        store_element(m, owner, index, binary(m, op, element(m, owner, index), evaluate(m, node.value)))
+        old = element(m, owner, index)
+        if kind_of(owner) is ValueKind.LIST:
+            _refuse_change_in_place(old, ast.unparse(target))
+        store_element(m, owner, index, binary(m, op, old, evaluate(m, node.value)))
+
+
+def _refuse_change_in_place(old: Any, name: str) -> None:
+    """Refuse `+=` and the like of a set or list: in Python, they change it for all names that it has.
+
+    Raises:
+        Refused: it is one.
+    """
+    kind, instead = kind_of(old), f"`{name} = {name} …`, with the operator and its operand"
+    if kind in (ValueKind.SET, ValueKind.RECORD_SET):
+        raise Refused(f"a change in place of the set {name!r}, which other names may share", instead)
+    if kind is ValueKind.LIST or (kind is ValueKind.VARYING and old.of is list):
+        raise Refused(f"a change in place of the list {name!r}, which other names may share", instead)
 
 
 def _assert(m: SymbolicMachine, node: ast.Assert) -> None:

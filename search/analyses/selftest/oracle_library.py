@@ -877,6 +877,10 @@ def _arguments_of(slot: Slot) -> list[Any]:
     if isinstance(slot, SubsetSlot):
         rows = product((False, True), repeat=slot.domain.size)
         return [frozenset(m for m in slot.domain if row[m]) for row in rows]
+    if isinstance(slot, RecordSetSlot):
+        records = [record for cls in slot.classes for record in _arguments_of(RecordSlot(cls))]
+        rows = product((False, True), repeat=len(records))
+        return [frozenset(record for record, is_in in zip(records, row, strict=True) if is_in) for row in rows]
     if isinstance(slot, RecordSlot):
         return [slot.cls(*parts) for parts in product(*map(_arguments_of, slot.cls.slots.values()))]
     if isinstance(slot, ArraySlot):
@@ -892,7 +896,9 @@ def token(argument: Any) -> str:
     if argument is None or isinstance(argument, Enum):
         return "None" if argument is None else argument.name
     if isinstance(argument, frozenset):
-        return "{" + ",".join(str(member) for member in sorted(argument)) + "}"
+        is_of_records = any(isinstance(member, _Frozen) for member in argument)
+        members = sorted(map(token, argument)) if is_of_records else map(str, sorted(argument))
+        return "{" + ",".join(members) + "}"
     if isinstance(argument, OracleArray):
         return "[" + ",".join(token(item) for item in argument.items) + "]"
     if isinstance(argument, _Frozen):

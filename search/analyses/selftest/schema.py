@@ -175,12 +175,15 @@ def value_count(kind: GeneratedType) -> int:
         return prod(1 if one.is_fixed else value_count(one.type) for one in kind.fields)
     if isinstance(kind, ArrayType):
         return int(value_count(kind.element) ** kind.size)
+    if isinstance(kind, SomeRecordsType):
+        return int(2 ** min(value_count(kind.cls), 64))
     return 2
 
 
 def argument_types(schema: SchemaText, most: int) -> list[tuple[str, GeneratedType]]:
     """Return annotations of parameters that have a structure, each with its type, of at most this many arguments."""
     found: list[tuple[str, GeneratedType]] = [(cls.name, cls) for cls in schema.records]
+    found += [(f"Annotated[frozenset[{cls.name}], subset({cls.name})]", SomeRecordsType(cls)) for cls in schema.records]
     for domain, size in schema.domains.items():
         subset = SetType(domain, size)
         found += [

@@ -91,6 +91,8 @@ BINARY = (
     "(({x} if b else None) == {y})", "(({x} if b else {y}) is None)", "({x} if {x} is not None else {y})",
     "int({x} == {y})", "len(({x}, {y}))", "all(({x}, {y}))", "any([{x}, {y}])", "min(({x}, {y}))", "sum(({x}, {y}))",
     "sum([{x}, {y}])", "tuple(n for n in ({x}, {y}))", "({x} + {y}) * 2", "-({x} - {y})", "{x}.index({y})",
+    "([{x}] + [{y}])", "([n for n in {x} if n] + [{y}])", "([{y}] + [n for n in {x} if n])",
+    "(tuple(n for n in {x} if n) + ({y},))", "({x} + tuple(n for n in {y} if n))", "([{x}] + ({y},))",
     "({x} == [{y}])", "(({x}, {y}) in {{({y}, 1), (0, {x})}})", "min({x}, {y}, key=abs)", "frozenset({{({x}, {y})}})",
 )  # fmt: skip
 MILD = (
@@ -106,6 +108,7 @@ MILD = (
 POSITIONS = (
     "require({x})", "if {x}:\n    {t} = {y}", "{t} = {x}", "{t} = {x}", "{t} = {x}", "{t} += {x}", "{t} -= {x}",
     "{t} |= {x}", "{t} = {x} if {y} else {t}", "for n in {x}:\n    {t} = n", "for n in {x}:\n    {t} = {y}",
+    "v = [{x}]\nu = v\nv += [{y}]\n{t} = len(u)", "v = [{x}]\nu = v\nv = v + [{y}]\n{t} = u == v",
     "assert {x}", "{x}", "v = {x}\n{t} = v", "v, u = {x}\n{t} = u", "v = u = {x}\n{t} = u",
     "if {x}:\n    return\n{t} = {y}", "v = {x}\nif b:\n    v = {y}\n{t} = v", "v = {x}\nif v:\n    {t} = v",
     "v = {x}\nv += {y}\n{t} = v", "{t} = same({x})", "{t} = first({x}, {y})", "{t} = first(b={x}, a={y})",

@@ -202,6 +202,8 @@ class Renaming:
             return renamed if isinstance(domain, SubsetShape) else next(iter(renamed))
         if isinstance(domain, OptionalShape):
             return self.renamed(domain.inner, value, permutation)
+        if isinstance(domain, FlaggedSetShape):
+            return frozenset(self.renamed(ValueShape(type(record)), record, permutation) for record in value)
         if isinstance(domain, ValueShape):
             fields = {n: self.renamed(s, getattr(value, n), permutation) for n, s in shapes_of(domain.cls)}
             return domain.cls(**fields)
