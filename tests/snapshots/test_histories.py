@@ -83,6 +83,16 @@ def test_a_topic_that_is_removed_and_at_once_created_with_more_partitions_loses_
     assert any(key.startswith("admin_creates_topic") for key in report.trace.actions)
 
 
+def test_the_id_of_an_earlier_life_is_written_back() -> None:
+    documents = history("created-again-with-three-replicas")
+    later = copy.deepcopy(documents[-1])
+    (topic,), (first,) = later["topics"].values(), documents[0]["topics"].values()
+    topic["znode"]["topic_id"], topic["version"] = first["znode"]["topic_id"], topic["version"] + 1
+    found = reports_of([*documents, later])
+    assert [report.fit for report in found] == [Fit.EXPLAINED] * 2
+    assert any(key.startswith("write_topic_id") for key in found[1].trace.actions)
+
+
 @pytest.mark.thorough
 def test_a_file_that_appears_and_is_removed_between_two_snapshots_is_assumed_if_nothing_else_fits() -> None:
     (report,) = reports_of(history("a-file-appears-and-is-removed"))

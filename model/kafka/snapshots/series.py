@@ -252,10 +252,12 @@ def _arrange_states(controller: Controller) -> None:
             context.replica_states[partition][broker] = status
 
 
-def before_the_topic(capture: Capture, scope: Scope) -> Callable[[Cluster], None]:
-    """Return the initial function of a behaviour that begins in a settled cluster without the topic."""
+def before_the_topic(capture: Capture, scope: Scope, minted: int) -> Callable[[Cluster], None]:
+    """Return the initial function of a behaviour that begins in a settled cluster without the topic, after some ids."""
 
     def snapshot(cluster: Cluster) -> None:
+        for _ in range(minted):
+            cluster.topic_ids.take()
         arrange_without_topics(cluster, capture, scope.brokers)
         for number, broker in enumerate(cluster.brokers):
             if scope.deletion and broker.controller.is_active:
@@ -318,7 +320,7 @@ class Captures:
     """Captures of one cluster in order, with their display names, and the topic of the series.
 
     `life` numbers the lives of the topic that are explained by themselves; the `bare` captures, by their place, show
-    nothing but that the topic is gone.
+    nothing but that the topic is gone. The `earlier` ids are those of lives before: an operator may write them back.
     """
 
     names: tuple[str, ...]
@@ -326,6 +328,17 @@ class Captures:
     topic: str
     life: int = 0
     bare: frozenset[int] = frozenset()
+    earlier: tuple[str, ...] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The topic's ids in the captures."""
+        return tuple(dict.fromkeys(i for capture in self.captures for i in shown_ids(capture, self.topic)))
+
+    @property
+    def returning(self) -> tuple[str, ...]:
+        """The ids of lives before that the captures show."""
+        return tuple(identity for identity in self.earlier if identity in self.ids)
 
     @property
     def first(self) -> Capture:
@@ -356,7 +369,10 @@ def read_series(sources: Sequence[Source], names: Sequence[str] | None = None) -
     topics = _topics(captures)
     for topic in topics:
         try:
-            found += [_series(part) for part in lives_apart(Captures(called, captures, topic))]
+            earlier: tuple[str, ...] = ()
+            for part in lives_apart(Captures(called, captures, topic)):
+                found.append(_series(evolve(part, earlier=earlier)))
+                earlier = tuple(dict.fromkeys((*earlier, *part.ids)))
         except UsageError as error:
             if len(topics) == 1:
                 raise
@@ -504,7 +520,7 @@ def _series_within(series: Captures, scope: Scope) -> Series:
             PARTITIONS.name: tuple(str(n) for n in range(numbering.partitions)),
             TOPIC_IDS.name: short(numbering.ids),
         },
-        initial=as_shown(start, scope) if start else before_the_topic(series.first, scope),
+        initial=as_shown(start, scope) if start else before_the_topic(series.first, scope, len(series.returning)),
         waypoints=tuple(_waypoints(series, scope, numbering)),
         variant=series.first.version if series.first.version in VARIANTS else None,
         flags={**SERIES_FLAGS, **scope.flags},
@@ -527,9 +543,7 @@ def _start(series: Captures, scope: Scope) -> InferredStart | None:
 
 
 def _numbering(series: Captures, scope: Scope, start: InferredStart | None) -> Numbering:
-    ids = dict.fromkeys(ids_in(start) if start else ())
-    for capture in series.captures:
-        ids.update(dict.fromkeys(shown_ids(capture, series.topic)))
+    ids = dict.fromkeys((*series.returning, *(ids_in(start) if start else ()), *series.ids))
     epochs = [state.leader_epoch for topic in series.topics for state in topic.states.values()]
     return Numbering(
         topic=series.topic, brokers=scope.brokers, partitions=len(scope.orders), ids=tuple(ids),
@@ -580,7 +594,7 @@ def _rounded(number: int) -> int:
 
 
 def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator[Waypoint]:
-    known, before = 0, CapturePoint(None, 0)
+    known, before = len(series.returning), CapturePoint(None, 0)
     for place, (name, capture, life) in enumerate(zip(series.names, series.captures, scope.lives, strict=True)):
         shown = shown_ids(capture, series.topic)
         known = max([known, *(numbering.identity(identity) + 1 for identity in shown)])
