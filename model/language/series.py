@@ -65,6 +65,8 @@ class Waypoint:
         rare: names of events that count as two before it.
         needs: groups of lists of needs: an event serves one group, and there one need of each list. A search that
             aims at the waypoint prefers events that serve; it may be wrong that another one cannot.
+        doubt: why it may not show a state at rest, or nothing. A behaviour passes through a state at rest; that none
+            does then decides nothing.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Waypoint:
     without: frozenset[str] = frozenset()
     rare: frozenset[str] = frozenset()
     needs: tuple[tuple[tuple[Need, ...], ...], ...] = ()
+    doubt: str = ""
 
 
 @frozen

@@ -89,6 +89,15 @@ def test_what_no_behaviour_shows_is_refused_with_waypoint_and_fact() -> None:
     assert all(set(effort.complete) >= {EventTiming.PATIENT, EventTiming.CALM} for effort in done.efforts)
 
 
+def test_a_snapshot_in_doubt_decides_nothing_if_no_behaviour_fits_up_to_it() -> None:
+    doubtful, never = evolve(seen("early", ordered=1, cooked=2), doubt="the soup was not counted"), seen("n", cooked=3)
+    done = explained(series(seen("clean", cooked=0), doubtful, never))
+    assert (done.fit, done.how, done.mismatch.waypoint) == (Fit.UNDECIDED, "the soup was not counted", "early")
+    assert explained(series(evolve(seen("one", cooked=1), doubt="why"), seen("less", cooked=0))).fit is Fit.UNDECIDED
+    later = series(seen("two", cooked=2), seen("less", cooked=1), evolve(seen("three", cooked=3), doubt="why"))
+    assert explained(later).fit is Fit.REFUSED
+
+
 def test_what_goes_back_is_refused() -> None:
     done = explained(series(seen("two", cooked=2), seen("one", cooked=1)))
     assert done.fit is Fit.REFUSED and done.mismatch.number == 1

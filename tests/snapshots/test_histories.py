@@ -93,6 +93,20 @@ def test_the_id_of_an_earlier_life_is_written_back() -> None:
     assert any(key.startswith("write_topic_id") for key in found[1].trace.actions)
 
 
+def test_a_snapshot_that_may_have_been_taken_too_early_is_in_doubt() -> None:
+    document = history("stopped-leader-takes-its-id")[0]
+
+    def doubt() -> str:
+        (found,) = read_series([json.dumps(document).encode()])
+        return found.waypoints[0].doubt
+
+    assert doubt() == ""
+    del document["brokers"]["2"]["dirs"]["h3-0"]
+    assert doubt() == "snapshot 1 has broker 2 in the ISR of h3-0, and no log of it"
+    document["topics"]["h3"]["partition_state"] = {}
+    assert doubt() == "snapshot 1 has h3 without a state of any partition"
+
+
 @pytest.mark.thorough
 def test_a_file_that_appears_and_is_removed_between_two_snapshots_is_assumed_if_nothing_else_fits() -> None:
     (report,) = reports_of(history("a-file-appears-and-is-removed"))

@@ -608,8 +608,25 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
             without=not_between(before, after, numbering),
             rare=unlikely_between(before, after, numbering),
             needs=() if place in series.bare else needs(before, after, numbering),
+            doubt=_unsettled(name, capture, series.topic),
         )
         before = after
+
+
+def _unsettled(name: str, capture: Capture, topic_name: str) -> str:
+    """Return why a capture may have been taken while the cluster was at work; nothing if it shows no sign of that."""
+    topic = capture.topics.get(topic_name)
+    if topic is None or topic_name in capture.deleting:
+        return ""
+    if not topic.states:
+        return f"{printable(name, 200)} has {topic_label(topic_name)} without a state of any partition"
+    live = set(capture.live) & set(capture.registered)
+    for partition, state in topic.states.items():
+        for broker in sorted(live & set(state.isr)):
+            if state.leader is not None and capture.directory(broker, topic_name, partition) is None:
+                replica = f"{topic_label(topic_name)}-{partition}, and no log of it"
+                return f"{printable(name, 200)} has broker {broker} in the ISR of {replica}"
+    return ""
 
 
 # Facts.

@@ -433,7 +433,11 @@ class TraceReconstruction:
     def exhaust(self, share: float = 1.0) -> Explanation | None:
         """Search all segments calmly, and in haste the furthest and the one before; return None if it is undecided."""
         found = None if self.is_interrupted else self._explained(share, self._exhaust)
-        return found or (None if self.stopped else self._ended(Fit.REFUSED, "exhaustive"))
+        if found or self.stopped:
+            return found
+        reached = self.context.series.waypoints[: self._furthest() + 1]
+        doubt = next((waypoint.doubt for waypoint in reached if waypoint.doubt), "")
+        return self._ended(Fit.UNDECIDED, doubt) if doubt else self._ended(Fit.REFUSED, "exhaustive")
 
     def undecided(self) -> Explanation:
         """Return the answer of a search that was stopped."""

@@ -223,7 +223,7 @@ class SearchKernel:
     def description(self) -> str:
         """What executed the model."""
         if self.is_plain:
-            return "plain Python"
+            return "plain Python" + (f", as the model cannot be compiled ({self.failure})" if self.failure else "")
         return "compiled code" if self.functions is None else "plain Python, then compiled code"
 
     @property
