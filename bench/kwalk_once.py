@@ -1,4 +1,4 @@
-"""`python -m bench.kwalk_once exhaust|walk …`: one run of kwalk on the reference model, for a process of its own.
+"""`python -m bench.kwalk_once exhaust|walk|swarm|one-by-one …`: a run on the reference model, in its own process.
 
 It prints as the peers do. What is measured begins with the first state: the code of the model is in the cache from the
 second time on, and the loops are loaded by a short run before.
@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from attrs import asdict
+from attrs import asdict, evolve
 
 from bench.reference import DEPTH, SCENARIO, Bounds
 from kwalk.model.language import Model, PropertyInstance
@@ -18,6 +18,7 @@ from kwalk.search.kernel.compile.compiler import fast_kernel_for
 from kwalk.search.kernel.compile.slices import with_slices
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.simulation.chunks import SLICED_WALKS
+from kwalk.search.simulation.options import SWARM, UNIFORM, SimulationOptions
 from kwalk.search.simulation.walk import walk
 
 WARMING = 0.01
@@ -36,11 +37,25 @@ def searched(
     return f"distinct={verdict.distinct_states} generated={verdict.generated_states} states/s={rate:.0f}"
 
 
-def walked(model: Model, kernel: Kernel, seconds: int) -> str:
+def walked(model: Model, kernel: Kernel, seconds: int, options: SimulationOptions = UNIFORM) -> str:
     """Random walks with all properties checked at each step, as words; on bit-sliced code, as walks that take long."""
-    kernel = with_slices(model, kernel)
-    walk(model, kernel=kernel, walks=2 * SLICED_WALKS, depth=DEPTH, keep_going=True)
-    verdict = walk(model, kernel=kernel, seconds=seconds, depth=DEPTH, keep_going=True)
+    return _walked(model, with_slices(model, kernel), seconds, options)
+
+
+def swarmed(model: Model, kernel: Kernel, seconds: int) -> str:
+    """The same as a swarm, which is what `kwalk walk` does: each walk has preferences, and states are counted."""
+    return walked(model, kernel, seconds, SWARM)
+
+
+def walked_one_by_one(model: Model, kernel: Kernel, seconds: int) -> str:
+    """The same walks as `walked`, on the kernel."""
+    return _walked(model, evolve(kernel, can_be_sliced=False), seconds, UNIFORM)
+
+
+def _walked(model: Model, kernel: Kernel, seconds: int, options: SimulationOptions) -> str:
+    options = evolve(options, depth=DEPTH, keep_going=True)
+    walk(model, options, kernel=kernel, walks=2 * SLICED_WALKS)
+    verdict = walk(model, options, kernel=kernel, seconds=seconds)
     return f"steps={verdict.steps} steps/s={(verdict.steps or 0) / (verdict.seconds or seconds):.0f}"
 
 
@@ -49,7 +64,7 @@ def main() -> None:
     work, number, *numbers = sys.argv[1:]
     bounds = Bounds(*map(int, numbers))
     model = Model(find_scenario(SCENARIO), bounds=asdict(bounds))
-    run = {"exhaust": searched, "walk": walked}[work]
+    run = {"exhaust": searched, "walk": walked, "swarm": swarmed, "one-by-one": walked_one_by_one}[work]
     print(run(model, fast_kernel_for(model), int(number)))
 
 

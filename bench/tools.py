@@ -55,7 +55,8 @@ def kwalk(plan: Plan) -> Iterator[Entry]:
     def command(*arguments: str) -> tuple[str, ...]:
         return (sys.executable, "-m", "bench.kwalk_once", *arguments, *plan.size.bounds.words)
 
-    yield Entry(KWALK, Work.WALKS, command("walk", str(plan.walking)), reading.walks)
+    for tool, walks in ((KWALK, "walk"), ("kwalk, one by one", "one-by-one"), ("kwalk, a swarm", "swarm")):
+        yield Entry(tool, Work.WALKS, command(walks, str(plan.walking)), reading.walks)
     yield Entry(KWALK, Work.ONE_CORE, command("exhaust", "1"), reading.search)
     if plan.cores > 1:
         yield Entry(KWALK, Work.ALL_CORES, command("exhaust", str(plan.cores)), reading.search)

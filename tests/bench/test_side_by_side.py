@@ -95,7 +95,8 @@ def test_a_machine_without_the_tools_names_each_and_still_measures_kwalk_and_pyt
         "TLC": "no java on the path",
     }  # fmt: skip
     assert {entry.tool for entry in entries} == {
-        "kwalk", "kwalk, model not yet compiled", "plain Python", "Hypothesis, unchecked",
+        "kwalk", "kwalk, one by one", "kwalk, a swarm", "kwalk, model not yet compiled", "plain Python",
+        "Hypothesis, unchecked",
     }  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from tests.search.plain_kernel import plain_kernel
 from tests.search.post_office import BROKEN, POST_OFFICE, STUCK
 
 MANY = {"streets": 35, "letters": 1, "bag": 1}
-"""Bounds with which the post office has more than 64 action instances."""
+"""Bounds with which the post office has more than 64 action instances; with twice as many streets, more than 128."""
 
 
 def sliced(model: Model, lanes: int | None = None):
@@ -93,10 +93,11 @@ def test_more_findings_than_the_loop_keeps_at_a_time_are_found_in_their_order(re
     assert len(walks.findings) > 2 * kernel.sliced.lanes * (kernel.properties + 1)
 
 
-def test_more_than_64_instances_and_states_of_several_words_are_walked_the_same():
-    model = Model(POST_OFFICE, bounds=MANY)
+@pytest.mark.parametrize(("streets", "words"), [(35, 2), (70, 3)])
+def test_more_than_64_instances_and_states_of_several_words_are_walked_the_same(streets, words):
+    model = Model(POST_OFFICE, bounds={**MANY, "streets": streets})
     kernel = sliced(model)
-    assert kernel.instance_words > 1
+    assert kernel.instance_words == words
     for options in ({}, {"swarm": True}):
         plan = SimulationOptions(keep_going=True, depth=30, **options).plan(model, kernel)
         assert counted(kernel, plan, range(1500)).steps > 10_000
