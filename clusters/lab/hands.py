@@ -445,6 +445,7 @@ NOT_FORCED: Mapping[str, str] = {
     "runbook_rolls": "a stop and the removal of files are one step of the model",
     "partition_modifications_restores_topic_id": "no release does it: a fix that was proposed",
     "admin_adds_partitions": "it is in series of snapshots only, which are not replayed",
+    "admin_creates_topic": "it is in series of snapshots only, which are not replayed",
     "reorder_replicas": "it is in series of snapshots only, which are not replayed",
     "break_connection": "the proxies do not send a request twice",
     "receive_late_copy": "the proxies do not send a request twice",
