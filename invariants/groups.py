@@ -2,8 +2,17 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.domains import BROKERS, Broker
-from kwalk.model.kafka.groups.domains import CONSUMER_STOPS, CONSUMERS, MOVES, PAUSES, ConsumerId
-from kwalk.model.kafka.groups.state import ConsumerStatus, GroupCluster, GroupState, Pace, RecordKey
+from kwalk.model.kafka.groups.domains import CONSUMER_STOPS, CONSUMERS, MOVES, OTHER_PROTOCOLS, PAUSES, ConsumerId
+from kwalk.model.kafka.groups.state import (
+    ConsumerStatus,
+    GroupCluster,
+    GroupMetadata,
+    GroupState,
+    OffsetsRecord,
+    Pace,
+    RecordKey,
+)
+from kwalk.model.kafka.groups.versions import EMPTY_GROUPS_STAY
 from kwalk.model.language import always, eventually, premise, reachable, step, when_quiescent
 
 
@@ -65,18 +74,190 @@ def consumer_outside_the_group_owns_nothing(cluster: GroupCluster, consumer: Con
     log="java.lang.IllegalStateException, or none: kafka-consumer-groups.sh --describe --members shows it",
 )
 def cached_group_is_consistent(cluster: GroupCluster, broker: Broker) -> bool:
-    """Who leads, owns or waits is a member; a Dead or Empty group has none, and a Stable one waits for nobody."""
+    """Who leads, owns or waits is a member, and waits for what the group's state is about.
+
+    A Dead or Empty group has no members; one with members has a leader. There is an assignment from the leader's
+    SyncGroup on, until the next rebalance.
+    """
     group = cluster.coordinators[broker].group
     waiting = group.awaiting_join | group.awaiting_sync | group.pending_sync
-    has_members = (group.leader is None or group.leader in group.members) and waiting <= group.members
-    is_empty = not group.members and group.leader is None and group.owner is None
+    has_members = waiting <= group.members and (group.owner is None or group.owner in group.members)
+    has_leader = group.leader in group.members if group.members else group.leader is None
+    is_answered = not group.awaiting_join and not group.awaiting_sync
+    if not (has_members and has_leader):
+        return False
     if group.state is GroupState.DEAD:
-        return is_empty and group.generation == 0 and group.time == 0 and not group.is_storing and has_members
+        return not group.members and group.generation == 0 and group.time == 0 and not group.is_storing
     if group.state is GroupState.EMPTY:
-        return is_empty and not group.is_storing and has_members
-    if group.state is GroupState.STABLE:
-        return bool(group.members) and not group.awaiting_sync and has_members
-    return bool(group.members) or group.state is GroupState.PREPARING_REBALANCE
+        return not group.members and not group.is_storing
+    if group.state is GroupState.PREPARING_REBALANCE:
+        is_waiting = not group.awaiting_sync and not group.pending_sync
+        return is_waiting and group.owner is None and not group.is_storing
+    if group.state is GroupState.COMPLETING_REBALANCE:
+        return bool(group.members) and not group.awaiting_join and (group.owner is None or group.is_storing)
+    return bool(group.members) and not group.awaiting_sync and (group.is_storing or is_answered)
+
+
+@always(
+    symptom="members of a group support no common protocol, and their leader cannot make an assignment",
+    log="org.apache.kafka.common.errors.InconsistentGroupProtocolException: … protocols are incompatible …",
+)
+def members_have_one_protocol(cluster: GroupCluster, broker: Broker) -> bool:
+    """All members of a group support the protocol that the group has."""
+    group = cluster.coordinators[broker].group
+    return all(
+        cluster.consumers[c].member_id not in group.members or has_another_protocol(c) == group.other_protocol
+        for c in CONSUMERS
+    )
+
+
+def has_another_protocol(consumer: int) -> bool:
+    """Whether the consumer is one of the last ones, which support another protocol than the rest."""
+    return consumer >= len(CONSUMERS) - OTHER_PROTOCOLS
+
+
+@always(
+    symptom="a request of a member is never answered, and its consumer waits until request.timeout.ms",
+    log="none: kafka-consumer-groups.sh --describe --state shows the group in the same state",
+)
+def waiting_member_is_awaited(cluster: GroupCluster, consumer: ConsumerId) -> bool:
+    """While a request of a member waits for its answer, the coordinator has it among those that it is to answer."""
+    asking = cluster.consumers[consumer]
+    group = cluster.coordinators[asking.coordinator].group
+    premise(asking.status in (ConsumerStatus.JOINING_NEW, ConsumerStatus.JOINING, ConsumerStatus.SYNCING))
+    awaited = group.awaiting_sync if asking.status is ConsumerStatus.SYNCING else group.awaiting_join
+    return asking.member_id is not None and asking.member_id in awaited
+
+
+@always(
+    symptom="a consumer processes records without being a member, or sends requests without a generation",
+    log="[Consumer clientId=…, groupId=…] Successfully joined group with generation …",
+)
+def consumer_knows_its_generation(cluster: GroupCluster, consumer: ConsumerId) -> bool:
+    """A consumer has a generation once its JoinGroup is answered, and the partition once its SyncGroup is."""
+    asking = cluster.consumers[consumer]
+    has_joined = asking.status in (ConsumerStatus.JOINED, ConsumerStatus.SYNCING, ConsumerStatus.STABLE)
+    is_member = asking.member_id is not None and asking.generation > 0
+    return (is_member if has_joined else asking.generation == 0) and (
+        not asking.owns or asking.status is ConsumerStatus.STABLE
+    )
+
+
+@step(
+    symptom="a consumer that polls in time has to join again, and its commits fail with CommitFailedException",
+    log="[GroupCoordinator …]: Member … in group … has failed, removing it from the group",
+)
+def member_that_answers_is_not_removed(before: GroupCluster, after: GroupCluster, consumer: ConsumerId) -> bool:
+    """While a consumer runs and stays a member in its own eyes, the coordinator that it asks does not remove it."""
+    old, new = before.consumers[consumer], after.consumers[consumer]
+    premise(old.is_running and new.is_live and new.member_id == old.member_id and new.coordinator == old.coordinator)
+    premise(old.member_id in before.coordinators[old.coordinator].group.members)
+    premise(after.coordinators[old.coordinator].owns)
+    return old.member_id in after.coordinators[old.coordinator].group.members
+
+
+@always(
+    symptom="members are answered that a deposed coordinator has stored their assignment, or it accepts no commit",
+    log="none: the produce to __consumer_offsets is still pending",
+)
+def appends_end_with_the_leadership(cluster: GroupCluster, broker: Broker) -> bool:
+    """A broker that knows that it does not lead waits for no replica: its appends have failed."""
+    premise(not cluster.coordinators[broker].is_leader)
+    group = cluster.coordinators[broker].group
+    return not group.is_storing and not group.is_committing
+
+
+@always(
+    symptom="OffsetFetch answers with an offset of a group that kafka-consumer-groups.sh --list does not show",
+    log="none: the offset is in the cache",
+)
+def offset_belongs_to_a_group(cluster: GroupCluster, broker: Broker) -> bool:
+    """A coordinator caches an offset in its group: where it has no group, it has no offset, and no commit waits."""
+    group = cluster.coordinators[broker].group
+    premise(bool(EMPTY_GROUPS_STAY) and not group.exists)
+    return group.offset is None and not group.is_committing and not group.is_removing
+
+
+@always(
+    symptom="members get an assignment that another member than their leader has made",
+    log="[GroupCoordinator …]: Assignment received from leader for group … for generation …",
+)
+def assignment_is_the_leaders(cluster: GroupCluster, broker: Broker) -> bool:
+    """While the assignment of a rebalance is stored, the leader's SyncGroup is among those that wait."""
+    group = cluster.coordinators[broker].group
+    premise(group.state is GroupState.COMPLETING_REBALANCE and group.is_storing)
+    return group.leader in group.awaiting_sync
+
+
+@step(
+    symptom="a new coordinator answers with another generation, assignment or offset than the last one",
+    log="[GroupCoordinator …]: Loading group metadata for … with generation …",
+)
+def loaded_group_is_that_of_the_log(before: GroupCluster, after: GroupCluster) -> bool:
+    """A coordinator that has loaded the partition caches what the last records of the log say."""
+    loading = [
+        after.coordinators[b].owns and after.coordinators[b].is_leader and not before.coordinators[b].owns
+        for b in BROKERS
+    ]
+    premise(any(loading))
+    last, offset = OffsetsRecord(is_tombstone=True), None
+    for record in after.partition.log:
+        if record.key is RecordKey.GROUP:
+            last = record
+        else:
+            offset = None if record.is_tombstone else record.offset
+    groups = [after.coordinators[b].group for b in BROKERS]
+    return all(not loading[b] or (is_loaded(groups[b], last) and groups[b].offset == offset) for b in BROKERS)
+
+
+def is_loaded(group: GroupMetadata, record: OffsetsRecord) -> bool:
+    """Whether a cached group is as its record has it."""
+    is_same = group.generation == record.generation and group.members == record.members and group.time == record.time
+    is_assigned = group.leader == record.leader and group.owner == record.owner
+    return is_same and is_assigned and group.other_protocol == record.other_protocol
+
+
+@always(
+    symptom="a new coordinator answers with an earlier generation, or with an assignment to a member that is gone",
+    log="none: kafka-dump-log.sh --offsets-decoder shows the records",
+)
+def records_are_in_order(cluster: GroupCluster) -> bool:
+    """Generations and commits rise in the log, but after a tombstone; who leads or owns is a member."""
+    generation = commit = 0
+    is_ordered = True
+    for record in cluster.partition.log:
+        if record.key is RecordKey.GROUP:
+            has_leader = record.leader in record.members if record.members else record.leader is None
+            has_owner = record.owner is None or record.owner in record.members
+            is_ordered = is_ordered and has_leader and has_owner
+            is_ordered = is_ordered and (record.generation >= generation or record.is_tombstone)
+            generation = record.generation
+        else:
+            is_ordered = is_ordered and (record.offset.commit > commit or record.is_tombstone)
+            commit = max(commit, record.offset.commit)
+    return is_ordered
+
+
+@step(
+    symptom="records that were acknowledged are truncated from a replica, or are not read by consumers for a while",
+    log="none: kafka-get-offsets.sh shows an earlier end",
+)
+def high_watermark_does_not_go_back(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
+    """A leader's high watermark rises or stays; an election leaves that of each replica as it is.
+
+    A follower takes its leader's, which may be lower. The cleaner removes records below it.
+    """
+    premise(after.cleanings == before.cleanings)
+    leads = after.partition.leader == broker and before.partition.leader == broker
+    premise(leads or before.partition.leader != after.partition.leader)
+    old, new = watermark(before, broker), watermark(after, broker)
+    return new >= old if leads else new == old
+
+
+def watermark(cluster: GroupCluster, broker: int) -> int:
+    """Return the high watermark that the replica of a broker knows."""
+    partition = cluster.partition
+    return partition.high_watermark if partition.leader == broker else partition.follower_high_watermark
 
 
 @always(
@@ -127,20 +308,32 @@ def generation_does_not_go_back(before: GroupCluster, after: GroupCluster, broke
     return after.coordinators[broker].group.generation >= before.coordinators[broker].group.generation
 
 
-@step(symptom="a consumer starts, stops or stalls, or the coordinator moves, although nobody did anything", log="none")
+@step(
+    symptom="a consumer starts, stops, stalls or commits, or the coordinator moves, although nobody did anything",
+    log="none",
+)
 def events_are_counted(before: GroupCluster, after: GroupCluster) -> bool:
-    """What the bounds count happens by the step that counts it: consumers start and stop, and coordinators move."""
-    started = stopped = 0
+    """What the bounds count happens by the step that counts it: starts, stops, stalls, commits, and elections."""
+    started = stopped = stalled = committed = 0
     for consumer in CONSUMERS:
-        was_stopped = before.consumers[consumer].status is ConsumerStatus.STOPPED
-        is_stopped = after.consumers[consumer].status is ConsumerStatus.STOPPED
+        old, new = before.consumers[consumer], after.consumers[consumer]
+        was_stopped, is_stopped = old.status is ConsumerStatus.STOPPED, new.status is ConsumerStatus.STOPPED
         started = started + (was_stopped and not is_stopped)
         stopped = stopped + (is_stopped and not was_stopped)
+        stalled = stalled + (old.pace is Pace.RUNNING and new.pace is not Pace.RUNNING)
+    for broker in BROKERS:
+        was_committing = before.coordinators[broker].group.is_committing
+        committed = committed + (after.coordinators[broker].group.is_committing and not was_committing)
     is_moved = before.partition.leader != after.partition.leader
+    is_shorter = len(after.partition.log) < len(before.partition.log)
     return (
         after.starts == before.starts + started
         and after.consumer_stops == before.consumer_stops + stopped
+        and after.pauses == before.pauses + stalled
+        and after.commits == before.commits + committed
         and after.moves == before.moves + is_moved
+        and after.partition.leader_epoch == before.partition.leader_epoch + is_moved
+        and (is_moved or after.cleanings == before.cleanings + is_shorter)
     )
 
 

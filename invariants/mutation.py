@@ -190,6 +190,18 @@ GROUP_TRIALS = (
         about="Two consumers, of which one crashes or leaves; offsets expire, and groups are removed.",
     ),
     Trial(
+        "consumer-group-retention",
+        variant="2.0",
+        bounds={"retentions": 1},
+        about="Before 2.1 an offset expires although its group has members.",
+    ),
+    Trial(
+        "consumer-group-retention",
+        variant=LATEST,
+        bounds={"retentions": 1, "other_protocols": 1},
+        about="The second consumer supports another protocol.",
+    ),
+    Trial(
         "consumer-group-removal",
         variant=LATEST,
         bounds={"starts": 1},
@@ -202,9 +214,15 @@ GROUP_TRIALS = (
         about="Before 0.10.1 a group without members is removed at once.",
     ),
     Trial(
+        "consumer-group",
+        variant="0.11.0.0",
+        bounds={"consumers": 1},
+        about="In 0.11.0.0 a group is cached before the log is read to its end.",
+    ),
+    Trial(
         "consumer-group-compaction",
         variant=LATEST,
-        bounds={"commits": 1, "starts": 1},
+        bounds={"starts": 1},
         about="The log cleaner compacts the partition.",
     ),
     Trial("consumer-group-recreated-topic", variant=LATEST, about="The consumed topic is deleted and created again."),
@@ -220,5 +238,78 @@ GROUP_TRIALS = (
         bounds={"consumers": 1},
         about="The coordinator moves to another broker and back, with two requests to handle.",
     ),
+    Trial(
+        "consumer-group-slow-unload",
+        variant=LATEST,
+        bounds={"consumers": 1},
+        flags={"concurrent_requests": True},
+        about="Two requests are handled at a time.",
+    ),
 )
 """The trials of consumer groups. No page has their mutants yet."""
+
+LOG_TRIALS = (
+    Trial(
+        "log-lookup",
+        variant=LATEST,
+        bounds={"offsets": 3},
+        flags={"later_segments_are_searched": True},
+        about="Lookups, truncations and deleted records.",
+    ),
+    Trial(
+        "log-roll",
+        variant=LATEST,
+        bounds={"offsets": 5, "segments": 3, "index_entries": 3},
+        about="Every rule rolls, in a log with gaps.",
+    ),
+    Trial(
+        "log-roll",
+        variant="0.10.0",
+        bounds={"offsets": 5, "segments": 3},
+        about="Before 0.10.1 there is no time index.",
+    ),
+    Trial(
+        "log-retention",
+        variant=LATEST,
+        bounds={"offsets": 3, "retention_bytes": 1},
+        about="Retention by time, by size and by start offset.",
+    ),
+    Trial(
+        "log-recovery",
+        variant=LATEST,
+        bounds={"crashes": 1, "stops": 0, "times": 0},
+        about="A crash that loses several batches.",
+    ),
+    Trial(
+        "log-recovery",
+        variant=LATEST,
+        bounds={"offsets": 2, "crashes": 1},
+        about="An orderly stop and a crash, while time passes.",
+    ),
+    Trial("log-compaction", variant=LATEST, bounds={"offsets": 4}, about="Compactions, and a crash."),
+    Trial(
+        "log-compaction",
+        variant="1.0",
+        bounds={"offsets": 4},
+        about="Before 2.0 an interrupted swap may take the segment before.",
+    ),
+    Trial(
+        "log-tombstones",
+        variant=LATEST,
+        bounds={"offsets": 3, "keys": 1},
+        about="Tombstones have a horizon of their own.",
+    ),
+    Trial(
+        "log-tombstones",
+        variant="2.8.2",
+        bounds={"offsets": 2},
+        about="Before 3.1 a tombstone is kept by the time of its segment's file.",
+    ),
+    Trial(
+        "log-compacted-copy",
+        variant=LATEST,
+        bounds={"offsets": 6},
+        about="A compacted log with gaps is compacted.",
+    ),
+)
+"""The trials of logs. No page has their mutants yet."""

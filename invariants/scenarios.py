@@ -356,6 +356,16 @@ GROUP = (
     groups.one_owner_per_generation,
     groups.consumer_outside_the_group_owns_nothing,
     groups.cached_group_is_consistent,
+    groups.members_have_one_protocol,
+    groups.waiting_member_is_awaited,
+    groups.consumer_knows_its_generation,
+    groups.member_that_answers_is_not_removed,
+    groups.assignment_is_the_leaders,
+    groups.offset_belongs_to_a_group,
+    groups.records_are_in_order,
+    groups.loaded_group_is_that_of_the_log,
+    groups.appends_end_with_the_leadership,
+    groups.high_watermark_does_not_go_back,
     groups.unloaded_group_is_not_cached,
     groups.stable_group_is_stored,
     groups.watermark_is_replicated,
@@ -367,7 +377,17 @@ GROUP = (
     groups.group_converges,
 )
 MOVED_GROUP = (*GROUP, groups.members_survive_a_move)
-GROUP_OF_ONE_BROKER = tuple(i for i in GROUP if i is not groups.unloaded_group_is_not_cached)
+OF_SEVERAL_BROKERS = (
+    groups.unloaded_group_is_not_cached,
+    groups.loaded_group_is_that_of_the_log,
+    groups.appends_end_with_the_leadership,
+)
+OF_DYNAMIC_MEMBERS = (
+    groups.committed_offset_is_kept,
+    groups.only_the_last_generation_commits,
+    groups.assignment_is_the_leaders,
+)
+GROUP_OF_ONE_BROKER = tuple(i for i in GROUP if i not in OF_SEVERAL_BROKERS)
 GROUP_INVARIANTS = (
     (
         group_stories.CONSUMER_GROUP,
@@ -395,7 +415,7 @@ GROUP_INVARIANTS = (
     (
         group_stories.STATIC_MEMBER,
         (
-            *(i for i in GROUP if i not in (groups.committed_offset_is_kept, groups.only_the_last_generation_commits)),
+            *(i for i in GROUP if i not in OF_DYNAMIC_MEMBERS),
             groups.static_member_is_not_fenced,
             groups.settled_static_member_is_not_fenced,
             groups.static_member_returns,
@@ -415,8 +435,23 @@ SEGMENTS = (
     storage.segments_are_not_larger_than_allowed,
     storage.active_segment_is_there,
     storage.start_offset_does_not_move_back,
+    storage.largest_timestamp_is_known,
+    storage.closed_time_index_ends_with_the_largest_timestamp,
+    storage.index_has_an_entry_for_each_interval,
+    storage.removed_segment_leaves_nothing,
+    storage.offsets_are_in_order,
+    storage.high_watermark_does_not_go_back,
 )
-COMPACTED = (*SEGMENTS, storage.last_value_is_kept, storage.cleaner_lives, storage.log_is_compacted)
+COMPACTED = (
+    *SEGMENTS,
+    storage.last_value_is_kept,
+    storage.cleaned_part_has_one_record_of_a_key,
+    storage.swap_is_in_order,
+    storage.cleaning_goes_step_by_step,
+    storage.cleaned_segment_has_the_time_of_its_last,
+    storage.cleaner_lives,
+    storage.log_is_compacted,
+)
 LOG_INVARIANTS = (
     (
         storage_stories.LOOKUP,
@@ -425,6 +460,8 @@ LOG_INVARIANTS = (
             storage.timestamp_lookup_finds_the_first_record,
             storage.start_offset_is_not_above_the_high_watermark,
             storage.segment_before_the_start_is_deleted,
+            storage.record_is_kept,
+            storage.truncation_ends_the_log,
             storage.log_has_rolled,
             storage.lookup_begins_at_an_entry,
             storage.truncated_log_is_indexed,
@@ -435,6 +472,7 @@ LOG_INVARIANTS = (
         (
             *SEGMENTS,
             storage.timestamp_lookup_finds_the_first_record,
+            storage.record_is_kept,
             storage.log_has_rolled,
             storage.lookup_begins_at_an_entry,
         ),
@@ -448,6 +486,9 @@ LOG_INVARIANTS = (
             storage.expired_segment_is_deleted,
             storage.excess_is_deleted,
             storage.deleted_files_are_kept_for_the_delay,
+            storage.deleted_files_are_before_the_log,
+            storage.file_times_change_by_appends,
+            storage.record_is_kept,
             storage.segment_before_the_start_is_deleted,
             storage.active_segment_is_deleted,
         ),
@@ -461,12 +502,21 @@ LOG_INVARIANTS = (
             storage.young_record_is_kept,
             storage.flushed_records_survive,
             storage.no_batch_is_torn,
+            storage.closed_log_does_not_change,
+            storage.stops_are_counted,
+            storage.orderly_stop_writes_everything,
+            storage.running_broker_has_no_clean_shutdown_file,
+            storage.checkpoints_have_what_they_are_of,
+            storage.recovery_point_is_on_disk,
+            storage.crash_loses_what_was_not_flushed,
+            storage.loaded_log_is_that_of_the_disk,
+            storage.crash_tears_a_batch,
             storage.crashed_log_is_recovered,
         ),
     ),
     (
         storage_stories.COMPACTION,
-        (*COMPACTED, storage.crash_leaves_a_swap),
+        (*COMPACTED, storage.closed_log_does_not_change, storage.stops_are_counted, storage.crash_leaves_a_swap),
     ),
     (
         storage_stories.TOMBSTONES,
@@ -474,6 +524,7 @@ LOG_INVARIANTS = (
             *COMPACTED,
             storage.tombstone_is_kept_after_compaction,
             storage.tombstone_is_kept_after_its_append,
+            storage.due_tombstone_is_not_written,
         ),
     ),
     (storage_stories.COMPACTED_COPY, COMPACTED),

@@ -4,6 +4,7 @@ from __future__ import annotations
 from kwalk.model.kafka.storage.domains import (
     DELETE_RETENTION_MS,
     FILE_DELETE_DELAY_MS,
+    INDEX_INTERVAL_BYTES,
     MAX_RELATIVE_OFFSET,
     RETENTION_BYTES,
     RETENTION_MS,
@@ -22,7 +23,7 @@ from kwalk.model.kafka.storage.log import (
     read_from_log,
 )
 from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, PartitionLog, Suffix
-from kwalk.model.kafka.storage.versions import TIME_INDEX
+from kwalk.model.kafka.storage.versions import TIME_INDEX, TOMBSTONES_HAVE_A_HORIZON
 from kwalk.model.language import always, eventually, premise, reachable, step, when_quiescent
 
 
@@ -275,6 +276,24 @@ def tombstone_is_kept_after_its_append(before: PartitionLog, after: PartitionLog
     return before.clock - batch.appended >= DELETE_RETENTION_MS or is_on_disk(after, batch)
 
 
+@step(
+    symptom="compacted topics keep tombstones for good",
+    log="Cleaner …: Cleaning log … (cleaning prior to …, discarding tombstones prior to …)",
+)
+def due_tombstone_is_not_written(before: PartitionLog, after: PartitionLog) -> bool:
+    """A compaction writes only tombstones that an earlier one saw less than delete.retention.ms ago, or none has."""
+    premise(bool(TOMBSTONES_HAVE_A_HORIZON) and before.suffix is Suffix.NONE and after.suffix is Suffix.CLEANED)
+    return all(
+        batch is None or not batch.is_tombstone or is_within_retention(after, batch) for batch in after.cleaned
+    )
+
+
+def is_within_retention(log: PartitionLog, tombstone: Batch) -> bool:
+    """Whether delete.retention.ms have not passed since a compaction has first seen a tombstone."""
+    first_seen = tombstone.cleaned
+    return first_seen is not None and (first_seen == log.clock or log.clock - first_seen < DELETE_RETENTION_MS)
+
+
 def is_last_of_key(log: PartitionLog, batch: Batch) -> bool:
     """Whether no later record has the key."""
     return all(
@@ -306,6 +325,318 @@ def deleted_files_are_kept_for_the_delay(before: PartitionLog, after: PartitionL
     """Files with the suffix `.deleted` are removed file.delete.delay.ms after they were renamed, and not before."""
     premise(len(after.deleted) < len(before.deleted))
     return before.clock - before.deleted.head.since >= FILE_DELETE_DELAY_MS
+
+
+@always(
+    symptom="retention and lookups by timestamp take a segment for older or younger than it is",
+    log="none: kafka-dump-log.sh shows the records with their timestamps",
+)
+def largest_timestamp_is_known(log: PartitionLog, slot: SegmentSlot) -> bool:
+    """A segment knows the largest timestamp of its batches, and the first batch that has it."""
+    premise(is_running(log) and slot < log.count and is_read(log, slot))
+    segment = log.segments[slot]
+    largest = largest_up_to(segment, log.end_offset)
+    has_largest = any(
+        batch.last_offset == segment.max_timestamp_offset and batch.timestamp == largest for batch in segment.batches
+    )
+    return segment.max_timestamp == largest and (largest < 0 or has_largest)
+
+
+@always(
+    symptom="a lookup by timestamp begins far before the record, or retention takes a segment for older than it is",
+    log="none: kafka-dump-log.sh --files ….timeindex shows the entries",
+)
+def closed_time_index_ends_with_the_largest_timestamp(log: PartitionLog, slot: SegmentSlot) -> bool:
+    """The time index of a segment that is not active any more ends with the segment's largest timestamp."""
+    premise(is_running(log) and slot < log.count - 1 and is_read(log, slot))
+    segment = log.segments[slot]
+    largest = largest_up_to(segment, log.end_offset)
+    return largest < 0 or any(entry.timestamp == largest for entry in segment.time_index)
+
+
+@always(
+    symptom="fetches read much more of a segment than index.interval.bytes before they find their offset",
+    log="none: kafka-dump-log.sh --files ….index shows the entries",
+)
+def index_has_an_entry_for_each_interval(log: PartitionLog, slot: SegmentSlot) -> bool:
+    """A batch has an entry only if it begins more than index.interval.bytes after the last one that has.
+
+    Each of these has, unless the log was truncated or loaded, as the broker then counts from there; but for what has
+    just been recovered.
+    """
+    premise(slot < log.count and is_read(log, slot) and log.suffix is not Suffix.SWAP)
+    loads = log.crashes + log.stops
+    is_complete = log.truncations == 0 and loads == (log.phase is LogPhase.LOADING)
+    at, indexed, is_right = 0, 0, True
+    for batch in log.segments[slot].batches:
+        has_entry = any(entry.offset == batch.last_offset for entry in log.segments[slot].offset_index)
+        is_due = at - indexed > INDEX_INTERVAL_BYTES
+        is_right = is_right and (has_entry == is_due if is_complete else is_due or not has_entry)
+        indexed = at if has_entry else indexed
+        at = at + batch.size
+    return is_right or log.phase is LogPhase.STOPPED
+
+
+@always(
+    symptom="appends or retention find files of a segment that was deleted",
+    log="none: ls shows the files",
+)
+def removed_segment_leaves_nothing(log: PartitionLog, slot: SegmentSlot) -> bool:
+    """Behind the active segment nothing is left of earlier ones."""
+    premise(slot >= log.count)
+    segment = log.segments[slot]
+    has_files = not segment.batches.is_empty or not segment.offset_index.is_empty or not segment.time_index.is_empty
+    has_times = segment.created > 0 or segment.last_modified > 0 or segment.max_timestamp >= 0
+    return not has_files and not has_times and segment.base_offset == segment.unindexed == 0 and not segment.is_padded
+
+
+@always(
+    symptom="consumers and followers are answered that an offset is out of range, or read what is not replicated",
+    log="Cannot increment the log start offset to … of partition … since it is larger than the high watermark …",
+)
+def offsets_are_in_order(log: PartitionLog) -> bool:
+    """The first segment, the start offset and the end offset are in this order; the high watermark is below the end."""
+    premise(log.phase is not LogPhase.STOPPED)
+    last = max((batch.last_offset for segment in log.segments for batch in segment.batches), default=-1)
+    return log.segments[0].base_offset <= log.start_offset <= log.end_offset and last < log.end_offset and (
+        max(log.high_watermark, log.recovery_point) <= log.end_offset
+    )
+
+
+@step(
+    symptom="records that consumers have read are gone, or cannot be read for a while",
+    log="none: kafka-get-offsets.sh shows an earlier end",
+)
+def high_watermark_does_not_go_back(before: PartitionLog, after: PartitionLog) -> bool:
+    """While the log is open, its high watermark rises or stays."""
+    premise(is_running(before) and is_running(after))
+    return after.high_watermark >= before.high_watermark
+
+
+@step(
+    symptom="records that were not deleted, nor truncated, are gone",
+    log="none: the offsets are missing from kafka-dump-log.sh",
+)
+def record_is_kept(before: PartitionLog, after: PartitionLog, offset: Offset) -> bool:
+    """A record stays between the start offset and the end offset of the log."""
+    batch = batch_at(before, offset)
+    premise(batch is not None and after.start_offset <= offset < after.end_offset)
+    return batch_at(after, offset) == batch
+
+
+@step(
+    symptom="a follower has records that its leader does not have, or fetches from an offset that it has already",
+    log="[Log partition=…] Truncating to offset …",
+)
+def truncation_ends_the_log(before: PartitionLog, after: PartitionLog) -> bool:
+    """The end offset moves back by a truncation, and by a truncation only."""
+    premise(is_running(before) and is_running(after))
+    is_truncated = after.truncations > before.truncations
+    return is_truncated == (after.end_offset < before.end_offset)
+
+
+@step(
+    symptom="retention by time keeps or deletes a segment, as another tool has set the time of its file",
+    log="none: ls shows the time",
+)
+def file_times_change_by_appends(before: PartitionLog, after: PartitionLog) -> bool:
+    """The modification time of a segment without new batches changes only if it is set, to the present."""
+    set_now = other = 0
+    for slot in SEGMENTS:
+        old, new = before.segments[slot], after.segments[slot]
+        is_same = old.batches == new.batches and old.base_offset == new.base_offset and before.count == after.count
+        is_set = is_same and old.last_modified != new.last_modified
+        set_now = set_now + (is_set and new.last_modified == after.clock)
+        other = other + (is_set and new.last_modified != after.clock)
+    return other == 0 and after.touches == before.touches + set_now
+
+
+@always(
+    symptom="the files of a segment that the log still has are removed",
+    log="Deleting segment files …",
+)
+def deleted_files_are_before_the_log(log: PartitionLog) -> bool:
+    """The files that wait to be removed are those of segments before the first one."""
+    return all(files.base_offset < log.segments[0].base_offset for files in log.deleted)
+
+
+@step(
+    symptom="a log changes before the broker has loaded it",
+    log="none: the log's files have later times than the start of the broker",
+)
+def closed_log_does_not_change(before: PartitionLog, after: PartitionLog) -> bool:
+    """While the broker is down, and until it has loaded all logs, nothing is appended, deleted or cleaned."""
+    premise(before.phase is not LogPhase.RUNNING and after.phase is before.phase)
+    return (
+        after.start_offset == before.start_offset
+        and after.end_offset == before.end_offset
+        and after.high_watermark == before.high_watermark
+        and after.recovery_point == before.recovery_point
+        and after.flushed == before.flushed
+        and after.recovery_point_checkpoint == before.recovery_point_checkpoint
+        and after.start_offset_checkpoint == before.start_offset_checkpoint
+        and after.suffix is before.suffix
+        and after.renamed == before.renamed
+        and after.cleaned_to == before.cleaned_to
+    )
+
+
+@step(symptom="the broker stops although nobody stops it, and it does not crash", log="none")
+def stops_are_counted(before: PartitionLog, after: PartitionLog) -> bool:
+    """A broker that runs stops by an orderly stop or a crash; it is loaded after each, and then runs."""
+    stopped = after.phase is LogPhase.STOPPED and before.phase is not LogPhase.STOPPED
+    starts = before.phase is LogPhase.STOPPED and after.phase is LogPhase.LOADING
+    is_up = before.phase is LogPhase.LOADING and after.phase is LogPhase.RUNNING
+    is_next = after.phase is before.phase or stopped or starts or is_up
+    return is_next and after.stops + after.crashes == before.stops + before.crashes + stopped
+
+
+@always(
+    symptom="a broker that was stopped in an orderly way recovers its logs, or loses records at its next start",
+    log="Found clean shutdown file. Skipping recovery for all logs in data directory: …",
+)
+def orderly_stop_writes_everything(log: PartitionLog) -> bool:
+    """With a clean shutdown file on disk, and no broker, the log is flushed, and both checkpoints have its offsets."""
+    premise(log.phase is LogPhase.STOPPED and log.has_clean_shutdown_file and log.crashes == 0)
+    is_flushed = log.recovery_point_checkpoint == log.flushed == log.end_offset
+    return is_flushed and log.start_offset_checkpoint == log.start_offset
+
+
+@always(
+    symptom="after its next crash the broker does not recover its logs, and serves records that were cut off",
+    log="Found clean shutdown file. Skipping recovery for all logs in data directory: …",
+)
+def running_broker_has_no_clean_shutdown_file(log: PartitionLog) -> bool:
+    """A broker never runs with a clean shutdown file; a stopped one has nothing in memory."""
+    if log.phase is LogPhase.STOPPED:
+        active = log.segments[log.count - 1]
+        return log.recovery_point == 0 and active.unindexed == active.created == 0
+    return log.phase is LogPhase.LOADING or not log.has_clean_shutdown_file
+
+
+@step(
+    symptom="after a crash the broker recovers less of the log than was not flushed, or deleted records are back",
+    log="none: the files recovery-point-offset-checkpoint and log-start-offset-checkpoint have the offsets",
+)
+def checkpoints_have_what_they_are_of(before: PartitionLog, after: PartitionLog) -> bool:
+    """A checkpoint that changes has the recovery point, or the start offset, of the log."""
+    is_stop = after.phase is LogPhase.STOPPED
+    is_recovery = after.recovery_point_checkpoint in (before.recovery_point_checkpoint, before.recovery_point)
+    is_start = after.start_offset_checkpoint in (before.start_offset_checkpoint, before.start_offset)
+    return is_start and (is_recovery or is_stop)
+
+
+@always(
+    symptom="after a crash the broker does not recover what was not flushed",
+    log="Corruption found in segment …, truncating to offset …",
+)
+def recovery_point_is_on_disk(log: PartitionLog) -> bool:
+    """Nothing before the recovery point, or its checkpoint, is missing on disk, but before the start offset."""
+    premise(log.phase is LogPhase.RUNNING)
+    on_disk = max(log.flushed, log.start_offset)
+    return max(log.recovery_point, log.recovery_point_checkpoint) <= on_disk
+
+
+@step(
+    symptom="a crash takes records that were flushed",
+    log="Corruption found in segment …, truncating to offset …",
+)
+def crash_loses_what_was_not_flushed(before: PartitionLog, after: PartitionLog, offset: Offset) -> bool:
+    """A crash leaves what was flushed, and the index files of the active segment as they were allocated."""
+    premise(after.crashes > before.crashes)
+    is_gone = batch_at(before, offset) is not None and batch_at(after, offset) is None
+    is_known = before.flushed <= offset and after.lost_from <= offset < after.lost_to
+    return after.segments[after.count - 1].is_padded and (not is_gone or is_known)
+
+
+@step(
+    symptom="a broker that starts serves records that were deleted, or misses some that are on its disk",
+    log="[Log partition=…] Loading producer state till offset …; Completed load of log with … segments",
+)
+def loaded_log_is_that_of_the_disk(before: PartitionLog, after: PartitionLog) -> bool:
+    """A log that was loaded begins at the checkpoint, or at its first segment, and ends with its last batch."""
+    premise(before.phase is LogPhase.STOPPED and after.phase is LogPhase.LOADING)
+    active = after.segments[after.count - 1]
+    end = active.base_offset if active.batches.is_empty else active.batches[-1].last_offset + 1
+    start = max(before.start_offset_checkpoint, after.segments[0].base_offset)
+    is_lost = after.lost_from < after.lost_to <= after.end_offset or after.lost_from == after.lost_to == 0
+    return after.end_offset == end and after.start_offset == start and is_lost and not active.is_padded
+
+
+@always(
+    symptom="a compacted topic grows as if it were not compacted",
+    log="Log cleaner thread … cleaned log … (dirty section = […])",
+)
+def cleaned_part_has_one_record_of_a_key(log: PartitionLog, key: Key) -> bool:
+    """Before the cleaner's checkpoint a key has one record at most."""
+    premise(is_running(log) and log.start_offset == 0)
+    of_key = [
+        batch.key == key and batch.last_offset < log.dirty_offset
+        for segment in log.segments
+        for batch in segment.batches
+    ]
+    return sum(of_key) <= 1
+
+
+@always(
+    symptom="a broker that starts finds .cleaned, .swap and .deleted files that do not belong together",
+    log="Found log file … from interrupted swap operation, repairing.",
+)
+def swap_is_in_order(log: PartitionLog) -> bool:
+    """Old segments are renamed while there is a .swap file, and no more of them than are replaced."""
+    is_within = log.renamed <= log.replaced and log.renamed <= log.count and log.cleaned_to <= log.end_offset
+    if log.suffix is Suffix.NONE:
+        return log.replaced == log.renamed == 0 and all(batch is None for batch in log.cleaned)
+    return is_within and log.replaced > 0 and (log.suffix is Suffix.SWAP or log.renamed == 0)
+
+
+@step(
+    symptom="two cleanings of a log overlap, or one ends before it has renamed its segments",
+    log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",
+)
+def cleaning_goes_step_by_step(before: PartitionLog, after: PartitionLog) -> bool:
+    """A cleaning has one end offset; the swap begins with the .cleaned file, and ends when all old ones are renamed."""
+    premise(before.phase is LogPhase.RUNNING and after.phase is LogPhase.RUNNING)
+    is_one = before.cleaning_to == 0 or after.cleaning_to in (before.cleaning_to, 0)
+    begins = before.suffix is not Suffix.CLEANED and after.suffix is Suffix.CLEANED
+    swaps = before.suffix is not Suffix.SWAP and after.suffix is Suffix.SWAP
+    ends = before.suffix is not Suffix.NONE and after.suffix is Suffix.NONE
+    return (
+        is_one
+        and (not begins or before.suffix is Suffix.NONE)
+        and (not swaps or before.suffix is Suffix.CLEANED)
+        and (not ends or (before.suffix is Suffix.SWAP and before.renamed == before.replaced))
+        and after.renamed in (before.renamed, before.renamed + 1, 0)
+        and after.cleanings == before.cleanings + (before.cleaning_to == 0 and after.cleaning_to > 0)
+    )
+
+
+@step(
+    symptom="tombstones of a cleaned segment are removed too early or too late, or retention takes it for younger",
+    log="none: ls shows the time",
+)
+def cleaned_segment_has_the_time_of_its_last(before: PartitionLog, after: PartitionLog) -> bool:
+    """After a swap each segment has a base offset and a modification time that one of the old segments had."""
+    premise(before.phase is LogPhase.RUNNING and after.phase is LogPhase.RUNNING)
+    premise(before.suffix is Suffix.SWAP and after.suffix is Suffix.NONE)
+    return all(
+        slot >= after.count
+        or any(
+            older < before.count and before.segments[older].last_modified == after.segments[slot].last_modified
+            for older in SEGMENTS
+        )
+        for slot in SEGMENTS
+    ) and all(
+        slot >= after.count
+        or any(before.segments[older].base_offset == after.segments[slot].base_offset for older in SEGMENTS)
+        for slot in SEGMENTS
+    )
+
+
+@reachable()
+def crash_tears_a_batch(log: PartitionLog) -> bool:
+    """A crash has left a part of a batch."""
+    return log.phase is LogPhase.STOPPED and log.torn is not None
 
 
 @reachable()

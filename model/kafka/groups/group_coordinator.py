@@ -19,6 +19,7 @@ from kwalk.model.kafka.groups.domains import (
     MemberId,
 )
 from kwalk.model.kafka.groups.group_metadata_manager import (
+    fail_appends,
     prepare_rebalance,
     remove_group,
     store_group,
@@ -128,12 +129,12 @@ def join_without_member_id(cluster: GroupCluster, consumer: int, broker: int) ->
     joining.member_id = new
     joining.status = ConsumerStatus.JOINING_NEW
     cluster.is_removed = False
+    if STATIC_MEMBERS:
+        cluster.instance_of[new] = consumer
     for old in MEMBER_IDS:
         if is_static_member(cluster, group, consumer, old):
             update_static_member(cluster, consumer, broker, old, new)
             break
-    if STATIC_MEMBERS:
-        cluster.instance_of[new] = consumer
     if not is_known:
         if not group.members and OTHER_PROTOCOLS > 0:
             group.other_protocol = consumer >= len(CONSUMERS) - OTHER_PROTOCOLS
@@ -157,7 +158,10 @@ def update_static_member(cluster: GroupCluster, consumer: int, broker: int, old:
     if group.state is GroupState.STABLE and STATIC_REJOIN_IS_STORED:
         group.awaiting_join = group.awaiting_join | {new}
         group.is_storing = True
+        group.replaced = group.replaced | {old}
         store_group(cluster, broker)
+        if not cluster.coordinators[broker].is_leader:
+            fail_appends(cluster, broker)
     elif group.state is GroupState.STABLE or (
         group.state is GroupState.COMPLETING_REBALANCE and not STATIC_REJOIN_REBALANCES
     ):

@@ -7,6 +7,7 @@ from kwalk.model.kafka.groups.domains import (
     CONSUMERS,
     COORDINATOR,
     GROUP_DELETIONS,
+    MEMBER_IDS,
     OTHER_PROTOCOLS,
     RETENTIONS,
     TASKS,
@@ -204,6 +205,7 @@ def complete_appends(cluster: GroupCluster, broker: int) -> None:
                     consumer.status, consumer.generation = ConsumerStatus.JOINED, group.generation
         group.awaiting_join = frozenset()
         group.awaiting_sync = frozenset()
+        group.replaced = frozenset()
         group.state = GroupState.STABLE
         cluster.stored_generation = group.generation
     if group.is_removing:
@@ -211,7 +213,10 @@ def complete_appends(cluster: GroupCluster, broker: int) -> None:
 
 
 def fail_appends(cluster: GroupCluster, broker: int) -> None:
-    """The broker does not lead any more: what waits for replicas is answered with NOT_COORDINATOR."""
+    """The broker does not lead any more: what waits for replicas is answered with NOT_COORDINATOR.
+
+    A static member that has started again has its earlier member id again.
+    """
     group = cluster.coordinators[broker].group
     group.is_committing = group.is_removing = False
     if group.is_storing:
@@ -219,8 +224,20 @@ def fail_appends(cluster: GroupCluster, broker: int) -> None:
         for consumer in cluster.consumers:
             if consumer.coordinator == broker and consumer.status is ConsumerStatus.JOINING_NEW:
                 consumer.reset()
+        for old in MEMBER_IDS:
+            if old in group.replaced:
+                restore_member(cluster, group, old)
         if group.state is GroupState.COMPLETING_REBALANCE:
             prepare_rebalance(cluster, broker)
+
+
+def restore_member(cluster: GroupCluster, group: GroupMetadata, old: int) -> None:
+    """Give a static member its earlier id again (Kafka: GroupCoordinator.updateStaticMemberAndRebalance)."""
+    group.replaced = group.replaced - {old}
+    for new in MEMBER_IDS:
+        if new in group.members and cluster.instance_of[new] == cluster.instance_of[old]:
+            group.replace_member(new, old)
+            break
 
 
 def prepare_rebalance(cluster: GroupCluster, broker: int) -> None:
@@ -233,7 +250,7 @@ def prepare_rebalance(cluster: GroupCluster, broker: int) -> None:
         if consumer.coordinator == broker and consumer.status is ConsumerStatus.SYNCING:
             consumer.rejoin()
     group.awaiting_sync = group.pending_sync = frozenset()
-    group.owner, group.is_storing = None, False
+    group.owner, group.is_storing, group.replaced = None, False, frozenset()
     group.state = GroupState.PREPARING_REBALANCE
 
 

@@ -124,6 +124,7 @@ class GroupMetadata:
     have not sent SyncGroup in this generation. `owner` is the assignment. `time` is when the group came into its state;
     `is_unsubscribed` means that the last generation was Empty. `is_storing` and `is_committing` are appends whose
     answers wait for the replicas. `offset` is what OffsetFetch answers; in 0.10.0 it can be there without a group.
+    `replaced` are the earlier ids of static members that have started again: they are back if the append fails.
     """
 
     state: GroupState = choice(GroupState)
@@ -140,6 +141,7 @@ class GroupMetadata:
     is_storing: bool = flag()
     is_committing: bool = flag()
     is_removing: bool = flag(when=REMOVAL_WAITS)
+    replaced: frozenset[int] = subset(MEMBER_IDS, when=STATIC_MEMBERS)
     offset: CommittedOffset | None = optional(CommittedOffset)
 
     @property
@@ -154,6 +156,7 @@ class GroupMetadata:
         self.leader = self.owner = None
         self.time = 0
         self.is_unsubscribed = self.other_protocol = self.is_storing = self.is_removing = False
+        self.replaced = frozenset()
 
     def forget(self) -> None:
         """Remove everything."""
