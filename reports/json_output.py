@@ -64,6 +64,7 @@ def verdict_object(
         "clusters": [_cluster(*each) for each in zip_longest(verdict.clusters, cluster_files)],
         "compared": None if verdict.compared is None else asdict(verdict.compared),
         "sliced_walks": verdict.sliced_walks,
+        "sliced_states": verdict.sliced_states,
         "notes": list(verdict.notes),
         "proofs": list(map(_proof, verdict.proofs)),
         "command": verdict.command,

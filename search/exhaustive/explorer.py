@@ -17,6 +17,7 @@ from kwalk.search.base.options import SearchOptions, StopReason
 from kwalk.search.base.pacing import next_pace
 from kwalk.search.base.progress import Progress
 from kwalk.search.exhaustive import expansion as breadth
+from kwalk.search.exhaustive.block_expansion import BLOCK, BlockExpansion
 from kwalk.search.exhaustive.checkpoint import CheckpointWriter
 from kwalk.search.exhaustive.layout import (
     BatchBuffers,
@@ -28,6 +29,7 @@ from kwalk.search.exhaustive.layout import (
     Status,
 )
 from kwalk.search.exhaustive.parallel_expansion import WorkerPool, level_end
+from kwalk.search.kernel.compile.slices import has_cached_slices, slicing_seconds, with_slices
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.python_comparison import Compared, CompiledRecord, RecordMaker
 from kwalk.search.kernel.sampling import StateSampler, candidates
@@ -35,6 +37,7 @@ from kwalk.search.partial_order.tables import NO_REDUCTION
 from kwalk.search.results.confirmation import PackedPath, extended_path
 from kwalk.search.visited.hash_table import ABSENT
 from kwalk.search.visited.key_store import STRIDE
+from kwalk.search.visited.tree_compression import LEAST_WORDS
 from kwalk.search.visited.visited_set import VisitedSet
 
 if TYPE_CHECKING:
@@ -79,6 +82,11 @@ class ExplorationResult(Protocol):
     sampler: StateSampler
 
     @property
+    def sliced_states(self) -> int | None:
+        """The number of states that were expanded by bit-sliced functions; None if the search never uses them."""
+        return None
+
+    @property
     def compared(self) -> Compared | None:
         """How much was compared with plain Python."""
         return self.sampler.compared if self.options.compare else None
@@ -110,6 +118,8 @@ class ExplorationResult(Protocol):
         return path if last_step is None else extended_path(self.kernel, path, (last_step,))
 
 
+LEAST_SLICED_SECONDS = 1.0
+"""Seconds after which a search uses bit-sliced functions that the cache has; loading them takes some of that."""
 MIN_PACE, MAX_PACE = 64, 1 << 24
 """Bounds of the number of states that are expanded in one slice."""
 
@@ -129,8 +139,10 @@ class Explorer(ExplorationResult):
         self.counts = CounterBuffers(kernel, self.states.most)
         self.room, self.rows = BatchBuffers(kernel, choice_words=choice), RowBuffers(kernel, options.checked)
         self.kernel_view = self._kernel_view()
+        self.blocks = self._block_expansion()
         self.cursor = np.zeros(len(Cursor), np.int64)
         self.sampler, self._records, self._offered = StateSampler(model), RecordMaker(kernel), 0
+        self._has_tried_slices, self._cached_slices = kernel.sliced is not None or not kernel.can_be_sliced, False
         self.saving = None if options.checkpoint is None else CheckpointWriter(self, options.checkpoint)
         resumes = self.saving is not None and self.saving.found is not None
         self.initial = self.saving.restore() if self.saving and resumes else self._store_initial()
@@ -167,6 +179,22 @@ class Explorer(ExplorationResult):
             self.kernel, stop=not self.options.keep_going, deadlock=deadlock, stubborn=stubborn
         )
 
+    @property
+    def _can_expand_blocks(self) -> bool:
+        """Whether bit-sliced functions can be used."""
+        return not self.options.reduce and self.options.symmetry is None and self.pool is None
+
+    def _block_expansion(self) -> BlockExpansion | None:
+        """Return the expansion of blocks; None where states are expanded one by one."""
+        if self.kernel.sliced is None or not self._can_expand_blocks:
+            return None
+        return BlockExpansion(self.kernel, compare=self.options.compare)
+
+    @property
+    def sliced_states(self) -> int:
+        """The number of states that were expanded by bit-sliced functions."""
+        return 0 if self.blocks is None else self.blocks.expanded
+
     def _reduction(self) -> Reduction:
         from kwalk.search.partial_order.reduction import Reduction
 
@@ -190,6 +218,29 @@ class Explorer(ExplorationResult):
         self.kernel = self.kernel.faster()
         self._records = RecordMaker(self.kernel)
         self.kernel_view = self._kernel_view()
+        self.started += time.monotonic() - began
+
+    def _is_worth_slicing(self) -> bool:
+        """Whether the search has taken as long as it takes to make bit-sliced functions, and is about to take longer.
+
+        Short states are expanded and stored in less time than it takes to move their bits.
+        """
+        if self._has_tried_slices or self.kernel.words < LEAST_WORDS or not self._can_expand_blocks:
+            return False
+        if self.stored - self.expanded < BLOCK or self.seconds < LEAST_SLICED_SECONDS:
+            return False
+        self._cached_slices = self._cached_slices or has_cached_slices(self.model)
+        least = LEAST_SLICED_SECONDS if self._cached_slices else slicing_seconds(self.kernel)
+        return self.seconds >= least and (self.options.seconds is None or self.options.seconds - self.seconds >= least)
+
+    def _take_sliced_kernel(self) -> None:
+        """Continue with bit-sliced functions. The time to compile them does not count as time of the search."""
+        began, self._has_tried_slices = time.monotonic(), True
+        self.options.report(self._progress("bit-sliced code is compiled"))
+        self.kernel = with_slices(self.model, self.kernel, self.seconds)
+        self.blocks = self._block_expansion()
+        if self.blocks is not None:
+            self.blocks.warm_up(self.search, self.cursor)
         self.started += time.monotonic() - began
 
     def _warm_up(self) -> None:
@@ -226,7 +277,9 @@ class Explorer(ExplorationResult):
                 self._compare_with_python()
                 if self.saving is not None:
                     self.saving.take_if_due()
-                if self.kernel.is_worth_replacing(self.seconds, self.options.seconds):
+                if self._is_worth_slicing():
+                    self._take_sliced_kernel()
+                elif self.kernel.is_worth_replacing(self.seconds, self.options.seconds):
                     self._take_faster_kernel()
             self._compare_with_python()
         except KeyboardInterrupt:
@@ -288,11 +341,14 @@ class Explorer(ExplorationResult):
             return None
         if pool is not None and not pool.must_serialize:
             cursor[Cursor.LIMIT] = max(cursor[Cursor.NEXT] + 1, min(cursor[Cursor.LIMIT], level_end(cursor)))
-        status = breadth.explore(self.search, self.cursor)
+        if self.blocks is not None:
+            status = self.blocks.explore(self.search, self.counts, cursor)
+        else:
+            status = breadth.explore(self.search, cursor)
         self.kernel.raise_pending()
         if status == Status.FULL:
             return None if self.states.grow(self.stored) else StopReason.MEMORY
-        return _STOP_REASONS.get(status)
+        return _STOP_REASONS.get(Status(status))
 
     def _progress(self, note: str = "") -> Progress:
         budget = self.options.seconds

@@ -168,9 +168,10 @@ _FIRST_VIOLATION = ("first_state", "first_instance")
 
 
 def isolated_zeros(count: int, dtype: Any = np.uint64) -> np.ndarray:
-    """Return an array of zeros that shares no cache line with anything else."""
-    margin = LINE // np.dtype(dtype).itemsize
-    return np.zeros(count + 2 * margin, dtype)[margin : margin + count]
+    """Return an array of zeros that begins at a cache line, and shares none with anything else."""
+    item = np.dtype(dtype).itemsize
+    block = np.zeros(count + 2 * LINE // item, dtype)
+    return block[-block.ctypes.data % LINE // item :][:count]
 
 
 class CounterBuffers:
@@ -213,6 +214,11 @@ class CounterBuffers:
     def premise_totals(self) -> np.ndarray:
         """How often the premise of each property held."""
         return self._premises_before + totals(self.premises)
+
+    def add_totals(self, enabled: np.ndarray, premises: np.ndarray) -> None:
+        """Add what was counted elsewhere: int64[instances] and int64[properties]."""
+        self._enabled_before[: len(enabled)] += enabled
+        self._premises_before[: len(premises)] += premises
 
     def saved(self) -> dict[str, list[int]]:
         """Return all counts by name, for `restore`."""

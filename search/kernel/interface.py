@@ -25,6 +25,9 @@ class SlicedKernel:
         loads: int64[instances, words + 1]: for each instance the number of words of a state that its step and the step
             properties need, then their numbers.
         stores: int64[instances, words + 1]: the same for the words that its step can change.
+        code: int64[instances, 2]: the address of the code of its step, and about how many bytes that has.
+        least_states: How many states of a level a search expands with these functions, at least: fewer would leave most
+            lanes empty.
         keep_alive: Owns the machine code.
     """
 
@@ -38,6 +41,8 @@ class SlicedKernel:
     count: int
     loads: np.ndarray
     stores: np.ndarray
+    code: np.ndarray
+    least_states: int = 512
     keep_alive: object = field(default=None, repr=False)
 
 

@@ -98,10 +98,20 @@ def count_up(base: int, index: int, amount: int) -> None:
 @intrinsic(None, int)
 def prefetch(builder: ir.IRBuilder, address: Any) -> None:
     """Prefetch the cache line at an address for reading and writing."""
+    _prefetch(builder, address, 3)
+
+
+@intrinsic(None, int)
+def prefetch_far(builder: ir.IRBuilder, address: Any) -> None:
+    """Prefetch the cache line at an address to the second-level cache, which code is read from as well."""
+    _prefetch(builder, address, 2)
+
+
+def _prefetch(builder: ir.IRBuilder, address: Any, locality: int) -> None:
     flag, pointer = ir.IntType(32), BYTE.as_pointer()
     kind = ir.FunctionType(ir.VoidType(), [pointer, flag, flag, flag])
     function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
-    builder.call(function, [builder.inttoptr(address, pointer), flag(0), flag(3), flag(1)])
+    builder.call(function, [builder.inttoptr(address, pointer), flag(0), flag(locality), flag(1)])
 
 
 @intrinsic(Word, Word, Word)

@@ -179,6 +179,8 @@ class Verdict(Displayed):
     It depends on the time, and nothing else of the verdict depends on it."""
     sliced_walks: int | None = field(default=None, eq=False, repr=False)
     """How many of the walks ran on bit-sliced code, the others one by one. It depends on the time, as `compared`."""
+    sliced_states: int | None = field(default=None, eq=False, repr=False)
+    """How many states a search has expanded by bit-sliced code. It depends on the time, as `compared` does."""
     clusters: tuple[FindingCluster, ...] = ()
     """The findings grouped by shape, if that was requested."""
 
@@ -195,6 +197,8 @@ class Verdict(Displayed):
     @property
     def code_notes(self) -> tuple[str, ...]:
         """The sentence on the code that ran, if some of it was bit-sliced."""
+        if self.sliced_states:
+            return (f"Bit-sliced code expanded {self.sliced_states:,} states.",)
         if not self.sliced_walks:
             return ()
         return (f"Bit-sliced code did {self.sliced_walks:,} of {self.walks or 0:,} walks.",)

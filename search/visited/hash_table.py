@@ -45,7 +45,8 @@ def room_for_keys(space: KeySpace, size: int) -> int:
 
 
 @part
-def _region(hashed: Word) -> int:
+def region_of(hashed: Word) -> int:
+    """Return the region of a hash."""
     return integer(hashed >> _TOP)
 
 
@@ -53,13 +54,13 @@ def _region(hashed: Word) -> int:
 def _slot(space: KeySpace, hashed: Word) -> int:
     """Return the first slot of a hash."""
     place = scale(hashed << REGION_BITS, np.uint64(space.region_size))
-    return _region(hashed) * space.region_size + integer(place)
+    return region_of(hashed) * space.region_size + integer(place)
 
 
 @part
 def next_slot(space: KeySpace, hashed: Word, slot: int) -> int:
     """Return the slot that probing visits after `slot`."""
-    end = (_region(hashed) + 1) * space.region_size
+    end = (region_of(hashed) + 1) * space.region_size
     return slot + 1 if slot + 1 < end else end - space.region_size
 
 
@@ -142,7 +143,7 @@ def find_or_add_from(space: KeySpace, key: int, start: tuple[Word, int], size: i
     if index == ABSENT:
         store_key(space, size, key)
         _write(space, slot, tag_of(space, start[0]) | np.uint64(size + 1), 1)
-        count_up(space.filled, _region(start[0]), 1)
+        count_up(space.filled, region_of(start[0]), 1)
     return index
 
 
@@ -181,7 +182,7 @@ def refill_table(space: KeySpace, scratch: int, share: tuple[int, int], workers:
         poke(scratch, 2 * waiting, hashed)
         poke(scratch, 2 * waiting + 1, np.uint64(index))
         first_slot(space, hashed)
-        count_up(counts, _region(hashed), 1)
+        count_up(counts, region_of(hashed), 1)
         waiting += 1
         if waiting == REFILL_BATCH or index + 1 == share[1]:
             for k in range(waiting):

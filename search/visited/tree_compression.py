@@ -199,6 +199,70 @@ def compress_state(tree: Tree, key: int, known: int, numbers: int, probes: int) 
 
 
 @part
+def leaf_words(tree: Tree, place: int) -> tuple[int, int]:
+    """Return the first word of a leaf in a state, and the number of its words."""
+    nodes = _node_table(tree, place)
+    return integer(peek(nodes, NODES_FIRST)), integer(peek(nodes, NODES_WORDS))
+
+
+@part
+def hash_of_changed(value: int, before: int, words: int) -> Word:
+    """Return the hash of a value if it differs from the one at `before`, else 0."""
+    return ZERO if same_words(value, before, words) else _hash_of_value(value, words)
+
+
+@part
+def pair_of(numbers: int, left: int) -> Word:
+    """Return the value of the pair of parts `left` and `left` + 1."""
+    return peek(numbers, left) << _HALF | peek(numbers, left + 1)
+
+
+@part
+def number_values(tree: Tree, place: int, count: int, arrays: tuple[int, int, int]) -> bool:
+    """Write the numbers of consecutive values of one part, and insert those that are new; False without room.
+
+    Args:
+        tree: The compression.
+        place: The part.
+        count: The number of values.
+        arrays: The addresses of the values; of two words for each: its hash, 0 where the number is there already, and
+            one of scratch memory; and of the numbers: two words for each leaf of each state.
+    """
+    (values, probes, numbers), nodes = arrays, _node_table(tree, place)
+    table, bits, words = integer(peek(nodes, NODES_TABLE)), peek(nodes, NODES_NUMBER_BITS), peek(nodes, NODES_WORDS)
+    slots, stored, length = peek(nodes, NODES_SLOTS), integer(peek(nodes, NODES_VALUES)), 8 * integer(words)
+    for j in range(count):
+        hashed = peek(probes, 2 * j)
+        if hashed != ZERO:
+            slot = integer(scale(hashed, slots))
+            poke(probes, 2 * j + 1, np.uint64(slot))
+            prefetch(table + 4 * slot)
+    for j in range(count):
+        hashed = peek(probes, 2 * j)
+        if hashed != ZERO:
+            tag, slot = (hashed << bits) & _LOW, integer(peek(probes, 2 * j + 1))
+            entry = atomic_load32(table, slot)
+            while entry != ZERO and entry != BUSY and (entry ^ tag) >> bits != ZERO:
+                slot = _next_slot(nodes, slot)
+                entry = atomic_load32(table, slot)
+            if entry != ZERO and entry != BUSY:
+                prefetch(stored + length * (integer(entry ^ tag) - 1))
+            poke(probes, 2 * j + 1, np.uint64(slot))
+    for j in range(count):
+        hashed, slot = peek(probes, 2 * j), integer(peek(probes, 2 * j + 1))
+        if hashed != ZERO:
+            entry, value = atomic_load32(table, slot), values + length * j
+            number = (entry ^ ((hashed << bits) & _LOW)) - ONE
+            is_likely = entry != ZERO and entry != BUSY and (number + ONE) >> bits == ZERO
+            if not (is_likely and same_words(stored + length * integer(number), value, integer(words))):
+                number = _number_of(nodes, value, (hashed, slot))
+                if number == NO_NUMBER:
+                    return False
+            poke(numbers, 2 * tree.leaves * j + place, number)
+    return True
+
+
+@part
 def decompress_state(tree: Tree, root: Word, target: int, numbers: int) -> None:
     """Write the state of a root to `target`, and the numbers of its parts to `numbers`."""
     leaves, parts = tree.leaves, 2 * tree.leaves - 2

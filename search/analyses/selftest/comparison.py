@@ -70,7 +70,8 @@ class Engines(Flag):
     OPTIMIZED = auto()
     """The machine code of KERNEL is optimized, as of searches that take long."""
     SLICED = auto()
-    """The values and walks of bit-sliced machine code, with planes of 128, 256 or 512 lanes. It needs KERNEL."""
+    """The values and walks of bit-sliced machine code, with planes of 128, 256 or 512 lanes, and searches in blocks. It
+    needs KERNEL."""
     SEARCHES = auto()
     """Exhaustive search on one thread and on two; random walks and minimization. It needs KERNEL."""
     REDUCTION = auto()
@@ -342,12 +343,15 @@ class ModelComparison:
 
         model, kernel = self.model, self.kernel
         runs: dict[str, dict[str, Any]] = {"exhaust": {}, "exhaust on two threads": {"workers": 2}}
+        if kernel is not None and kernel.sliced is not None:
+            sliced, kernel = evolve(kernel, sliced=evolve(kernel.sliced, least_states=1)), evolve(kernel, sliced=None)
+            runs["exhaust in blocks"] = {"kernel": sliced}
         if Engines.REDUCTION in engines:
             runs["exhaust with reduction"] = {"reduce": True}
         for name, options in runs.items():
             has_error = found.has_safety_error if "reduce" in options else found.has_error
             verdict = self._verdict(
-                name, lambda o=options: exhaust(model, kernel=kernel, keep_going=True, **o), has_error=has_error  # type: ignore[misc]
+                name, lambda o={"kernel": kernel, **options}: exhaust(model, keep_going=True, **o), has_error=has_error  # type: ignore[misc]
             )
             if verdict is not None:
                 self._compare_exhaustive(name, verdict, found, is_reduced="reduce" in options)

@@ -29,6 +29,8 @@ LEAST_SECONDS, BITS_PER_SECOND = 0.3, 4000
 """About how long it takes to make them: a constant, and the bits that the instances of a second could change."""
 TERMS_PER_SECOND = 5000
 """About how many terms of a lifted model are bit-sliced in a second."""
+MOST_CODE = 1 << 16
+"""The bytes of a step's code that are read ahead, at most."""
 MOST_TERMS = 400_000
 """The terms of a model that is bit-sliced, at most; compiling more would take minutes."""
 
@@ -106,12 +108,21 @@ def sliced_kernel_of(model: Model, code: CompiledSlices) -> SlicedKernel:
 
 def load_slices(code: CompiledSlices, words: int) -> SlicedKernel:
     """Return the sliced kernel of object code that was compiled for this CPU; `words` are those of a packed state."""
-    loaded = LoadedCode(code.objects, [f"slice.{name}" for name in FUNCTIONS])
+    steps = [f"slice.apply.{number}" for number in range(len(code.loads))]
+    loaded = LoadedCode(code.objects, [*(f"slice.{name}" for name in FUNCTIONS), *steps])
     addresses = {name: loaded.addresses[f"slice.{name}"] for name in FUNCTIONS}
     return SlicedKernel(
         lanes=code.lanes, loads=_counted(code.loads, words), stores=_counted(code.stores, words), **addresses,
-        keep_alive=loaded,
+        code=_extents([loaded.addresses[step] for step in steps]), keep_alive=loaded,
     )  # fmt: skip
+
+
+def _extents(addresses: list[int]) -> np.ndarray:
+    """Return int64[n, 2]: the address of each function, and about how many bytes its code has."""
+    begins = np.array(addresses, np.int64)
+    behind = np.append(np.sort(begins), np.iinfo(np.int64).max)
+    ends = behind[np.searchsorted(behind, begins, side="right")]
+    return np.stack([begins, np.minimum(ends - begins, MOST_CODE)], axis=1)
 
 
 def _counted(lists: tuple[tuple[int, ...], ...], most: int) -> np.ndarray:

@@ -1,0 +1,819 @@
+"""Breadth-first search on a bit-sliced kernel: thousands of states at a time, numbered and counted as one by one.
+
+Words: a *block* is consecutive states of one level. Guards and properties are evaluated in groups of as many states as
+a plane has *lanes*. Then instance by instance takes its steps in the states where it is enabled, in groups too; since
+instances come in order, the successors of each state do. Steps that change nothing lead to the state itself, and are
+only counted. Last, the successors are stored, state by state, as in `expansion`. What a block counts is added to the
+counters when its successors are stored. Before that it may be *refused*: at a violation that ends the search, an error,
+or too little room. Then nothing of it counts, and the kernel expands these states one by one.
+
+See `kwalk.search.kernel.compile.planes` and `transpose` for *lanes*, *planes* and *columns*.
+"""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kwalk.search.exhaustive.expansion import (
+    compress_successors,
+    count_rows,
+    expand_states,
+    explore,
+    successor_keys,
+)
+from kwalk.search.exhaustive.layout import (
+    BATCH,
+    BatchBuffers,
+    CounterBuffers,
+    Cursor,
+    SearchLayout,
+    Status,
+    isolated_zeros,
+)
+from kwalk.search.exhaustive.parallel_expansion import level_end
+from kwalk.search.kernel.compile.planes import CHANGED, FAILED, FIRST_BOUND, TAKEN
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.native.intrinsics import (
+    ONE,
+    ZERO,
+    bit_count,
+    call_void,
+    count_up,
+    get,
+    integer,
+    lowest_bit,
+    peek,
+    peek16,
+    peek32,
+    poke,
+    poke32,
+    prefetch_far,
+    put,
+)
+from kwalk.search.native.loops import Int64Array, loop, part
+from kwalk.search.native.memory import reserve
+from kwalk.search.results.confirmation import EngineDisagreement
+from kwalk.search.visited.hash_table import (
+    ABSENT,
+    REGIONS,
+    find_or_add_from,
+    first_slot,
+    likely_slot,
+    region_of,
+)
+from kwalk.search.visited.key_store import STRIDE
+from kwalk.search.visited.keys import copy_words, hash_of, key_at, load_key, same_words
+from kwalk.search.visited.tree_compression import (
+    decompress_state,
+    hash_of_changed,
+    leaf_words,
+    leaves_of,
+    number_values,
+    pair_of,
+    prefetch_parts,
+)
+from kwalk.search.visited.visited_set import key_words
+
+SHORT, REFUSED = 16, 17
+"""What `explore_blocks` returns besides a `Status`: too few states are left, or a block was refused."""
+BLOCK = 4096
+"""The states of a block, at most."""
+PREFETCH_DISTANCE = 8
+"""How many states ahead the parts of a compressed state are prefetched."""
+WINDOW = 32
+"""How many states have their successors looked up at once."""
+CACHE_LINE = 64
+NOTHING = 2**62
+"""A state above all."""
+
+
+class BlockView(NamedTuple):
+    """The argument of the loop, besides the search and the cursor: sizes, and addresses of functions and buffers."""
+
+    size: int
+    """The states of a block, at most: a multiple of the lanes."""
+    least: int
+    """The states of a block, at least."""
+    lanes: int
+    plane: int
+    """The bytes of a plane."""
+    properties: int
+    bounds: int
+    """The number of bounds."""
+    guards: int
+    check: int
+    save: int
+    check_step: int
+    apply: int
+    transpose: int
+    count_bits: int
+    loads: int
+    """See `SlicedKernel`."""
+    stores: int
+    code: int
+    states: int
+    """The packed states of the block."""
+    numbers: int
+    """The numbers of the parts of each state: two words for each leaf."""
+    in_work: int
+    """One word of scratch memory."""
+    begins: int
+    """int64 for each state: where its successors begin, and in `ends`, where they end."""
+    ends: int
+    keys: int
+    """The keys of the successors."""
+    ring: int
+    """A power of two, minus 1: successor n has place n & `ring` in the following arrays."""
+    hashes: int
+    slots: int
+    columns: int
+    planes: int
+    saved: int
+    enabled: int
+    """For each group of states, the planes that `slice.guards` writes."""
+    enabled_bytes: int
+    """The bytes of these planes of one group."""
+    rows: int
+    """Columns of bit rows of instances."""
+    property_planes: int
+    results: int
+    """The planes that `slice.apply` writes."""
+    valid: int
+    """A plane: the lanes in use."""
+    ids: int
+    """uint32: the states of the block where an instance is enabled."""
+    live: int
+    """uint32: the lanes of a group whose step leads to another state."""
+    parents: int
+    """uint32: the states of the block in these lanes."""
+    values: int
+    """For each of them the value of one part of the successor."""
+    probes: int
+    """The hash of this value, and the slot to probe from."""
+    parts: int
+    """The numbers of the parts of the successor, as in `numbers`."""
+    regions: int
+    """int64 for each region of the hash table: the keys that belong there."""
+    sums: int
+    """What the present block counts, see `_Sums`."""
+    enabled_totals: int
+    """int64 for each instance: in how many states of stored blocks it was enabled."""
+    premise_totals: int
+    """int64 for each property."""
+
+
+class _Sums(NamedTuple):
+    """The addresses of what a block counts."""
+
+    enabled: int
+    """int64 for each instance, then for quiescence; the following are int64 as well."""
+    premises: int
+    blocked: int
+    idle: int
+    hits: int
+    seen: int
+    first_state: int
+    """For each property the first state of the block where it is false, or NOTHING."""
+    first_instance: int
+    deadlocks: int
+    """Their number, then the first state of the block that is one."""
+    generated: int
+
+
+@part
+def _sums(search: SearchLayout, view: BlockView) -> _Sums:
+    instances, properties = 8 * search.kernel.instances, 8 * view.properties
+    premises = view.sums + instances + 8
+    blocked = premises + properties
+    idle = blocked + instances
+    hits = idle + instances
+    seen = hits + 8 * view.bounds
+    first_state = seen + properties
+    first_instance = first_state + properties
+    deadlocks = first_instance + properties
+    return _Sums(
+        view.sums, premises, blocked, idle, hits, seen, first_state, first_instance, deadlocks, deadlocks + 16
+    )
+
+
+def sums_length(kernel: Kernel) -> int:
+    """Return the number of int64 that a block counts."""
+    return 3 * kernel.instances + 4 * kernel.properties + len(kernel.bounds) + 4
+
+
+@loop
+def explore_blocks(search: SearchLayout, view: BlockView, cursor: int) -> int:
+    """Expand stored states in blocks until about cursor[Cursor.LIMIT] are expanded.
+
+    Returns:
+        A status: RUNNING, DONE, SHORT or REFUSED.
+    """
+    while get(cursor, Cursor.NEXT) < get(cursor, Cursor.LIMIT):
+        first = get(cursor, Cursor.NEXT)
+        if first == get(cursor, Cursor.LEVEL_END):
+            if get(cursor, Cursor.STORED) == first:
+                return Status.DONE
+            put(cursor, Cursor.LEVEL_END, get(cursor, Cursor.STORED))
+            put(cursor, Cursor.DEPTH, get(cursor, Cursor.DEPTH) + 1)
+        count = min(view.size, get(cursor, Cursor.LIMIT) - first, get(cursor, Cursor.LEVEL_END) - first)
+        if count < view.least:
+            return SHORT
+        if not _expand_block(search, view, first, count) or not _has_room(search, view, cursor):
+            return REFUSED
+        put(cursor, Cursor.STORED, _insert_block(search, view, cursor, count))
+        put(cursor, Cursor.NEXT, first + count)
+        _add_counts(search, view, cursor, first)
+    return Status.RUNNING
+
+
+@part
+def _expand_block(search: SearchLayout, view: BlockView, first: int, count: int) -> bool:
+    """Write the keys of the successors of `count` states; return False if the block is refused."""
+    kernel, sums = search.kernel, _sums(search, view)
+    for place in range((sums.generated - view.sums) // 8 + 1):
+        put(view.sums, place, 0)
+    for prop in range(view.properties):
+        put(sums.first_state, prop, NOTHING)
+    put(sums.deadlocks, 1, NOTHING)
+    _load_states(search, view, first, count)
+    begin = integer(0)
+    for group in range(0, count, view.lanes):
+        if not _judge_states(search, view, group, min(view.lanes, count - group)):
+            return False
+        begin = _begin_successors(search, view, group, min(view.lanes, count - group), begin)
+    if kernel.stop and kernel.deadlock and get(sums.deadlocks, 0) > 0:
+        return False
+    for region in range(REGIONS):
+        put(view.regions, region, 0)
+    for instance in range(kernel.instances):
+        if get(sums.enabled, instance) == 0:
+            continue
+        _read_ahead(view, _next_enabled(sums, instance + 1, kernel.instances))
+        enabled = _find_enabled(view, instance, count)
+        for done in range(0, enabled, view.lanes):
+            if not _step_some(search, view, instance, view.ids + 4 * done, min(view.lanes, enabled - done)):
+                return False
+    return True
+
+
+# States.
+
+
+@part
+def _load_states(search: SearchLayout, view: BlockView, first: int, count: int) -> None:
+    """Write the states of the block, and the numbers of their parts."""
+    space, tree, words = search.space, search.tree, search.kernel.words
+    if tree.words == 0:
+        for k in range(count):
+            load_key(space, first + k, view.states + 8 * words * k)
+        return
+    for k in range(count):
+        prefetch_parts(tree, peek(key_at(space, first + min(k + PREFETCH_DISTANCE, count - 1)), 0))
+        root, numbers = peek(key_at(space, first + k), 0), view.numbers + 16 * tree.leaves * k
+        decompress_state(tree, root, view.states + 8 * words * k, numbers)
+
+
+@part
+def _set_first(plane: int, count: int, words: int) -> None:
+    """Write the plane of the first lanes."""
+    for word in range(words):
+        bits = (count - word + words - 1) // words
+        mask = ZERO
+        if bits >= 64:
+            mask = ~ZERO
+        elif bits > 0:
+            mask = (ONE << np.uint64(bits)) - ONE
+        poke(plane, word, mask)
+
+
+@part
+def _common(one: int, other: int, words: int) -> int:
+    """Return how many lanes two planes have in common."""
+    total = integer(0)
+    for word in range(words):
+        total += bit_count(peek(one, word) & peek(other, word))
+    return total
+
+
+@part
+def _judge_states(search: SearchLayout, view: BlockView, group: int, count: int) -> bool:
+    """Evaluate guards and properties in a group of states, and count them; return False if the block is refused."""
+    kernel, words, sums = search.kernel, view.plane // 8, _sums(search, view)
+    states = view.states + 8 * kernel.words * group
+    for word in range(kernel.words):
+        column = view.columns + 8 * view.lanes * word
+        for lane in range(count):
+            poke(column, lane, peek(states, kernel.words * lane + word))
+    enabled = view.enabled + view.enabled_bytes * (group // view.lanes)
+    quiescent = enabled + view.plane * kernel.instances
+    call_void(view.transpose, (view.columns, view.planes, kernel.words))
+    _set_first(view.valid, count, words)
+    call_void(view.guards, (view.planes, enabled))
+    if count < view.lanes:
+        for instance in range(kernel.instances):
+            for word in range(words):
+                place = words * instance + word
+                poke(enabled, place, peek(enabled, place) & peek(view.valid, word))
+    call_void(view.count_bits, (enabled, kernel.instances + 1, view.valid, sums.enabled))
+    if kernel.checks_states:
+        call_void(view.check, (view.planes, quiescent, view.property_planes))
+        if not _count_properties(search, view, kernel.state_row, view.valid, (group, integer(-1))):
+            return False
+    for word in range(words):
+        poke(quiescent, word, ZERO)  # it is behind the last instance, where the rows must be empty
+    return True
+
+
+@part
+def _count_properties(
+    search: SearchLayout, view: BlockView, checked: int, mask: int, where: tuple[int, int]
+) -> bool:
+    """Count properties in the lanes of a mask; return False if the block is refused.
+
+    `where` is the first state of the group, or -1 and the instance of a step.
+    """
+    kernel, words, sums = search.kernel, view.plane // 8, _sums(search, view)
+    premises = view.property_planes + 64 * view.plane * kernel.property_words
+    call_void(view.count_bits, (premises, view.properties, mask, sums.premises))
+    for prop in range(view.properties):
+        if (peek(checked, prop // 64) >> np.uint64(prop % 64)) & ONE == ZERO:
+            continue
+        false, premise, any_false, failed = (
+            view.property_planes + view.plane * prop, premises + view.plane * prop, integer(0), ZERO,
+        )  # fmt: skip
+        for word in range(words):
+            bits = peek(false, word) & peek(mask, word)
+            any_false += bit_count(bits)
+            failed |= bits & ~peek(premise, word)
+        if any_false == 0:
+            continue
+        reachable = (peek(kernel.reachable_row, prop // 64) >> np.uint64(prop % 64)) & ONE != ZERO
+        if failed != ZERO or (kernel.stop and not reachable):
+            return False
+        count_up(sums.seen, prop, any_false)
+        if get(search.counters.first_state, prop) == 0:
+            _note_first(view, sums, prop, mask, where)
+    return True
+
+
+@part
+def _note_first(view: BlockView, sums: _Sums, prop: int, mask: int, where: tuple[int, int]) -> None:
+    """Note the first state where a property is false, and the instance."""
+    words, least, false = view.plane // 8, integer(NOTHING), view.property_planes + view.plane * prop
+    for word in range(words):
+        bits = peek(false, word) & peek(mask, word)
+        while bits != ZERO:
+            lane = words * lowest_bit(bits) + word
+            state = where[0] + lane if where[1] < 0 else integer(peek32(where[0], lane))
+            least = min(least, state)
+            bits &= bits - ONE
+    if least < get(sums.first_state, prop):
+        put(sums.first_state, prop, least)
+        put(sums.first_instance, prop, max(where[1], integer(0)))
+
+
+@part
+def _begin_successors(search: SearchLayout, view: BlockView, group: int, count: int, begin: int) -> int:
+    """Give each state of a group the place of its successors, and count deadlocks; return the end of the places."""
+    kernel, sums = search.kernel, _sums(search, view)
+    enabled = view.enabled + view.enabled_bytes * (group // view.lanes)
+    call_void(view.transpose, (enabled, view.rows, kernel.row_words))
+    for lane in range(count):
+        successors = integer(0)
+        for word in range(kernel.row_words):
+            successors += bit_count(peek(view.rows, view.lanes * word + lane))
+        put(view.begins, group + lane, begin)
+        put(view.ends, group + lane, begin)
+        if successors == 0:
+            count_up(sums.deadlocks, 0, 1)
+            put(sums.deadlocks, 1, min(get(sums.deadlocks, 1), group + lane))
+        begin += successors
+    return begin
+
+
+# Steps.
+
+
+@part
+def _next_enabled(sums: _Sums, instance: int, instances: int) -> int:
+    """Return the first instance from `instance` on that is enabled somewhere; the last one if there is none."""
+    while instance < instances - 1 and get(sums.enabled, instance) == 0:
+        instance += 1
+    return min(instance, instances - 1)
+
+
+@part
+def _read_ahead(view: BlockView, instance: int) -> None:
+    """Prefetch the code of a step: all steps together are too large for the caches near a core."""
+    code = get(view.code, 2 * instance)
+    for line in range(0, get(view.code, 2 * instance + 1), CACHE_LINE):
+        prefetch_far(code + line)
+
+
+@part
+def _find_enabled(view: BlockView, instance: int, count: int) -> int:
+    """Write the states where an instance is enabled; return how many there are."""
+    words, found = view.plane // 8, integer(0)
+    for group in range(0, count, view.lanes):
+        plane = view.enabled + view.enabled_bytes * (group // view.lanes) + view.plane * instance
+        for word in range(words):
+            bits = peek(plane, word)
+            while bits != ZERO:
+                poke32(view.ids, found, np.uint64(group + words * lowest_bit(bits) + word))
+                found += 1
+                bits &= bits - ONE
+    return found
+
+
+@part
+def _step_some(search: SearchLayout, view: BlockView, instance: int, ids: int, count: int) -> bool:
+    """Take the steps of an instance in some states; return False if the block is refused."""
+    kernel, words, taken = search.kernel, view.plane // 8, view.results
+    loads = view.loads + 8 * (kernel.words + 1) * instance
+    for place in range(get(loads, 0)):
+        word = get(loads, place + 1)
+        column = view.columns + 8 * view.lanes * word
+        for lane in range(count):
+            poke(column, lane, peek(view.states, kernel.words * integer(peek32(ids, lane)) + word))
+        call_void(view.transpose, (column, view.planes + 64 * view.plane * word, 1))
+    _set_first(view.valid, count, words)
+    if kernel.checks_steps:
+        call_void(view.save, (view.planes, view.saved))
+    call_void(view.apply, (instance, view.planes, view.valid, view.results))
+    if _common(view.results + view.plane * FAILED, view.valid, words) > 0:
+        return False
+    sums, steps = _sums(search, view), _common(taken, view.valid, words)
+    changed = _common(taken, view.results + view.plane * CHANGED, words)
+    count_up(sums.generated, 0, steps)
+    count_up(sums.blocked, instance, count - steps)
+    count_up(sums.idle, instance, steps - changed)
+    call_void(view.count_bits, (view.results + view.plane * FIRST_BOUND, view.bounds, view.valid, sums.hits))
+    if kernel.checks_steps:
+        call_void(view.check_step, (view.saved, view.planes, view.property_planes))
+        if not _count_properties(search, view, kernel.step_row, taken, (ids, instance)):
+            return False
+    if changed == 0:
+        return True
+    stores = view.stores + 8 * (kernel.words + 1) * instance
+    for place in range(get(stores, 0)):
+        word = get(stores, place + 1)
+        column = view.columns + 8 * view.lanes * word
+        call_void(view.transpose, (view.planes + 64 * view.plane * word, column, 1))
+    return _write_keys(search, view, stores, _find_changed(view, ids))
+
+
+@part
+def _find_changed(view: BlockView, ids: int) -> int:
+    """Write the lanes whose step leads to another state, and the states there; return how many there are."""
+    found, words = integer(0), view.plane // 8
+    for word in range(words):
+        bits = peek(view.results, words * TAKEN + word) & peek(view.results, words * CHANGED + word)
+        while bits != ZERO:
+            lane = words * lowest_bit(bits) + word
+            poke32(view.live, found, np.uint64(lane))
+            poke32(view.parents, found, peek32(ids, lane))
+            found += 1
+            bits &= bits - ONE
+    return found
+
+
+@part
+def _write_keys(search: SearchLayout, view: BlockView, stores: int, count: int) -> bool:
+    """Write the keys of the successors in `count` lanes; return False if there is no room for their parts."""
+    tree, words = search.tree, search.kernel.words
+    if tree.words == 0:
+        _merge(view, stores, count, (integer(0), words, words))
+        for j in range(count):
+            place = _next_place(view, integer(peek32(view.parents, j)))
+            copy_words(view.keys + 8 * words * place, view.values + 8 * words * j, words)
+            _announce_key(search, view, place)
+        return True
+    for place in range(2 * tree.leaves - 2):
+        changes = True
+        if place < tree.leaves:
+            changes = _change_leaf(search, view, stores, place, count)
+        else:
+            _change_pair(search, view, place, count)
+        if changes and not number_values(tree, place, count, (view.values, view.probes, view.parts)):
+            return False
+    last = 2 * tree.leaves - 4
+    for j in range(count):
+        place, parts = _next_place(view, integer(peek32(view.parents, j))), view.parts + 16 * tree.leaves * j
+        poke(view.keys, place, pair_of(parts, last))
+        _announce_key(search, view, place)
+    return True
+
+
+@part
+def _change_leaf(search: SearchLayout, view: BlockView, stores: int, place: int, count: int) -> bool:
+    """Write the numbers that a leaf of the successors takes over, and the values where it is another one.
+
+    Return whether there can be any.
+    """
+    tree, words, size = search.tree, search.kernel.words, 2 * search.tree.leaves
+    first, length = leaf_words(tree, place)
+    changes = _merge(view, stores, count, (first, first + length, words))
+    for j in range(count):
+        state = integer(peek32(view.parents, j))
+        poke(view.parts, size * j + place, peek(view.numbers, size * state + place))
+        if changes:
+            value, before = view.values + 8 * length * j, view.states + 8 * (words * state + first)
+            poke(view.probes, 2 * j, hash_of_changed(value, before, length))
+    return changes
+
+
+@part
+def _change_pair(search: SearchLayout, view: BlockView, place: int, count: int) -> None:
+    """Do the same as `_change_leaf` for a pair."""
+    size = 2 * search.tree.leaves
+    left = 2 * (place - search.tree.leaves)
+    for j in range(count):
+        known, parts = view.numbers + 8 * size * integer(peek32(view.parents, j)), view.parts + 8 * size * j
+        poke(parts, place, peek(known, place))
+        poke(view.in_work, 0, pair_of(known, left))
+        poke(view.values, j, pair_of(parts, left))
+        poke(view.probes, 2 * j, hash_of_changed(view.values + 8 * j, view.in_work, 1))
+
+
+@part
+def _merge(view: BlockView, stores: int, count: int, which: tuple[int, int, int]) -> bool:
+    """Write words which[0] … which[1] - 1 of the successors in `count` lanes; False, and nothing, if none can change.
+
+    which[2] is the number of words of a state.
+    """
+    changes, (first, end, words), length = False, which, which[1] - which[0]
+    for place in range(get(stores, 0)):
+        changes = changes or first <= get(stores, place + 1) < end
+    if not changes:
+        return False
+    for j in range(count):
+        source = view.states + 8 * (words * integer(peek32(view.parents, j)) + first)
+        copy_words(view.values + 8 * length * j, source, length)
+    for place in range(get(stores, 0)):
+        word = get(stores, place + 1)
+        if first <= word < end:
+            column, target = view.columns + 8 * view.lanes * word, view.values + 8 * (word - first)
+            for j in range(count):
+                poke(target, length * j, peek(column, integer(peek32(view.live, j))))
+    return True
+
+
+@part
+def _announce_key(search: SearchLayout, view: BlockView, place: int) -> None:
+    """Prefetch the slot of a key, and count it for its region."""
+    space = search.space
+    hashed = hash_of(view.keys + 8 * space.words * place, space.words)
+    first_slot(space, hashed)
+    count_up(view.regions, region_of(hashed), 1)
+
+
+@part
+def _next_place(view: BlockView, state: int) -> int:
+    """Return the place of the next successor of a state."""
+    place = get(view.ends, state)
+    put(view.ends, state, place + 1)
+    return place
+
+
+# Storing.
+
+
+@part
+def _has_room(search: SearchLayout, view: BlockView, cursor: int) -> bool:
+    """Return whether all successors of the block fit into the store and the table."""
+    space, total, most = search.space, integer(0), integer(0)
+    for region in range(REGIONS):
+        total += get(view.regions, region)
+        most = max(most, get(view.regions, region) + get(space.filled, region))
+    return most <= space.region_limit and total <= space.capacity - get(cursor, Cursor.STORED)
+
+
+@part
+def _insert_block(search: SearchLayout, view: BlockView, cursor: int, count: int) -> int:
+    """Store the new successors of the block; return the number of stored states."""
+    space, size, first = search.space, get(cursor, Cursor.STORED), get(cursor, Cursor.NEXT)
+    _hash_keys(search, view, 0, min(WINDOW, count))
+    for begin in range(0, count, WINDOW):
+        end = min(begin + WINDOW, count)
+        _hash_keys(search, view, end, min(end + WINDOW, count))
+        for k in range(begin, end):
+            for j in range(get(view.begins, k), get(view.ends, k)):
+                place = j & view.ring
+                put(view.slots, place, likely_slot(space, peek(view.hashes, place), get(view.slots, place)))
+        for k in range(begin, end):
+            if (first + k) % STRIDE == 0:
+                put(search.counters.marks, (first + k) // STRIDE, size)
+            for j in range(get(view.begins, k), get(view.ends, k)):
+                start = peek(view.hashes, j & view.ring), get(view.slots, j & view.ring)
+                if find_or_add_from(space, view.keys + 8 * space.words * j, start, size) == ABSENT:
+                    size += 1
+    return size
+
+
+@part
+def _hash_keys(search: SearchLayout, view: BlockView, begin: int, end: int) -> None:
+    """Hash the keys of the successors of some states, and prefetch their slots to the nearest cache."""
+    space = search.space
+    for k in range(begin, end):
+        for j in range(get(view.begins, k), get(view.ends, k)):
+            hashed = hash_of(view.keys + 8 * space.words * j, space.words)
+            poke(view.hashes, j & view.ring, hashed)
+            put(view.slots, j & view.ring, first_slot(space, hashed))
+
+
+@part
+def _add_counts(search: SearchLayout, view: BlockView, cursor: int, first: int) -> None:
+    """Add what the block has counted to the counters and the cursor."""
+    counters, sums, instances = search.counters, _sums(search, view), search.kernel.instances
+    _add_all(view.enabled_totals, sums.enabled, instances)
+    _add_all(view.premise_totals, sums.premises, view.properties)
+    _add_all(counters.blocked, sums.blocked, instances)
+    _add_all(counters.idle, sums.idle, instances)
+    _add_all(counters.hits, sums.hits, view.bounds)
+    _add_all(counters.seen, sums.seen, view.properties)
+    for prop in range(view.properties):
+        if get(sums.first_state, prop) < NOTHING:
+            put(counters.first_state, prop, first + get(sums.first_state, prop) + 1)
+            put(counters.first_instance, prop, get(sums.first_instance, prop))
+    count_up(cursor, Cursor.QUIESCENT, get(sums.enabled, instances))
+    count_up(cursor, Cursor.GENERATED, get(sums.generated, 0))
+    if get(sums.deadlocks, 0) > 0:
+        if get(cursor, Cursor.DEADLOCKS) == 0:
+            put(cursor, Cursor.FIRST_DEADLOCK, first + get(sums.deadlocks, 1))
+        count_up(cursor, Cursor.DEADLOCKS, get(sums.deadlocks, 0))
+
+
+@part
+def _add_all(target: int, source: int, count: int) -> None:
+    for place in range(count):
+        count_up(target, place, get(source, place))
+
+
+# Comparison.
+
+
+@loop
+def expand_again(search: SearchLayout, view: BlockView, block: Int64Array, cursor: Int64Array) -> int:
+    """Expand the states of the block, block[0] … block[0] + block[1] - 1, on the kernel, and count into `search`.
+
+    Returns:
+        The first state whose successors differ; block[0] + block[1] if there is none; ABSENT if there is no room.
+    """
+    batch, tree, words = search.batch, search.tree, search.space.words
+    for begin in range(0, block[1], BATCH):
+        count = min(BATCH, block[1] - begin)
+        cursor[Cursor.NEXT] = block[0] + begin
+        if expand_states(search, cursor, count) != Status.RUNNING:
+            return cursor[Cursor.NEXT]
+        count_rows(search, count)
+        if not compress_successors(search, count):
+            return ABSENT
+        keys, j = successor_keys(search), integer(0)
+        for k in range(count):
+            at, end = get(view.begins, begin + k), get(view.ends, begin + k)
+            own = view.states + 8 * words * (begin + k)
+            if tree.words != 0:
+                own = key_at(search.space, block[0] + begin + k)
+            while j < integer(peek(batch.ends, k)):
+                key, instance = keys + 8 * words * j, integer(peek16(batch.instances, j))
+                j += 1
+                if same_words(key, own, words):
+                    count_up(search.counters.idle, instance, 1)
+                    continue
+                if at == end or not same_words(key, view.keys + 8 * words * at, words):
+                    return block[0] + begin + k
+                at += 1
+            if at != end:
+                return block[0] + begin + k
+    return block[0] + block[1]
+
+
+# Buffers.
+
+
+class BlockExpansion:
+    """The buffers of a `BlockView`, and some blocks that are expanded by the kernel as well.
+
+    Args:
+        kernel: A kernel with bit-sliced functions.
+        compare: Whether blocks are compared with the kernel: the first one, the second, the fourth, and so on.
+    """
+
+    def __init__(self, kernel: Kernel, *, compare: bool = True) -> None:
+        sliced, rows, words, size = kernel.sliced, kernel.instance_words, kernel.property_words, BLOCK
+        assert sliced is not None and size % sliced.lanes == 0
+        self.kernel, self.compares, self.expanded, self._calls = kernel, compare, 0, 0
+        plane, leaves, key, widest = sliced.lanes // 64, leaves_of(kernel.words), key_words(kernel.words), size
+        widest *= kernel.instances
+        group = (64 * rows + 1) * plane
+        sizes = {
+            "states": size * kernel.words, "numbers": size * 2 * leaves, "in_work": 1, "begins": size,
+            "ends": size, "columns": kernel.words * sliced.lanes, "planes": kernel.words * sliced.lanes,
+            "saved": kernel.words * sliced.lanes, "enabled": size // sliced.lanes * group,
+            "rows": rows * sliced.lanes, "property_planes": 2 * 64 * words * plane,
+            "results": (FIRST_BOUND + len(kernel.bounds)) * plane, "valid": plane, "ids": size // 2,
+            "live": sliced.lanes // 2, "parents": sliced.lanes // 2, "values": sliced.lanes * kernel.words,
+            "probes": 2 * sliced.lanes, "parts": sliced.lanes * 2 * leaves, "regions": REGIONS,
+        }  # fmt: skip
+        self._arrays = {name: isolated_zeros(length) for name, length in sizes.items()}
+        ring = 1 << (2 * WINDOW * kernel.instances - 1).bit_length()
+        self._arrays |= {"keys": reserve(widest * key), "hashes": reserve(ring), "slots": reserve(ring)}
+        self.sums = isolated_zeros(sums_length(kernel), np.int64)
+        self.enabled_totals = isolated_zeros(kernel.instances, np.int64)
+        self.premise_totals = isolated_zeros(kernel.properties, np.int64)
+        self._tables = tuple(map(np.ascontiguousarray, (sliced.loads, sliced.stores, sliced.code)))
+        addresses: dict[str, Any] = {name: array.ctypes.data for name, array in self._arrays.items()}
+        self.view = BlockView(
+            size=size, least=sliced.least_states, ring=ring - 1, lanes=sliced.lanes, plane=8 * plane,
+            properties=kernel.properties, bounds=len(kernel.bounds),
+            guards=sliced.guards, check=sliced.check, save=sliced.save, check_step=sliced.check_step,
+            apply=sliced.apply, transpose=sliced.transpose, count_bits=sliced.count,
+            loads=self._tables[0].ctypes.data, stores=self._tables[1].ctypes.data,
+            code=self._tables[2].ctypes.data, enabled_bytes=8 * group,
+            sums=self.sums.ctypes.data, enabled_totals=self.enabled_totals.ctypes.data,
+            premise_totals=self.premise_totals.ctypes.data, **addresses,
+        )  # fmt: skip
+
+    def warm_up(self, search: SearchLayout, cursor: np.ndarray) -> None:
+        """Load the loop, or compile it: the limit of the cursor is reached already."""
+        cursor[Cursor.LIMIT] = cursor[Cursor.NEXT]
+        explore_blocks(search, self.view, cursor.ctypes.data)
+
+    def explore(self, search: SearchLayout, counts: CounterBuffers, cursor: np.ndarray) -> int:
+        """Expand states until the limit of the cursor, as `explore` does, with the kernel where that is needed.
+
+        Args:
+            search: The argument of the loops.
+            counts: Its counters.
+            cursor: The cursor of the search.
+
+        Returns:
+            A status as of `explore`.
+
+        Raises:
+            EngineDisagreement: The kernel and its bit-sliced functions differ in a block.
+        """
+        limit = int(cursor[Cursor.LIMIT])
+        while cursor[Cursor.NEXT] < limit:
+            status = self._expand_blocks(search, counts, cursor, limit)
+            if status in (SHORT, REFUSED):
+                left = level_end(cursor) - int(cursor[Cursor.NEXT]) if status == SHORT else BLOCK
+                cursor[Cursor.LIMIT] = min(limit, cursor[Cursor.NEXT] + max(left, 1))
+                status = explore(search, cursor)
+            if status != Status.RUNNING:
+                return status
+        return Status.RUNNING
+
+    def _expand_blocks(self, search: SearchLayout, counts: CounterBuffers, cursor: np.ndarray, limit: int) -> int:
+        """Expand blocks; the next one alone if it is to be compared."""
+        compares = self.compares and (self._calls + 1).bit_count() == 1
+        first = int(cursor[Cursor.NEXT])
+        alone = max(1, min(BLOCK, level_end(cursor) - first))
+        cursor[Cursor.LIMIT] = min(limit, first + alone) if compares else limit
+        status = int(explore_blocks(search, self.view, cursor.ctypes.data))
+        count = int(cursor[Cursor.NEXT]) - first
+        self.expanded += count
+        self._calls += count > 0
+        counts.add_totals(self.enabled_totals, self.premise_totals)
+        self.enabled_totals[:] = self.premise_totals[:] = 0
+        if compares and count > 0:
+            self._compare(search, counts, first, count)
+        return status
+
+    def _compare(self, search: SearchLayout, counts: CounterBuffers, first: int, count: int) -> None:
+        """Expand the last block on the kernel as well; EngineDisagreement if anything differs."""
+        again, room, cursor = CounterBuffers(self.kernel, 0), BatchBuffers(self.kernel), np.zeros(len(Cursor), np.int64)
+        scalar = search._replace(batch=room.layout, counters=again.layout)
+        end = expand_again(scalar, self.view, np.array([first, count], np.int64), cursor)
+        if end == ABSENT:
+            return
+        if end != first + count:
+            raise EngineDisagreement(
+                f"The sliced kernel and the kernel do not find the same successors of state {end} of the search."
+            )
+        instances, properties, bounds = self.kernel.instances, self.kernel.properties, len(self.kernel.bounds)
+        lengths = (instances, 1, properties, instances, instances, bounds, properties, properties, properties, 2, 1)
+        enabled, quiescent, premises, blocked, idle, hits, seen, _, _, deadlocks, generated = np.split(
+            self.sums, np.cumsum(lengths)[:-1]
+        )
+        pairs = {
+            "enabled": (enabled, again.enabled_totals[:instances]),
+            "premises": (premises, again.premise_totals[:properties]),
+            "blocked": (blocked, again.blocked[:instances]), "idle": (idle, again.idle[:instances]),
+            "hits": (hits, again.hits[:bounds]),
+            "seen": (seen, again.seen[:properties]), "quiescent": (quiescent, cursor[Cursor.QUIESCENT]),
+            "generated": (generated, cursor[Cursor.GENERATED]), "deadlocks": (deadlocks[0], cursor[Cursor.DEADLOCKS]),
+        }  # fmt: skip
+        different = [name for name, (one, other) in pairs.items() if np.any(one != other)]
+        new = again.first_state[:properties] > 0
+        for name in ("first_state", "first_instance"):
+            known = getattr(counts, name)[:properties]
+            mine = new & (counts.first_state[:properties] > first)
+            if np.any(known[mine] != getattr(again, name)[:properties][mine]) or np.any(new & (known < 0)):
+                different.append(name)
+        if different:
+            raise EngineDisagreement(
+                f"The sliced kernel and the kernel do not count the same in states {first} to {first + count - 1} of "
+                f"the search: {', '.join(different)} differ."
+            )
