@@ -299,7 +299,7 @@ REFUSED = {
     "a sum of a list of varying length and a tuple": (
         "w.out = len([n for n in w.r if n] + (2,))", "+ of a list of varying length and a tuple"
     ),
-    "a sum of a range and a list": ("w.out = len(range(w.n) + [2])", "+ of a list of varying length and a list"),
+    "a sum of a range and a list": ("w.out = len(range(w.n) + [2])", "+ of a range of varying length and a list"),
     "a generator after a write": (
         "g = (x for x in w.a if x > 0)\nw.a[0] = 1\nw.out = max(g, default=0)", "a generator expression that is used"
     ),

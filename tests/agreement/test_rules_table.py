@@ -22,6 +22,8 @@ CONDITIONS = (
     "call of", "called with", "is called without", "cannot lift this: Note", "attribute 'n' of", "in place",
     "generator expression", "an iterator that is used",
     "can be None in a set", "isinstance of", "with these arguments", "is never", "a set that holds",
+    "list of varying length and a tuple", "a tuple and a list of varying length", "a tuple of varying length",
+    "a range of varying length",
 )  # fmt: skip
 """Reasons for which a rule refuses some operands of its kinds: the page's third column, or errors of spelling."""
 

@@ -193,7 +193,7 @@ def enum_of(value: Any) -> type[Enum] | None:
 def describe(value: Any) -> str:
     """Return the kind of a value, for messages."""
     kinds = {
-        Bool: "a truth value", Int: "a number", Set: "a set", VaryingItems: "a list of varying length",
+        Bool: "a truth value", Int: "a number", Set: "a set",
         Mixed: "a variable of mixed types", bool: "a truth value", int: "a number", type(None): "None",
         tuple: "a tuple", frozenset: "a set", range: "a range", str: "a text", OnceItems: "an iterator",
         Method: "a method",
@@ -202,6 +202,8 @@ def describe(value: Any) -> str:
         return f"a {value.cls.__name__}"
     if isinstance(value, Reference):
         return value.sample.description
+    if isinstance(value, VaryingItems):
+        return f"a {value.of.__name__} of varying length"
     enum = enum_of(value)
     if enum is not None:
         return f"a {enum.__name__}"
