@@ -199,6 +199,36 @@ def _delete_by_hand(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome("no leader" if not has_leader else "has a leader", not has_leader, details)
 
 
+def _delete_during_a_reassignment(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Hold the leader's request for a larger ISR, so that a reassignment does not end; delete the topic meanwhile."""
+    topic, admin = this.topic, lab.admin()
+    lab.move_controller(1)
+    admin.create_topic(topic, {0: [1, 2]})
+    lab.wait_for_leaders(topic)
+    time.sleep(1)
+    joining = lab.rules.hold(matching(Api.ALTER_PARTITION))
+    reassigned = admin.reassign(topic, {0: [1, 3]})
+    asked = lab.rules.wait_for(joining)
+    znode = lab.topic(topic) or {}
+    this.capture("reassignment under way")
+    deleted = admin.delete_topic(topic)
+    fate = _fate(lab, topic, 15)
+    this.capture("deletion requested")
+    seen = fate == "deleted"
+    details: dict[str, Any] = {
+        "reassignment": str(reassigned), "leader asked to expand the ISR": asked,
+        "adding": znode.get("adding_replicas"), "removing": znode.get("removing_replicas"), "deletion": str(deleted),
+        "logs": lab.directories(topic),
+        "lines": [str(line) for line in this.lines("controller", "topic reassignment in progress")][:3],
+    }  # fmt: skip
+    lab.rules.drop(joining)
+    details["later"] = _fate(lab, topic, 15)
+    time.sleep(3)
+    details["logs later"] = lab.directories(topic)
+    this.keep_lines(rf"\b{topic}\b|{topic}-0")
+    return RoundOutcome("deleted during the reassignment" if seen else fate, seen, details)
+
+
 TWO = LabOptions(brokers=2)
 EXPERIMENTS = (
     Experiment(
@@ -235,5 +265,12 @@ EXPERIMENTS = (
         expected="The topic has no leader until the next failover of the controller.",
         story="delete-by-hand.md",
         run=_delete_by_hand, options=TWO,
+    ),
+    Experiment(
+        name="deletion-during-reassignment",
+        about="A reassignment cannot end, as the leader's AlterPartition is held; the topic is deleted meanwhile.",
+        expected="The topic is deleted at once: no controller waits for the reassignment.",
+        story="topic-deletion.md",
+        run=_delete_during_a_reassignment, options=LabOptions(proxied=True), is_ordered=True,
     ),
 )  # fmt: skip
