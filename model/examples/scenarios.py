@@ -31,6 +31,10 @@ PLACES = {
     "synod": "synod:SYNOD",
     "paxos": "paxos:PAXOS",
     "checkpoint-lease": "checkpoint_lease:CHECKPOINT_LEASE",
+    "nonblocking-commit": "nonblocking_commit:NONBLOCKING_COMMIT",
+    "snapshot-isolation": "snapshot_isolation:SNAPSHOT_ISOLATION",
+    "elevator": "elevator:ELEVATOR_CALLS",
+    "scheduling-allocator": "scheduling_allocator:SCHEDULING_ALLOCATOR",
     "topic-id-core": "reference:REFERENCE",
 }
 """The module and the constant of each scenario, so that a command imports only the one that it names."""

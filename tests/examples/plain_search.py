@@ -116,4 +116,4 @@ def _space(scenario: Scenario, variant: str | None, bounds: tuple[tuple[str, int
 
 def space_of(scenario: Scenario, variant: str | None = None, **bounds: int) -> Space:
     """The states of a scenario, explored once for all tests that ask."""
-    return _space(scenario, variant, tuple(sorted(bounds.items())))
+    return _space(scenario, variant, tuple(sorted({**scenario.bounds, **bounds}.items())))

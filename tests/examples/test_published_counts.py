@@ -18,11 +18,15 @@ from kwalk.model.examples.checkpoint_lease import CHECKPOINT_LEASE, connected
 from kwalk.model.examples.consensus import CONSENSUS
 from kwalk.model.examples.die_hard import DIE_HARD
 from kwalk.model.examples.disruptor import DISRUPTOR
+from kwalk.model.examples.elevator import ELEVATOR_CALLS
 from kwalk.model.examples.ewd840 import EWD840, Color
 from kwalk.model.examples.ewd998 import EWD998
 from kwalk.model.examples.lost_update import LOST_UPDATE
+from kwalk.model.examples.nonblocking_commit import NONBLOCKING_COMMIT, Vote
 from kwalk.model.examples.paxos import PAXOS
 from kwalk.model.examples.reference import REFERENCE
+from kwalk.model.examples.scheduling_allocator import SCHEDULING_ALLOCATOR
+from kwalk.model.examples.snapshot_isolation import SNAPSHOT_ISOLATION
 from kwalk.model.examples.synod import SYNOD, Promise
 from kwalk.model.examples.tic_tac_toe import TIC_TAC_TOE, Mark
 from kwalk.model.examples.ticket_lock import TICKET_LOCK
@@ -88,6 +92,10 @@ PUBLISHED = [
     Published(CHANG_ROBERTS, {"nodes": 3}, distinct=137, generated=227, depth=9),
     Published(SYNOD, {"acceptors": 1, "values": 1, "ballots": 2}, distinct=25, generated=82, depth=8),
     Published(SYNOD, {"acceptors": 3, "values": 2, "ballots": 2}, distinct=3_921, depth=16),
+    Published(SCHEDULING_ALLOCATOR, {"clients": 3, "resources": 2}, distinct=1_690, depth=6),
+    Published(SNAPSHOT_ISOLATION, {"keys": 2, "transactions": 2}, distinct=2_098, depth=8),
+    Published(NONBLOCKING_COMMIT, {"participants": 2}, distinct=4_284, depth=18),
+    Published(ELEVATOR_CALLS, {"people": 2, "elevators": 2, "floors": 2}, distinct=4_122, generated=14_296, depth=35),
     Published(
         REFERENCE,
         {"brokers": 2, "partitions": 2, "topic_ids": 3, "failovers": 1, "restarts": 1},
@@ -177,6 +185,34 @@ def _repetitions(space: Space, action: str, reasons: Callable[..., int]) -> int:
 def test_tlc_generates_a_vote_once_for_each_vote_of_the_quorum_that_shows_it_safe() -> None:
     space = space_of(VOTING, acceptors=3, values=2, ballots=3)
     assert space.generated + _repetitions(space, "vote", _reasons_to_vote) == 41_017
+
+
+def _taken(space: Space, *actions: str) -> int:
+    """How many steps of some actions there are from all reachable states."""
+    return sum(one.action.name in actions for enabled in space.enabled.values() for one in enabled)
+
+
+def test_steps_of_return_all_are_those_of_give_back() -> None:
+    space = space_of(SCHEDULING_ALLOCATOR, clients=3, resources=2)
+    assert space.generated - _taken(space, "return_all") == 5_854
+
+
+def test_tlc_generates_a_step_of_terminating_where_all_transactions_are_done() -> None:
+    space = space_of(SNAPSHOT_ISOLATION, keys=2, transactions=2)
+    assert space.generated + len(space.deadlocks) == 3_475
+    assert len(space.violation("transactions_are_serializable") or ()) == 8
+
+
+def test_tlc_generates_a_step_of_one_participant_once_for_each_other_and_an_abort_once_for_each_no() -> None:
+    space = space_of(NONBLOCKING_COMMIT, participants=2)
+    names = ("send_vote", "abort_on_vote", "abort_unasked", "receive_decision", "decide", "abort_on_timeout")
+    others = _taken(space, *names, "participant_dies")
+    assert space.generated + others + _repetitions(space, "make_decision", _reasons_to_decide) == 23_988
+
+
+def _reasons_to_decide(commitment: Any) -> int:
+    """How many voted no, each of which is a reason to abort; 1 if nobody did."""
+    return max(1, sum(vote is Vote.NO for vote in commitment.coordinator.votes))
 
 
 def _reasons_to_vote(voting: Any, _: int, ballot: int, value: int, quorum: frozenset[int]) -> int:
