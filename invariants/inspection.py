@@ -90,6 +90,13 @@ FETCH_REFUSED = FindingKind(
     cause=ERASED,
     grep=REFUSAL_GREP,
 )  # fmt: skip
+FETCH_REFUSED_MIXED = evolve(
+    FETCH_REFUSED, name="fetch-by-id-refused-mixed-topic-ids",
+    title="the leader refuses fetches that name ZooKeeper's topic id, and replicas have different ones",
+    way_out="no id in the znode fits all replicas: remove partition.metadata of the topic on every broker, and restart "
+    "every broker, one at a time",
+    cause=GREW,
+)  # fmt: skip
 REPLICA_REFUSES = FindingKind(
     "replica-refuses", BROKEN, "under-replicated for good: a replica refuses the controller", ("replicas_converge",),
     now="acks=all fails where min.insync.replicas needs the replica",
@@ -127,6 +134,15 @@ WITHOUT_STATE = FindingKind(
     cause="the controller did not notice that the partition was created: its znode was written, or an earlier one "
     "removed, by hand",
     grep=("grep 'should be in one of NonExistentPartition states before moving' logs/state-change.log*",),
+)  # fmt: skip
+WITHOUT_STATE_SERVED = evolve(
+    WITHOUT_STATE, name="partition-without-state-is-served", severity=LATENT,
+    title="a partition has no state in ZooKeeper, and brokers serve an earlier one of the name",
+    now="nothing: brokers lead the logs of the earlier topic, of whose removal they were not informed",
+    later="the controller elects no leader when a broker stops; at the next failover replicas get the present topic's "
+    "id, and those that have the earlier one refuse it when a leader epoch rises",
+    way_out="for the earlier records: write the earlier id into the topic's znode, then fail the controller over",
+    cause="a topic's znodes were removed by hand, and the topic was created again",
 )  # fmt: skip
 NO_CONTROLLER = FindingKind(
     "no-controller", BROKEN, "the cluster has no live controller", ("cluster_has_a_controller", "controller_lives"),
@@ -177,11 +193,15 @@ ID_SENT = FindingKind(
 FOREIGN_ISR = FindingKind(
     "isr-outside-replicas", LATENT, "the ISR or the leader is not among the partition's replicas",
     ("leader_in_assignment",),
-    now="kafka-topics.sh --describe shows a broker under Isr that is not under Replicas",
-    later="the foreign broker serves stale data or keeps its log; a leader election can fail",
-    way_out="reassign the partition to the replicas that it has, or delete /controller (not tried on real brokers)",
+    now="kafka-topics.sh --describe shows a broker under Isr that is not under Replicas; if it does not fetch, "
+    "acks=all waits for it until the leader removes it, replica.lag.time.max.ms after the first record",
+    later="the broker keeps its log; on 2.8, once the leader epoch has risen, the leader removes no broker from any "
+    "ISR: its task isr-expiration fails",
+    way_out="reassign the partition to its replicas and the broker, fail the controller over, and reassign it to its "
+    "replicas",
     story="docs/stories/reassignment.md", log=partitions.leader_in_assignment.log,
     cause="a reassignment was cancelled or overwritten while replicas were added",
+    grep=("grep \"Uncaught exception in scheduled task 'isr-expiration'\" logs/server.log*   # on the leader; 2.8",),
 )  # fmt: skip
 STRAY_LOG = FindingKind(
     "stray-log", LATENT, "a broker has a log of a partition of which it is no replica", ("no_stray",),
@@ -249,10 +269,10 @@ NOT_JUDGED = FindingKind(
 )  # fmt: skip
 
 KINDS = (
-    NO_LIVE_ISR, LEADER_REFUSES, LEADER_REFUSES_MIXED, LEADER_REFUSES_IN_MEMORY, LEADER_DOES_NOT_LEAD, FETCH_REFUSED,
-    REPLICA_REFUSES, PARTITION_LOST, WITHOUT_STATE, NO_CONTROLLER,
-    DEAD_IN_ISR, IDS_MIXED, ID_DIFFERS, ID_MISSING, ID_SENT, FOREIGN_ISR, DELETION_WAITS, UNREGISTERED, STRAY_LOG,
-    ORPHANED_LOG, DELETION_PENDING, REASSIGNMENT, BROKER_DOWN, CATCHING_UP, STALE_METADATA, NOT_JUDGED,
+    NO_LIVE_ISR, LEADER_REFUSES, LEADER_REFUSES_MIXED, LEADER_REFUSES_IN_MEMORY, LEADER_DOES_NOT_LEAD,
+    FETCH_REFUSED, FETCH_REFUSED_MIXED, REPLICA_REFUSES, PARTITION_LOST, WITHOUT_STATE, NO_CONTROLLER, DEAD_IN_ISR,
+    WITHOUT_STATE_SERVED, IDS_MIXED, ID_DIFFERS, ID_MISSING, ID_SENT, FOREIGN_ISR, DELETION_WAITS, UNREGISTERED,
+    STRAY_LOG, ORPHANED_LOG, DELETION_PENDING, REASSIGNMENT, BROKER_DOWN, CATCHING_UP, STALE_METADATA, NOT_JUDGED,
 )  # fmt: skip
 """All kinds, the worst first; an inspection lists findings in this order."""
 
@@ -461,9 +481,10 @@ class _Findings:
         unserved = yield from self._of_leader(place, by_property, mixed)
         yield from self._of_followers(place, by_property, unserved)
         yield from self._of_ids(place, by_property, mixed)
+        is_served = any(one.alive and one.cached and one.cached[0] is not None for one in situation.brokers)
         for name, kind, text in (
             ("leader_in_assignment", FOREIGN_ISR, _isr(place)),
-            ("partition_gets_a_leader", WITHOUT_STATE, "has no state znode"),
+            ("partition_gets_a_leader", WITHOUT_STATE_SERVED if is_served else WITHOUT_STATE, "has no state znode"),
         ):
             if name in by_property:
                 yield self._observed(kind, place, text, by_property[name])
@@ -489,7 +510,8 @@ class _Findings:
             return True
         if "leader_answers_fetches_by_id" in broken:
             text = f"{_isr(place)}; {_ids(place)}"
-            yield self._observed(FETCH_REFUSED, place, text, broken["leader_answers_fetches_by_id"])
+            kind = FETCH_REFUSED_MIXED if mixed else FETCH_REFUSED
+            yield self._observed(kind, place, text, broken["leader_answers_fetches_by_id"])
         if "isr_members_live" in broken:
             yield from self._on_brokers(DEAD_IN_ISR, place, broken["isr_members_live"], "{} down, and in the ISR")
         return False

@@ -47,7 +47,7 @@ PHRASES = {
 MOST_PARTS = 12
 """The most parts that are looked at."""
 UNCOVERED = {
-    "partition-lost": "a lost partition", "isr-outside-replicas": "an ISR outside of the replicas",
+    "partition-lost": "a lost partition",
     "no-controller": "a missing controller", "broker-not-registered": "a broker without a session",
     "not-inspected": "partitions with too many brokers",
 }  # fmt: skip

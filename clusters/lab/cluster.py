@@ -456,6 +456,10 @@ class Lab:
         found = {int(p): self.json(f"/brokers/topics/{topic}/partitions/{p}/state") for p in parts}
         return {number: state for number, state in sorted(found.items()) if state is not None}
 
+    def is_in_every_isr(self, broker: int, topic: str) -> bool:
+        """Return whether a broker is in the ISR of every partition of a topic."""
+        return all(broker in state["isr"] for state in self.states(topic).values())
+
     def wait_for_leaders(self, topic: str, partitions: int = 1, seconds: float = 20.0) -> bool:
         """Wait until partitions of a topic have leaders in ZooKeeper."""
         return wait_until(

@@ -70,6 +70,7 @@ def recovery_object(recovery: Recovery, snapshot: str, command: str) -> dict[str
         "exit_code": exit_code(recovery),
         "damage": [_damage(kind, len(seen)) for kind, seen in problem.inspection.by_kind().items()],
         "plan": _plan_object(recovery.plan, problem, snapshot),
+        "faults": _faults(recovery.plan),
         "best_left": _plan_object(recovery.best, problem, snapshot),
         "defeats": [_defeat_object(defeat) for defeat in recovery.defeats],
         "notes": list(problem.notes),
@@ -88,6 +89,13 @@ def _answer(recovery: Recovery) -> str:
     if recovery.plan is not None:
         return "plan"
     return "no safe plan" if recovery.complete else "undecided"
+
+
+def _faults(plan: Plan | None) -> str | None:
+    """Return when one fault may happen during a plan."""
+    if plan is None:
+        return None
+    return "at any moment" if plan.at_any_moment else "at rest after a step"
 
 
 def _damage(kind: FindingKind, places: int) -> dict[str, Any]:

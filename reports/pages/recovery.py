@@ -50,7 +50,8 @@ def way_out(recovery: Recovery, snapshot: str) -> Iterator[Block]:
     problem = recovery.problem
     plan = recovery.plan or recovery.best
     if recovery.plan is None and recovery.best is not None:
-        yield Paragraph("The best that is left: it repairs the cluster if nothing fails meanwhile.", 2)
+        when = "nothing fails within a step" if recovery.best.faults else "nothing fails meanwhile"
+        yield Paragraph(f"The best that is left: it repairs the cluster if {when}.", 2)
     if plan is not None:
         yield from _steps(plan, problem, snapshot)
     if recovery.plan is None and not nothing_planned(recovery):
@@ -72,13 +73,20 @@ def title_of(recovery: Recovery) -> list[str | Span]:
         return [strong("NOTHING TO DO", "good"), "  No topic is damaged."]
     if recovery.plan is not None:
         steps = len(recovery.plan.procedures)
-        return [
-            strong("PLAN", "good"),
-            f"  {steps} step{'s' * (steps != 1)}; safe though a broker crashes or the controller fails over meanwhile.",
-        ]
+        return [strong("PLAN", "good"), f"  {steps} step{'s' * (steps != 1)}; {_safe(recovery.plan)}."]
     if recovery.complete:
         return [strong("NO SAFE PLAN", "bad"), "  Every sequence that was tried can be defeated by one fault."]
     return [strong("UNDECIDED", "open"), "  The time ended before a safe plan was found; increase --seconds."]
+
+
+def _safe(plan: Plan) -> str:
+    """Return what may happen meanwhile."""
+    if plan.at_any_moment:
+        return "safe though a broker crashes or the controller fails over at any moment"
+    return (
+        "safe though a broker crashes or the controller fails over when the cluster is at rest after a step; within a "
+        "step was not searched to the end (increase --seconds)"
+    )
 
 
 def _steps(plan: Plan, problem: Problem, snapshot: str) -> Iterator[Block]:

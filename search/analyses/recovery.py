@@ -2,12 +2,15 @@
 
 Words: see `kwalk.model.language.recovery`. A *belief* is the set of states that a world may be in, each with the number
 of faults that may still happen. A procedure leads from a belief to the belief of all states at rest that its moves, the
-system's own steps in any order, and faults can lead to; a fault strikes a system at rest, after any move. A plan is a
-sequence of procedures after which every state of every belief satisfies all claims; an operator who sees that all
-claims hold stops early if no fault can change that. The system's own steps are fair: a state at rest is reached.
+system's own steps in any order, and faults can lead to. A fault strikes at any moment: at rest, or between two steps
+of the system. A plan is a sequence of procedures after which every state of every belief satisfies all claims; an
+operator who sees that all claims hold stops early if no fault can change that. The system's own steps are fair: a state
+at rest is reached.
 
-Sequences that repair if nothing fails are found by rising cost in the space of beliefs; each is then tried against all
-outcomes with faults. Source: Cimatti, Pistore, Roveri, Traverso, Weak, strong, and strong cyclic planning via symbolic
+Sequences that repair if nothing fails are found by rising cost in the space of beliefs. Each is then tried against all
+outcomes with faults at rest, which are few; and then with faults at any moment.
+
+Source: Cimatti, Pistore, Roveri, Traverso, Weak, strong, and strong cyclic planning via symbolic
 model checking (Artificial Intelligence 147, 2003); Bonet, Geffner, Planning with incomplete information as heuristic
 search in belief space (AIPS 2000).
 """
@@ -42,6 +45,8 @@ EXTENSION = 2
 
 State = tuple[Vector, int]
 """A state at rest, and how many faults may still happen."""
+Node = tuple[Any, int]
+"""A state as the stepper has it, and how many faults may still happen."""
 
 
 _KERNELS: dict[Any, Kernel] = {}
@@ -99,7 +104,8 @@ class Settling:
         self.counters = np.array([paths.index(path) for path in world.counters], np.int64)
         self.ranked = [np.array([paths.index(path) for path in group], np.int64) for group in world.ranked]
         self.visited = 0
-        self._rests: dict[tuple[Vector, frozenset[int]], frozenset[Vector]] = {}
+        self.at_any_moment = False
+        self._rests: dict[tuple[frozenset[State], frozenset[int], bool], frozenset[State]] = {}
         self._violated: dict[Vector, frozenset[str]] = {}
 
     # States.
@@ -111,8 +117,8 @@ class Settling:
     def first(self, faults: int) -> Belief:
         """Return the belief before the first procedure: the initial states at rest; faults come later."""
         held = self.indices(self.world.held)
-        found = (self.at_rest((vector, 0), held) for vector in self.world.initial)
-        return Belief(frozenset((vector, faults) for states in found for vector, _ in states), held)
+        found = self.at_rest(frozenset((vector, 0) for vector in self.world.initial), held)
+        return Belief(frozenset((vector, faults) for vector, _ in found), held)
 
     def _resting(self, state: Any) -> Vector:
         """Return the vector of a state at rest, with counters reset and ranked numbers replaced."""
@@ -124,39 +130,27 @@ class Settling:
             row[group] = np.where(numbers > 0, np.searchsorted(known, numbers) + 1, numbers)
         return tuple(row.tolist())
 
-    def at_rest(self, state: State, held: frozenset[int]) -> frozenset[State]:
-        """Return the states at rest that the system's own steps, and faults of a system at rest, lead to."""
-        vector, left = state
-        found = {(end, left) for end in self._settled(vector, held)}
-        if left:
-            struck = {after for end, _ in found for after in self._struck(end)}
-            found |= {end for after in struck for end in self.at_rest((after, left - 1), held)}
-        return frozenset(found)
-
-    def _struck(self, vector: Vector) -> Iterator[Vector]:
-        """Yield the states directly after a fault."""
-        packed = self.stepper.start(vector)
-        for index in self.faults:
-            after = self.stepper.step(index, packed)
-            if after is not None:
-                yield self.stepper.vector(after)
-
-    def _settled(self, vector: Vector, held: frozenset[int]) -> frozenset[Vector]:
-        key = vector, held
+    def at_rest(self, states: frozenset[State], held: frozenset[int]) -> frozenset[State]:
+        """Return the states at rest that the system's own steps, and faults, lead to from any of some states."""
+        key = states, held, self.at_any_moment
         if key not in self._rests:
-            ends = self._explore(self.stepper.start(vector), held)[1]
-            self._rests[key] = frozenset(map(self._resting, ends))
+            ends = self._explore(self._starts(states), held)[1]
+            self._rests[key] = frozenset((self._resting(packed), left) for packed, left in ends)
         return self._rests[key]
 
+    def _starts(self, states: Iterable[State]) -> dict[Node, None]:
+        return {(self.stepper.start(vector), left): None for vector, left in states}
+
     def _explore(
-        self, start: Any, held: frozenset[int]
-    ) -> tuple[dict[Any, tuple[Any, int] | None], list[Any]]:
-        """Return all states that the system's own steps lead to, with their parents and steps, and those at rest."""
-        parents: dict[Any, tuple[Any, int] | None] = {start: None}
-        todo, ends = [start], []
-        for packed in todo:
+        self, starts: Iterable[Node], held: frozenset[int]
+    ) -> tuple[dict[Node, tuple[Node, int] | None], list[Node]]:
+        """Return all states that steps and faults lead to, with their parents and steps, and those at rest."""
+        parents: dict[Node, tuple[Node, int] | None] = dict.fromkeys(starts)
+        todo, ends = list(parents), []
+        for node in todo:
             if len(todo) % 256 == 0:
                 self.check(0)
+            packed, left = node
             resting = True
             for index, after in self.stepper.attempts(packed):
                 if index in held:
@@ -164,11 +158,17 @@ class Settling:
                 resting = False
                 if after is None:
                     raise NeverAtRest(self._blocked(index))
-                if after not in parents:
-                    parents[after] = (packed, index)
-                    todo.append(after)
+                if (after, left) not in parents:
+                    parents[after, left] = (node, index)
+                    todo.append((after, left))
             if resting:
-                ends.append(packed)
+                ends.append(node)
+            if left and (resting or self.at_any_moment):
+                for index in self.faults:
+                    struck = self.stepper.step(index, packed)
+                    if struck is not None and (struck, left - 1) not in parents:
+                        parents[struck, left - 1] = (node, index)
+                        todo.append((struck, left - 1))
         self.visited += len(todo)
         self.check(len(todo))
         if not ends:
@@ -183,13 +183,13 @@ class Settling:
     def moved(self, belief: Belief, move: Move) -> Belief:
         """Return the belief after a move, at rest."""
         held = (belief.held | self.indices(move.hold)) - self.indices(move.release)
-        found = (self._after(state, move, held) for state in belief.states)
-        return Belief(frozenset().union(*found), held)
+        after = frozenset(state for before in belief.states for state in self._after(before, move))
+        return Belief(self.at_rest(after, held), held)
 
-    def _after(self, state: State, move: Move, held: frozenset[int]) -> frozenset[State]:
-        packed = self.stepper.start(state[0])
-        found = [self.at_rest((self.stepper.vector(after), state[1]), held) for after in self._done(packed, move)]
-        return frozenset().union(*found) if found else self.at_rest(state, held)
+    def _after(self, state: State, move: Move) -> list[State]:
+        """Return the states directly after a move; the state itself if nothing of it can happen."""
+        done = self._done(self.stepper.start(state[0]), move)
+        return [(self.stepper.vector(after), state[1]) for after in done] or [state]
 
     def _done(self, packed: Any, move: Move) -> list[Any]:
         """Return the states directly after a move; empty if nothing of it can happen."""
@@ -236,40 +236,32 @@ class Settling:
                 packed = self.stepper.start(vector)
                 group = next((g for g in move.choices if any(self._step(key, packed) for key in g)), ())
                 taken = [(self.index[key], self._step(key, packed)) for key in group]
-                for index, done in taken:
-                    if done is not None:
-                        after.setdefault((self.stepper.vector(done), left), [*path, index])
-                if not any(done for _, done in taken):
-                    after.setdefault((vector, left), path)
+                done = [(self.stepper.vector(one), [*path, index]) for index, one in taken if one is not None]
+                for state, longer in [((end, left), longer) for end, longer in done or [(vector, path)]]:
+                    if state not in after or len(longer) < len(after[state]):
+                        after[state] = longer
             layer = self._traced(after, held)
-        found = [path for (vector, _), path in layer.items() if is_wanted(vector)]
-        return [self._deed(index) for index in min(found, key=len)] if found else None
+        ways = [path for (vector, _), path in layer.items() if is_wanted(vector)]
+        return [self._deed(index) for index in min(ways, key=len)] if ways else None
 
     def _step(self, key: str, packed: Any) -> Any | None:
         return self.stepper.step(self.index[key], packed) if key in self.index else None
 
     def _traced(self, layer: dict[State, list[int]], held: frozenset[int]) -> dict[State, list[int]]:
         """Return the states at rest with the steps to them."""
+        begun = {(self.stepper.start(vector), left): path for (vector, left), path in layer.items()}
+        parents, ends = self._explore(sorted(begun, key=lambda node: len(begun[node])), held)
         found: dict[State, list[int]] = {}
-        for (vector, left), path in layer.items():
-            parents, ends = self._explore(self.stepper.start(vector), held)
-            for end in ends:
-                steps: list[int] = []
-                node = end
-                while (parent := parents[node]) is not None:
-                    node, index = parent
-                    steps.insert(0, index)
-                key, whole = (self._resting(end), left), [*path, *steps]
-                if key not in found or len(whole) < len(found[key]):
-                    found[key] = whole
-        struck: dict[State, list[int]] = {}
-        for (vector, left), path in found.items() if any(left for _, left in found) else ():
-            packed = self.stepper.start(vector)
-            for index in self.faults if left else ():
-                after = self.stepper.step(index, packed)
-                if after is not None:
-                    struck.setdefault((self.stepper.vector(after), left - 1), [*path, index])
-        return {**self._traced(struck, held), **found} if struck else found
+        for end in ends:
+            steps: list[int] = []
+            node = end
+            while (parent := parents[node]) is not None:
+                node, index = parent
+                steps.append(index)
+            key, whole = (self._resting(end[0]), end[1]), [*begun[node], *reversed(steps)]
+            if key not in found or len(whole) < len(found[key]):
+                found[key] = whole
+        return found
 
     def _deed(self, index: int) -> Deed:
         instance = self.model.instances[index]
@@ -414,7 +406,8 @@ class Plan:
 
     Attributes:
         procedures: the procedures.
-        faults: how many faults may happen at any time after the first procedure has begun.
+        faults: how many faults may happen after the first procedure has begun.
+        at_any_moment: whether they may happen at any moment, or only when the system is at rest.
         early: for each procedure, whether an operator may stop after it if all claims hold then.
         downtime: for each procedure, whether users may notice it though no fault happens.
         shows: for each procedure, the claims that may be violated after it though no fault happens.
@@ -422,6 +415,7 @@ class Plan:
 
     procedures: tuple[Procedure, ...]
     faults: int
+    at_any_moment: bool
     early: tuple[bool, ...]
     downtime: tuple[bool, ...]
     shows: tuple[frozenset[str], ...]
@@ -434,7 +428,8 @@ class Recovery:
     Attributes:
         problem: the problem.
         plan: a plan that is safe against one fault; None if there is none, or none was found in time.
-        best: if there is no such plan, one that works if no fault happens; None if there is none either.
+        best: if there is no such plan, one that is safe if faults happen only at rest, or works if none happens; None
+            if there is none either.
         defeats: if there is no such plan, what defeats the candidates.
         complete: whether all plans up to the greatest cost were looked at.
         healthy: whether nothing needs to be done.
@@ -480,7 +475,7 @@ class _Planner:
     def __init__(self, problem: Problem, clock: _Clock) -> None:
         self.problem, self.clock = problem, clock
         self.settlings = [Settling(world, clock.check) for world in problem.worlds]
-        self._applied: dict[tuple[Beliefs, str], tuple[Beliefs, bool]] = {}
+        self._applied: dict[tuple[Beliefs, str, bool], tuple[Beliefs, bool]] = {}
         clock.began = time.monotonic()  # without the time that compiling took
 
     def recovery(self, faults: int) -> Recovery:
@@ -488,16 +483,21 @@ class _Planner:
         defeats: list[Defeat | None] = []
         try:
             for procedures in self._candidates():
+                self._strike(at_any_moment=False)
                 best = best or self._plan(procedures, 0)
-                plan = self._plan(procedures, faults)
-                if plan is not None:
+                plan, defeat = self._against_faults(procedures, faults)
+                if plan is not None and defeat is None:
                     break
-                defeats.append(self._defeat(procedures, faults))
+                if plan is not None and (best is None or not best.faults):
+                    best = plan
+                plan = None
+                defeats.append(defeat)
                 if len(defeats) >= MOST_CANDIDATES:
                     complete = False
                     break
         except PlanningStopped:
             complete = False
+        self._strike(at_any_moment=False)
         if plan is None:
             self.clock.extend()
             try:
@@ -515,6 +515,29 @@ class _Planner:
             healthy=plan is not None and not plan.procedures, seconds=time.monotonic() - self.clock.began,
             visited=sum(s.visited for s in self.settlings), compared=compared,
         )  # fmt: skip
+
+    def _against_faults(self, procedures: Sequence[Procedure], faults: int) -> tuple[Plan | None, Defeat | None]:
+        """Return the plan of a sequence that is safe at least against faults at rest, and what defeats it."""
+        plan = self._plan(procedures, faults)
+        if plan is None:
+            return None, self._defeat(procedures, faults)
+        if not faults:
+            return plan, None
+        try:
+            self._strike(at_any_moment=True)
+            safe = self._plan(procedures, faults)
+            return (safe, None) if safe else (plan, self._defeat(procedures, faults))
+        except PlanningStopped:
+            return plan, None
+
+    @property
+    def _at_any_moment(self) -> bool:
+        return any(settling.at_any_moment for settling in self.settlings)
+
+    def _strike(self, *, at_any_moment: bool) -> None:
+        """Say when faults strike from now on."""
+        for settling in self.settlings:
+            settling.at_any_moment = at_any_moment
 
     def _start(self, faults: int) -> Beliefs:
         return tuple(settling.first(faults) for settling in self.settlings)
@@ -572,7 +595,7 @@ class _Planner:
 
     def _apply(self, beliefs: Beliefs, procedure: Procedure) -> tuple[Beliefs, bool]:
         """Return the beliefs after a procedure, and whether users may notice it though no fault happens."""
-        key = beliefs, procedure.name
+        key = beliefs, procedure.name, self._at_any_moment
         if key not in self._applied:
             found, is_noticed = [], False
             for settling, belief, moves in zip(self.settlings, beliefs, procedure.moves, strict=True):
@@ -605,7 +628,7 @@ class _Planner:
             beliefs = self._unfinished(beliefs)
         if not all(map(self._is_clean, self.settlings, beliefs)):
             return None
-        return Plan(tuple(procedures), faults, tuple(early), tuple(downtime), tuple(shows))
+        return Plan(tuple(procedures), faults, self._at_any_moment, tuple(early), tuple(downtime), tuple(shows))
 
     def _shows(self, beliefs: Beliefs) -> frozenset[str]:
         """Return the claims that may be violated if no fault has happened."""
@@ -625,13 +648,12 @@ class _Planner:
 
     def _may_stop(self, beliefs: Beliefs) -> bool:
         """Whether all claims last in every state in which they hold, though the faults that are left happen."""
-        return all(
-            not settling.violated(after)
-            for settling, belief in zip(self.settlings, beliefs, strict=True)
-            for state in belief.states
-            if not settling.violated(state[0])
-            for after, _ in settling.at_rest(state, belief.held)
-        )
+        return all(map(self._lasts, self.settlings, beliefs))
+
+    @staticmethod
+    def _lasts(settling: Settling, belief: Belief) -> bool:
+        good = frozenset(state for state in belief.states if not settling.violated(state[0]))
+        return not good or not any(settling.violated(vector) for vector, _ in settling.at_rest(good, belief.held))
 
     # Defeats.
 

@@ -141,6 +141,12 @@ def fetch_is_refused(capture: Capture) -> None:
     caches_show(capture, OTHER_ID)
 
 
+def fetch_is_refused_mixed(capture: Capture) -> None:
+    fetch_is_refused(capture)
+    for broker in (1, 2, 3):
+        give_id(capture, broker, 1, OTHER_ID)
+
+
 def replica_refuses(capture: Capture) -> None:
     leads(capture, 1, 0, [1, 2])
     give_id(capture, 3, 0, OTHER_ID)
@@ -157,6 +163,12 @@ def partition_is_lost(capture: Capture) -> None:
 
 
 def partition_without_state(capture: Capture) -> None:
+    del topic(capture)["partition_state"]["1"]
+
+
+def partition_without_state_is_served(capture: Capture) -> None:
+    """A topic that was removed by hand and created again: brokers answer for the earlier one."""
+    settled(capture)
     del topic(capture)["partition_state"]["1"]
 
 
@@ -246,10 +258,12 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     leader_keeps_id_in_memory: {"leader-keeps-topic-id-in-memory": ["t-0", "t-1"]},
     isr_is_down: {"no-live-isr": ["t-0"], "broker-down": ["broker 3"]},
     fetch_is_refused: {"fetch-by-id-refused": ["t-0", "t-1"]},
+    fetch_is_refused_mixed: {"fetch-by-id-refused-mixed-topic-ids": ["t-0"]},
     replica_refuses: {"replica-refuses": ["t-0"], "topic-ids-mixed": ["t-0"]},
     dead_in_isr: {"isr-names-a-dead-broker": ["t-0", "t-1"], "broker-down": ["broker 3"]},
     partition_is_lost: {"partition-lost": ["t-1"]},
     partition_without_state: {"partition-without-state": ["t-1"]},
+    partition_without_state_is_served: {"partition-without-state-is-served": ["t-1"], "stale-metadata": ["t-1"]},
     no_controller: {"no-controller": ["/controller"]},
     dead_controller: {"no-controller": ["/controller"], "broker-down": ["broker 3"]},
     id_is_missing: {"topic-id-missing": ["t"]},
@@ -287,7 +301,7 @@ def settled(capture: Capture) -> None:
 def test_each_damage_is_found_and_nothing_else(damage: Callable[[Capture], None]) -> None:
     def change(capture: Capture) -> None:
         damage(capture)
-        if damage is not stale_metadata:
+        if damage not in (stale_metadata, partition_without_state_is_served):
             settled(capture)
 
     assert kinds(changed(change)) == DAMAGES[damage]

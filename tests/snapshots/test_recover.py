@@ -7,8 +7,10 @@ import json
 import pytest
 from attrs import evolve
 
+from kwalk.invariants.inspection import inspect_snapshot
 from kwalk.invariants.outlook import recovery_problem
-from kwalk.model.language.recovery import Problem
+from kwalk.model.language import Actor, Model, Scenario, action, flag, require, state, when_quiescent
+from kwalk.model.language.recovery import Move, Problem, Procedure, World
 from kwalk.reports.command_line import main
 from kwalk.search.analyses.recovery import Recovery, foresee, plan_recovery
 from tests.examples.reading import parts_of, squeezed
@@ -64,15 +66,26 @@ def only(found: Problem, *worlds: str) -> Problem:
 def test_each_damage_has_the_plan_that_the_page_names(damage, steps: list[str]) -> None:
     recovery = plan_recovery(problem(damage), seconds=300)
     assert (names(recovery), recovery.healthy) == (steps, False)
+    assert recovery.plan is not None and recovery.plan.at_any_moment
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("damage", "steps"),
-    [(damages.stray_log, ["remove-directories t 3"]), (damages.deletion_hangs, ["fail-over"])],
+    [
+        (damages.stray_log, ["remove-directories t 3"]),
+        (damages.deletion_hangs, ["fail-over"]),
+        (damages.partition_without_state, ["fail-over"]),
+    ],
 )
 def test_damages_with_deletions_have_the_plan_that_the_page_names(damage, steps: list[str]) -> None:
     assert names(plan_recovery(problem(damage), seconds=300)) == steps
+
+
+def test_a_partition_of_which_the_controller_may_not_know_is_not_waited_for() -> None:
+    """Its znode may be unread; or the controller has dropped the event, and only the next one creates it."""
+    (world,) = (one for one in problem(damages.partition_without_state).worlds if one.name == "t-1")
+    assert len(world.initial) == 2
 
 
 def test_a_dead_broker_in_the_isr_needs_no_operator() -> None:
@@ -82,10 +95,32 @@ def test_a_dead_broker_in_the_isr_needs_no_operator() -> None:
 def test_the_id_that_is_written_must_fit_all_partitions_of_the_topic() -> None:
     """After the failover of 2.8.2 old partitions have the old id in files, new ones the new id."""
     found = recovery_problem(FILES["scenario-01-08g-controller-failover-again"])
-    alone = plan_recovery(only(found, "t-0"), seconds=300)
+    alone = plan_recovery(only(found, "t-0"), seconds=300, faults=0)
     assert names(alone) == [f"write-topic-id t {OLD_ID}", "fail-over"]
-    together = plan_recovery(only(found, "t-0", "t-2"), seconds=300)
+    together = plan_recovery(only(found, "t-0", "t-2"), seconds=300, faults=0)
     assert names(together) == ["restart-without-metadata-files t 1 2 3"]
+
+
+@pytest.mark.thorough
+def test_a_failover_while_files_are_removed_may_need_another_restart_of_every_broker() -> None:
+    """The next controller is elected while the one before still initializes: a replica is not informed."""
+    found = recovery_problem(FILES["scenario-01-08g-controller-failover-again"])
+    recovery = plan_recovery(only(found, "t-0", "t-2"), seconds=600)
+    assert names(recovery) == ["restart-without-metadata-files t 1 2 3", "restart 1 2 3"]
+    assert recovery.plan is not None and recovery.plan.early[0]
+    assert recovery.defeats[0].violated == {"replicas_converge"}
+
+
+@pytest.mark.thorough
+def test_an_isr_with_a_broker_that_is_no_replica_gets_it_back_and_loses_it() -> None:
+    """A crash of the broker while its log is deleted leaves a stray log, so that the plan has the step twice."""
+
+    def foreign(capture: dict) -> None:
+        damages.foreign_isr(capture)
+        del capture["brokers"]["3"]["dirs"]["t-0"]
+
+    recovery = plan_recovery(problem(foreign), seconds=600)
+    assert set(names(recovery)) == {"put-back t 3"}
 
 
 def test_without_the_procedure_that_helps_there_is_no_plan_and_each_candidate_has_a_trace() -> None:
@@ -97,6 +132,73 @@ def test_without_the_procedure_that_helps_there_is_no_plan_and_each_candidate_ha
     (defeat,) = recovery.defeats
     assert defeat.violated == {"replica_id_matches_zookeeper"}
     assert defeat.deeds[0].description == "deletes /controller"
+
+
+@state
+class Copying:
+    """A file that is missing, is being copied, is torn or is whole."""
+
+    copying: bool = flag()
+    torn: bool = flag()
+    whole: bool = flag()
+
+
+OPERATOR, SYSTEM, FAULT = Actor("operator", system=False), Actor("system"), Actor("fault", system=False)
+
+
+@action(by=OPERATOR, description="begins to copy")
+def copy(files: Copying) -> None:
+    """The copy takes a step of the system."""
+    files.copying = True
+
+
+@action(by=OPERATOR, description="writes the file")
+def write(files: Copying) -> None:
+    """An atomic write, also over a torn file."""
+    files.torn, files.whole = False, True
+
+
+@action(by=SYSTEM, description="ends the copy")
+def end_copy(files: Copying) -> None:
+    """The file is whole."""
+    require(files.copying)
+    files.copying, files.whole = False, True
+
+
+@action(by=FAULT, description="crashes")
+def crash(files: Copying) -> None:
+    """Only a copy that is under way is torn."""
+    require(files.copying)
+    files.copying, files.torn = False, True
+
+
+@when_quiescent(symptom="the file cannot be read")
+def file_is_whole(files: Copying) -> bool:
+    """The claim."""
+    return files.whole and not files.torn
+
+
+COPYING = Scenario(
+    name="copying", story="A file is copied.", state=Copying, actions=(copy, write, end_copy, crash),
+    properties=(file_is_whole,), bounds={}, variants={"only": {}},
+)  # fmt: skip
+
+
+def copying(*names: str) -> Problem:
+    model = Model(COPYING, "only")
+    world = World("the file", model, model.initial, model.properties, faults=("crash()",), plain=True)
+    costs = {"copy": 1, "write": 2}
+    procedures = (Procedure(name, f"{name}.", ((Move(((f"{name}()",),)),),), costs[name]) for name in names)
+    return Problem(inspect_snapshot(FILES[LATENT]), (world,), tuple(procedures))
+
+
+def test_a_fault_strikes_between_two_steps_of_the_system_too() -> None:
+    """At rest the copy is never torn, so that a plan that copies would be safe if faults struck only there."""
+    assert names(plan_recovery(copying("copy", "write"))) == ["write"]
+    recovery = plan_recovery(copying("copy"))
+    assert recovery.plan is None and recovery.best is not None
+    assert (recovery.best.faults, recovery.best.at_any_moment) == (1, False)
+    assert [deed.description for deed in recovery.defeats[0].deeds] == ["begins to copy", "crashes"]
 
 
 def test_what_would_happen_is_foreseen_as_real_clusters_showed_it() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -20,11 +21,11 @@ NO_CONFIGURATION = b'{"version":1,"config":{}}'
 OF_ZOOKEEPER = (*Op, "CONNECT", "NOTIFICATION")
 
 
-def _writes_of_creation(topic: str, replicas: list[int]) -> list[Any]:
-    """Return the writes of a client that creates a topic with one partition in ZooKeeper."""
+def writes_of_creation(topic: str, assignment: Mapping[int, list[int]]) -> list[Any]:
+    """Return the writes of a client that creates a topic in ZooKeeper."""
     znode = {
-        "version": 3, "partitions": {"0": replicas}, "topic_id": new_topic_id(), "adding_replicas": {},
-        "removing_replicas": {},
+        "version": 3, "partitions": {str(number): list(replicas) for number, replicas in assignment.items()},
+        "topic_id": new_topic_id(), "adding_replicas": {}, "removing_replicas": {},
     }  # fmt: skip
     return [
         create(f"/config/topics/{topic}", NO_CONFIGURATION),
@@ -47,7 +48,7 @@ def _fate(lab: Lab, topic: str, seconds: float = 3.0) -> str:
 def _delete_twice(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Delete, and when topic and marker are gone, write topic and marker again without waiting for answers."""
     topic, zk = this.topic, lab.zk
-    for write in _writes_of_creation(topic, [1, 2]):
+    for write in writes_of_creation(topic, {0: [1, 2]}):
         zk.do(write)
     lab.wait_for_leaders(topic)
     time.sleep(0.05)
@@ -55,7 +56,7 @@ def _delete_twice(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     end = time.monotonic() + 10
     while not _is_gone(lab, topic) and time.monotonic() < end:
         pass
-    writes = [*_writes_of_creation(topic, [1, 2]), create(f"/admin/delete_topics/{topic}")]
+    writes = [*writes_of_creation(topic, {0: [1, 2]}), create(f"/admin/delete_topics/{topic}")]
     for answer in [zk.send(write) for write in writes]:
         with suppress(ZooKeeperError):  # the configuration may still be there
             answer.result(10)
@@ -96,7 +97,7 @@ def _delete_twice_by_brokers(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(fate, fate.startswith("the deletion is lost"), details)
 
 
-def _hanging_deletion(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+def hang_a_deletion(lab: Lab, this: ExperimentRound) -> dict[str, Any]:
     """Pause a replica while its topic is deleted, restart the other replica meanwhile; then delete the name again."""
     topic, admin = this.topic, lab.admin(milliseconds=8000)
     lab.move_controller(1)
@@ -122,17 +123,24 @@ def _hanging_deletion(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     time.sleep(1)
     again = admin.delete_topic(topic)
     hangs = not wait_until(lambda: _is_gone(lab, topic), 15)
+    return {
+        "broker 3 answered": answered, "first deletion complete": first, "creation": str(created),
+        "second deletion": str(again), "hangs": hangs, "brokers": lab.zk.children("/brokers/ids"),
+    }  # fmt: skip
+
+
+def _hanging_deletion(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    details = hang_a_deletion(lab, this)
+    topic, hangs = this.topic, details["hangs"]
     this.capture("deleted again")
     this.keep_lines(rf"\b{topic}\b|{topic}-0")
     invalid = this.lines("state-change", "ReplicaDeletionSuccessful to ReplicaDeletionIneligible failed")
-    details: dict[str, Any] = {
-        "broker 3 answered": answered, "first deletion complete": first, "creation": str(created),
-        "second deletion": str(again), "brokers": lab.zk.children("/brokers/ids"), "lines": [str(x) for x in invalid],
-    }  # fmt: skip
+    details["lines"] = [str(line) for line in invalid]
     if hangs:
         lab.restart(2)
         details["complete after a restart of broker 2"] = wait_until(lambda: _is_gone(lab, topic), 15)
-    return RoundOutcome("hangs with all brokers up" if hangs else "deleted", hangs and first, details)
+    seen = hangs and details["first deletion complete"]
+    return RoundOutcome("hangs with all brokers up" if hangs else "deleted", seen, details)
 
 
 def _answer_of_an_earlier_term(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -180,7 +188,7 @@ def _delete_by_hand(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     this.capture("znodes deleted by hand", {"rw": still})
     by_broker = admin.create_topic(topic, {0: [1, 2]})
     if not by_broker.ok:
-        for write in _writes_of_creation(topic, [1, 2]):
+        for write in writes_of_creation(topic, {0: [1, 2]}):
             with suppress(ZooKeeperError):  # the configuration has stayed
                 lab.zk.do(write)
     has_leader = lab.wait_for_leaders(topic, seconds=10)

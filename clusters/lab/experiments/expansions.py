@@ -41,7 +41,7 @@ def _old_client_expands(lab: Lab, this: ExperimentRound, *, aged: bool) -> Round
     this.capture("controller deleted", {"rw": after})
     stopped = next(number for number in lab.brokers if number != lab.controller())
     lab.restart(stopped)
-    wait_until(lambda: _in_every_isr(lab, topic, stopped), 20, every=0.5)
+    wait_until(lambda: lab.is_in_every_isr(stopped, topic), 20, every=0.5)
     last = lab.probe(topic)
     this.capture(f"broker {stopped} restarted", {"rw": last})
     this.keep_lines("does not match the topic I[Dd]|New topics|New partitions to be added")
@@ -54,10 +54,6 @@ def _old_client_expands(lab: Lab, this: ExperimentRound, *, aged: bool) -> Round
     }  # fmt: skip
     seen = bool(outside and failed)
     return RoundOutcome(f"outage of {len(failed)} of 4 partitions" if seen else "no outage", seen, details)
-
-
-def _in_every_isr(lab: Lab, topic: str, broker: int) -> bool:
-    return all(broker in state["isr"] for state in lab.states(topic).values())
 
 
 def _expansion_and_reassignment(lab: Lab, this: ExperimentRound, *, through_zookeeper: bool) -> RoundOutcome:

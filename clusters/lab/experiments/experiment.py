@@ -54,9 +54,13 @@ class ExperimentRound:
     def capture(self, label: str, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Take a snapshot and keep it as a file that is named after its number and label."""
         taken = self.lab.capture(label, extra)
-        self.files[f"{self.captures:02}-{re.sub('[^a-z0-9]+', '-', label.lower())}.json"] = json.dumps(taken, indent=1)
-        self.captures += 1
+        self.keep_snapshot(label, json.dumps(taken, indent=1))
         return taken
+
+    def keep_snapshot(self, label: str, text: str) -> None:
+        """Keep a snapshot as a file that is named after its number and label."""
+        self.files[f"{self.captures:02}-{re.sub('[^a-z0-9]+', '-', label.lower())}.json"] = text
+        self.captures += 1
 
     def lines(self, log: str, pattern: str, *, broker: int | None = None) -> list[LogLine]:
         """Return the lines of a log since the round began that contain a pattern."""

@@ -48,10 +48,10 @@ def _what_remains(lab: Lab, topic: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _election_within_a_cancellation(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+def cancel_and_elect_in_between(lab: Lab, this: ExperimentRound) -> dict[str, Any]:
     """Let the controller move between the writes of a cancellation: the assignment, and the leader epoch.
 
-    The next controller receives the leader's request to add the replica to the ISR.
+    The next controller receives the leader's request to add the replica to the ISR. The lab must have proxies.
     """
     topic, admin = this.topic, lab.admin()
     lab.move_controller(1)
@@ -71,11 +71,15 @@ def _election_within_a_cancellation(lab: Lab, this: ExperimentRound) -> RoundOut
     time.sleep(2)
     lab.rules.drop(epoch)
     time.sleep(12)  # the ISR shrinks after 8 to 12 s without a fetch
+    what = {"leader asked to expand the ISR": asked, "controller moved between the writes": between}
+    return what | _what_remains(lab, topic)
+
+
+def _election_within_a_cancellation(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    details = cancel_and_elect_in_between(lab, this)
     this.capture("settled")
-    this.keep_lines(rf"\b{topic}-0\b")
-    found = _what_remains(lab, topic)
-    seen = bool(found["in the ISR, not a replica"])
-    details = {"leader asked to expand the ISR": asked, "controller moved between the writes": between, **found}
+    this.keep_lines(rf"\b{this.topic}-0\b")
+    seen = bool(details["in the ISR, not a replica"])
     return RoundOutcome(OUTSIDE if seen else AMONG, seen, details)
 
 
@@ -102,7 +106,7 @@ def _keep(this: ExperimentRound, *, seen: bool) -> None:
         this.keep_lines(rf"\b{this.topic}-0\b")
 
 
-def _controller_stops_before_stop_replica(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+def leave_a_log(lab: Lab, this: ExperimentRound) -> dict[str, Any]:
     """Pause the replica that moves away, stop the controller when the reassignment is complete, let both come back."""
     topic, admin = this.topic, lab.admin(milliseconds=8000)
     controller = lab.controller() or 1
@@ -125,13 +129,21 @@ def _controller_stops_before_stop_replica(lab: Lab, this: ExperimentRound) -> Ro
     time.sleep(5)
     lab.start(controller)
     time.sleep(5)
+    return {
+        "controller": controller, "leader": leader, "leaving": leaving, "reassignment complete": complete,
+        "stray": f"{topic}-0" in lab.directories(topic)[leaving],
+    }  # fmt: skip
+
+
+def _controller_stops_before_stop_replica(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    details = leave_a_log(lab, this)
     this.capture("all brokers back")
-    stray = f"{topic}-0" in lab.directories(topic)[leaving]
-    harm = _use_the_name_again(lab, this, (leader, leaving)) if stray else {}
-    this.keep_lines(rf"\b{topic}-0\b", ["controller", "state-change"])
+    stray = details["stray"]
+    harm = _use_the_name_again(lab, this, (details["leader"], details["leaving"])) if stray else {}
+    this.keep_lines(rf"\b{this.topic}-0\b", ["controller", "state-change"])
+    complete = details["reassignment complete"]
     outcome = "stray log" if stray else "no stray log" if complete else "the reassignment did not complete"
-    details = {"controller": controller, "leaving": leaving, "reassignment complete": complete, **harm}
-    return RoundOutcome(outcome, stray, details)
+    return RoundOutcome(outcome, stray, details | harm)
 
 
 def _has_moved(lab: Lab, topic: str, replicas: list[int]) -> bool:

@@ -489,3 +489,22 @@ def stop_removed_replicas(
         send_batch_of_replicas(cluster, broker)
         send_leader_and_isr(cluster, broker, topic, partitions, to=replicas - {replica})
         send_stop_replica(cluster, broker, topic, partitions, to=frozenset({replica}), delete=True)
+
+
+@action(
+    by=NEW_CLIENT,
+    description="asks controller {broker} to reassign {topic}-{partition} to its replicas with or without {changed}",
+    source="KafkaController.processApiPartitionReassignment, maybeBuildReassignment",
+)
+def change_one_replica(
+    cluster: Cluster, broker: Broker, topic: Topic, partition: Partition, changed: Broker
+) -> None:
+    """A client asks for one replica more, or for one less. One that is added must be live."""
+    controller = cluster.controller_of(broker)
+    require(bool(REASSIGNMENT) and cluster.reassignments < REASSIGNMENTS)
+    require(accepts_request(controller, topic, partition))
+    current = controller.topics[topic].assignments[partition]
+    target = frozenset({b for b in BROKERS if (b in current.replicas) != (b == changed)})
+    require(not current.is_being_reassigned and bool(target) and target - current.replicas <= controller.live_brokers)
+    cluster.reassignments += 1
+    on_partition_reassignment(cluster, broker, topic, partition, reassign_to(current, target, current.preferred))

@@ -286,6 +286,7 @@ class Needs:
     deletion: bool = True
     reassignment: bool = True
     sessions: bool = True
+    foreign_isr: bool = False
 
 
 EVERYTHING = Needs()
@@ -299,6 +300,7 @@ def needs_of(situation: Situation, *, deletion: bool = False) -> Needs:
         deletion=deletion or situation.deleting or strays or not situation.topic_exists,
         reassignment=not all(one.replica for one in known),
         sessions=any(one.alive and not one.registered for one in known),
+        foreign_isr=situation.listed and any(one.in_isr and not one.replica for one in known),
     )
 
 
@@ -334,16 +336,19 @@ def arrangements_of(
     start = _AtRest(capture, focus, inferred.context_id, inferred.checked_at_first, numbered)
     scope = scope_of_situation(situation, brokers, needs)
     found = [partial(_arrange, believed=believed, situation=situation, scope=scope) for believed in _possible(start)]
-    return [*found, *(partial(_arrange_without_event, arranged=one) for one in found if situation.deleting)]
+    if not situation.deleting and situation.has_state:
+        return found
+    return [*found, *(partial(_arrange_without_event, arranged=one, situation=situation) for one in found)]
 
 
-def _arrange_without_event(cluster: Cluster, arranged: Callable[[Cluster], None]) -> None:
-    """Arrange a cluster whose controller has dropped a requested deletion: its queue is empty."""
+def _arrange_without_event(cluster: Cluster, arranged: Callable[[Cluster], None], situation: Situation) -> None:
+    """Arrange a cluster whose controller has dropped a requested deletion, or a new partition: its queue is empty."""
     arranged(cluster)
     for number, broker in enumerate(cluster.brokers):
         if broker.controller.is_active:
             broker.controller.events.clear()
-            cluster.zookeeper.watches[number].delete_topics = True
+            if situation.deleting:
+                cluster.zookeeper.watches[number].delete_topics = True
 
 
 def _count_ids(situation: Situation) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from attrs import evolve
 
@@ -48,6 +48,7 @@ class Catalogue:
             *(self._write_id(topic, identity) for topic in self.topics for identity in self._ids(topic)),
             self._fail_over(),
             *(self._start(b) for b in self.brokers if not self.capture.brokers[b].alive),
+            *(self._put_back(topic, b) for topic in self.topics for b in live if self._foreign(topic, b)),
             *(self._remove_marker(topic) for topic in self.topics if topic.name in self.capture.deleting),
             *(self._restart((b,)) for b in live),
             *([self._restart(live)] if len(live) > 1 else []),
@@ -183,6 +184,48 @@ class Catalogue:
             risk="records in these directories are no longer served; keep the backup as long as they may be needed",
         )  # fmt: skip
 
+    def _foreign(self, topic: Topic, broker: int) -> list[int]:
+        """Return the partitions that have a broker in the ISR, and not among their replicas."""
+        if topic.name in self.capture.deleting:
+            return []
+        isrs = {number: state.isr for number, state in topic.states.items()}
+        known = sorted(topic.partitions.items())
+        return [n for n, replicas in known if broker in isrs.get(n, ()) and broker not in replicas]
+
+    def _put_back(self, topic: Topic, broker: int) -> Procedure:
+        foreign = self._foreign(topic, broker)
+
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            number, fail_over = part.number(broker), Move((("delete_controller()",),))
+            own = part.topic.name == topic.name and part.partitions[0] in foreign
+            keys = tuple(f"change_one_replica({c}, 0, 0, {number})" for c in range(len(part.observed.brokers)))
+            change = Move((keys,)) if own else NOTHING
+            return (change, fail_over, change)
+
+        label = topic_label(topic.name)
+        names = listed([f"{label}-{number}" for number in foreign])
+        wider = {number: (*topic.partitions[number], broker) for number in foreign}
+        narrow = {number: topic.partitions[number] for number in foreign}
+        reassign = "bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --reassignment-json-file"
+        return Procedure(
+            f"put-back {label} {broker}",
+            f"Make broker {broker} a replica of {names}, fail the controller over, and take the replica away again.",
+            self._in_each_part(moves), cost=5,
+            commands=(
+                f"echo {shlex.quote(_reassignment(topic, wider))} > with-{broker}.json",
+                f"{reassign} with-{broker}.json --execute",
+                f"{reassign} with-{broker}.json --verify   # until it is complete",
+                "zkCli.sh -server ZK delete /controller",
+                f"echo {shlex.quote(_reassignment(topic, narrow))} > without-{broker}.json",
+                f"{reassign} without-{broker}.json --execute",
+                f"{reassign} without-{broker}.json --verify   # until it is complete",
+            ),
+            before=f"no reassignment is in flight, and broker {broker} is up",
+            after=REST,
+            risk=f"if broker {broker} has no log of {names}, it copies the leader's in between; without the failover "
+            "the controller does not take the replica out of the ISR",
+        )  # fmt: skip
+
     def _remove_marker(self, topic: Topic) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             own = part.topic.name == topic.name
@@ -268,6 +311,14 @@ def _znode(topic: Topic, identity: str) -> str:
         "version": 3, "topic_id": identity, "partitions": partitions, "adding_replicas": {}, "removing_replicas": {},
     }  # fmt: skip
     return json.dumps(content, separators=(",", ":"))
+
+
+def _reassignment(topic: Topic, wanted: Mapping[int, Sequence[int]]) -> str:
+    """Return the JSON of a reassignment, as kafka-reassign-partitions.sh reads it."""
+    partitions = [
+        {"topic": topic.name, "partition": number, "replicas": list(replicas)} for number, replicas in wanted.items()
+    ]
+    return json.dumps({"version": 1, "partitions": partitions}, separators=(",", ":"))
 
 
 def _files(topic: Topic) -> list[str]:

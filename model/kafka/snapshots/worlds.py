@@ -4,6 +4,10 @@ Words: a *world* is a situation (see `at_rest`) as a model with the real names. 
 the controller and the topic's id only, and each world has them; what holds in every world holds in the cluster.
 
 A fault is the crash of a broker, which then starts again by itself, or the end of the controller's session.
+
+Where the ISR has a broker that is no replica, no plan relies on the leader to remove it: the leader of an idle
+partition does so only after a record has been written, and in 2.8 its task fails once the leader epoch has risen
+(Partition.getOutOfSyncReplicas, isFollowerOutOfSync: getReplicaOrException).
 """
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from kwalk.model.kafka.clients import operator, repair
+from kwalk.model.kafka.controller import reassignment
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
 from kwalk.model.kafka.scenarios import BROKER, CONTROLLER, FAULTS, REPAIRS
 from kwalk.model.kafka.snapshots.at_rest import Needs, Observed, arrangements_of, needs_of, scope_of_situation
@@ -31,7 +36,7 @@ MINTED = 2
 """How many topic ids can be minted after the snapshot."""
 MOST_BROKERS = 4
 """The most brokers of a world; more make it too large to look at every interleaving."""
-COUNTERS = ("controller_deletions", "stops", "repairs")
+COUNTERS = ("controller_deletions", "stops", "repairs", "reassignments")
 NAMED = 6
 """How many partitions of a part are named."""
 AMPLE = 15
@@ -76,6 +81,7 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
     actions += [*DELETION, *BY_HAND] if needs.deletion else []
     actions += [one for one in REASSIGNMENT_ACTIONS if one.by.system] if needs.reassignment else []
     actions += SESSIONS if needs.sessions else []
+    actions += [reassignment.change_one_replica] if needs.foreign_isr else []
     ids = len(part.ids)
     return evolve(
         REAL_CLUSTER,
@@ -85,9 +91,10 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
         bounds={
             **REAL_CLUSTER.bounds, **scope.bounds, "topics": 1, "created_partitions": 1,
             "topic_ids": max(4, ids + MINTED), "old_creations": 0, "new_creations": 0, "expansions": 0,
-            "new_expansions": 0, "failovers": AMPLE, "restarts": AMPLE, "repairs": AMPLE, "reassignments": 0,
-            "cancellations": 0, "controller_epochs": AMPLE, "leader_epochs": AMPLE, "events": 8, "requests": 8,
-            "deletions": int(needs.deletion), "notifications": 0, "old_admins": 0, "admins": 1,
+            "new_expansions": 0, "failovers": AMPLE, "restarts": AMPLE, "repairs": AMPLE,
+            "reassignments": AMPLE * needs.foreign_isr, "cancellations": 0, "controller_epochs": AMPLE,
+            "leader_epochs": AMPLE, "events": 8, "requests": 8, "deletions": int(needs.deletion), "notifications": 0,
+            "old_admins": 0, "admins": 1,
             "expirations": int(needs.sessions), "hand_removals": 3 * needs.deletion,
         },
         flags={**FLAGS, **scope.flags, "isr_changes": "between requests", "metadata_caches": False},
@@ -129,12 +136,14 @@ def world_of(
     scenario = scenario_of(part, needs, properties)
     model = Model(scenario, situation.release)
     numbers = range(len(situation.brokers))
-    down = [number for number in numbers if not situation.brokers[number].alive]
+    held = {f"restart({number})" for number in numbers if not situation.brokers[number].alive}
+    if needs.foreign_isr:
+        held |= {f"shrink_isr({number}, 0, 0)" for number in numbers}
     return World(
         name=part.name, model=model, initial=model.initial, claims=model.properties, harms=frozenset(harms),
-        held=frozenset(f"restart({number})" for number in down),
+        held=frozenset(held),
         faults=(*(f"crash({number})" for number in numbers), "delete_controller()"),
-        plain=needs.deletion, counters=COUNTERS, ranked=_epochs(model),
+        plain=deletion, counters=COUNTERS, ranked=_epochs(model),
         kind=(situation.release, len(numbers), needs, len(model.leaves), _shape(part)),
     )  # fmt: skip
 

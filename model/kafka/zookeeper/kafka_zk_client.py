@@ -198,6 +198,8 @@ def remove_topic_znode(cluster: Cluster, topic: int) -> None:
     """
     znode = cluster.zookeeper.topics[topic]
     if znode.exists:
+        if REASSIGNMENT:
+            assign_partitions(znode, 0)
         znode.partition_count = znode.accepted_partitions = 0
         znode.topic_id = znode.first_topic_id = None
         remove_partition_states(cluster, topic)
