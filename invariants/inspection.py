@@ -195,8 +195,8 @@ FOREIGN_ISR = FindingKind(
     ("leader_in_assignment",),
     now="kafka-topics.sh --describe shows a broker under Isr that is not under Replicas; if it does not fetch, "
     "acks=all waits for it until the leader removes it, replica.lag.time.max.ms after the first record",
-    later="the broker keeps its log; on 2.8, once the leader epoch has risen, the leader removes no broker from any "
-    "ISR: its task isr-expiration fails",
+    later="the broker keeps its log; on 2.8, once the leader epoch has risen, the leader's task isr-expiration fails "
+    "there, so that dead followers may stay in other ISRs too",
     way_out="reassign the partition to its replicas and the broker, fail the controller over, and reassign it to its "
     "replicas",
     story="docs/stories/reassignment.md", log=partitions.leader_in_assignment.log,
@@ -214,6 +214,7 @@ STRAY_LOG = FindingKind(
 )  # fmt: skip
 ORPHANED_LOG = evolve(
     STRAY_LOG, name="orphaned-log", title="a broker has a log of a topic that does not exist",
+    now="disk space; if the topic's znodes were removed by hand, brokers serve it still",
     later="a topic that is created under the name meets the old log: acks=all times out (3.0 and later), or old "
     "records return (up to 2.8)",
     cause="the topic was deleted while the broker was down, or its znodes were removed by hand",

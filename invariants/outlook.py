@@ -99,7 +99,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
         procedures=catalogue.procedures(),
         what_ifs=catalogue.what_ifs(),
         describe=describe,
-        notes=(*notes, *_recreated(parts), *_uncovered(found), *unseen(capture)),
+        notes=(*notes, *_still_served(capture, parts), *_recreated(parts), *_uncovered(found), *unseen(capture)),
     )
 
 
@@ -152,6 +152,18 @@ def parts_of(capture: Capture, names: Iterable[str], most: int = MOST_PARTS) -> 
             f"{listed([part.name for part in parts[most:]])}."
         )
     return parts[:most], notes
+
+
+def _still_served(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[str]:
+    """Yield a warning for each topic that ZooKeeper does not have, and brokers answer clients for."""
+    caches = [broker.cache for broker in capture.brokers.values() if broker.alive and broker.cache]
+    for name in sorted({part.topic.name for part in parts} - capture.topics.keys()):
+        if any(cache.partitions.get(name) for cache in caches):
+            yield (
+                f"Brokers still serve topic {topic_label(name)}, of which ZooKeeper has nothing. To keep its records, "
+                "do not follow this plan: create the topic again with the same partitions and replicas, and recover "
+                "from a new snapshot."
+            )
 
 
 def _recreated(parts: Iterable[ClusterPart]) -> Iterator[str]:

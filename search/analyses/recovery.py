@@ -565,10 +565,11 @@ class _Planner:
             if beliefs is None:
                 yield procedures
                 continue
-            if beliefs in known:
+            repaired = all(map(self._is_clean, self.settlings, beliefs))
+            if beliefs in known and not repaired:
                 continue
             known.add(beliefs)
-            if all(map(self._is_clean, self.settlings, beliefs)):
+            if repaired:  # another way to the same belief may withstand what defeats the first one
                 yield procedures
                 if not procedures:
                     return
@@ -581,7 +582,8 @@ class _Planner:
                 after, is_noticed = self._apply(beliefs, procedure)
                 count += 1
                 wanted = cost + procedure.cost + DOWNTIME * is_noticed
-                if after != beliefs and after not in known and wanted <= MOST_COST:
+                is_new = after not in known or all(map(self._is_clean, self.settlings, after))
+                if after != beliefs and is_new and wanted <= MOST_COST:
                     heappush(queue, (wanted, count, (*procedures, procedure), after))
 
     @staticmethod

@@ -293,14 +293,19 @@ EVERYTHING = Needs()
 
 
 def needs_of(situation: Situation, *, deletion: bool = False) -> Needs:
-    """Return what a situation needs, with `deletion` if topics are deleted."""
+    """Return what a situation needs, with `deletion` if topics are deleted.
+
+    Replica states, which come with deletions, take every broker for a replica: after a failover the model removes a
+    broker that is none from the ISR, and real controllers do not.
+    """
     known = situation.brokers
-    strays = any(one.directory and not one.replica for one in known)
+    foreign_isr = situation.listed and any(one.in_isr and not one.replica for one in known)
+    strays = any(one.directory and not one.replica for one in known) and not foreign_isr
     return Needs(
         deletion=deletion or situation.deleting or strays or not situation.topic_exists,
         reassignment=not all(one.replica for one in known),
         sessions=any(one.alive and not one.registered for one in known),
-        foreign_isr=situation.listed and any(one.in_isr and not one.replica for one in known),
+        foreign_isr=foreign_isr,
     )
 
 
