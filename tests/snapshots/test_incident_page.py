@@ -18,6 +18,7 @@ from tests.snapshots.captured import FILES, document
 
 LATENT, BROKEN = "scenario-01-05-produce-consume", "scenario-06-08c-broker1-restarted-14s"
 LOGGED = """\
+[2026-11-23 12:24:11,149] ERROR Uncaught exception in scheduled task 'isr-expiration' (kafka.utils.KafkaScheduler)
 INFO [Controller id=1] New partitions to be added Map(t-2 -> …) (kafka.controller.KafkaController)
 ERROR [Broker id=1] Topic Id in memory: hbc does not match the topic Id for partition t-0 provided in the request: dG8
 ERROR [Broker id=1] Topic ID in memory: vuj7 does not match the topic ID for partition t-0 received: xorn1.

@@ -340,7 +340,9 @@ def arrangements_of(
     numbered = tuple(f"id {number}" for number in range(max(ids, _count_ids(situation))))
     start = _AtRest(capture, focus, inferred.context_id, inferred.checked_at_first, numbered)
     scope = scope_of_situation(situation, brokers, needs)
-    found = [partial(_arrange, believed=believed, situation=situation, scope=scope) for believed in _possible(start)]
+    found: list[Callable[[Cluster], None]] = [
+        partial(_arrange, believed=believed, situation=situation, scope=scope) for believed in _possible(start)
+    ]
     if not situation.deleting and situation.has_state:
         return found
     return [*found, *(partial(_arrange_without_event, arranged=one, situation=situation) for one in found)]
