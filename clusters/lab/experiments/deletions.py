@@ -237,6 +237,40 @@ def _delete_during_a_reassignment(lab: Lab, this: ExperimentRound) -> RoundOutco
     return RoundOutcome("deleted during the reassignment" if seen else fate, seen, details)
 
 
+def _deletion_resumed_with_a_reassignment(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Stop the replica that is being added, delete the topic, and start the broker when the others have deleted."""
+    topic, admin = this.topic, lab.admin()
+    lab.move_controller(1)
+    admin.create_topic(topic, {0: [1, 2]})
+    lab.wait_for_leaders(topic)
+    time.sleep(1)
+    joining = lab.rules.hold(matching(Api.ALTER_PARTITION))
+    admin.reassign(topic, {0: [1, 3]})
+    asked = lab.rules.wait_for(joining)
+    lab.kill(3)
+    wait_until(lambda: "3" not in lab.zk.children("/brokers/ids"), 30)
+    time.sleep(2)
+    admin.delete_topic(topic)
+    halted = wait_until(lambda: not lab.directories(topic)[1] and not lab.directories(topic)[2], 15)
+    this.capture("deletion halted")
+    is_pending = lab.zk.exists(f"/admin/delete_topics/{topic}")
+    lab.start(3)
+    complete = wait_until(lambda: _is_gone(lab, topic), 20)
+    time.sleep(4)
+    lab.rules.drop(joining)
+    this.capture("deletion complete")
+    logs = lab.directories(topic)
+    this.keep_lines(rf"\b{topic}\b|{topic}-0")
+    stray = complete and any(logs.values())
+    details = {
+        "leader asked to expand the ISR": asked, "two replicas deleted, deletion pending": halted and is_pending,
+        "deletion complete": complete, "logs": logs,
+        "lines": [str(line) for line in this.lines("controller", "topic reassignment in progress")][:3],
+    }  # fmt: skip
+    outcome = "stray log" if stray else "no stray log" if complete else "the deletion hangs"
+    return RoundOutcome(outcome, stray, details)
+
+
 TWO = LabOptions(brokers=2)
 EXPERIMENTS = (
     Experiment(
@@ -280,5 +314,12 @@ EXPERIMENTS = (
         expected="The topic is deleted at once: no controller waits for the reassignment.",
         story="topic-deletion.md",
         run=_delete_during_a_reassignment, options=LabOptions(proxied=True), is_ordered=True,
+    ),
+    Experiment(
+        name="stray-log-of-deleted-reassignment",
+        about="The replica that a reassignment adds is down when the topic is deleted; then its broker starts.",
+        expected="The deletion ends, and the other replicas' logs are created again: they stay.",
+        story="stray-logs.md",
+        run=_deletion_resumed_with_a_reassignment, options=LabOptions(proxied=True), is_ordered=True,
     ),
 )  # fmt: skip
