@@ -86,6 +86,7 @@ types:
 
 docs: setup ## build the documentation in build/docs; every warning is an error
 	@$(BIN)/python docs/log_lines.py >/dev/null
+	@$(BIN)/python docs/broker_logs.py >/dev/null
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -b html docs build/docs
 	@echo "build/docs/index.html"
 

@@ -72,7 +72,8 @@ def follower_has_its_leaders_history(ensemble: Ensemble, server: ServerId, leade
 
 @step(
     symptom="two leaders give different transactions the same zxid",
-    log="LEADING - LEADER ELECTION TOOK …, then New leader … with a last zxid whose epoch was used before",
+    log="Have quorum of supporters, sids: …; starting up and setting last processed zxid: 0x… with an epoch that was "
+    "used before",
 )
 def new_leader_has_a_new_epoch(before: Ensemble, after: Ensemble, leader: ServerId) -> bool:
     """The epoch of a server that is elected is above all that it and its followers have accepted."""

@@ -15,6 +15,11 @@ from kwalk.model.kafka.groups.state import (
 from kwalk.model.kafka.groups.versions import EMPTY_GROUPS_STAY
 from kwalk.model.language import always, eventually, premise, reachable, step, when_quiescent
 
+FENCED = (
+    "given member.id … is identified as a known static member …, but not matching the expected member.id … (3.9: "
+    "Request memberId=… for static member with groupInstanceId=… is fenced by current memberId=…)"
+)
+
 
 @always(
     symptom="consumers read again what they had committed, or skip it, as auto.offset.reset says",
@@ -29,7 +34,7 @@ def committed_offset_is_kept(cluster: GroupCluster, broker: Broker) -> bool:
 
 @step(
     symptom="a group that consumes is reported as Dead, and its members have to join again",
-    log="[GroupCoordinator …]: Group … generation … is dead and removed",
+    log="[GroupMetadataManager brokerId=…] Group … transitioned to Dead in generation …",
 )
 def live_group_is_not_removed(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
     """A coordinator does not take a group out of its cache that has a member which is live and heard."""
@@ -339,7 +344,7 @@ def events_are_counted(before: GroupCluster, after: GroupCluster) -> bool:
 
 @always(
     symptom="kafka-consumer-groups.sh does not list a group that has committed, and its generations begin again at 1",
-    log="[GroupCoordinator …]: Group … generation … is dead and removed",
+    log="[GroupMetadataManager brokerId=…] Group … transitioned to Dead in generation …",
 )
 def group_with_an_offset_is_listed(cluster: GroupCluster, broker: Broker) -> bool:
     """The coordinator has the group as long as it has a commit that was acknowledged."""
@@ -381,7 +386,7 @@ def recreated_topic_has_no_offset(cluster: GroupCluster, broker: Broker) -> bool
 
 @always(
     symptom="a consumer ends with FencedInstanceIdException although no other one has its group.instance.id",
-    log="given member.id … is identified as a known static member …, but not matching the expected member.id …",
+    log=FENCED,
 )
 def static_member_is_not_fenced(cluster: GroupCluster, consumer: ConsumerId) -> bool:
     """A consumer whose group.instance.id no other consumer uses is not fenced."""
@@ -391,7 +396,7 @@ def static_member_is_not_fenced(cluster: GroupCluster, consumer: ConsumerId) -> 
 
 @step(
     symptom="a consumer ends with FencedInstanceIdException after its group's coordinator has moved",
-    log="given member.id … is identified as a known static member …, but not matching the expected member.id …",
+    log=FENCED,
 )
 def settled_static_member_is_not_fenced(before: GroupCluster, after: GroupCluster, consumer: ConsumerId) -> bool:
     """A consumer that has got its assignment, and whose group.instance.id no other consumer uses, is not fenced."""

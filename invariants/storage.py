@@ -165,7 +165,7 @@ def size_of(log: PartitionLog) -> int:
 
 @step(
     symptom="records vanish before their retention time is over",
-    log="Found deletable segments with base offsets […] due to retention time …ms breach",
+    log="Deleting segment … due to retention time …ms breach (3.9: due to log retention time …ms breach)",
 )
 def young_record_is_kept(before: PartitionLog, after: PartitionLog, offset: Offset) -> bool:
     """Retention keeps a record that is neither too old nor more than the log may have, nor before the start offset."""
@@ -310,7 +310,8 @@ def is_on_disk(log: PartitionLog, batch: Batch) -> bool:
 
 @always(
     symptom="compacted topics grow without bound: the log cleaner does nothing any more",
-    log="Uncaught exception in thread 'kafka-log-cleaner-thread-0': largest offset in message set …",
+    log="[kafka-log-cleaner-thread-…]: Error due to … requirement failed: largest offset in message set can not be "
+    "safely converted to relative offset. (1.0)",
 )
 def cleaner_lives(log: PartitionLog) -> bool:
     """The thread of the cleaner does not die of a segment."""

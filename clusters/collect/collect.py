@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,7 +26,7 @@ from kwalk.clusters.collect.logs import (
     read_path,
     ssh_place,
 )
-from kwalk.clusters.collect.snapshot import BrokerSeen, Seen, snapshot_of
+from kwalk.clusters.collect.snapshot import BrokerSeen, Seen, now, snapshot_of
 from kwalk.clusters.collect.znodes import (
     CLUSTER_ID,
     CONTROLLER,
@@ -139,7 +138,7 @@ def collect(reader: ZnodeReader, options: CollectOptions, *, report: Report = si
     Raises:
         UsageError: A path of this machine has no log directory, or the cluster is not in ZooKeeper mode.
     """
-    began = _now()
+    began = now()
     znodes = Znodes(reader, Topics(options.topics), report=report)
     znodes.read()
     znodes.check()
@@ -154,7 +153,7 @@ def collect(reader: ZnodeReader, options: CollectOptions, *, report: Report = si
     problems = [*(f"No topic is named {printable(pattern)}." for pattern in absent), *sorted(visit.problems)]
     if any(topic_of(path) is None for path in changed):
         problems.append("The controller, the brokers or the list of topics changed meanwhile.")
-    about = {"taken": {"began": began, "ended": _now(), "topics": list(options.topics)}}
+    about = {"taken": {"began": began, "ended": now(), "topics": list(options.topics)}}
     seen = Seen(options.version, znodes, brokers, problems, _unsettled(changed), about)
     document = snapshot_of(seen)
     document["problems"] += _without_directories(document)
@@ -192,10 +191,6 @@ def _refusal(text: str) -> str | None:
 
 def _fits(pattern: str, znodes: Znodes) -> bool:
     return any(Topics((pattern,)).have(name) for name in znodes.topic_names())
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _refuse_kraft(znodes: Znodes) -> None:

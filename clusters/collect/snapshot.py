@@ -6,6 +6,7 @@ one writer. The format is described in docs/reference/snapshots.md.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from attrs import field, frozen
@@ -63,6 +64,11 @@ class Seen:
     problems: Sequence[str] = ()
     unsettled: Sequence[str] = ()
     about: Mapping[str, Any] = field(factory=dict)
+
+
+def now() -> str:
+    """Return the present time as a snapshot has it: in UTC, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def snapshot_of(seen: Seen) -> dict[str, Any]:

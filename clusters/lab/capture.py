@@ -13,7 +13,7 @@ from typing import Any
 from attrs import frozen
 
 from kwalk.clusters.collect.logs import read_folder
-from kwalk.clusters.collect.snapshot import BrokerSeen, Seen, snapshot_of
+from kwalk.clusters.collect.snapshot import BrokerSeen, Seen, now, snapshot_of
 from kwalk.clusters.collect.znodes import Answer, RefusedRead, Topics, Znode, Znodes
 from kwalk.clusters.lab.zookeeper import Op, Stat, ZooKeeperClient, ZooKeeperError, read_stat
 from kwalk.clusters.metadata import Metadata, metadata
@@ -94,9 +94,12 @@ def take(
         about: Further fields, such as a label.
         topic: The only topic that is looked at; all without one.
     """
+    began = now()
     znodes = Znodes(LabZnodes(zk), Topics(() if topic is None else (topic,)))
     znodes.read()
-    return snapshot_of(Seen(version, znodes, [_broker(place) for place in places], about=about))
+    brokers = [_broker(place) for place in places]
+    taken = {"began": began, "ended": now(), "topics": [] if topic is None else [topic]}
+    return snapshot_of(Seen(version, znodes, brokers, about={**about, "taken": taken}))
 
 
 def _broker(place: Place) -> BrokerSeen:

@@ -115,7 +115,8 @@ class Scenario:
             `strongly_fair(…)` of actions. By default each instance of each system action is weakly fair
             (SYSTEM_FAIRNESS); what is given replaces that, so `()` requires nothing.
         read_snapshot: a function from a JSON object to a `Reading`.
-        read_series: a function from the files of snapshots to a `Series`, or to several, each explained by itself.
+        read_series: a function from the files of snapshots to a `Series`, or to several, each explained by itself. If
+            it has an argument `logs`, that is a `LogSource`, or None.
         inspect_snapshot: a function from a JSON file to an `Inspection`.
         recover_snapshot: a function from a JSON file to a `Problem` of `kwalk.model.language.recovery`.
         source: where the model comes from.
@@ -139,7 +140,7 @@ class Scenario:
     deadlock_is_error: bool = False
     fairness: tuple[Fairness, ...] = field(converter=_fairness, default=(SYSTEM_FAIRNESS,))
     read_snapshot: Callable[[Any], Reading] | None = None
-    read_series: Callable[[Sequence[Any]], Series | tuple[Series, ...]] | None = None
+    read_series: Callable[..., Series | tuple[Series, ...]] | None = None
     inspect_snapshot: Callable[[Any], Inspection] | None = None
     recover_snapshot: Callable[[Any], Problem] | None = None
     source: str = ""

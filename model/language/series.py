@@ -2,7 +2,8 @@
 
 Words: a *clause* is a disjunction of alternatives, each a leaf with the numbers that it may have. A *fact* is what one
 snapshot shows in one place. A *waypoint* is a snapshot: all of its facts are true in one state of a behaviour. *Limits*
-are true in every state before a waypoint: a leaf that only grows is not beyond its value there.
+are true in every state before a waypoint: a leaf that only grows is not beyond its value there. A *log* of the system
+is a list of steps that it took, in their order; several logs are not ordered with each other.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 Clause = tuple[tuple[str, frozenset[int]], ...]
 """Alternatives by the leaf's path; numbers are those of vectors, where -1 stands for None."""
@@ -79,6 +80,71 @@ class Waypoint:
 
 
 @frozen
+class LoggedStep:
+    """A step that a log shows: between two waypoints, the behaviour has one that fits.
+
+    Attributes:
+        name: where and when it is logged, for reports.
+        text: what is logged.
+        actions: the names of the actions of which one was taken; any if there is none.
+        arguments: arguments of the action, by parameter; those of parameters that it does not have are ignored.
+        clauses: the condition on the state after the step, as a conjunction.
+        before: that on the state before it.
+        first: the number of the first waypoint that may come after the step, from 0 on.
+        last: the number of the waypoint that comes after it for certain; None if the step need not be taken.
+        distinct: whether it is another step than the one before it in its log.
+        standing: whether it may have been taken before the first waypoint, if its condition holds there.
+    """
+
+    name: str
+    text: str
+    actions: tuple[str, ...] = ()
+    arguments: Mapping[str, int] = field(factory=dict)
+    clauses: tuple[Clause, ...] = ()
+    before: tuple[Clause, ...] = ()
+    first: int = 0
+    last: int | None = None
+    distinct: bool = False
+    standing: bool = False
+
+
+@frozen
+class LogCounts:
+    """What became of the lines of logs.
+
+    Attributes:
+        files: the number of files.
+        lines: the number of lines, without those that continue another one.
+        used: the number of lines that a behaviour must pass through.
+        unused: the numbers of lines that say nothing here, by why.
+        unknown: the numbers of lines that are not understood, by what they look like, the most frequent first.
+        notes: sentences on what was read and assumed.
+    """
+
+    files: int
+    lines: int
+    used: int
+    unused: Mapping[str, int] = field(factory=dict)
+    unknown: Mapping[str, int] = field(factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@frozen
+class LogSource:
+    """The logs of a real system, and how their times are read.
+
+    Attributes:
+        folder: the folder with the files.
+        tolerance: seconds by which a clock of the system and that of the snapshots may differ.
+        zone: seconds by which the times in the logs are ahead of UTC.
+    """
+
+    folder: str
+    tolerance: float = 1.0
+    zone: float = 0.0
+
+
+@frozen
 class Series:
     """Snapshots of a real system in order, and how to search for a behaviour that passes through them.
 
@@ -98,6 +164,9 @@ class Series:
         assumes: what a wider series may assume, in words.
         untried: what is never assumed, in words: an answer that no behaviour fits names it.
         refused: sentences on what else the snapshots show and what cannot be explained; the answer is then incomplete.
+        logs: the logs, each with its steps in their order.
+        log_limits: clauses that the logs show to be true in every state.
+        log_counts: what became of the lines of the logs; None without logs.
     """
 
     bounds: Mapping[str, int]
@@ -117,3 +186,12 @@ class Series:
     assumes: str = ""
     untried: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
+    logs: tuple[tuple[LoggedStep, ...], ...] = ()
+    log_limits: tuple[Clause, ...] = ()
+    log_counts: LogCounts | None = None
+
+    @property
+    def without_logs(self) -> Series:
+        """The same snapshots alone."""
+        wider = None if self.wider is None else self.wider.without_logs
+        return evolve(self, logs=(), log_limits=(), log_counts=None, wider=wider)

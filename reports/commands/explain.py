@@ -4,6 +4,7 @@ from __future__ import annotations
 import time
 from argparse import Namespace
 from collections.abc import Sequence
+from inspect import signature
 from pathlib import Path
 
 from attrs import evolve
@@ -11,10 +12,11 @@ from attrs import evolve
 from kwalk.model.language import Model, Scenario, UsageError
 from kwalk.model.language.inspection import Inspection
 from kwalk.model.language.registry import announced, find_scenario
-from kwalk.model.language.series import Series
+from kwalk.model.language.series import LogSource, Series
 from kwalk.reports.commands.incident import PLAN_SECONDS, inspection_of, planned, problem_of
 from kwalk.reports.commands.output import LABELS, Written, print_ending, print_json
 from kwalk.reports.commands.target import command_line, malformed_json
+from kwalk.reports.commands.values import zone_seconds
 from kwalk.reports.files import OutFolder, out_folder
 from kwalk.reports.pages.explanation import (
     ReportedExplanation,
@@ -40,7 +42,7 @@ def run_explain(options: Namespace) -> int:
     """Find a behaviour that passes through snapshots; 0 if there is one, 12 if none fits, 3 if that is undecided."""
     began = time.monotonic()
     reference, scenario = scenario_for(options.scenario)
-    found = series_of(scenario, options.snapshots)
+    found = series_of(scenario, options.snapshots, log_source(options))
     models = [model_of(scenario, series, options.variant) for series in found]
     with out_folder(options.out) as out:
         reports = _explained(list(zip(models, found, strict=True)), options, began)
@@ -62,12 +64,25 @@ def scenario_for(name: str | None) -> tuple[str, Scenario]:
     raise UsageError("No installed scenario reads series of snapshots. Name your own with --scenario.")
 
 
-def series_of(scenario: Scenario, paths: list[str]) -> tuple[Series, ...]:
+def log_source(options: Namespace) -> LogSource | None:
+    """Return the logs that the options name; None without any."""
+    if options.logs is None:
+        if options.log_tolerance is not None or options.log_zone is not None:
+            raise UsageError("--log-tolerance and --log-zone are about the logs of --logs DIR. Name their folder.")
+        return None
+    source = LogSource(options.logs, zone=zone_seconds(options.log_zone or "+00:00"))
+    return source if options.log_tolerance is None else evolve(source, tolerance=options.log_tolerance)
+
+
+def series_of(scenario: Scenario, paths: list[str], logs: LogSource | None = None) -> tuple[Series, ...]:
     """Read the snapshots as one series or several; a file that is unreadable or too large is refused here."""
     for path in paths:
         readable_text(path, "snapshot")
+    assert scenario.read_series is not None
+    if logs is not None and "logs" not in signature(scenario.read_series).parameters:
+        raise UsageError(f"Scenario {scenario.name!r} does not read logs. Leave out --logs.")
     with malformed_json("One of the snapshots"):
-        found = scenario.read_series(paths)  # type: ignore[misc]  # _scenario has seen that there is one
+        found = scenario.read_series(paths) if logs is None else scenario.read_series(paths, logs=logs)
     return (found,) if isinstance(found, Series) else found
 
 
@@ -101,8 +116,18 @@ def explained(
         share = options.seconds
         if share is not None:
             share = (start + share - time.monotonic()) / (len(found) - place) + time.monotonic() - now
-        reports.append(_climbed(model, series, evolve(options, began=now, seconds=share)))
+        wanted = evolve(options, began=now, seconds=share)
+        reports.append(_beside_snapshots_alone(_climbed(model, series, wanted), model, series, wanted))
     return reports
+
+
+def _beside_snapshots_alone(
+    report: ReportedExplanation, model: Model, series: Series, options: ExplainOptions
+) -> ReportedExplanation:
+    """Return the report; if no behaviour fits snapshots and logs, with the answer about the snapshots alone."""
+    if report.fit is not Fit.REFUSED or not series.logs:
+        return report
+    return evolve(report, without_logs=_climbed(model, series.without_logs, options).fit)
 
 
 def _climbed(model: Model, series: Series, options: ExplainOptions) -> ReportedExplanation:
@@ -188,4 +213,5 @@ def _incident(
 
 
 def _command(options: Namespace) -> str:
-    return command_line(options, options.snapshots, ("scenario", "variant", "events", "seconds"))
+    names = ("scenario", "variant", "events", "seconds", "logs", "log_tolerance", "log_zone")
+    return command_line(options, options.snapshots, names)

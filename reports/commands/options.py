@@ -304,13 +304,19 @@ COMMANDS = {
         _option("--scenario", given, "NAME", "the scenario that reads them"),
         _option("--variant", given, "NAME", "the variant of the model (default: that of the snapshots)"),
         _option("--events", natural, "N", "assume at most N events between two snapshots (default: 8)"),
+        _option("--logs", given, "DIR", "the folder with the system's logs: the behaviour passes through their lines"),
+        _option("--log-tolerance", seconds, "SECONDS",
+                "by how much clocks of the system and of the snapshots may differ (default: 1)"),
+        _option("--log-zone", values.zone, "+HH:MM",
+                "the time zone of the times in the logs (default: UTC; --log-zone=-05:00 in the west)"),
         SIXTY_SECONDS,
         _out("folder of the trace and its page"),
         UNFOLD,
         JSON,
         examples="""
   kwalk explain first.json second.json third.json     what happened between them?
-  kwalk explain captures/*.json --variant 3.9.0       and could it have happened in another version?""",
+  kwalk explain captures/*.json --variant 3.9.0       and could it have happened in another version?
+  kwalk explain captures/*.json --logs logs           and what do the logs say that snapshots do not?""",
     ),
     "collect": _command(
         "collect:run_collect", "take a snapshot of a running system, without writing anything to it",

@@ -118,4 +118,6 @@ def _option(name: str, value: Any) -> list[str]:
         return [name]
     if isinstance(value, list):
         return [word for each in value for word in (name, each if isinstance(each, str) else f"{each[0]}={each[1]}")]
+    if isinstance(value, str) and value.startswith("-"):
+        return [f"{name}={value}"]  # as a word of its own it would be an option
     return [name, f"{value:g}" if isinstance(value, float) else str(value)]

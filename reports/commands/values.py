@@ -46,6 +46,19 @@ def version(text: str) -> str:
     return text if text.count(".") == 2 else f"{text}.0"
 
 
+def zone(text: str) -> str:
+    """Return a time zone as it is: +HH:MM or -HH:MM."""
+    if not re.fullmatch(r"[+-](0[0-9]|1[0-4]):[0-5][0-9]", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not +HH:MM or -HH:MM, up to 14:59 ahead of UTC or behind it")
+    return text
+
+
+def zone_seconds(text: str) -> float:
+    """Return by how many seconds a time zone is ahead of UTC."""
+    ahead = 3600.0 * int(text[1:3]) + 60.0 * int(text[4:6])
+    return -ahead if text[0] == "-" else ahead
+
+
 def flag(text: str) -> tuple[str, str]:
     """NAME=SETTING."""
     name, _, setting = text.partition("=")

@@ -26,11 +26,15 @@ from kwalk.reports.json_output import FORMAT
 from kwalk.reports.progress import duration
 from kwalk.reports.terminal import put
 from kwalk.reports.traces.story import Story, StoryStep, story_of
-from kwalk.search.analyses.explain.explain import BACKTRACKED_SEGMENTS, Explanation, FactMismatch, Fit, SegmentEffort
+from kwalk.search.analyses.explain.explain import BACKTRACKED_SEGMENTS, Explanation, Fit, Mismatch, SegmentEffort
 from kwalk.search.analyses.explain.segment import EventTiming
 from kwalk.search.results.trace import Trace
 
 TONES = {Fit.EXPLAINED: "good", Fit.REFUSED: "bad", Fit.UNDECIDED: "open"}
+ALONE = {
+    Fit.EXPLAINED: "A behaviour fits the snapshots without the logs: the log lines are what none fits.",
+    Fit.REFUSED: "No behaviour fits the snapshots without the logs either.",
+}
 SHOWN = 8
 """The number of facts of a snapshot that are shown; the others are counted."""
 WHEN = {
@@ -54,6 +58,8 @@ class ReportedExplanation(Displayed):
     """What was assumed besides what snapshots show, after no behaviour fitted without it."""
     left: str = ""
     """What could have been assumed besides, if the time had sufficed."""
+    without_logs: Fit | None = None
+    """The answer about the snapshots alone, if none fits with the logs and that was searched."""
 
     @property
     def fit(self) -> Fit:
@@ -84,6 +90,8 @@ class ReportedExplanation(Displayed):
         arrivals = zip(self.series.waypoints, self.explanation.arrivals, strict=False)
         for number, (waypoint, end) in enumerate(arrivals, start=1):
             notes.setdefault(end, []).append(f"here the system is as snapshot {number}, {waypoint.name}, shows it")
+        for number, logged in self.explanation.logged:
+            notes.setdefault(number, []).append(f"logged: {logged.name}: {logged.text}")
         steps = (
             evolve(s, routine=s.routine and s.number not in notes, asides=(*s.asides, *notes.get(s.number, ())))
             for s in story.steps
@@ -129,7 +137,7 @@ def print_explanation(report: ReportedExplanation, out: Console, *, unfold: bool
     if done.mismatch and done.fit is not Fit.EXPLAINED:
         where = f"{done.mismatch.waypoint} is not reached. It differs from the nearest state of the model:"
         print_blocks([Paragraph(where)], out)
-        put(out, _differences(done.mismatch.differences), Text())
+        put(out, _differences(done.mismatch), Text())
     print_blocks((Paragraph(sentence, 2) for sentence in sentences(report)), out)
 
 
@@ -139,7 +147,7 @@ def _heading(report: ReportedExplanation) -> Iterator[Block]:
     about = f"  {visible(report.series.name)}:" if report.series.name else ""
     yield Paragraph([strong(done.fit.value.upper(), TONES[done.fit]), f"{about}  {headline(report)}"])
     variant = variant_text(model.variant, model.flag_overrides)
-    facts = [f"{model.scenario.name}, variant {variant}", *report.series.facts]
+    facts = [f"{model.scenario.name}, variant {variant}", *report.series.facts, *log_sentences(report.series)]
     if done.fit is not Fit.EXPLAINED and length:
         events = f"{report.assumed_events} assumed events"
         facts.append(f"Up to that snapshot, a behaviour of {length} steps with {events}:")
@@ -150,22 +158,28 @@ def headline(report: ReportedExplanation) -> str:
     """Return the answer in one line."""
     done, count = report.explanation, len(report.series.waypoints)
     if done.fit is Fit.EXPLAINED:
-        length = done.trace.length if done.trace else 0
-        return f"{count} snapshots, {report.assumed_events} assumed events, {length} steps"
+        length, logged = done.trace.length if done.trace else 0, report.series.log_counts
+        lines = f" and {logged.used:,} log lines" if logged else ""
+        return f"{count} snapshots{lines}, {report.assumed_events} assumed events, {length} steps"
     mismatch = done.mismatch
     where = f"snapshot {mismatch.number + 1} of {count}, {visible(mismatch.waypoint)}" if mismatch else ""
     if done.fit is Fit.REFUSED:
-        return f"at {where}: {_field(done.mismatch.differences) if done.mismatch else ''}"
+        return f"at {where}: {_field(done.mismatch) if done.mismatch else ''}"
     return f"{visible(done.how)}, on the way to {where}"
 
 
-def _field(differences: Sequence[FactMismatch]) -> str:
-    """Return the first difference, and the number of the others."""
+def _field(mismatch: Mismatch) -> str:
+    """Return the first difference, or else the first log line, and the number of the others."""
+    differences = mismatch.differences
+    if not differences and mismatch.not_taken:
+        first, *others = mismatch.not_taken
+        more = f", and {len(others)} more" if others else ""
+        return visible(f"no behaviour has what is logged as {first.name}: {first.text}{more}")
     if not differences:
         return "each fact alone is reachable, but not all of them together"
-    first = differences[0]
+    first_fact = differences[0]
     more = f", and {len(differences) - 1} more" if len(differences) > 1 else ""
-    return visible(f"{first.name} is {first.shown}, and the model has {first.closest}{more}")
+    return visible(f"{first_fact.name} is {first_fact.shown}, and the model has {first_fact.closest}{more}")
 
 
 def _arrival(
@@ -194,7 +208,8 @@ def _news(before: Waypoint | None, waypoint: Waypoint) -> list[str]:
     return [*found[:SHOWN], *([f"and {rest} more"] if rest > 0 else [])]
 
 
-def _differences(differences: Sequence[FactMismatch]) -> Table:
+def _differences(mismatch: Mismatch) -> Table:
+    differences = mismatch.differences
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
     for title in ("", "the snapshot", "the nearest state", "values in visited states"):
         table.add_column(title, overflow="fold")
@@ -204,6 +219,8 @@ def _differences(differences: Sequence[FactMismatch]) -> Table:
         table.add_row(*(Text(visible(text)) for text in row))
     if len(differences) > SHOWN:
         table.add_row(Text(f"and {len(differences) - SHOWN} more", style="dim"))
+    for step in mismatch.not_taken[:SHOWN]:
+        table.add_row(*(Text(visible(text, 4000)) for text in (step.name, step.text, "not taken", "")))
     return table
 
 
@@ -221,7 +238,30 @@ def sentences(report: ReportedExplanation) -> list[str]:
     within = [f"Bounds that disabled steps: {hits}."] if hits else []
     tried = [f"Tried as well: {report.tried}."] if report.tried else []
     untried = [text for text in (report.left, *report.series.untried) if text]
-    return [*scope(done), *tried, *([f"Not tried: {'; '.join(untried)}."] if untried else []), *within, *found]
+    alone = [ALONE[report.without_logs]] if report.without_logs in ALONE else []
+    return [*alone, *scope(done), *tried, *([f"Not tried: {'; '.join(untried)}."] if untried else []), *within, *found]
+
+
+UNKNOWN = 5
+"""How many kinds of log lines that are not understood are named."""
+
+
+def log_sentences(series: Series) -> Iterator[str]:
+    """Yield what became of the lines of the logs."""
+    counts = series.log_counts
+    if counts is None:
+        return
+    files = f"{counts.files:,} file{'s' * (counts.files != 1)}"
+    yield f"Of {counts.lines:,} log lines in {files}, {counts.used:,} are observations that a behaviour passes through."
+    if counts.unused:
+        yield f"Not used: {'; '.join(f'{count:,} {why}' for why, count in counts.unused.items())}."
+    if counts.unknown:
+        shown = list(counts.unknown.items())[:UNKNOWN]
+        rest = sum(counts.unknown.values()) - sum(count for _, count in shown)
+        named = "; ".join(f"{count:,} like {visible(shape)}" for shape, count in shown)
+        more = f"; {rest:,} of {len(counts.unknown) - len(shown):,} other kinds" if rest else ""
+        yield f"Not understood: {named}{more}."
+    yield from counts.notes
 
 
 def scope(done: Explanation) -> list[str]:
@@ -276,9 +316,12 @@ def history_of(report: ReportedExplanation) -> Iterator[Block]:
     yield DataTable(("#", "snapshot", "steps", "assumed", "what it shows"), tuple(rows), frozenset({0}))
     if done.mismatch and done.fit is not Fit.EXPLAINED:
         yield Paragraph(f"{done.mismatch.waypoint} is not reached. It differs from the nearest state of the model:")
-        found = tuple((d.name, d.shown, d.closest, ", ".join(d.reached)) for d in done.mismatch.differences)
+        found = (
+            *((d.name, d.shown, d.closest, ", ".join(d.reached)) for d in done.mismatch.differences),
+            *((step.name, step.text, "not taken", "") for step in done.mismatch.not_taken),
+        )
         yield DataTable(("what", "the snapshot", "the nearest state", "values in visited states"), found)
-    yield from (Paragraph(sentence) for sentence in sentences(report))
+    yield from (Paragraph(sentence) for sentence in (*log_sentences(report.series), *sentences(report)))
 
 
 # JSON.
@@ -308,6 +351,8 @@ def explanation_object(report: ReportedExplanation, trace_file: Path | None) -> 
         "bounds": dict(report.model.binding.bounds),
         "headline": headline(report),
         "facts": list(report.series.facts),
+        "log_lines": None if report.series.log_counts is None else asdict(report.series.log_counts),
+        "without_logs": report.without_logs.value if report.without_logs else None,
         "snapshots": [_snapshot(report, waypoint, steps) for waypoint, steps in report.legs()],
         "mismatch": _mismatch(done),
         "notes": sentences(report),
@@ -325,6 +370,11 @@ def explanation_object(report: ReportedExplanation, trace_file: Path | None) -> 
 def _snapshot(report: ReportedExplanation, waypoint: Waypoint, steps: tuple[StoryStep, ...]) -> dict[str, Any]:
     return {
         "name": waypoint.name,
+        "logged": [
+            {"step": number, "place": step.name, "text": step.text}
+            for number, step in report.explanation.logged
+            if number in {each.number for each in steps}
+        ],
         "assumed": [step.key for step in steps if report.is_assumed(step.key)],
         "actions": [step.key for step in steps],
         "facts": {fact.name: fact.shown for fact in waypoint.facts},
@@ -341,6 +391,7 @@ def _mismatch(done: Explanation) -> dict[str, Any] | None:
             {"name": d.name, "shown": d.shown, "nearest": d.closest, "reached": list(d.reached), "never": d.never}
             for d in done.mismatch.differences
         ],
+        "log_lines": [{"place": step.name, "text": step.text} for step in done.mismatch.not_taken],
     }
 
 

@@ -6,7 +6,8 @@ import pytest
 from attrs import evolve
 
 from kwalk.model.language import Model, StepResult, UsageError
-from kwalk.model.language.series import Fact, Need, Series, Waypoint, where
+from kwalk.model.language.series import Fact, LoggedStep, Need, Series, Waypoint, where
+from kwalk.reports.command_line import main
 from kwalk.search.analyses.explain.explain import ExplainOptions, Explanation, Fit, explain
 from kwalk.search.analyses.explain.segment import EventTiming
 from kwalk.search.kernel.compile.compiler import kernel_for
@@ -131,3 +132,88 @@ def test_a_fact_about_a_leaf_that_is_not_there_is_refused() -> None:
 
 def test_exit_codes() -> None:
     assert {fit: fit.exit_code for fit in Fit} == {Fit.EXPLAINED: 0, Fit.REFUSED: 12, Fit.UNDECIDED: 3}
+
+
+# Logs.
+
+ALL_COOKED = (seen("clean", cooked=0, ordered=0), seen("three", cooked=3, wanted=0))
+
+
+def logged(*logs: tuple[LoggedStep, ...]) -> Series:
+    """Three soups are cooked, and these logs show how."""
+    return evolve(series(*ALL_COOKED), logs=logs)
+
+
+def line(*actions: str, **wish: object) -> LoggedStep:
+    """A line of a log between the two snapshots."""
+    return LoggedStep("log", " or ".join(actions), actions, **{"first": 1, "last": 1, **wish})
+
+
+def test_a_behaviour_takes_the_logged_steps_in_the_order_of_their_log() -> None:
+    done = explained(logged((line("cook", clauses=(where("cooked", 3),)), line("leave"))))
+    keys = list(done.trace.actions)
+    assert done.fit is Fit.EXPLAINED and keys.count("cook()") == 3
+    assert [step.actions for _, step in done.logged] == [("cook",), ("leave",)]
+    assert [keys[number - 1] for number, _ in done.logged] == ["cook()", "leave()"]
+
+
+def test_two_logs_are_not_ordered_with_each_other() -> None:
+    done = explained(logged((line("cook"),), (line("order"),)))
+    assert done.fit is Fit.EXPLAINED and "leave()" not in done.trace.actions
+
+
+def test_one_step_is_two_logged_ones_unless_they_are_distinct() -> None:
+    left = line("leave")
+    once = explained(logged((left, left))).trace.actions
+    twice = explained(logged((left, evolve(left, distinct=True)))).trace.actions
+    assert (once.count("leave()"), twice.count("leave()")) == (1, 2)
+
+
+def test_conditions_before_and_after_a_logged_step_hold_there() -> None:
+    second = line("cook", before=(where("ordered", 2),), clauses=(where("cooked", 2),))
+    done = explained(logged((second,)))
+    ((number, _),) = done.logged
+    before, after = MODEL.state(done.trace.states[number - 1]), MODEL.state(done.trace.states[number])
+    assert (before.ordered, before.cooked, after.cooked) == (2, 1, 2)
+    assert explained(logged((evolve(second, before=(where("ordered", 1),)),)), events=3).fit is Fit.REFUSED
+
+
+def test_a_logged_step_is_taken_before_the_waypoint_at_which_it_is_due_and_after_the_one_where_it_begins() -> None:
+    three = (seen("one", cooked=1), seen("two", cooked=2), seen("three", cooked=3, wanted=0))
+    for first, last in ((0, 0), (1, 1), (2, 2)):
+        done = explained(evolve(series(*three), logs=((line("turn_off", first=first, last=last),),)))
+        number = [place for place, key in enumerate(done.trace.actions, start=1) if key == "turn_off()"]
+        if first == last == 2:
+            assert done.fit is Fit.EXPLAINED and number[0] > done.arrivals[1]
+        else:
+            assert done.fit is Fit.REFUSED  # what comes after needs a stove that is on
+            assert [step.actions for step in done.mismatch.not_taken] in ([("turn_off",)], [])
+    late = explained(evolve(series(*three), logs=((line("turn_off", first=0, last=None),),)))
+    assert late.fit is Fit.EXPLAINED and late.logged == ()
+
+
+def test_a_step_that_no_behaviour_takes_is_named() -> None:
+    done = explained(logged((line("order"), line("cook", clauses=(where("cooked", 5),)))), events=3)
+    assert done.fit is Fit.REFUSED and done.mismatch.waypoint == "three"
+    assert [step.clauses for step in done.mismatch.not_taken] == [(where("cooked", 5),)]
+
+
+def test_a_step_that_the_first_waypoint_may_show_is_required_only_otherwise() -> None:
+    shown = line("order", clauses=(where("cooked", 0),), standing=True, first=0)
+    not_shown = evolve(shown, clauses=(where("ordered", 4),))
+    assert explained(logged((shown,))).trace.actions.count("order()") == 3
+    assert explained(logged((not_shown,))).trace.actions.count("order()") >= 4
+
+
+def test_what_logs_show_of_every_state_limits_the_search() -> None:
+    """No soup ever waits: then none is cooked."""
+    limited = evolve(series(*ALL_COOKED), log_limits=(where("wanted", 0),))
+    assert explained(limited).fit is Fit.REFUSED
+    assert explained(limited.without_logs).fit is Fit.EXPLAINED
+
+
+def test_a_scenario_that_reads_no_logs_refuses_them(tmp_path, capsys) -> None:
+    (tmp_path / "one").write_text("cooked 1\n")
+    words = ["explain", "--scenario", "tests.search.kitchen:KITCHEN", str(tmp_path / "one"), "--logs", str(tmp_path)]
+    assert main(words) == 2
+    assert "does not read logs. Leave out --logs." in capsys.readouterr().err

@@ -3,6 +3,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
+
+import pytest
 
 from tests.structure.rooms import ROOT
 
@@ -15,10 +18,11 @@ def test_the_documentation_builds_without_a_warning(tmp_path):
     assert "kwalk.exhaust" in reference and "memory_bytes" in reference
 
 
-def test_the_index_of_log_lines_is_current():
+@pytest.mark.parametrize("name", ["log_lines", "broker_logs"])
+def test_generated_pages_of_log_lines_are_current(name):
     sys.path.insert(0, str(ROOT / "docs"))
     try:
-        import log_lines
+        module = import_module(name)
     finally:
         sys.path.remove(str(ROOT / "docs"))
-    assert log_lines.PAGE.read_text(encoding="utf-8") == log_lines.page()
+    assert module.PAGE.read_text(encoding="utf-8") == module.page()

@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from itertools import pairwise
 from typing import TypeVar
 
@@ -179,7 +180,8 @@ class Capture:
     """The content of a capture; `controller` is None where there was none.
 
     `registered` are the brokers in /brokers/ids, `deleting` the topics with a marker in /admin/delete_topics.
-    `problems` says what could not be read, and `unsettled` are the topics that changed while they were read.
+    `problems` says what could not be read, and `unsettled` are the topics that changed while they were read. `taken` is
+    when it was begun and ended, in seconds since 1970.
     """
 
     version: str
@@ -191,6 +193,7 @@ class Capture:
     registered: tuple[int, ...] = ()
     problems: tuple[str, ...] = ()
     unsettled: tuple[str, ...] = ()
+    taken: tuple[float, float] | None = None
 
     def directory(self, broker: int, topic: str, partition: int) -> Directory | None:
         """The directory of a partition on a broker, if it has one."""
@@ -233,7 +236,24 @@ def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         registered=tuple(b.id for b in brokers.values() if b.alive) if ids.missing else _replicas(ids, brokers),
         problems=_names(document.maybe("problems")),
         unsettled=_names(document.maybe("unsettled")),
+        taken=_taken(document.maybe("taken")),
     )
+
+
+def _taken(node: JsonNode) -> tuple[float, float] | None:
+    if node.missing:
+        return None
+    return _moment(node.field("began")), _moment(node.field("ended"))
+
+
+def _moment(node: JsonNode) -> float:
+    try:
+        moment = datetime.fromisoformat(node.text())
+    except ValueError:
+        moment = datetime.min
+    if moment.tzinfo is None:
+        raise node.wrong("is no time with its zone", 'a time such as "2024-05-01T12:00:00.123+00:00"')
+    return moment.timestamp()
 
 
 def _check_format(document: JsonNode) -> None:

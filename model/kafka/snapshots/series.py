@@ -53,6 +53,8 @@ from kwalk.model.kafka.snapshots.limits import (
     not_between,
     unlikely_between,
 )
+from kwalk.model.kafka.snapshots.log_lines import EXPIRED
+from kwalk.model.kafka.snapshots.logs import Logs, ReadLogs, moments_of, read_logs, steps_of
 from kwalk.model.kafka.snapshots.projection import Numbering, facts_of
 from kwalk.model.kafka.snapshots.scope import Scope, is_another, scope_of
 from kwalk.model.kafka.snapshots.snapshot import short
@@ -65,7 +67,7 @@ from kwalk.model.kafka.versions import FINE, VARIANTS
 from kwalk.model.kafka.zookeeper import kafka_zk_client
 from kwalk.model.kafka.zookeeper.znodes import Assignment
 from kwalk.model.language import UsageError
-from kwalk.model.language.series import Series, Waypoint
+from kwalk.model.language.series import LogSource, Series, Waypoint
 
 
 @frozen
@@ -321,6 +323,7 @@ class Captures:
 
     `life` numbers the lives of the topic that are explained by themselves; the `bare` captures, by their place, show
     nothing but that the topic is gone. The `earlier` ids are those of lives before: an operator may write them back.
+    `logs` are the logs of the brokers.
     """
 
     names: tuple[str, ...]
@@ -329,6 +332,7 @@ class Captures:
     life: int = 0
     bare: frozenset[int] = frozenset()
     earlier: tuple[str, ...] = ()
+    logs: Logs | None = None
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -351,19 +355,30 @@ class Captures:
         return [c.topics[self.topic] for c in self.captures if self.topic in c.topics]
 
 
-def read_series(sources: Sequence[Source], names: Sequence[str] | None = None) -> tuple[Series, ...]:
-    """Read captures (JSON files, or their bytes) of one cluster.
+def read_series(
+    sources: Sequence[Source], names: Sequence[str] | None = None, logs: LogSource | None = None
+) -> tuple[Series, ...]:
+    """Read captures (JSON files, or their bytes) of one cluster, and the logs of its brokers.
+
+    Args:
+        sources: The captures, in the order in which they were taken.
+        names: Their display names; None for those of the files.
+        logs: The logs; None without any.
 
     Returns:
         A series for each topic, those that change most first. The lives of a topic are series of their own if they
         differ in what the model has one of.
 
     Raises:
-        UsageError: They are not of one cluster, unreadable, or show of no topic what is modelled.
+        UsageError: They are not of one cluster, unreadable, or show of no topic what is modelled; or the logs are
+            unreadable, or of another time.
     """
     called = tuple(names or _names(sources))
     captures = tuple(_capture(source, name) for source, name in zip(sources, called, strict=True))
     _same_kind(called, captures)
+    if logs is not None:
+        moments_of(called, captures)
+    lines = None if logs is None else read_logs(logs)
     found: list[Series] = []
     refused: list[str] = []
     topics = _topics(captures)
@@ -371,7 +386,7 @@ def read_series(sources: Sequence[Source], names: Sequence[str] | None = None) -
         try:
             earlier: tuple[str, ...] = ()
             for part in lives_apart(Captures(called, captures, topic)):
-                found.append(_series(evolve(part, earlier=earlier)))
+                found.append(_series(evolve(part, earlier=earlier, logs=lines)))
                 earlier = tuple(dict.fromkeys((*earlier, *part.ids)))
         except UsageError as error:
             if len(topics) == 1:
@@ -400,11 +415,11 @@ def lives_apart(series: Captures) -> Iterator[Captures]:
         before, now = captures[place - 1].topics.get(topic), captures[place].topics.get(topic)
         if before and now and is_another(before, now) and _differ(before, now):
             gone = f"between {names[place - 1]} and {names[place]}, without {topic_label(topic)}"
-            end = evolve(_without(captures[place - 1], topic), controller=None,
-                         controller_epoch=captures[place].controller_epoch)  # fmt: skip
+            between = evolve(_without(captures[place - 1], topic), taken=_between(*captures[place - 1 : place + 1]))
+            end = evolve(between, controller=None, controller_epoch=captures[place].controller_epoch)
             yield Captures((*names[begin:place], gone), (*captures[begin:place], end), topic, life,
                            frozenset({*(n - begin for n in bare if n >= begin), place - begin}))  # fmt: skip
-            captures.insert(place, _without(captures[place - 1], topic))
+            captures.insert(place, between)
             names.insert(place, gone)
             bare.add(place)
             begin, life = place, life + 1
@@ -417,6 +432,11 @@ def lives_apart(series: Captures) -> Iterator[Captures]:
         place += 1
     yield Captures(tuple(names[begin:]), tuple(captures[begin:]), topic, life,
                    frozenset(n - begin for n in bare if n >= begin))  # fmt: skip
+
+
+def _between(before: Capture, after: Capture) -> tuple[float, float] | None:
+    """Return the time between two captures."""
+    return None if before.taken is None or after.taken is None else (before.taken[1], after.taken[0])
 
 
 def _differ(before: Topic, after: Topic) -> bool:
@@ -505,12 +525,16 @@ def _series(series: Captures) -> Series:
     """Return the series, and a wider one that is tried if no behaviour fits: with faults that no capture shows."""
     scope = scope_of(series.captures, series.names, series.topic)
     wider = evolve(_series_within(series, evolve(scope, sessions=True, removals=True)), assumes=UNSEEN)
-    return evolve(_series_within(series, scope), wider=wider)
+    narrow = _series_within(series, scope)
+    if not scope.sessions and any(EXPIRED.match(step.text) is not None for log in narrow.logs for step in log):
+        narrow = _series_within(series, evolve(scope, sessions=True))
+    return evolve(narrow, wider=wider)
 
 
 def _series_within(series: Captures, scope: Scope) -> Series:
     start = _start(series, scope)
     numbering = _numbering(series, scope, start)
+    logs = _logs(series, numbering)
     return Series(
         name=numbering.name + (f", created again after {series.names[0]}" if series.life else ""),
         bounds=_bounds(series, scope, numbering, created=_created(series, scope, begun=start is not None)),
@@ -531,7 +555,18 @@ def _series_within(series: Captures, scope: Scope) -> Series:
         event_counters=EVENT_COUNTERS,
         facts=(*_facts(series, scope, numbering, start), *ASSUMED),
         untried=UNTRIED,
+        logs=logs.logs if logs else (),
+        log_limits=logs.limits if logs else (),
+        log_counts=logs.counts if logs else None,
     )
+
+
+def _logs(series: Captures, numbering: Numbering) -> ReadLogs | None:
+    """Return what the logs show of the series."""
+    if series.logs is None:
+        return None
+    moments = moments_of(series.names, series.captures)
+    return steps_of(series.logs, evolve(moments, unusable=series.bare), series.captures, numbering)
 
 
 def _start(series: Captures, scope: Scope) -> InferredStart | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from itertools import accumulate
@@ -23,7 +23,8 @@ from attrs import define, evolve, field, frozen
 
 from kwalk.model.language import DomainError, Model, Vector
 from kwalk.model.language.errors import InternalError
-from kwalk.model.language.series import Fact, Series, Waypoint
+from kwalk.model.language.model import ActionInstance
+from kwalk.model.language.series import Clause, Fact, LoggedStep, Series, Waypoint
 from kwalk.search.analyses.explain.kernels import SearchKernel
 from kwalk.search.analyses.explain.segment import (
     BudgetSpent,
@@ -32,6 +33,7 @@ from kwalk.search.analyses.explain.segment import (
     SegmentContext,
     StepFailed,
     compile_loops,
+    is_logged,
     program_of,
     truth,
 )
@@ -66,13 +68,18 @@ class FactMismatch:
 
 @frozen
 class Mismatch:
-    """The first waypoint that was not reached, the closest state, and the facts in which it differs."""
+    """The first waypoint that was not reached, the closest state, and the facts in which it differs.
+
+    `not_taken` are the logged steps at which the search came to a halt, one for each log in which some state has not
+    taken what comes before the waypoint.
+    """
 
     number: int
     waypoint: str
     differences: tuple[FactMismatch, ...]
     closest: Vector | None
     states: int
+    not_taken: tuple[LoggedStep, ...] = ()
 
 
 def find_mismatch(
@@ -94,7 +101,7 @@ def find_mismatch(
     differs = np.logical_not(np.array([truth(program, packed) for program in programs]))
     never = differs.all(axis=1)
     best = int((np.array([fact.weight for fact in waypoint.facts]) @ differs).argmin())
-    vector = tuple(context.kernel.unpack(packed[best : best + 1])[0].tolist())
+    vector = tuple(context.unpack(packed[best : best + 1])[0].tolist())
     differing = sorted(np.flatnonzero(differs[:, best]).tolist(), key=lambda n: not never[n])
     mismatches = tuple(_difference(context, waypoint.facts[n], packed, best, never=bool(never[n])) for n in differing)
     return Mismatch(number, waypoint.name, mismatches, vector, len(packed))
@@ -122,7 +129,7 @@ def _near(context: SegmentContext, waypoint: Waypoint, starts: np.ndarray, until
 def _difference(context: SegmentContext, fact: Fact, packed: np.ndarray, best: int, *, never: bool) -> FactMismatch:
     paths = {path for clause in fact.clauses for path, _ in clause}
     columns = [index for index, leaf in enumerate(context.model.leaves) if leaf.path in paths]
-    _, first = np.unique(context.kernel.unpack(packed)[:, columns], axis=0, return_index=True)
+    _, first = np.unique(context.unpack(packed)[:, columns], axis=0, return_index=True)
     look = _text_of(context, fact, packed)
     reached = dict.fromkeys(look(index) for index in first.tolist())
     return FactMismatch(fact.name, fact.shown, look(best), tuple(reached)[:SHOWN], never)
@@ -130,11 +137,77 @@ def _difference(context: SegmentContext, fact: Fact, packed: np.ndarray, best: i
 
 def _text_of(context: SegmentContext, fact: Fact, packed: np.ndarray) -> Callable[[int], str]:
     def look(index: int) -> str:
-        vector = context.kernel.unpack(packed[index : index + 1])[0].tolist()
+        vector = context.unpack(packed[index : index + 1])[0].tolist()
         with context.model.active():
             return fact.look(context.model.shape.rebuild(iter(vector)))
 
     return look
+
+
+def steps_not_taken(searches: Iterable[SegmentSearch]) -> tuple[LoggedStep, ...]:
+    """Return the next logged step of each log of which no state has taken what is due at the waypoint.
+
+    Args:
+        searches: The searches of one segment.
+    """
+    found: list[LoggedStep] = []
+    layers = [each for search in searches for each in search.tried.values() if each.size]
+    if not layers or not layers[0].logs.due.size:
+        return ()
+    context, due = layers[0].context, layers[0].logs.due
+    furthest = np.max([context.positions(each.packed(np.arange(each.size))).max(axis=0) for each in layers], axis=0)
+    for log, place in zip(context.series.logs, np.where(furthest < due, furthest, -1).tolist(), strict=True):
+        found += [log[place]] if place >= 0 else []
+    return tuple(found)
+
+
+def logged_along(
+    model: Model, series: Series, trace: Trace, arrivals: Sequence[int]
+) -> tuple[tuple[int, LoggedStep], ...]:
+    """Return the logged steps that a behaviour takes, each with the number of its step, in plain Python.
+
+    Args:
+        model: The model.
+        series: The series, with its logs.
+        trace: The behaviour.
+        arrivals: The numbers of steps after which it matches each waypoint.
+
+    Raises:
+        InternalError: It matches a waypoint before it has taken what the logs show until then.
+    """
+    places, found, leaves = [0] * len(series.logs), [], {leaf.path: index for index, leaf in enumerate(model.leaves)}
+
+    def holds(clauses: tuple[Clause, ...], vector: Vector) -> bool:
+        return all(any(vector[leaves[path]] in numbers for path, numbers in clause) for clause in clauses)
+
+    def fits(step: LoggedStep, instance: ActionInstance, number: int) -> bool:
+        is_it = is_logged(instance, step) and holds(step.before, trace.states[number - 1])
+        return is_it and holds(step.clauses, trace.states[number])
+
+    begin = 0
+    for waypoint, end in enumerate(arrivals):
+        for number in range(begin + 1, end + 1):
+            instance = model.instance(trace.actions[number - 1])
+            for index, log in enumerate(series.logs):
+                first = places[index]
+                for step in log[first:]:
+                    if step.first > waypoint or not fits(step, instance, number):
+                        break
+                    if step.distinct and places[index] > first:
+                        break
+                    found.append((number, step))
+                    places[index] += 1
+        begin = end
+        for index, log in enumerate(series.logs if waypoint == 0 else ()):
+            for step in log[places[index] :]:
+                if not (step.standing and holds(step.clauses, trace.states[end])):
+                    break
+                found.append((end, step))
+                places[index] += 1
+        for place, log in zip(places, series.logs, strict=True):
+            if any(step.last is not None and step.last <= waypoint for step in log[place:]):
+                raise InternalError(f"Plain Python does not take what a log shows before {series.waypoints[waypoint]}.")
+    return tuple(found)
 
 
 EVENTS = 8
@@ -236,6 +309,8 @@ class Explanation:
     """How much was compared with plain Python."""
     executed: str = "compiled code"
     """What executed the model: compiled code, plain Python, or the second and then the first."""
+    logged: tuple[tuple[int, LoggedStep], ...] = ()
+    """The logged steps that the trace takes, each with the number of the step."""
 
     @property
     def states(self) -> int:
@@ -280,7 +355,9 @@ class SegmentSearch:
             for spare in range(most + 1) if timing is EventTiming.EAGER else (None,):
                 key = timing, spare
                 if key not in self.tried:
-                    self.tried[key] = Layers(self.context, self.waypoint, self.starts, timing, spare=spare)
+                    self.tried[key] = Layers(
+                        self.context, self.waypoint, self.starts, timing, number=self.number, spare=spare
+                    )
                 layers = self.tried[key]
                 last = most if layers.aim is None else layers.aim.most
                 while layers.complete is None or layers.complete < last:
@@ -502,12 +579,13 @@ class TraceReconstruction:
     def _initial(self) -> np.ndarray:
         model = self.context.model
         vectors = np.unique(np.array(model.initial, np.int64).reshape(len(model.initial), -1), axis=0)
-        return self.context.kernel.pack(vectors)
+        return self.context.keys(self.context.kernel.pack(vectors))
 
     def _search_of(
         self, number: int, starts: np.ndarray, before: tuple[SegmentSearch, Layers, np.ndarray] | None
     ) -> SegmentSearch:
-        search = SegmentSearch(self.context, number, starts, before, self.known.setdefault(number, set()))
+        begins = self.context.with_standing(starts) if number == 1 else starts
+        search = SegmentSearch(self.context, number, begins, before, self.known.setdefault(number, set()))
         self.searches.append(search)
         return search
 
@@ -556,7 +634,8 @@ class TraceReconstruction:
 
     def _path(self, way: list[tuple[int, ...]]) -> PackedPath:
         taken = [instance for part in way[1:] for instance in part]
-        return path_along(self.context.kernel, self._initial()[way[0][0]], taken)
+        start = self._initial()[way[0][0], : self.context.kernel.words]
+        return path_along(self.context.kernel, start, taken)
 
     def _trace(self, way: list[tuple[int, ...]]) -> Trace:
         return confirmed_trace(self.context.model, self.context.kernel, self._path(way), prop=None, origin=self.origin)
@@ -570,12 +649,13 @@ class TraceReconstruction:
             for layers in search.tried.values():
                 for name, count in layers.bounds_hit().items():
                     hits[name] = hits.get(name, 0) + count
-        source = self.context.search_kernel
+        source, trace = self.context.search_kernel, self._trace(way) if way else None
+        logged = logged_along(self.context.model, self.context.series, trace, arrivals) if trace else ()
         for name, count in source.functions.bounds_hit.items() if source.functions else ():
             hits[name] = hits.get(name, 0) + count
         return Explanation(
-            fit, how, self._trace(way) if way else None, tuple(arrivals), tuple(s.effort() for s in self.searches),
-            self.seconds, mismatch, hits, self._compared(), source.description,
+            fit, how, trace, tuple(arrivals), tuple(s.effort() for s in self.searches),
+            self.seconds, mismatch, hits, self._compared(), source.description, logged,
         )  # fmt: skip
 
     def _compared(self) -> Compared:
@@ -595,7 +675,7 @@ class TraceReconstruction:
         def record(number: int) -> CompiledRecord:
             place = bisect_right(ends, number)
             index = number - (ends[place - 1] if place else 0)
-            return maker.record(layers[place].packed(np.array([index], np.int64))[0])
+            return maker.record(layers[place].packed(np.array([index], np.int64))[0, : context.kernel.words].copy())
 
         sampler.compare(self.seconds, context.kernel, record)
         return sampler.compared
@@ -610,7 +690,8 @@ class TraceReconstruction:
         left = NEAR_SECONDS if self.options.seconds is None else self.options.seconds - self.seconds
         seconds = max(min(left * 0.7, NEAR_SECONDS), 0.0)
         mismatch = find_mismatch(self.context, furthest.waypoint, furthest.number, furthest.starts, seconds)
-        return self._answer(fit, how, way, mismatch)
+        not_taken = steps_not_taken(self._searches_of(furthest.number))
+        return self._answer(fit, how, way, evolve(mismatch, not_taken=not_taken))
 
     def _failure(self, failure: StepFailed) -> Exception:
         search = next(s for s in self.searches if failure.layers in s.tried.values())

@@ -21,11 +21,14 @@ from attrs import evolve, field, frozen
 
 from kwalk.model.language import Action, ActionInstance, Model, UsageError
 from kwalk.model.language.errors import unknown
-from kwalk.model.language.series import Clause, Need, Series, Waypoint
+from kwalk.model.language.series import Clause, LoggedStep, Need, Series, Waypoint
 from kwalk.search.analyses.explain import segment_loops as loops
 from kwalk.search.analyses.explain.kernels import LoopQuery, SearchKernel, Wanted, instances_of
 from kwalk.search.analyses.explain.segment_loops import (
+    MOST_LOGGED,
+    POSITIONS_PER_WORD,
     ClauseProgram,
+    LogProgram,
     Segment,
     SegmentCursor,
     SegmentStatus,
@@ -36,6 +39,7 @@ from kwalk.search.kernel.interface import Kernel
 from kwalk.search.native.memory import reserve
 from kwalk.search.visited.key_store import FIRST_REGION, KeyStore
 
+NO_WAYPOINT = -1
 WIDEST = 16
 """The most bits of a leaf in a clause: its numbers are looked up in a table."""
 
@@ -46,7 +50,7 @@ def program_of(model: Model, kernel: Kernel, clauses: Iterable[Clause]) -> Claus
     rows: list[tuple[int, int, int, int]] = []
     ends: list[int] = []
     allowed: list[np.ndarray] = []
-    for clause in dict.fromkeys(clauses):
+    for clause in clauses:
         for path, numbers in clause:
             if path not in leaves:
                 raise unknown("leaf", path, leaves)
@@ -74,7 +78,7 @@ def _table(path: str, width: int, low: int, numbers: Iterable[int]) -> np.ndarra
 
 
 def truth(program: ClauseProgram, packed: np.ndarray) -> np.ndarray:
-    """Return for each packed state, uint64[n, words], whether the program holds, bool[n]."""
+    """Return for each key, uint64[n, words], whether the program holds, bool[n]."""
     found, keys = np.zeros(len(packed), np.bool_), np.ascontiguousarray(packed, np.uint64)
     holding(program, keys.ctypes.data, keys.shape[1], found)
     return found
@@ -120,20 +124,55 @@ class SegmentContext:
     most_events: int = 8
     """The most assumed events of a segment."""
     compared_bits: np.ndarray = field(init=False, repr=False)
-    """Mask of the bits by which states are compared, uint64[words]: all but those of the series' event counters."""
+    """Mask of the bits by which keys are compared, uint64[words]: all but those of the series' event counters."""
+    logged_instances: np.ndarray = field(init=False, repr=False)
+    """The bit rows of all logged steps, log after log, uint64[steps, instance_words]."""
 
     @property
     def kernel(self) -> Kernel:
         """The present kernel; a faster one has the same layout of states."""
         return self.search_kernel.kernel
 
+    @property
+    def words(self) -> int:
+        """The words of a key: those of a packed state, and those of the positions in logs."""
+        return self.kernel.words - (-len(self.series.logs) // POSITIONS_PER_WORD)
+
+    def keys(self, packed: np.ndarray) -> np.ndarray:
+        """Return the keys of packed states at which every log begins, uint64[n, words]."""
+        return np.concatenate([packed, np.zeros((len(packed), self.words - packed.shape[1]), np.uint64)], axis=1)
+
+    def unpack(self, keys: np.ndarray) -> np.ndarray:
+        """Return the vectors of the packed states in keys."""
+        return self.kernel.unpack(np.ascontiguousarray(keys[:, : self.kernel.words]))
+
+    def positions(self, keys: np.ndarray) -> np.ndarray:
+        """Return the positions of keys in all logs, int64[n, logs]."""
+        found = np.ascontiguousarray(keys[:, self.kernel.words :]).view(np.uint16).astype(np.int64)
+        return found[:, : len(self.series.logs)]
+
+    def with_standing(self, keys: np.ndarray) -> np.ndarray:
+        """Return keys at the first waypoint, past the logged steps that may have been taken before it."""
+        found, width = keys.copy(), self.kernel.words
+        positions = found[:, width:].view(np.uint16)
+        for number, log in enumerate(self.series.logs):
+            for place, step in enumerate(log):
+                if not step.standing:
+                    break
+                holds = truth(program_of(self.model, self.kernel, step.clauses), found)
+                positions[holds & (positions[:, number] == place), number] += 1
+        return found
+
     def __attrs_post_init__(self) -> None:
-        bits = np.full(self.kernel.words, ~np.uint64(0), np.uint64)
+        bits = np.full(self.words, ~np.uint64(0), np.uint64)
         for index, leaf in enumerate(self.model.leaves):
             if leaf.path in self.series.event_counters:
                 offset, width = int(self.kernel.offsets[index]), int(self.kernel.widths[index])
                 bits[offset // 64] &= ~np.uint64(((1 << width) - 1) << (offset % 64))
         object.__setattr__(self, "compared_bits", bits)
+        logged = [logged_instances(self.model, step) for log in self.series.logs for step in log]
+        rows = np.array(logged, np.uint64).reshape(-1, self.kernel.instance_words)
+        object.__setattr__(self, "logged_instances", rows)
 
     def kinds(self, waypoint: Waypoint) -> np.ndarray:
         """Return the kind of every action instance in the segment of a waypoint, uint8[instances]."""
@@ -233,11 +272,49 @@ def _serves(need: Need, instance: ActionInstance) -> bool:
     return not need.events.isdisjoint({(instance.action.name, None), (instance.action.name, first)})
 
 
+def logged_instances(model: Model, step: LoggedStep) -> np.ndarray:
+    """Return the bit row of the action instances that may be a logged step, uint64[words]."""
+    row = np.zeros((len(model.instances) + 63) // 64, np.uint64)
+    for instance in model.instances:
+        if is_logged(instance, step):
+            row[instance.index // 64] |= np.uint64(1 << (instance.index % 64))
+    return row
+
+
+def is_logged(instance: ActionInstance, step: LoggedStep) -> bool:
+    """Return whether an action instance may be a logged step."""
+    given = {parameter.name: value for parameter, value in zip(instance.action.parameters, instance.args, strict=True)}
+    has_name = not step.actions or instance.action.name in step.actions
+    return has_name and all(given.get(name, value) == value for name, value in step.arguments.items())
+
+
+def log_program(context: SegmentContext, number: int) -> LogProgram:
+    """Return the logged steps as those of the segment before a waypoint; without one, none is taken or awaited."""
+    logs = context.series.logs
+    if max(map(len, logs), default=0) > MOST_LOGGED:
+        raise UsageError(f"A log has {max(map(len, logs)):,} steps. Allowed: {MOST_LOGGED:,}; name fewer snapshots.")
+    steps = [step for log in logs for step in log]
+
+    def conditions(clauses_of: Callable[[LoggedStep], tuple[Clause, ...]]) -> tuple[np.ndarray, ClauseProgram]:
+        ends = np.cumsum([len(clauses_of(step)) for step in steps]).astype(np.int64)
+        return ends, program_of(context.model, context.kernel, [c for step in steps for c in clauses_of(step)])
+
+    after, before = conditions(lambda step: step.clauses), conditions(lambda step: step.before)
+    ends = [sum(step.first <= number for step in log) for log in logs]
+    due = [max((n for n, s in enumerate(log, 1) if s.last is not None and s.last <= number), default=0) for log in logs]
+    return LogProgram(
+        first_word=context.kernel.words, begins=np.cumsum([0, *map(len, logs)])[: len(logs)].astype(np.int64),
+        ends=np.array(ends, np.int64), due=np.array(due, np.int64), rows=context.logged_instances.reshape(-1),
+        distinct=np.array([step.distinct for step in steps], np.uint8),
+        clauses=after[0], after=after[1], clauses_before=before[0], before=before[1],
+    )  # fmt: skip
+
+
 class Layers:
     """The states of a segment that are reached from its starts with 0, 1, 2 … events, with one timing.
 
-    A rare event counts as two. Limits may be left out. If the search aims at the waypoint, `spare` is how many more
-    events than the fewest are taken.
+    A rare event counts as two. Limits may be left out, and logs by leaving out the number of the waypoint. If the
+    search aims at the waypoint, `spare` is how many more events than the fewest are taken.
     """
 
     def __init__(
@@ -247,12 +324,13 @@ class Layers:
         starts: np.ndarray,
         timing: EventTiming,
         *,
+        number: int = NO_WAYPOINT,
         limited: bool = True,
         spare: int | None = None,
     ) -> None:
         self.context, self.waypoint, self.timing = context, waypoint, timing
         kernel = context.kernel
-        self.states = KeyStore(kernel.words, context.memory, widest_step=kernel.instances)
+        self.states = KeyStore(context.words, context.memory, widest_step=kernel.instances)
         most = self.states.most
         self.parents, self.steps = reserve(most, np.int64), reserve(most, np.uint16)
         self.depths, self.order, self.matches = (reserve(most, np.int64) for _ in range(3))
@@ -264,8 +342,10 @@ class Layers:
         self.kinds = context.kinds(waypoint)
         self.busy_row = context.row(StepKind.ROUTINE, StepKind.PROMPT)
         self.restless_row = context.row(StepKind.ROUTINE, StepKind.PROMPT, StepKind.IDLE_TIME)
-        self.limits = self._program(waypoint.limits if limited else ())
+        self.limits = self._program((*waypoint.limits, *context.series.log_limits) if limited else ())
         self.goal = self._program(tuple(clause for fact in waypoint.facts for clause in fact.clauses))
+        self.logs = log_program(context, number)
+        self.key = np.zeros(context.words, np.uint64)
         self.cursor = np.zeros(len(SegmentCursor), np.int64)
         self.origins: list[int] = []
         self.parts: list[tuple[int, int]] = []
@@ -274,7 +354,7 @@ class Layers:
         self.aim = None if spare is None else Aim(context, waypoint, starts, spare)
 
     def _program(self, clauses: tuple[Clause, ...]) -> loops.ClauseProgram:
-        return program_of(self.context.model, self.context.kernel, clauses)
+        return program_of(self.context.model, self.context.kernel, dict.fromkeys(clauses))
 
     def _begin(self, starts: np.ndarray) -> None:
         """Store the starts that are within the limits; `origins` has their indices."""
@@ -304,7 +384,7 @@ class Layers:
         return self.matches[: int(self.cursor[SegmentCursor.MATCHES])]
 
     def packed(self, indices: np.ndarray) -> np.ndarray:
-        """Return the packed states of these indices, uint64[n, words]."""
+        """Return the keys of these indices, uint64[n, words]; a packed state is at the beginning of its key."""
         return self.states.rows(indices.tolist())
 
     def advance(self) -> None:
@@ -384,8 +464,8 @@ class Layers:
             space=self.states.space, successors=self.room.ctypes.data, taken=self.taken.ctypes.data,
             row=self.row.ctypes.data, hits=self.hits.ctypes.data, bounds=len(kernel.bounds), kinds=self.kinds,
             busy_row=self.busy_row, restless_row=self.restless_row, limits=self.limits, goal=self.goal,
-            timing=self.timing.code, parents=self.parents, steps=self.steps, depths=self.depths, order=self.order,
-            matches=self.matches,
+            logs=self.logs, key=self.key.ctypes.data, timing=self.timing.code, parents=self.parents, steps=self.steps,
+            depths=self.depths, order=self.order, matches=self.matches,
         )  # fmt: skip
 
     def at_rest(self) -> np.ndarray:
@@ -416,7 +496,7 @@ class Layers:
 
 def compile_loops(context: SegmentContext) -> None:
     """Compile the loops, unless they are cached: their first call does it, and should not count as search time."""
-    starts = np.zeros((0, context.kernel.words), np.uint64)
+    starts = np.zeros((0, context.words), np.uint64)
     small = evolve(context, memory=1 << 20, tick=_no_tick)
     layers = Layers(small, Waypoint("", ()), starts, EventTiming.CALM)
     layers.states.add(starts, 0)

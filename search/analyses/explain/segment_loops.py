@@ -5,12 +5,16 @@ is a leaf with its allowed numbers. The *limits* are the program that every stat
 that of the waypoint. The *kind* of an action instance states when it is taken. A state is *at rest* if no instance of
 kind ROUTINE or PROMPT is enabled, and *idle* if none of kind IDLE_TIME is enabled either. A *layer* is the set of all
 states that are reached with the same number of assumed events. The *timing* of a search is hasty, eager, calm or
-patient.
+patient. The key of a state is the packed state and, if there are logs, behind it its *position* in each log: how many
+of the logged steps have been taken. A step that fits the next logged steps advances the position as far as it can: that
+is never worse than to wait for another step that fits.
 """
 from __future__ import annotations
 
 from enum import IntEnum
 from typing import NamedTuple
+
+import numpy as np
 
 from kwalk.search.native.intrinsics import ZERO, call, count_up, integer, peek, peek16, poke
 from kwalk.search.native.loops import BoolArray, ByteArray, Int64Array, Uint16Array, WordArray, loop, part
@@ -94,6 +98,37 @@ class ClauseProgram(NamedTuple):
     """uint8: 1 for each number for which the literal is true."""
 
 
+class LogProgram(NamedTuple):
+    """The logged steps of a segment, log after log; a position is a field of `POSITION_BITS` bits."""
+
+    first_word: int
+    """The word of a key in which the positions begin: the words of a packed state."""
+    begins: Int64Array
+    """int64 per log: where its steps begin."""
+    ends: Int64Array
+    """int64 per log: how many of its steps may be taken before the waypoint."""
+    due: Int64Array
+    """int64 per log: how many of its steps have been taken at the waypoint."""
+    rows: WordArray
+    """uint64[steps * row_words]: bit rows of the action instances of which one is the step."""
+    distinct: ByteArray
+    """uint8 per step: whether it is another step than the one before."""
+    clauses: Int64Array
+    """int64 per step: the end of its clauses in `after`."""
+    after: ClauseProgram
+    """The conditions on the states after the steps, one after another."""
+    clauses_before: Int64Array
+    before: ClauseProgram
+    """The same for the states before the steps."""
+
+
+POSITION_BITS = 16
+POSITIONS_PER_WORD = 64 // POSITION_BITS
+MOST_LOGGED = (1 << POSITION_BITS) - 1
+"""The most steps of a log."""
+_POSITION_MASK = np.uint64(MOST_LOGGED)
+
+
 class Segment(NamedTuple):
     """The arrays of a segment search: the kernel, the states, and for each state its parent, last step and depth."""
 
@@ -116,6 +151,9 @@ class Segment(NamedTuple):
     """Bit row of the instances that are disabled in an idle state."""
     limits: ClauseProgram
     goal: ClauseProgram
+    logs: LogProgram
+    key: int
+    """The address of a buffer for one key."""
     timing: int
     parents: Int64Array
     steps: Uint16Array
@@ -128,8 +166,14 @@ class Segment(NamedTuple):
 @part
 def holds(program: ClauseProgram, key: int) -> bool:
     """Return whether a program holds in the packed state at an address."""
-    begin = 0
-    for clause in range(len(program.ends)):
+    return holds_part(program, 0, len(program.ends), key)
+
+
+@part
+def holds_part(program: ClauseProgram, first: int, end: int, key: int) -> bool:
+    """Return whether the clauses from the first one up to an end hold in the packed state at an address."""
+    begin = 0 if first == 0 else program.ends[first - 1]
+    for clause in range(first, end):
         found = False
         for literal in range(begin, program.ends[clause]):
             number = (peek(key, program.words[literal]) >> program.shifts[literal]) & program.masks[literal]
@@ -170,13 +214,30 @@ def close(segment: Segment, cursor: Int64Array) -> int:
             cursor[SegmentCursor.FAILED_AT] = index
             return SegmentStatus.FAILED
         rest = _is_off(segment, segment.busy_row)
-        if (rest or segment.timing == TIMING_HASTY) and holds(segment.goal, key_at(segment.space, index)):
+        if (rest or segment.timing == TIMING_HASTY) and _is_match(segment, key_at(segment.space, index)):
             segment.matches[cursor[SegmentCursor.MATCHES]] = index
             cursor[SegmentCursor.MATCHES] += 1
         _store_successors(segment, cursor, index, (made, integer(rest)))
         segment.order[cursor[SegmentCursor.DONE]] = index
         cursor[SegmentCursor.DONE] += 1
     return SegmentStatus.RUNNING
+
+
+@part
+def _is_match(segment: Segment, key: int) -> bool:
+    """Return whether a state matches the waypoint, and has taken the logged steps that come before it."""
+    logs = segment.logs
+    for log in range(len(logs.due)):
+        if _position(logs, key, log) < logs.due[log]:
+            return False
+    return holds(segment.goal, key)
+
+
+@part
+def _position(logs: LogProgram, key: int, log: int) -> int:
+    """Return the position of a state in a log."""
+    shift = np.uint64(POSITION_BITS * (log % POSITIONS_PER_WORD))
+    return integer((peek(key, logs.first_word + log // POSITIONS_PER_WORD) >> shift) & _POSITION_MASK)
 
 
 @part
@@ -232,15 +293,61 @@ def _count_hits(segment: Segment, times: int) -> None:
 @part
 def _store(segment: Segment, cursor: Int64Array, index: int, j: int) -> None:
     """Store successor j of a state if it is within the limits and new."""
-    key = segment.successors + 8 * segment.space.words * j
+    key = segment.successors + 8 * segment.logs.first_word * j
     if not holds(segment.limits, key):
         return
+    if len(segment.logs.begins):
+        key = _with_positions(segment, key, index, integer(peek16(segment.taken, j)))
     size = cursor[SegmentCursor.STATES]
     if find_or_add(segment.space, key, hash_of(key, segment.space.words), size) == ABSENT:
         segment.parents[size] = index
         segment.steps[size] = integer(peek16(segment.taken, j))
         segment.depths[size] = segment.depths[index] + 1
         cursor[SegmentCursor.STATES] = size + 1
+
+
+@part
+def _with_positions(segment: Segment, state: int, before: int, instance: int) -> int:
+    """Return the address of the key of a successor: its packed state, and how far its last step gets in each log."""
+    logs, parent = segment.logs, key_at(segment.space, before)
+    for word in range(logs.first_word):
+        poke(segment.key, word, peek(state, word))
+    for word in range(logs.first_word, segment.space.words):
+        poke(segment.key, word, ZERO)
+    for log in range(len(logs.begins)):
+        position = _advanced(segment, (log, _position(logs, parent, log)), parent, instance)
+        word = logs.first_word + log // POSITIONS_PER_WORD
+        shifted = np.uint64(position) << np.uint64(POSITION_BITS * (log % POSITIONS_PER_WORD))
+        poke(segment.key, word, peek(segment.key, word) | shifted)
+    return segment.key
+
+
+@part
+def _advanced(segment: Segment, at: tuple[int, int], parent: int, instance: int) -> int:
+    """Return the position in a log after a step from the state at an address to the one in the buffer."""
+    logs, (log, position) = segment.logs, at
+    while position < logs.ends[log]:
+        number = logs.begins[log] + position
+        if position > at[1] and logs.distinct[number]:
+            return position
+        if not _is_step(segment, number, parent, instance):
+            return position
+        position += 1
+    return position
+
+
+@part
+def _is_step(segment: Segment, number: int, parent: int, instance: int) -> bool:
+    """Return whether a step is the logged one of this number."""
+    logs = segment.logs
+    row = logs.rows[number * segment.row_words + instance // 64]
+    if (row >> np.uint64(instance % 64)) & np.uint64(1) == ZERO:
+        return False
+    first = 0 if number == 0 else logs.clauses[number - 1]
+    if not holds_part(logs.after, first, logs.clauses[number], segment.key):
+        return False
+    first = 0 if number == 0 else logs.clauses_before[number - 1]
+    return holds_part(logs.before, first, logs.clauses_before[number], parent)
 
 
 @loop

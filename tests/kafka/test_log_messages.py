@@ -1,0 +1,62 @@
+"""The log lines that properties and findings name are lines that brokers write.
+
+`log_messages.toml` has the messages as they are in the source of Kafka; no test reads that source.
+"""
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from kwalk.invariants import inspection
+from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.model.language.inspection import FindingKind
+
+MESSAGES = tomllib.loads((Path(__file__).parent / "log_messages.toml").read_text("utf-8"))["message"]
+FINDINGS = [kind for kind in vars(inspection).values() if isinstance(kind, FindingKind)]
+NO_LINE = re.compile("none(: |$)")
+PROTOCOL = re.compile(r"[A-Z_]+(?: or [A-Z_]+)* in responses to [A-Za-z ]+")
+"""What clients and request logs show, not a message of a logger."""
+GREPS = sorted({command for kind in FINDINGS for command in kind.grep})
+
+
+def named_lines() -> set[str]:
+    """Every line that a property or a finding names."""
+    properties = {prop.log for scenario in SCENARIOS for prop in scenario.properties if prop.log}
+    return {line for line in properties | {kind.log for kind in FINDINGS if kind.log} if not NO_LINE.match(line)}
+
+
+def without_messages(line: str) -> str:
+    """What is left of a line without the messages in it, the longest first."""
+    for text in sorted((message["text"] for message in MESSAGES), key=len, reverse=True):
+        line = line.replace(text, "").replace(text.removesuffix("."), "")
+    return line
+
+
+@pytest.mark.parametrize("line", sorted(named_lines()))
+def test_a_line_that_is_named_is_a_message_of_a_broker_with_words_around_it(line: str) -> None:
+    if not PROTOCOL.fullmatch(line) and not line.startswith("java.lang."):
+        rest = without_messages(line)
+        assert rest != line
+        assert "…" not in rest.replace("[Broker id=…]", ""), rest
+
+
+@pytest.mark.parametrize("command", GREPS)
+def test_a_grep_finds_a_message_of_2_8_2_and_one_of_3_9_0(command: str) -> None:
+    words = shlex.split(command, comments=True)
+    pattern = next(word for word in words[1:] if not word.startswith("-"))
+    assert "-E" in words or not re.search(r"[|(+?]", pattern)
+    shown = [message for message in MESSAGES if re.search(pattern, message["text"].replace("…", "x"))]
+    assert {"2.8.2", "3.9.0"} <= {release for message in shown for release in message["releases"]}
+    files = {re.sub(r"^logs/|\*$", "", word) for word in words[1:] if word.startswith("logs/")}
+    assert files <= {"state-change.log", "controller.log", "server.log"} and files
+    assert ("DEBUG" in command) == any(message.get("level") == "DEBUG" for message in shown)
+
+
+def test_every_message_is_named_somewhere() -> None:
+    everything = "\n".join([*named_lines(), *GREPS, *(kind.log for kind in FINDINGS)])
+    texts = [message["text"] for message in MESSAGES]
+    assert [text for text in texts if text not in everything and text.removesuffix(".") not in everything] == []
