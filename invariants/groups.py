@@ -105,7 +105,8 @@ def cached_group_is_consistent(cluster: GroupCluster, broker: Broker) -> bool:
 
 @always(
     symptom="members of a group support no common protocol, and their leader cannot make an assignment",
-    log="org.apache.kafka.common.errors.InconsistentGroupProtocolException: … protocols are incompatible …",
+    log="org.apache.kafka.common.errors.InconsistentGroupProtocolException: The group member's supported protocols are "
+    "incompatible with those of existing members …",
 )
 def members_have_one_protocol(cluster: GroupCluster, broker: Broker) -> bool:
     """All members of a group support the protocol that the group has."""
@@ -185,7 +186,8 @@ def offset_belongs_to_a_group(cluster: GroupCluster, broker: Broker) -> bool:
 
 @always(
     symptom="members get an assignment that another member than their leader has made",
-    log="[GroupCoordinator …]: Assignment received from leader for group … for generation …",
+    log="[GroupCoordinator …]: Assignment received from leader for group … for generation … (3.9: Assignment received "
+    "from leader … for group … for generation …)",
 )
 def assignment_is_the_leaders(cluster: GroupCluster, broker: Broker) -> bool:
     """While the assignment of a rebalance is stored, the leader's SyncGroup is among those that wait."""

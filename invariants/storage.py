@@ -26,6 +26,11 @@ from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, Partiti
 from kwalk.model.kafka.storage.versions import TIME_INDEX, TOMBSTONES_HAVE_A_HORIZON
 from kwalk.model.language import always, eventually, premise, reachable, step, when_quiescent
 
+SKIPPING = (
+    "Skipping recovery for all logs in … since clean shutdown file was found (3.9: Skipping recovery of … logs from … "
+    "since clean shutdown file was found)"
+)
+
 
 def first_batch(log: PartitionLog, offset: int, timestamp: int) -> Batch | None:
     """Return the first batch of the whole log at or above an offset that has a timestamp at or above the given one."""
@@ -427,7 +432,7 @@ def record_is_kept(before: PartitionLog, after: PartitionLog, offset: Offset) ->
 
 @step(
     symptom="a follower has records that its leader does not have, or fetches from an offset that it has already",
-    log="[Log partition=…] Truncating to offset …",
+    log="[Log partition=…, dir=…] Truncating to offset … (3.9: UnifiedLog)",
 )
 def truncation_ends_the_log(before: PartitionLog, after: PartitionLog) -> bool:
     """The end offset moves back by a truncation, and by a truncation only."""
@@ -494,7 +499,7 @@ def stops_are_counted(before: PartitionLog, after: PartitionLog) -> bool:
 
 @always(
     symptom="a broker that was stopped in an orderly way recovers its logs, or loses records at its next start",
-    log="Found clean shutdown file. Skipping recovery for all logs in data directory: …",
+    log=SKIPPING,
 )
 def orderly_stop_writes_everything(log: PartitionLog) -> bool:
     """With a clean shutdown file on disk, and no broker, the log is flushed, and both checkpoints have its offsets."""
@@ -505,7 +510,7 @@ def orderly_stop_writes_everything(log: PartitionLog) -> bool:
 
 @always(
     symptom="after its next crash the broker does not recover its logs, and serves records that were cut off",
-    log="Found clean shutdown file. Skipping recovery for all logs in data directory: …",
+    log=SKIPPING,
 )
 def running_broker_has_no_clean_shutdown_file(log: PartitionLog) -> bool:
     """A broker never runs with a clean shutdown file; a stopped one has nothing in memory."""
@@ -552,7 +557,7 @@ def crash_loses_what_was_not_flushed(before: PartitionLog, after: PartitionLog, 
 
 @step(
     symptom="a broker that starts serves records that were deleted, or misses some that are on its disk",
-    log="[Log partition=…] Loading producer state till offset …; Completed load of log with … segments",
+    log="Loading producer state till offset … with message format version …; Completed load of … with … segments",
 )
 def loaded_log_is_that_of_the_disk(before: PartitionLog, after: PartitionLog) -> bool:
     """A log that was loaded begins at the checkpoint, or at its first segment, and ends with its last batch."""
@@ -566,7 +571,7 @@ def loaded_log_is_that_of_the_disk(before: PartitionLog, after: PartitionLog) ->
 
 @always(
     symptom="a compacted topic grows as if it were not compacted",
-    log="Log cleaner thread … cleaned log … (dirty section = […])",
+    log="Log cleaner thread … cleaned log … (dirty section = […, …])",
 )
 def cleaned_part_has_one_record_of_a_key(log: PartitionLog, key: Key) -> bool:
     """Before the cleaner's checkpoint a key has one record at most."""
@@ -581,7 +586,8 @@ def cleaned_part_has_one_record_of_a_key(log: PartitionLog, key: Key) -> bool:
 
 @always(
     symptom="a broker that starts finds .cleaned, .swap and .deleted files that do not belong together",
-    log="Found log file … from interrupted swap operation, repairing.",
+    log="Found log file … from interrupted swap operation, repairing. (3.9: from interrupted swap operation, which is "
+    "recoverable from .swap files by renaming.)",
 )
 def swap_is_in_order(log: PartitionLog) -> bool:
     """Old segments are renamed while there is a .swap file, and no more of them than are replaced."""
