@@ -44,7 +44,7 @@ LATE = 600.0
 
 
 @frozen
-class LogLine:
+class BrokerLogLine:
     """A line with its time, in seconds since 1970 by the broker's clock; `kind` is None if it is not understood."""
 
     file: str
@@ -69,8 +69,8 @@ class Logs:
 
     source: LogSource
     files: tuple[str, ...]
-    lines: tuple[LogLine, ...]
-    threads: Mapping[tuple[int, LogThread], tuple[LogLine, ...]]
+    lines: tuple[BrokerLogLine, ...]
+    threads: Mapping[tuple[int, LogThread], tuple[BrokerLogLine, ...]]
     unordered: frozenset[tuple[int, LogThread]]
 
 
@@ -96,11 +96,11 @@ def read_logs(source: LogSource) -> Logs:
             "pattern of Kafka's config/log4j.properties, [%d] %p %m (%c)%n, as in "
             '"[2024-05-01 12:00:00,123] INFO [Controller id=1] Resigned (kafka.controller.KafkaController)".'
         )
-    threads: dict[tuple[int, LogThread], list[LogLine]] = {}
+    threads: dict[tuple[int, LogThread], list[BrokerLogLine]] = {}
     unordered: set[tuple[int, LogThread]] = set()
     for path in paths:
         name = os.path.relpath(path, source.folder)
-        own: dict[tuple[int, LogThread], list[LogLine]] = {}
+        own: dict[tuple[int, LogThread], list[BrokerLogLine]] = {}
         for line in lines:
             if line.file == name and line.kind is not None and line.broker is not None:
                 own.setdefault((line.broker, line.kind.thread), []).append(line)
@@ -120,7 +120,7 @@ def _paths(folder: str) -> Iterator[str]:
         yield from (os.path.join(at, name) for name in names if FILES.fullmatch(name))
 
 
-def _distinct(lines: Iterable[LogLine]) -> Iterator[LogLine]:
+def _distinct(lines: Iterable[BrokerLogLine]) -> Iterator[BrokerLogLine]:
     """Leave out copies: the same line of the same moment in two files."""
     known: set[tuple[float, str]] = set()
     for line in lines:
@@ -129,10 +129,10 @@ def _distinct(lines: Iterable[LogLine]) -> Iterator[LogLine]:
             yield line
 
 
-def _lines(path: str, source: LogSource) -> list[LogLine]:
+def _lines(path: str, source: LogSource) -> list[BrokerLogLine]:
     """Return the lines of a file that have a time; the others continue the one before."""
     name = os.path.relpath(path, source.folder)
-    found: list[LogLine] = []
+    found: list[BrokerLogLine] = []
     brokers: Counter[int] = Counter()
     try:
         with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8", errors="replace") as file:
@@ -150,7 +150,7 @@ def _lines(path: str, source: LogSource) -> list[LogLine]:
     return [evolve(line, broker=only, fields={**own, **line.fields}) if line.broker is None else line for line in found]
 
 
-def _line(file: str, number: int, text: str, zone: float) -> LogLine | None:
+def _line(file: str, number: int, text: str, zone: float) -> BrokerLogLine | None:
     begin = TIME.match(text)
     if begin is None:
         return None
@@ -168,10 +168,10 @@ def _line(file: str, number: int, text: str, zone: float) -> LogLine | None:
             fields = kind.match(message)
             if fields is not None:
                 broker = int(fields["broker"]) if "broker" in fields else None
-                return LogLine(file, number, moment, message, logger, kind, fields, broker)
+                return BrokerLogLine(file, number, moment, message, logger, kind, fields, broker)
     identity = IDENTITY.match(message)
     broker = int(next(filter(None, identity.groups()))) if identity else None
-    return LogLine(file, number, moment, message, logger, broker=broker)
+    return BrokerLogLine(file, number, moment, message, logger, broker=broker)
 
 
 # The observations of a series.
@@ -270,7 +270,7 @@ def steps_of(logs: Logs, moments: Moments, captures: Sequence[Capture], numberin
     return ReadLogs(tuple(found), tuple(dict.fromkeys(limits)), counts)
 
 
-def _lowest(lines: Sequence[LogLine], tolerance: float) -> Iterator[float]:
+def _lowest(lines: Sequence[BrokerLogLine], tolerance: float) -> Iterator[float]:
     """Yield for each line of a thread the time after which its step was taken.
 
     One write to ZooKeeper may be logged by several lines of the state machines: these are told apart by pauses only.
@@ -287,7 +287,7 @@ def _lowest(lines: Sequence[LogLine], tolerance: float) -> Iterator[float]:
         opened, before = (line.time if line.kind.opens else opened), line.time
 
 
-def _drawn(line: LogLine, numbering: Numbering, *, is_unordered: bool, is_unseen: bool) -> Drawn | Unused:
+def _drawn(line: BrokerLogLine, numbering: Numbering, *, is_unordered: bool, is_unseen: bool) -> Drawn | Unused:
     assert line.kind is not None
     if isinstance(line.kind.draw, Unused):
         return line.kind.draw
@@ -299,7 +299,7 @@ def _drawn(line: LogLine, numbering: Numbering, *, is_unordered: bool, is_unseen
     return drawn
 
 
-def _step(line: LogLine, lowest: float, drawn: Drawn, moments: Moments, tolerance: float) -> LoggedStep | None:
+def _step(line: BrokerLogLine, lowest: float, drawn: Drawn, moments: Moments, tolerance: float) -> LoggedStep | None:
     """Return the logged step; None if it may be before the first snapshot and has no effect that this would show."""
     assert line.kind is not None
     first = moments.ended(lowest - tolerance)
@@ -320,7 +320,7 @@ def _monotone(steps: Sequence[LoggedStep]) -> tuple[LoggedStep, ...]:
     return tuple(evolve(step, first=first) for step, first in zip(steps, firsts, strict=True))
 
 
-def _limits(line: LogLine, numbering: Numbering) -> Iterator[Clause]:
+def _limits(line: BrokerLogLine, numbering: Numbering) -> Iterator[Clause]:
     """A controller epoch belongs to one broker, whenever it is elected."""
     if line.kind is ELECTED and line.broker in numbering.brokers:
         epoch, broker = int(line.fields["epoch"]) - numbering.earlier_epochs, int(line.fields["broker"])
@@ -328,7 +328,7 @@ def _limits(line: LogLine, numbering: Numbering) -> Iterator[Clause]:
         yield (("zookeeper.controller_epoch", frozenset(range(EPOCHS)) - {epoch}), elected)
 
 
-def _shows_unseen(lines: Iterable[LogLine], numbering: Numbering) -> bool:
+def _shows_unseen(lines: Iterable[BrokerLogLine], numbering: Numbering) -> bool:
     """Whether the topic was deleted or removed without a snapshot that shows it: its lines are of several topics."""
     if numbering.scope.deletion:
         return False
@@ -343,7 +343,7 @@ def _shows_unseen(lines: Iterable[LogLine], numbering: Numbering) -> bool:
 # Bad input.
 
 
-def _check_inside(logs: Logs, inside: Sequence[LogLine], moments: Moments) -> None:
+def _check_inside(logs: Logs, inside: Sequence[BrokerLogLine], moments: Moments) -> None:
     if not inside:
         times = [line.time for line in logs.lines]
         raise UsageError(
@@ -374,7 +374,7 @@ def _check_elections(logs: Logs, moments: Moments, captures: Sequence[Capture]) 
                 raise _clock_error(line, epoch, moments, (below, above))
 
 
-def _clock_error(line: LogLine, epoch: int, moments: Moments, places: tuple[list[int], list[int]]) -> UsageError:
+def _clock_error(line: BrokerLogLine, epoch: int, moments: Moments, places: tuple[list[int], list[int]]) -> UsageError:
     below, above = places
     known = [f"after {moments.names[below[-1]]} of {_moment(moments.spans[below[-1]][0])}"] if below else []
     known += [f"before {moments.names[above[0]]} of {_moment(moments.spans[above[0]][1])}"] if above else []
@@ -392,7 +392,7 @@ def _moment(seconds: float) -> str:
 # What is left over.
 
 
-def _shape(line: LogLine) -> str:
+def _shape(line: BrokerLogLine) -> str:
     """Return what lines of one kind look like: a message without numbers, ids and what is in brackets."""
     text = re.sub(r"\b[\w-]{22}\b", "…", line.message)
     return re.sub(r"\d+", "N", re.sub(r"\([^()]*\)|\{[^{}]*\}", "(…)", text))[:80]
