@@ -48,7 +48,7 @@ BROKER = (
 )
 REPAIRS = (operator.remove_metadata_files,)
 """What operators do to a broken cluster; no part of the stories that break it."""
-FAULTS = (operator.delete_controller, operator.stop, faults.crash, faults.lose_request)
+FAULTS = (operator.delete_controller, operator.stop, operator.leave, faults.crash, faults.lose_request)
 
 
 def running_cluster(cluster: Cluster) -> None:

@@ -2,7 +2,7 @@
 
 Words: a *variant* is a named set of flag values (a version of the modelled system, or a candidate fix). An *initial*
 function takes a new state, and parameters over domains if there is a choice, and changes it into an initial state; it
-may `require`. A *reading* is the result of reading a snapshot of a real system: bounds, labels, and initial states.
+may `require`. A *reading* is the result of reading a snapshot of a real system: bounds, labels, flags, initial states.
 """
 from __future__ import annotations
 
@@ -59,6 +59,7 @@ class Reading:
         problems: what was found by an inspection, with what may happen next; empty if there is no inspection.
         diagnose: a function from the steps of the shortest counterexample, or None if there is none, to sentences for
             an operator.
+        flags: settings that take precedence over the variant's: for `Model`, as traces name them.
     """
 
     bounds: Mapping[str, int]
@@ -69,6 +70,7 @@ class Reading:
     properties: tuple[str, ...] = ()
     diagnose: Callable[[Steps | None], tuple[str, ...]] | None = None
     problems: tuple[Problem, ...] = ()
+    flags: Mapping[str, Any] = field(factory=dict)
 
 
 def _tuple(things: Any) -> Any:

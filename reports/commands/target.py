@@ -44,7 +44,8 @@ def target(options: Namespace) -> Target:
     if reading and options.property:
         reading = evolve(reading, properties=())  # the user's choice has precedence over the snapshot's
     begun = scenario.starting_from(reading) if reading else scenario
-    flags = {name: setting_from(begun, name, text) for name, text in options.flag}
+    flags = dict(reading.flags) if reading else {}
+    flags.update((name, setting_from(begun, name, text)) for name, text in options.flag)
     flags.update(_selected_constraints(begun, getattr(options, "constraint", None) or ()))
     model = Model(begun, variant, dict(options.bound), flags)
     return Target(reference, model, model.properties_named(options.property), _command(options), reading)

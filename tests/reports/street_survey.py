@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from kwalk.model.language import Reading, UsageError
+from kwalk.model.language import Flag, Reading, UsageError
 from kwalk.model.language.scenario import Steps
 from tests.reports.post_office import POST_OFFICE, Street
 
@@ -34,7 +34,9 @@ def read_survey(path: str) -> Reading:
         facts=(f"A street with {len(names)} houses.",),
         properties=("no_card_stays",),
         diagnose=diagnose,
+        flags=survey.get("flags", {}),
     )
 
 
-SURVEYED = evolve(POST_OFFICE, name="surveyed-post-office", read_snapshot=read_survey)
+MUZZLES = Flag("muzzles", "dogs wear them, which nobody asks for")
+SURVEYED = evolve(POST_OFFICE, name="surveyed-post-office", flags={MUZZLES.name: False}, read_snapshot=read_survey)

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from kwalk.reports.traces.trace_file import read_trace
 from tests.bad_input.harmless import assert_harmless
 
 SURVEYED = "tests.reports.street_survey:SURVEYED"
@@ -57,6 +58,15 @@ def test_only_what_the_snapshot_suggests_is_looked_at(kwalk, survey):
 def test_an_invariant_that_is_asked_for_goes_before_those_that_the_snapshot_suggests(kwalk, survey):
     asked = ("--property", "nothing_is_lost", "--bound", "seals=1", "--json")
     assert kwalk("hunt", SURVEYED, "--from", survey(), *asked).object["property"] == "nothing_is_lost(0)"
+
+
+def test_flags_of_a_snapshot_apply_unless_others_are_asked_for_and_its_trace_has_them(kwalk, survey):
+    file = survey()
+    file.write_text(json.dumps({**json.loads(file.read_text()), "flags": {"muzzles": True}}))
+    ran = kwalk("hunt", SURVEYED, "--from", file, "--bound", "seals=1")
+    assert read_trace(ran.file("Trace")).flags == {"muzzles": True}
+    asked = kwalk("hunt", SURVEYED, "--from", file, "--flag", "muzzles=off", *SAFE, "--json").object
+    assert asked["flags"] == {"muzzles": False}
 
 
 def test_the_reproducing_command_names_the_snapshot(kwalk, survey):

@@ -37,7 +37,7 @@ def is_settled(name: str) -> bool:
 
 def model_from(name: str) -> Model:
     reading = read_snapshot(FILES[name])
-    return Model(OLD_CLIENT_EXPANSION.starting_from(reading), reading.variant)
+    return Model(OLD_CLIENT_EXPANSION.starting_from(reading), reading.variant, flags=reading.flags)
 
 
 def test_a_broken_cluster_violates_partition_servable_without_a_step() -> None:

@@ -8,14 +8,14 @@ from attrs import evolve
 from kwalk.invariants.outlook import read_snapshot
 from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
 from kwalk.model.kafka.controller.controller_context import EventKind
-from kwalk.model.language import Model, Reading, UsageError
+from kwalk.model.language import Model, Reading, StepResult, UsageError
 from tests.snapshots.captured import AGED, FILES, changed
 
 BROKEN = "scenario-01-08c-broker1-restarted-14s"
 
 
 def model_of(reading: Reading, **bounds: int) -> Model:
-    return Model(OLD_CLIENT_EXPANSION.starting_from(reading), reading.variant, bounds)
+    return Model(OLD_CLIENT_EXPANSION.starting_from(reading), reading.variant, bounds, reading.flags)
 
 
 def only_state(reading: Reading):
@@ -220,3 +220,22 @@ def test_a_reading_takes_the_place_of_the_scenarios_own_beginning() -> None:
         OLD_CLIENT_EXPANSION.starting_from(evolve(reading, bounds={"moons": 1}))
     with pytest.raises(UsageError, match="No property named 'nice_weather'"):
         OLD_CLIENT_EXPANSION.starting_from(evolve(reading, properties=("nice_weather",)))
+
+
+def test_a_broker_that_is_shut_down_handles_its_controllers_requests_before_it_leaves() -> None:
+    model, cluster = only_state(read_snapshot(FILES["scenario-01-08a-broker1-stopped"]))
+    controller = cluster.zookeeper.controller
+    assert cluster.zookeeper.state_of(0, 1).leader == controller
+    taken = ran(model, f"stop({controller}, {controller})", f"handle_leader_and_isr({controller})")
+    assert taken.is_up(controller) and not taken.replica_of(controller, 0, 1).is_leader
+    after = ran(model, f"stop({controller}, {controller})", f"leave({controller})")
+    assert not after.is_up(controller)
+
+
+def ran(model: Model, *keys: str):
+    vector = model.initial[0]
+    for key in keys:
+        outcome = model.attempt(model.instance(key), vector)
+        assert outcome.result is StepResult.DONE, key
+        vector = outcome.after
+    return model.state(vector)

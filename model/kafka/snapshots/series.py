@@ -700,7 +700,7 @@ REAL_CLUSTER = evolve(
     ),
     actions=(
         *ADMIN_CLIENTS, *FAULTS, *REPAIRS, *CONTROLLER, *BROKER, kafka_zk_client.deliver_notification,
-        operator.leave, operator.write_topic_id, admin_clients.admin_reads_topic, admin_clients.admin_writes_topic,
+        operator.write_topic_id, admin_clients.admin_reads_topic, admin_clients.admin_writes_topic,
         admin_clients.admin_adds_partitions, admin_clients.admin_creates_topic,
         *DELETION, *BY_HAND, *REASSIGNMENT_ACTIONS, reorder_replicas, *SESSIONS,
     ),

@@ -50,6 +50,8 @@ AGREEMENT = (
     "replica_id_matches_zookeeper", "replicas_converge", "topic_id_stable", "zk_id_not_erased", "context_agrees",
 )  # fmt: skip
 """Properties that latent damage violates already."""
+FLAGS = {"stepwise_shutdown": True}
+"""What the scenario leaves out: in 2.8 the last LeaderAndIsr before a stop may decide which topic ids are on disk."""
 NO_CLIENTS = {"old_creations": 0, "new_creations": 0, "expansions": 0, "new_expansions": 0, "topics": 1}
 """Bounds without new topics and expansions: the search is about the consequences of the present state."""
 
@@ -79,6 +81,7 @@ def _empty(capture: Capture, severity: Severity) -> Reading:
         labels={BROKERS.name: tuple(str(broker) for broker in brokers)},
         initial=_starting(partial(arrange_without_topics, capture=capture, brokers=brokers)),
         variant=capture.version,
+        flags=FLAGS,
         facts=(_headline(capture), *unseen(capture)),
         properties=HARM + AGREEMENT,
         diagnose=partial(conclude, severity),
@@ -100,6 +103,7 @@ def _reading(inferred: InferredState, severity: Severity) -> Reading:
         labels=_labels(focus, ids),
         initial=_either_memory(inferred) if memory_is_uncertain(inferred) else certain,
         variant=inferred.capture.version,
+        flags=FLAGS,
         facts=(
             _headline(inferred.capture), *unseen(inferred.capture), *focus.facts, *_assumptions(inferred), *_names(ids),
         ),

@@ -166,7 +166,6 @@ CONTROLLED_SHUTDOWN = evolve(
         "A broker is shut down: the controller moves its leaders, and until it stops the broker handles requests; a "
         "new client creates a topic before, meanwhile or afterwards."
     ),
-    actions=(*HEALTHY_CLUSTER.actions, operator.leave),
     bounds={**HEALTHY_CLUSTER.bounds, "partitions": 1, "new_expansions": 0, "failovers": 0},
     flags={**RESIGNATIONS, "isr_changes": "between requests", "stepwise_shutdown": True},
     source="KafkaController.doControlledShutdown; ControllerContext.shuttingDownBrokerIds",

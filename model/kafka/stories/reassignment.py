@@ -4,7 +4,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from kwalk.model.kafka.broker import kafka_server, metadata_cache, partition, replica_manager
-from kwalk.model.kafka.clients import faults, operator
+from kwalk.model.kafka.clients import faults
 from kwalk.model.kafka.controller import kafka_controller, reassignment
 from kwalk.model.kafka.domains import BROKERS
 from kwalk.model.kafka.scenarios import OLD_CLIENT_EXPANSION
@@ -159,13 +159,10 @@ RETIRE_BROKER = evolve(
     name="retire-broker",
     story="A client moves a replica of a partition away from a broker, and a broker is stopped for good at any moment.",
     initial=cluster_with_topic,
-    actions=(
-        *(
-            action
-            for action in REASSIGNMENT.actions
-            if action not in (kafka_server.restart, faults.crash, reassignment.cancel_partition_reassignment)
-        ),
-        operator.leave,
+    actions=tuple(
+        action
+        for action in REASSIGNMENT.actions
+        if action not in (kafka_server.restart, faults.crash, reassignment.cancel_partition_reassignment)
     ),
     bounds={**REASSIGNMENT.bounds, "new_creations": 0, "restarts": 1, "cancellations": 0, "replication_factor": 1},
     flags={**REASSIGNMENT.flags, "stepwise_shutdown": True},
