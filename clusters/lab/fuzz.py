@@ -623,6 +623,7 @@ class Fuzz:
             return int(json.loads(done.read_text())["operations"])
         last = self._fewest_snapshots(number, kind)
         least = self._fewest_operations(number, kind, last)
+        shutil.rmtree(self._case(number) / "trial", ignore_errors=True)
         save(done, json.dumps({"operations": len(least)}).encode())
         return len(least)
 

@@ -118,6 +118,7 @@ def test_a_misfit_is_minimized_to_the_operations_that_it_needs(tmp_path, cluster
     result = fuzz_lab(options, tmp_path / "cases", judge=judge)
     assert result.histories[0].kept == 1
     assert [len(operations) for operations in cluster.done][:2] == [4, 2]
+    assert not (result.histories[0].folder / "trial").exists()
     fewest = result.histories[0].folder / "fewest-snapshots"
     assert [path.name for path in sorted(fewest.glob("0*.json"))] == ["02.json"]
     again = len(cluster.done)
