@@ -181,9 +181,23 @@ def test_the_reduction_keeps_only_what_a_test_needs():
     assert "def g" not in reduced
 
 
-def test_a_difference_is_reduced_and_written_to_a_file_with_the_command_that_finds_it(tmp_path, monkeypatch, kwalk):
+@pytest.fixture(scope="module")
+def first_of_mistaken() -> int:
+    """Return the first of eight seeds of which one that is not the last shows a mistake: a minimum that is a maximum.
+
+    Every change of the fuzzer changes the models, so no fixed seed shows it for long.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(calls.BUILTINS, min, calls.BUILTINS[max])
+        found = (seed for seed in range(FIRST, FIRST + 200) if run_task(SelftestTask(seed)).differences)
+        return next(found) - 2
+
+
+def test_a_difference_is_reduced_and_written_to_a_file_with_the_command_that_finds_it(
+    tmp_path, monkeypatch, kwalk, first_of_mistaken
+):
     monkeypatch.setitem(calls.BUILTINS, min, calls.BUILTINS[max])
-    ended = kwalk("selftest", "--models", 8, "--snippets", 0, "--seed", FIRST, "--out", tmp_path)
+    ended = kwalk("selftest", "--models", 8, "--snippets", 0, "--seed", first_of_mistaken, "--out", tmp_path)
     files = sorted((tmp_path / "selftest").glob("model-*.py"))
     assert ended.code == 70
     assert f"{len(files)} differences" in ended.out
@@ -205,7 +219,10 @@ def test_a_run_without_differences_ends_with_its_counts(tmp_path, kwalk):
     assert ended.object["command"] == f"kwalk selftest --models 3 --snippets 0 --seed {FIRST + 1}"
 
 
-def test_a_difference_is_on_the_disk_when_it_is_found_and_an_interrupted_run_is_resumed(tmp_path, monkeypatch, kwalk):
+def test_a_difference_is_on_the_disk_when_it_is_found_and_an_interrupted_run_is_resumed(
+    tmp_path, monkeypatch, kwalk, first_of_mistaken
+):
+    first = first_of_mistaken
     monkeypatch.setitem(calls.BUILTINS, min, calls.BUILTINS[max])
     run = commands.selftest
 
@@ -218,14 +235,15 @@ def test_a_difference_is_on_the_disk_when_it_is_found_and_an_interrupted_run_is_
         return run(evolve(options, report=report, tests=1))
 
     monkeypatch.setattr(commands, "selftest", interrupted)
-    words = ("selftest", "--models", 8, "--snippets", 0, "--seed", FIRST, "--out", tmp_path)
+    words = ("selftest", "--models", 8, "--snippets", 0, "--seed", first, "--out", tmp_path)
     assert kwalk(*words).code == 70
     monkeypatch.undo()
     (line,) = map(json.loads, (tmp_path / "selftest" / "log.jsonl").read_text().splitlines())
-    assert (line["first_seed"], line["models_asked"], line["differences"], line["at_end"]) == (FIRST, 8, 1, True)
-    assert line["next_seed"] == FIRST + line["models"] < FIRST + 8
+    assert (line["first_seed"], line["models_asked"], line["differences"], line["at_end"]) == (first, 8, 1, True)
+    assert line["next_seed"] == first + line["models"] < first + 8
     rest = kwalk("selftest", "--resume", "--out", tmp_path, "--json")
-    assert (rest.code, rest.object["models"], rest.object["next_seed"]) == (0, 8 - line["models"], FIRST + 8)
+    assert (rest.code, rest.object["models"]) == (0, 8 - line["models"])
+    assert rest.object["next_seed"] == first + 8
     empty = kwalk("selftest", "--resume", "--out", tmp_path / "elsewhere")
     assert empty.code == 2 and "There is no log of a run in" in empty.err
 
