@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from kwalk.invariants.scenarios import (
     DELETE_AND_RECREATE,
@@ -10,13 +11,22 @@ from kwalk.invariants.scenarios import (
     EXPANSION_DURING_DELETION,
     TOPIC_DELETION,
 )
+from kwalk.model.kafka.broker import replica_manager
+from kwalk.model.kafka.clients import faults
 from kwalk.model.kafka.controller.controller_context import PartitionState, ReplicaState
 from kwalk.model.kafka.versions import RELEASES
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength
 from tests.kafka.lengths import shortest
-from tests.kafka.schedule import Schedule
+from tests.kafka.planted import takes_any_controller
+from tests.kafka.schedule import PATIENT, Schedule
+
+LATE_COPIES = evolve(
+    DELETE_AND_RECREATE,
+    actions=(*DELETE_AND_RECREATE.actions, faults.break_connection, faults.receive_late_copy),
+)
+"""A StopReplica may arrive once more, after whatever came in between."""
 
 
 def by_hand(**flags: bool) -> Schedule:
@@ -135,6 +145,33 @@ def test_answers_to_an_earlier_term_of_the_controller_complete_a_deletion_whose_
     schedule.settle()
     assert schedule.violated("no_stray"), "the second term's LeaderAndIsr came, its StopReplica was dropped"
 
+
+
+@pytest.mark.parametrize("fenced", [True, False])
+def test_a_late_stop_replica_of_a_deposed_controller_would_remove_the_next_topics_log_but_for_its_epoch(
+    monkeypatch, fenced
+):
+    """Real brokers refuse it: `kwalk lab reproduce late-stop-replica`."""
+    if not fenced:
+        monkeypatch.setattr(replica_manager, "is_from_older_controller", takes_any_controller)
+    schedule = Schedule(Model(LATE_COPIES, "3.9.0", {"late_copies": 1, "requests": 4}))
+    schedule.do("new_client_creates_topic(0)")
+    schedule.take("client_deletes_topic(0)")
+    schedule.take("topic_deletion(0)")
+    schedule.take("handle_stop_replica(1)")
+    assert on_disk(schedule) == [True, True]
+    schedule.take("break_connection(1)")
+    later = (*PATIENT, "receive_late_copy")
+    schedule.settle(but=later)
+    schedule.take("delete_controller()")
+    schedule._elect(1)
+    schedule.settle(but=later)
+    schedule.take("new_client_creates_topic(0)")
+    schedule.settle(but=later)
+    assert schedule.cluster.zookeeper.controller_epoch == 2 and on_disk(schedule) == [True, True]
+    schedule.take("receive_late_copy(1)")
+    schedule.take("handle_stop_replica(1)")
+    assert on_disk(schedule) == [True, fenced]
 
 
 @pytest.mark.parametrize(

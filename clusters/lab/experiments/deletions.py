@@ -175,6 +175,41 @@ def _answer_of_an_earlier_term(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome("stray log" if stray else "no stray log", stray, details)
 
 
+def _late_stop_replica(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Keep a controller's StopReplica on its way and depose it; use the name again, and let the request arrive."""
+    controller, receiver, topic = 1, 2, this.topic
+    lab.move_controller(controller)
+    lab.admin().create_topic(topic, {0: [2, 3]})
+    lab.wait_for_leaders(topic)
+    time.sleep(1)
+    held = lab.rules.hold(matching(Api.STOP_REPLICA, broker=receiver, client=str(controller)))
+    lab.zk.do(create(f"/admin/delete_topics/{topic}"))
+    first = lab.rules.wait_for(held)
+    lab.rules.release(held, 1)  # the first one stops the replica, the second one removes its log
+    second = lab.rules.wait_for(held, 2)
+    lab.pause(controller)
+    lab.expire_session(controller)
+    deleted = wait_until(lambda: _is_gone(lab, topic), 60)
+    created = lab.admin().create_topic(topic, {0: [2, 3]})
+    lab.wait_for_leaders(topic)
+    is_there = wait_until(lambda: bool(lab.directories(topic)[receiver]), 20)
+    this.capture("created again")
+    lab.rules.drop(held)
+    ignored = rf"Ignoring StopReplica request from controller {controller} .* since its controller epoch \d+ is old"
+    refused = wait_until(lambda: bool(this.lines("state-change", ignored, broker=receiver)), 20)
+    time.sleep(1)
+    is_lost = is_there and not lab.directories(topic)[receiver]
+    this.capture("the late request has arrived")
+    details = {
+        "both StopReplica sent": first and second, "deleted by the next controller": deleted, "creation": str(created),
+        "refused": [str(line) for line in this.lines("state-change", ignored, broker=receiver)],
+        "logs": lab.directories(topic), "probe": lab.probe(topic),
+    }  # fmt: skip
+    this.keep_lines(rf"\b{topic}\b|{topic}-0|StopReplica request from|elected|epoch")
+    outcome = "the log is removed" if is_lost else "refused, and the log stays" if refused else "it did not arrive"
+    return RoundOutcome(outcome, is_lost, details)
+
+
 def _delete_by_hand(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Delete the topic's znodes, as runbooks say; create the topic again; then let the controller move."""
     topic, admin = this.topic, lab.admin()
@@ -300,6 +335,13 @@ EXPERIMENTS = (
         expected="An answer to its first term completes the deletion; a request of the second one leaves a stray log.",
         story="stray-logs.md",
         run=_answer_of_an_earlier_term, options=LabOptions(brokers=2, proxied=True), is_ordered=True,
+    ),
+    Experiment(
+        name="late-stop-replica",
+        about="A deposed controller's StopReplica for a deletion arrives when the name is in use again.",
+        expected="Never: the broker refuses the older controller epoch, and the new topic's log stays.",
+        story="zombie-controller.md",
+        run=_late_stop_replica, predicted=lambda release: False, options=LabOptions(proxied=True), is_ordered=True,
     ),
     Experiment(
         name="delete-by-hand",
