@@ -9,7 +9,8 @@ from pathlib import Path
 
 from attrs import define, field
 
-from kwalk.reports.document.html import render
+from kwalk.reports.document import BarChart
+from kwalk.reports.document.html import html_blocks, render
 from kwalk.reports.escaping import visible
 from kwalk.reports.progress import duration, line, short
 from kwalk.search.base.atomic_files import save
@@ -61,7 +62,8 @@ class WatchPage:
         text = render(
             "watch.html.j2",
             now=visible(now), command=visible(self.command), refresh=REFRESH if refresh else None,
-            charts=list(_charts(self.samples)), written=time.strftime("%H:%M:%S"),
+            charts=list(_charts(self.samples)), coverage=html_blocks(_coverage(self.samples[-1:])),
+            written=time.strftime("%H:%M:%S"),
         )  # fmt: skip
         try:
             save(self.path, text.encode())
@@ -96,6 +98,16 @@ def _charts(samples: Sequence[Progress]) -> Iterator[tuple[str, str, str]]:
         budget = samples[-1].memory_budget
         of = "" if budget is None else f" of {budget / 2**30:.3g} GiB"
         yield "Memory of the states, GiB, over the seconds of the search", f"{used[-1][1]:.3g}{of}", _curve(used)
+
+
+def _coverage(samples: Sequence[Progress]) -> Iterator[BarChart]:
+    """Yield a chart of the steps of each action so far, if the engine counts them."""
+    for progress in samples:
+        if progress.count_steps is not None:
+            steps = progress.count_steps()
+            taken = sum(count > 0 for count in steps.values())
+            title = f"Steps of each action so far: {taken:,} of {len(steps):,} actions were taken"
+            yield BarChart(title, "times taken", tuple(steps.items()), logarithmic=True, complete=True)
 
 
 def _curve(points: Sequence[tuple[float, float]]) -> str:

@@ -8,8 +8,10 @@ from kwalk.model.language import Model
 from kwalk.model.language.constraints import PREFIX
 from kwalk.reports.document import BarChart, Block, CodeBlock, DataTable, Heading, Line, Paragraph, Span
 from kwalk.reports.pages.verdict import cluster_table, summary
-from kwalk.search.results.verdict import ProofResult, Verdict
+from kwalk.search.results.verdict import ProofResult, Strength, Verdict
 
+MOST_BARS = 30
+"""A chart of depths has at most so many bars; several depths share one if there are more."""
 MANY = 60
 """A chart has a bar for each property instance; if there are more than that, one for each property."""
 
@@ -34,6 +36,7 @@ def verdict_page(
     if verdict.proofs:
         yield Heading(2, "Proofs")
         yield DataTable(("property", "", "by"), tuple(map(_proof, verdict.proofs)))
+    yield from _depths(verdict)
     yield from _coverage(model, verdict)
     yield CodeBlock((f"Search again: {verdict.command}",))
 
@@ -51,6 +54,27 @@ def _traces(verdict: Verdict, files: Mapping[str, Mapping[str, Path]]) -> Iterat
 
 def _proof(result: ProofResult) -> tuple[Line, ...]:
     return result.prop, result.outcome.value, result.method
+
+
+def _depths(verdict: Verdict) -> Iterator[Block]:
+    """Yield a chart of the states of each depth, and how many steps lead from a state."""
+    sizes = verdict.states_by_depth
+    if not sizes:
+        return
+    yield Heading(2, "States")
+    each = -(-len(sizes) // MOST_BARS)
+    rows = []
+    for first in range(0, len(sizes), each):
+        last = min(first + each, len(sizes)) - 1
+        name = f"depth {first}" if first == last else f"depths {first:,} to {last:,}"
+        rows.append((name, sum(sizes[first : last + 1])))
+    yield BarChart("Distinct states by depth", "states", tuple(rows))
+    rest = (verdict.distinct_states or 0) - sum(sizes)
+    if rest:
+        yield Paragraph(f"{rest:,} more states are known, at greater depths.")
+    steps = sum(count.taken for count in verdict.action_counts.values())
+    if steps and not rest and not verdict.findings and verdict.strength is Strength.EXHAUSTIVE:
+        yield Paragraph(f"On average, {steps / sum(sizes):.2f} steps lead from a state.")
 
 
 def _coverage(model: Model, verdict: Verdict) -> Iterator[Block]:

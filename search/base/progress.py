@@ -1,10 +1,10 @@
 """Progress of long work, as engines report it and terminals show it."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from attrs import frozen
+from attrs import field, frozen
 
 
 @frozen
@@ -23,6 +23,7 @@ class Progress:
         frontier: The number of states that wait to be visited.
         memory: The bytes that the states use.
         memory_budget: The bytes that they may use.
+        count_steps: Returns how often each action was taken so far, by its name; to be called in the report only.
     """
 
     engine: str
@@ -36,6 +37,7 @@ class Progress:
     frontier: int | None = None
     memory: int | None = None
     memory_budget: int | None = None
+    count_steps: Callable[[], Mapping[str, int]] | None = field(default=None, eq=False, repr=False)
 
     @property
     def rate(self) -> float:

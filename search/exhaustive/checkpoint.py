@@ -179,7 +179,7 @@ def _digest(content: dict[str, Any]) -> str:
     return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-FORMAT = 4
+FORMAT = 5
 """To be raised when the layout of files, the identity, or the numbering or counting of states changes."""
 CHANGEABLE = ("seconds", "memory", "workers", "report", "checkpoint", "symmetry", "command")
 """The options that may differ in a resumed search: no count depends on them (a search with symmetry saves nothing)."""
@@ -318,6 +318,7 @@ class CheckpointWriter:
             self.folder.close()
             raise
         exploration.counts.restore(found["counts"])
+        exploration.level_ends[:] = found["level ends"]
         self.before = float(found["seconds"])
         return int(found["initial"])
 
@@ -339,7 +340,7 @@ class CheckpointWriter:
         content: dict[str, Any] = {
             "identity": self.identity, "cursor": cursor.tolist(), "counts": counts,
             "initial": exploration.initial, "seconds": self.before + exploration.seconds,
-            "parts": exploration.states.parts,
+            "parts": exploration.states.parts, "level ends": exploration.level_ends,
         }  # fmt: skip
         changing: dict[str, np.ndarray] = {}
         if exploration.reduction is not None:

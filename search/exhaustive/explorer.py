@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -35,6 +36,7 @@ from kwalk.search.kernel.python_comparison import Compared, CompiledRecord, Reco
 from kwalk.search.kernel.sampling import StateSampler, candidates
 from kwalk.search.partial_order.tables import NO_REDUCTION
 from kwalk.search.results.confirmation import PackedPath, extended_path
+from kwalk.search.results.verdict_builder import steps_by_action
 from kwalk.search.visited.hash_table import ABSENT
 from kwalk.search.visited.key_store import STRIDE
 from kwalk.search.visited.tree_compression import LEAST_WORDS
@@ -87,6 +89,11 @@ class ExplorationResult(Protocol):
         return None
 
     @property
+    def states_by_depth(self) -> tuple[int, ...]:
+        """The number of states of each depth whose states are all known, of at most MOST_DEPTHS depths."""
+        raise NotImplementedError
+
+    @property
     def compared(self) -> Compared | None:
         """How much was compared with plain Python."""
         return self.sampler.compared if self.options.compare else None
@@ -120,6 +127,8 @@ class ExplorationResult(Protocol):
 
 LEAST_SLICED_SECONDS = 1.0
 """Seconds after which a search uses bit-sliced functions that the cache has; loading them takes some of that."""
+MOST_DEPTHS = 1000
+"""The search pauses after each of so many depths and counts their states; it does not count those of greater depths."""
 MIN_PACE, MAX_PACE = 64, 1 << 24
 """Bounds of the number of states that are expanded in one slice."""
 
@@ -141,6 +150,7 @@ class Explorer(ExplorationResult):
         self.kernel_view = self._kernel_view()
         self.blocks = self._block_expansion()
         self.cursor = np.zeros(len(Cursor), np.int64)
+        self.level_ends: list[int] = []
         self.sampler, self._records, self._offered = StateSampler(model), RecordMaker(kernel), 0
         self._has_tried_slices, self._cached_slices = kernel.sliced is not None or not kernel.can_be_sliced, False
         self.saving = None if options.checkpoint is None else CheckpointWriter(self, options.checkpoint)
@@ -194,6 +204,11 @@ class Explorer(ExplorationResult):
     def sliced_states(self) -> int:
         """The number of states that were expanded by bit-sliced functions."""
         return 0 if self.blocks is None else self.blocks.expanded
+
+    @property
+    def states_by_depth(self) -> tuple[int, ...]:
+        """The number of states of each depth whose states are all known, of at most MOST_DEPTHS depths."""
+        return tuple(end - first for first, end in pairwise([0, *self.level_ends]) if end > first)
 
     def _reduction(self) -> Reduction:
         from kwalk.search.partial_order.reduction import Reduction
@@ -264,7 +279,8 @@ class Explorer(ExplorationResult):
             while (stop_reason := self._advance(pace)) is None:
                 spent = time.monotonic() - self.started - self.seconds
                 most = max(MIN_PACE, min(MAX_PACE, 2 * self.expanded))  # the first levels are small
-                pace = next_pace(pace, spent, least=MIN_PACE, most=most)
+                was_cut = self.expanded == self.level_ends[-1]  # at the end of a depth, which says little of the rate
+                pace = pace if was_cut and spent < pacing.SLICE else next_pace(pace, spent, least=MIN_PACE, most=most)
                 self.seconds += spent
                 if self.options.seconds is not None and self.seconds >= self.options.seconds:
                     stop_reason = StopReason.TIME
@@ -331,9 +347,13 @@ class Explorer(ExplorationResult):
         """Expand up to `pace` states; return the reason to stop, None if there is none."""
         pool, cursor = self.pool, self.cursor
         cursor[Cursor.LIMIT] = cursor[Cursor.NEXT] + pace
-        if self.reduction is not None:
-            if cursor[Cursor.NEXT] in (0, cursor[Cursor.LEVEL_END]):
-                self._begin_depth()
+        is_new = cursor[Cursor.NEXT] in (0, cursor[Cursor.LEVEL_END])
+        is_counted = len(self.level_ends) < MOST_DEPTHS
+        if is_new and is_counted:
+            self.level_ends.append(level_end(cursor))
+        if self.reduction is not None and is_new:
+            self._begin_depth()
+        if self.reduction is not None or is_counted:
             cursor[Cursor.LIMIT] = max(cursor[Cursor.NEXT] + 1, min(cursor[Cursor.LIMIT], level_end(cursor)))
         if pool is not None and pool.is_worth_sharing(cursor):
             while cursor[Cursor.NEXT] < cursor[Cursor.LIMIT] and pool.is_worth_sharing(cursor):
@@ -357,7 +377,13 @@ class Explorer(ExplorationResult):
             left=None if budget is None else max(0.0, budget - self.seconds),
             note=note, depth=int(self.cursor[Cursor.DEPTH]), frontier=self.stored - self.expanded,
             memory=self.states.used_bytes(self.stored), memory_budget=self.options.memory,
+            count_steps=self._steps_by_action if self.reduction is None else None,
         )  # fmt: skip
+
+    def _steps_by_action(self) -> dict[str, int]:
+        """Return how often each action was taken so far."""
+        all_counts = [self.counts, *(worker.counts for worker in (self.pool.workers if self.pool else ()))]
+        return steps_by_action(self.model, sum(one.enabled_totals - one.blocked for one in all_counts))
 
     def notes(self) -> Iterator[str]:
         """Yield nothing: a plain search has no special notes."""

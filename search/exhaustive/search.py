@@ -115,7 +115,7 @@ class ExhaustiveVerdict:
             bounds_hit=self.builder.bounds_hit(self.kernel.bounds, self.counts.hits),
             fairness=self.model.fairness.text if self.liveness else "",
             action_counts=self._action_counts(), premises=self._premises(), compared=done.compared,
-            sliced_states=done.sliced_states,
+            sliced_states=done.sliced_states, states_by_depth=done.states_by_depth,
             findings=(*map(self._finding, hits), *self._lassos(), *(Finding(prop.key, 0) for prop in missing)),
             notes=(*self._notes(missing), *liveness_notes(self.liveness), *done.notes(), *self._saving()),
         )  # fmt: skip

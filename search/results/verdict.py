@@ -148,6 +148,8 @@ class Verdict(Displayed):
     distinct_states: int | None = None
     generated_states: int | None = None
     depth: int | None = None
+    states_by_depth: tuple[int, ...] = ()
+    """The number of distinct states of each depth from 0 on, of those (at most 1,000) whose states are all known."""
     steps: int | None = None
     walks: int | None = None
     quiescent_states: int | None = None

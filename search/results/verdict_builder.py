@@ -61,3 +61,11 @@ class VerdictBuilder:
         """Return the counts by action instance, from three sequences in the order of the model's instances."""
         counts = zip(self.model.instances, enabled, taken, changed, strict=False)
         return {i.key: ActionCount(int(e), int(t), int(c)) for i, e, t, c in counts if i.key not in left_out}
+
+
+def steps_by_action(model: Model, taken: Iterable[int]) -> dict[str, int]:
+    """Return how often each action of a model was taken, from the counts of its instances in their order."""
+    steps = {action.name: 0 for action in model.scenario.actions}
+    for instance, count in zip(model.instances, taken, strict=False):
+        steps[instance.action.name] += int(count)
+    return steps

@@ -15,7 +15,7 @@ from kwalk.search.minimize.clusters import Clustering, FindingSample, clustered
 from kwalk.search.results.confirmation import Origin, confirmed_trace, domain_error
 from kwalk.search.results.vacuity import listed
 from kwalk.search.results.verdict import Answer, Finding, FindingCluster, Strength, Verdict
-from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to
+from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to, steps_by_action
 from kwalk.search.simulation.chunks import (
     SimulationPlan,
     SlicedComparison,
@@ -114,7 +114,10 @@ class SimulationRun:
         if options.limit is not None and done:
             rest = (options.limit - done) * self.seconds / done
             left = rest if left is None else min(left, rest)
-        return Progress(engine, self.counts.steps, "steps", self.seconds, left=left, note=f"{done:,} walks{note}")
+        return Progress(
+            engine, self.counts.steps, "steps", self.seconds, left=left, note=f"{done:,} walks{note}",
+            count_steps=lambda: steps_by_action(self.model, self.counts.taken),
+        )  # fmt: skip
 
 
 @frozen

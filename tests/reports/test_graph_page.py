@@ -117,6 +117,8 @@ def test_every_search_writes_a_page_with_charts(kwalk, command):
     assert "default-src 'none'" in text
     if command != "prove":
         assert "Steps of each action" in text and "Tests of each property" in text
+    if command in ("exhaust", "walk"):
+        assert ("Distinct states by depth" in text) == (command == "exhaust")
     for name in re.findall(r'href="([^"]+)"', text):
         assert (ran.file("Page").parent / name).exists()
 

@@ -62,10 +62,12 @@ def test_a_page_shows_a_search_in_progress_and_its_end(tmp_path, kwalk):
     page = WatchPage(tmp_path / "watch.html", "kwalk exhaust <x>")
     for second in range(1, 700):
         page(Progress("exhaust", 1000 * second**2, "states", float(second), depth=second // 10, frontier=second,
-                      memory=second << 20, memory_budget=1 << 30))  # fmt: skip
+                      memory=second << 20, memory_budget=1 << 30,
+                      count_steps=lambda: {"fill <x>": 1_234, "never": 0}))  # fmt: skip
     page.write("exhaust: 1,000 states", refresh=True)
     running = page.path.read_text("utf-8")
     assert 'http-equiv="refresh"' in running and running.count("<svg") == 4 and "&lt;x&gt;" in running
+    assert "1 of 2 actions were taken" in running and "fill &lt;x&gt;" in running and "1,234" in running
     assert len(page.samples) <= POINTS
     page.end("holds")
     ended = page.path.read_text("utf-8")

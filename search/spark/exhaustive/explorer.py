@@ -21,7 +21,7 @@ from kwalk.search.base.options import SearchOptions, StopReason
 from kwalk.search.base.progress import Progress
 from kwalk.search.base.signals import Interrupts
 from kwalk.search.exhaustive.checkpoint import CheckpointFolder, check_compatible, identity, resumed_note, saved_note
-from kwalk.search.exhaustive.explorer import ExplorationResult
+from kwalk.search.exhaustive.explorer import MOST_DEPTHS, ExplorationResult
 from kwalk.search.exhaustive.layout import CounterBuffers, Cursor, add_cursor
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.python_comparison import CompiledRecord
@@ -180,6 +180,12 @@ class DistributedExplorer(ExplorationResult):
         self.environment.on_level(level)
 
     # What the verdict reads.
+
+    @property
+    def states_by_depth(self) -> tuple[int, ...]:
+        """The number of states of each depth whose states are all known, of at most MOST_DEPTHS depths."""
+        known = min(int(self.cursor[Cursor.DEPTH]) + 1, MOST_DEPTHS)
+        return tuple(filter(None, map(sum, self.sizes[:known])))
 
     def notes(self) -> Iterator[str]:
         """Yield notes for the verdict."""

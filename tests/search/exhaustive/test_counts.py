@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 
 import pytest
 from attrs import evolve
@@ -35,6 +36,8 @@ def test_states_steps_depth_and_quiescent_states_are_those_of_a_plain_search(eve
     assert everything.distinct_states == len(expected.depths)
     assert everything.generated_states == expected.generated
     assert everything.depth == max(expected.depths.values())
+    sizes = Counter(expected.depths.values())
+    assert everything.states_by_depth == tuple(sizes[depth] for depth in range(len(sizes)))
     assert everything.quiescent_states == expected.quiescent
 
 
