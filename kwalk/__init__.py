@@ -38,13 +38,13 @@ __all__ = [
     "SYSTEM_FAIRNESS", "Abort", "Action", "ActionInstance", "Actor", "Answer", "Array", "Bound", "CallRefused",
     "Domain", "DomainError", "Fails", "Fairness", "Fifo", "Finding", "Fix", "Flag", "Fresh", "Implementation",
     "ImplementationDiffers", "Kind", "KwalkError", "LiftError", "Mark", "Model", "Property", "PropertyInstance",
-    "Reading", "Scenario", "StateGraph", "StopReason", "Strength", "Trace", "Trial", "UsageError", "Verdict", "action",
-    "action_constraint", "always", "always_eventually", "array", "assert_finds", "assert_holds", "audit",
+    "Reading", "Scenario", "StateGraph", "StopReason", "Strength", "Trace", "Trial", "UsageError", "Verdict",
+    "action", "action_constraint", "always", "always_eventually", "array", "assert_finds", "assert_holds", "audit",
     "bounded_set", "check", "choice", "conformance_machine", "constraint", "eventually", "eventually_always",
-    "evolve", "exhaust", "explain", "fifo", "flag", "fresh", "graph", "hunt", "inevitable", "leads_to", "member",
-    "mutate", "nested", "number", "open_trace", "optional", "premise", "prove", "reachable", "refines", "require",
-    "scenario", "scenarios", "shrink", "state", "step", "strongly_fair", "subset", "value", "walk", "weakly_fair",
-    "when_quiescent", "when_quiet",
+    "evolve", "exhaust", "explain", "explore", "fifo", "flag", "fresh", "graph", "hunt", "inevitable", "leads_to",
+    "member", "mutate", "nested", "number", "open_trace", "optional", "premise", "prove", "reachable", "refines",
+    "require", "scenario", "scenarios", "shrink", "state", "step", "strongly_fair", "subset", "value", "walk",
+    "weakly_fair", "when_quiescent", "when_quiet",
 ]  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Verdict
 
 if TYPE_CHECKING:
+    from kwalk.reports.explorer.frame import ExplorerFrame
     from kwalk.reports.pages.explanation import ReportedExplanation
     from kwalk.search.analyses.audit.audit import AuditReport
     from kwalk.search.analyses.mutation.mutate import MutationReport
@@ -236,6 +237,39 @@ def graph(
 
     model, checked = _asked(scenario, properties, variant, bounds, flags)
     return explore(model, properties=checked, most=most)
+
+
+def explore(
+    scenario: Scenario | Model | Trace | str, properties: Checked | Iterable[Checked] | None = None, *,
+    variant: str | None = None, bounds: Mapping[str, int] | None = None, flags: Mapping[str, Any] | None = None,
+    seconds: float | None = None, memory_bytes: int | None = None, out: str | Path = "kwalk-out", port: int = 0,
+) -> ExplorerFrame:  # fmt: skip
+    """Return a page, for a cell of a notebook, on which a user takes the steps of a model.
+
+    Args:
+        scenario: What to explore; see `exhaust` for `properties`, `variant`, `bounds` and `flags`. With a trace, the
+            page begins with its behaviour.
+        properties: The properties whose nearest violation is searched for; None for all.
+        variant: A variant of the scenario.
+        bounds: Sizes by the name of the bound.
+        flags: Settings by the name of the flag.
+        seconds: The time budget of each search for the nearest violation; None for 10 seconds.
+        memory_bytes: The memory budget of each such search; None for 1 GiB.
+        out: The folder for paths that are saved as traces.
+        port: The port on the loopback interface; 0 for a free one.
+
+    Returns:
+        An object whose `address` is that of the page; `close()` ends it.
+
+    Raises:
+        UsageError: What is named does not exist, or the port is in use.
+    """
+    from kwalk.reports.explorer.frame import ExplorerFrame
+
+    trace = scenario if isinstance(scenario, Trace) else None
+    subject = _model_of_trace(scenario) if isinstance(scenario, Trace) else scenario
+    model, checked = _asked(subject, properties, variant, bounds, flags)
+    return ExplorerFrame(model, checked, trace, out=out, seconds=seconds, memory_bytes=memory_bytes, port=port)
 
 
 def explain(

@@ -10,10 +10,12 @@ import socket
 import subprocess
 import sys
 import threading
+import urllib.request
 from itertools import pairwise
 
 import pytest
 
+import kwalk
 from kwalk.model.language import Kind, Model, UsageError
 from kwalk.model.language.registry import find_scenario
 from kwalk.reports.explorer.server import ExplorerServer
@@ -44,6 +46,24 @@ def violations_from(subject: Model, start) -> dict[str, int]:
 def office(tmp_path_factory):
     with exploring(model(), tmp_path_factory.mktemp("out")) as one:
         yield one
+
+
+def test_a_notebook_shows_the_page_in_a_frame_until_it_is_closed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = kwalk.exhaust("lost-update").counterexample
+    page = kwalk.explore(found)
+    answer = urllib.request.urlopen(page.address)
+    assert "frame-ancestors http://localhost:* http://127.0.0.1:*" in answer.headers["content-security-policy"]
+    assert f'<iframe src="{page.address}"' in page._repr_html_() and "open" in repr(page)
+    call = urllib.request.Request(page.address + "about", b"{}", {"Content-Type": "application/json"})
+    about = json.loads(urllib.request.urlopen(call).read())
+    assert about["scenario"] == "lost-update" and about["traced"]["end"] == found.length
+    page.close()
+    page.close()
+    assert "<iframe" not in page._repr_html_() and "ended" in repr(page)
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.urlopen(page.address)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_next_steps_are_those_of_plain_python(office):
