@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import subprocess
 import sys
 import tempfile
 import threading
@@ -50,13 +51,39 @@ def graph_of_states(browser: DevTools, folder: Path) -> str:
     return picture(tab, 900)
 
 
+def night(browser: DevTools, folder: Path) -> str:
+    """Return the page of the demonstration night, which takes minutes."""
+    kwalk(folder, "nightly", str(ROOT / "hunts/nightly-demo.toml"), "--out", "night")
+    tab = browser.tab(1280)
+    tab.open((folder / "night/index.html").as_uri())
+    return picture(tab, 900)
+
+
+def running_search(browser: DevTools, folder: Path) -> str:
+    """Return the page of a search, as it is when its time is over."""
+    kwalk(folder, "exhaust", "old-client-expansion-in-detail", "--keep-going", "--seconds", "20", "--watch")
+    tab = browser.tab(1280)
+    tab.open((folder / "kwalk-out/watch.html").as_uri())
+    return picture(tab, 900)
+
+
+def kwalk(folder: Path, *words: str) -> None:
+    """Run a command in a folder; whatever its verdict is, it must not fail."""
+    command = [sys.executable, "-m", "kwalk.reports.command_line", *words]
+    code = subprocess.run(command, cwd=folder, check=False).returncode
+    if code not in (0, 3, 11, 12, 13, 14):
+        raise SystemExit(f"kwalk {' '.join(words)} ended with {code}.")
+
+
 def picture(tab: Tab, height: int) -> str:
     """Return the top of a page as PNG, in base64."""
     clip = {"x": 0, "y": 0, "width": 1280, "height": height, "scale": 1}
     return str(tab.ask("Page.captureScreenshot", clip=clip)["data"])
 
 
-PICTURES: dict[str, Callable[[DevTools, Path], str]] = {"explorer": explorer, "graph-page": graph_of_states}
+PICTURES: dict[str, Callable[[DevTools, Path], str]] = {
+    "explorer": explorer, "graph-page": graph_of_states, "night-page": night, "watch-page": running_search,
+}  # fmt: skip
 
 
 def main() -> None:

@@ -35,16 +35,16 @@ class WatchPage:
 
     path: Path
     command: str
-    samples: list[Progress] = field(factory=list)
+    samples: dict[str, list[Progress]] = field(factory=dict)
+    """By the name of the engine: a command may run several."""
     _written: float = 0.0
 
     def __call__(self, progress: Progress) -> None:
         """Add a sample, and write the page if it is time; a page that cannot be written does not end the search."""
-        if self.samples and self.samples[-1].engine != progress.engine:
-            self.samples.clear()
-        self.samples.append(progress)
-        if len(self.samples) > POINTS:
-            del self.samples[1::2]
+        samples = self.samples.setdefault(progress.engine, [])
+        samples.append(progress)
+        if len(samples) > POINTS:
+            del samples[1::2]
         if time.monotonic() - self._written >= REFRESH:
             self.write(line(progress, 200), refresh=True)
 
@@ -62,13 +62,24 @@ class WatchPage:
         text = render(
             "watch.html.j2",
             now=visible(now), command=visible(self.command), refresh=REFRESH if refresh else None,
-            charts=list(_charts(self.samples)), coverage=html_blocks(_coverage(self.samples[-1:])),
+            engines=[_shown(samples) for samples in self._looked_at()],
             written=time.strftime("%H:%M:%S"),
         )  # fmt: skip
         try:
             save(self.path, text.encode())
         except OSError:
             return
+
+
+    def _looked_at(self) -> list[list[Progress]]:
+        """Return the samples of the engines that ran for a second; of all if none did."""
+        known = list(self.samples.values())
+        return [samples for samples in known if samples[-1].seconds - samples[0].seconds >= 1] or known
+
+
+def _shown(samples: Sequence[Progress]) -> tuple[str, list[tuple[str, str, str]], str]:
+    """Return the name of an engine, its charts, and the chart of its coverage as HTML."""
+    return visible(samples[-1].engine), list(_charts(samples)), html_blocks(_coverage(samples[-1]))
 
 
 def _charts(samples: Sequence[Progress]) -> Iterator[tuple[str, str, str]]:
@@ -97,17 +108,16 @@ def _charts(samples: Sequence[Progress]) -> Iterator[tuple[str, str, str]]:
     if used:
         budget = samples[-1].memory_budget
         of = "" if budget is None else f" of {budget / 2**30:.3g} GiB"
-        yield "Memory of the states, GiB, over the seconds of the search", f"{used[-1][1]:.3g}{of}", _curve(used)
+        yield "Memory of the states, GiB", f"{used[-1][1]:.3g}{of}", _curve(used)
 
 
-def _coverage(samples: Sequence[Progress]) -> Iterator[BarChart]:
+def _coverage(progress: Progress) -> Iterator[BarChart]:
     """Yield a chart of the steps of each action so far, if the engine counts them."""
-    for progress in samples:
-        if progress.count_steps is not None:
-            steps = progress.count_steps()
-            taken = sum(count > 0 for count in steps.values())
-            title = f"Steps of each action so far: {taken:,} of {len(steps):,} actions were taken"
-            yield BarChart(title, "times taken", tuple(steps.items()), logarithmic=True, complete=True)
+    if progress.count_steps is not None:
+        steps = progress.count_steps()
+        taken = sum(count > 0 for count in steps.values())
+        title = f"Steps of each action so far: {taken:,} of {len(steps):,} actions were taken"
+        yield BarChart(title, "times taken", tuple(steps.items()), logarithmic=True, complete=True)
 
 
 def _curve(points: Sequence[tuple[float, float]]) -> str:

@@ -68,9 +68,12 @@ def test_a_page_shows_a_search_in_progress_and_its_end(tmp_path, kwalk):
     running = page.path.read_text("utf-8")
     assert 'http-equiv="refresh"' in running and running.count("<svg") == 4 and "&lt;x&gt;" in running
     assert "1 of 2 actions were taken" in running and "fill &lt;x&gt;" in running and "1,234" in running
-    assert len(page.samples) <= POINTS
+    assert len(page.samples["exhaust"]) <= POINTS
+    page(Progress("shrink", 1, "findings", 0.1))
+    page(Progress("shrink", 2, "findings", 0.2))
     page.end("holds")
     ended = page.path.read_text("utf-8")
+    assert ended.count("<svg") == 4 and "Findings over" not in ended
     assert 'http-equiv="refresh"' not in ended and "The search has ended" in ended
     ran = kwalk("exhaust", "two-phase-commit", "--watch")
     assert "watch.html" in ran.err
