@@ -485,6 +485,7 @@ LOG_INVARIANTS = (
             storage.young_record_is_kept,
             storage.expired_segment_is_deleted,
             storage.excess_is_deleted,
+            storage.size_retention_leaves_enough,
             storage.deleted_files_are_kept_for_the_delay,
             storage.deleted_files_are_before_the_log,
             storage.file_times_change_by_appends,

@@ -202,6 +202,17 @@ def excess_is_deleted(log: PartitionLog) -> bool:
     return size_of(log) - log.segments[0].size < RETENTION_BYTES
 
 
+@step(
+    symptom="a partition has fewer bytes than retention.bytes, although none of its records is old",
+    log="Found deletable segments with base offsets […] due to retention size … breach",
+)
+def size_retention_leaves_enough(before: PartitionLog, after: PartitionLog) -> bool:
+    """Retention by size deletes no segment without which the log would have fewer bytes than retention.bytes."""
+    premise(before.clock <= RETENTION_MS and after.start_offset > before.start_offset)
+    premise(before.start_offset == before.segments[0].base_offset and size_of(after) < size_of(before))
+    return size_of(after) >= RETENTION_BYTES
+
+
 @when_quiescent(symptom="records that a client has deleted stay on disk", log="none")
 def segment_before_the_start_is_deleted(log: PartitionLog) -> bool:
     """No segment ends at or below the start offset, but the active one."""
@@ -525,11 +536,12 @@ def running_broker_has_no_clean_shutdown_file(log: PartitionLog) -> bool:
     log="none: the files recovery-point-offset-checkpoint and log-start-offset-checkpoint have the offsets",
 )
 def checkpoints_have_what_they_are_of(before: PartitionLog, after: PartitionLog) -> bool:
-    """A checkpoint that changes has the recovery point, or the start offset, of the log."""
+    """A checkpoint that changes has the recovery point, or the start offset, of the log; a flush sets the former."""
     is_stop = after.phase is LogPhase.STOPPED
+    is_flushed = is_running(after) and after.flushed > before.flushed
     is_recovery = after.recovery_point_checkpoint in (before.recovery_point_checkpoint, before.recovery_point)
     is_start = after.start_offset_checkpoint in (before.start_offset_checkpoint, before.start_offset)
-    return is_start and (is_recovery or is_stop)
+    return is_start and (is_recovery or is_stop) and (not is_flushed or after.recovery_point == after.flushed)
 
 
 @always(
@@ -551,8 +563,12 @@ def crash_loses_what_was_not_flushed(before: PartitionLog, after: PartitionLog, 
     """A crash leaves what was flushed, and the index files of the active segment as they were allocated."""
     premise(after.crashes > before.crashes)
     is_gone = batch_at(before, offset) is not None and batch_at(after, offset) is None
-    is_known = before.flushed <= offset and after.lost_from <= offset < after.lost_to
-    return after.segments[after.count - 1].is_padded and (not is_gone or is_known)
+    is_lost = after.lost_from <= offset < after.lost_to
+    is_known = before.flushed <= offset and is_lost
+    is_exact = after.lost_from < after.lost_to or after.lost_from == after.lost_to == 0
+    if before.lost_to == 0:
+        is_exact = is_exact and (not is_lost or (before.flushed <= offset and batch_at(after, offset) is None))
+    return after.segments[after.count - 1].is_padded and is_exact and (not is_gone or is_known)
 
 
 @step(
@@ -566,7 +582,8 @@ def loaded_log_is_that_of_the_disk(before: PartitionLog, after: PartitionLog) ->
     end = active.base_offset if active.batches.is_empty else active.batches[-1].last_offset + 1
     start = max(before.start_offset_checkpoint, after.segments[0].base_offset)
     is_lost = after.lost_from < after.lost_to <= after.end_offset or after.lost_from == after.lost_to == 0
-    return after.end_offset == end and after.start_offset == start and is_lost and not active.is_padded
+    is_same = after.recovery_point_checkpoint == before.recovery_point_checkpoint
+    return after.end_offset == end and after.start_offset == start and is_lost and is_same and not active.is_padded
 
 
 @always(
@@ -590,8 +607,14 @@ def cleaned_part_has_one_record_of_a_key(log: PartitionLog, key: Key) -> bool:
     "recoverable from .swap files by renaming.)",
 )
 def swap_is_in_order(log: PartitionLog) -> bool:
-    """Old segments are renamed while there is a .swap file, and no more of them than are replaced."""
+    """Old segments are renamed while there is a .swap file, and no more of them than are replaced.
+
+    A stop ends what has no .swap file yet.
+    """
     is_within = log.renamed <= log.replaced and log.renamed <= log.count and log.cleaned_to <= log.end_offset
+    is_ended = log.phase is LogPhase.RUNNING or (log.cleaned_to == 0 and log.suffix is Suffix.NONE)
+    if log.suffix is not Suffix.SWAP and not is_ended:
+        return False
     if log.suffix is Suffix.NONE:
         return log.replaced == log.renamed == 0 and all(batch is None for batch in log.cleaned)
     return is_within and log.replaced > 0 and (log.suffix is Suffix.SWAP or log.renamed == 0)
