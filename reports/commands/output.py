@@ -128,10 +128,11 @@ def deliver(target: Target, verdict: Verdict, out: OutFolder, options: Namespace
         facts = list(target.reading.facts) if target.reading else []
         snapshot = {"facts": facts, "diagnosis": said}
         page = {"page": written.names["Page"]} if "Page" in written.names else {}
-        print_json({**verdict_object(verdict, named, shapes, target.model), **snapshot, **page})
+        shown = verdict_object(verdict, named, shapes, target.model)
+        print_json({**shown, "exit_code": exit_code_of(target, verdict), **snapshot, **page})
     else:
         _print(target, verdict, said, (files, shapes), written.names, unfold=options.unfold)
-    return written.checked(verdict.exit_code or _damage(target))
+    return written.checked(exit_code_of(target, verdict))
 
 
 def _incident(target: Target, said: list[str], options: Namespace) -> Incident | None:
@@ -193,10 +194,10 @@ def diagnosis(target: Target, verdict: Verdict) -> list[str]:
     return diagnosis_of(target.reading.problems[0].inspection, outlooks, found)
 
 
-def _damage(target: Target) -> int:
-    """Return the exit code of what an inspection found, which the search may not be about; 0 if nothing."""
+def exit_code_of(target: Target, verdict: Verdict) -> int:
+    """Return the exit code of what an inspection found, which the search may not be about; otherwise the verdict's."""
     problems = target.reading.problems if target.reading else ()
-    return problems[0].inspection.exit_code if problems else 0
+    return (problems[0].inspection.exit_code if problems else 0) or verdict.exit_code
 
 
 def _print(
@@ -211,6 +212,9 @@ def _print(
         print_story(story_of(target.model, shown.trace), out, unfold=unfold)
         out.print()
     print_blocks(summary(verdict, target.model, shown), out)
+    code = exit_code_of(target, verdict)
+    if code != verdict.exit_code:
+        print_blocks([Paragraph(f"The exit code, {code}, is that of the damage which the snapshot shows.", 2)], out)
     print_blocks(cluster_table(target.model, verdict.clusters, shapes), out)
     lines = (*(f"{label}: {path}" for label, path in pages.items()), *_ending(verdict, files, shown))
     print_blocks([CodeBlock(lines, 2)], out)
