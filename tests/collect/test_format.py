@@ -48,7 +48,7 @@ def test_without_the_directories_of_a_broker_the_others_show_what_they_show(name
     for broker in ("1", "2", "3"):
         part = inspect_snapshot(changed(without_directories(broker), name))
         assert {one.kind.name for one in part.observations} <= {one.kind.name for one in whole.observations} | {
-            "topic-ids-mixed", "leader-refuses-mixed-topic-ids"}  # fmt: skip
+            "topic-ids-mixed", "leader-refuses-mixed-topic-ids", "fetch-by-id-refused-mixed-topic-ids"}  # fmt: skip
         assert any(note.startswith(f"No log directories of broker {broker} ") for note in part.notes)
 
 

@@ -16,8 +16,6 @@ from typing import Any
 
 from attrs import frozen
 
-from kwalk.clusters.collect.collect import CollectOptions, LogPlace, collect
-from kwalk.clusters.collect.zookeeper import ZooKeeperOptions, ZooKeeperReader
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.deletions import hang_a_deletion, writes_of_creation
 from kwalk.clusters.lab.experiments.expansions import OLD_CLIENT
@@ -126,6 +124,9 @@ def rest(lab: Lab) -> None:
 
 def collected(lab: Lab) -> bytes:
     """Return the snapshot that `kwalk collect` takes of a lab with all log directories."""
+    from kwalk.clusters.collect.collect import CollectOptions, LogPlace, collect
+    from kwalk.clusters.collect.zookeeper import ZooKeeperOptions, ZooKeeperReader  # loads the client of ZooKeeper
+
     places = tuple(LogPlace(str(broker.data), broker.id) for broker in lab.brokers.values())
     with ZooKeeperReader(ZooKeeperOptions(f"127.0.0.1:{lab.zookeeper_port}")) as reader:
         return collect(reader, CollectOptions(lab.options.release, logs=places)).text.encode()
