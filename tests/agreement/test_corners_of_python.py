@@ -191,6 +191,53 @@ AGREEING = {
     "extremes of a list of varying length": "w.out = max([x for x in w.r if x != 1], default=7)",
     "a loop over a list of varying length": "for x in [x for x in w.r if x != w.c]:\n    w.r[-1] = 0\n    w.out += x",
     "lists of varying length that are compared": "w.f = [x for x in w.r if x] == [1, 2]\nw.g = sorted(w.s) == [w.c]",
+    "an element of a list of varying length that is read": (
+        "x = [y for y in w.r if y != w.c]\nw.out = x[w.n] if len(x) > w.n else x[-1] if x else 7\nw.f = x[:1] == [1]"
+    ),
+    "an element outside of a list of varying length": "w.out = [x for x in w.r if x][w.n - 1]",
+    "an element by a position that can be None": "w.out = list(w.r)[w.o]",
+    "an index into a list that is empty": "w.out = [n for n in CELLS if n > 9][w.n] + [n for n in w.r if n > 9][w.c]",
+    "a record of a list of varying length": "x = [y for y in w.notes if y.f]\nw.out = x[0].n + 4 * x[-1].n if x else 9",
+    "an object of a list of varying length": (
+        "x = [y for y in w.boxes if y.n != w.n]\nif x:\n    x[-1].n = 3\n    w.out = x[0].n"
+    ),
+    "a list in a list of varying length": "x = [y for y in [[w.n], [w.c]] if y[0] > 0]\nw.out = x[0][0] if x else 7",
+    "members in order": "w.out = sorted(w.s)[0] if w.s else 7\nw.f = len(w.s) > 1 and sorted(w.s)[1] == w.c",
+    "an element of a range of the state": "w.out = range(w.m, w.n)[w.c] + range(4)[w.n]\nw.f = range(w.n)[-1] == 1",
+    "a list of varying length or another": (
+        "x = [y for y in w.r if y] if w.f else [w.n, w.c][w.m :]\nw.out = x[-1] + 4 * len(x) if x else 0\nw.q = x[:1]"
+    ),
+    "a list of varying length or none": (
+        "x = []\nif w.f:\n    x = [y for y in w.r if y != w.c]\nw.out = sum(x)\nw.g = x == [] or x[0] == w.n"
+    ),
+    "a list of varying length that grows in a loop": (
+        "x = [y for y in w.r if y]\nfor n in WIDE:\n    if n != w.n:\n        x = x + [n]\n"
+        "w.out = sum(i * y for i, y in enumerate(x))"
+    ),
+    "a tuple of one length or another": (
+        "x = (w.n, 1) if w.f else (w.c,) if w.g else ()\nw.out = len(x)\nw.q = x\nw.f = x == (1,) or x == ()"
+    ),
+    "an element of a tuple of tuples": "w.q = ((1,), (2, w.n), ())[w.n]\nw.out = ((1,), (2, w.n))[w.c][-1]",
+    "a tuple that a loop makes longer": "x = ()\nfor n in WIDE:\n    if n < w.n:\n        x = x + (n,)\nw.r = x",
+    "a tuple of one length or another is true": "x = (w.f and (w.n,)) or ()\nw.g = bool(x)",
+    "a new list of one length or another": (
+        "w.r = [w.n, 1] if w.f else []\nx = [y for y in CELLS] if w.g else [w.n] + [w.c, 2]\nw.out = x[-1] + sum(x)"
+    ),
+    "a new list of objects of one length or another": (
+        "x = [w.boxes[w.c]] if w.f else [y for y in w.boxes][:2]\nx[-1].n = 2\nw.boxes[0].f = x[0].n == 2"
+    ),
+    "a new list or one of varying length": "w.out = sum([w.n] if w.f else [y for y in w.r if y] if w.g else [1, 2, 3])",
+    "a part of a list": "x = [w.n, w.c, 2]\ny = x[: w.n]\nx[0] = 9\nw.out = sum(y) + 4 * len(x[w.c - 2 :])",
+    "a part of a list with constant ends is a new one": "x = [w.n, 1]\ny = x[:1]\ny[0] = 5\nw.out = x[0] + 4 * y[0]",
+    "a part of a list shares its elements": "x = [[w.n], [1]]\ny = x[1:]\ny[0][0] = w.c\nw.out = x[1][0]",
+    "a part of a list of varying length": (
+        "x = [y for y in w.r if y != w.c]\nw.q = x[w.m :][:2]\nw.out = sum(x[:-1]) + 8 * len(x[w.c - 1 : w.n])"
+    ),
+    "a part of a tuple": "w.f = (w.n, 1, w.c)[w.m :] == (1, w.c)\nw.out = len(tuple(w.q)[: w.n] + (0, 1, 2)[w.n :])",
+    "a part of a range": "w.out = sum(range(4)[w.n :]) + sum(range(w.n)[1:])\nw.f = range(w.n)[:1] == range(1)",
+    "a part of an Array as a list": "w.r = list(w.a)[w.n :] + [1]\nw.out = sum(list(w.a)[: w.c])",
+    "a part of what a condition decides": "x = [w.n, 2] if w.f else [w.c, 1]\nw.out = sum(x[w.m :])",
+    "a part from None": "w.out = sum([w.n, 1, 2][None:2]) + len(sorted(w.s)[None:])",
     "tuples of varying length that are compared": "w.f = tuple(w.q) == tuple(w.r) != w.q\nw.g = tuple(w.q) == (w.n, 1)",
     "ranges that are compared": "w.f = range(w.n) == range(2)\nw.g = range(w.m, w.n) != range(w.c)",
     "records of varying lists": "w.f = [x for x in w.notes if x.f] == list(w.notes)",
@@ -277,7 +324,28 @@ REFUSED = {
     "a range to None": ("w.out = sum(range(w.o))", "a range of other things than numbers"),
     "a range that is stored": ("w.r = range(w.n)", "a range in place of elements of a Fifo"),
     "a large range": ("w.out = len(range(w.n * 1000))", "a range of 3,000 numbers, from 0 to 3000"),
-    "an index of a sorted set": ("w.out = sorted(w.s)[0]", "a list of varying length cannot be indexed"),
+    "an index of a list of varying length that is a truth value": (
+        "w.out = sorted(w.s)[w.f]", "a list of varying length indexed with a truth value"
+    ),
+    "a slice of a list with a step": ("w.out = len([w.n, 1][::2])", "a slice. Instead: a slice of a Fifo, list, tuple"),
+    "a slice of a list of varying length with a step": ("w.out = len([x for x in w.r if x][::-1])", "a slice. Instead"),
+    "a slice of a list to what may be None": ("w.r = [w.n, 1][: w.o]", "a number as the end of a slice"),
+    "a slice of a list to a truth value": ("w.r = [w.n, 1][: w.f]", "a truth value as the end of a slice"),
+    "a list that can change or another": (
+        "x = [w.n]\ny = x\nif w.f:\n    y = [z for z in w.r if z]\nx[0] = 2\nw.out = len(y)",
+        "holds values of different types",
+    ),
+    "a list that has a name or a new one": (
+        "x = [w.n]\ny = x if w.f else [1, 2]\nx[0] = 2\nw.out = len(y)", "holds values of different types"
+    ),
+    "lists of one length or another by statements": (
+        "x = [w.n]\nif w.f:\n    x = [1, 2]\nw.out = len(x)", "tuples in place of lists of unlike length"
+    ),
+    "a list or a tuple of varying length": (
+        "x = [y for y in w.r if y] if w.f else tuple(y for y in w.r if y)\nw.out = len(x)",
+        "holds values of different types",
+    ),
+    "a slice of an Array": ("w.r = w.a[1:]", "a slice. Instead: a slice of a Fifo, list, tuple or range"),
     "an element of a list of varying length": ("x = list(w.r)\nx[0] = 1", "an element of a list of varying"),
     "a slice with a step": ("w.r = w.r[::-1]", "a slice of a Fifo with a step"),
     "a slice that is written": ("w.r[0:1] = w.r", "a write to a slice"),

@@ -44,6 +44,7 @@ LOCALS = (
     "x = 1\nif w.f:\n    x = 2\nif w.g:\n    x = x + 3\nreturn x",
     "return ([n for n in (1, 2)][w.n], (4, 5, 6)[w.m])",
     "x = [0, 0]\nx[w.n] = 1\nreturn (x[0], x[1])",
+    "x = [n for n in w.r if n] if w.f else [w.n, w.c, 2][w.m :]\nreturn (len(x), sum(x[w.n :]), len((1, w.n)[: w.c]))",
     "w.mail.add(w.sure)\nreturn (w.mail, len(w.mail))",
     "w.mail.discard(w.sure)\nreturn (w.mail, bool(w.mail))",
     "w.pair.add(Note(n=w.n % 3))\nreturn w.pair",
@@ -269,6 +270,15 @@ def last_stays(m, queue, index):
     return QUEUE_POSITIONS(m, queue, int_value(t.choose(t.less(last, term), last, term)))
 
 
+def without_errors(m, index, size, slots, what):
+    """Any position that there may be."""
+    with m.assuming(m.terms.true):
+        before = len(m.side_conditions)
+        found = PLACES(m, index, size, slots, what)
+        del m.side_conditions[before:]
+    return found
+
+
 def from_the_capacity(m, queue, index):
     """-1 is the last slot, whether it has an element or not."""
     t, term = m.terms, m.values.number(index)
@@ -378,7 +388,8 @@ def an_operation(name, function):
 
 INSERTED = sets._inserted
 NUMBERED, RANGE = containers.numbered, calls.BUILTINS[range]
-QUEUE_POSITIONS, MADE, STORE_ELEMENT = containers._positions, containers._made, containers.store_element
+PLACES, QUEUE_POSITIONS = containers._places, containers._positions
+MADE, STORE_ELEMENT = containers._made, containers.store_element
 NUMBERS = (K.NUMBER, K.OPTIONAL_NUMBER)
 PLANTED = {
     "a queue is always true": a_rule(Operation.TRUTH, true, (K.FIFO,)),
@@ -477,7 +488,7 @@ PLANTED = {
     "-1 is the last slot": a_part(containers, "_positions", from_the_capacity, Operation.INDEX),
     "every position is the first": a_part(containers, "_positions", first_position, None),
     "a position that is None is -1": a_rule(Operation.INDEX, unchecked_position, (K.FIFO,), (K.OPTIONAL_NUMBER,)),
-    "a negative end is 0": a_part(containers, "_end", end_is_not_wrapped, None),
+    "a negative end is 0": a_part(containers, "end_of_slice", end_is_not_wrapped, None),
     "free slots of a part keep their values": a_part(containers, "_made", keeps_free_slots, None),
     "a part fills its slots": a_part(containers, "_made", of_full_length, None),
     "a part is the whole": a_part(containers, "part", lambda m, queue, lower, upper: queue, None),
@@ -518,6 +529,14 @@ PLANTED = {
     "update replaces what is there": an_operation("update", replaces),
     "a list has its absent items, too": a_part(containers, "numbered", with_absent_items, None),
     "a list begins with its absent items": a_part(containers, "numbered", the_first_ones, None),
+    "an element of a list of varying length is the first": a_rule(
+        Operation.INDEX, lambda m, r, v, index: r(m, v, 0), (K.VARYING,), NUMBERS
+    ),
+    "a position past the end of a list of varying length is no error": a_part(
+        containers, "_places", without_errors, Operation.INDEX
+    ),
+    "a part of a list is the whole": a_part(calls, "part", lambda m, sequence, lower, upper: sequence, None),
+    "a choice between lists is the first": a_part(Values, "_choose_varying", lambda self, condition, a, b: a, None),
     "a range includes its stop": (None, lambda patch: patch.setitem(calls.BUILTINS, range, to_the_stop)),
     "a range begins at 0": (None, lambda patch: patch.setitem(calls.BUILTINS, range, from_zero)),
     "a loop reads its list at first": (None, a_rule(Operation.ITERATE, some_rounds_late, (K.LIST, K.ARRAY))[1]),

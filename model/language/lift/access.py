@@ -362,8 +362,8 @@ def _element_of_array(m: SymbolicMachine, owner: Reference, index: Any) -> Any:
     return read_node(m, Reference(tuple(options)), [node for _, node in options])
 
 
-@rule(Operation.INDEX, (K.TUPLE,), NUMBERS)
-def _element_of_tuple(m: SymbolicMachine, owner: tuple[Any, ...], index: Any) -> Any:
+@rule(Operation.INDEX, (K.TUPLE, K.RANGE), NUMBERS)
+def _element_of_tuple(m: SymbolicMachine, owner: tuple[Any, ...] | range, index: Any) -> Any:
     chosen = positions(m, index, len(owner), wraps=True)
     result = owner[chosen[-1][1]]
     for condition, position in reversed(chosen[:-1]):

@@ -297,10 +297,31 @@ def list_of(m: SymbolicMachine, found: list[tuple[Term, Any]]) -> Any:
 
 
 def _tuple(m: SymbolicMachine, iterable: Any = ()) -> Any:
-    found = _items(m, iterable)
+    return tuple_of(m, _items(m, iterable))
+
+
+def tuple_of(m: SymbolicMachine, found: list[tuple[Term, Any]]) -> Any:
+    """Return a tuple of the items that are there."""
     if any(condition is not m.terms.true for condition, _ in found):
         return VaryingItems(tuple(found), tuple)
     return tuple(value for _, value in found)
+
+
+def part(m: SymbolicMachine, sequence: Any, lower: Any, upper: Any) -> Any:
+    """Return `sequence[lower:upper]` of a list, tuple or range: a new one; an end that is None is its own."""
+    t, is_varying = m.terms, isinstance(sequence, VaryingItems)
+    there, before = containers.counted(m, _items(m, sequence))
+    low = containers.end_of_slice(m, before[-1], lower, t.integer(0))
+    high = containers.end_of_slice(m, before[-1], upper, before[-1])
+    found = []
+    for (condition, item), place in zip(there, before, strict=False):
+        is_inside = t.conjunction((condition, t.negation(t.less(place, low)), t.less(place, high)))
+        if (here := m.simplify(is_inside)) is not t.false:
+            found.append((here, item))
+    cls = sequence.of if is_varying else list if kind_of(sequence) is K.LIST else type(sequence)
+    if cls is list:
+        return list_of(m, found)
+    return tuple_of(m, found) if cls is tuple else VaryingItems(tuple(found), cls)
 
 
 MOST_NUMBERS = 1_000

@@ -200,15 +200,14 @@ def taken(m: SymbolicMachine, reference: Reference) -> Any:
 # Positions, parts and sums.
 
 
-def _positions(m: SymbolicMachine, reference: Reference, index: Any) -> list[tuple[Term, int]]:
+def _places(m: SymbolicMachine, index: Any, size: Term, slots: int, what: str) -> list[tuple[Term, int]]:
     """Return the slots that an index can mean, each with its condition; add the error of a position without element."""
     m.error(m.values.is_none(index), "None is used as an index")
-    t, term, size = m.terms, m.values.number(index), m.values.number(length(m, reference))
-    slots = len(reference.sample.slots)
+    t, term = m.terms, m.values.number(index)
     if term.low < 0:
         term = t.choose(t.less(term, t.integer(0)), t.add(term, size), term)
     outside = t.disjunction((t.less(term, t.integer(0)), t.negation(t.less(term, size))))
-    m.error(outside, "an index is outside of a FIFO")
+    m.error(outside, f"an index is outside of {what}")
     found = []
     for slot in range(max(0, term.low), min(slots - 1, term.high) + 1):
         condition = m.simplify(t.equal(term, t.integer(slot)))
@@ -219,6 +218,10 @@ def _positions(m: SymbolicMachine, reference: Reference, index: Any) -> list[tup
     return found
 
 
+def _positions(m: SymbolicMachine, queue: Reference, index: Any) -> list[tuple[Term, int]]:
+    return _places(m, index, m.values.number(length(m, queue)), len(queue.sample.slots), "a FIFO")
+
+
 @rule(Operation.INDEX, (K.FIFO,), NUMBERS)
 def _element(m: SymbolicMachine, queue: Reference, index: Any) -> Any:
     chosen = _positions(m, queue, index)
@@ -227,6 +230,18 @@ def _element(m: SymbolicMachine, queue: Reference, index: Any) -> Any:
     result = _slot(m, queue, chosen[-1][1])
     for condition, slot in reversed(chosen[:-1]):
         result = m.values.choose(condition, _slot(m, queue, slot), result)
+    return refine(m, result)
+
+
+@rule(Operation.INDEX, (K.VARYING,), NUMBERS)
+def _element_of_varying(m: SymbolicMachine, sequence: VaryingItems, index: Any) -> Any:
+    size, values = numbered(m, sequence.items)
+    if not values:
+        raise Refused("an index into something that is empty", "a test of its length first")
+    chosen = _places(m, index, size, len(values), describe(sequence)) or [(m.terms.true, 0)]
+    result = values[chosen[-1][1]]
+    for condition, place in reversed(chosen[:-1]):
+        result = m.values.choose(condition, values[place], result)
     return refine(m, result)
 
 
@@ -249,7 +264,7 @@ def store_element(m: SymbolicMachine, owner: Any, index: Any, value: Any) -> Non
 def part(m: SymbolicMachine, queue: Reference, lower: Any, upper: Any) -> Reference:
     """Return `queue[lower:upper]`; an end that is None is the queue's own."""
     t, size = m.terms, m.values.number(length(m, queue))
-    low, high = _end(m, size, lower, t.integer(0)), _end(m, size, upper, size)
+    low, high = end_of_slice(m, size, lower, t.integer(0)), end_of_slice(m, size, upper, size)
     slots = len(queue.sample.slots)
     count = t.choose(t.less(low, high), t.subtract(high, low), t.integer(0))
     taken = [_value_at(m, queue, t.add(low, t.integer(slot))) for slot in range(slots)]
@@ -263,7 +278,7 @@ def backwards(m: SymbolicMachine, queue: Reference) -> Reference:
     return _made(m, queue.sample.shape, size, values)
 
 
-def _end(m: SymbolicMachine, size: Term, end: Any, otherwise: Term) -> Term:
+def end_of_slice(m: SymbolicMachine, size: Term, end: Any, otherwise: Term) -> Term:
     """Return an end of a slice as Python takes it: a negative one counts from the end, one outside is cut off."""
     if end is None:
         return otherwise
@@ -311,13 +326,7 @@ def _content(m: SymbolicMachine, sequence: Any) -> tuple[Term, list[Any]]:
 
 def numbered(m: SymbolicMachine, items: Sequence[tuple[Term, Any]]) -> tuple[Term, list[Any]]:
     """Return how many of some items are there, and for each n the n-th item of those."""
-    t = m.terms
-    there = [(m.simplify(condition), item) for condition, item in items]
-    there = [(condition, item) for condition, item in there if condition is not t.false]
-    before = [t.integer(0)]
-    for condition, _ in there:
-        before.append(t.add(before[-1], t.choose(condition, t.integer(1), t.integer(0))))
-    values = []
+    t, (there, before), values = m.terms, counted(m, items), []
     for number in range(len(there)):
         value = there[-1][1]
         for place in reversed(range(number, len(there) - 1)):
@@ -326,6 +335,17 @@ def numbered(m: SymbolicMachine, items: Sequence[tuple[Term, Any]]) -> tuple[Ter
             value = m.values.choose(m.simplify(here), item, value)
         values.append(value)
     return before[-1], values
+
+
+def counted(m: SymbolicMachine, items: Sequence[tuple[Term, Any]]) -> tuple[list[tuple[Term, Any]], list[Term]]:
+    """Return the items that can be there; and for each, how many of those before it are there, and last of all."""
+    t = m.terms
+    there = [(m.simplify(condition), item) for condition, item in items]
+    there = [(condition, item) for condition, item in there if condition is not t.false]
+    before = [t.integer(0)]
+    for condition, _ in there:
+        before.append(t.add(before[-1], t.choose(condition, t.integer(1), t.integer(0))))
+    return there, before
 
 
 def _fitting(m: SymbolicMachine, shape: FifoShape, size: Term, values: list[Any]) -> list[Any]:

@@ -8,14 +8,14 @@ from typing import Any
 
 from kwalk.model.language.lift import calls, containers, sets
 from kwalk.model.language.lift.access import attribute, element, refine
-from kwalk.model.language.lift.comprehensions import generate, generator
+from kwalk.model.language.lift.comprehensions import generate, generator, items_of
 from kwalk.model.language.lift.kinds import ValueKind, kind_of, known
 from kwalk.model.language.lift.machine import Partial, SymbolicMachine, Unreachable, assigned_term
 from kwalk.model.language.lift.operators import binary, compare
 from kwalk.model.language.lift.rules import Operation, apply
 from kwalk.model.language.lift.terms import Term
 from kwalk.model.language.lift.truth import truth
-from kwalk.model.language.lift.values import MIXED, Bool, Mixed, Refused, bool_value
+from kwalk.model.language.lift.values import MIXED, Bool, Mixed, Refused, VaryingItems, bool_value
 from kwalk.model.language.source import local_names, source_of
 
 
@@ -100,10 +100,13 @@ def _slice(m: SymbolicMachine, node: ast.Subscript) -> Any:
         if ends[2] is not None and (type(ends[2]) is not int or ends[2] != 1):
             raise Refused("a slice of a Fifo with a step", "a loop over it, or over `reversed(…)` of it")
         return containers.part(m, owner, ends[0], ends[1])
-    are_constant = all(end is None or type(end) is int for end in ends)
-    if isinstance(owner, tuple) and are_constant and ends[2] != 0:
+    if isinstance(owner, (tuple, range)) and all(end is None or type(end) is int for end in ends) and ends[2] != 0:
         return owner[slice(*ends)]
-    raise Refused("a slice", "a slice of a Fifo, or of a tuple with constant ends, or a comprehension over indexes")
+    is_sequence = kind_of(owner) in (ValueKind.LIST, ValueKind.TUPLE, ValueKind.RANGE, ValueKind.VARYING)
+    if is_sequence and (ends[2] is None or (type(ends[2]) is int and ends[2] == 1)):
+        return calls.part(m, owner, ends[0], ends[1])
+    instead = "a slice of a Fifo, list, tuple or range without a step; `list(a)[i:j]` of an Array; or a comprehension"
+    raise Refused("a slice", instead)
 
 
 # Operators.
@@ -166,7 +169,25 @@ def _conditional(m: SymbolicMachine, node: ast.IfExp) -> Any:
         body = evaluate(m, node.body)
     with m.assuming(m.terms.negation(test)):
         orelse = evaluate(m, node.orelse)
-    return m.values.choose(test, body, orelse)
+    result = m.values.choose(test, body, orelse)
+    if result is MIXED:
+        return m.values.choose(test, _unshared(m, node.body, body), _unshared(m, node.orelse, orelse))
+    return result
+
+
+def _unshared(m: SymbolicMachine, node: ast.expr, value: Any) -> Any:
+    """Return a list without another name, which nothing changes, as one of varying length; other values as they are."""
+    if kind_of(value) is not ValueKind.LIST or not _makes_new_list(node):
+        return value
+    return VaryingItems(tuple(items_of(m, value)))
+
+
+def _makes_new_list(node: ast.expr) -> bool:
+    """Return whether an expression that is a list makes a new one."""
+    if isinstance(node, ast.IfExp):
+        return _makes_new_list(node.body) and _makes_new_list(node.orelse)
+    is_slice = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
+    return is_slice or isinstance(node, (ast.List, ast.ListComp, ast.BinOp))
 
 
 def _compare(m: SymbolicMachine, node: ast.Compare) -> Any:

@@ -255,9 +255,7 @@ def _join(m: SymbolicMachine, left: Any, right: Any) -> Any:
     if cls is range or _sequence_class(right) is not cls:
         raise refusal(Operation.ADD, (left, right), (kind_of(left), kind_of(right)))
     found = [*items_of(m, left), *items_of(m, right)]
-    if cls is tuple:
-        return VaryingItems(tuple(found), tuple)
-    return calls.list_of(m, found)
+    return calls.tuple_of(m, found) if cls is tuple else calls.list_of(m, found)
 
 
 def _combining(op: type[ast.operator]) -> None:

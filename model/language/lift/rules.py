@@ -60,7 +60,9 @@ class Operation(Enum):
     ITERATE = Construct("for y in x:, [… for y in x]", "a loop over {0}", "a Domain, range, tuple, Array, Fifo or Enum")
     REVERSED = Construct("reversed(x)", "reversed of {0}", "a tuple, list, range, Array or Fifo")
     INDEX = Construct("x[y]", "{0} indexed with {1}", "an Array, Fifo, list or tuple, indexed with a number")
-    SET_ITEM = Construct("{x}", "a set that holds {0}", "a set of numbers, Enum members, records, or tuples of those")
+    SET_ITEM = Construct(
+        "{x}", "a set that holds {0}", "a set of numbers (`int(x)` of a truth value), Enum members, records, or tuples"
+    )
     ISINSTANCE = Construct("isinstance(x, y)", "isinstance of {0}", "a choice field that says which kind it is")
     EVOLVE = Construct("evolve(x, …)", "evolve of {0}", "evolve of a @value record; write to fields of a @state object")
     ATTRIBUTE = Construct("x.name", "an attribute of {0}", "a comparison of the value itself")
@@ -107,7 +109,6 @@ INSTEAD: dict[tuple[Operation, ValueKind], str] = {
     (Operation.IS, K.TRUTH): "`==`, or `x` and `not x`",
     (Operation.ITERATE, K.SET): "loop over `sorted(…)` of it, as Python does not fix the order of a set; any, all, "
     "sum, min, max and {… for …} take a set, and a set of records that is a field has an order",
-    (Operation.INDEX, K.VARYING): "an element of a Fifo, `min(…)` or `max(…)`, or a loop",
     (Operation.INDEX, K.SET): "`x in s`, `min(s)`, or a loop over `sorted(s)`",
     (Operation.RESULT, K.NONE): "return True or False",
 }
@@ -185,7 +186,7 @@ def _announced() -> re.Pattern[str]:
     return re.compile("|".join(re.escape(phrase).replace("…", ".*") for phrase in phrases), re.DOTALL)
 
 
-INDEXED = (K.ARRAY, K.LIST, K.TUPLE, K.FIFO)
+INDEXED = (K.ARRAY, K.LIST, K.VARYING, K.TUPLE, K.RANGE, K.FIFO)
 
 
 def rule(operation: Operation, *kinds: Iterable[ValueKind]) -> Callable[[R], R]:
@@ -214,7 +215,7 @@ def apply(m: SymbolicMachine, operation: Operation, *operands: Any, **more: Any)
 def refusal(operation: Operation, operands: tuple[Any, ...], kinds: tuple[ValueKind, ...], field: str = "") -> Refused:
     """Return the refusal of an operation on operands for which there is no rule."""
     if K.MIXED in kinds:
-        return Refused(MIXED_TYPES, "give it values of one type on all branches")
+        return Refused(MIXED_TYPES, "values of one type on all branches, and tuples in place of lists of unlike length")
     construct = operation.value
     if operation is Operation.INDEX and kinds[0] not in INDEXED:
         instead = INSTEAD.get((operation, kinds[0]), construct.instead)

@@ -137,6 +137,8 @@ class Mixed:
 
 
 MIXED = Mixed()
+EMPTY_LIST = ("array", 0, None)
+"""The `kind` of a local list without elements, which never changes."""
 
 
 MOST = 2**62
@@ -345,7 +347,29 @@ class Values:
             return tuple(self.choose(condition, x, y) for x, y in zip(a, b, strict=True))
         if isinstance(a, Reference) and isinstance(b, Reference) and a.sample.kind == b.sample.kind:
             return self._choose_references(condition, a, b)
+        x, y = self._as_varying(a), self._as_varying(b)
+        if x is not None and y is not None and x.of is y.of:
+            return self._choose_varying(condition, x, y)
         return MIXED
+
+    def _as_varying(self, value: Any) -> VaryingItems | None:
+        """Return a tuple, or an empty list, as a sequence of varying length; None for what can change in place."""
+        if isinstance(value, tuple):
+            return VaryingItems(tuple((self.terms.true, item) for item in value), tuple)
+        if isinstance(value, Reference) and value.sample.kind == EMPTY_LIST:
+            return VaryingItems(())
+        return value if isinstance(value, VaryingItems) else None
+
+    def _choose_varying(self, condition: Term, a: VaryingItems, b: VaryingItems) -> VaryingItems:
+        """Return the items of either; those with which both begin are taken once."""
+        t, common = self.terms, 0
+        for (one, item), (other, same) in zip(a.items, b.items, strict=False):
+            if one is not other or item is not same:
+                break
+            common += 1
+        rest = [(t.conjunction((condition, c)), item) for c, item in a.items[common:]]
+        rest += [(t.conjunction((t.negation(condition), c)), item) for c, item in b.items[common:]]
+        return VaryingItems((*a.items[:common], *((c, item) for c, item in rest if c is not t.false)), a.of)
 
     def _choose_references(self, condition: Term, a: Reference, b: Reference) -> Reference:
         chosen: dict[int, tuple[Term, Any]] = {}

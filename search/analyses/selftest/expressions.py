@@ -280,6 +280,20 @@ class Expressions:
             items = f"[{self.number(depth - 1)[0]} for {name} in {domain}]"
         return f"{items}[{self.index(size)}]"
 
+    def _int_varying(self, depth: int) -> str | None:
+        domain, size = self.rng.choice(list(self.scope.schema.domains.items()))
+        name, other = self.fresh_name(), self.number(depth - 1)[0]
+        with self.scope.binding(PathText(name, IntType(0, size - 1))):
+            some = f"[{self.number(depth - 1)[0]} for {name} in {domain} if {self.boolean(depth - 1)}]"
+        mixed = f"({some} if {self.boolean(depth - 1)} else [{other}, {self.rng.randint(-1, 2)}])"
+        items = self.rng.choice((f"([{other}] + {some})", f"({some} + [{other}])", f"({mixed} + [{other}])"))
+        if self.risky():
+            return f"{some}[{self.number(0)[0]}]"
+        if self.rng.random() < 0.5:
+            return f"{items}[{self.rng.choice((0, -1))}]"
+        ends = [self.rng.choice(("", "1", "-1", self.number(0)[0])) for _ in range(2)]
+        return f"sum({items}[{ends[0]}:{ends[1]}])"
+
     def _int_tuple(self, depth: int) -> str | None:
         parts = [self.number(depth - 1)[0] for _ in range(2)]
         return f"({', '.join(parts)})[{self.index(2)}]"
