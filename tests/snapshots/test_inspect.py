@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -317,9 +318,11 @@ def test_kinds_are_in_the_order_of_their_severity() -> None:
     assert len({kind.name for kind in KINDS}) == len(KINDS)
 
 
-def test_every_story_of_a_kind_exists() -> None:
+def test_every_story_of_a_kind_exists_and_links_back() -> None:
     root = Path(__file__).parents[2]
-    assert all((root / kind.story).is_file() for kind in KINDS if kind.story)
+    for kind in KINDS:
+        text = (root / kind.story).read_text(encoding="utf-8") if kind.story else ""
+        assert not kind.story or re.search(r"\(\.\./how-to/(inspect|read)-a-cluster\.md\)", text), kind.story
 
 
 def test_a_healthy_cluster_has_no_finding() -> None:
