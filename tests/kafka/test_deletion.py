@@ -14,6 +14,8 @@ from kwalk.invariants.scenarios import (
 from kwalk.model.kafka.broker import replica_manager
 from kwalk.model.kafka.clients import faults
 from kwalk.model.kafka.controller.controller_context import PartitionState, ReplicaState
+from kwalk.model.kafka.stories.deletion import cluster_with_topic
+from kwalk.model.kafka.stories.reassignment import REASSIGNMENT_ACTIONS
 from kwalk.model.kafka.versions import RELEASES
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
@@ -59,6 +61,33 @@ def test_a_deletion_waits_for_a_dead_replica_and_continues_when_its_broker_start
     schedule.do("client_deletes_topic(0)")
     assert schedule.cluster.zookeeper.delete_topics == {0} and on_disk(schedule) == [False, True]
     schedule.restart(1)
+    assert not schedule.cluster.zookeeper.delete_topics and on_disk(schedule) == [False, False]
+
+
+def partly_hosted(**bounds: int) -> Model:
+    """A topic that has a replica on the first of two brokers only, and may be reassigned and deleted."""
+    scenario = evolve(
+        TOPIC_DELETION,
+        initial=cluster_with_topic,
+        actions=(*TOPIC_DELETION.actions, *REASSIGNMENT_ACTIONS),
+        bounds={**TOPIC_DELETION.bounds, "new_creations": 0, "restarts": 0, "replication_factor": 1, **bounds},
+        flags={**TOPIC_DELETION.flags, "reassignment": True, "isr_changes": "between requests"},
+    )
+    return Model(scenario, "3.9.0")
+
+
+def test_a_deletion_does_not_wait_for_a_broker_without_a_replica():
+    schedule = Schedule(partly_hosted(restarts=1))
+    schedule.do("crash(1)")
+    schedule.do("client_deletes_topic(0)")
+    assert not schedule.cluster.zookeeper.delete_topics and on_disk(schedule) == [False, False]
+
+
+def test_a_replica_that_was_moved_is_deleted_where_it_is():
+    schedule = Schedule(partly_hosted(reassignments=1))
+    schedule.do("alter_partition_reassignments(0, 0, 0, 0)")
+    assert on_disk(schedule) == [False, True]
+    schedule.do("client_deletes_topic(0)")
     assert not schedule.cluster.zookeeper.delete_topics and on_disk(schedule) == [False, False]
 
 

@@ -209,9 +209,17 @@ class TopicContext:
         """The partitions that the context has."""
         return frozenset({partition for partition in PARTITIONS if partition < self.partition_count})
 
+    def partitions_on(self, broker: int) -> frozenset[int]:
+        """Return the partitions that have a replica on the broker (Kafka: ControllerContext.replicasOnBrokers)."""
+        return frozenset({p for p in sorted(self.partitions) if broker in self.assignments[p].replicas})
+
+    def has_replica_on(self, brokers: frozenset[int]) -> bool:
+        """Whether any partition has a replica on one of the brokers."""
+        return any(bool(brokers & self.assignments[p].replicas) for p in sorted(self.partitions))
+
     def partitions_in(self, state: ReplicaState, *, on: int) -> frozenset[int]:
         """Return the partitions whose replica is in the state (Kafka: ControllerContext.replicasInState)."""
-        return frozenset({p for p in sorted(self.partitions) if self.replica_states[p][on] is state})
+        return frozenset({p for p in sorted(self.partitions_on(on)) if self.replica_states[p][on] is state})
 
     def move_partition(self, partition: int, wanted: PartitionState) -> None:
         """Change a partition's state if the transition is valid; otherwise Kafka logs an error.

@@ -242,7 +242,7 @@ def broker_startup(cluster: Cluster, broker: Broker) -> None:
         if REASSIGNMENT:
             resume_reassignments(cluster, broker, to=new)
         if DELETION:
-            resume_deletion_for_topics(cluster, broker)
+            resume_deletion_for_topics(cluster, broker, on=new)
 
 
 @action(
@@ -522,7 +522,7 @@ def make_new(cluster: Cluster, broker: int, topic: int, partitions: frozenset[in
     for partition in sorted(partitions):
         context.move_partition(partition, PartitionState.NEW)
         for replica in BROKERS:
-            if may_change:
+            if may_change and replica in context.assignments[partition].replicas:
                 context.move_replica(partition, replica, ReplicaState.NEW)
 
 

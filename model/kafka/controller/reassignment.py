@@ -29,7 +29,7 @@ from kwalk.model.kafka.controller.controller_channel_manager import (
     send_stop_replica,
     send_update_metadata,
 )
-from kwalk.model.kafka.controller.controller_context import Controller, EventProgress
+from kwalk.model.kafka.controller.controller_context import Controller, EventProgress, ReplicaState
 from kwalk.model.kafka.controller.partition_state_machine import elect_for_reassignment, read_leadership
 from kwalk.model.kafka.controller.replica_state_machine import (
     add_stop_replica,
@@ -383,15 +383,25 @@ def start_or_finish(cluster: Cluster, broker: int, topic: int, partition: int) -
     controller = cluster.controller_of(broker)
     progress, wanted = controller.reassignment, controller.topics[topic].assignments[partition]
     if is_reassignment_complete(cluster, topic, partition, wanted):
+        move_added_replicas(cluster, broker, topic, partition, ReplicaState.ONLINE)
         controller.topics[topic].assignments[partition] = Assignment(wanted.target, preferred=wanted.preferred)
         move_leader_if_required(cluster, broker, topic, partition)
         progress.removing = wanted.removing
         controller.step = EventProgress.TARGET_IS_LED if wanted.removing else EventProgress.OLD_REPLICAS_STOPPED
     else:
         update_leader_epoch_and_send_request(cluster, broker, topic, partition)
+        move_added_replicas(cluster, broker, topic, partition, ReplicaState.NEW)
         if may_change_replicas(cluster, broker):
             send_leader_and_isr(cluster, broker, topic, frozenset({partition}), to=wanted.adding - progress.before)
         end_reassignment(cluster, broker)
+
+
+def move_added_replicas(cluster: Cluster, broker: int, topic: int, partition: int, wanted: ReplicaState) -> None:
+    """Change the states of replicas that are added (A2, B1); only deletions look at them."""
+    context = cluster.controller_of(broker).topics[topic]
+    if DELETION and may_change_replicas(cluster, broker):
+        for replica in sorted(context.assignments[partition].adding):
+            context.move_replica(partition, replica, wanted)
 
 
 def stop_old_replicas(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
@@ -489,6 +499,9 @@ def stop_removed_replicas(
         send_batch_of_replicas(cluster, broker)
         send_leader_and_isr(cluster, broker, topic, partitions, to=replicas - {replica})
         send_stop_replica(cluster, broker, topic, partitions, to=frozenset({replica}), delete=True)
+        if DELETION:
+            context = cluster.controller_of(broker).topics[topic]
+            context.replica_states[partition][replica] = ReplicaState.NON_EXISTENT
 
 
 @action(

@@ -63,7 +63,7 @@ def make_online(cluster: Cluster, broker: int, topic: int, partitions: frozenset
         to_send: frozenset[int] = frozenset()
         for partition in PARTITIONS:
             status = context.replica_states[partition][replica]
-            if replica in on and partition in partitions and partition < context.partition_count:
+            if replica in on and partition in partitions & context.partitions_on(replica):
                 is_asked = status is not ReplicaState.NEW and replica_may_become(status, ReplicaState.ONLINE)
                 if is_asked and context.leadership[partition].is_known:
                     to_send = to_send | {partition}
@@ -78,8 +78,8 @@ def initialize_replica_states(cluster: Cluster, broker: int, topic: int) -> None
     """
     controller = cluster.controller_of(broker)
     context = controller.topics[topic]
-    for partition in sorted(context.partitions):
-        for replica in BROKERS:
+    for replica in BROKERS:
+        for partition in sorted(context.partitions_on(replica)):
             is_live = replica in controller.live_brokers
             state = ReplicaState.ONLINE if is_live else ReplicaState.DELETION_INELIGIBLE
             context.replica_states[partition][replica] = state
@@ -141,7 +141,7 @@ def make_offline(cluster: Cluster, broker: int, topic: int, partitions: frozense
 def may_go_offline(context: TopicContext, partition: int, replica: int) -> bool:
     """Whether a replica that the context has may become OfflineReplica."""
     status = context.replica_states[partition][replica]
-    return partition < context.partition_count and replica_may_become(status, ReplicaState.OFFLINE)
+    return partition in context.partitions_on(replica) and replica_may_become(status, ReplicaState.OFFLINE)
 
 
 def remove_replica_from_isr(cluster: Cluster, broker: int, topic: int, partition: int, *, replica: int) -> None:

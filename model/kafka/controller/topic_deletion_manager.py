@@ -116,7 +116,8 @@ def completed_topic(controller: Controller) -> int | None:
 def all_replicas_deleted(context: TopicContext) -> bool:
     """Whether all replicas are in state ReplicaDeletionSuccessful (Kafka: ControllerContext.areAllReplicasInState)."""
     return all(
-        context.replica_states[partition][replica] is ReplicaState.DELETION_SUCCESSFUL
+        replica not in context.assignments[partition].replicas
+        or context.replica_states[partition][replica] is ReplicaState.DELETION_SUCCESSFUL
         for partition in sorted(context.partitions)
         for replica in BROKERS
     )
@@ -124,11 +125,7 @@ def all_replicas_deleted(context: TopicContext) -> bool:
 
 def any_replica(context: TopicContext, status: ReplicaState) -> bool:
     """Whether any replica is in the state (Kafka: ControllerContext.isAnyReplicaInState)."""
-    return any(
-        context.replica_states[partition][replica] is status
-        for partition in sorted(context.partitions)
-        for replica in BROKERS
-    )
+    return any(bool(context.partitions_in(status, on=replica)) for replica in BROKERS)
 
 
 def retry_ineligible_replicas(cluster: Cluster, broker: int, topic: int) -> None:
@@ -171,17 +168,18 @@ def on_partition_deletion(cluster: Cluster, broker: int, topic: int) -> None:
         fail_offline_replicas(cluster, broker, topic)
     for replica in sorted(live):
         offline = frozenset({p for p in PARTITIONS if replica in context.offline[p]})
-        left = context.partitions - offline - context.partitions_in(ReplicaState.DELETION_SUCCESSFUL, on=replica)
+        deleted = context.partitions_in(ReplicaState.DELETION_SUCCESSFUL, on=replica)
+        left = context.partitions_on(replica) - offline - deleted
         take_replicas_offline(cluster, broker, topic, left, on=frozenset({replica}))
         start_deletion(cluster, broker, topic, left, replica=replica)
-    if live != frozenset(BROKERS):
+    if context.has_replica_on(frozenset(BROKERS) - live):
         context.ineligible_for_deletion = True
 
 
 def fail_replicas(context: TopicContext, *, on: frozenset[int]) -> None:
     """Make the brokers' replicas ReplicaDeletionIneligible."""
-    for partition in sorted(context.partitions):
-        for replica in sorted(on):
+    for replica in sorted(on):
+        for partition in sorted(context.partitions_on(replica)):
             context.move_replica(partition, replica, ReplicaState.DELETION_INELIGIBLE)
 
 
@@ -215,7 +213,7 @@ def fail_replica_deletion(cluster: Cluster, broker: int, *, on: frozenset[int]) 
     """
     controller, is_any_queued = cluster.controller_of(broker), False
     for context in controller.topics:
-        if context.to_be_deleted and context.partition_count > 0:
+        if context.to_be_deleted and context.has_replica_on(on):
             if may_change_replicas(cluster, broker):
                 fail_replicas(context, on=on)
             context.ineligible_for_deletion = is_any_queued = True
@@ -223,14 +221,14 @@ def fail_replica_deletion(cluster: Cluster, broker: int, *, on: frozenset[int]) 
         resume_deletions(cluster, broker)
 
 
-def resume_deletion_for_topics(cluster: Cluster, broker: int) -> None:
-    """Make queued topics eligible when a broker starts, as it has a replica of each.
+def resume_deletion_for_topics(cluster: Cluster, broker: int, *, on: frozenset[int]) -> None:
+    """Make queued topics eligible that have a replica on brokers which have started.
 
     Kafka: TopicDeletionManager.resumeDeletionForTopics.
     """
     controller, is_any_queued = cluster.controller_of(broker), False
     for context in controller.topics:
-        if context.to_be_deleted and context.partition_count > 0:
+        if context.to_be_deleted and context.has_replica_on(on):
             context.ineligible_for_deletion, is_any_queued = False, True
     if is_any_queued:
         resume_deletions(cluster, broker)
@@ -252,9 +250,7 @@ def read_delete_topics(cluster: Cluster, broker: int) -> None:
         elif topic in zookeeper.delete_topics:
             context = controller.topics[topic]
             context.to_be_deleted = True
-            context.ineligible_for_deletion = (
-                context.partition_count > 0 and controller.live_brokers != frozenset(BROKERS)
-            )
+            context.ineligible_for_deletion = context.has_replica_on(frozenset(BROKERS) - controller.live_brokers)
 
 
 @action(

@@ -7,7 +7,7 @@ from kwalk.model.kafka.broker import kafka_server
 from kwalk.model.kafka.clients import admin_clients, operator
 from kwalk.model.kafka.controller import kafka_controller, topic_deletion_manager
 from kwalk.model.kafka.controller.controller_context import PartitionState, ReplicaState
-from kwalk.model.kafka.domains import BROKERS, Broker
+from kwalk.model.kafka.domains import Broker
 from kwalk.model.kafka.scenarios import OLD_CLIENT_EXPANSION, running_cluster
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.stories.existing_topic import create_topic
@@ -117,7 +117,7 @@ def cluster_with_topic(cluster: Cluster) -> None:
     znode, context = cluster.zookeeper.topics[0], cluster.controller_of(0).topics[0]
     znode.was_created = znode.has_config = True
     context.partition_states[0] = PartitionState.ONLINE
-    for replica in BROKERS:
+    for replica in sorted(context.assignments[0].replicas):
         context.replica_states[0][replica] = ReplicaState.ONLINE
 
 
