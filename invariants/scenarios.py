@@ -517,7 +517,13 @@ LOG_INVARIANTS = (
     ),
     (
         storage_stories.COMPACTION,
-        (*COMPACTED, storage.closed_log_does_not_change, storage.stops_are_counted, storage.crash_leaves_a_swap),
+        (
+            *COMPACTED,
+            storage.closed_log_does_not_change,
+            storage.stops_are_counted,
+            storage.renamed_segments_do_not_return,
+            storage.crash_leaves_a_swap,
+        ),
     ),
     (
         storage_stories.TOMBSTONES,

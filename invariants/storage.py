@@ -621,6 +621,16 @@ def swap_is_in_order(log: PartitionLog) -> bool:
 
 
 @step(
+    symptom="records that were compacted away are read again after a crash",
+    log="Found log file … from interrupted swap operation, repairing.",
+)
+def renamed_segments_do_not_return(before: PartitionLog, after: PartitionLog) -> bool:
+    """Segments that were renamed to .deleted in a swap are gone at the next start; one segment takes their place."""
+    premise(before.phase is LogPhase.STOPPED and after.phase is LogPhase.LOADING and before.renamed > 0)
+    return after.suffix is Suffix.NONE and after.count <= before.count - before.renamed + 1
+
+
+@step(
     symptom="two cleanings of a log overlap, or one ends before it has renamed its segments",
     log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",
 )
