@@ -30,7 +30,7 @@ def test_of_two_brokers_one_is_missed_unless_it_has_no_replica(story, states, fo
     ("story", "replicas", "states", "found"),
     [
         (ANY_MOMENT, 1, 891, {"partition_has_a_live_isr_member": 9, "replicas_are_live": 9}),
-        (ANY_MOMENT, 2, 10_060, {"replicas_are_live": 5}),
+        (ANY_MOMENT, 2, 10_148, {"replicas_are_live": 5}),
         (WITHOUT_REPLICAS, 1, 580, {}),
         (WITHOUT_REPLICAS, 2, 1_288, {}),
     ],
