@@ -34,6 +34,10 @@ PLACES = {
     "nonblocking-commit": "nonblocking_commit:NONBLOCKING_COMMIT",
     "snapshot-isolation": "snapshot_isolation:SNAPSHOT_ISOLATION",
     "elevator": "elevator:ELEVATOR_CALLS",
+    "random-access-file": "buffered_file:RANDOM_ACCESS_FILE",
+    "buffered-file": "buffered_file:BUFFERED_FILE",
+    "key-value-store": "key_value_store:KEY_VALUE_STORE",
+    "b-tree": "b_tree:B_TREE",
     "scheduling-allocator": "scheduling_allocator:SCHEDULING_ALLOCATOR",
     "topic-id-core": "reference:REFERENCE",
 }

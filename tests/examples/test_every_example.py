@@ -39,6 +39,10 @@ SMALL = {
     "voting": {"acceptors": 3, "values": 2, "ballots": 2},
     "synod": {"acceptors": 1, "values": 2, "ballots": 2},
     "paxos": {"servers": 2, "clients": 2, "ballots": 4, "majority": 2},
+    "random-access-file": {"most": 2},
+    "buffered-file": {"most": 2, "symbols": 1},
+    "key-value-store": {"keys": 2, "values": 1},
+    "b-tree": {"values": 1},
     "topic-id-core": {"brokers": 2, "partitions": 2, "topic_ids": 3, "failovers": 1, "restarts": 1},
 }
 """Sizes at which plain Python searches whole spaces in a moment, where the published size is too large for that."""
@@ -60,6 +64,9 @@ IN_PORTS_ONLY = {Kind.EVENTUALLY_ALWAYS}
 """Kinds of properties that no example has; the models of tests/liveness/tla_ports.py have them."""
 
 ABOUT_BEHAVIOURS = {Kind.EVENTUALLY, Kind.INEVITABLE, Kind.ALWAYS_EVENTUALLY, Kind.EVENTUALLY_ALWAYS}
+
+MOST_STEPS = 10_000
+"""The most steps that plain Python asks a step property about; beyond it, the compiled search does."""
 
 PROPERTIES = [(scenario, invariant.name) for scenario in SCENARIOS for invariant in scenario.properties]
 
@@ -88,7 +95,7 @@ def test_names_of_scenarios_differ() -> None:
 def test_an_invariant_holds_unless_the_bug_was_planted(scenario: Scenario, name: str) -> None:
     space = _space(scenario)
     kind = space.model.properties_of(name)[0].kind
-    if kind in ABOUT_BEHAVIOURS:
+    if kind in ABOUT_BEHAVIOURS or (kind is Kind.STEP and space.steps.total() > MOST_STEPS):
         answer = exhaust(space.model, properties=space.model.properties_of(name)).answer
         assert (answer is Answer.VIOLATED) == ((scenario.name, name) in FOUND_ON_PURPOSE)
         assert answer in (Answer.HOLDS, Answer.VIOLATED)

@@ -5,7 +5,9 @@ from functools import cache
 
 import pytest
 
+from kwalk.model.examples.b_tree import B_TREE
 from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
+from kwalk.model.examples.buffered_file import BUFFERED_FILE
 from kwalk.model.examples.checkpoint_lease import CHECKPOINT_LEASE
 from kwalk.model.examples.disruptor import DISRUPTOR
 from kwalk.model.examples.ewd426 import EWD426
@@ -21,7 +23,7 @@ from kwalk.model.examples.voting import VOTING
 from kwalk.model.language import Model, Scenario
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Verdict
-from tests.examples.plain_search import explore
+from tests.examples.plain_search import space_of
 from tests.examples.test_every_example import SMALL
 
 
@@ -109,6 +111,20 @@ def test_paxos_has_the_published_states() -> None:
     assert "value_chosen() is reachable, first in 8 steps." in verdict.notes
 
 
+def test_a_b_tree_has_the_published_states_and_does_what_a_store_does() -> None:
+    verdict = searched(B_TREE)
+    assert (verdict.distinct_states, verdict.generated_states, verdict.depth) == (374_727, 2_820_091, 37)
+    assert verdict.findings == ()
+
+
+def test_a_buffered_file_has_the_published_states_up_to_names_of_symbols() -> None:
+    verdict = searched(BUFFERED_FILE)
+    assert (verdict.distinct_states, verdict.generated_states, verdict.depth) == (6_376, 248_698, 9)
+    reduced = exhaust(Model(BUFFERED_FILE), symmetry="symbols")
+    assert (reduced.distinct_states, reduced.generated_states, reduced.depth) == (3_316, 128_581, 9)
+    assert (verdict.findings, reduced.findings) == ((), ())
+
+
 @pytest.mark.parametrize(
     ("sizes", "distinct", "generated", "depth"),
     [
@@ -143,6 +159,6 @@ def test_the_compiled_search_counts_what_plain_python_counts(scenario: Scenario)
     if scenario.name == "tic-tac-toe":
         bounds = {"side": 2}
     for variant in scenario.variants or [None]:
-        plain, compiled = explore(Model(scenario, variant, bounds)), searched(scenario, variant, **bounds)
+        plain, compiled = space_of(scenario, variant, **bounds), searched(scenario, variant, **bounds)
         assert (compiled.distinct_states, compiled.generated_states) == (plain.distinct, plain.generated)
         assert (compiled.depth, dict(compiled.bounds_hit)) == (plain.depth, dict(plain.bounds_hit))

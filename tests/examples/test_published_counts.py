@@ -12,7 +12,9 @@ import pytest
 from attrs import frozen
 
 from kwalk.model.examples.alternating_bit import ALTERNATING_BIT
+from kwalk.model.examples.b_tree import B_TREE
 from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
+from kwalk.model.examples.buffered_file import BUFFERED_FILE
 from kwalk.model.examples.chang_roberts import CHANG_ROBERTS
 from kwalk.model.examples.checkpoint_lease import CHECKPOINT_LEASE, connected
 from kwalk.model.examples.consensus import CONSENSUS
@@ -95,6 +97,8 @@ PUBLISHED = [
     Published(SCHEDULING_ALLOCATOR, {"clients": 3, "resources": 2}, distinct=1_690, depth=6),
     Published(SNAPSHOT_ISOLATION, {"keys": 2, "transactions": 2}, distinct=2_098, depth=8),
     Published(NONBLOCKING_COMMIT, {"participants": 2}, distinct=4_284, depth=18),
+    Published(BUFFERED_FILE, {"most": 2}, distinct=1_302, generated=28_329, depth=6),
+    Published(B_TREE, {"values": 1}, distinct=4_455, generated=22_243, depth=37),
     Published(ELEVATOR_CALLS, {"people": 2, "elevators": 2, "floors": 2}, distinct=4_122, generated=14_296, depth=35),
     Published(
         REFERENCE,
