@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from kwalk.model.language import Domain, Mark, Model
 from kwalk.model.language.containers import FifoShape
@@ -84,17 +84,27 @@ def sequence_of(model: Model, trace: Trace) -> SequenceDiagram:
         for name in records
         if len({lane.name for lane, names in zip(acting, changed, strict=True) if name in names}) > 1
     ]
-    lanes = _ordered([*dict.fromkeys(acting), *(Lane(visible(str(name), LONGEST), shared=True) for name in shared)])
+    lanes = _ordered(_with_shared(tuple(dict.fromkeys(acting)), [visible(str(name), LONGEST) for name in shared]))
     number = {lane.name: place for place, lane in enumerate(lanes)}
     actors = tuple(number[lane.name] for lane in acting)
+    of_record = {lane.name.casefold(): place for place, lane in enumerate(lanes) if lane.shared}
+    written = [[of_record[visible(str(n), LONGEST).casefold()] for n in shared if n in names] for names in changed]
     queues = [part for part in parts if isinstance(part.shape, FifoShape)]
     return SequenceDiagram(
         lanes,
         actors,
-        tuple(tuple(number[visible(str(n), LONGEST)] for n in shared if n in names) for names in changed),
+        tuple(tuple(n for n in ns if n != own) for ns, own in zip(written, actors, strict=True)),
         tuple(m for part in queues for m in _messages(model, part, trace, actors, lanes)),
         tuple(_mark(model, key, lane, lanes) for key, lane in zip(trace.actions, actors, strict=True)),
     )
+
+
+def _with_shared(acting: Sequence[Lane], shared: Sequence[str]) -> Iterator[Lane]:
+    """Yield the lanes of actors and of shared records; an actor with the name of a record is in the record's lane."""
+    names = {name.casefold(): name for name in shared}
+    for lane in acting:
+        yield evolve(lane, shared=names.pop(lane.name.casefold(), None) is not None)
+    yield from (Lane(name, shared=True) for name in names.values())
 
 
 def _mark(model: Model, key: str, lane: int, lanes: Sequence[Lane]) -> tuple[Mark, tuple[int, ...]] | None:
@@ -120,7 +130,7 @@ def _lane_of(model: Model, key: str) -> Lane:
     return Lane(visible(name, LONGEST), visible(member, LONGEST), actor.system, of=actor.of)
 
 
-def _ordered(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
+def _ordered(lanes: Iterable[Lane]) -> tuple[Lane, ...]:
     """Return the actors outside of the system, then the shared records, then the system: member by member."""
 
     def rank(lane: Lane) -> tuple[int, str, str]:

@@ -69,7 +69,7 @@ def _y(row: int) -> int:
 
 def _lanes(diagram: SequenceDiagram, hues: Mapping[str, int], height: int) -> Iterator[str]:
     for number, lane in enumerate(diagram.lanes):
-        kind = f"lane{hues[lane.name]}" if lane.name in hues else "shared"
+        kind = "shared" if lane.shared else f"lane{hues.get(lane.name, 0)}"
         x = _x(number)
         yield f'<line class="lane {kind}" x1="{x}" y1="0" x2="{x}" y2="{height}"/>'
 

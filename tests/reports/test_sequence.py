@@ -27,6 +27,7 @@ from kwalk.model.language import (
     require,
     state,
 )
+from kwalk.model.language.registry import find_scenario
 from kwalk.reports.document.html import html_page
 from kwalk.reports.document.markdown import diagram as diagram_lines
 from kwalk.reports.traces.sequence import legend_of, sequence_of, states_of
@@ -185,3 +186,19 @@ def test_a_line_of_the_diagram_leads_to_the_step_without_a_script():
 
 def test_a_trace_without_steps_has_a_page():
     assert "initial state" in page_of(model(), trace(()))
+
+
+def test_an_actor_with_the_name_of_a_shared_record_is_in_the_record_s_lane():
+    subject = Model(find_scenario("old-client-expansion-in-detail"))
+    vector, actions, states = subject.initial[0], [], [subject.initial[0]]
+    while len(actions) < 12:
+        steps = [(i, after) for i, after in subject.successors(vector) if after != vector]
+        instance, vector = max(steps, key=lambda step: step[0].action.by.name == "ZooKeeper")
+        actions.append(instance.key)
+        states.append(vector)
+    walk = Trace(subject.scenario.name, subject.variant, {}, tuple(states), tuple(actions), None)
+    diagram = sequence_of(subject, walk)
+    (shared,) = (place for place, lane in enumerate(diagram.lanes) if lane.name.casefold() == "zookeeper")
+    assert diagram.lanes[shared].shared and shared in diagram.actors
+    assert all(own not in written for own, written in zip(diagram.actors, diagram.writes, strict=True))
+    assert any(shared in written for written in diagram.writes)
