@@ -18,6 +18,8 @@ from kwalk.reports.nightly_compare.page import write_page
 from kwalk.reports.pages.incident import Incident, cause_of
 from kwalk.reports.traces.sequence import sequence_of, states_of
 from kwalk.reports.traces.story import story_of
+from kwalk.reports.watch import WatchPage
+from kwalk.search.base.progress import Progress
 from tests.nightly_compare.nightly_runs import walked, write_run
 from tests.reports.browser import CHROMIUM
 from tests.reports.devtools import chromium
@@ -71,13 +73,20 @@ def pages(tmp_path_factory) -> dict[str, Path]:
     main(["compare", str(folder / "before"), str(folder / "after"), "--html", str(folder / "compare.html")])
     for name, labels in (("trace", None), ("hostile", {"houses": HOSTILE, "seals": ("<img src=x>", "B", "C")})):
         (folder / f"{name}.html").write_text(_story_page(labels), encoding="utf-8")
+    watched = WatchPage(folder / "watch.html", "kwalk exhaust <street>")
+    for second in range(1, 9):
+        watched(Progress(
+            "exhaust", second**3, "states", float(second), depth=second, frontier=second, memory=second << 20,
+            count_steps=lambda: {"write <b>": 1_234, "never": 0},
+        ))  # fmt: skip
+    watched.end("holds")
     lead = Incident("street.json", STREET).lead()
     (folder / "incident.html").write_text(html_document(lead.title, lead.blocks), encoding="utf-8")
     return {
         "search": _only(folder, "search/*-exhaust-*.html"), "graph": _only(folder, "graph/*.html"),
         "audit": folder / "audit/audit.html", "night": write_page(folder / "after", folder / "before"),
         "comparison": folder / "compare.html", "trace": folder / "trace.html", "hostile": folder / "hostile.html",
-        "incident": folder / "incident.html",
+        "incident": folder / "incident.html", "watch": folder / "watch.html",
     }  # fmt: skip
 
 
@@ -105,7 +114,9 @@ def browser(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
-@pytest.mark.parametrize("kind", ["search", "graph", "audit", "night", "comparison", "trace", "hostile", "incident"])
+@pytest.mark.parametrize(
+    "kind", ["search", "graph", "audit", "night", "comparison", "trace", "hostile", "incident", "watch"]
+)
 def test_a_page_keeps_the_rules_of_accessibility(browser, pages, axe, kind, width, dark):
     tab = browser.tab(width, dark=dark)
     tab.open(pages[kind].as_uri())
