@@ -345,6 +345,13 @@ REFUSED = {
         "x = [y for y in w.r if y] if w.f else tuple(y for y in w.r if y)\nw.out = len(x)",
         "holds values of different types",
     ),
+    "a list that is appended to": ("x = [1]\nx.append(w.n)", "has no attribute 'append'. Instead: `x = x + [y]`"),
+    "the index of a list": ("w.out = [1, w.n].index(1)", "has no attribute 'index'. Instead: `next(n for"),
+    "the index of a tuple": ("w.out = (1, w.n).index(1)", "an attribute of a tuple. Instead: `next(n for n, y in"),
+    "a list times a number": ("w.r = [w.n] * 2", "* of a list and a number. Instead: `[x for _ in range(n)]`"),
+    "a product of iterators": (
+        "w.out = len([x for x in itertools.product(CELLS, CELLS)])", "a call of product. Instead: several `for`"
+    ),
     "a slice of an Array": ("w.r = w.a[1:]", "a slice. Instead: a slice of a Fifo, list, tuple or range"),
     "an element of a list of varying length": ("x = list(w.r)\nx[0] = 1", "an element of a list of varying"),
     "a slice with a step": ("w.r = w.r[::-1]", "a slice of a Fifo with a step"),
@@ -386,6 +393,8 @@ REFUSED = {
 }  # fmt: skip
 """Bodies of an action that are refused, and words of the refusal."""
 HELPERS = """
+import itertools
+
 PACES = [1, 2]
 CHOSEN = {1, 2}
 TABLE = {0: 1}
@@ -458,6 +467,7 @@ PROPERTIES = {
     "a flag": ("return w.f and ON", None),
     "a local of one branch": ("if w.f:\n    x = True\nreturn x", None),
     "an error that Python does not reach": ("return w.o is None or w.o + 1 > 0", None),
+    "nothing on one path": ("if w.f:\n    return True", "on the branch taken. Instead: return True"),
     "nothing": ("w.f", "the property returns None. Instead: return True or False"),
     "a number": ("return w.n", "the property returns a number"),
     "a set": ("return w.s", "the property returns a set"),

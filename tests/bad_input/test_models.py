@@ -271,7 +271,7 @@ USES = {
     "a removal from a set": ("pan.held.discard(0)", "attribute 'discard' of a set. Instead: `s = s - {x}`"),
     "a method of a constant set": ("pan.held = frozenset().union({0})", "attribute 'union' of a set. Instead: `s | t`"),
     "a loop over a set": ("for n in pan.held: pan.lid = True", "Instead: loop over `sorted(…)` of it"),
-    "an element of a sorted set": ("pan.lid = sorted(pan.held)[0] > 0", "varying length cannot be indexed. Instead: "),
+    "a truth value as an index": ("pan.lid = sorted(pan.held)[pan.lid] > 0", "indexed with a truth value. Instead: "),
     "an order of sorted sets": ("pan.lid = sorted(pan.held) < [0]", "compared by size with a list. Instead: numbers"),
     "a key of an order": ("pan.lid = bool(sorted(pan.held, key=abs))", "sorted with these arguments. Instead: "),
 }

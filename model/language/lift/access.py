@@ -194,6 +194,17 @@ QUEUE_METHODS = {
     "copy": "`q[:]`",
 }
 """What to write in place of a method of lists or deques."""
+LIST_METHODS = {
+    "append": "`x = x + [y]`, which makes a new list",
+    "extend": "`x = x + y`, which makes a new list",
+    "index": "`next(n for n, y in enumerate(x) if y == …)`",
+    "count": "`sum(y == … for y in x)`",
+    "sort": "`sorted(…)` of a set, or `min(…, key=…)`",
+    "reverse": "`reversed(x)`",
+    "copy": "`x[:]`",
+    "pop": "`x[-1]`, then `x = x[:-1]`",
+}
+"""What to write in place of a method of local lists."""
 
 
 # Arguments.
@@ -298,6 +309,8 @@ def _attribute_of_object(m: SymbolicMachine, owner: Reference, *, name: str) -> 
     instead = f"use {', '.join(refine)}" if refine else "read and write its elements, `a[i]`"
     if isinstance(sample, FifoObject):
         instead = QUEUE_METHODS.get(name, instead)
+    elif kind_of(owner) is K.LIST:
+        instead = LIST_METHODS.get(name, instead)
     raise Refused(f"{sample.description} has no attribute {name!r}", instead)
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import types
 from collections.abc import Callable, Iterator
 from functools import cache, partial
@@ -509,6 +510,14 @@ def _call(m: SymbolicMachine, function: Any, *, args: list[Any], keywords: dict[
     raise Refused(f"a call of {describe(function)}", Operation.CALL.value.instead)
 
 
+CLASSES: dict[type, str] = {
+    itertools.product: "several `for` in one comprehension, or nested loops",
+    itertools.permutations: "several `for` in one comprehension, with `if`; or a parameter of the action",
+    itertools.combinations: "several `for` in one comprehension, with `if`; or a parameter of the action",
+    dict: "an Array over a domain",
+    str: "no text at all: labels belong in `description=`",
+}
+"""What to write in place of a call of a class that is none of a model."""
 ATTRIBUTES = ("head", "is_empty", "taken")
 """The operations of containers that are read, and not called."""
 
@@ -614,7 +623,8 @@ def _construct(m: SymbolicMachine, cls: type, args: list[Any], keywords: dict[st
     if kind is None:
         if issubclass(cls, Abort):
             return cls
-        raise Refused(f"a call of {cls.__name__}", "a @state or @value class")
+        instead = CLASSES.get(cls, "a @state or @value class, or a builtin that the reference lists")
+        raise Refused(f"a call of {cls.__name__}", instead)
     names = [f.name for f in attrs.fields(cls)]
     given = {**dict(zip(names, args, strict=False)), **keywords}
     if len(args) > len(names) or not set(given) <= set(names):

@@ -111,6 +111,11 @@ INSTEAD: dict[tuple[Operation, ValueKind], str] = {
     "sum, min, max and {… for …} take a set, and a set of records that is a field has an order",
     (Operation.INDEX, K.SET): "`x in s`, `min(s)`, or a loop over `sorted(s)`",
     (Operation.RESULT, K.NONE): "return True or False",
+    (Operation.RESULT, K.MIXED): "return True or False on every path; without a return, Python returns None",
+    (Operation.MULTIPLY, K.LIST): "`[x for _ in range(n)]`",
+    (Operation.MULTIPLY, K.TUPLE): "`tuple(x for _ in range(n))`",
+    (Operation.ATTRIBUTE, K.TUPLE): "`next(n for n, y in enumerate(x) if y == …)` for index, `sum(y == … for y in x)` "
+    "for count",
 }
 """What to write in place of an operation on an operand of this kind, where the operation's own advice is not enough."""
 
@@ -215,7 +220,8 @@ def apply(m: SymbolicMachine, operation: Operation, *operands: Any, **more: Any)
 def refusal(operation: Operation, operands: tuple[Any, ...], kinds: tuple[ValueKind, ...], field: str = "") -> Refused:
     """Return the refusal of an operation on operands for which there is no rule."""
     if K.MIXED in kinds:
-        return Refused(MIXED_TYPES, "values of one type on all branches, and tuples in place of lists of unlike length")
+        usual = "values of one type on all branches, and tuples in place of lists of unlike length"
+        return Refused(MIXED_TYPES, INSTEAD.get((operation, K.MIXED), usual))
     construct = operation.value
     if operation is Operation.INDEX and kinds[0] not in INDEXED:
         instead = INSTEAD.get((operation, kinds[0]), construct.instead)
