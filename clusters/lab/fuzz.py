@@ -397,13 +397,18 @@ def _rest(hands: FuzzHands) -> None:
 
 
 def _is_full(hands: FuzzHands) -> bool:
-    """Whether every partition has a state, and every live replica a log and a place in the ISR."""
+    """Whether every partition has a state with a leader, and every live replica a log and a place in the ISR.
+
+    A failover replaces a dead leader in two writes; between them there is no leader.
+    """
     lab, states = hands.lab, hands.lab.states(hands.topic)
     directories = lab.directories(hands.topic)
     for partition, replicas in hands.znode.get("partitions", {}).items():
         live = {number for number in replicas if number not in hands.down}
         state = states.get(int(partition))
         if state is None or not live <= set(state["isr"]):
+            return False
+        if live and state["leader"] not in live:
             return False
         if any(f"{hands.topic}-{partition}" not in directories.get(number, ()) for number in live):
             return False

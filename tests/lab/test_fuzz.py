@@ -3,12 +3,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
 from kwalk.clusters.lab import fuzz
 from kwalk.clusters.lab.fuzz import (
     KINDS,
+    FuzzHands,
     FuzzOptions,
     HistoryClass,
     HistoryVerdict,
@@ -104,6 +106,19 @@ def test_a_run_that_was_interrupted_does_only_what_is_missing(tmp_path, cluster)
     assert len(cluster.done) == 3
     assert result.ran == 3 - ran
     assert result.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("leader", "down", "is_full"), [(1, set(), True), (-1, {1}, False), (1, {1}, False), (2, {1}, True)]
+)
+def test_a_cluster_in_which_a_partition_waits_for_a_live_leader_is_not_at_rest(leader, down, is_full):
+    live = {1, 2} - down
+    lab = SimpleNamespace(
+        topic=lambda name: {"partitions": {"0": [1, 2]}},
+        states=lambda name: {0: {"leader": leader, "isr": sorted(live)}},
+        directories=lambda name: {broker: ["t-0"] for broker in live},
+    )
+    assert fuzz._is_full(FuzzHands(lab, "t", down=down)) == is_full
 
 
 def test_a_misfit_is_minimized_to_the_operations_that_it_needs(tmp_path, cluster):

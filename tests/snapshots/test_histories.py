@@ -101,6 +101,10 @@ def test_a_snapshot_that_may_have_been_taken_too_early_is_in_doubt() -> None:
         return found.waypoints[0].doubt
 
     assert doubt() == ""
+    state = document["topics"]["h3"]["partition_state"]["0"]
+    leader, state["leader"] = state["leader"], -1
+    assert doubt() == "snapshot 1 has no leader of h3-0, and live brokers in its ISR"
+    state["leader"] = leader
     del document["brokers"]["2"]["dirs"]["h3-0"]
     assert doubt() == "snapshot 1 has broker 2 in the ISR of h3-0, and no log of it"
     document["topics"]["h3"]["partition_state"] = {}

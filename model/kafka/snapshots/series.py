@@ -657,6 +657,9 @@ def _unsettled(name: str, capture: Capture, topic_name: str) -> str:
         return f"{printable(name, 200)} has {topic_label(topic_name)} without a state of any partition"
     live = set(capture.live) & set(capture.registered)
     for partition, state in topic.states.items():
+        if state.leader is None and capture.controller in live and bool(live & set(state.isr)):
+            replica = f"{topic_label(topic_name)}-{partition}"
+            return f"{printable(name, 200)} has no leader of {replica}, and live brokers in its ISR"
         for broker in sorted(live & set(state.isr)):
             if state.leader is not None and capture.directory(broker, topic_name, partition) is None:
                 replica = f"{topic_label(topic_name)}-{partition}, and no log of it"
@@ -698,9 +701,11 @@ REAL_CLUSTER = evolve(
         "Any actions of clients, operators and faults, with every step that the model distinguishes: made "
         "to explain snapshots of real clusters."
     ),
+    # The order decides between behaviours that assume as much: with `leave` last, a broker that stops leaves.
     actions=(
-        *ADMIN_CLIENTS, *FAULTS, *REPAIRS, *CONTROLLER, *BROKER, kafka_zk_client.deliver_notification,
-        operator.write_topic_id, admin_clients.admin_reads_topic, admin_clients.admin_writes_topic,
+        *ADMIN_CLIENTS, *(one for one in FAULTS if one is not operator.leave), *REPAIRS, *CONTROLLER, *BROKER,
+        kafka_zk_client.deliver_notification, operator.leave, operator.write_topic_id,
+        admin_clients.admin_reads_topic, admin_clients.admin_writes_topic,
         admin_clients.admin_adds_partitions, admin_clients.admin_creates_topic,
         *DELETION, *BY_HAND, *REASSIGNMENT_ACTIONS, reorder_replicas, *SESSIONS,
     ),
