@@ -246,7 +246,7 @@ GROUP_TRIALS = (
         about="Two requests are handled at a time.",
     ),
 )
-"""The trials of consumer groups. No page has their mutants yet."""
+"""The trials of consumer groups: docs/reference/mutants-of-groups.md."""
 
 LOG_TRIALS = (
     Trial(
@@ -312,4 +312,4 @@ LOG_TRIALS = (
         about="A compacted log with gaps is compacted.",
     ),
 )
-"""The trials of logs. No page has their mutants yet."""
+"""The trials of logs: docs/reference/mutants-of-logs.md."""
