@@ -34,6 +34,7 @@ TONES = {Fit.EXPLAINED: "good", Fit.REFUSED: "bad", Fit.UNDECIDED: "open"}
 ALONE = {
     Fit.EXPLAINED: "A behaviour fits the snapshots without the logs: the log lines are what none fits.",
     Fit.REFUSED: "No behaviour fits the snapshots without the logs either.",
+    Fit.UNDECIDED: "Whether a behaviour fits the snapshots without the logs was not decided in the time that was left.",
 }
 SHOWN = 8
 """The number of facts of a snapshot that are shown; the others are counted."""
@@ -238,7 +239,7 @@ def sentences(report: ReportedExplanation) -> list[str]:
     within = [f"Bounds that disabled steps: {hits}."] if hits else []
     tried = [f"Tried as well: {report.tried}."] if report.tried else []
     untried = [text for text in (report.left, *report.series.untried) if text]
-    alone = [ALONE[report.without_logs]] if report.without_logs in ALONE else []
+    alone = [ALONE[report.without_logs]] if report.without_logs else []
     return [*alone, *scope(done), *tried, *([f"Not tried: {'; '.join(untried)}."] if untried else []), *within, *found]
 
 
