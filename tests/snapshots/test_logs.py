@@ -100,6 +100,8 @@ def test_a_line_that_no_behaviour_has_is_refuted_and_named(logs: Path) -> None:
     assert step.text == "[Topic Deletion Manager 1] Deletion of topic h0 successfully completed"
     assert step.text in headline(report)
     assert "A behaviour fits the snapshots without the logs: the log lines are what none fits." in sentences(report)
+    unsure = " ".join(sentences(evolve(report, without_logs=Fit.UNDECIDED)))
+    assert "Whether a behaviour fits the snapshots without the logs was not decided" in unsure
     assert explanation_object(report, None)["mismatch"]["log_lines"][0]["text"] == step.text
 
 
