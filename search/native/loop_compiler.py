@@ -54,8 +54,8 @@ def compile_loop(loop: CompiledLoop) -> bytes:
         entry.compile((types.int64,))
         (compiled,) = entry.overloads.values()
         name = compiled.fndesc.llvm_func_name
-        module = llvm.parse_bitcode(compiled.library._final_module.as_bitcode(), llvm.create_context())
-        return emit_optimized(_with_one_entry(module, name))
+        with llvm.parse_bitcode(compiled.library._final_module.as_bitcode(), llvm.create_context()) as module:
+            return emit_optimized(_with_one_entry(module, name))
 
 
 def _with_one_entry(module: llvm.ModuleRef, name: str) -> llvm.ModuleRef:

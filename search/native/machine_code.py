@@ -74,13 +74,12 @@ def object_code(
     """
     if len(texts) == 1 and not large:
         (text,) = texts
-        if unoptimized:
-            return [_target(0, target=target).emit_object(_parsed(text, target))]
-        return [_optimized(text, target)]
+        machine = _target(0 if unoptimized else 2, target=target)
+        return [_emitted(machine, text, target, optimized=not unoptimized)]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         level = 0 if unoptimized else 1
         machines = [_target(level, target=target) for _ in texts]
-        return list(pool.map(lambda machine, text: machine.emit_object(_parsed(text, target)), machines, texts))
+        return list(pool.map(lambda machine, text: _emitted(machine, text, target), machines, texts))
 
 
 def _parsed(text: str, target: str) -> llvm.ModuleRef:
@@ -88,11 +87,18 @@ def _parsed(text: str, target: str) -> llvm.ModuleRef:
     return llvm.parse_assembly(f'target triple = "{triple}"\n{text}', context=llvm.create_context())
 
 
-def _optimized(text: str, target: str) -> bytes:
-    machine, module = _target(2, target=target), _parsed(text, target)
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
-    builder.getModulePassManager().run(module, builder)
-    return machine.emit_object(module)
+def _emitted(machine: llvm.TargetMachine, text: str, target: str, *, optimized: bool = False) -> bytes:
+    """Return the object code of a unit.
+
+    The module is closed here: where garbage collection finds a module together with its context, it may close the
+    context first, and LLVM then crashes.
+    """
+    with _parsed(text, target) as module:
+        if optimized:
+            options = llvm.create_pipeline_tuning_options(speed_level=2)
+            with llvm.create_pass_builder(machine, options) as builder, builder.getModulePassManager() as passes:
+                passes.run(module, builder)
+        return bytes(machine.emit_object(module))
 
 
 def emit_optimized(module: llvm.ModuleRef) -> bytes:
