@@ -85,8 +85,7 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
     topics = (capture.topics[name] for name in (*damaged, *others))
     topic = next((topic for topic in topics if topic.partitions), None)
     reading = reading_of(capture, topic, inspection.severity)
-    problem, deletion = problem_of(capture, inspection), deletion_of(capture, inspection)
-    return evolve(reading, facts=(*reading.facts, *deletion.notes), problems=(problem, deletion))
+    return evolve(reading, problems=(problem_of(capture, inspection), deletion_of(capture, inspection)))
 
 
 def problem_of(capture: Capture, inspection: Inspection | None = None) -> Problem:
@@ -105,19 +104,11 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
 
 
 def deletion_of(capture: Capture, inspection: Inspection) -> Problem:
-    """Return the problem whose only what-if is the deletion of each damaged topic.
-
-    In the model every broker has a replica of a topic that is deleted: parts with other brokers are left out.
-    """
+    """Return the problem whose only what-if is the deletion of each damaged topic."""
     names = [n for n in damaged_topics(capture, inspection) if n in capture.topics and n not in capture.deleting]
-    every = parts_of(capture, names)[0]
-    parts = [part for part in every if all(one.replica for one in part.observed.situation.brokers)]
-    rest = [part.name for part in every if part not in parts]
+    parts, _ = parts_of(capture, names)
     worlds = tuple(world_of(part, CLAIMS, HARMS, deletion=True) for part in parts)
-    left_out = f"What a deletion of the topic does is not looked at for {listed(rest)}: "
-    note = f"{left_out}a broker without a replica takes part, such as the controller."
-    what_ifs = (Catalogue(capture, parts).deletion(),)
-    return Problem(inspection, worlds, what_ifs=what_ifs, describe=describe, notes=(note,) * bool(rest))
+    return Problem(inspection, worlds, what_ifs=(Catalogue(capture, parts).deletion(),), describe=describe)
 
 
 def damaged_topics(capture: Capture, inspection: Inspection) -> list[str]:
