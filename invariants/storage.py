@@ -204,7 +204,7 @@ def excess_is_deleted(log: PartitionLog) -> bool:
 
 @step(
     symptom="a partition has fewer bytes than retention.bytes, although none of its records is old",
-    log="Found deletable segments with base offsets […] due to retention size … breach",
+    log="Deleting segment … due to retention size … breach (3.9: due to log retention size … breach)",
 )
 def size_retention_leaves_enough(before: PartitionLog, after: PartitionLog) -> bool:
     """Retention by size deletes no segment without which the log would have fewer bytes than retention.bytes."""
