@@ -117,6 +117,7 @@ def test_a_b_tree_has_the_published_states_and_does_what_a_store_does() -> None:
     assert verdict.findings == ()
 
 
+@pytest.mark.thorough
 def test_a_buffered_file_has_the_published_states_up_to_names_of_symbols() -> None:
     verdict = searched(BUFFERED_FILE)
     assert (verdict.distinct_states, verdict.generated_states, verdict.depth) == (6_376, 248_698, 9)

@@ -14,7 +14,7 @@ from tests.agreement.zoo import ZOO
 from tests.search.post_office import POST_OFFICE
 
 CASES = [
-    ("die-hard", None, {}), ("ewd840", None, {}), ("two-phase-commit", None, {}), ("lost-update", None, {}),
+    ("die-hard", None, {}), ("two-phase-commit", None, {}), ("lost-update", None, {}),
     ("blocking-queue", None, {}), ("topic-id-core", None, {"restarts": 0, "failovers": 1}),
 ]  # fmt: skip
 
