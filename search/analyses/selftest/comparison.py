@@ -86,6 +86,7 @@ ANNOUNCED = (
     "this variable holds values of different types",
     "a value that can be None is compared with a negative number",
     "a comprehension over a set, whose order Python does not fix",
+    "an index into something that is empty",
 )
 """Beginnings of the refusals that a model of documented constructs can meet: `language.md` says when."""
 
