@@ -34,6 +34,7 @@ from kwalk.search.exhaustive.layout import (
 from kwalk.search.exhaustive.parallel_expansion import level_end
 from kwalk.search.kernel.compile.planes import CHANGED, FAILED, FIRST_BOUND, TAKEN
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.native.bits import count_common_lanes, set_first_lanes
 from kwalk.search.native.intrinsics import (
     ONE,
     ZERO,
@@ -275,28 +276,6 @@ def _load_states(search: SearchLayout, view: BlockView, first: int, count: int) 
 
 
 @part
-def _set_first(plane: int, count: int, words: int) -> None:
-    """Write the plane of the first lanes."""
-    for word in range(words):
-        bits = (count - word + words - 1) // words
-        mask = ZERO
-        if bits >= 64:
-            mask = ~ZERO
-        elif bits > 0:
-            mask = (ONE << np.uint64(bits)) - ONE
-        poke(plane, word, mask)
-
-
-@part
-def _common(one: int, other: int, words: int) -> int:
-    """Return how many lanes two planes have in common."""
-    total = integer(0)
-    for word in range(words):
-        total += bit_count(peek(one, word) & peek(other, word))
-    return total
-
-
-@part
 def _judge_states(search: SearchLayout, view: BlockView, group: int, count: int) -> bool:
     """Evaluate guards and properties in a group of states, and count them; return False if the block is refused."""
     kernel, words, sums = search.kernel, view.plane // 8, _sums(search, view)
@@ -308,7 +287,7 @@ def _judge_states(search: SearchLayout, view: BlockView, group: int, count: int)
     enabled = view.enabled + view.enabled_bytes * (group // view.lanes)
     quiescent = enabled + view.plane * kernel.instances
     call_void(view.transpose, (view.columns, view.planes, kernel.words))
-    _set_first(view.valid, count, words)
+    set_first_lanes(view.valid, count, words)
     call_void(view.guards, (view.planes, enabled))
     if count < view.lanes:
         for instance in range(kernel.instances):
@@ -437,14 +416,14 @@ def _step_some(search: SearchLayout, view: BlockView, instance: int, ids: int, c
         for lane in range(count):
             poke(column, lane, peek(view.states, kernel.words * integer(peek32(ids, lane)) + word))
         call_void(view.transpose, (column, view.planes + 64 * view.plane * word, 1))
-    _set_first(view.valid, count, words)
+    set_first_lanes(view.valid, count, words)
     if kernel.checks_steps:
         call_void(view.save, (view.planes, view.saved))
     call_void(view.apply, (instance, view.planes, view.valid, view.results))
-    if _common(view.results + view.plane * FAILED, view.valid, words) > 0:
+    if count_common_lanes(view.results + view.plane * FAILED, view.valid, words) > 0:
         return False
-    sums, steps = _sums(search, view), _common(taken, view.valid, words)
-    changed = _common(taken, view.results + view.plane * CHANGED, words)
+    sums, steps = _sums(search, view), count_common_lanes(taken, view.valid, words)
+    changed = count_common_lanes(taken, view.results + view.plane * CHANGED, words)
     count_up(sums.generated, 0, steps)
     count_up(sums.blocked, instance, count - steps)
     count_up(sums.idle, instance, steps - changed)

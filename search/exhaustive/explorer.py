@@ -91,7 +91,6 @@ class ExplorationResult(Protocol):
     @property
     def states_by_depth(self) -> tuple[int, ...]:
         """The number of states of each depth whose states are all known, of at most MOST_DEPTHS depths."""
-        raise NotImplementedError
 
     @property
     def compared(self) -> Compared | None:

@@ -16,10 +16,10 @@ import numpy as np
 
 from kwalk.search.kernel.compile.planes import FIRST_BOUND
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.native.bits import clear_lane, count_common_lanes, has_lane, set_first_lanes
 from kwalk.search.native.intrinsics import (
     ONE,
     ZERO,
-    bit_count,
     call_void,
     count_up,
     get,
@@ -226,39 +226,6 @@ def _begin(view: SlicedView, cursor: int, number: int) -> bool:
 
 
 @part
-def _set_first(plane: int, count: int, words: int) -> None:
-    """Write the plane of the first lanes."""
-    for word in range(words):
-        bits = (count - word + words - 1) // words
-        mask = ZERO
-        if bits >= 64:
-            mask = ~ZERO
-        elif bits > 0:
-            mask = (ONE << np.uint64(bits)) - ONE
-        poke(plane, word, mask)
-
-
-@part
-def _clear_lane(plane: int, lane: int, words: int) -> None:
-    word = lane % words
-    poke(plane, word, peek(plane, word) & ~(ONE << np.uint64(lane // words)))
-
-
-@part
-def _has_lane(plane: int, lane: int, words: int) -> bool:
-    return (peek(plane, lane % words) >> np.uint64(lane // words)) & ONE != ZERO
-
-
-@part
-def _common(one: int, other: int, words: int) -> int:
-    """Return how many lanes two planes have in common."""
-    total = integer(0)
-    for word in range(words):
-        total += bit_count(peek(one, word) & peek(other, word))
-    return total
-
-
-@part
 def _load(view: SlicedView, ids: int, count: int, word: int) -> None:
     """Copy a word of the states of some walks into the column of that word."""
     column, words, base = view.columns + 8 * view.lanes * word, view.walk.kernel.words, view.states + 8 * word
@@ -312,11 +279,11 @@ def _visit_some(view: SlicedView, cursor: int, count: int) -> None:
     for word in range(kernel.words):
         _load(view, ids, count, word)
     call_void(view.transpose, (view.columns, view.planes, kernel.words))
-    _set_first(view.fresh, count, words)
+    set_first_lanes(view.fresh, count, words)
     if get(cursor, RETRIES) > 0:
         for lane in range(count):
             if get(_record(view, integer(peek32(ids, lane))), AGAIN) != 0:
-                _clear_lane(view.fresh, lane, words)
+                clear_lane(view.fresh, lane, words)
     has_false = _judge(view, cursor)
     call_void(view.transpose, (view.enabled_planes, view.rows, kernel.row_words))
     if view.walk.row_visits != 0:
@@ -336,7 +303,7 @@ def _judge(view: SlicedView, cursor: int) -> bool:
     quiescent = view.enabled_planes + view.plane * kernel.instances
     call_void(view.guards, (view.planes, view.enabled_planes))
     call_void(view.count_bits, (view.enabled_planes, kernel.instances + 1, view.fresh, view.enabled))
-    count_up(cursor, VISITS, _common(view.fresh, view.fresh, words))
+    count_up(cursor, VISITS, count_common_lanes(view.fresh, view.fresh, words))
     has_false = False
     if kernel.checks_states:
         call_void(view.check, (view.planes, quiescent, view.property_planes))
@@ -482,7 +449,7 @@ def _step_some(view: SlicedView, cursor: int, instance: int, count: int) -> None
         word = get(loads, place + 1)
         _load(view, ids, count, word)
         call_void(view.transpose, (view.columns + 8 * view.lanes * word, _planes_of(view, word), 1))
-    _set_first(view.valid, count, words)
+    set_first_lanes(view.valid, count, words)
     if kernel.checks_steps:
         call_void(view.save, (view.planes, view.saved))
     call_void(view.apply, (instance, view.planes, view.valid, view.results))
@@ -491,16 +458,16 @@ def _step_some(view: SlicedView, cursor: int, instance: int, count: int) -> None
         word = get(stores, place + 1)
         call_void(view.transpose, (_planes_of(view, word), view.columns + 8 * view.lanes * word, 1))
         _store(view, ids, count, word)
-    all_taken = _common(view.results, view.valid, words) == count
+    all_taken = count_common_lanes(view.results, view.valid, words) == count
     for lane in range(count):
         number = integer(peek32(ids, lane))
         record = _record(view, number)
-        if all_taken or _has_lane(view.results, lane, words):
+        if all_taken or has_lane(view.results, lane, words):
             _arrive(view, cursor, record)
             if has_false:
                 _note_false(view, cursor, lane, number, 0)
             _add_ready(view, cursor, number)
-        elif _has_lane(view.results + view.plane, lane, words):
+        elif has_lane(view.results + view.plane, lane, words):
             _end_run_at(cursor, get(record, WALK))
         else:
             _exclude(view, cursor, number, instance)
@@ -511,9 +478,9 @@ def _step_some(view: SlicedView, cursor: int, instance: int, count: int) -> None
 def _judge_steps(view: SlicedView, cursor: int, instance: int) -> bool:
     """Count the steps that were taken; return whether a checked step property is false in one of them."""
     kernel, words, taken = view.walk.kernel, view.plane // 8, view.results
-    number = _common(taken, view.valid, words)
+    number = count_common_lanes(taken, view.valid, words)
     count_up(view.walk.taken, instance, number)
-    count_up(view.walk.stuttered, instance, number - _common(taken, taken + 2 * view.plane, words))
+    count_up(view.walk.stuttered, instance, number - count_common_lanes(taken, taken + 2 * view.plane, words))
     count_up(cursor, STEPS, number)
     call_void(view.count_bits, (taken + 3 * view.plane, view.bounds, view.valid, view.walk.bound_hits))
     if not kernel.checks_steps:

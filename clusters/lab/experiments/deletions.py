@@ -11,6 +11,7 @@ from typing import Any
 from kwalk.clusters.lab.brokers import AdminAnswer
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
+from kwalk.clusters.lab.experiments.reassignments import hold_a_reassignment
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import matching
 from kwalk.clusters.lab.zookeeper import Op, ZooKeeperError, create, delete
@@ -245,13 +246,7 @@ def _delete_by_hand(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 def _delete_during_a_reassignment(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Hold the leader's request for a larger ISR, so that a reassignment does not end; delete the topic meanwhile."""
     topic, admin = this.topic, lab.admin()
-    lab.move_controller(1)
-    admin.create_topic(topic, {0: [1, 2]})
-    lab.wait_for_leaders(topic)
-    time.sleep(1)
-    joining = lab.rules.hold(matching(Api.ALTER_PARTITION))
-    reassigned = admin.reassign(topic, {0: [1, 3]})
-    asked = lab.rules.wait_for(joining)
+    joining, reassigned, asked = hold_a_reassignment(lab, topic, [1, 3])
     znode = lab.topic(topic) or {}
     this.capture("reassignment under way")
     deleted = admin.delete_topic(topic)
@@ -275,13 +270,7 @@ def _delete_during_a_reassignment(lab: Lab, this: ExperimentRound) -> RoundOutco
 def _deletion_resumed_with_a_reassignment(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Stop the replica that is being added, delete the topic, and start the broker when the others have deleted."""
     topic, admin = this.topic, lab.admin()
-    lab.move_controller(1)
-    admin.create_topic(topic, {0: [1, 2]})
-    lab.wait_for_leaders(topic)
-    time.sleep(1)
-    joining = lab.rules.hold(matching(Api.ALTER_PARTITION))
-    admin.reassign(topic, {0: [1, 3]})
-    asked = lab.rules.wait_for(joining)
+    joining, _, asked = hold_a_reassignment(lab, topic, [1, 3])
     lab.kill(3)
     wait_until(lambda: "3" not in lab.zk.children("/brokers/ids"), 30)
     time.sleep(2)

@@ -10,7 +10,7 @@ from kwalk.clusters.lab.brokers import AdminAnswer
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.processes import wait_until
-from kwalk.clusters.lab.proxy import matching
+from kwalk.clusters.lab.proxy import Hold, matching
 from kwalk.clusters.lab.zookeeper import Op, ZooKeeperError, delete
 from kwalk.clusters.metadata import Api
 
@@ -48,19 +48,31 @@ def _what_remains(lab: Lab, topic: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def hold_a_reassignment(lab: Lab, topic: str, target: list[int]) -> tuple[Hold, AdminAnswer, bool]:
+    """Create a topic on brokers 1 and 2, and reassign it; hold the leader's request to add a replica to the ISR.
+
+    The controller is on broker 1. The lab must have proxies.
+
+    Returns:
+        The rule that holds the request, the answer to the reassignment, and whether the leader has sent the request.
+    """
+    admin = lab.admin()
+    lab.move_controller(1)
+    admin.create_topic(topic, {0: [1, 2]})
+    lab.wait_for_leaders(topic)
+    time.sleep(1)
+    joining = lab.rules.hold(matching(Api.ALTER_PARTITION))
+    reassigned = admin.reassign(topic, {0: target})
+    return joining, reassigned, lab.rules.wait_for(joining)
+
+
 def cancel_and_elect_in_between(lab: Lab, this: ExperimentRound) -> dict[str, Any]:
     """Let the controller move between the writes of a cancellation: the assignment, and the leader epoch.
 
     The next controller receives the leader's request to add the replica to the ISR. The lab must have proxies.
     """
     topic, admin = this.topic, lab.admin()
-    lab.move_controller(1)
-    admin.create_topic(topic, {0: [1, 2]})
-    lab.wait_for_leaders(topic)
-    time.sleep(1)
-    joining = lab.rules.hold(matching(Api.ALTER_PARTITION))
-    admin.reassign(topic, {0: [2, 3]})
-    asked = lab.rules.wait_for(joining)
+    joining, _, asked = hold_a_reassignment(lab, topic, [2, 3])
     epoch = lab.rules.hold(matching(Op.MULTI, broker=1, path=f"/brokers/topics/{topic}/partitions"))
     threading.Thread(target=lambda: admin.cancel(topic, 0), daemon=True).start()
     between = lab.rules.wait_for(epoch)

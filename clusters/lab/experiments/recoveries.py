@@ -103,12 +103,13 @@ def _reassign(lab: Lab, words: list[str], files: Mapping[str, Any]) -> None:
         if "--execute" in words:
             lab.admin(milliseconds=8000).reassign(one["topic"], {one["partition"]: one["replicas"]})
         else:
-            wait_until(lambda one=one: not _is_moving(lab, one["topic"]), LONGEST_REST)  # type: ignore[misc]
+            wait_until(partial(_is_reassigned, lab, one["topic"]), LONGEST_REST)
 
 
-def _is_moving(lab: Lab, topic: str) -> bool:
+def _is_reassigned(lab: Lab, topic: str) -> bool:
+    """Whether no reassignment of the topic is in flight."""
     znode = lab.topic(topic) or {}
-    return bool(znode.get("adding_replicas") or znode.get("removing_replicas"))
+    return not (znode.get("adding_replicas") or znode.get("removing_replicas"))
 
 
 def rest(lab: Lab) -> None:

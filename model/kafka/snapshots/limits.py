@@ -233,8 +233,10 @@ def _another_assignment(numbering: Numbering, partition: int, was: Topic) -> Ite
 
 def _broker_needs(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> Iterator[Need]:
     assert after.capture is not None
-    for number, real in enumerate(numbering.brokers) if before.capture is not None else ():
-        was, will = (real in capture.registered for capture in (before.capture, after.capture))  # type: ignore[union-attr]
+    if before.capture is None:
+        return
+    for number, real in enumerate(numbering.brokers):
+        was, will = real in before.capture.registered, real in after.capture.registered
         if was != will:
             events = STARTS if will else ENDS
             yield Need((where(f"zookeeper.broker_ids{{{number}}}", int(will)),), frozenset((e, number) for e in events))

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from enum import Flag, auto
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -351,9 +352,8 @@ class ModelComparison:
             runs["exhaust with reduction"] = {"reduce": True}
         for name, options in runs.items():
             has_error = found.has_safety_error if "reduce" in options else found.has_error
-            verdict = self._verdict(
-                name, lambda o={"kernel": kernel, **options}: exhaust(model, keep_going=True, **o), has_error=has_error  # type: ignore[misc]
-            )
+            search = partial(exhaust, model, keep_going=True, **{"kernel": kernel, **options})
+            verdict = self._verdict(name, search, has_error=has_error)
             if verdict is not None:
                 self._compare_exhaustive(name, verdict, found, is_reduced="reduce" in options)
         verdict = self._verdict(
