@@ -3,7 +3,7 @@
 Words: a *history* is a list of operations on one topic of a fresh name, with a snapshot whenever the cluster is at
 rest; it is drawn from a seed. The *judge* is `kwalk explain`. A *misfit* is a history for which it says that no
 behaviour fits, or which it refuses: a mistake of the model or of the reader of snapshots. A *case* is the folder of a
-history: its operations, its snapshots, its verdict.
+history: its operations, its snapshots, what the brokers have logged, its verdict.
 
 One cluster serves several histories. Between two of them all brokers are started, the topic is deleted, and another
 controller is elected. If the cluster does not reach rest then, or znodes were removed by hand, or a controller has left
@@ -11,6 +11,7 @@ requests in its batch (`DAMAGE`), the next history has a new cluster.
 """
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import shutil
@@ -27,14 +28,14 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from kwalk.clusters.lab.cluster import Lab, LabOptions
+from kwalk.clusters.lab.cluster import LOGS, Lab, LabOptions
 from kwalk.clusters.lab.processes import ProcessGroup, wait_until
 from kwalk.clusters.lab.zookeeper import Write, ZooKeeperError, create, delete, set_data
 from kwalk.model.language import KwalkError, UsageError
 from kwalk.search.base.atomic_files import save
 from kwalk.search.base.progress import Progress, Report, silent
 
-MARK, OPERATIONS, VERDICT = "fuzz.json", "operations.json", "verdict.json"
+MARK, OPERATIONS, VERDICT, BROKER_LOGS = "fuzz.json", "operations.json", "verdict.json", "logs"
 ROUNDS, LENGTH, SECONDS = 10, 12, 60.0
 """The defaults: histories, operations of each, and seconds to explain one."""
 REST = 0.8
@@ -50,6 +51,8 @@ when it is elected again, and from then on every change fails: "requests batch i
 
 Source: ZkReplicaStateMachine.handleStateChanges; AbstractControllerBrokerRequestBatch.newBatch, clear.
 """
+LOG_BYTES = 8 << 20
+"""How much of each log of a broker is kept with a history, before compression; what is later is left out."""
 TOGETHER = 0.15
 """The share of operations that are followed by the next one at once, without rest and snapshot."""
 
@@ -366,8 +369,21 @@ def run_history(lab: Lab, topic: str, operations: Sequence[FuzzOperation], folde
             done[-1]["snapshot"] = f"{number:02}.json"
             taken = lab.capture(f"{place}. {operation.name}: {answer}", topic=topic)
             save(folder / done[-1]["snapshot"], json.dumps(taken, indent=1).encode())
+    _keep_logs(hands, folder / BROKER_LOGS)
     save(folder / OPERATIONS, json.dumps({"topic": topic, "operations": done}, indent=1).encode())
     return hands
+
+
+def _keep_logs(hands: FuzzHands, folder: Path) -> None:
+    """Keep what the brokers have logged since the history began, as `kwalk explain --logs` reads it."""
+    for broker in hands.lab.brokers.values():
+        for path in (broker.log(name) for name in LOGS):
+            if path.exists():
+                with path.open("rb") as file:
+                    file.seek(hands.marks.get(path, 0))
+                    text = file.read(LOG_BYTES)
+                whole = text[: text.rfind(b"\n") + 1]
+                save(folder / f"broker-{broker.id}" / f"{path.name}.gz", gzip.compress(whole, mtime=0))
 
 
 def _note_ids(hands: FuzzHands) -> None:
@@ -745,6 +761,8 @@ def fuzz_lines(result: FuzzResult) -> Iterator[str]:
         yield f"  explain: {statistics.median(seconds):.0f} s in the median, {max(seconds):.0f} s at most"
     if result.ran:
         yield f"  {result.ran} histories run now, {result.per_minute:.1f} a minute, on {result.clusters} clusters"
+        case = result.folder / "history-NNNN"
+        yield f"  with the brokers' logs: kwalk explain --logs {case / BROKER_LOGS} {case}/[0-9]*.json"
     for each in result.misfits:
         kept = "" if each.kept is None else f", minimized to {each.kept} operations"
         yield f"  misfit: {each.folder}{kept}"
@@ -760,7 +778,8 @@ def fuzz_object(result: FuzzResult) -> dict[str, Any]:
         "folder": str(result.folder),
         "histories": [
             {"history": each.number, "class": each.verdict.kind.value, "headline": each.verdict.headline,
-             "explain_seconds": each.verdict.seconds, "case": str(each.folder), "minimized": each.kept}
+             "explain_seconds": each.verdict.seconds, "case": str(each.folder), "minimized": each.kept,
+             "logs": str(each.folder / BROKER_LOGS) if (each.folder / BROKER_LOGS).is_dir() else None}
             for each in result.histories
         ],
     }  # fmt: skip

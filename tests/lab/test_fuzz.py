@@ -20,7 +20,9 @@ from kwalk.clusters.lab.fuzz import (
     fuzz_lines,
     fuzz_object,
 )
+from kwalk.model.kafka.snapshots.logs import read_logs
 from kwalk.model.language import UsageError
+from kwalk.model.language.series import LogSource
 from tests.snapshots.captured import FILES
 
 OPTIONS = FuzzOptions("2.8.2", rounds=3, seed=5, operations=4, seconds=5)
@@ -83,6 +85,7 @@ def test_the_exit_code_is_that_of_the_worst_class(tmp_path, cluster, kinds, code
     assert [each.verdict.kind for each in result.histories] == list(kinds)
     assert sum("misfit: " in line for line in fuzz_lines(result)) == len(result.misfits)
     assert fuzz_object(result)["counts"] == result.counts
+    assert any("--logs" in line and str(tmp_path / "cases") in line for line in fuzz_lines(result))
 
 
 def test_a_run_that_was_interrupted_does_only_what_is_missing(tmp_path, cluster):
@@ -106,6 +109,19 @@ def test_a_run_that_was_interrupted_does_only_what_is_missing(tmp_path, cluster)
     assert len(cluster.done) == 3
     assert result.ran == 3 - ran
     assert result.exit_code == 0
+
+
+def test_the_logs_of_a_history_begin_with_it_and_are_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(fuzz, "LOG_BYTES", 60)
+    line = "[2024-05-01 12:00:0{},000] INFO [Controller id=1] Resigned (kafka.controller.KafkaController)\n"
+    broker = SimpleNamespace(id=1, log=lambda name: tmp_path / "broker-1" / f"{name}.log")
+    (tmp_path / "broker-1").mkdir()
+    broker.log("controller").write_text("of the history before\n" + "[2024-05-01 12:00:00,000] INFO short\n" + line)
+    marks = {broker.log("controller"): len("of the history before\n")}
+    fuzz._keep_logs(FuzzHands(SimpleNamespace(brokers={1: broker}), "t", marks), tmp_path / "case" / "logs")
+    logs = read_logs(LogSource(str(tmp_path / "case" / "logs")))
+    assert logs.files == ("broker-1/controller.log.gz",)
+    assert [found.message for found in logs.lines] == ["short"]
 
 
 @pytest.mark.parametrize(
