@@ -16,8 +16,8 @@ from kwalk.model.language.registry import find_scenario
 from kwalk.model.language.settings import setting_from
 from kwalk.reports.escaping import visible
 from kwalk.search.kernel.model_digest import trace_digest
-from kwalk.search.results.fairness import is_fair_counterexample
-from kwalk.search.results.trace import ReplayError, Trace, run
+from kwalk.search.results.fairness import is_counterexample
+from kwalk.search.results.trace import ReplayError, Trace, ends_in_deadlock, run
 from kwalk.search.results.verdict import Answer
 from kwalk.search.results.verdict_builder import answer_to
 
@@ -102,7 +102,6 @@ def replay(model: Model, trace: Trace) -> ReplayResult:
         return ReplayResult(0, mismatch, None)
     instances = {instance.key: instance for instance in model.instances}
     state = trace.states[0]
-    before = None
     for number, key in enumerate(trace.actions, start=1):
         instance = instances.get(key)
         outcome = None if instance is None else model.attempt(instance, state)
@@ -114,10 +113,10 @@ def replay(model: Model, trace: Trace) -> ReplayResult:
         elif outcome.after != trace.states[number]:
             why = "leads to another state than the saved one"
         else:
-            before, state = state, outcome.after
+            state = outcome.after
             continue
         return ReplayResult(number - 1, f"step {number}, {visible(key, 80)}, {why}", None)
-    return ReplayResult(trace.length, None, _ending(model, trace, (before, state)))
+    return ReplayResult(trace.length, None, _ending(model, trace))
 
 
 def _no_state(model: Model, trace: Trace) -> str | None:
@@ -133,21 +132,15 @@ def _no_state(model: Model, trace: Trace) -> str | None:
     return None
 
 
-def _ending(model: Model, trace: Trace, end: tuple[tuple[int, ...] | None, tuple[int, ...]]) -> Answer:
-    before, state = end
+def _ending(model: Model, trace: Trace) -> Answer:
     if trace.prop is None:
-        stuck = next(iter(model.successors(state)), None) is None
-        return Answer.DEADLOCK if stuck else Answer.HOLDS
+        return Answer.DEADLOCK if ends_in_deadlock(model, trace) else Answer.HOLDS
     prop = next((c for c in model.properties if c.key == trace.prop), None)
     if prop is None:
         known = one_of(declaration.name for declaration in model.scenario.declared_properties)
         about = visible(trace.prop, 80)
         raise UsageError(f"The trace is about {about!r}, and the model has no such property. {known}")
-    over_step = before if prop.declaration.states == 2 else None
-    violated = (
-        is_fair_counterexample(model, prop, trace) if trace.loop is not None else model.violates(prop, state, over_step)
-    )
-    if not violated:
+    if not is_counterexample(model, prop, trace):
         return Answer.HOLDS
     return answer_to(prop)
 

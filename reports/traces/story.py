@@ -23,7 +23,7 @@ from kwalk.reports.traces.asides import Asides, asides_of
 from kwalk.reports.traces.changes import Change, ChangeLine, Part, changes, lines, parts_of, path_text
 from kwalk.reports.traces.read_set import FinalStates, decisive, read_set
 from kwalk.search.results.fairness import is_counterexample
-from kwalk.search.results.trace import Trace
+from kwalk.search.results.trace import Trace, ends_in_deadlock
 
 SHOWN = 3
 """The number of changed lines of a step that are shown; the others are counted."""
@@ -235,8 +235,7 @@ def _in_words(model: Model, prop: PropertyInstance | None) -> str:
 def headline(model: Model, trace: Trace, prop: PropertyInstance | None) -> str:
     """Return what the trace shows, in one to three words; its last state is evaluated again."""
     if prop is None:
-        stuck = next(iter(model.successors(trace.states[-1])), None) is None
-        return "DEADLOCK" if stuck else "SAMPLE"
+        return "DEADLOCK" if ends_in_deadlock(model, trace) else "SAMPLE"
     if prop.kind is Kind.REACHABLE:
         return "REACHED" if model.truth(prop, trace.states[-1]) else "NOT REACHED"
     if not is_counterexample(model, prop, trace):

@@ -119,6 +119,14 @@ def run(model: Model, start: Vector, actions: tuple[str, ...]) -> tuple[Vector, 
     return tuple(states)
 
 
+def ends_in_deadlock(model: Model, trace: Trace) -> bool:
+    """Return whether the last state has no successor, in a model where that is an error.
+
+    Where it is none, a behaviour ends there because everything is done or the bounds are used up.
+    """
+    return model.scenario.deadlock_is_error and next(iter(model.successors(trace.states[-1])), None) is None
+
+
 def is_violated_at_end(model: Model, prop: PropertyInstance, states: tuple[Vector, ...]) -> bool:
     """Return whether the last state (for a step property: the last step) of a behaviour violates the property."""
     before = states[-2] if prop.declaration.states == 2 and len(states) > 1 else None

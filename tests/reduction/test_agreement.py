@@ -19,13 +19,15 @@ SMALL = [
 CASES = [(s, v) for s in (TOWN, *SMALL) for v in (list(s.variants) or [s.default_variant])]
 
 
-LARGE = ("checkpoint-lease-hasty", "checkpoint-lease-published", "ewd998-default")
+LONG = (
+    "b-tree-default", "buffered-file-default", "checkpoint-lease-hasty", "checkpoint-lease-published", "ewd998-default",
+)  # fmt: skip
 """Cases that take many seconds; `make test` leaves them out."""
 
 
 def case(scenario, variant):
     name = f"{scenario.name}-{variant}"
-    return pytest.param(scenario, variant, id=name, marks=pytest.mark.thorough if name in LARGE else ())
+    return pytest.param(scenario, variant, id=name, marks=pytest.mark.thorough if name in LONG else ())
 
 
 @pytest.mark.parametrize(("scenario", "variant"), [case(*pair) for pair in CASES])

@@ -1,8 +1,15 @@
 """A story keeps the few steps that matter, folds the rest, and says why."""
 from __future__ import annotations
 
+import pytest
+from attrs import evolve
+
+from kwalk.model.language import Model
+from kwalk.model.language.registry import find_scenario
 from kwalk.reports.document.text import shown_lines
+from kwalk.reports.traces.replay import replay
 from kwalk.reports.traces.story import Fold, story_of
+from kwalk.search.results.verdict import Answer
 from tests.reports.traces import LOST, model, trace
 
 
@@ -47,8 +54,20 @@ def test_a_stable_bad_state_is_called_so():
     assert (story.headline, story.why.stable) == ("BAD STABLE STATE", True)
 
 
-def test_a_trace_without_a_property_is_a_sample_unless_nothing_can_follow():
+def test_a_trace_without_a_property_is_a_sample():
     assert story_of(model(), trace(("post(0, FIRST)",), None)).headline == "SAMPLE"
+
+
+@pytest.mark.parametrize(("is_error", "headline"), [(False, "SAMPLE"), (True, "DEADLOCK")])
+def test_an_end_without_a_next_step_is_a_deadlock_only_where_that_is_an_error(is_error, headline):
+    subject = Model(evolve(find_scenario("lost-update"), deadlock_is_error=is_error))
+    steps, state = [], subject.initial[0]
+    while (step := next(iter(subject.successors(state)), None)) is not None:
+        steps.append(step[0].key)
+        state = step[1]
+    ended = trace(tuple(steps), None, subject)
+    assert story_of(subject, ended).headline == headline
+    assert replay(subject, ended).answer is (Answer.DEADLOCK if is_error else Answer.HOLDS)
 
 
 def test_a_witness_of_what_must_be_possible_is_no_violation():
