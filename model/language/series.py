@@ -17,6 +17,10 @@ Clause = tuple[tuple[str, frozenset[int]], ...]
 """Alternatives by the leaf's path; numbers are those of vectors, where -1 stands for None."""
 
 
+Event = tuple[str, int | None]
+"""An assumed event: the name of its action, with its first argument, or None for any."""
+
+
 def where(path: str, *numbers: int) -> Clause:
     """Return the clause that a leaf has one of these numbers."""
     return ((path, frozenset(numbers)),)
@@ -47,11 +51,11 @@ class Need:
 
     Attributes:
         clauses: true in a state in which it is done.
-        events: the actions that may do it, each with its first argument, or None for any.
+        events: those that may do it.
     """
 
     clauses: tuple[Clause, ...]
-    events: frozenset[tuple[str, int | None]]
+    events: frozenset[Event]
 
 
 @frozen
@@ -94,6 +98,7 @@ class LoggedStep:
         last: the number of the waypoint that comes after it for certain; None if the step need not be taken.
         distinct: whether it is another step than the one before it in its log.
         standing: whether it may have been taken before the first waypoint, if its condition holds there.
+        events: assumed events of which one happens before it, or is the step; none if no event has to.
     """
 
     name: str
@@ -106,6 +111,7 @@ class LoggedStep:
     last: int | None = None
     distinct: bool = False
     standing: bool = False
+    events: frozenset[Event] = frozenset()
 
 
 @frozen
@@ -155,6 +161,7 @@ class Series:
         variant: the variant of the system's version.
         events: names of system actions that are assumed one by one, like those of a client or operator.
         prompt: names of system actions that may be taken at once without losing many behaviours.
+        slow: those of `prompt` that something may hold up until after an event.
         idle_time: names of system actions that happen at any time, and for which nothing waits.
         rare: names of actions and actors whose events count as two.
         event_counters: paths of leaves that only count events, up to a bound.
@@ -177,6 +184,7 @@ class Series:
     flags: Mapping[str, Any] = field(factory=dict)
     events: frozenset[str] = frozenset()
     prompt: frozenset[str] = frozenset()
+    slow: frozenset[str] = frozenset()
     idle_time: frozenset[str] = frozenset()
     rare: frozenset[str] = frozenset()
     event_counters: frozenset[str] = frozenset()

@@ -282,7 +282,7 @@ def scope(done: Explanation) -> list[str]:
         )
     return [
         *sentences,
-        "A fault counts as two events. A behaviour that differs earlier, or has more events, may still fit.",
+        "An event such as a crash counts as two. A behaviour that differs earlier, or has more events, may still fit.",
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from kwalk.model.language import Model, StepResult, UsageError
+from kwalk.model.language import Actor, Model, Scenario, StepResult, UsageError, action, flag, require, state
 from kwalk.model.language.series import Fact, LoggedStep, Need, Series, Waypoint, where
 from kwalk.reports.command_line import main
 from kwalk.search.analyses.explain.explain import ExplainOptions, Explanation, Fit, explain
@@ -217,3 +217,74 @@ def test_a_scenario_that_reads_no_logs_refuses_them(tmp_path, capsys) -> None:
     words = ["explain", "--scenario", "tests.search.kitchen:KITCHEN", str(tmp_path / "one"), "--logs", str(tmp_path)]
     assert main(words) == 2
     assert "does not read logs. Leave out --logs." in capsys.readouterr().err
+
+
+@state
+class Office:
+    """A letter on its way, one that was delivered, whether the office has closed, and whether a letter was lost."""
+
+    sent: bool = flag()
+    is_delivered: bool = flag()
+    is_closed: bool = flag()
+    is_lost: bool = flag()
+
+
+CLIENT, POST = Actor("client", system=False), Actor("post")
+
+
+@action(by=CLIENT, description="sends a letter")
+def send(office: Office) -> None:
+    """Only one."""
+    require(not (office.sent or office.is_delivered or office.is_lost))
+    office.sent = True
+
+
+@action(by=POST, description="delivers the letter")
+def deliver(office: Office) -> None:
+    """At once, as a rule."""
+    require(office.sent)
+    office.sent, office.is_delivered = False, True
+
+
+@action(by=POST, description="closes")
+def close(office: Office) -> None:
+    """After the first letter."""
+    require(not office.is_closed and (office.sent or office.is_delivered))
+    office.is_closed = True
+
+
+@action(by=CLIENT, description="loses the letter")
+def lose(office: Office) -> None:
+    """It is still there when the office has closed."""
+    require(office.sent and office.is_closed)
+    office.sent, office.is_lost = False, True
+
+
+def opened(office: Office) -> None:
+    """No letter."""
+
+
+def test_a_search_with_slow_steps_takes_others_before_steps_that_are_prompt_otherwise() -> None:
+    scenario = Scenario(
+        name="office", story="A letter.", state=Office, actions=(send, deliver, close, lose), properties=(),
+        initial=opened,
+    )  # fmt: skip
+    model = Model(scenario)
+    lost = Fact("lost", "yes", (where("is_lost", 1),), lambda office: "yes" if office.is_lost else "no")
+    any_letter = tuple((name, frozenset({1})) for name in ("sent", "is_delivered", "is_lost"))
+    need = Need((any_letter,), frozenset({("send", None)}))
+    waypoint = Waypoint("lost", (lost,), rare=frozenset({"lose"}), needs=(((need,),),))
+    prompt = Series({}, {}, opened, (waypoint,), prompt=frozenset({"deliver"}))
+    assert explain(model, kernel_for(model), prompt).fit is Fit.REFUSED
+    done = explain(model, kernel_for(model), evolve(prompt, slow=frozenset({"deliver"})))
+    assert done.fit is Fit.EXPLAINED
+    assert list(done.trace.actions) == ["send()", "close()", "lose()"]
+
+
+def test_events_that_logs_ask_for_are_needs_of_a_search_that_aims() -> None:
+    asked = LoggedStep("l", "left", ("leave",), last=0, events=frozenset({("leave", None)}))
+    one_gone = evolve(seen("one gone", ordered=2, wanted=0, cooked=1, stove_is_off=0), needs=((ORDERS,),))
+    found = evolve(series(one_gone), logs=((asked,),))
+    done = explained(found)
+    assert done.fit is Fit.EXPLAINED
+    assert done.states < explained(evolve(found, logs=((evolve(asked, events=frozenset()),),))).states

@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from kwalk.model.kafka.scenarios import running_cluster
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER, SERIES_FLAGS, read_series
 from kwalk.model.language import Model, Scenario, require
 from kwalk.model.language.errors import InternalError
 from kwalk.model.language.lift import lift
+from kwalk.model.language.series import LogSource
 from kwalk.reports.commands.explain import explained, model_of, scenario_for
 from kwalk.reports.contradiction_bundle import bundle_of
 from kwalk.reports.pages.explanation import ReportedExplanation, exit_code_of, explanations_object, sentences
@@ -25,6 +27,8 @@ from kwalk.search.analyses.explain import kernels
 from kwalk.search.analyses.explain.explain import ExplainOptions, Fit, explain
 from kwalk.search.kernel.compile.compiler import kernel_for
 from tests.search.kitchen import KITCHEN, Kitchen, cook, order, seen, series
+from tests.snapshots.logged import LoggedWalk
+from tests.snapshots.test_explain import SMALL
 
 HISTORIES = Path(__file__).parent / "histories"
 
@@ -109,6 +113,31 @@ def test_a_snapshot_that_may_have_been_taken_too_early_is_in_doubt() -> None:
     assert doubt() == "snapshot 1 has broker 2 in the ISR of h3-0, and no log of it"
     document["topics"]["h3"]["partition_state"] = {}
     assert doubt() == "snapshot 1 has h3 without a state of any partition"
+
+
+LOST_REQUEST = (
+    "old_client_creates_topic(0)", "topic_change(0)", "topic_change_creates_partitions(0)", "handle_leader_and_isr(0)",
+    "partition_modifications(0, 0)", "old_client_adds_partitions(0)", "partition_modifications(0, 0)",
+    "delete_controller()", "reelect(1)", "reelect(0)", "lose_request(1)",
+)  # fmt: skip
+
+
+def test_a_request_that_waits_when_its_controller_goes_may_be_lost(tmp_path: Path) -> None:
+    """Three events at one moment, and the request is lost: broker 2 has the id of the second controller only."""
+    flags = {name: setting for name, setting in SERIES_FLAGS.items() if REAL_CLUSTER.flags[name] != setting}
+    bounds = {**SMALL, "partitions": 2}
+    made = LoggedWalk(Model(evolve(REAL_CLUSTER, initial=running_cluster), "3.9.0", bounds, flags), "3.9.0", 1)
+    made.capture()
+    for key in LOST_REQUEST:
+        made.do(key)
+    made.rest(orderly=True)
+    made.capture()
+    _, scenario = scenario_for(None)
+    (series,) = read_series(made.captures, None, LogSource(str(made.save(tmp_path))))
+    assert series.log_counts.used > 5
+    (report,) = explained([(model_of(scenario, series, None), series)], ExplainOptions(seconds=300.0))
+    assert report.fit is Fit.EXPLAINED
+    assert "lose_request(1)" in report.trace.actions
 
 
 @pytest.mark.thorough

@@ -22,6 +22,8 @@ WRITERS = frozenset({*CREATIONS, *EXPANSIONS, *REASSIGNMENTS, "write_topic_id", 
 """Actions of clients and operators that write the topic's znode, or read it in order to write it."""
 REMOVALS = frozenset({"client_deletes_topic", "remove_topic_by_hand", "remove_deletion_request_by_hand"})
 REMOVAL = "remove_metadata_files"
+LOST_REQUEST = "lose_request"
+"""A request is lost only if the controller that has sent it resigns."""
 STARTS = frozenset({"restart", "notice_expiry"})
 ENDS = frozenset({"stop", "crash", "expire_session", "auth_failure_reinitializes"})
 
@@ -150,7 +152,16 @@ def not_between(before: CapturePoint, after: CapturePoint, numbering: Numbering)
         | (frozenset() if visited else {REMOVAL})
         | (frozenset() if numbering.scope.deletion else REMOVALS)
         | (frozenset() if numbering.scope.moves else REASSIGNMENTS)
+        | (frozenset() if _resigns(before, after) else {LOST_REQUEST})
     )
+
+
+def _resigns(before: CapturePoint, after: CapturePoint) -> bool:
+    """Whether a controller has resigned between two captures, or lost its session: another one is elected, or none."""
+    if before.capture is None or after.capture is None:
+        return True
+    was, now = before.capture, after.capture
+    return now.controller is None or (was.controller, was.controller_epoch) != (now.controller, now.controller_epoch)
 
 
 def unlikely_between(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> frozenset[str]:

@@ -31,10 +31,11 @@ from kwalk.model.kafka.controller.kafka_controller import (
 )
 from kwalk.model.kafka.controller.topic_deletion_manager import complete_deletion_deletes_request, topic_deletion
 from kwalk.model.kafka.snapshots.capture import ZERO_ID
+from kwalk.model.kafka.snapshots.limits import ENDS
 from kwalk.model.kafka.snapshots.projection import NONE, TOPIC, Numbering
 from kwalk.model.kafka.state import SessionState
 from kwalk.model.language import Action
-from kwalk.model.language.series import Clause, where
+from kwalk.model.language.series import Clause, Event, where
 
 
 class LogThread(Enum):
@@ -68,6 +69,8 @@ class Drawn:
     arguments: Mapping[str, int] = field(factory=dict)
     actions: tuple[Action, ...] = ()
     """The actions, where they depend on the line."""
+    events: frozenset[Event] = frozenset()
+    """The assumed events of which one happens before the step, or is it."""
 
 
 Fields = Mapping[str, str]
@@ -186,7 +189,16 @@ SESSION_SECONDS = 30.0
 
 def _gone(fields: Fields, numbering: Numbering) -> Drawn | Unused:
     broker = _broker(fields, numbering)
-    return Unused.OTHER_BROKER if broker is None else Drawn((where(f"zookeeper.broker_ids{{{broker}}}", 0),))
+    if broker is None:
+        return Unused.OTHER_BROKER
+    return Drawn((where(f"zookeeper.broker_ids{{{broker}}}", 0),), events=frozenset((name, broker) for name in ENDS))
+
+
+def _started(fields: Fields, numbering: Numbering) -> Drawn | Unused:
+    broker = _broker(fields, numbering)
+    if broker is None:
+        return Unused.OTHER_BROKER
+    return Drawn(arguments={"broker": broker}, events=frozenset({(restart.name, broker)}))
 
 
 def _expired(fields: Fields, numbering: Numbering) -> Drawn | Unused:
@@ -194,7 +206,8 @@ def _expired(fields: Fields, numbering: Numbering) -> Drawn | Unused:
     if broker is None:
         return Unused.OTHER_BROKER
     expired = (number for number, state in enumerate(SessionState) if state is not SessionState.LIVE)
-    return Drawn((where(f"brokers[{broker}].session", *expired),))
+    events = frozenset({("expire_session", broker), ("auth_failure_reinitializes", broker)})
+    return Drawn((where(f"brokers[{broker}].session", *expired),), events=events)
 
 
 def _names(text: str) -> list[str]:
@@ -436,7 +449,7 @@ KINDS: tuple[LineKind, ...] = (
     ),
     LineKind(
         {"2.8.2": _SERVER + "started"}, SERVER, "INFO", "KafkaServer.startup",
-        "the broker starts", (restart, start_with_offline_logs), _by_broker, distinct=True,
+        "the broker starts", (restart, start_with_offline_logs), _started, distinct=True,
     ),
     LineKind(
         {"2.8.2": _SERVER + "shut down completed"}, SERVER, "INFO", "KafkaServer.shutdown",

@@ -311,6 +311,7 @@ def _step(line: BrokerLogLine, lowest: float, drawn: Drawn, moments: Moments, to
         name=line.place, text=line.message, actions=tuple(action.name for action in actions),
         arguments=drawn.arguments, clauses=drawn.clauses, before=drawn.before, first=first,
         last=last if last < len(moments.spans) else None, distinct=line.kind.distinct, standing=first == 0,
+        events=drawn.events,
     )  # fmt: skip
 
 

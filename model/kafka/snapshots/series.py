@@ -20,8 +20,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from kwalk.model.kafka.actors import FAULT
-from kwalk.model.kafka.clients import admin_clients, operator
+from kwalk.model.kafka.clients import admin_clients, faults, operator
 from kwalk.model.kafka.controller.controller_context import (
     Controller,
     ControllerEvent,
@@ -64,7 +63,7 @@ from kwalk.model.kafka.stories.deletion import BY_HAND, DELETION
 from kwalk.model.kafka.stories.reassignment import REASSIGNMENT_ACTIONS
 from kwalk.model.kafka.stories.sessions import SESSIONS
 from kwalk.model.kafka.versions import FINE, VARIANTS
-from kwalk.model.kafka.zookeeper import kafka_zk_client
+from kwalk.model.kafka.zookeeper import kafka_zk_client, sessions
 from kwalk.model.kafka.zookeeper.znodes import Assignment
 from kwalk.model.language import UsageError
 from kwalk.model.language.series import LogSource, Series, Waypoint
@@ -272,6 +271,13 @@ EVENTS = frozenset({"restart", "auto_preferred_election", "notice_expiry"})
 
 
 PROMPT = frozenset({"handle_leader_and_isr", "handle_stop_replica", "deliver_notification", "leave"})
+
+
+SLOW = frozenset({"handle_leader_and_isr", "handle_stop_replica"})
+"""Requests: one that a broker has not received when its controller resigns may be lost."""
+
+
+RARE = frozenset({faults.crash.name, sessions.expire_session.name, sessions.auth_failure_reinitializes.name})
 
 
 EVENT_COUNTERS = frozenset({"controller_deletions", "stops", "repairs", "expirations", "reassignments"})
@@ -550,8 +556,9 @@ def _series_within(series: Captures, scope: Scope) -> Series:
         flags={**SERIES_FLAGS, **scope.flags},
         events=EVENTS,
         prompt=PROMPT,
+        slow=SLOW,
         idle_time=IDLE_TIME,
-        rare=frozenset({FAULT.name}),
+        rare=RARE,
         event_counters=EVENT_COUNTERS,
         facts=(*_facts(series, scope, numbering, start), *ASSUMED),
         untried=UNTRIED,

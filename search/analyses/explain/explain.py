@@ -212,8 +212,10 @@ def logged_along(
 
 EVENTS = 8
 """The default for the most assumed events of a segment."""
-SHARES = {EventTiming.PATIENT: 8, EventTiming.CALM: 4, EventTiming.HASTY: 2}
-"""The most assumed events with each timing."""
+SHARES = {
+    EventTiming.PATIENT: 8, EventTiming.CALM: 4, EventTiming.EAGER: 2, EventTiming.SLOW: 2, EventTiming.HASTY: 2
+}  # fmt: skip
+"""The most assumed events with each timing; of a search that aims, those beyond the fewest that the waypoint needs."""
 MEMORY = 1 << 30
 """The most bytes of states for one timing of one segment."""
 INTERRUPTED = "interrupted"
@@ -224,10 +226,11 @@ LADDER = (
     {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 1},
     {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1},
     {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1, EventTiming.HASTY: 1},
+    {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 2, EventTiming.SLOW: 1, EventTiming.HASTY: 1},
 )
 """The events that are tried in turn for the furthest segment, before all segments are searched exhaustively: each
-event more costs a multiple, and an earlier segment may have to end elsewhere. An eager search aims at the waypoint; its
-number is that of events beyond the fewest that the waypoint needs."""
+event more costs a multiple, and an earlier segment may have to end elsewhere. An eager or slow search aims at the
+waypoint; its number is that of events beyond the fewest that the waypoint needs."""
 BACKTRACKED_SEGMENTS = 1
 """How many segments before the furthest one are searched in haste, too."""
 
@@ -352,7 +355,7 @@ class SegmentSearch:
     def next(self, limits: Limits) -> tuple[Layers, np.ndarray] | None:
         """Return the new matching states of the next layer that has some; None when the limits are reached."""
         for timing, most in limits.items():
-            for spare in range(most + 1) if timing is EventTiming.EAGER else (None,):
+            for spare in range(most + 1) if timing.aims else (None,):
                 key = timing, spare
                 if key not in self.tried:
                     self.tried[key] = Layers(
@@ -543,7 +546,8 @@ class TraceReconstruction:
     def _exhaust(self) -> tuple[SegmentSearch, Layers, int] | None:
         if not self.searches:
             self._search_of(0, self._initial(), None)
-        calm: Limits = {timing: most for timing, most in self.options.limits.items() if timing is not EventTiming.HASTY}
+        calm: Limits = {timing: SHARES[timing] for timing in (EventTiming.PATIENT, EventTiming.CALM)}
+        calm = {timing: min(most, self.options.events) for timing, most in calm.items()}
         arrived = self._search_again(self.searches[0], calm)
         for back in range(BACKTRACKED_SEGMENTS + 1):
             for search in self._searches_of(self._furthest() - back) if arrived is None else ():

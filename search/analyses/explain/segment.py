@@ -3,8 +3,8 @@
 Words: the *timing* states when assumed events happen. In a *calm* search they happen only at rest, when nothing but
 idle time is enabled; snapshots are taken at rest, and prompt steps at once. A *patient* search is calm, and events also
 wait for what happens in idle time. In a *hasty* one anything happens at any time; in an *eager* one events do, and
-prompt steps are taken at once. What a calm search finds is a behaviour of the model; what it does not find may exist in
-haste.
+prompt steps are taken at once, but for those that the series calls *slow* in a *slow* one. What a calm search finds is
+a behaviour of the model; what it does not find may exist in haste.
 
 A search may *aim* at the waypoint: with the fewest events that its needs ask for, or some more. If no more events than
 that are left, only events that serve a need are taken. One that does is not rare.
@@ -12,7 +12,7 @@ that are left, only events that serve a need are taken. One that does is not rar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from itertools import pairwise
 
@@ -21,7 +21,7 @@ from attrs import evolve, field, frozen
 
 from kwalk.model.language import Action, ActionInstance, Model, UsageError
 from kwalk.model.language.errors import unknown
-from kwalk.model.language.series import Clause, LoggedStep, Need, Series, Waypoint
+from kwalk.model.language.series import Clause, Event, LoggedStep, Series, Waypoint
 from kwalk.search.analyses.explain import segment_loops as loops
 from kwalk.search.analyses.explain.kernels import LoopQuery, SearchKernel, Wanted, instances_of
 from kwalk.search.analyses.explain.segment_loops import (
@@ -91,12 +91,18 @@ class EventTiming(Enum):
     CALM = "calm"
     EAGER = "eager"
     HASTY = "hasty"
+    SLOW = "slow"
+
+    @property
+    def aims(self) -> bool:
+        """Whether a search with this timing aims at the waypoint."""
+        return self in (EventTiming.EAGER, EventTiming.SLOW)
 
     @property
     def code(self) -> int:
         """The constant of the loops."""
         return {"patient": loops.TIMING_PATIENT, "calm": loops.TIMING_CALM, "eager": loops.TIMING_EAGER,
-                "hasty": loops.TIMING_HASTY}[self.value]  # fmt: skip
+                "hasty": loops.TIMING_HASTY, "slow": loops.TIMING_EAGER}[self.value]  # fmt: skip
 
 
 class BudgetSpent(Exception):
@@ -174,11 +180,13 @@ class SegmentContext:
         rows = np.array(logged, np.uint64).reshape(-1, self.kernel.instance_words)
         object.__setattr__(self, "logged_instances", rows)
 
-    def kinds(self, waypoint: Waypoint) -> np.ndarray:
+    def kinds(self, waypoint: Waypoint, timing: EventTiming = EventTiming.CALM) -> np.ndarray:
         """Return the kind of every action instance in the segment of a waypoint, uint8[instances]."""
         found = np.zeros(max(1, len(self.model.instances)), np.uint8)
         for instance in self.model.instances:
-            found[instance.index] = self._kind(instance.action, waypoint)
+            kind = self._kind(instance.action, waypoint)
+            is_slow = timing is EventTiming.SLOW and instance.action.name in self.series.slow
+            found[instance.index] = StepKind.ROUTINE if is_slow and kind == StepKind.PROMPT else kind
         return found
 
     def _kind(self, action: Action, waypoint: Waypoint) -> int:
@@ -204,20 +212,31 @@ class SegmentContext:
 class Aim:
     """Which events are taken in which states, if a search aims at its waypoint.
 
+    An event that a logged step needs is a need, too, until the step is taken; it may serve the last group as well.
+
     Args:
         context: What the search has in common.
         waypoint: The waypoint.
         starts: The packed states where the segment begins.
         spare: How many more events than the fewest are taken.
+        due: How many of the steps of each log have been taken at the waypoint.
     """
 
-    def __init__(self, context: SegmentContext, waypoint: Waypoint, starts: np.ndarray, spare: int) -> None:
-        self.groups = waypoint.needs
-        needs = [need for group in self.groups for row in group for need in row]
+    def __init__(
+        self, context: SegmentContext, waypoint: Waypoint, starts: np.ndarray, spare: int, due: Sequence[int] = ()
+    ) -> None:
+        self._context, instances = context, context.model.instances
+        self.groups = [[len(row) for row in group] for group in waypoint.needs] or [[]]
+        needs = [need for group in waypoint.needs for row in group for need in row]
         self._programs = [program_of(context.model, context.kernel, need.clauses) for need in needs]
+        logged = [(log, place) for log, end in enumerate(due) for place in range(end)
+                  if context.series.logs[log][place].events]  # fmt: skip
+        self._logs, self._places = (np.array([each[n] for each in logged], np.int64) for n in (0, 1))
+        self.groups[-1].append(len(logged))
+        events = [*(need.events for need in needs), *(context.series.logs[log][place].events for log, place in logged)]
         self._serves = np.array(
-            [[_serves(need, instance) for instance in context.model.instances] for need in needs], np.bool_
-        ).reshape(len(needs), len(context.model.instances))
+            [[_serves(each, instance) for instance in instances] for each in events], np.bool_
+        ).reshape(len(events), len(instances))
         most = spare + int(self.fewest(self._unmet(starts)).max(initial=0))
         self.most = min(most, context.most_events)
         """The most events."""
@@ -225,6 +244,8 @@ class Aim:
     def _unmet(self, packed: np.ndarray) -> np.ndarray:
         """Return for each need and state whether it is unmet, bool[needs, states]."""
         rows = [np.logical_not(truth(program, packed)) for program in self._programs]
+        if len(self._logs):
+            rows += list(self._places[:, None] >= self._context.positions(packed)[:, self._logs].T)
         return np.array(rows, np.bool_).reshape(len(rows), len(packed))
 
     def fewest(self, unmet: np.ndarray) -> np.ndarray:
@@ -232,9 +253,9 @@ class Aim:
         found, place = np.zeros(unmet.shape[1], np.int64), 0
         for group in self.groups:
             counts = [np.zeros(unmet.shape[1], np.int64)]
-            for row in group:
-                counts.append(unmet[place : place + len(row)].sum(axis=0))
-                place += len(row)
+            for size in group:
+                counts.append(unmet[place : place + size].sum(axis=0))
+                place += size
             found += np.max(counts, axis=0)
         return found
 
@@ -267,9 +288,9 @@ class Aim:
         return order[sort], parts
 
 
-def _serves(need: Need, instance: ActionInstance) -> bool:
+def _serves(events: frozenset[Event], instance: ActionInstance) -> bool:
     first = instance.args[0] if instance.args else None
-    return not need.events.isdisjoint({(instance.action.name, None), (instance.action.name, first)})
+    return not events.isdisjoint({(instance.action.name, None), (instance.action.name, first)})
 
 
 def logged_instances(model: Model, step: LoggedStep) -> np.ndarray:
@@ -339,7 +360,7 @@ class Layers:
         self.row, self.hits_of = np.zeros(kernel.instance_words, np.uint64), kernel
         self.hits = np.zeros(2 * len(kernel.bounds) + 2, np.int64)
         self.hits_before: Counter[str] = Counter()
-        self.kinds = context.kinds(waypoint)
+        self.kinds = context.kinds(waypoint, timing)
         self.busy_row = context.row(StepKind.ROUTINE, StepKind.PROMPT)
         self.restless_row = context.row(StepKind.ROUTINE, StepKind.PROMPT, StepKind.IDLE_TIME)
         self.limits = self._program((*waypoint.limits, *context.series.log_limits) if limited else ())
@@ -351,7 +372,8 @@ class Layers:
         self.parts: list[tuple[int, int]] = []
         """For each layer its begin and end in the order of expansion."""
         self._begin(starts)
-        self.aim = None if spare is None else Aim(context, waypoint, starts, spare)
+        due = self.logs.due.tolist()
+        self.aim = None if spare is None else Aim(context, waypoint, starts, spare, due)
 
     def _program(self, clauses: tuple[Clause, ...]) -> loops.ClauseProgram:
         return program_of(self.context.model, self.context.kernel, dict.fromkeys(clauses))
