@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from attrs import evolve
 
+from kwalk.invariants.carried_out_plans import carried_out
 from kwalk.invariants.inspection import KINDS, PROPERTIES, inspect_capture
 from kwalk.model.kafka.snapshots.at_rest import Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
@@ -100,6 +101,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
         what_ifs=catalogue.what_ifs(),
         describe=describe,
         notes=(*notes, *_still_served(capture, parts), *_recreated(parts), *_uncovered(found), *unseen(capture)),
+        carried_out=carried_out(capture.version, found),
     )
 
 

@@ -7,7 +7,7 @@ happen at any time between. A *what-if* is an event that is not planned: a failo
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from attrs import field, frozen
@@ -109,6 +109,23 @@ class WhatIf:
 
 
 @frozen
+class CarriedOutPlan:
+    """A plan that was carried out on a real system, which worked afterwards.
+
+    Attributes:
+        name: what repeats it, such as an experiment.
+        releases: the versions of the system.
+        damage: the names of the kinds of damage that it repaired.
+        steps: the first words of the names of its procedures, each once, in their order.
+    """
+
+    name: str
+    releases: tuple[str, ...]
+    damage: frozenset[str]
+    steps: tuple[str, ...]
+
+
+@frozen
 class Problem:
     """A damaged system, what an operator can do, and what may happen.
 
@@ -119,6 +136,7 @@ class Problem:
         what_ifs: what may happen.
         describe: a function from the names of violated claims to a phrase for an operator.
         notes: what was assumed, and what is not covered.
+        carried_out: plans that repaired the same damage in the same version of a real system.
     """
 
     inspection: Inspection
@@ -127,3 +145,9 @@ class Problem:
     what_ifs: tuple[WhatIf, ...] = ()
     describe: Callable[[Any], str] = field(default=", ".join, repr=False)
     notes: tuple[str, ...] = ()
+    carried_out: tuple[CarriedOutPlan, ...] = ()
+
+    def carried_out_as(self, procedures: Iterable[Procedure]) -> tuple[CarriedOutPlan, ...]:
+        """Return the plans with the same steps that repaired the same damage of a real system."""
+        steps = tuple(dict.fromkeys(one.name.split()[0] for one in procedures))
+        return tuple(plan for plan in self.carried_out if plan.steps == steps)

@@ -60,7 +60,7 @@ def exit_code(recovery: Recovery) -> int:
 
 def recovery_object(recovery: Recovery, snapshot: str, command: str) -> dict[str, Any]:
     """Return the JSON object of a recovery."""
-    problem = recovery.problem
+    problem, plan = recovery.problem, recovery.plan or recovery.best
     return {
         "format": FORMAT,
         "command": command,
@@ -74,7 +74,7 @@ def recovery_object(recovery: Recovery, snapshot: str, command: str) -> dict[str
         "best_left": _plan_object(recovery.best, problem, snapshot),
         "defeats": [_defeat_object(defeat) for defeat in recovery.defeats],
         "notes": list(problem.notes),
-        "tried_on_real_brokers": False,
+        "carried_out": [] if plan is None else [one.name for one in problem.carried_out_as(plan.procedures)],
         "seconds": round(recovery.seconds, 3),
         "states": recovery.visited,
         "compared": recovery.compared,

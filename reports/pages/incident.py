@@ -145,7 +145,8 @@ def blocks_of(incident: Incident) -> Iterator[Block]:
     if incident.forecast is not None:
         yield _forecast(incident.forecast)
     if incident.cause:
-        yield from _cause(incident.cause)
+        wrong = severity is not Severity.NOTE or incident.forecast is not None
+        yield from _cause(incident.cause, "Root cause: the steps that lead there" if wrong else "The steps that matter")
     yield from (block for table in inspection.tables for block in _table(table))
     yield from _way_out(incident)
     known = set(now(inspection))
@@ -190,8 +191,8 @@ def _forecast(story: Story) -> Card:
     return Card([strong("will break", "bad"), f"  {story.prop}: {story.length_text}, below"], blocks, "bad")
 
 
-def _cause(steps: Sequence[StoryStep]) -> Iterator[Block]:
-    yield Heading(2, "Root cause: the steps that lead there")
+def _cause(steps: Sequence[StoryStep], title: str) -> Iterator[Block]:
+    yield Heading(2, title)
     rows = tuple((str(step.number), step.actor, step.text, _effect(step)) for step in steps)
     yield DataTable(("step", "who", "what", "effect"), rows, frozenset({0}))
 

@@ -14,7 +14,7 @@ DEFEATS = 5
 """How many candidates that are no plan are shown."""
 DEEDS = 40
 """A longer trace is cut at its beginning."""
-UNTRIED = "The plan is searched in the model; it was not tried on real brokers. Take a snapshot after every step."
+LOOK = "Take a snapshot after every step."
 
 
 def nothing_planned(recovery: Recovery) -> bool:
@@ -59,7 +59,18 @@ def way_out(recovery: Recovery, snapshot: str) -> Iterator[Block]:
     for note in problem.notes:
         yield Paragraph(note, 2)
     if plan is not None and plan.procedures:
-        yield Paragraph(UNTRIED, 2)
+        yield Paragraph(evidence(plan, problem), 2)
+
+
+def evidence(plan: Plan, problem: Problem) -> str:
+    """Return whether a plan of these steps was carried out on a real system, and what to do as this one was not."""
+    names = [one.name for one in problem.carried_out_as(plan.procedures)]
+    if not names:
+        return f"The plan is searched in the model; it was not tried on real brokers. {LOOK}"
+    return (
+        "The plan is searched in the model. Plans of the same steps repaired the same damage of real brokers of this "
+        f"release (kwalk lab reproduce {' '.join(names)}); yours was not tried. {LOOK}"
+    )
 
 
 def title_of(recovery: Recovery) -> list[str | Span]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kwalk.reports.command_line import main
 from kwalk.search.analyses.explain.explain import Fit
 from tests.examples.reading import parts_of, squeezed
+from tests.snapshots.test_incident_page import text_of
 from tests.structure.rooms import ROOT
 
 PAGE = ROOT / "docs" / "how-to" / "explain-a-cluster.md"
@@ -23,6 +24,11 @@ def test_following_the_page_prints_what_it_shows(capsys, tmp_path, monkeypatch) 
             compared += 1
     assert (codes, compared) == ([0, 12], 7)
     assert len(list((tmp_path / "found").glob("*.itf.json"))) == 1
+    (page,) = (tmp_path / "found").glob("*.html")
+    text = text_of(page.read_text(encoding="utf-8").partition("<body>")[2])
+    assert text.startswith("CONSISTENT Topic ids agree") and "Root cause" not in text
+    assert "old client creates topic t through ZooKeeper" in text and "operator deletes /controller" in text
+    assert "EXPLAINED 2 snapshots, 2 assumed events, 19 steps" in text
 
 
 def test_every_verdict_is_listed_with_its_exit_code() -> None:

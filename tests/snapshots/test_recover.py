@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from attrs import evolve
 
+from kwalk.clusters.lab.experiments.recoveries import EXPERIMENTS
+from kwalk.invariants.carried_out_plans import CARRIED_OUT
 from kwalk.invariants.inspection import inspect_snapshot
 from kwalk.invariants.outlook import recovery_problem
 from kwalk.model.language import Actor, Model, Scenario, action, flag, require, state, when_quiescent
@@ -16,6 +19,7 @@ from kwalk.search.analyses.recovery import Recovery, foresee, plan_recovery
 from tests.examples.reading import parts_of, squeezed
 from tests.snapshots import test_inspect as damages
 from tests.snapshots.captured import FILES, changed
+from tests.snapshots.test_incident_page import BROKEN, text_of
 from tests.structure.rooms import ROOT
 
 PAGE = ROOT / "docs" / "how-to" / "recover-a-cluster.md"
@@ -223,12 +227,36 @@ def test_following_the_page_prints_what_it_shows(capsys, monkeypatch) -> None:
     assert compared == 6
 
 
-def test_json_has_every_step_and_says_that_it_was_not_tried(capsys) -> None:
-    assert main(["recover", str(FILES[LATENT]), "--json"]) == 0
+def test_json_and_the_page_have_every_step_and_the_experiments_that_carried_it_out(capsys, tmp_path) -> None:
+    html, markdown = tmp_path / "way.html", tmp_path / "way.md"
+    words = ["recover", str(FILES[LATENT]), "--json", "--html", str(html), "--markdown", str(markdown)]
+    assert main(words) == 0
     shown = json.loads(capsys.readouterr().out)
-    assert (shown["answer"], shown["tried_on_real_brokers"]) == ("plan", False)
+    assert (shown["answer"], shown["carried_out"]) == ("plan", ["recover-before-failover"])
     assert [step["name"] for step in shown["plan"]] == [f"write-topic-id t {OLD_ID}"]
-    assert {"before", "after", "risk", "commands", "title"} <= set(shown["plan"][0])
+    (step,) = shown["plan"]
+    assert {"before", "after", "risk", "commands", "title"} <= set(step)
+    for page in (text_of(html.read_text()), text_of(markdown.read_text())):
+        assert step["title"] in page and all(" ".join(command.split()) in page for command in step["commands"])
+        assert "kwalk lab reproduce recover-before-failover" in page and OLD_ID in page
+
+
+def test_the_plans_that_were_carried_out_are_those_of_the_page_and_of_the_lab() -> None:
+    table = PAGE.read_text(encoding="utf-8").split("## Tried on real brokers")[1]
+    rows = re.findall(r"^\| `([\w-]+)` \| ([\d., ]+) \| (`.*?`) \|", table, re.MULTILINE)
+    page = {(f"recover-{name}", tuple(r.split(", ")), frozenset(re.findall("`(.*?)`", d))) for name, r, d in rows}
+    assert page == {(plan.name, plan.releases, plan.damage) for plan in CARRIED_OUT}
+    known = {experiment.name: experiment for experiment in EXPERIMENTS}
+    for plan in CARRIED_OUT:
+        case = known[plan.name].run.keywords["case"]
+        assert all(plan.damage == set(case.kinds[release]) for release in plan.releases)
+
+
+def test_a_plan_of_other_steps_or_against_other_damage_was_not_carried_out() -> None:
+    problem = recovery_problem(FILES[LATENT])
+    fail_over = next(one for one in problem.procedures if one.name == "fail-over")
+    assert problem.carried_out and not problem.carried_out_as([fail_over])
+    assert not recovery_problem(FILES[BROKEN]).carried_out_as([fail_over])
 
 
 def test_a_healthy_cluster_needs_nothing(capsys) -> None:
