@@ -449,6 +449,8 @@ NOT_FORCED: Mapping[str, str] = {
     "reorder_replicas": "it is in series of snapshots only, which are not replayed",
     "break_connection": "the proxies do not send a request twice",
     "receive_late_copy": "the proxies do not send a request twice",
+    "overtake_older": "the proxies release the requests to a broker in the order of the model's queue",
+    "overtake_newer": "the proxies release the requests to a broker in the order of the model's queue",
     "lose_request": "the lab does not choose whether a request was sent when its controller resigned",
     "produce": "records are not compared",
     "fetch": "records are not compared",

@@ -41,8 +41,8 @@ What the model leaves out, and why these stories lose nothing by it:
 * Fetches without topic id of a follower whose controller has an inter-broker protocol below 2.8: since 3.1 they are by
   name again; here a follower uses its log's id.
 * Startup is handled as Reelect. When a controller resigns, its request in flight to each broker always arrives, unless
-  the flag `lost_requests` is on. What a deposed controller sends before it notices comes after what its successor has
-  sent by then.
+  the flag `lost_requests` is on. Requests to a broker arrive in the order in which they were sent, also those of a
+  deposed controller and of its successor, unless the flag `overtaking_requests` is on.
 * The batches of requests: each is sent at the end of its change, unless the flag `unsent_batch` is on. The partition
   state machine's can keep requests only if its controller is deposed between two writes of one event; not covered.
 * Dirty topic ids, unless operators remove files: an id is dirty when the log has it in memory and no file has it. A log

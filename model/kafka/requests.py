@@ -120,6 +120,13 @@ class RequestQueue:
         for partition in PARTITIONS:
             self.late_partition_states[partition] = None
 
+    def bring_forward(self, position: int) -> None:
+        """Put a request before the others."""
+        self.headers = [self.headers[position]] + self.headers[:position] + self.headers[position + 1 :]
+        for partition in PARTITIONS:
+            column = self.partition_states[partition]
+            self.partition_states[partition] = [column[position]] + column[:position] + column[position + 1 :]
+
     def drop_waiting(self, controller_epoch: int, *, in_flight_arrives: bool = True) -> None:
         """Drop one controller's requests, except the first, which is in flight."""
         length, in_flight = len(self.headers), not in_flight_arrives

@@ -74,12 +74,14 @@ class Replica:
     be removed: the id in memory is still to be written; elsewhere `log_manager.is_dirty` derives it. `on_disk` exists
     only where StopReplica is sent: the log has a directory, and a process that starts loads it. `offline` is
     HostedPartition.Offline: this process refuses all requests about it. `assigned` has the replicas that a leader got
-    with its leader epoch, where replicas can be reassigned (Kafka: Partition.remoteReplicasMap).
+    with its leader epoch, where replicas can be reassigned (Kafka: Partition.remoteReplicasMap). `lacks_fetcher` is a
+    follower's that got its leader epoch when its process was stopping already: it does not fetch.
     """
 
     log_open: bool = flag()
     leader_epoch: int | None = optional(number(0, LEADER_EPOCHS))
     is_leader: bool = flag()
+    lacks_fetcher: bool = flag(when=STEPWISE_SHUTDOWN)
     assigned: frozenset[int] = subset(BROKERS, when=REASSIGNMENT)
     topic_id: int | None = optional(TOPIC_IDS)
     file_topic_id: int | None = optional(TOPIC_IDS)

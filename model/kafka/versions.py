@@ -246,6 +246,11 @@ LOST_REQUESTS = Flag(
     "the request that is in flight to a broker when its controller resigns, or its process ends, may be lost; else it "
     "always arrives",
 )
+OVERTAKING_REQUESTS = Flag(
+    "overtaking_requests",
+    "in the stories of healthy clusters: requests of a deposed controller and of its successor reach a broker in any "
+    "order, as each controller has connections of its own; else in the order in which they were sent",
+)
 UNSENT_BATCH = Flag(
     "unsent_batch",
     "the batch of the replica state machine keeps what a refused write has left in it, until the process ends, and "
@@ -281,6 +286,7 @@ COARSE = {
     "patient_creation": False,
     "preferred_election": False,
     "lost_requests": False,
+    "overtaking_requests": False,
     "unsent_batch": False,
 }
 """The grain for exhaustive search: quiescent states are the same but for unflushed data that a crash loses."""
@@ -292,4 +298,4 @@ FINE = {
     "lost_requests": True,
     "unsent_batch": True,
 }
-"""Everything that the model can tell apart and that real clusters do."""
+"""Everything that the model can tell apart and that real clusters do, but for requests that overtake others."""

@@ -28,13 +28,14 @@ def takes_any_controller(state: BrokerState, request: ControlRequest) -> bool:
 
 
 def takes_any_leader_epoch(
-    replica: Replica, topic_id: int | None, wanted: LeaderAndIsrPartitionState, broker: int
-) -> None:
+    replica: Replica, topic_id: int | None, wanted: LeaderAndIsrPartitionState, broker: int, *,
+    is_stopping: bool = False,
+) -> None:  # fmt: skip
     """The broker accepts every request, whatever the leader epoch."""
     open_log(replica, topic_id, broker)
     if wanted.leader is not None:
         replica.leader_epoch = wanted.leader_epoch
-        begin_leader_epoch(replica, wanted, broker)
+        begin_leader_epoch(replica, wanted, broker, is_stopping=is_stopping)
         replica.is_leader = wanted.leader == broker
 
 

@@ -44,6 +44,39 @@ def test_a_broker_may_stop_before_it_handles_the_requests_of_its_shutdown():
     assert schedule.files(0) == [None, None]
 
 
+def can_rejoin(schedule: Schedule) -> bool:
+    return schedule.model.attempt(schedule.model.instance("expand_isr(0, 0, 0)"), schedule.vector).after is not None
+
+
+@pytest.mark.parametrize("variant", ["2.8.2", "3.9.0"])
+def test_a_leader_that_stops_becomes_a_follower_and_does_not_fetch(variant):
+    """Real brokers skip the adding-fetcher step: `kwalk lab reproduce stopping-broker-rejoins`."""
+    schedule = begun(variant)
+    schedule.take("stop(0, 0)")
+    for key in ("handle_leader_and_isr(0)", "handle_leader_and_isr(1)"):
+        schedule.take(key)
+    replica = schedule.cluster.replica_of(0, 0, 0)
+    assert (replica.leader_epoch, replica.is_leader, replica.lacks_fetcher) == (1, False, True)
+    assert not can_rejoin(schedule)
+    schedule.take("leave(0)")
+    assert not schedule.cluster.replica_of(0, 0, 0).lacks_fetcher
+
+
+@pytest.mark.parametrize(("variant", "rejoins"), [("2.8.2", True), ("3.0", True), ("3.4.1", False), ("3.9.0", False)])
+def test_a_follower_that_catches_up_while_it_stops_joins_the_isr_below_3_3(variant, rejoins):
+    """Its fetcher runs, and its leader epoch is the present one, as it was not in the ISR."""
+    schedule = Schedule(Model(CONTROLLED_SHUTDOWN, variant, {"restarts": 2, "failovers": 0}))
+    schedule.do("new_client_creates_topic(0)")
+    schedule.take("crash(0)")
+    schedule.settle(but=("restart", "leave", "expand_isr"))
+    schedule.take("restart(0)")
+    schedule.settle(but=("restart", "leave", "expand_isr"))
+    assert schedule.cluster.zookeeper.state_of(0, 0).isr == {1} and can_rejoin(schedule)
+    schedule.take("stop(0, 1)")
+    schedule.settle(but=("restart", "leave", "expand_isr"))
+    assert can_rejoin(schedule) is rejoins
+
+
 def test_a_topic_that_is_created_meanwhile_is_not_led_by_the_broker_that_stops():
     schedule = Schedule(Model(CONTROLLED_SHUTDOWN, "3.9.0"))
     schedule.take("stop(0, 0)")
@@ -79,5 +112,5 @@ def test_the_only_replica_of_a_partition_keeps_its_leader_epoch_when_its_broker_
 def test_every_shutdown_ends_and_everything_holds():
     verdict = exhaust(Model(CONTROLLED_SHUTDOWN, "3.9.0"), keep_going=True)
     assert (verdict.strength, verdict.findings, verdict.bounds_hit) == (Strength.EXHAUSTIVE, (), {})
-    assert (verdict.distinct_states, verdict.quiescent_states) == (1_565, 14)
+    assert (verdict.distinct_states, verdict.quiescent_states) == (1_568, 14)
     assert verdict.action_counts["leave(0)"].taken and verdict.action_counts["leave(1)"].taken

@@ -187,3 +187,58 @@ def test_a_failover_that_fails_after_another_election_does_not_delete_controller
     schedule.take("reelect(0)")
     schedule.take("failover_fails(2)")
     assert schedule.cluster.zookeeper.controller == 0 and not schedule.cluster.controller_of(2).is_active
+
+
+def with_requests_of_two_controllers(*, overtaking: bool = True) -> Schedule:
+    """Controller 1 has sent broker 2 a request, and then controller 0, which does not know that it is deposed."""
+    flags = {"overtaking_requests": overtaking}
+    schedule = Schedule(Model(HEALTHY, "3.9.0", {"brokers": 3, "new_expansions": 0}, flags))
+    schedule.do("new_client_creates_topic(0)")
+    for key in ("crash(2)", "broker_failure(0)", "restart(2)", "delete_controller()", "reelect(1)"):
+        schedule.take(key)
+    for key in ("reads_topics", "sets_topic_ids", "reads_states", "sends_requests"):
+        schedule.take(f"failover_{key}(1)")
+    assert epochs(schedule) == [2]
+    schedule.take("broker_startup(0)")
+    assert epochs(schedule) == [2, 1]
+    return schedule
+
+
+def epochs(schedule: Schedule) -> list[int]:
+    """The controller epochs of the requests on their way to broker 2."""
+    return [request.controller_epoch for request in schedule.cluster.brokers[2].requests.headers]
+
+
+def can_overtake(schedule: Schedule) -> list[str]:
+    """What can change the order of the requests on their way to broker 2."""
+    instances = [schedule.model.instance(key) for key in ("overtake_older(2)", "overtake_newer(2)")]
+    return [i.key for i in instances if schedule.model.attempt(i, schedule.vector).after is not None]
+
+
+def test_a_request_of_a_deposed_controller_that_arrives_before_its_successors_is_accepted():
+    schedule = with_requests_of_two_controllers()
+    assert can_overtake(schedule) == ["overtake_newer(2)"]
+    schedule.take("overtake_newer(2)")
+    assert epochs(schedule) == [1, 2]
+    schedule.take("handle_leader_and_isr(2)")
+    assert schedule.cluster.brokers[2].controller_epoch == 1 and schedule.cluster.replica_of(2, 0, 0).log_open
+    schedule.take("handle_leader_and_isr(2)")
+    assert schedule.cluster.brokers[2].controller_epoch == 2 and epochs(schedule) == []
+
+
+def test_once_a_request_of_the_next_controller_has_arrived_the_older_ones_are_refused():
+    schedule = with_requests_of_two_controllers()
+    schedule.take("overtake_newer(2)")
+    schedule.take("overtake_older(2)")
+    assert epochs(schedule) == [2] and can_overtake(schedule) == []
+    schedule.take("handle_leader_and_isr(2)")
+    assert schedule.cluster.brokers[2].controller_epoch == 2
+
+
+def test_without_the_flag_requests_arrive_in_the_order_in_which_they_were_sent():
+    schedule = with_requests_of_two_controllers(overtaking=False)
+    assert can_overtake(schedule) == []
+    schedule.take("handle_leader_and_isr(2)")
+    before = schedule.cluster.replica_of(2, 0, 0)
+    schedule.take("handle_leader_and_isr(2)")
+    assert schedule.cluster.brokers[2].controller_epoch == 2 and schedule.cluster.replica_of(2, 0, 0) == before

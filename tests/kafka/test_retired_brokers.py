@@ -16,7 +16,7 @@ ANY_MOMENT, WITHOUT_REPLICAS = RETIRED_BROKERS
 @pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize(
     ("story", "states", "found"),
-    [(ANY_MOMENT, 253, {"partition_has_a_live_isr_member": 8, "replicas_are_live": 8}), (WITHOUT_REPLICAS, 119, {})],
+    [(ANY_MOMENT, 265, {"partition_has_a_live_isr_member": 8, "replicas_are_live": 8}), (WITHOUT_REPLICAS, 119, {})],
     ids=["at any moment", "without replicas"],
 )
 def test_of_two_brokers_one_is_missed_unless_it_has_no_replica(story, states, found):
@@ -29,8 +29,8 @@ def test_of_two_brokers_one_is_missed_unless_it_has_no_replica(story, states, fo
 @pytest.mark.parametrize(
     ("story", "replicas", "states", "found"),
     [
-        (ANY_MOMENT, 1, 891, {"partition_has_a_live_isr_member": 9, "replicas_are_live": 9}),
-        (ANY_MOMENT, 2, 10_148, {"replicas_are_live": 5}),
+        (ANY_MOMENT, 1, 903, {"partition_has_a_live_isr_member": 9, "replicas_are_live": 9}),
+        (ANY_MOMENT, 2, 10_380, {"replicas_are_live": 5}),
         (WITHOUT_REPLICAS, 1, 580, {}),
         (WITHOUT_REPLICAS, 2, 1_288, {}),
     ],

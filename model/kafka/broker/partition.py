@@ -26,6 +26,7 @@ from kwalk.model.kafka.versions import (
     ISR_CHANGES,
     LIVE_ISR_ONLY,
     REASSIGNMENT,
+    STEPWISE_SHUTDOWN,
     TRUNCATION,
 )
 from kwalk.model.language import action, require
@@ -55,6 +56,8 @@ def can_fetch(cluster: Cluster, follower: int, topic: int, partition: int) -> bo
     state = cluster.zookeeper.state_of(topic, partition)
     replica = cluster.replica_of(follower, topic, partition)
     if not replica.log_open or replica.is_leader or replica.leader_epoch != state.leader_epoch:
+        return False
+    if replica.lacks_fetcher:
         return False
     return all(
         state.leader != broker or has_consistent_topic_id(cluster.replica_of(broker, topic, partition), replica)
@@ -187,12 +190,16 @@ def has_consistent_topic_id(leader: Replica, follower: Replica) -> bool:
     return leader.topic_id == follower.topic_id
 
 
-def begin_leader_epoch(replica: Replica, wanted: LeaderAndIsrPartitionState, broker: int) -> None:
+def begin_leader_epoch(
+    replica: Replica, wanted: LeaderAndIsrPartitionState, broker: int, *, is_stopping: bool = False
+) -> None:
     """Become leader or follower under a new leader epoch (Kafka: Partition.makeLeader, Partition.makeFollower).
 
     A new leader knows nothing of its followers; a leader that continues under a higher leader epoch keeps what it
-    knows.
+    knows. A broker whose controlled shutdown has begun adds no fetcher (Kafka: ReplicaManager.makeFollowers).
     """
+    if STEPWISE_SHUTDOWN and (ISR_CHANGES != "never" or RECORDS > 0):
+        replica.lacks_fetcher = is_stopping and wanted.leader != broker
     if REASSIGNMENT:
         replica.assigned = wanted.replicas if wanted.leader == broker else frozenset()
     if RECORDS > 0:

@@ -28,6 +28,7 @@ def fetch(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) 
     A fetch that changes nothing is no step.
     """
     follower = cluster.replica_of(broker, topic, partition)
+    require(not follower.lacks_fetcher)
     require(RECORDS > 0 and any(answers_fetch(cluster, b, topic, partition, follower=broker) for b in BROKERS))
     for number in BROKERS:
         leader = cluster.replica_of(number, topic, partition)

@@ -46,7 +46,8 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
                 if state.replicas[topic][partition].offline:
                     failed = failed | {partition}
                 else:
-                    become_leader_or_follower(state.replicas[topic][partition], request.topic_id, wanted, broker)
+                    replica = state.replicas[topic][partition]
+                    become_leader_or_follower(replica, request.topic_id, wanted, broker, is_stopping=state.is_stopping)
                     mark_offline_without_log(state.replicas[topic][partition])
                     advance_high_watermark(cluster, broker, topic, partition)
     if bool(OFFLINE_LOGS) and bool(failed):
@@ -87,8 +88,9 @@ def is_from_older_controller(state: BrokerState, request: ControlRequest) -> boo
 
 
 def become_leader_or_follower(
-    replica: Replica, topic_id: int | None, wanted: LeaderAndIsrPartitionState, broker: int
-) -> None:
+    replica: Replica, topic_id: int | None, wanted: LeaderAndIsrPartitionState, broker: int, *,
+    is_stopping: bool = False,
+) -> None:  # fmt: skip
     """Check the topic id, then the leader epoch, then open the log and become leader or follower.
 
     Kafka: ReplicaManager.becomeLeaderOrFollower.
@@ -101,7 +103,7 @@ def become_leader_or_follower(
     if wanted.leader is None:
         return  # the leader is not alive: the log is open, epoch and role stay
     replica.leader_epoch = wanted.leader_epoch
-    begin_leader_epoch(replica, wanted, broker)
+    begin_leader_epoch(replica, wanted, broker, is_stopping=is_stopping)
     replica.is_leader = wanted.leader == broker
 
 
@@ -190,7 +192,7 @@ def stop_replica(replica: Replica, wanted: LeaderAndIsrPartitionState) -> bool:
     if not accepts_epoch(replica, wanted):
         return False  # FENCED_LEADER_EPOCH
     if wanted.delete:
-        replica.log_open = replica.is_leader = False
+        replica.log_open = replica.is_leader = replica.lacks_fetcher = False
         replica.assigned = frozenset()
         replica.leader_epoch = None
         delete_log(replica)

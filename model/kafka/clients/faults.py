@@ -5,7 +5,7 @@ from kwalk.model.kafka.actors import BROKER, FAULT
 from kwalk.model.kafka.broker.kafka_server import end_process
 from kwalk.model.kafka.domains import BROKERS, LATE_COPIES, PARTITIONS, RESTARTS, Broker
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import LOST_REQUESTS
+from kwalk.model.kafka.versions import LOST_REQUESTS, OVERTAKING_REQUESTS
 from kwalk.model.language import Mark, action, require
 
 
@@ -66,3 +66,40 @@ def lose_request(cluster: Cluster, broker: Broker) -> None:
     requests.headers.pop()
     for column in requests.partition_states:
         column.pop()
+
+
+@action(
+    by=FAULT,
+    description="a request of the next controller reaches broker {broker} before those of a deposed one",
+    source="ControllerChannelManager: each controller has connections of its own; STALE_CONTROLLER_EPOCH",
+)
+def overtake_older(cluster: Cluster, broker: Broker) -> None:
+    """The older ones are refused from now on, also those that the deposed controller is still to send.
+
+    The broker knows the next controller's epoch one step before it handles the request.
+    """
+    state = cluster.brokers[broker]
+    requests = state.requests
+    require(bool(OVERTAKING_REQUESTS) and not requests.headers.is_empty)
+    older = requests.headers.head.controller_epoch
+    require(any(request.controller_epoch > older for request in requests.headers))
+    state.controller_epoch = max(state.controller_epoch, older + 1)
+    requests.drop_waiting(older, in_flight_arrives=False)
+
+
+@action(
+    by=FAULT,
+    description="a request of a deposed controller reaches broker {broker} before those of the next one",
+    source="ControllerChannelManager: each controller has connections of its own",
+)
+def overtake_newer(cluster: Cluster, broker: Broker) -> None:
+    """It was sent later, by a controller that does not know that it is deposed; the broker accepts it."""
+    state = cluster.brokers[broker]
+    requests = state.requests
+    require(bool(OVERTAKING_REQUESTS) and not requests.headers.is_empty)
+    newer, seen = requests.headers.head.controller_epoch, state.controller_epoch
+    require(any(seen <= request.controller_epoch < newer for request in requests.headers))
+    for position, request in enumerate(requests.headers):
+        if seen <= request.controller_epoch < newer:
+            requests.bring_forward(position)
+            return

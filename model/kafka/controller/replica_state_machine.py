@@ -1,7 +1,7 @@
 """ZkReplicaStateMachine: what happens to partitions when replicas come online or go offline.
 
-A replica is *online* while its broker is live in the context. Requests to a broker that stops (StopReplica) have no
-effect and are left out.
+A replica is *online* while its broker is live in the context. Requests to a broker that stops (StopReplica) are left
+out: they may arrive when it has stopped.
 
 Words: a change of replica states collects requests in a *batch*, and sends it at its end. OfflineReplica adds a
 StopReplica request for each replica before it writes an ISR. If that write is refused, as the controller was deposed,

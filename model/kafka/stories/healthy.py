@@ -39,7 +39,7 @@ HEALTHY_CLUSTER = evolve(
         "A new client creates a topic and adds partitions while the controller moves, a broker stops or crashes and "
         "starts again, the ISR shrinks and expands, and leaders move back to preferred replicas."
     ),
-    actions=(*NEW_CLIENTS, *FAULTS, *CONTROLLER, *BROKER),
+    actions=(*NEW_CLIENTS, *FAULTS, *CONTROLLER, *BROKER, faults.overtake_older, faults.overtake_newer),
     bounds={
         **OLD_CLIENT_EXPANSION.bounds,
         "brokers": 2,

@@ -1,0 +1,111 @@
+"""Requests of two controllers at once, and a broker that takes part while it stops."""
+from __future__ import annotations
+
+import threading
+import time
+
+from kwalk.clusters.lab.cluster import Lab, LabOptions
+from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
+from kwalk.clusters.lab.processes import wait_until
+from kwalk.clusters.lab.proxy import Direction, ProxiedFrame, matching
+from kwalk.clusters.lab.zookeeper import Op, delete
+from kwalk.clusters.metadata import Api
+
+
+def _stopping_broker_rejoins(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Hold the answer to a broker's ControlledShutdown, and look which ISRs it joins that it is not in."""
+    controller, stopping, leader, topic = 1, 2, 3, this.topic
+    lab.move_controller(controller)
+    lab.admin().create_topic(topic, {0: [stopping, leader], 1: [leader, stopping]})
+    lab.wait_for_leaders(topic, 2)
+    time.sleep(1)
+    fetches = lab.rules.hold(matching(Api.FETCH, broker=leader))
+    lab.probe(topic, acks=1, seconds=2)  # what has nothing to fetch is not behind
+    is_behind = wait_until(lambda: stopping not in lab.states(topic)[1]["isr"], 20)
+    answer = lab.rules.hold(matching(Api.CONTROLLED_SHUTDOWN, broker=controller, direction=Direction.RESPONSE))
+    end = threading.Thread(target=lab.stop, args=(stopping,))
+    end.start()
+    answered = lab.rules.wait_for(answer)
+    lab.rules.drop(fetches)
+    found = wait_until(lambda: stopping in lab.states(topic)[1]["isr"], 10, every=0.05)
+    this.capture("the controlled shutdown is answered, and the answer held")
+    states = lab.states(topic)
+    lab.rules.drop(answer)
+    end.join()
+    left = wait_until(lambda: not any(stopping in state["isr"] for state in lab.states(topic).values()), 20)
+    this.capture("the broker has stopped")
+    refused = this.lines("controller", "ineligible replicas", broker=controller)
+    skipped = this.lines("state-change", "Skipped the adding-fetcher step", broker=stopping)
+    details = {
+        "it was behind": is_behind, "answered": answered, "ISR of what it led": states[0]["isr"],
+        "ISR of what it followed": states[1]["isr"], "in no ISR when it has stopped": left,
+        "refused": [str(line) for line in refused][:1], "without fetcher": [str(line) for line in skipped][:1],
+    }  # fmt: skip
+    this.keep_lines(rf"\b{topic}\b|{topic}-[01]|hutting down|ineligible")
+    outcome = "joins the ISR of what it followed" if found else "joins no ISR"
+    if stopping in states[0]["isr"]:
+        outcome = "joins the ISR of what it led"
+    return RoundOutcome(outcome, found, details)
+
+
+def _deposed_controller_first(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Keep a controller from its list of brokers until its successor has sent; let its request pass before."""
+    deposed, receiver, topic = 1, 3, this.topic
+    lab.move_controller(deposed)
+    lab.admin().create_topic(topic, {0: [2, receiver]})
+    lab.wait_for_leaders(topic)
+    wait_until(lambda: lab.is_in_every_isr(receiver, topic), 20)
+    lab.stop(receiver)
+    wait_until(lambda: not lab.is_in_every_isr(receiver, topic), 20)
+    time.sleep(1)
+    listed = lab.rules.hold(matching(Op.GET_CHILDREN, Op.GET_CHILDREN2, broker=deposed, direction=Direction.RESPONSE,
+                                     path="/brokers/ids"))  # fmt: skip
+    requests = {Api.LEADER_AND_ISR.name, Api.STOP_REPLICA.name, Api.UPDATE_METADATA.name}
+
+    def of_the_successor(frame: ProxiedFrame) -> bool:
+        is_request = frame.direction is Direction.REQUEST and frame.kind in requests
+        return is_request and frame.broker == receiver and frame.client != str(deposed)
+
+    later = lab.rules.hold(of_the_successor)
+    lab.launch(receiver)
+    noticed = lab.rules.wait_for(listed, seconds=60)
+    lab.zk.do(delete("/controller"))
+    sent = lab.rules.wait_for(later, seconds=60)
+    successor = lab.controller()
+    lab.rules.drop(listed)
+    handled = rf"from controller {deposed} .*epoch|from controller {deposed} for"
+    arrived = wait_until(lambda: bool(this.lines("state-change", handled, broker=receiver)), 20)
+    time.sleep(1)
+    is_there = topic in "".join(lab.directories(topic)[receiver])
+    this.capture("the deposed controller's request was handled")
+    refused = this.lines("state-change", "since its controller epoch .* is old", broker=receiver)
+    first = [str(line) for line in this.lines("state-change", handled, broker=receiver)][:3]
+    lab.rules.drop(later)
+    rejoined = wait_until(lambda: lab.is_in_every_isr(receiver, topic), 30)
+    this.capture("the next controller's requests have arrived")
+    details = {
+        "the broker's start was noticed": noticed, "the successor": successor, "it has sent": sent, "log": is_there,
+        "handled before": first, "refused": [str(line) for line in refused], "in the ISR at the end": rejoined,
+    }  # fmt: skip
+    this.keep_lines(rf"\b{topic}\b|{topic}-0|LeaderAndIsr request|elected|epoch")
+    accepted = sent and arrived and not refused
+    return RoundOutcome("accepted" if accepted else "not accepted", accepted, details)
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="stopping-broker-rejoins",
+        about="A broker that is behind in one partition and leads another is shut down; the answer to it is held.",
+        expected="Below 3.3 it joins the ISR of the first one before it stops, never that of the second one.",
+        story="retire-broker.md",
+        run=_stopping_broker_rejoins, predicted=lambda release: release.startswith("2."),
+        options=LabOptions(proxied=True, settings={"replica.lag.time.max.ms": 2000}), is_ordered=True,
+    ),
+    Experiment(
+        name="deposed-controller-first",
+        about="A broker gets the request of a deposed controller before that of its successor, which was sent first.",
+        expected="It is accepted.",
+        story="zombie-controller.md",
+        run=_deposed_controller_first, options=LabOptions(proxied=True), is_ordered=True,
+    ),
+)  # fmt: skip
