@@ -132,7 +132,7 @@ def segments_are_not_larger_than_allowed(log: PartitionLog, slot: SegmentSlot) -
 
 
 @always(
-    symptom="followers that fetch records which are not replicated yet are told that their offset is out of range",
+    symptom="followers that fetch records which are not replicated yet get OFFSET_OUT_OF_RANGE",
     log="Cannot increment the log start offset to … of partition … since it is larger than the high watermark …",
 )
 def start_offset_is_not_above_the_high_watermark(log: PartitionLog) -> bool:
@@ -787,7 +787,7 @@ def configuration_ends_with_its_process(config: BrokerConfiguration) -> bool:
     return not (has_dynamic or has_file or has_computed)
 
 
-@step(symptom="kafka-configs.sh --describe, or server.properties, shows a value that nobody has set", log="none")
+@step(symptom="a value that nobody has set is in server.properties or in the list of kafka-configs.sh", log="none")
 def values_change_by_request(before: BrokerConfiguration, after: BrokerConfiguration) -> bool:
     """Only an admin changes values in ZooKeeper and in the file, and stops the broker; each time is counted as one."""
     is_dynamic_same = before.topic == after.topic and before.broker == after.broker and before.cluster == after.cluster

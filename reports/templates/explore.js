@@ -353,7 +353,7 @@
     line = found.path;
     drawPath();
     drawNow();
-    say(`The path goes on for ${plural(distance.path.length, "step")}: follow it with the right arrow, or choose a step.`);
+    say(`The path continues for ${plural(distance.path.length, "step")}: follow it with the right arrow, or choose a step.`);
     if (view.position !== here) return;
     at("forward").focus();
   };

@@ -273,7 +273,7 @@ def steps_of(logs: Logs, moments: Moments, captures: Sequence[Capture], numberin
 def _lowest(lines: Sequence[BrokerLogLine], tolerance: float) -> Iterator[float]:
     """Yield for each line of a thread the time after which its step was taken.
 
-    One write to ZooKeeper may be logged by several lines of the state machines: these are told apart by pauses only.
+    One write to ZooKeeper may be logged by several lines of the state machines: only pauses separate these.
     """
     opened, before, burst = -float("inf"), -float("inf"), -float("inf")
     for line in lines:
