@@ -148,6 +148,11 @@ class Comparison:
         yield from ((pair.after, cluster) for pair in self.pairs for cluster in pair.new)
         yield from ((task, cluster) for task in self.only_after for cluster in task.clusters)
 
+    def is_beyond(self, task: TaskResult, cluster: FindingRow) -> bool:
+        """Whether a cluster's first walk has a number that the same task of the earlier run did not reach."""
+        before = next((pair.before for pair in self.pairs if pair.after is task), None)
+        return before is not None and 0 < before.walks <= cluster.first_walk
+
     @property
     def gone(self) -> Iterator[tuple[TaskResult, FindingRow]]:
         """All clusters of the earlier run only, in tasks of both runs, with the earlier task."""

@@ -30,8 +30,8 @@ SUMMARIES = {0: ("NOTHING WORSE", "good"), 3: ("LESS IS KNOWN", "open"), 12: ("N
 """The first words of a comparison and their tone, by exit code."""
 TONES = {"KNOWN": "open", "GONE": "good"}
 """The tones of clusters that are not new."""
-OPEN = 10
-"""The number of new or gone clusters that a page shows without a click."""
+OPEN = {"NEW": 10, "KNOWN": 0, "GONE": 3}
+"""The number of clusters that a page shows without a click."""
 
 
 def comparison_text(comparison: Comparison) -> Iterator[Block]:
@@ -49,7 +49,8 @@ def differences(comparison: Comparison, link: Link | None = None) -> Iterator[Bl
     """
     yield from _clusters(comparison, "NEW", comparison.new, link)
     for pair in comparison.pairs:
-        yield from _card(pair.after.name, pair_sentences(pair), tone_of_answer(pair.after.answer))
+        tone = tone_of_answer(pair.after.answer) if pair.verdict_changed else ""
+        yield from _card(pair.after.name, pair_sentences(pair), tone)
     for which, tasks in (("later", comparison.only_after), ("earlier", comparison.only_before)):
         for task in tasks:
             text = f"in the {which} run only: {task.answer} ({task.how})"
@@ -69,9 +70,11 @@ def _clusters(
     comparison: Comparison, word: str, found: Iterable[tuple[TaskResult, FindingRow]], link: Link | None
 ) -> Iterator[Block]:
     cards = tuple(_cluster_card(comparison, word, *each, link) for each in found)
-    yield from cards[:OPEN]
-    if len(cards) > OPEN:
-        yield Details(f"{len(cards) - OPEN} more are {word.lower()}", cards[OPEN:])
+    shown, folded = cards[: OPEN[word]], cards[OPEN[word] :]
+    yield from shown
+    if folded:
+        more = " more" if shown else ""
+        yield Details(f"{len(folded):,}{more} {'is' if len(folded) == 1 else 'are'} {word.lower()}", folded)
 
 
 def _cluster_card(comparison: Comparison, word: str, task: TaskResult, cluster: FindingRow, link: Link | None) -> Card:
@@ -81,6 +84,8 @@ def _cluster_card(comparison: Comparison, word: str, task: TaskResult, cluster: 
     blocks: list[Paragraph | CodeBlock] = [Paragraph(claim, 7)] if claim else []
     blocks.append(Paragraph(evidence(task, cluster), 7))
     suspects = suspect_commits(comparison.before, comparison.after)
+    if word == "NEW" and comparison.is_beyond(task, cluster):
+        blocks.append(Paragraph("the earlier run ended before this walk: it may have missed this for want of time", 7))
     if word == "NEW" and suspects:
         blocks.append(Paragraph(["first seen in this run; suspect commits ", code(suspects)], 7))
     if link is not None and word == "NEW" and (address := link(task, cluster)):

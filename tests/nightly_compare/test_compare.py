@@ -49,6 +49,14 @@ def test_a_new_cluster_is_broken_and_comes_first(runs, kwalk_here):
     assert "NEW  lost-update default: worse()" in ran.out
 
 
+def test_a_new_cluster_of_a_walk_that_the_earlier_run_did_not_reach_says_so(runs, kwalk_here):
+    walks = compared().pairs[1].before.walks
+    note = "the earlier run ended before this walk"
+    for first, expected in ((walks - 1, False), (walks, True)):
+        again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="worse()", first_walk=first)])
+        assert (note in kwalk_here("compare", "before", "after").out) is expected
+
+
 def test_another_shape_of_what_both_runs_violate_is_known_if_chance_explains_it(runs, kwalk_here):
     again(runs[1], 0, findings=[finding(0, cluster=OTHER, steps=("fill_small()",))])
     assert [cluster.cluster for _, cluster in compared().new] == [OTHER]  # with one seed it is the code
