@@ -10,6 +10,7 @@
     made.append(...inside);
     return made;
   };
+  const breakable = (text) => text.split(/(?<=[_(])/).flatMap((part, n) => (n ? [document.createElement("wbr"), part] : [part]));
   const button = (name, act, ...inside) => {
     const made = make("button", name, ...inside);
     made.type = "button";
@@ -131,7 +132,8 @@
     const bad = about.properties.filter((_, n) => view.truths[n] === "violated").map((prop) => prop.text);
     if (view.deadlock) bad.push("deadlock");
     const rest = view.dead ? "; no step is possible" : view.quiescent ? "; quiescent" : "";
-    at("now").textContent = `${view.step ? `After step ${view.step}` : "Initial state"}: ${bad.length ? `violated: ${bad.join(", ")}` : "no property is violated"}${rest}.`;
+    const now = `${view.step ? `After step ${view.step}` : "Initial state"}: ${bad.length ? `violated: ${bad.join(", ")}` : "no property is violated"}${rest}.`;
+    at("now").replaceChildren(...breakable(now));
     at("now").className = bad.length ? "bad" : "";
     const here = line.findIndex((each) => each.position === view.position);
     at("back").disabled = here <= 0;
@@ -222,7 +224,7 @@
       const [sign, words] = truth === "true" && prop.kind === "reachable" ? ["★", "reached here"]
         : truth === "vacuous" && prop.kind === "when quiescent" && !view.quiescent ? ["·", "not quiescent"]
         : SIGNS[truth] || ["!", truth];
-      const row = button(`prop ${truth.split(":")[0]}`, () => readBy(number), make("span", "sign", sign), make("span", "", prop.text), make("span", "truth", words));
+      const row = button(`prop ${truth.split(":")[0]}`, () => readBy(number), make("span", "sign", sign), make("span", "", ...breakable(prop.text)), make("span", "truth", words));
       row.title = [prop.about, prop.symptom].filter(Boolean).join("\n");
       row.setAttribute("aria-pressed", String(number === chosen));
       return [truth, row];
