@@ -2,7 +2,15 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.domains import BROKERS, Broker
-from kwalk.model.kafka.groups.domains import CONSUMER_STOPS, CONSUMERS, MOVES, OTHER_PROTOCOLS, PAUSES, ConsumerId
+from kwalk.model.kafka.groups.domains import (
+    CONSUMER_STOPS,
+    CONSUMERS,
+    MOVES,
+    OTHER_PROTOCOLS,
+    PAUSES,
+    REASSIGNMENTS,
+    ConsumerId,
+)
 from kwalk.model.kafka.groups.state import (
     ConsumerStatus,
     GroupCluster,
@@ -12,7 +20,7 @@ from kwalk.model.kafka.groups.state import (
     Pace,
     RecordKey,
 )
-from kwalk.model.kafka.groups.versions import EMPTY_GROUPS_STAY
+from kwalk.model.kafka.groups.versions import EMPTY_GROUPS_STAY, RETENTION_FROM_EMPTY
 from kwalk.model.language import always, eventually, premise, reachable, step, when_quiescent
 
 FENCED = (
@@ -338,10 +346,69 @@ def events_are_counted(before: GroupCluster, after: GroupCluster) -> bool:
         and after.consumer_stops == before.consumer_stops + stopped
         and after.pauses == before.pauses + stalled
         and after.commits == before.commits + committed
-        and after.moves == before.moves + is_moved
+        and after.moves + after.reassignments == before.moves + before.reassignments + is_moved
         and after.partition.leader_epoch == before.partition.leader_epoch + is_moved
         and (is_moved or after.cleanings == before.cleanings + is_shorter)
     )
+
+
+@step(
+    symptom="consumers that were stopped for less than offsets.retention.minutes begin at auto.offset.reset",
+    log="[GroupMetadataManager brokerId=…] Removed … expired offsets in … milliseconds.",
+)
+def young_offset_is_kept(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
+    """No offset is removed before the retention period has passed since its commit, unless somebody deletes it."""
+    offset = before.coordinators[broker].group.offset
+    premise(is_kept_by_clock(before, after, broker) and offset is not None)
+    assert offset is not None
+    return after.coordinators[broker].group.offset is not None or offset.time < before.clock
+
+
+@step(
+    symptom="consumers that were stopped for less than offsets.retention.minutes begin at auto.offset.reset",
+    log="[GroupMetadataManager brokerId=…] Removed … expired offsets in … milliseconds.",
+)
+def offset_is_kept_from_empty_on(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
+    """Since KIP-211 the offset of a group that has become Empty is kept for the retention period from then on."""
+    group = before.coordinators[broker].group
+    premise(bool(RETENTION_FROM_EMPTY) and group.state is GroupState.EMPTY and group.generation > 0)
+    premise(is_kept_by_clock(before, after, broker) and group.offset is not None)
+    since = 0
+    for record in before.partition.log:
+        if record.key is RecordKey.GROUP and not record.is_tombstone:
+            since = record.time
+    return after.coordinators[broker].group.offset is not None or since < before.clock
+
+
+def is_kept_by_clock(before: GroupCluster, after: GroupCluster, broker: int) -> bool:
+    """Whether only the passing of time can remove an offset: the coordinator stays, and nobody deletes anything."""
+    is_deleted = after.group_deletions > before.group_deletions or before.incarnation > 0
+    return before.serves(broker) and after.coordinators[broker].owns and not is_deleted
+
+
+@step(
+    symptom="kafka-consumer-groups.sh --delete says that the deletion was successful, and the group is still there",
+    log="none: kafka-consumer-groups.sh --list shows the group",
+)
+def deletion_removes_the_group(before: GroupCluster, after: GroupCluster) -> bool:
+    """A group that an operator deletes is in no cache any more, or is being removed."""
+    premise(after.group_deletions > before.group_deletions)
+    groups = [coordinator.group for coordinator in after.coordinators if coordinator.owns]
+    return any(not group.exists or group.is_removing for group in groups)
+
+
+@step(
+    symptom="a consumer that processes a batch for long loses its partitions, although its heartbeats arrive in time",
+    log="[GroupCoordinator …]: Member … in group … has failed, removing it from the group",
+)
+def member_with_heartbeats_is_not_removed(before: GroupCluster, after: GroupCluster, consumer: ConsumerId) -> bool:
+    """A member of a Stable group that has its assignment stays a member while its heartbeats arrive."""
+    old, new = before.consumers[consumer], after.consumers[consumer]
+    group = before.coordinators[old.coordinator].group
+    premise(old.pace is Pace.STALLED and old.status is ConsumerStatus.STABLE and new.member_id == old.member_id)
+    premise(group.state is GroupState.STABLE and old.member_id in group.members)
+    premise(old.generation == group.generation and after.coordinators[old.coordinator].owns)
+    return old.member_id in after.coordinators[old.coordinator].group.members
 
 
 @always(
@@ -448,6 +515,7 @@ def group_converges(cluster: GroupCluster) -> bool:
     """Once the faults are over, all live consumers become members of one generation, and one owns the partition."""
     premise(any(c.is_live for c in cluster.consumers) and all(c.pace is Pace.RUNNING for c in cluster.consumers))
     premise(cluster.consumer_stops == CONSUMER_STOPS and cluster.pauses == PAUSES and cluster.moves == MOVES)
+    premise(cluster.reassignments == REASSIGNMENTS)
     stable = sum(c.owns for c in cluster.consumers) == 1 and all(is_settled(cluster, c) for c in CONSUMERS)
     return stable or not any(c.is_live for c in cluster.consumers)
 

@@ -202,6 +202,13 @@ GROUP_TRIALS = (
         about="The second consumer supports another protocol.",
     ),
     Trial(
+        "consumer-group-retention-after-a-move",
+        variant=LATEST,
+        bounds={"starts": 1},
+        about="The only consumer stops, offsets expire, and the coordinator moves.",
+    ),
+    Trial("consumer-group-reassigned-partition", variant=LATEST, about="The partition is reassigned from its leader."),
+    Trial(
         "consumer-group-removal",
         variant=LATEST,
         bounds={"starts": 1},

@@ -371,6 +371,7 @@ GROUP = (
     groups.watermark_is_replicated,
     groups.generation_does_not_go_back,
     groups.events_are_counted,
+    groups.young_offset_is_kept,
     groups.partition_is_consumed,
     groups.rebalance_ends,
     groups.group_is_listed_once,
@@ -384,6 +385,7 @@ OF_SEVERAL_BROKERS = (
 )
 OF_DYNAMIC_MEMBERS = (
     groups.committed_offset_is_kept,
+    groups.young_offset_is_kept,
     groups.only_the_last_generation_commits,
     groups.assignment_is_the_leaders,
 )
@@ -397,21 +399,35 @@ GROUP_INVARIANTS = (
     (group_stories.SLOW_UNLOAD, (*GROUP, groups.old_owner_is_unaware)),
     (
         group_stories.GROUP_RETENTION,
-        (*GROUP_OF_ONE_BROKER, groups.both_consumers_are_members, groups.offset_expires),
+        (
+            *GROUP_OF_ONE_BROKER,
+            groups.offset_is_kept_from_empty_on,
+            groups.both_consumers_are_members,
+            groups.offset_expires,
+        ),
     ),
+    (
+        group_stories.RETENTION_AFTER_A_MOVE,
+        (*MOVED_GROUP, groups.offset_is_kept_from_empty_on, groups.offset_expires),
+    ),
+    (group_stories.GROUP_OF_REASSIGNED_PARTITION, MOVED_GROUP),
     (
         group_stories.GROUP_REMOVAL,
         (
             *MOVED_GROUP,
             groups.group_with_an_offset_is_listed,
             groups.deleted_group_stays_deleted,
+            groups.deletion_removes_the_group,
             groups.removed_group_stays_removed,
             groups.group_is_never_listed_twice,
             groups.group_is_removed,
             groups.operator_deletes_the_group,
         ),
     ),
-    (group_stories.STALLED_CONSUMER, (*GROUP_OF_ONE_BROKER, groups.old_owner_is_unaware)),
+    (
+        group_stories.STALLED_CONSUMER,
+        (*GROUP_OF_ONE_BROKER, groups.member_with_heartbeats_is_not_removed, groups.old_owner_is_unaware),
+    ),
     (
         group_stories.STATIC_MEMBER,
         (

@@ -27,12 +27,29 @@ AWAY = "handle_leader_and_isr(0,0) handle_leader_and_isr(1,0) run_task(0,0) find
 BROKEN = (
     (Broken("group_with_an_offset_is_listed(0)", "consumer-group-removal", "0.10.0",
             f"{JOINED} commit(0,0) leave_group(0,0) complete_join(0) replicate(0)"), "0.10.1"),
+    (Broken("partition_is_consumed()", "consumer-group-reassigned-partition", "0.10.1", f"""
+            {JOINED} reassign(1) handle_leader_and_isr(1,0) run_task(1,0) handle_stop_replica(0) replicate(1)
+            replicate(1)
+            """), "0.10.2"),
     (Broken("recreated_topic_has_no_offset(0)", "consumer-group-recreated-topic", "0.10.1",
             f"{COMMITTED} recreate_topic() handle_deleted_partitions(0) handle_deleted_partitions(1)"), "0.10.2"),
     (Broken("committed_offset_is_kept(1)", "consumer-group", "0.10.2", MOVED), "1.0"),
     (Broken("committed_offset_is_kept(1)", "consumer-group", "0.11.0.0", MOVED), "1.0"),
     (Broken("committed_offset_is_kept(0)", "consumer-group-retention", "2.0",
             f"{COMMITTED} retention_passes() clean_up(0)"), "2.3"),
+    (Broken("young_offset_is_kept(1)", "consumer-group-retention-after-a-move", "2.1.0", f"""
+            {JOINED} commit(0,0) leave_group(0,0) complete_join(0) elect(1,1) handle_leader_and_isr(1,0) run_task(1,0)
+            clean_up(1)
+            """, flags={"old_records": True}), "2.3"),
+    (Broken("offset_is_kept_from_empty_on(1)", "consumer-group-retention-after-a-move", "2.3", f"""
+            {JOINED} commit(0,0) leave_group(0,0) retention_passes() complete_join(0) elect(1,1)
+            handle_leader_and_isr(1,0) run_task(1,0) clean_up(1)
+            """), "2.8.0"),
+    (Broken("partition_is_consumed()", "consumer-group-compaction", "2.3", """
+            start(0) join_group(0,0) crash(0) complete_join(0) expire_heartbeat(0,0) complete_join(0) clean_up(0)
+            replicate(0) clean(1) elect(1,1) start(0) handle_leader_and_isr(0,0) handle_leader_and_isr(1,0)
+            run_task(0,0)
+            """), "2.8.0"),
     (Broken("committed_offset_is_kept(0)", "consumer-group-retention", "2.8.0", """
             start(0) start(1) join_group(0,0) complete_join(0) sync_group(0,0,0) replicate(0) commit(0,0)
             leave_group(0,0) complete_join(0) join_group(1,0) replicate(0) retention_passes() clean_up(0)
@@ -102,7 +119,9 @@ COUNTS = {
         471,
         {"group_is_never_listed_twice": 7, "removed_group_stays_removed": 11, "deleted_group_stays_deleted": 11},
     ),
+    ("consumer-group-reassigned-partition", "2.8.2"): (1_459, 21, {}),
     ("consumer-group-retention", "2.8.2"): (42_531, 2_319, {}),
+    ("consumer-group-retention-after-a-move", "2.8.2"): (257_306, 1_686, {}),
     ("consumer-group-slow-unload", "3.9.0"): (284_911, 115, {"only_the_last_generation_commits": 12}),
     ("consumer-group-stalled-member", "2.8.2"): (34_217, 1_277, {}),
     ("consumer-group-static-member", "3.9.0"): (38_274, 124, {"static_member_is_not_fenced": 15}),
@@ -212,8 +231,12 @@ def test_a_search_of_all_states_finds_what_is_broken_and_nothing_else(name, vari
     found = (verdict.distinct_states, verdict.quiescent_states, shortest(verdict))
     assert (verdict.strength, found) == (Strength.EXHAUSTIVE, COUNTS[name, variant])
     untested = {key.partition("(")[0] for key, count in verdict.premises.items() if not count}
-    later = {"delete_groups": "deleted_group_stays_deleted", "empty_groups_stay": "offset_belongs_to_a_group"}
-    assert untested <= {prop for flag, prop in later.items() if not VARIANTS[variant][flag]}
+    later = {
+        "deleted_group_stays_deleted": "delete_groups",
+        "deletion_removes_the_group": "delete_groups",
+        "offset_belongs_to_a_group": "empty_groups_stay",
+    }
+    assert untested <= {prop for prop, flag in later.items() if not VARIANTS[variant][flag]}
 
 
 @pytest.mark.parametrize(
@@ -222,6 +245,7 @@ def test_a_search_of_all_states_finds_what_is_broken_and_nothing_else(name, vari
         ("consumer-groups", "consumer-group", "2.8.2"),
         ("consumer-groups", "consumer-group-compaction", "3.9.0"),
         ("committed-offsets", "consumer-group-retention", "2.8.2"),
+        ("committed-offsets", "consumer-group-retention-after-a-move", "2.8.2"),
         ("stalled-members", "consumer-group-stalled-member", "2.8.2"),
         ("static-members", "consumer-group-static-member", "3.9.0"),
     ],
@@ -235,12 +259,16 @@ def test_a_page_has_the_number_of_states(page, name, variant):
 def test_what_each_fix_closes_and_where_it_has_a_hole():
     assert audited(FIXES) == {
         "empty_groups_stay": [("closes", 9, -292), ("has a hole", 11, 12)],
+        "stop_replica_unloads": [("closes", 11, -1_556)],
         "deleted_topics_lose_offsets": [("closes", 10, -71), ("has a hole", 10, 13)],
         "load_to_log_end": [("closes", 10, -1_640)],
         "load_whole_log": [("closes", 10, -1_640)],
         "delete_groups": [("closes", None, -80_765), ("makes worse", -47_197, 11)],
         "retention_from_empty": [("closes", 9, -42_531)],
         "expire_stable_only": [("closes", 13, -42_531)],
+        "unset_expiry_is_none": [("closes", 12, -276_648)],
+        "state_time_is_loaded": [("closes", 13, -257_306)],
+        "load_ends_at_gap": [("closes", 14, -105_688)],
         "static_membership": [("closes", None, -38_274), ("makes worse", -28_976, 15)],
         "static_rejoin_rebalances": [("closes", 9, -38_274)],
         "static_rejoin_is_stored": [("closes", 16, -38_274)],

@@ -8,15 +8,19 @@ from kwalk.model.kafka.groups.versions import (
     EMPTY_GROUPS_STAY,
     EXPIRE_STABLE_ONLY,
     HEARTBEAT_WHILE_COMPLETING,
+    LOAD_ENDS_AT_GAP,
     LOAD_TO_LOG_END,
     LOAD_WHOLE_LOG,
     PENDING_SYNC_EXPIRES,
     REMOVAL_WAITS,
     RETENTION_FROM_EMPTY,
     STALE_CACHE_IS_FENCED,
+    STATE_TIME_IS_LOADED,
     STATIC_MEMBERSHIP,
     STATIC_REJOIN_IS_STORED,
     STATIC_REJOIN_REBALANCES,
+    STOP_REPLICA_UNLOADS,
+    UNSET_EXPIRY_IS_NONE,
 )
 from kwalk.model.language.fix import Fix, Trial
 
@@ -39,6 +43,12 @@ FIXES = (
                 about="tombstones are still not waited for",
             ),
         ),
+    ),
+    Fix(
+        flag=STOP_REPLICA_UNLOADS,
+        closes="consumers find the new coordinator after the partition of their group was reassigned",
+        source="KAFKA-4362 (0.10.1.1)",
+        trials=(Trial("consumer-group-reassigned-partition", ("partition_is_consumed",), variant="0.10.1"),),
     ),
     Fix(
         flag=DELETED_TOPICS_LOSE_OFFSETS,
@@ -94,6 +104,31 @@ FIXES = (
         closes="an offset does not expire while the first member of an Empty group joins",
         source="KAFKA-13636 (2.8.2, 3.0.1, 3.1.1)",
         trials=(Trial("consumer-group-retention", ("committed_offset_is_kept",)),),
+    ),
+    Fix(
+        flag=UNSET_EXPIRY_IS_NONE,
+        closes="while brokers are upgraded to 2.1, a new coordinator does not take each offset for expired",
+        source="KAFKA-8069 (2.2.0)",
+        trials=(
+            Trial(
+                "consumer-group-retention-after-a-move",
+                ("young_offset_is_kept",),
+                variant="2.1.0",
+                flags={"old_records": True},
+            ),
+        ),
+    ),
+    Fix(
+        flag=STATE_TIME_IS_LOADED,
+        closes="after a move of the coordinator, an offset is kept for the retention period since the group is Empty",
+        source="KAFKA-10401 (2.6.1)",
+        trials=(Trial("consumer-group-retention-after-a-move", ("offset_is_kept_from_empty_on",)),),
+    ),
+    Fix(
+        flag=LOAD_ENDS_AT_GAP,
+        closes="a new coordinator loads a log whose last records were compacted away",
+        source="KAFKA-9065 (2.4.1)",
+        trials=(Trial("consumer-group-compaction", ("partition_is_consumed",)),),
     ),
     Fix(
         flag=STATIC_MEMBERSHIP,

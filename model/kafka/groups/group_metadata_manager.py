@@ -31,9 +31,13 @@ from kwalk.model.kafka.groups.versions import (
     EXPIRE_STABLE_ONLY,
     LOAD_TO_LOG_END,
     LOAD_WHOLE_LOG,
+    OLD_RECORDS,
     REMOVAL_WAITS,
     RETENTION_FROM_EMPTY,
     STALE_CACHE_IS_FENCED,
+    STATE_TIME_IS_LOADED,
+    STOP_REPLICA_UNLOADS,
+    UNSET_EXPIRY_IS_NONE,
 )
 from kwalk.model.language import action, require
 
@@ -49,15 +53,13 @@ def handle_leader_and_isr(cluster: GroupCluster, broker: Broker, overtakes: bool
     A request of another controller may be handled by another thread, which schedules its task first.
     """
     coordinator = cluster.coordinators[broker]
-    require(not coordinator.requests.is_empty)
+    require(not coordinator.requests.is_empty and not coordinator.requests.head.stops_replica)
     require(not overtakes or (bool(CONCURRENT_REQUESTS) and not coordinator.tasks.is_empty))
     wanted = coordinator.requests.pop()
     coordinator.is_leader = wanted.leader == broker
     coordinator.leader_epoch = wanted.leader_epoch
     if not coordinator.is_leader:
-        fail_appends(cluster, broker)
-        if STALE_CACHE_IS_FENCED:
-            unload(cluster, broker)
+        resign(cluster, broker)
     task, waiting = Task(is_load=coordinator.is_leader, leader_epoch=wanted.leader_epoch), len(coordinator.tasks)
     for slot in range(TASKS):
         if slot < waiting:
@@ -69,6 +71,29 @@ def handle_leader_and_isr(cluster: GroupCluster, broker: Broker, overtakes: bool
         coordinator.tasks.push(task)
 
 
+def resign(cluster: GroupCluster, broker: int) -> None:
+    """The broker does not lead any more."""
+    fail_appends(cluster, broker)
+    if STALE_CACHE_IS_FENCED:
+        unload(cluster, broker)
+
+
+@action(
+    by=COORDINATOR,
+    description="handles StopReplica: its replica of the partition is deleted",
+    source="KafkaApis.handleStopReplicaRequest",
+)
+def handle_stop_replica(cluster: GroupCluster, broker: Broker) -> None:
+    """The broker is no replica any more; before KAFKA-4362 it still took itself for the coordinator."""
+    coordinator = cluster.coordinators[broker]
+    require(not coordinator.requests.is_empty and coordinator.requests.head.stops_replica)
+    wanted = coordinator.requests.pop()
+    coordinator.is_leader, coordinator.leader_epoch = False, wanted.leader_epoch
+    resign(cluster, broker)
+    if STOP_REPLICA_UNLOADS:
+        coordinator.tasks.push(Task(is_load=False, leader_epoch=wanted.leader_epoch))
+
+
 @action(
     by=COORDINATOR,
     description="loads or unloads the partition",
@@ -78,6 +103,7 @@ def run_task(cluster: GroupCluster, broker: Broker, buffer: Buffer) -> None:
     """The scheduler's only thread takes the next task; a load reads `buffer` + 1 records before it caches any group."""
     coordinator = cluster.coordinators[broker]
     require(not coordinator.tasks.is_empty)
+    require(not (coordinator.tasks.head.is_load and is_endless(cluster, broker)))
     require(buffer == len(BUFFERS) - 1 or (not LOAD_WHOLE_LOG and coordinator.tasks.head.is_load))
     task = coordinator.tasks.pop()
     if COORDINATOR_EPOCH:
@@ -91,6 +117,18 @@ def run_task(cluster: GroupCluster, broker: Broker, buffer: Buffer) -> None:
         coordinator.owns = True
 
 
+def end_of_load(cluster: GroupCluster) -> int:
+    """Return how many records a load reads."""
+    return len(cluster.partition.log) if LOAD_TO_LOG_END else cluster.partition.high_watermark
+
+
+def is_endless(cluster: GroupCluster, broker: int) -> bool:
+    """Whether a load does not end: it waits for offsets that were compacted away, as long as the broker leads."""
+    partition = cluster.partition
+    is_at_end = end_of_load(cluster) == len(partition.log)
+    return partition.ends_with_gap and is_at_end and cluster.coordinators[broker].is_leader
+
+
 def load(cluster: GroupCluster, broker: int, buffer: int) -> None:
     """Cache the group and its offset as the log has them, unless the group is cached already.
 
@@ -99,7 +137,7 @@ def load(cluster: GroupCluster, broker: int, buffer: int) -> None:
     Kafka: GroupMetadataManager.doLoadGroupsAndOffsets, GroupMetadataManager.loadGroup.
     """
     partition, group = cluster.partition, cluster.coordinators[broker].group
-    end = len(partition.log) if LOAD_TO_LOG_END else partition.high_watermark
+    end = end_of_load(cluster)
     loaded, offset = OffsetsRecord(is_tombstone=True), OffsetsRecord(is_tombstone=True)
     position = 0
     for record in partition.log:
@@ -119,6 +157,7 @@ def load(cluster: GroupCluster, broker: int, buffer: int) -> None:
         group.state = GroupState.EMPTY
     if not offset.is_tombstone and (is_new or not EMPTY_GROUPS_STAY):
         group.offset = offset.offset
+        group.is_offset_due = bool(OLD_RECORDS) and not UNSET_EXPIRY_IS_NONE
 
 
 def on_group_loaded(group: GroupMetadata, record: OffsetsRecord) -> None:
@@ -130,6 +169,8 @@ def on_group_loaded(group: GroupMetadata, record: OffsetsRecord) -> None:
     group.generation, group.members = record.generation, record.members
     group.leader, group.owner, group.time = record.leader, record.owner, record.time
     group.is_unsubscribed = RETENTIONS > 0 and bool(RETENTION_FROM_EMPTY) and not record.members
+    if RETENTIONS > 0 and not record.members:
+        group.has_no_time = not STATE_TIME_IS_LOADED or bool(OLD_RECORDS)
     if OTHER_PROTOCOLS > 0:
         group.other_protocol = record.other_protocol
 
@@ -157,6 +198,7 @@ def append(cluster: GroupCluster, broker: int, record: OffsetsRecord) -> None:
     """
     if cluster.leads(broker):
         cluster.partition.log.push(record)
+        cluster.partition.ends_with_gap = False
 
 
 def store_group(cluster: GroupCluster, broker: int) -> None:
@@ -190,7 +232,7 @@ def complete_appends(cluster: GroupCluster, broker: int) -> None:
     if group.is_committing:
         for record in cluster.partition.log:
             if record.key is RecordKey.OFFSET and not record.is_tombstone:
-                group.offset = record.offset
+                group.offset, group.is_offset_due = record.offset, False
                 if record.offset.incarnation == cluster.incarnation:
                     cluster.acknowledged = record.offset
         group.is_committing = False
@@ -251,6 +293,7 @@ def prepare_rebalance(cluster: GroupCluster, broker: int) -> None:
             consumer.rejoin()
     group.awaiting_sync = group.pending_sync = frozenset()
     group.owner, group.is_storing, group.replaced = None, False, frozenset()
+    group.has_no_time = False
     group.state = GroupState.PREPARING_REBALANCE
 
 
@@ -270,13 +313,14 @@ def has_expired(cluster: GroupCluster, group: GroupMetadata) -> bool:
     """Whether the cached offset is to be removed (Kafka: GroupMetadata.removeExpiredOffsets)."""
     if group.offset is None:
         return False
-    is_old = group.offset.time < cluster.clock
+    is_old = group.is_offset_due or group.offset.time < cluster.clock
     if group.is_committing and EMPTY_GROUPS_STAY:
         return False
     if not RETENTION_FROM_EMPTY:
         return is_old
     if group.state is GroupState.EMPTY:
-        return is_old if group.generation == 0 else group.time < cluster.clock
+        by_commit = group.generation == 0 or group.has_no_time
+        return is_old if by_commit else group.is_offset_due or group.time < cluster.clock
     return group.is_unsubscribed and is_old and (not EXPIRE_STABLE_ONLY or group.state is GroupState.STABLE)
 
 
@@ -297,7 +341,7 @@ def remove_offset(cluster: GroupCluster, broker: int) -> None:
         if cluster.leads(broker) and not group.members:
             cluster.acknowledged = None
         if not (REMOVAL_WAITS and group.state is GroupState.EMPTY):
-            group.offset = None
+            group.offset, group.is_offset_due = None, False
     if EMPTY_GROUPS_STAY and group.state is GroupState.EMPTY and not group.is_committing:
         remove_group(cluster, broker)
 

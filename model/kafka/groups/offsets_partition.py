@@ -2,10 +2,19 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.domains import BROKERS, Broker
-from kwalk.model.kafka.groups.domains import CLEANINGS, ELECTION, FOLLOWER, LOG, LOG_CLEANER, MOVES
+from kwalk.model.kafka.groups.domains import (
+    CLEANINGS,
+    ELECTION,
+    FOLLOWER,
+    LOG,
+    LOG_CLEANER,
+    MOVES,
+    REASSIGNMENTS,
+)
 from kwalk.model.kafka.groups.group_metadata_manager import complete_appends
 from kwalk.model.kafka.groups.state import GroupCluster, LeaderAndIsr, OffsetsPartition, OffsetsRecord
-from kwalk.model.language import action, require
+from kwalk.model.kafka.groups.versions import LOAD_ENDS_AT_GAP
+from kwalk.model.language import action, evolve, require
 
 
 @action(
@@ -21,13 +30,35 @@ def elect(cluster: GroupCluster, broker: Broker, keeps_tail: bool) -> None:
     cluster.moves += 1
     if not keeps_tail:
         truncate(partition)
+    change_leader(partition, broker)
+    for coordinator in cluster.coordinators:
+        coordinator.requests.push(LeaderAndIsr(leader=broker, leader_epoch=partition.leader_epoch))
+
+
+def change_leader(partition: OffsetsPartition, broker: int) -> None:
+    """Begin another leader epoch; a new leader's high watermark is what it has learned as a follower."""
     partition.replicated = len(partition.log)
     partition.leader = broker
     partition.leader_epoch += 1
     known = partition.follower_high_watermark
     partition.high_watermark, partition.follower_high_watermark = known, partition.high_watermark
-    for coordinator in cluster.coordinators:
-        coordinator.requests.push(LeaderAndIsr(leader=broker, leader_epoch=partition.leader_epoch))
+
+
+@action(
+    by=ELECTION,
+    description="moves the leader's replica to another broker; broker {broker} is the leader",
+    source="KafkaController.onPartitionReassignment, stopOldReplicasOfReassignedPartition",
+)
+def reassign(cluster: GroupCluster, broker: Broker) -> None:
+    """The old leader is no replica any more: it gets StopReplica, and no LeaderAndIsr. No other replica is in sight."""
+    partition = cluster.partition
+    require(partition.leader != broker and cluster.reassignments < REASSIGNMENTS)
+    cluster.reassignments += 1
+    old = partition.leader
+    change_leader(partition, broker)
+    request = LeaderAndIsr(leader=broker, leader_epoch=partition.leader_epoch)
+    cluster.coordinators[broker].requests.push(request)
+    cluster.coordinators[old].requests.push(evolve(request, stops_replica=True))
 
 
 def truncate(partition: OffsetsPartition) -> None:
@@ -58,7 +89,10 @@ def replicate(cluster: GroupCluster, broker: Broker) -> None:
 
 @action(by=LOG_CLEANER, description="compacts the partition", source="Cleaner.cleanInto, shouldRetainRecord")
 def clean(cluster: GroupCluster, drops_tombstones: bool) -> None:
-    """Of all records below the high watermark the last one of each key stays; tombstones for delete.retention.ms."""
+    """Of all records below the high watermark the last one of each key stays; tombstones for delete.retention.ms.
+
+    If the active segment is empty, the last record of all may go, which matters to a load before KAFKA-9065.
+    """
     partition = cluster.partition
     require(cluster.cleanings < CLEANINGS)
     end, limit = len(partition.log), partition.high_watermark
@@ -68,6 +102,8 @@ def clean(cluster: GroupCluster, drops_tombstones: bool) -> None:
     removed = sum(slot < limit and not kept[slot] for slot in range(LOG))
     known = partition.follower_high_watermark
     removed_below_known = sum(slot < known and slot < limit and not kept[slot] for slot in range(LOG))
+    removes_last = limit == end and any(slot == end - 1 and not kept[slot] for slot in range(LOG))
+    partition.ends_with_gap = not LOAD_ENDS_AT_GAP and (partition.ends_with_gap or removes_last)
     for slot in range(LOG):
         if slot < end:
             record = partition.log.pop()

@@ -24,11 +24,12 @@ from kwalk.model.kafka.groups.domains import (
     MOVES,
     OTHER_PROTOCOLS,
     PAUSES,
+    REASSIGNMENTS,
     RETENTIONS,
     STARTS,
     TASKS,
 )
-from kwalk.model.kafka.groups.versions import REMOVAL_WAITS, STATIC_MEMBERS
+from kwalk.model.kafka.groups.versions import OLD_RECORDS, REMOVAL_WAITS, STATIC_MEMBERS
 from kwalk.model.language import (
     Array,
     Fifo,
@@ -91,6 +92,7 @@ class OffsetsPartition:
 
     The two brokers are all its replicas, and in sync. The first `replicated` records are in both logs; the leader knows
     that of the first `high_watermark`, and the follower one fetch later of the first `follower_high_watermark`.
+    `ends_with_gap` means that the last offsets before the end offset were compacted away: the active segment is empty.
     """
 
     leader: int = member(BROKERS)
@@ -99,6 +101,7 @@ class OffsetsPartition:
     replicated: int = number(0, LOG)
     high_watermark: int = number(0, LOG)
     follower_high_watermark: int = number(0, LOG)
+    ends_with_gap: bool = flag(when=CLEANINGS)
 
 
 class GroupState(Enum):
@@ -125,6 +128,8 @@ class GroupMetadata:
     `is_unsubscribed` means that the last generation was Empty. `is_storing` and `is_committing` are appends whose
     answers wait for the replicas. `offset` is what OffsetFetch answers; in 0.10.0 it can be there without a group.
     `replaced` are the earlier ids of static members that have started again: they are back if the append fails.
+    A load can leave out since when the group is Empty (`has_no_time`), or take the offset for expired
+    (`is_offset_due`).
     """
 
     state: GroupState = choice(GroupState)
@@ -137,12 +142,14 @@ class GroupMetadata:
     owner: int | None = optional(MEMBER_IDS)
     time: int = number(0, RETENTIONS)
     is_unsubscribed: bool = flag(when=RETENTIONS)
+    has_no_time: bool = flag(when=RETENTIONS)
     other_protocol: bool = flag(when=OTHER_PROTOCOLS)
     is_storing: bool = flag()
     is_committing: bool = flag()
     is_removing: bool = flag(when=REMOVAL_WAITS)
     replaced: frozenset[int] = subset(MEMBER_IDS, when=STATIC_MEMBERS)
     offset: CommittedOffset | None = optional(CommittedOffset)
+    is_offset_due: bool = flag(when=OLD_RECORDS)
 
     @property
     def exists(self) -> bool:
@@ -156,12 +163,13 @@ class GroupMetadata:
         self.leader = self.owner = None
         self.time = 0
         self.is_unsubscribed = self.other_protocol = self.is_storing = self.is_removing = False
+        self.has_no_time = False
         self.replaced = frozenset()
 
     def forget(self) -> None:
         """Remove everything."""
         self.forget_group()
-        self.offset, self.is_committing = None, False
+        self.offset, self.is_committing, self.is_offset_due = None, False, False
 
     def remove_member(self, member_id: int) -> None:
         """Remove a member; if it is the leader, another one becomes leader (Kafka: GroupMetadata.remove)."""
@@ -187,10 +195,14 @@ class GroupMetadata:
 
 @value
 class LeaderAndIsr:
-    """What a LeaderAndIsr request says about the partition; the controller's own record has more."""
+    """What a LeaderAndIsr request says about the partition, or a StopReplica that deletes it (`stops_replica`).
+
+    The controller's own record has more.
+    """
 
     leader: int = member(BROKERS)
     leader_epoch: int = number(0, LEADER_EPOCHS)
+    stops_replica: bool = flag(when=REASSIGNMENTS)
 
 
 @value
@@ -307,6 +319,7 @@ class GroupCluster:
     consumer_stops: int = number(0, CONSUMER_STOPS)
     pauses: int = number(0, PAUSES)
     moves: int = number(0, MOVES)
+    reassignments: int = number(0, REASSIGNMENTS)
     cleanings: int = number(0, CLEANINGS)
     group_deletions: int = number(0, GROUP_DELETIONS)
     acknowledged: CommittedOffset | None = optional(CommittedOffset)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from kwalk.model.kafka.releases import ReleaseFlags
 from kwalk.model.language import Flag
 
-RELEASES = ("2.8.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0.0", "1.0", "2.0", "2.3", "2.8.0", "3.9.0")
+RELEASES = ("2.8.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0.0", "1.0", "2.0", "2.1.0", "2.3", "2.8.0", "3.9.0")
 """Those that have a variant; the first one is the default of a scenario."""
 
 _FLAGS = ReleaseFlags()
@@ -21,6 +21,12 @@ EMPTY_GROUPS_STAY = version_flag(
     "KAFKA-2720 (0.10.1.0): a group that loses its last member becomes Empty, and is removed when its last offset is; "
     "before, it was removed at once, and its next generation was the first again",
     {"0.10.1": True},
+)
+STOP_REPLICA_UNLOADS = version_flag(
+    "stop_replica_unloads",
+    "KAFKA-4362 (0.10.1.1): a broker unloads a partition of __consumer_offsets whose replica it loses by a "
+    "reassignment; it gets StopReplica, and no LeaderAndIsr",
+    {"0.10.1.1": True},
 )
 DELETED_TOPICS_LOSE_OFFSETS = version_flag(
     "deleted_topics_lose_offsets",
@@ -49,10 +55,30 @@ RETENTION_FROM_EMPTY = version_flag(
     "each offset when its own commit was that old, whatever members the group had",
     {"2.1.0": True},
 )
+UNSET_EXPIRY_IS_NONE = version_flag(
+    "unset_expiry_is_none",
+    "KAFKA-8069 (2.2.0): an offset that was written below inter.broker.protocol.version 2.1 without an expiry has none "
+    "after a load; in 2.1 it had expired",
+    {"2.1.0": False, "2.2.0": True},
+    before=True,
+)
 STATIC_MEMBERSHIP = version_flag(
     "static_membership",
     "KIP-345 (2.3.0): a member with a group.instance.id that starts again takes the place of its earlier member id",
     {"2.3.0": True},
+)
+STATE_TIME_IS_LOADED = version_flag(
+    "state_time_is_loaded",
+    "KAFKA-10401 (2.6.1): a load has the time since which a group is Empty; since 2.3.0, and until then, each offset "
+    "of a loaded group expired by the time of its own commit",
+    {"2.3.0": False, "2.6.1": True},
+    before=True,
+)
+LOAD_ENDS_AT_GAP = version_flag(
+    "load_ends_at_gap",
+    "KAFKA-9065 (2.4.1): a load ends where nothing more is read; before, it never ended if the last records of the log "
+    "were compacted away",
+    {"2.4.1": True},
 )
 STATIC_REJOIN_REBALANCES = version_flag(
     "static_rejoin_rebalances",
@@ -105,6 +131,12 @@ CONCURRENT_REQUESTS = Flag(
     "scheduled in the other order",
 )
 
+OLD_RECORDS = Flag(
+    "old_records",
+    "inter.broker.protocol.version is below 2.1: the records of groups have no time of their state, and those of "
+    "offsets have a field for their expiry",
+)
+
 VARIANTS = {release: _FLAGS.variant_of(release) for release in RELEASES}
-COARSE = {"static_members": False, "concurrent_requests": False}
-"""Dynamic members, and one controller."""
+COARSE = {"static_members": False, "concurrent_requests": False, "old_records": False}
+"""Dynamic members, one controller, and the protocol of the release."""

@@ -76,6 +76,7 @@ CONSUMER_GROUP = Scenario(
         "consumer_stops": 0,
         "commits": 1,
         "moves": 1,
+        "reassignments": 0,
         "pauses": 0,
         "retentions": 0,
         "incarnations": 0,
@@ -122,6 +123,21 @@ GROUP_RETENTION = evolve(
     },
     source="KIP-211, KAFKA-4682, KAFKA-13636",
 )
+RETENTION_AFTER_A_MOVE = evolve(
+    GROUP_RETENTION,
+    name="consumer-group-retention-after-a-move",
+    story="The only consumer commits and stops, the retention period passes, and the coordinator moves.",
+    bounds={**CONSUMER_GROUP.bounds, "consumers": 1, "retentions": 1, "consumer_stops": 1},
+    source="KAFKA-8069, KAFKA-10401",
+)
+GROUP_OF_REASSIGNED_PARTITION = evolve(
+    CONSUMER_GROUP,
+    name="consumer-group-reassigned-partition",
+    story="The partition of __consumer_offsets is reassigned from its leader to other brokers.",
+    actions=(*MEMBERS, *COORDINATORS, offsets_partition.reassign, group_metadata_manager.handle_stop_replica),
+    bounds={**CONSUMER_GROUP.bounds, "consumers": 1, "moves": 0, "reassignments": 1},
+    source="KAFKA-4362",
+)
 GROUP_REMOVAL = evolve(
     CONSUMER_GROUP,
     name="consumer-group-removal",
@@ -160,5 +176,5 @@ COMPACTED_OFFSETS = evolve(
     story="The log cleaner compacts the partition while consumers come, commit and go, and the coordinator moves.",
     actions=(*CONSUMER_GROUP.actions, offsets_partition.clean),
     bounds={**CONSUMER_GROUP.bounds, "consumers": 1, "consumer_stops": 1, "cleanings": 1, "commits": 2},
-    source="cleanup.policy=compact of __consumer_offsets; Cleaner.shouldRetainRecord",
+    source="cleanup.policy=compact of __consumer_offsets; Cleaner.shouldRetainRecord; KAFKA-9065",
 )
