@@ -457,6 +457,8 @@ SEGMENTS = (
     storage.removed_segment_leaves_nothing,
     storage.offsets_are_in_order,
     storage.high_watermark_does_not_go_back,
+    storage.append_does_not_fail,
+    storage.old_segment_rolls,
 )
 COMPACTED = (
     *SEGMENTS,
@@ -466,6 +468,7 @@ COMPACTED = (
     storage.cleaning_goes_step_by_step,
     storage.cleaned_segment_has_the_time_of_its_last,
     storage.cleaner_lives,
+    storage.cleaning_has_something_to_clean,
     storage.log_is_compacted,
 )
 LOG_INVARIANTS = (
@@ -525,6 +528,7 @@ LOG_INVARIANTS = (
             storage.running_broker_has_no_clean_shutdown_file,
             storage.checkpoints_have_what_they_are_of,
             storage.recovery_point_is_on_disk,
+            storage.stop_keeps_file_times,
             storage.crash_loses_what_was_not_flushed,
             storage.loaded_log_is_that_of_the_disk,
             storage.crash_tears_a_batch,
@@ -538,6 +542,7 @@ LOG_INVARIANTS = (
             storage.closed_log_does_not_change,
             storage.stops_are_counted,
             storage.renamed_segments_do_not_return,
+            storage.compacted_record_does_not_return,
             storage.crash_leaves_a_swap,
         ),
     ),

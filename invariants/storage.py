@@ -9,6 +9,7 @@ from kwalk.model.kafka.storage.domains import (
     RETENTION_BYTES,
     RETENTION_MS,
     SEGMENT_BYTES,
+    SEGMENT_MS,
     SEGMENTS,
     Key,
     Offset,
@@ -23,7 +24,11 @@ from kwalk.model.kafka.storage.log import (
     read_from_log,
 )
 from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, PartitionLog, Suffix
-from kwalk.model.kafka.storage.versions import TIME_INDEX, TOMBSTONES_HAVE_A_HORIZON
+from kwalk.model.kafka.storage.versions import (
+    EMPTY_SEGMENT_IS_REPLACED,
+    TIME_INDEX,
+    TOMBSTONES_HAVE_A_HORIZON,
+)
 from kwalk.model.language import always, eventually, premise, reachable, step, when_quiescent
 
 SKIPPING = (
@@ -335,6 +340,60 @@ def cleaner_lives(log: PartitionLog) -> bool:
 
 
 @step(
+    symptom="compacted topics grow, as the log cleaner cleans one log again and again, and no other",
+    log="Log cleaner thread … cleaned log … (dirty section = […, …])",
+)
+def cleaning_has_something_to_clean(before: PartitionLog, after: PartitionLog) -> bool:
+    """A cleaning begins only if there is a record to clean: at or above the checkpoint, in a segment that is closed."""
+    premise(after.cleanings > before.cleanings)
+    return any(
+        slot < before.count - 1 and batch.last_offset >= before.dirty_offset
+        for slot in SEGMENTS
+        for batch in before.segments[slot].batches
+    )
+
+
+@always(
+    symptom="a follower's fetcher ends with an exception, so that none of its partitions is replicated; or a producer "
+    "gets an unexpected server error",
+    log="Trying to roll a new log segment for topic partition … with start offset … while it already exists",
+)
+def append_does_not_fail(log: PartitionLog) -> bool:
+    """An empty active segment has room in its indexes, so that it need not roll; or a roll would replace it."""
+    premise(is_running(log))
+    active = log.segments[log.count - 1]
+    is_empty = active.batches.is_empty and active.base_offset == log.end_offset
+    return bool(EMPTY_SEGMENT_IS_REPLACED) or not (is_empty and (active.is_padded or active.is_trimmed))
+
+
+@step(
+    symptom="a topic keeps records for longer than retention.ms, as its segments do not roll after segment.ms",
+    log="none: ls shows that the newest segment grows",
+)
+def old_segment_rolls(before: PartitionLog, after: PartitionLog) -> bool:
+    """A batch does not go to a segment that is older than segment.ms.
+
+    That age is from the timestamp of the segment's first batch to that of the new one; before KIP-33, or without
+    timestamps, from the moment at which the segment was made.
+    """
+    old, new = before.segments[before.count - 1], after.segments[after.count - 1]
+    premise(is_running(before) and after.end_offset > before.end_offset and not old.batches.is_empty)
+    first, last = old.batches.head.timestamp, new.batches[-1].timestamp
+    age = last - first if TIME_INDEX and first >= 0 else before.clock - old.created
+    return age <= SEGMENT_MS or new.base_offset > old.base_offset
+
+
+@step(
+    symptom="after a restart a topic keeps all of its records for retention.ms more, and disks fill",
+    log="none: ls shows the time of the restart",
+)
+def stop_keeps_file_times(before: PartitionLog, after: PartitionLog) -> bool:
+    """The files of a log have the same modification times after a stop as before it."""
+    premise(after.phase is LogPhase.STOPPED and before.phase is not LogPhase.STOPPED)
+    return all(after.segments[slot].last_modified == before.segments[slot].last_modified for slot in SEGMENTS)
+
+
+@step(
     symptom="a fetch that began before a segment was deleted fails",
     log="Deleting segment files …",
 )
@@ -628,6 +687,25 @@ def renamed_segments_do_not_return(before: PartitionLog, after: PartitionLog) ->
     """Segments that were renamed to .deleted in a swap are gone at the next start; one segment takes their place."""
     premise(before.phase is LogPhase.STOPPED and after.phase is LogPhase.LOADING and before.renamed > 0)
     return after.suffix is Suffix.NONE and after.count <= before.count - before.renamed + 1
+
+
+@step(
+    symptom="values of a key that were compacted away are read again after a crash",
+    log="Found log file … from interrupted swap operation, repairing.",
+)
+def compacted_record_does_not_return(before: PartitionLog, after: PartitionLog, offset: Offset) -> bool:
+    """Of a segment that was renamed to .deleted in a swap, the next start has only what the .swap file has."""
+    premise(before.phase is LogPhase.STOPPED and after.phase is LogPhase.LOADING and before.suffix is Suffix.SWAP)
+    first = next((slot for slot in SEGMENTS if before.segments[slot].base_offset >= before.cleaned_to), 0)
+    renamed = [
+        slot < before.count
+        and first <= slot < first + before.renamed
+        and any(batch.last_offset == offset for batch in before.segments[slot].batches)
+        for slot in SEGMENTS
+    ]
+    premise(any(renamed))
+    is_kept = any(batch is not None and batch.last_offset == offset for batch in before.cleaned)
+    return is_kept or batch_at(after, offset) is None
 
 
 @step(

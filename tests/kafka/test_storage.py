@@ -53,6 +53,15 @@ LARGE = {
 """Bounds in which the numbers of the examples fit."""
 CLEANED = "write_cleaned() rename_to_swap() rename_old() finish_swap()"
 BROKEN = (
+    (Broken("stop_keeps_file_times()", "log-recovery", "0.10.0", "time_passes() shut_down()"), "0.10.1"),
+    (Broken("segments_do_not_overlap(0)", "log-roll", "0.10.1", "append(1,0,1,0) append(1,0,2,2)"), "0.10.2"),
+    (Broken("append_does_not_fail()", "log-lookup", "1.0", "append(1,0,1,2) truncate_to(0)",
+            bounds={"gaps": 2, "max_relative_offset": 1}), "2.0"),
+    (Broken("append_does_not_fail()", "log-recovery", "2.0",
+            "shut_down() load() crash(0,0) load() finish_loading()"), "2.5"),
+    (Broken("cleaning_has_something_to_clean()", "log-compacted-copy", "2.0", f"""
+            append_keyed(0,0,0,1) append_keyed(0,0,0,1) begin_cleaning() {CLEANED} begin_cleaning()
+            """), "2.5"),
     (Broken("expired_segment_is_deleted()", "log-retention", "0.10.0",
             "time_passes() append(1,0,1,0) raise_high_watermark(1)"), "0.10.1"),
     (Broken("young_record_is_kept(0)", "log-retention", "0.10.0",
@@ -407,12 +416,17 @@ def test_a_page_has_the_number_of_states_of_a_log(searched, page):
 @pytest.mark.thorough
 def test_what_each_fix_of_logs_closes_and_where_it_has_a_hole():
     assert audited(FIXES) == {
+        "file_times_survive_a_stop": [("closes", 2, -6_136)],
         "time_index": [("closes", 3, -24_622), ("closes", 3, -24_622)],
         "delete_below_high_watermark": [("closes", 3, -59_141)],
         "delete_records": [("makes worse", -7_506, 4)],
         "tombstones_by_file_time": [("closes", 17, -246_578)],
         "tombstones_have_a_horizon": [("closes", 19, -5_867_442)],
         "groups_by_last_offset": [("closes", 18, -165_009)],
+        "rolls_before_overflow": [("closes", 2, -30_871)],
+        "truncation_makes_room": [("closes", 2, -39_341)],
+        "empty_segment_is_replaced": [("closes", 5, -42_362), ("closes", 2, -43_179)],
+        "gaps_are_passed": [("closes", 8, -37_817)],
         "clean_below_high_watermark": [("closes", 9, -67_888)],
         "swap_replaces_its_own": [("closes", 17, -67_888)],
         "unclean_while_loading": [("closes", 9, -582_949)],

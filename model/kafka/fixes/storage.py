@@ -6,20 +6,36 @@ from kwalk.model.kafka.storage.versions import (
     DELETE_BELOW_HIGH_WATERMARK,
     DELETE_RECORDS,
     DELETED_CONFIG_IS_REMOVED,
+    EMPTY_SEGMENT_IS_REPLACED,
+    FILE_TIMES_SURVIVE_A_STOP,
+    GAPS_ARE_PASSED,
     GROUPS_BY_LAST_OFFSET,
     LATER_SEGMENTS_ARE_SEARCHED,
     RECOVERY_POINT_IS_FLUSHED,
+    ROLLS_BEFORE_OVERFLOW,
     SWAP_REPLACES_ITS_OWN,
     SYNONYMS_ARE_KEPT,
     TIME_INDEX,
     TOMBSTONES_BY_FILE_TIME,
     TOMBSTONES_HAVE_A_HORIZON,
     TOPIC_OVERRIDES_ARE_KEPT,
+    TRUNCATION_MAKES_ROOM,
     UNCLEAN_WHILE_LOADING,
 )
 from kwalk.model.language.fix import Fix, Trial
 
+GAP = {"gaps": 2, "max_relative_offset": 1}
+"""A gap that is larger than Integer.MAX_VALUE, as there can be at the beginning of a compacted log."""
+
 FIXES = (
+    Fix(
+        flag=FILE_TIMES_SURVIVE_A_STOP,
+        closes="a restart does not make files look as if they had just been written",
+        source="KAFKA-3802 (0.10.0.1)",
+        trials=(
+            Trial("log-recovery", ("stop_keeps_file_times",), variant="0.10.0", bounds={"offsets": 2, "crashes": 1}),
+        ),
+    ),
     Fix(
         flag=TIME_INDEX,
         closes="a segment is kept by the timestamps of its records, whatever the modification time of its file",
@@ -66,6 +82,37 @@ FIXES = (
         closes="the cleaner does not die of gaps between offsets",
         source="KAFKA-5413 (0.10.2.2, 0.11.0.0)",
         trials=(Trial("log-compacted-copy", ("cleaner_lives",), bounds={"offsets": 7}),),
+    ),
+    Fix(
+        flag=ROLLS_BEFORE_OVERFLOW,
+        closes="a log with gaps has no offset that its segment's indexes cannot have",
+        source="KAFKA-4451 (0.10.2.0)",
+        trials=(Trial("log-roll", ("segments_do_not_overlap",), variant="0.10.1"),),
+    ),
+    Fix(
+        flag=TRUNCATION_MAKES_ROOM,
+        closes="an append to an empty segment does not fail after a truncation",
+        source="KAFKA-6492 (1.1.0)",
+        trials=(Trial("log-lookup", ("append_does_not_fail",), variant="1.0", bounds=GAP),),
+    ),
+    Fix(
+        flag=EMPTY_SEGMENT_IS_REPLACED,
+        closes="a roll of an empty segment does not fail",
+        source="KAFKA-6388 (2.1.1)",
+        trials=(
+            Trial("log-recovery", ("append_does_not_fail",), variant="2.0", bounds={"offsets": 2}),
+            Trial("log-lookup", ("append_does_not_fail",), variant="1.0", bounds=GAP),
+        ),
+    ),
+    Fix(
+        flag=GAPS_ARE_PASSED,
+        closes="the cleaner does not clean a gap again and again",
+        source="KAFKA-8764 (2.4.1)",
+        trials=(
+            Trial(
+                "log-compacted-copy", ("cleaning_has_something_to_clean",), variant="2.0", bounds={"offsets": 6}
+            ),
+        ),
     ),
     Fix(
         flag=CLEAN_BELOW_HIGH_WATERMARK,

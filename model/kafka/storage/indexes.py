@@ -34,11 +34,11 @@ def lookup_timestamp(entries: Iterable[TimestampOffset], target: int) -> Timesta
 def is_full(segment: LogSegment) -> bool:
     """Whether one of the indexes has no room; the time index keeps its last entry for the moment of the roll.
 
-    An index that was not trimmed is full of zeros.
+    An index that was not trimmed is full of zeros; one that is still trimmed has no room at all.
 
     Kafka: AbstractIndex.isFull, TimeIndex.isFull.
     """
-    if segment.is_padded:
+    if segment.is_padded or segment.is_trimmed:
         return True
     return len(segment.offset_index) >= INDEX_ENTRIES or len(segment.time_index) >= TIME_INDEX_ENTRIES - 1
 

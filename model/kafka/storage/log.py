@@ -49,7 +49,9 @@ from kwalk.model.kafka.storage.state import (
 from kwalk.model.kafka.storage.versions import (
     DELETE_BELOW_HIGH_WATERMARK,
     DELETE_RECORDS,
+    EMPTY_SEGMENT_IS_REPLACED,
     LATER_SEGMENTS_ARE_SEARCHED,
+    ROLLS_BEFORE_OVERFLOW,
 )
 from kwalk.model.language import action, require
 
@@ -89,9 +91,16 @@ def append_untimed(log: PartitionLog, size: Size) -> None:
 
 
 def append_to_log(log: PartitionLog, batch: Batch) -> None:
-    """Append a batch to the active segment, or to a new one (Kafka: Log.maybeRoll)."""
-    if should_roll(active_segment(log), batch, log.clock):
-        roll(log, batch.first_offset)
+    """Append a batch to the active segment, or to a new one (Kafka: Log.maybeRoll).
+
+    A roll that fails changes nothing: the client or the fetcher gets an exception.
+    """
+    next_offset = batch.first_offset if ROLLS_BEFORE_OVERFLOW else log.end_offset
+    rolls = should_roll(active_segment(log), batch, log.clock)
+    is_new = active_segment(log).base_offset < max(next_offset, log.end_offset)
+    require(not rolls or is_new or bool(EMPTY_SEGMENT_IS_REPLACED))
+    if rolls:
+        roll(log, next_offset)
     append_batch(active_segment(log), batch, log.clock)
     log.end_offset = batch.last_offset + 1
 
@@ -184,12 +193,13 @@ def truncate_to(log: PartitionLog, offset: Offset) -> None:
     require(is_running(log) and log.truncations < TRUNCATIONS)
     require(max(log.high_watermark, log.start_offset) <= offset < log.end_offset)
     log.truncations += 1
+    was_closed = active_segment(log).base_offset > offset
     for slot in reversed(range(1, len(SEGMENTS))):
         if slot == log.count - 1 and log.segments[slot].base_offset > offset:
             delete_files_later(log, log.segments[slot].base_offset)
             log.segments[slot].clear()
             log.count -= 1
-    truncate_segment(active_segment(log), offset)
+    truncate_segment(active_segment(log), offset, was_closed=was_closed)
     log.end_offset = offset
     if CRASHES > 0:
         log.recovery_point, log.flushed = min(log.recovery_point, offset), min(log.flushed, offset)

@@ -20,6 +20,7 @@ from kwalk.model.kafka.storage.log_segment import append_batch, on_become_inacti
 from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, PartitionLog, Suffix
 from kwalk.model.kafka.storage.versions import (
     CLEAN_BELOW_HIGH_WATERMARK,
+    GAPS_ARE_PASSED,
     GROUPS_BY_LAST_OFFSET,
     SWAP_REPLACES_ITS_OWN,
     TOMBSTONES_BY_FILE_TIME,
@@ -69,17 +70,37 @@ def is_idle(log: PartitionLog) -> bool:
     source="LogCleanerManager.grabFilthiestCompactedLog, LogCleanerManager.cleanableOffsets; Cleaner.clean",
 )
 def begin_cleaning(log: PartitionLog) -> None:
-    """The log is cleaned if enough of it is dirty; tombstones are kept since the last modification of what is clean."""
+    """The log is cleaned if enough of it is dirty; tombstones are kept since the last modification of what is clean.
+
+    Before KAFKA-8764 the cleaning of a dirty part without records ends at once, with checkpoint 0.
+    """
     dirty, end = first_dirty_offset(log), first_uncleanable_offset(log)
     dirty_bytes, clean_bytes = bytes_between(log, dirty, end), bytes_between(log, 0, dirty)
     require(is_idle(log) and end > dirty and 100 * dirty_bytes > MIN_DIRTY_PERCENT * (dirty_bytes + clean_bytes))
     log.cleanings += 1
-    log.dirty_offset, log.cleaning_to, log.cleaned_to = dirty, end, 0
+    log.cleaning_to, log.cleaned_to = end if GAPS_ARE_PASSED else end_of_records(log, dirty, end), 0
+    log.dirty_offset = dirty if log.cleaning_to > 0 else 0
     log.horizon = -1
     for slot in SEGMENTS:
         segment = log.segments[slot]
-        if slot < log.count and segment.base_offset < dirty:
+        if slot < log.count and segment.base_offset < dirty and log.cleaning_to > 0:
             log.horizon = max(file_time(segment) - DELETE_RETENTION_MS, -1)
+
+
+def end_of_records(log: PartitionLog, start: int, end: int) -> int:
+    """Return the offset behind the last record of the dirty part, or 0 if there is none.
+
+    Kafka: Cleaner.buildOffsetMap, OffsetMap.latestOffset.
+    """
+    return max(
+        (
+            batch.last_offset + 1
+            for segment in log.segments
+            for batch in segment.batches
+            if start <= batch.last_offset < end
+        ),
+        default=0,
+    )
 
 
 def file_time(segment: LogSegment) -> int:

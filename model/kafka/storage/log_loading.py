@@ -16,7 +16,11 @@ from kwalk.model.kafka.storage.log import active_segment, delete_files_later, is
 from kwalk.model.kafka.storage.log_cleaner import complete_swap, forget_cleaning
 from kwalk.model.kafka.storage.log_segment import open_segment
 from kwalk.model.kafka.storage.state import NO_TIMESTAMP, LogPhase, LogSegment, PartitionLog
-from kwalk.model.kafka.storage.versions import RECOVERY_POINT_IS_FLUSHED, UNCLEAN_WHILE_LOADING
+from kwalk.model.kafka.storage.versions import (
+    FILE_TIMES_SURVIVE_A_STOP,
+    RECOVERY_POINT_IS_FLUSHED,
+    UNCLEAN_WHILE_LOADING,
+)
 from kwalk.model.language import action, require
 
 
@@ -63,6 +67,9 @@ def shut_down(log: PartitionLog) -> None:
     log.recovery_point_checkpoint = log.flushed = log.end_offset
     log.start_offset_checkpoint = log.start_offset
     log.has_clean_shutdown_file = True
+    for slot in SEGMENTS:
+        if slot < log.count and not FILE_TIMES_SURVIVE_A_STOP:
+            log.segments[slot].last_modified = log.clock
     close(log)
 
 

@@ -16,7 +16,7 @@ from kwalk.model.kafka.storage.indexes import (
     truncate_indexes,
 )
 from kwalk.model.kafka.storage.state import NO_TIMESTAMP, Batch, LogSegment
-from kwalk.model.kafka.storage.versions import TIME_INDEX
+from kwalk.model.kafka.storage.versions import ROLLS_BEFORE_OVERFLOW, TIME_INDEX, TRUNCATION_MAKES_ROOM
 
 
 def open_segment(segment: LogSegment, base_offset: int, now: int) -> None:
@@ -35,7 +35,7 @@ def should_roll(segment: LogSegment, batch: Batch, now: int) -> bool:
         segment.size > SEGMENT_BYTES - batch.size
         or (not segment.batches.is_empty and time_waited_for_roll(segment, batch.timestamp, now) > SEGMENT_MS)
         or is_full(segment)
-        or not can_convert_to_relative_offset(segment, batch.last_offset)
+        or (bool(ROLLS_BEFORE_OVERFLOW) and not can_convert_to_relative_offset(segment, batch.last_offset))
     )
 
 
@@ -58,7 +58,7 @@ def append_batch(segment: LogSegment, batch: Batch, now: int) -> None:
 
     Kafka: LogSegment.append.
     """
-    assert can_convert_to_relative_offset(segment, batch.last_offset)
+    assert can_convert_to_relative_offset(segment, batch.last_offset) or not ROLLS_BEFORE_OVERFLOW
     position = segment.size
     segment.batches.push(batch)
     segment.last_modified = now
@@ -79,6 +79,7 @@ def on_become_inactive(segment: LogSegment) -> None:
     if not segment.is_padded:
         maybe_append_time(segment)
     segment.unindexed = segment.created = 0
+    segment.is_trimmed = False
 
 
 def largest_timestamp(segment: LogSegment) -> int:
@@ -134,8 +135,15 @@ def find_offset_by_timestamp(segment: LogSegment, timestamp: int, start_offset: 
     return found
 
 
-def truncate_segment(segment: LogSegment, offset: int) -> None:
-    """Remove the batches and entries at and above an offset (Kafka: LogSegment.truncateTo)."""
+def truncate_segment(segment: LogSegment, offset: int, *, was_closed: bool) -> None:
+    """Remove the batches and entries at and above an offset; the segment is the active one from now on.
+
+    Kafka: LogSegment.truncateTo.
+    """
+    if not TRUNCATION_MAKES_ROOM and all(batch.last_offset < offset for batch in segment.batches):
+        segment.is_trimmed = segment.is_trimmed or was_closed
+    else:
+        segment.is_trimmed = False
     segment.batches = [batch for batch in segment.batches if batch.last_offset < offset]
     truncate_indexes(segment, offset)
     segment.unindexed = 0

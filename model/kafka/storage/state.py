@@ -96,7 +96,7 @@ class LogSegment:
     maxTimestampSoFar, and `max_timestamp_offset` the offset of it. Before KIP-33, and where the first batch has no
     timestamp, `created` decides when the segment is old; `last_modified` is the log file's modification time.
     `is_padded` means that the index files still have the zeros behind their entries that an active segment has, as
-    they were not trimmed.
+    they were not trimmed; `is_trimmed`, of an active segment, that they were when it was closed, and have no room.
     """
 
     base_offset: int = number(0, OFFSETS)
@@ -109,6 +109,7 @@ class LogSegment:
     created: int = number(0, TIMES)
     last_modified: int = number(0, TIMES)
     is_padded: bool = flag(when=CRASHES)
+    is_trimmed: bool = flag(when=TRUNCATIONS)
 
     @property
     def size(self) -> int:
@@ -123,7 +124,7 @@ class LogSegment:
         self.time_index.clear()
         self.unindexed, self.max_timestamp, self.max_timestamp_offset = 0, NO_TIMESTAMP, 0
         self.created = self.last_modified = 0
-        self.is_padded = False
+        self.is_padded = self.is_trimmed = False
 
 
 @value

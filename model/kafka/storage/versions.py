@@ -12,6 +12,12 @@ RELEASES = ("2.8.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0.0", "1.0", "2.0", "2.
 _FLAGS = ReleaseFlags()
 version_flag, candidate = _FLAGS.version_flag, _FLAGS.candidate
 
+FILE_TIMES_SURVIVE_A_STOP = version_flag(
+    "file_times_survive_a_stop",
+    "KAFKA-3802 (0.10.0.1): an orderly stop leaves the modification times of files as they are; before, with some "
+    "releases of Java, it set all of them to the present",
+    {"0.10.0.1": True},
+)
 TIME_INDEX = version_flag(
     "time_index",
     "KIP-33, KAFKA-3163 (0.10.1.0): segments have a time index, and are kept by their largest timestamp; before, by "
@@ -34,6 +40,29 @@ TOMBSTONES_BY_FILE_TIME = version_flag(
     "a segment's largest timestamp, which producers choose",
     {"0.10.1.0": False, "0.10.1.1": True},
     before=True,
+)
+ROLLS_BEFORE_OVERFLOW = version_flag(
+    "rolls_before_overflow",
+    "KAFKA-4451 (0.10.2.0): a segment rolls before an offset that is too far above its base offset for an index; "
+    "before, it was appended all the same, as by a follower that copies a compacted log",
+    {"0.10.2.0": True},
+)
+TRUNCATION_MAKES_ROOM = version_flag(
+    "truncation_makes_room",
+    "KAFKA-6492 (1.1.0): after a truncation the active segment's indexes have room; before, those of an empty segment "
+    "that had been closed were still trimmed",
+    {"1.1.0": True},
+)
+EMPTY_SEGMENT_IS_REPLACED = version_flag(
+    "empty_segment_is_replaced",
+    "KAFKA-6388 (2.1.1): a roll replaces an empty active segment that has the same base offset; before, it failed",
+    {"2.1.1": True},
+)
+GAPS_ARE_PASSED = version_flag(
+    "gaps_are_passed",
+    "KAFKA-8764 (2.4.1): a cleaning ends where the dirty part ends; before, at the last record in it, so that a gap "
+    "behind that was cleaned again and again",
+    {"2.4.1": True},
 )
 TOMBSTONES_HAVE_A_HORIZON = version_flag(
     "tombstones_have_a_horizon",
