@@ -5,6 +5,7 @@ from kwalk.model.kafka.domains import BROKERS, Broker
 from kwalk.model.kafka.groups.domains import (
     CONSUMER_STOPS,
     CONSUMERS,
+    MEMBER_IDS,
     MOVES,
     OTHER_PROTOCOLS,
     PAUSES,
@@ -505,6 +506,18 @@ def rebalance_ends(cluster: GroupCluster) -> bool:
     """While a consumer runs, the group does not wait for good in the middle of a rebalance."""
     premise(any(c.is_running for c in cluster.consumers))
     return all(is_settled(cluster, c) or not cluster.consumers[c].is_running for c in CONSUMERS)
+
+
+@when_quiescent(
+    symptom="kafka-consumer-groups.sh --describe --members shows a member whose process is gone; the group is not "
+    "Empty, so that it cannot be deleted",
+    log="none: Member … in group … has failed, removing it from the group is missing",
+)
+def dead_member_is_removed(cluster: GroupCluster, broker: Broker) -> bool:
+    """A coordinator removes a member whose process is gone, and the consumer's earlier member ids."""
+    premise(cluster.serves(broker))
+    known = cluster.coordinators[broker].group.members
+    return all(m not in known or any(c.is_live and c.member_id == m for c in cluster.consumers) for m in MEMBER_IDS)
 
 
 @eventually(

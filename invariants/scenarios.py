@@ -372,6 +372,7 @@ GROUP = (
     groups.generation_does_not_go_back,
     groups.events_are_counted,
     groups.young_offset_is_kept,
+    groups.dead_member_is_removed,
     groups.partition_is_consumed,
     groups.rebalance_ends,
     groups.group_is_listed_once,

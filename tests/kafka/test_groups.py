@@ -50,6 +50,11 @@ BROKEN = (
             replicate(0) clean(1) elect(1,1) start(0) handle_leader_and_isr(0,0) handle_leader_and_isr(1,0)
             run_task(0,0)
             """), "2.8.0"),
+    (Broken("rebalance_ends()", "consumer-group-stalled-member", "2.4.1", """
+            start(0) start(1) join_group(0,0) crash(0) join_group(1,0) complete_join(0) sync_group(1,0,1)
+            """, bounds={"pauses": 0, "consumer_stops": 1}), "2.8.2"),
+    (Broken("dead_member_is_removed(0)", "consumer-group-removal", "2.4.1",
+            "start(0) join_group(0,0) crash(0) complete_join(0)"), "2.8.0"),
     (Broken("committed_offset_is_kept(0)", "consumer-group-retention", "2.8.0", """
             start(0) start(1) join_group(0,0) complete_join(0) sync_group(0,0,0) replicate(0) commit(0,0)
             leave_group(0,0) complete_join(0) join_group(1,0) replicate(0) retention_passes() clean_up(0)

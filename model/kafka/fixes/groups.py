@@ -11,6 +11,7 @@ from kwalk.model.kafka.groups.versions import (
     LOAD_ENDS_AT_GAP,
     LOAD_TO_LOG_END,
     LOAD_WHOLE_LOG,
+    NEW_MEMBERS_EXPIRE,
     PENDING_SYNC_EXPIRES,
     REMOVAL_WAITS,
     RETENTION_FROM_EMPTY,
@@ -129,6 +130,20 @@ FIXES = (
         closes="a new coordinator loads a log whose last records were compacted away",
         source="KAFKA-9065 (2.4.1)",
         trials=(Trial("consumer-group-compaction", ("partition_is_consumed",)),),
+    ),
+    Fix(
+        flag=NEW_MEMBERS_EXPIRE,
+        closes="a consumer that dies while it joins is removed from its group",
+        source="KAFKA-9752 (2.5.0); the mistake came with KAFKA-9232 (2.4.1)",
+        trials=(
+            Trial(
+                "consumer-group-stalled-member",
+                ("rebalance_ends",),
+                variant="2.4.1",
+                bounds={"pauses": 0, "consumer_stops": 1},
+            ),
+            Trial("consumer-group-removal", ("dead_member_is_removed",), variant="2.4.1"),
+        ),
     ),
     Fix(
         flag=STATIC_MEMBERSHIP,

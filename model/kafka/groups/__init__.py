@@ -11,8 +11,8 @@ What the model leaves out, and why these stories lose nothing by it:
   accepted, and commits that are refused, change nothing and are no steps.
 * A leader that was deposed and does not know it: what it appends is never replicated, so it is not in the log.
 * Time: session, rebalance and sync timeouts fire at any time for a member that does not answer, and for no other.
-  group.initial.rebalance.delay.ms (0.11), new members that give up while they join (KAFKA-7610, KAFKA-9752), and
-  member ids that must be known before a member joins (KIP-394) are not there.
+  group.initial.rebalance.delay.ms (0.11), new members that give up while they join (KAFKA-7610), and member ids that
+  must be known before a member joins (KIP-394) are not there.
 * More than one partition of the topic, and more than one group: the members of a generation differ in who owns the
   partition. Errors in one group that affect others of the same __consumer_offsets partition (KAFKA-2913, KAFKA-4704)
   cannot be seen.

@@ -10,6 +10,7 @@ from enum import Enum
 from kwalk.model.kafka.domains import Broker
 from kwalk.model.kafka.groups.domains import (
     CONSUMER,
+    CONSUMER_STOPS,
     CONSUMERS,
     COORDINATOR,
     MEMBER_IDS,
@@ -36,6 +37,7 @@ from kwalk.model.kafka.groups.state import (
 from kwalk.model.kafka.groups.versions import (
     EMPTY_GROUPS_STAY,
     HEARTBEAT_WHILE_COMPLETING,
+    NEW_MEMBERS_EXPIRE,
     PENDING_SYNC_EXPIRES,
     RETENTION_FROM_EMPTY,
     STATIC_MEMBERS,
@@ -140,6 +142,8 @@ def join_without_member_id(cluster: GroupCluster, consumer: int, broker: int) ->
             group.other_protocol = consumer >= len(CONSUMERS) - OTHER_PROTOCOLS
         group.members = group.members | {new}
         group.awaiting_join = group.awaiting_join | {new}
+        if CONSUMER_STOPS > 0 and not NEW_MEMBERS_EXPIRE:
+            group.unwatched = group.unwatched | {new}
         if group.leader is None:
             group.leader = new
         if group.state is not GroupState.PREPARING_REBALANCE:
@@ -179,7 +183,9 @@ def join_with_member_id(cluster: GroupCluster, consumer: int, broker: int) -> No
     error = member_error(cluster, group, consumer)
     if error is not Errors.NONE:
         handle_error(joining, error)
-    elif group.state is GroupState.COMPLETING_REBALANCE or (
+        return
+    group.unwatched = group.unwatched - {joining.member_id}
+    if group.state is GroupState.COMPLETING_REBALANCE or (
         group.state is GroupState.STABLE and group.leader != joining.member_id
     ):
         answer_join(joining, group)
@@ -261,7 +267,9 @@ def sync_group(cluster: GroupCluster, consumer: ConsumerId, broker: Broker, owne
     require(owner in known_members(syncing, group) if chooses else owner == syncing.member_id)
     if error is not Errors.NONE:
         handle_error(syncing, error)
-    elif group.state is GroupState.STABLE:
+        return
+    group.unwatched = group.unwatched - {syncing.member_id}
+    if group.state is GroupState.STABLE:
         group.pending_sync = group.pending_sync - {syncing.member_id}
         syncing.status, syncing.owns = ConsumerStatus.STABLE, group.owner == syncing.member_id
     else:
@@ -325,6 +333,7 @@ def expire_heartbeat(cluster: GroupCluster, broker: Broker, member_id: MemberId)
     """A member that does not answer is removed; one whose JoinGroup or SyncGroup waits for an answer is not."""
     group = cluster.coordinators[broker].group
     require(member_id in group.members and member_id not in group.awaiting_join | group.awaiting_sync)
+    require(member_id not in group.unwatched)
     require(not is_heard(cluster, broker, member_id))
     remove_member_and_update_group(cluster, broker, member_id)
 

@@ -129,7 +129,8 @@ class GroupMetadata:
     answers wait for the replicas. `offset` is what OffsetFetch answers; in 0.10.0 it can be there without a group.
     `replaced` are the earlier ids of static members that have started again: they are back if the append fails.
     A load can leave out since when the group is Empty (`has_no_time`), or take the offset for expired
-    (`is_offset_due`).
+    (`is_offset_due`). `unwatched` are the members whose session does not expire, as none of their requests has come
+    since they joined.
     """
 
     state: GroupState = choice(GroupState)
@@ -138,6 +139,7 @@ class GroupMetadata:
     awaiting_join: frozenset[int] = subset(MEMBER_IDS)
     awaiting_sync: frozenset[int] = subset(MEMBER_IDS)
     pending_sync: frozenset[int] = subset(MEMBER_IDS)
+    unwatched: frozenset[int] = subset(MEMBER_IDS, when=CONSUMER_STOPS)
     leader: int | None = optional(MEMBER_IDS)
     owner: int | None = optional(MEMBER_IDS)
     time: int = number(0, RETENTIONS)
@@ -159,7 +161,7 @@ class GroupMetadata:
     def forget_group(self) -> None:
         """Remove the group, without its offset."""
         self.state, self.generation, self.members = GroupState.DEAD, 0, frozenset()
-        self.awaiting_join = self.awaiting_sync = self.pending_sync = frozenset()
+        self.awaiting_join = self.awaiting_sync = self.pending_sync = self.unwatched = frozenset()
         self.leader = self.owner = None
         self.time = 0
         self.is_unsubscribed = self.other_protocol = self.is_storing = self.is_removing = False
@@ -177,12 +179,14 @@ class GroupMetadata:
         self.awaiting_join = self.awaiting_join - {member_id}
         self.awaiting_sync = self.awaiting_sync - {member_id}
         self.pending_sync = self.pending_sync - {member_id}
+        self.unwatched = self.unwatched - {member_id}
         if self.leader == member_id:
             self.leader = min(self.members) if self.members else None
 
     def replace_member(self, old: int, new: int) -> None:
         """Give a static member its new member id, with its place (Kafka: GroupMetadata.replaceGroupInstance)."""
         self.members = (self.members - {old}) | {new}
+        self.unwatched = self.unwatched - {old}
         self.awaiting_join = self.awaiting_join - {old}
         self.awaiting_sync = self.awaiting_sync - {old}
         if old in self.pending_sync:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from kwalk.model.kafka.releases import ReleaseFlags
 from kwalk.model.language import Flag
 
-RELEASES = ("2.8.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0.0", "1.0", "2.0", "2.1.0", "2.3", "2.8.0", "3.9.0")
+RELEASES = ("2.8.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0.0", "1.0", "2.0", "2.1.0", "2.3", "2.4.1", "2.8.0", "3.9.0")
 """Those that have a variant; the first one is the default of a scenario."""
 
 _FLAGS = ReleaseFlags()
@@ -79,6 +79,13 @@ LOAD_ENDS_AT_GAP = version_flag(
     "KAFKA-9065 (2.4.1): a load ends where nothing more is read; before, it never ended if the last records of the log "
     "were compacted away",
     {"2.4.1": True},
+)
+NEW_MEMBERS_EXPIRE = version_flag(
+    "new_members_expire",
+    "KAFKA-9752 (2.5.0): a member's session is watched from the end of its first rebalance on; in 2.4.1, from its next "
+    "request on, so that one that died while it joined stayed for good",
+    {"2.4.1": False, "2.5.0": True},
+    before=True,
 )
 STATIC_REJOIN_REBALANCES = version_flag(
     "static_rejoin_rebalances",
