@@ -274,6 +274,7 @@ def test_what_each_fix_closes_and_where_it_has_a_hole():
         "unset_expiry_is_none": [("closes", 12, -276_648)],
         "state_time_is_loaded": [("closes", 13, -257_306)],
         "load_ends_at_gap": [("closes", 14, -105_688)],
+        "new_members_expire": [("closes", 7, -3_472), ("closes", 4, -80_765)],
         "static_membership": [("closes", None, -38_274), ("makes worse", -28_976, 15)],
         "static_rejoin_rebalances": [("closes", 9, -38_274)],
         "static_rejoin_is_stored": [("closes", 16, -38_274)],
