@@ -1,0 +1,48 @@
+"""The page of known bugs says what searches find: each row's trace is one that is replayed, and the shortest."""
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from kwalk.invariants.scenarios import SCENARIOS
+from tests.kafka import test_groups, test_storage
+from tests.structure.rooms import ROOT
+
+PAGE = (ROOT / "docs" / "reference" / "known-bugs.md").read_text(encoding="utf-8")
+STORIES = {scenario.name: scenario for scenario in SCENARIOS}
+PINNED = [*(broken for broken, _ in test_groups.BROKEN), *(broken for broken, _ in test_storage.BROKEN)]
+"""The traces that are replayed, in a release that has the defect and in one that has not."""
+
+
+def rows(section: str) -> list[list[str]]:
+    """The cells of a section's table, without the marks of code."""
+    text = PAGE.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    lines = [line for line in text.splitlines() if line.startswith("| KAFKA-")]
+    return [[cell.strip().replace("`", "") for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+FOUND = [*rows("Found: consumer groups"), *rows("Found: logs")]
+
+
+@pytest.mark.parametrize("row", FOUND, ids=lambda row: row[0])
+def test_a_known_bug_has_a_pinned_trace_of_that_length(row):
+    _, _, _, story, variant, prop, steps = row
+    assert variant in STORIES[story].variants
+    assert prop in {known.name for known in STORIES[story].properties}
+    lengths = [len(b.actions) for b in PINNED if (b.story, b.variant, b.invariant) == (story, variant, prop)]
+    assert int(steps) in lengths
+
+
+def test_no_report_is_both_found_and_not_modelled_and_none_is_listed_twice():
+    names = [name for row in (*FOUND, *rows("Not modelled")) for name in re.findall(r"KAFKA-\d+", row[0])]
+    assert len(names) == len(set(names))
+
+
+def test_every_pinned_trace_of_a_release_is_on_the_page():
+    listed = {(row[3], row[4], row[5]) for row in FOUND}
+    missing = {(b.story, b.variant, b.invariant) for b in PINNED} - listed
+    assert missing == {
+        ("consumer-group-removal", "2.4.1", "dead_member_is_removed"),
+        ("log-retention", "0.10.0", "young_record_is_kept"),
+    }, "these are other sides of a bug that the page has"
