@@ -9,7 +9,7 @@ from kwalk.reports.document.html import html_page
 from kwalk.reports.traces.story import story_of
 from tests.reports.traces import model, trace
 
-VOID = {"meta", "br", "hr", "img", "link", "input"}
+VOID = {"meta", "br", "hr", "img", "link", "input", "wbr"}
 
 
 class Balance(HTMLParser):
