@@ -13,7 +13,7 @@ from kwalk.model.language import Model, Scenario, UsageError
 from kwalk.model.language.inspection import Inspection
 from kwalk.model.language.registry import announced, find_scenario
 from kwalk.model.language.series import LogSource, Series
-from kwalk.reports.commands.incident import PLAN_SECONDS, inspection_of, planned, problem_of
+from kwalk.reports.commands.incident import inspection_of, planned_until, problem_of
 from kwalk.reports.commands.output import LABELS, Written, print_ending, print_json
 from kwalk.reports.commands.target import command_line, malformed_json
 from kwalk.reports.commands.values import zone_seconds
@@ -172,7 +172,7 @@ def _deliver(
                 continue
             incident = _incident(report, damage, options)
             lead, about = (incident.lead(), incident_object(incident)) if incident else (None, None)
-            full = stamped(trace, report.model, of[0])
+            full = stamped(trace, report.model, of[0], lifts=False)
             files.append(save(report.model, full, out, story=story, lead=lead, about=about))
     if options.json:
         print_json(explanations_object([(r, f.get("trace")) for r, f in zip(reports, files, strict=True)]))
@@ -191,11 +191,11 @@ def _damage(scenario: Scenario, options: Namespace, began: float) -> tuple[Inspe
     inspection = inspection_of(scenario, snapshot)
     if inspection is None:
         return None
-    left = (options.seconds or SECONDS) - (time.monotonic() - began)
-    if left < 1:
+    deadline = began + (options.seconds or SECONDS)
+    if deadline - time.monotonic() < 1:
         return inspection, None
     with shown_on_stderr() as progress:
-        return inspection, planned(problem_of(scenario, snapshot, inspection), progress, min(left, PLAN_SECONDS))
+        return inspection, planned_until(problem_of(scenario, snapshot, inspection), progress, deadline)
 
 
 def _incident(

@@ -1,6 +1,7 @@
 """What commands about snapshots leave for people: the page of an incident, as HTML and Markdown."""
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from kwalk.model.language import Scenario, UsageError
@@ -12,7 +13,7 @@ from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.escaping import file_stem
 from kwalk.reports.files import OutFolder
 from kwalk.reports.pages.incident import Incident
-from kwalk.search.analyses.recovery import Recovery, plan_recovery
+from kwalk.search.analyses.recovery import Recovery, plan_recovery, prepared
 from kwalk.search.base.progress import Report
 
 PLAN_SECONDS = 20.0
@@ -24,6 +25,26 @@ def planned(problem: Problem | None, report: Report, seconds: float = PLAN_SECON
     if problem is None or problem.inspection.exit_code == 0 or not problem.procedures:
         return None
     return plan_recovery(problem, seconds=seconds, report=report)
+
+
+ANSWERING = 0.7
+"""The share of the time of a plan after which it is looked for no longer; the rest says why there is none."""
+
+
+def planned_until(problem: Problem | None, report: Report, deadline: float) -> Recovery | None:
+    """Return a plan as `planned` does, in time; None also if its models cannot be compiled by then.
+
+    Args:
+        problem: The problem.
+        report: Receives progress.
+        deadline: When it is to be done, in seconds of the monotonic clock.
+    """
+    if problem is None or problem.inspection.exit_code == 0 or not problem.procedures:
+        return None
+    if not prepared(problem, ANSWERING * (deadline - time.monotonic())):
+        return None
+    left = ANSWERING * (deadline - time.monotonic())
+    return planned(problem, report, min(left, PLAN_SECONDS)) if left > 0 else None
 
 
 def problem_of(scenario: Scenario, snapshot: str, inspection: Inspection) -> Problem | None:

@@ -61,7 +61,7 @@ def open_trace(trace: Trace, variant: str | None = None, flags: Mapping[str, str
     wanted = variant or trace.variant
     changed = {name: setting_from(scenario, name, text) for name, text in (flags or {}).items()}
     model = Model(scenario, wanted, trace.bounds, {**trace.flags, **changed})
-    now = trace_digest(model, trace.prop)
+    now = trace_digest(model, trace.prop) if trace.fingerprint else ""
     other = wanted != trace.variant or model.flag_overrides != dict(trace.flags)
     if not trace.fingerprint or not now or now == trace.fingerprint or other:
         return OpenedTrace(model, trace, is_other=other)
@@ -145,13 +145,16 @@ def _ending(model: Model, trace: Trace) -> Answer:
     return answer_to(prop)
 
 
-def stamped(trace: Trace, model: Model, reference: str) -> Trace:
-    """Return the trace with the scenario's reference, labels, flags, bounds and fingerprint, to be saved."""
+def stamped(trace: Trace, model: Model, reference: str, *, lifts: bool = True) -> Trace:
+    """Return the trace with the scenario's reference, labels, flags, bounds and fingerprint, to be saved.
+
+    Unless it lifts the model, which takes long for a large one, a fingerprint that is not in the cache is left out.
+    """
     return evolve(
         trace,
         scenario=reference,
         labels=dict(model.binding.labels),
         flags=dict(model.flag_overrides),
         bounds=dict(model.binding.bounds),
-        fingerprint=trace_digest(model, trace.prop),
+        fingerprint=trace_digest(model, trace.prop, lifts=lifts),
     )

@@ -27,7 +27,7 @@ from attrs import evolve, frozen
 from kwalk.model.language import KwalkError, Vector
 from kwalk.model.language.recovery import Move, Problem, Procedure, WhatIf, World
 from kwalk.search.base.progress import Progress, Report, silent
-from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.kernel.compile.compiler import compiled_within, kernel_for
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.stepping import KernelStepper, PlainStepper, Stepper
 from kwalk.search.results.confirmation import EngineDisagreement
@@ -59,6 +59,12 @@ def _kernel(world: World) -> Kernel:
     if world.kind not in _KERNELS:
         _KERNELS[world.kind] = kernel_for(world.model)
     return _KERNELS[world.kind]
+
+
+def prepared(problem: Problem, seconds: float) -> bool:
+    """Compile the worlds of a problem, for so long at most; return whether that is done."""
+    models = {w.kind if w.kind is not None else n: w.model for n, w in enumerate(problem.worlds) if not w.plain}
+    return compiled_within(models.values(), seconds)
 
 
 class NeverAtRest(KwalkError):

@@ -43,12 +43,13 @@ def model_digest(model: Model) -> str:
     return _combined(_parts(model).values())
 
 
-def trace_digest(model: Model, prop: str | None) -> str:
+def trace_digest(model: Model, prop: str | None, *, lifts: bool = True) -> str:
     """Return the digest of the transitions and of one property, given by its key (None: deadlock freedom).
 
-    It has 16 hexadecimal digits; it is "" if the model cannot be lifted or has no such property.
+    It has 16 hexadecimal digits; it is "" if the model cannot be lifted or has no such property. Unless it lifts the
+    model, it is "" also if the cache does not have it.
     """
-    parts = _parts(model)
+    parts = _parts(model) if lifts else _load(_file(model)) or {}
     wanted = (TRANSITIONS, DEADLOCKS if prop is None else prop)
     return _combined(parts[key] for key in wanted) if all(key in parts for key in wanted) else ""
 

@@ -140,6 +140,24 @@ def test_a_request_that_waits_when_its_controller_goes_may_be_lost(tmp_path: Pat
     assert "lose_request(1)" in report.trace.actions
 
 
+@pytest.mark.parametrize("name", ["between-two-writes-of-a-failover", "before-the-states-of-a-new-topic"])
+def test_what_a_snapshot_lacks_that_was_taken_a_moment_too_early_is_left_open(name: str) -> None:
+    documents = history(name)
+    for snapshots in (documents, documents[: 2 if name.startswith("between") else 1]):
+        (report,) = reports_of(snapshots)
+        assert report.fit is Fit.EXPLAINED
+        assert any("taken while the cluster was at work" in fact for fact in report.series.facts)
+
+
+def test_what_two_snapshots_lack_is_not_left_open() -> None:
+    first, early, _ = history("between-two-writes-of-a-failover")
+    later = copy.deepcopy(early)
+    later["taken"] = {"began": "2027-01-01T00:00:00+00:00", "ended": "2027-01-01T00:00:01+00:00"}
+    (series,) = read_series([json.dumps(document).encode() for document in (first, early, later)])
+    shown = [[fact.shown for fact in waypoint.facts if fact.name.startswith("leader")] for waypoint in series.waypoints]
+    assert shown[1] == ["2", "none"] and "2, or the next one" in shown[2]
+
+
 @pytest.mark.thorough
 def test_a_file_that_appears_and_is_removed_between_two_snapshots_is_assumed_if_nothing_else_fits() -> None:
     (report,) = reports_of(history("a-file-appears-and-is-removed"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import time
 from html import unescape
 from pathlib import Path
 from urllib.parse import unquote, urlparse
@@ -11,8 +12,15 @@ from urllib.parse import unquote, urlparse
 import pytest
 
 from kwalk.invariants.inspection import KINDS
+from kwalk.model.language import Model
 from kwalk.reports.command_line import main
+from kwalk.reports.commands.explain import scenario_for
+from kwalk.reports.commands.incident import inspection_of, planned_until, problem_of
 from kwalk.reports.documentation import address
+from kwalk.search.analyses.explain import kernels
+from kwalk.search.base.progress import silent
+from kwalk.search.kernel import model_digest
+from kwalk.search.kernel.compile import compiler
 from tests.bad_input.harmless import ACTING
 from tests.snapshots.captured import FILES, document
 
@@ -131,3 +139,31 @@ def test_a_hunt_leaves_a_page_that_says_what_its_answer_says_and_more(tmp_path, 
     assert "mints an id for each topic that has none" in unfolded  # the root cause is never routine
     assert "zookeeper.topics[t].topic_id none → B" in text
     assert "Since: step 7: controller 2: fails over: sends LeaderAndIsr" in text
+
+
+def test_an_explanation_in_plain_python_neither_lifts_its_model_nor_waits_for_one_to_be_compiled(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both take longer than many searches, and the time budget is for all of it."""
+
+    def lifted(model: Model) -> None:
+        raise AssertionError("lifted")
+
+    monkeypatch.setenv("KWALK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(kernels, "COMPILE_AFTER", 1000.0)
+    for module in (model_digest, compiler):
+        monkeypatch.setattr(module, "lift", lifted)
+    names = ("scenario-01-01-old-create", "scenario-01-01b-aged-by-failover")
+    assert main(["explain", *(str(FILES[name]) for name in names), "--out", str(tmp_path)]) == 0
+    (trace,) = tmp_path.glob("*.itf.json")
+    assert '"fingerprint": ""' in trace.read_text("utf-8")
+    assert main(["show", str(trace)]) == 0
+
+
+def test_a_plan_whose_models_are_not_compiled_in_time_is_left_out(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("KWALK_CACHE", str(tmp_path / "cache"))
+    _, scenario = scenario_for(None)
+    inspection = inspection_of(scenario, str(FILES[BROKEN]))
+    problem = problem_of(scenario, str(FILES[BROKEN]), inspection)
+    assert inspection.exit_code == 12 and problem.procedures
+    assert planned_until(problem, silent, time.monotonic() + 0.1) is None

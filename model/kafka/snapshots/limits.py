@@ -4,10 +4,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from attrs import frozen
+from attrs import field, frozen
 
 from kwalk.model.kafka.snapshots.capture import Capture, Topic
-from kwalk.model.kafka.snapshots.projection import NONE, TOPIC, Numbering
+from kwalk.model.kafka.snapshots.projection import NONE, TOPIC, Numbering, Unsettled, may_lack
 from kwalk.model.language.series import Clause, Need, where
 
 EXPANSIONS = ("old_client_adds_partitions", "new_client_adds_partitions", "admin_writes_topic",
@@ -32,12 +32,14 @@ ENDS = frozenset({"stop", "crash", "expire_session", "auth_failure_reinitializes
 class CapturePoint:
     """A capture, None before the first one, and the number of its topic's life.
 
-    `removals` is whether operators were seen to remove files, in this capture or one before.
+    `removals` is whether operators were seen to remove files, in this capture or one before; `open` is what the capture
+    lacks as the cluster was at work.
     """
 
     capture: Capture | None
     life: int
     removals: bool = False
+    open: Unsettled = field(factory=Unsettled)
 
     def topic(self, numbering: Numbering) -> Topic | None:
         """Return the topic, or None if it does not exist."""
@@ -78,8 +80,13 @@ def _partition(before: CapturePoint, after: CapturePoint, numbering: Numbering, 
     if before.topic(numbering) is not None and (topic is None or before.life != after.life):
         return
     state = topic.states.get(partition) if topic else None
+    if after.open.is_new:
+        return
     if state is None:
         yield _within(f"{path}.leader_epoch", range(NONE, NONE + 1))
+        return
+    if partition in after.open.leaderless:
+        yield _within(f"{path}.leader_epoch", range(NONE, state.leader_epoch + 2))
         return
     yield _within(f"{path}.leader_epoch", range(NONE, state.leader_epoch + 1))
     earlier = (f"{path}.leader_epoch", frozenset(range(NONE, state.leader_epoch)))
@@ -102,6 +109,8 @@ def _files(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> I
     for (number, partition), was, will in _kept(before.capture, after.capture, numbering):
         there = _has_directory(after.capture, numbering, number, partition)
         if (deletes and not there) or (number in visited and there and will == NONE):
+            continue
+        if may_lack(after.capture, numbering, after.open, numbering.brokers[number], partition):
             continue
         stays = was == will and number not in visited and not deletes
         numbers = {was} if stays else {was, will, NONE}

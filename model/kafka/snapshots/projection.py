@@ -68,17 +68,87 @@ ZOOKEEPER = 50
 """The weight of a difference in ZooKeeper, relative to one in a file."""
 
 
-def facts_of(capture: Capture, numbering: Numbering, life: int, *, bare: bool = False) -> tuple[Fact, ...]:
-    """Return what a capture shows of the topic, in the life of that number, and of its cluster unless it is bare."""
+def facts_of(
+    capture: Capture, numbering: Numbering, life: int, open_: Unsettled, *, bare: bool = False
+) -> tuple[Fact, ...]:
+    """Return what a capture shows of the topic, in the life of that number, and of its cluster unless it is bare.
+
+    What it may lack as it was taken while the cluster was at work is left open.
+    """
+    partitions = range(numbering.partitions)
     in_zookeeper = (
         *(() if bare else _cluster(capture, numbering)),
         *_topic(capture, numbering, life),
-        *(fact for p in range(numbering.partitions) for fact in partition_facts(capture, numbering, p)),
+        *(fact for p in partitions if not open_.is_new for fact in _settled_facts(capture, numbering, p, open_)),
     )
     return (
         *(evolve(fact, weight=ZOOKEEPER) for fact in in_zookeeper),
-        *(fact for p in range(numbering.partitions) for fact in replica_facts(capture, numbering, p, life)),
+        *(fact for p in partitions for fact in replica_facts(capture, numbering, p, life, open_)),
     )
+
+
+def _settled_facts(capture: Capture, numbering: Numbering, partition: int, open_: Unsettled) -> Iterator[Fact]:
+    """Yield what ZooKeeper has of a partition; without a leader, what it has before the next election, or after it."""
+    if partition not in open_.leaderless:
+        yield from partition_facts(capture, numbering, partition)
+        return
+    state, path = capture.topics[numbering.topic].states[partition], f"{TOPIC}.states[{partition}]"
+    epoch, name = state.leader_epoch, f"{numbering.name}-{partition}"
+    yield Fact(
+        f"leader epoch of {name}",
+        f"{epoch}, or the next one",
+        (where(f"{path}.leader_epoch", epoch, min(epoch + 1, numbering.most)),),
+        lambda cluster: _number(cluster.zookeeper.state_of(0, partition).leader_epoch),
+    )
+    others = [n for n, real in enumerate(numbering.brokers) if real not in state.isr]
+    yield Fact(
+        f"ISR of {name}",
+        f"none but {_list(state.isr)}",
+        tuple(where(f"{path}.isr{{{n}}}", 0) for n in others),
+        lambda cluster: _list(
+            real for n, real in enumerate(numbering.brokers) if n in cluster.zookeeper.state_of(0, partition).isr
+        ),
+    )
+
+
+# Snapshots of a cluster at work.
+
+
+@frozen
+class Unsettled:
+    """What a capture lacks because it may have been taken while the cluster was at work.
+
+    `is_new` is whether no partition of the topic has a state yet; `leaderless` are the partitions without a leader
+    although a broker of their ISR is live, as between the two writes of a failover that replaces a dead leader;
+    `without_log` are the brokers that lack a log, with its partition, although they are in its ISR.
+    """
+
+    is_new: bool = False
+    leaderless: frozenset[int] = frozenset()
+    without_log: frozenset[tuple[int, int]] = frozenset()
+
+    def before(self, later: Unsettled) -> Unsettled:
+        """Return what is lacking and is there in the next capture; what lacks there, too, comes no moment later."""
+        if self.is_new and later.is_new:
+            return Unsettled()
+        return Unsettled(self.is_new, self.leaderless - later.leaderless, self.without_log - later.without_log)
+
+
+def unsettled_of(capture: Capture, topic_name: str) -> Unsettled:
+    """Return what a capture lacks of a topic."""
+    topic = capture.topics.get(topic_name)
+    if topic is None or topic_name in capture.deleting:
+        return Unsettled()
+    live = set(capture.live) & set(capture.registered)
+    waits = frozenset(
+        partition for partition, state in topic.states.items()
+        if state.leader is None and capture.controller in live and bool(live & set(state.isr))
+    )  # fmt: skip
+    lacking = frozenset(
+        (broker, partition) for partition, state in topic.states.items() for broker in live & set(state.isr)
+        if state.leader is not None and capture.directory(broker, topic_name, partition) is None
+    )  # fmt: skip
+    return Unsettled(not topic.states, waits, lacking)
 
 
 # The cluster.
@@ -243,14 +313,29 @@ def _broker_set(
 # Replicas.
 
 
-def replica_facts(capture: Capture, numbering: Numbering, partition: int, life: int) -> Iterator[Fact]:
+def replica_facts(
+    capture: Capture, numbering: Numbering, partition: int, life: int, open_: Unsettled
+) -> Iterator[Fact]:
     """Yield what the log directories of a partition show, in the life of that number."""
     for number, real in enumerate(numbering.brokers):
-        yield from _directory(capture, numbering, partition, number, real)
-    yield from _led(capture, numbering, partition, life)
+        yield from _directory(capture, numbering, partition, number, real, open_)
+    if partition not in open_.leaderless:
+        yield from _led(capture, numbering, partition, life)
 
 
-def _directory(capture: Capture, numbering: Numbering, partition: int, number: int, real: int) -> Iterator[Fact]:
+def may_lack(capture: Capture, numbering: Numbering, open_: Unsettled, broker: int, partition: int) -> bool:
+    """Whether a log, or its partition.metadata, may have come a moment after the capture."""
+    directory = capture.directory(broker, numbering.topic, partition)
+    if open_.is_new:
+        return directory is None
+    return (broker, partition) in open_.without_log
+
+
+def _directory(
+    capture: Capture, numbering: Numbering, partition: int, number: int, real: int, open_: Unsettled
+) -> Iterator[Fact]:
+    if may_lack(capture, numbering, open_, real, partition):
+        return
     directory = capture.directory(real, numbering.topic, partition)
     name, path = f"{numbering.name}-{partition} on broker {real}", f"brokers[{number}].replicas[0][{partition}]"
     identity = numbering.identity(directory.topic_id if directory else None)

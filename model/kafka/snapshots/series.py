@@ -54,7 +54,7 @@ from kwalk.model.kafka.snapshots.limits import (
 )
 from kwalk.model.kafka.snapshots.log_lines import EXPIRED
 from kwalk.model.kafka.snapshots.logs import Logs, ReadLogs, moments_of, read_logs, steps_of
-from kwalk.model.kafka.snapshots.projection import Numbering, facts_of
+from kwalk.model.kafka.snapshots.projection import Numbering, Unsettled, facts_of, unsettled_of
 from kwalk.model.kafka.snapshots.scope import Scope, is_another, scope_of
 from kwalk.model.kafka.snapshots.snapshot import short
 from kwalk.model.kafka.snapshots.untrusted_json import printable
@@ -640,12 +640,12 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
     for place, (name, capture, life) in enumerate(zip(series.names, series.captures, scope.lives, strict=True)):
         shown = shown_ids(capture, series.topic)
         known = max([known, *(numbering.identity(identity) + 1 for identity in shown)])
-        seen = CapturePoint(capture, life)
+        seen = CapturePoint(capture, life, open=_open(series, place))
         removals = before.removals or file_is_gone(before, seen, numbering) or (scope.removals and place > 0)
         after = evolve(seen, removals=removals)
         yield Waypoint(
             name=name,
-            facts=facts_of(capture, numbering, life, bare=place in series.bare),
+            facts=facts_of(capture, numbering, life, after.open, bare=place in series.bare),
             limits=limits(before, after, numbering, known_ids=known),
             without=not_between(before, after, numbering),
             rare=unlikely_between(before, after, numbering),
@@ -655,22 +655,22 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
         before = after
 
 
+def _open(series: Captures, place: int) -> Unsettled:
+    """Return what a capture lacks of the topic, and the next one does not, if there is one."""
+    found, *later = (unsettled_of(capture, series.topic) for capture in series.captures[place : place + 2])
+    return found.before(later[0]) if later else found
+
+
 def _unsettled(name: str, capture: Capture, topic_name: str) -> str:
     """Return why a capture may have been taken while the cluster was at work; nothing if it shows no sign of that."""
-    topic = capture.topics.get(topic_name)
-    if topic is None or topic_name in capture.deleting:
-        return ""
-    if not topic.states:
-        return f"{printable(name, 200)} has {topic_label(topic_name)} without a state of any partition"
-    live = set(capture.live) & set(capture.registered)
-    for partition, state in topic.states.items():
-        if state.leader is None and capture.controller in live and bool(live & set(state.isr)):
-            replica = f"{topic_label(topic_name)}-{partition}"
-            return f"{printable(name, 200)} has no leader of {replica}, and live brokers in its ISR"
-        for broker in sorted(live & set(state.isr)):
-            if state.leader is not None and capture.directory(broker, topic_name, partition) is None:
-                replica = f"{topic_label(topic_name)}-{partition}, and no log of it"
-                return f"{printable(name, 200)} has broker {broker} in the ISR of {replica}"
+    open_, shown, label = unsettled_of(capture, topic_name), printable(name, 200), topic_label(topic_name)
+    if open_.is_new:
+        return f"{shown} has {label} without a state of any partition"
+    if open_.leaderless:
+        return f"{shown} has no leader of {label}-{min(open_.leaderless)}, and live brokers in its ISR"
+    if open_.without_log:
+        partition, broker = min((partition, broker) for broker, partition in open_.without_log)
+        return f"{shown} has broker {broker} in the ISR of {label}-{partition}, and no log of it"
     return ""
 
 
@@ -684,6 +684,10 @@ def _facts(series: Captures, scope: Scope, numbering: Numbering, start: Inferred
         f"{count} snapshot{'s' * (count != 1)} of Kafka {series.first.version}, about topic {numbering.name} with "
         f"{numbering.partitions} partitions on the brokers {listed([str(b) for b in numbering.brokers])}."
     )
+    for place, (name, capture) in enumerate(zip(series.names, series.captures, strict=True)):
+        doubt = _unsettled(name, capture, series.topic)
+        if doubt and _open(series, place) != Unsettled():
+            yield f"{doubt}: it was taken while the cluster was at work, and what came a moment later is left open."
     if series.life:
         yield f"The topic was created again: what it was before {series.names[0]} is explained by itself."
     others = {name for capture in series.captures for name in capture.topics} - {series.topic}

@@ -5,6 +5,7 @@ nothing.
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,8 @@ from attrs import evolve
 
 from kwalk.model.language import Kind, Model
 from kwalk.model.language.lift import Lifted, lift
-from kwalk.search.base.progress import announce
+from kwalk.search.base.progress import announce, announce_nothing
+from kwalk.search.base.worker_processes import WorkerProcess
 from kwalk.search.kernel.compile.cache import Compiled, cache_key, load, save
 from kwalk.search.kernel.compile.functions import units_of
 from kwalk.search.kernel.compile.layout import WORD, layout_of
@@ -50,6 +52,25 @@ def cached_kernel(model: Model) -> Kernel | None:
     key = cache_key(model, cpu())
     found = load(key) or load(f"{key}-unoptimized")
     return None if found is None else kernel_of(model, found)
+
+
+def compiled_within(models: Iterable[Model], seconds: float) -> bool:
+    """Compile models in another process, which ends after some time; return whether all of them are in the cache."""
+    missing = [model for model in models if cached_kernel(model) is None]
+    if not missing or seconds <= 0:
+        return not missing
+
+    def compile_all(send: Callable[[Any], None]) -> None:
+        announce_nothing()
+        for model in missing:
+            compiled_model(model, unoptimized=True)
+        send(None)
+
+    compiler = WorkerProcess(None, compile_all)
+    is_done = compiler.answers.poll(seconds)
+    compiler.process.terminate()
+    compiler.process.join()
+    return is_done and all(cached_kernel(model) is not None for model in missing)
 
 
 def fast_kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
@@ -116,4 +137,7 @@ def kernel_of(model: Model, code: Compiled) -> Kernel:
     )
 
 
-__all__ = ["Compiled", "cached_kernel", "compile_model", "compiled_model", "fast_kernel_for", "kernel_for", "kernel_of"]
+__all__ = [
+    "Compiled", "cached_kernel", "compile_model", "compiled_model", "compiled_within", "fast_kernel_for", "kernel_for",
+    "kernel_of",
+]  # fmt: skip
