@@ -48,7 +48,7 @@ def explained(sources: Sequence[Any], variant: str | None = None, names: Sequenc
     begun = evolve(REAL_CLUSTER, initial=series.initial, labels=series.labels)
     model = Model(begun, variant or series.variant, series.bounds, other)
     kernel = kernel_of(model.variant, tuple(sorted(series.bounds.items())), tuple(sorted(other.items())))
-    return explain(model, kernel, series, ExplainOptions(seconds=120.0))
+    return explain(model, kernel, series, ExplainOptions(seconds=1200.0))
 
 
 def events(keys: Sequence[str]) -> list[str]:

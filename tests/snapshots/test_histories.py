@@ -43,7 +43,7 @@ def reports_of(documents: Sequence[dict[str, Any]]) -> list[ReportedExplanation]
     """What `kwalk explain` reports."""
     found = read_series([json.dumps(document).encode() for document in documents])
     _, scenario = scenario_for(None)
-    return explained([(model_of(scenario, one, None), one) for one in found], ExplainOptions(seconds=120.0))
+    return explained([(model_of(scenario, one, None), one) for one in found], ExplainOptions(seconds=1200.0))
 
 
 def test_a_leader_that_is_stopped_takes_its_topic_id_before_it_leaves() -> None:
