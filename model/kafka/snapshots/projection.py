@@ -68,8 +68,54 @@ ZOOKEEPER = 50
 """The weight of a difference in ZooKeeper, relative to one in a file."""
 
 
+# Snapshots of a cluster at work.
+
+
+@frozen
+class Unsettled:
+    """What a capture lacks because it may have been taken while the cluster was at work.
+
+    `is_new` is whether no partition of the topic has a state yet; `leaderless` are the partitions without a leader
+    although a broker of their ISR is live, as between the two writes of a failover that replaces a dead leader;
+    `without_log` are the brokers that lack a log, with its partition, although they are in its ISR.
+    """
+
+    is_new: bool = False
+    leaderless: frozenset[int] = frozenset()
+    without_log: frozenset[tuple[int, int]] = frozenset()
+
+    def before(self, later: Unsettled) -> Unsettled:
+        """Return what is lacking and is there in the next capture; what lacks there, too, comes no moment later."""
+        if self.is_new and later.is_new:
+            return Unsettled()
+        return Unsettled(self.is_new, self.leaderless - later.leaderless, self.without_log - later.without_log)
+
+
+SETTLED = Unsettled()
+
+
+def unsettled_of(capture: Capture, topic_name: str) -> Unsettled:
+    """Return what a capture lacks of a topic."""
+    topic = capture.topics.get(topic_name)
+    if topic is None or topic_name in capture.deleting:
+        return Unsettled()
+    live = set(capture.live) & set(capture.registered)
+    waits = frozenset(
+        partition for partition, state in topic.states.items()
+        if state.leader is None and capture.controller in live and bool(live & set(state.isr))
+    )  # fmt: skip
+    lacking = frozenset(
+        (broker, partition) for partition, state in topic.states.items() for broker in live & set(state.isr)
+        if state.leader is not None and capture.directory(broker, topic_name, partition) is None
+    )  # fmt: skip
+    return Unsettled(not topic.states, waits, lacking)
+
+
+# Facts.
+
+
 def facts_of(
-    capture: Capture, numbering: Numbering, life: int, open_: Unsettled, *, bare: bool = False
+    capture: Capture, numbering: Numbering, life: int, open_: Unsettled = SETTLED, *, bare: bool = False
 ) -> tuple[Fact, ...]:
     """Return what a capture shows of the topic, in the life of that number, and of its cluster unless it is bare.
 
@@ -109,46 +155,6 @@ def _settled_facts(capture: Capture, numbering: Numbering, partition: int, open_
             real for n, real in enumerate(numbering.brokers) if n in cluster.zookeeper.state_of(0, partition).isr
         ),
     )
-
-
-# Snapshots of a cluster at work.
-
-
-@frozen
-class Unsettled:
-    """What a capture lacks because it may have been taken while the cluster was at work.
-
-    `is_new` is whether no partition of the topic has a state yet; `leaderless` are the partitions without a leader
-    although a broker of their ISR is live, as between the two writes of a failover that replaces a dead leader;
-    `without_log` are the brokers that lack a log, with its partition, although they are in its ISR.
-    """
-
-    is_new: bool = False
-    leaderless: frozenset[int] = frozenset()
-    without_log: frozenset[tuple[int, int]] = frozenset()
-
-    def before(self, later: Unsettled) -> Unsettled:
-        """Return what is lacking and is there in the next capture; what lacks there, too, comes no moment later."""
-        if self.is_new and later.is_new:
-            return Unsettled()
-        return Unsettled(self.is_new, self.leaderless - later.leaderless, self.without_log - later.without_log)
-
-
-def unsettled_of(capture: Capture, topic_name: str) -> Unsettled:
-    """Return what a capture lacks of a topic."""
-    topic = capture.topics.get(topic_name)
-    if topic is None or topic_name in capture.deleting:
-        return Unsettled()
-    live = set(capture.live) & set(capture.registered)
-    waits = frozenset(
-        partition for partition, state in topic.states.items()
-        if state.leader is None and capture.controller in live and bool(live & set(state.isr))
-    )  # fmt: skip
-    lacking = frozenset(
-        (broker, partition) for partition, state in topic.states.items() for broker in live & set(state.isr)
-        if state.leader is not None and capture.directory(broker, topic_name, partition) is None
-    )  # fmt: skip
-    return Unsettled(not topic.states, waits, lacking)
 
 
 # The cluster.
@@ -318,7 +324,8 @@ def replica_facts(
 ) -> Iterator[Fact]:
     """Yield what the log directories of a partition show, in the life of that number."""
     for number, real in enumerate(numbering.brokers):
-        yield from _directory(capture, numbering, partition, number, real, open_)
+        if not may_lack(capture, numbering, open_, real, partition):
+            yield from _directory(capture, numbering, partition, number, real)
     if partition not in open_.leaderless:
         yield from _led(capture, numbering, partition, life)
 
@@ -331,11 +338,7 @@ def may_lack(capture: Capture, numbering: Numbering, open_: Unsettled, broker: i
     return (broker, partition) in open_.without_log
 
 
-def _directory(
-    capture: Capture, numbering: Numbering, partition: int, number: int, real: int, open_: Unsettled
-) -> Iterator[Fact]:
-    if may_lack(capture, numbering, open_, real, partition):
-        return
+def _directory(capture: Capture, numbering: Numbering, partition: int, number: int, real: int) -> Iterator[Fact]:
     directory = capture.directory(real, numbering.topic, partition)
     name, path = f"{numbering.name}-{partition} on broker {real}", f"brokers[{number}].replicas[0][{partition}]"
     identity = numbering.identity(directory.topic_id if directory else None)
