@@ -413,11 +413,14 @@ def _rest(hands: FuzzHands) -> None:
 
 
 def _is_full(hands: FuzzHands) -> bool:
-    """Whether every partition has a state with a leader, and every live replica a log and a place in the ISR.
+    """Whether running brokers are registered, partitions have a leader, and live replicas a log and a place in the ISR.
 
-    A failover replaces a dead leader in two writes; between them there is no leader.
+    A failover replaces a dead leader in two writes; between them there is no leader. A broker whose session has ended
+    registers again, which takes it a while.
     """
     lab, states = hands.lab, hands.lab.states(hands.topic)
+    if set(lab.brokers) - hands.down - {int(broker) for broker in lab.zk.children("/brokers/ids")}:
+        return False
     directories = lab.directories(hands.topic)
     for partition, replicas in hands.znode.get("partitions", {}).items():
         live = {number for number in replicas if number not in hands.down}

@@ -713,12 +713,23 @@ class TraceReplay:
         """
         if hand.lets is not None:
             self._unblock(doing.broker())
+        if hand.lets is Api.STOP_REPLICA:
+            self._free_another_stop_replica(doing.broker())
         if hand.alters:
             controller = doing.before.zookeeper.controller
             self._let_deposed_controllers_answer(controller)
             if controller is not None:
                 self._unblock(controller + 1)
             self._free_first(lambda frame: frame.kind == Api.ALTER_PARTITION.name, "AlterPartition", UNBLOCK)
+
+    def _free_another_stop_replica(self, broker: int) -> None:
+        """Let one more StopReplica pass: of the two that end a replica's reassignment, the model has the second one."""
+        for passage in self.lab.rules.waiting_passages():
+            frame = passage.frame
+            if frame.kind == Api.STOP_REPLICA.name and frame.broker == broker and frame.direction is Direction.REQUEST:
+                self.remarks.append("one more StopReplica: the one before it does not delete")
+                self.lab.rules.free(passage)
+                return
 
     def _let_deposed_controllers_answer(self, controller: int | None) -> None:
         """Open all ways of brokers that are not the controller: what they still write is refused."""

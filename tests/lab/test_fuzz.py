@@ -127,14 +127,18 @@ def test_the_logs_of_a_history_begin_with_it_and_are_bounded(tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("leader", "down", "is_full"), [(1, set(), True), (-1, {1}, False), (1, {1}, False), (2, {1}, True)]
 )
-def test_a_cluster_in_which_a_partition_waits_for_a_live_leader_is_not_at_rest(leader, down, is_full):
+def test_a_cluster_in_which_a_partition_or_a_registration_is_waited_for_is_not_at_rest(leader, down, is_full):
     live = {1, 2} - down
     lab = SimpleNamespace(
         topic=lambda name: {"partitions": {"0": [1, 2]}},
         states=lambda name: {0: {"leader": leader, "isr": sorted(live)}},
         directories=lambda name: {broker: ["t-0"] for broker in live},
+        brokers=dict.fromkeys((1, 2)),
+        zk=SimpleNamespace(children=lambda path: [str(broker) for broker in live]),
     )
     assert fuzz._is_full(FuzzHands(lab, "t", down=down)) == is_full
+    lab.zk.children = lambda path: []
+    assert not fuzz._is_full(FuzzHands(lab, "t", down=down)), "a broker runs, and is not registered"
 
 
 def test_a_misfit_is_minimized_to_the_operations_that_it_needs(tmp_path, cluster):
