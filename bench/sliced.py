@@ -5,6 +5,8 @@ are millions of steps in a CPU second of one thread, all properties checked, in 
 walks with equal chances that take the kernel about two seconds, *swarm* as many walks of one generation of a swarm that
 also estimates the distinct states, *short* 10,000 walks, the default of `kwalk walk`. *Made* is the CPU seconds of all
 threads to lift the model and to compile the bit-sliced code.
+
+With `--loops`, walks that wait in queues run in turn with walks that stay in their lanes, whichever the model takes.
 """
 from __future__ import annotations
 
@@ -27,8 +29,19 @@ from kwalk.search.simulation.chunks import SimulationPlan, run_chunk
 from kwalk.search.simulation.options import SimulationOptions
 
 RUNS, SECONDS = 5, 2.0
-SCENARIOS = ("topic-id-core", "old-client-expansion", "old-client-expansion-in-detail")
+SCENARIOS = (
+    "two-phase-commit", "topic-id-core", "chang-roberts", "paxos", "old-client-expansion",
+    "old-client-expansion-in-detail",
+)  # fmt: skip
+OF_BOTH_LOOPS = (
+    "two-phase-commit", "topic-id-core", "paxos", "buffered-file", "ensemble-growth", "consumer-group", "stray-log",
+    "b-tree", "old-client-expansion",
+)  # fmt: skip
+UNIFORM = SimulationOptions(keep_going=True, depth=DEPTH)
 HEAD = ("scenario", "made, s", "many: kernel", "sliced", "ratio", "swarm: kernel", "sliced", "ratio", "short: ratio")
+HEAD_OF_LOOPS = (
+    "scenario", "tables", "instances", "many: queues", "lanes", "ratio", "swarm: queues", "lanes", "ratio"
+)  # fmt: skip
 
 
 def timed(run: Callable[[], int]) -> float:
@@ -55,17 +68,31 @@ def cells(name: str) -> Iterator[str]:
     code = compile_slices(model)
     yield f"{time.process_time() - began:.1f}"
     kernels = kernel, evolve(kernel, sliced=sliced_kernel_of(model, code))
-    uniform = SimulationOptions(keep_going=True, depth=DEPTH)
-    plan = uniform.plan(model, kernel)
-    walks = 4000
-    walks = max(10_000, int(walks * SECONDS * timed(lambda: run_chunk(kernel, plan, range(walks)).steps) * 1e6
-                            / run_chunk(kernel, plan, range(walks)).steps))  # fmt: skip
+    yield from many_and_swarm(model, kernels)
+    yield _ratio(side_by_side(kernels, UNIFORM.plan(model, kernel), 10_000)[1])
+
+
+def cells_of_loops(name: str) -> Iterator[str]:
+    """The row of a scenario with both loops."""
+    model = Model(find_scenario(name))
+    kernel, code = fast_kernel_for(model), compile_slices(model)
+    sliced = sliced_kernel_of(model, code)
+    yield from (f"{code.tables:,}", f"{kernel.instances:,}")
+    queues, lanes = (evolve(kernel, sliced=evolve(sliced, is_resident=way)) for way in (False, True))
+    yield from many_and_swarm(model, (queues, lanes))
+
+
+def many_and_swarm(model: Model, kernels: tuple[Kernel, Kernel]) -> Iterator[str]:
+    """The rates and ratios of two kernels, without a swarm and as one; the first takes about SECONDS."""
+    first, walks = kernels[0], 4000
+    plan = UNIFORM.plan(model, first)
+    walks = max(10_000, int(walks * SECONDS * timed(lambda: run_chunk(first, plan, range(walks)).steps) * 1e6
+                            / run_chunk(first, plan, range(walks)).steps))  # fmt: skip
     swarm.FIRST_GENERATION = walks
-    for options in (uniform, evolve(uniform, swarm=True, count_states=True)):
-        rates, ratios = side_by_side(kernels, options.plan(model, kernel), walks)
+    for options in (UNIFORM, evolve(UNIFORM, swarm=True, count_states=True)):
+        rates, ratios = side_by_side(kernels, options.plan(model, first), walks)
         yield from (f"{rate:.2f}" for rate in rates)
         yield _ratio(ratios)
-    yield _ratio(side_by_side(kernels, plan, 10_000)[1])
 
 
 def _ratio(ratios: list[float]) -> str:
@@ -75,10 +102,13 @@ def _ratio(ratios: list[float]) -> str:
 def main() -> int:
     """Print a table with a row for each scenario."""
     parser = argparse.ArgumentParser(prog="python -m bench.sliced", description=__doc__)
-    parser.add_argument("scenario", nargs="*", default=SCENARIOS, help="these scenarios")
-    print(f"| {' | '.join(HEAD)} |\n|---|{'---:|' * (len(HEAD) - 1)}")
-    for name in parser.parse_args().scenario:
-        print(f"| {' | '.join([name, *cells(name)])} |", flush=True)
+    parser.add_argument("scenario", nargs="*", help="these scenarios")
+    parser.add_argument("--loops", action="store_true", help="compare both loops of bit-sliced walks")
+    given = parser.parse_args()
+    names, head, row = (OF_BOTH_LOOPS, HEAD_OF_LOOPS, cells_of_loops) if given.loops else (SCENARIOS, HEAD, cells)
+    print(f"| {' | '.join(head)} |\n|---|{'---:|' * (len(head) - 1)}")
+    for name in given.scenario or names:
+        print(f"| {' | '.join([name, *row(name)])} |", flush=True)
     return 0
 
 

@@ -5,7 +5,7 @@ A *bit row* for n things has ceil(n / 64) words; thing i is bit i % 64 of word i
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 from attrs import field, frozen
@@ -26,6 +26,9 @@ class SlicedKernel:
             properties need, then their numbers.
         stores: int64[instances, words + 1]: the same for the words that its step can change.
         code: int64[instances, 2]: the address of the code of its step, and about how many bytes that has.
+        lane_functions: The addresses of the functions for walks that stay in their lanes, by name; none if the model
+            has too many instances (see `kwalk.search.kernel.compile.lane_functions`).
+        is_resident: Whether walks stay in their lanes: the steps of all instances take less time than queues of walks.
         least_states: How many states of a level a search expands with these functions, at least: fewer would leave most
             lanes empty.
         keep_alive: Owns the machine code.
@@ -42,6 +45,8 @@ class SlicedKernel:
     loads: np.ndarray
     stores: np.ndarray
     code: np.ndarray
+    lane_functions: Mapping[str, int]
+    is_resident: bool = False
     least_states: int = 512
     keep_alive: object = field(default=None, repr=False)
 

@@ -21,6 +21,8 @@ integer: Any = np.int64
 """Converts a word to int64 inside a loop."""
 ZERO: Word = np.uint64(0)
 ONE: Word = np.uint64(1)
+HASH_FACTORS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0xD6E8FEB86659FD93))
+"""The first, the second and the last factor of hashes, which are made of `folded_multiply`."""
 
 
 @intrinsic(int, int, tuple)

@@ -18,7 +18,8 @@ from kwalk.search.native.bit_sliced_counters import PLANES, totals
 from kwalk.search.results.confirmation import EngineDisagreement, PackedPath, path_along
 from kwalk.search.simulation import walk_loops as loops
 from kwalk.search.simulation.hyperloglog import REGISTERS, merged
-from kwalk.search.simulation.sliced_walks import SlicedBuffers
+from kwalk.search.simulation.resident_walks import ResidentBuffers
+from kwalk.search.simulation.sliced_walks import BlockBuffers, SlicedBuffers
 from kwalk.search.simulation.swarm import Restart, Swarm, SwarmPlan, WalkBias, rarest_visits
 from kwalk.search.simulation.walk_loops import MAX_LEVEL, RING, ROW_COLUMNS, ROW_COUNT, ROW_PLACES, WalkView
 
@@ -200,8 +201,8 @@ class WalkBuffers:
         if bias is not None:
             self.start_steps[len(initial) :] = bias.restart_steps
         self.start_rows = np.zeros((len(self.starts), kernel.instance_words), np.uint64)
-        for state, row in zip(self.starts, self.start_rows, strict=True):
-            loops.evaluate_guards(kernel.guards, state.ctypes.data, row.ctypes.data)
+        states, rows = ((array.ctypes.data, array.shape[1]) for array in (self.starts, self.start_rows))
+        loops.evaluate_guards(kernel.guards, states, rows, len(self.starts))
 
     def _make_preferences(self) -> None:
         words, bias = self.kernel.instance_words, self.bias
@@ -293,7 +294,11 @@ def _run_sliced(kernel: Kernel, plan: SimulationPlan, numbers: range, *, collect
     """Run walks on bit-sliced functions; a walk that ends the run is run alone, after those before it."""
     walking = plan.buffers(kernel, numbers.start)
     view = walking.view(plan.seed, stop=plan.stop, deadlock=plan.deadlock)
-    buffers = SlicedBuffers(kernel, view, len(numbers), collect=collect)
+    buffers: BlockBuffers
+    if kernel.sliced is not None and kernel.sliced.is_resident:
+        buffers = ResidentBuffers(kernel, view, collect=collect)
+    else:
+        buffers = SlicedBuffers(kernel, view, len(numbers), collect=collect)
     last, findings = buffers.run(numbers.start, numbers.stop)
     if last is not None:
         before = run_chunk(kernel, plan, range(numbers.start, last), collect=collect)

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from kwalk.search.native.intrinsics import ONE, lowest_bit, peek8, poke8
-from kwalk.search.native.loops import part
+from kwalk.search.native.loops import Word, part
 from kwalk.search.visited.keys import hash_of
 
 REGISTER_BITS = 14
@@ -24,7 +24,12 @@ MAX_REGISTER = 64 - REGISTER_BITS + 1
 @part
 def add_to_sketch(sketch: int, state: int, words: int) -> None:
     """Add the packed state at an address, of `words` words, to the sketch at an address."""
-    word = hash_of(state, words)
+    add_hash_to_sketch(sketch, hash_of(state, words))
+
+
+@part
+def add_hash_to_sketch(sketch: int, word: Word) -> None:
+    """Add a state to the sketch at an address, by the hash of the state."""
     register = sketch + np.int64(word >> np.uint64(64 - REGISTER_BITS))
     zeros = np.uint64(lowest_bit(word | (ONE << np.uint64(63 - REGISTER_BITS))) + 1)
     if zeros > peek8(register, 0):

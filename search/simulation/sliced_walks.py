@@ -1,15 +1,17 @@
 """The loop of random walks on a bit-sliced kernel: hundreds of walks at each call, and the same walks as one by one.
 
-A walk is the same as in `walk_loops`: its random numbers are a stream of its own. Here many walks are in progress, each
-in a *record*, and wait in lists. A walk that is *ready* has arrived in a state; `_visit_some` takes a block of them,
-counts and checks the visits, and chooses the next steps. A walk that has chosen an instance waits in the *queue* of
-that instance; `_step_some` takes a block of these and takes their steps. A step that a bound disables is chosen
-*again*. What is counted does not depend on the order: sums, the first walk of a violation, the latest visit of a row.
+A walk is the same as in `walk_loops`: its random numbers are a stream of its own. Small models have a faster loop, in
+`resident_walks`. Here many walks are in progress, each in a *record*, and wait in lists. A walk that is *ready* has
+arrived in a state; `_visit_some` takes a block of them, counts and checks the visits, and chooses the next steps. A
+walk that has chosen an instance waits in the *queue* of that instance; `_step_some` takes a block of these and takes
+their steps. A step that a bound disables is chosen *again*. What is counted does not depend on the order: sums, the
+first walk of a violation, the latest visit of a row.
 
 See `kwalk.search.kernel.compile.planes` and `transpose` for *lanes*, *planes* and *columns*.
 """
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,7 +69,7 @@ number of the walk, the step, its highest level, whether the step is chosen agai
 properties violated in this walk. A record is a line of the cache, or several: what else a walk has is in other arrays,
 its packed state, the masks of its levels in a swarm, and the row of instances that bounds have disabled."""
 LINE_WORDS = 8
-_VISIT_STEPS = 1 << 20
+VISIT_STEPS = 1 << 20
 """More than the steps of a walk."""
 NO_WALK = 2**62
 """A walk above all."""
@@ -350,7 +352,7 @@ def _continue_walk(view: SlicedView, cursor: int, lane: int, number: int, has_fa
 def _count_rows(view: SlicedView, cursor: int, ids: int, count: int) -> None:
     """Count the visits of fresh lanes by their rows of enabled instances, without branches: the latest visit is random.
 
-    The entries of the table are words: the visits, and the latest one as `_VISIT_STEPS` · (walk - first + 1) + step.
+    The entries of the table are words: the visits, and the latest one as `VISIT_STEPS` · (walk - first + 1) + step.
     """
     words, table, first = view.walk.kernel.row_words, view.row_counts, get(cursor, FIRST_WALK) - 1
     for lane in range(count):
@@ -363,7 +365,7 @@ def _count_rows(view: SlicedView, cursor: int, ids: int, count: int) -> None:
     for lane in range(count):
         place, record = get(view.row_places, lane), _record(view, integer(peek32(ids, lane)))
         if get(record, AGAIN) == 0:
-            visit = _VISIT_STEPS * (get(record, WALK) - first) + get(record, STEP)
+            visit = VISIT_STEPS * (get(record, WALK) - first) + get(record, STEP)
             count_up(place, 0, 1)
             put(place, 1, max(get(place, 1), visit))
 
@@ -405,19 +407,25 @@ def _note_false(view: SlicedView, cursor: int, lane: int, number: int, order: in
 @part
 def _note_violation(view: SlicedView, cursor: int, record: int, prop: int, order: int) -> None:
     """Count a walk for a property, which it violates (kind `reachable`: shows) first in this state or step."""
-    kernel, walk, step = view.walk.kernel, get(record, WALK), get(record, STEP)
     count_up(view.walk.property_hits, prop, 1)
-    earliest = get(view.walk.first_walk, prop)
+    note_violation(view.walk, cursor, (get(record, WALK), get(record, STEP), order), prop, view.collect)
+
+
+@part
+def note_violation(view: WalkView, cursor: int, visit: tuple[int, int, int], prop: int, collect: int) -> None:
+    """Note a walk that violates a property (kind `reachable`: shows it) first at a visit: (walk, step, order)."""
+    walk, step, order = visit
+    earliest = get(view.first_walk, prop)
     if earliest == 0 or walk + 1 < earliest:
-        put(view.walk.first_walk, prop, walk + 1)
-        put(view.walk.first_step, prop, step)
-    is_deadlock = prop == view.walk.properties
-    if not is_deadlock and (peek(kernel.reachable_row, prop // 64) >> np.uint64(prop % 64)) & ONE != ZERO:
+        put(view.first_walk, prop, walk + 1)
+        put(view.first_step, prop, step)
+    is_deadlock = prop == view.properties
+    if not is_deadlock and (peek(view.kernel.reachable_row, prop // 64) >> np.uint64(prop % 64)) & ONE != ZERO:
         return
-    if kernel.stop:
-        _end_run_at(cursor, walk)
-    if view.collect:
-        place = view.walk.findings + 32 * get(cursor, FINDINGS)
+    if view.kernel.stop:
+        end_run_at(cursor, walk)
+    if collect:
+        place = view.findings + 32 * get(cursor, FINDINGS)
         put(place, 0, walk)
         put(place, 1, step)
         put(place, 2, order)
@@ -426,7 +434,7 @@ def _note_violation(view: SlicedView, cursor: int, record: int, prop: int, order
 
 
 @part
-def _end_run_at(cursor: int, walk: int) -> None:
+def end_run_at(cursor: int, walk: int) -> None:
     """Begin no walk after this one, which ends the run."""
     if walk < get(cursor, BAD_WALK):
         put(cursor, BAD_WALK, walk)
@@ -468,7 +476,7 @@ def _step_some(view: SlicedView, cursor: int, instance: int, count: int) -> None
                 _note_false(view, cursor, lane, number, 0)
             _add_ready(view, cursor, number)
         elif has_lane(view.results + view.plane, lane, words):
-            _end_run_at(cursor, get(record, WALK))
+            end_run_at(cursor, get(record, WALK))
         else:
             _exclude(view, cursor, number, instance)
             _add_ready(view, cursor, number)
@@ -525,48 +533,35 @@ def _aligned(words: int) -> np.ndarray:
     return block[-block.ctypes.data % _LINE // 8 :][:words]
 
 
-class SlicedBuffers:
-    """The arrays of a `SlicedView`, for the walks of one chunk.
+class BlockBuffers:
+    """What walks in blocks keep, wherever these are: findings, the cursor, and visits by rows of enabled instances.
 
     Args:
         kernel: A kernel with bit-sliced functions.
-        view: The view of the walks, whose counts are used.
-        walks: The number of walks.
+        view: The view of the walks.
         collect: Whether findings are written.
     """
 
-    def __init__(self, kernel: Kernel, view: WalkView, walks: int, *, collect: bool) -> None:
-        sliced, rows, words = kernel.sliced, kernel.instance_words, kernel.property_words
-        assert sliced is not None
-        plane = sliced.lanes // 64
-        self.records = min(MOST_RECORDS, walks)
-        record = -(-(KNOWN + words) // LINE_WORDS) * LINE_WORDS
-        room = sliced.lanes * (kernel.properties + 1)
-        self.findings = np.zeros((2 * room if collect else 0, 4), np.int64)
-        self.enabled, self.premises = (np.zeros(n + 1, np.int64) for n in (kernel.instances, kernel.properties))
+    def __init__(self, kernel: Kernel, view: WalkView, *, collect: bool) -> None:
+        assert kernel.sliced is not None
+        self.kernel, self.sliced = kernel, kernel.sliced
+        most = 2 * self.sliced.lanes * (kernel.properties + 1)
+        self.findings = np.zeros((most if collect else 0, 4), np.int64)
+        self.walk = view._replace(findings=self.findings.ctypes.data, max_findings=most)
         self.cursor = np.zeros(CURSOR_SIZE, np.int64)
-        sizes = {
-            "records": self.records * record, "states": self.records * kernel.words, "ready": self.records,
-            "masks": self.records * (1 + MAX_LEVEL) * rows if view.groupings else 0,
-            "excluded": self.records * rows,
-            "queues": kernel.instances * sliced.lanes, "queued": kernel.instances,
-            "columns": kernel.words * sliced.lanes, "planes": kernel.words * sliced.lanes,
-            "saved": kernel.words * sliced.lanes, "enabled_planes": (64 * rows + 1) * plane,
-            "property_planes": 2 * 64 * words * plane, "results": (FIRST_BOUND + len(kernel.bounds)) * plane,
-            "valid": plane, "fresh": plane, "rows": rows * sliced.lanes, "false": words * sliced.lanes,
-            "row_counts": 2 * ROW_PLACES if view.row_visits else 0, "row_places": sliced.lanes,
-        }  # fmt: skip
-        self._arrays = {name: _aligned(max(1, size)) for name, size in sizes.items()}
-        self._tables = np.ascontiguousarray(sliced.loads), np.ascontiguousarray(sliced.stores)
-        addresses: dict[str, Any] = {name: array.ctypes.data for name, array in self._arrays.items()}
-        self.view = SlicedView(
-            walk=view._replace(findings=self.findings.ctypes.data, max_findings=2 * room),
-            lanes=sliced.lanes, plane=sliced.lanes // 8, collect=int(collect), record_words=record,
-            guards=sliced.guards, check=sliced.check, save=sliced.save, check_step=sliced.check_step,
-            apply=sliced.apply, transpose=sliced.transpose, count_bits=sliced.count,
-            loads=self._tables[0].ctypes.data, stores=self._tables[1].ctypes.data, bounds=len(kernel.bounds),
-            enabled=self.enabled.ctypes.data, premises=self.premises.ctypes.data, **addresses,
-        )  # fmt: skip
+        self.row_counts = _aligned(2 * ROW_PLACES if view.row_visits else 1)
+
+    def begin(self) -> None:
+        """Begin the first walks."""
+        raise NotImplementedError
+
+    def advance(self) -> int:
+        """Continue until all walks have ended, or there is no room for findings; return the status."""
+        raise NotImplementedError
+
+    def counts(self) -> dict[str, Any]:
+        """Return the fields of `WalkCounts` that are counted here and not in the buffers of the walks."""
+        raise NotImplementedError
 
     def run(self, first: int, last: int) -> tuple[int | None, np.ndarray]:
         """Run walks.
@@ -577,16 +572,77 @@ class SlicedBuffers:
         """
         cursor, found = self.cursor, []
         cursor[NEXT_WALK], cursor[FIRST_WALK], cursor[LAST_WALK], cursor[BAD_WALK] = first, first, last, NO_WALK
-        begin_sliced_walks(self.view, cursor.ctypes.data, self.records)
+        self.begin()
         status = WALK_FULL
         while status == WALK_FULL:
             cursor[FINDINGS] = 0
-            status = run_sliced_walks(self.view, cursor.ctypes.data)
+            status = self.advance()
             found.append(self.findings[: cursor[FINDINGS]].copy())
         findings = np.concatenate(found)
         in_order = findings[np.lexsort(findings.T[::-1])]
         bad = int(cursor[BAD_WALK])
         return (bad if bad < NO_WALK else None), in_order[:, [0, 1, 3]]
+
+    def row_visits(self) -> dict[str, np.ndarray]:
+        """Return the table of row visits as `walk_loops` has it, if there is one."""
+        if not self.walk.row_visits:
+            return {}
+        counts, latest = self.row_counts.view(np.int64).reshape(ROW_PLACES, 2).T
+        visits = np.zeros((ROW_PLACES, ROW_COLUMNS), np.int64)
+        walks, steps = np.divmod(latest, VISIT_STEPS)
+        visits[:, ROW_COUNT] = counts
+        visits[:, ROW_LAST_WALK] = np.where(counts > 0, walks + int(self.cursor[FIRST_WALK]), 0)
+        visits[:, ROW_LAST_STEP] = np.where(counts > 0, steps, 0)
+        return {"row_visits": visits}
+
+
+class SlicedBuffers(BlockBuffers):
+    """The arrays of a `SlicedView`, for the walks of one chunk.
+
+    Args:
+        kernel: A kernel with bit-sliced functions.
+        view: The view of the walks, whose counts are used.
+        walks: The number of walks.
+        collect: Whether findings are written.
+    """
+
+    def __init__(self, kernel: Kernel, view: WalkView, walks: int, *, collect: bool) -> None:
+        super().__init__(kernel, view, collect=collect)
+        sliced, rows, words = self.sliced, kernel.instance_words, kernel.property_words
+        plane = sliced.lanes // 64
+        self.records = min(MOST_RECORDS, walks)
+        record = -(-(KNOWN + words) // LINE_WORDS) * LINE_WORDS
+        self.enabled, self.premises = (np.zeros(n + 1, np.int64) for n in (kernel.instances, kernel.properties))
+        sizes = {
+            "records": self.records * record, "states": self.records * kernel.words, "ready": self.records,
+            "masks": self.records * (1 + MAX_LEVEL) * rows if view.groupings else 0,
+            "excluded": self.records * rows,
+            "queues": kernel.instances * sliced.lanes, "queued": kernel.instances,
+            "columns": kernel.words * sliced.lanes, "planes": kernel.words * sliced.lanes,
+            "saved": kernel.words * sliced.lanes, "enabled_planes": (64 * rows + 1) * plane,
+            "property_planes": 2 * 64 * words * plane, "results": (FIRST_BOUND + len(kernel.bounds)) * plane,
+            "valid": plane, "fresh": plane, "rows": rows * sliced.lanes, "false": words * sliced.lanes,
+            "row_places": sliced.lanes,
+        }  # fmt: skip
+        self._arrays = aligned_arrays(sizes)
+        self._tables = np.ascontiguousarray(sliced.loads), np.ascontiguousarray(sliced.stores)
+        self.view = SlicedView(
+            walk=self.walk,
+            lanes=sliced.lanes, plane=sliced.lanes // 8, collect=int(collect), record_words=record,
+            guards=sliced.guards, check=sliced.check, save=sliced.save, check_step=sliced.check_step,
+            apply=sliced.apply, transpose=sliced.transpose, count_bits=sliced.count,
+            loads=self._tables[0].ctypes.data, stores=self._tables[1].ctypes.data, bounds=len(kernel.bounds),
+            enabled=self.enabled.ctypes.data, premises=self.premises.ctypes.data,
+            row_counts=self.row_counts.ctypes.data, **addresses_of(self._arrays),
+        )  # fmt: skip
+
+    def begin(self) -> None:
+        """Begin as many walks as there are records."""
+        begin_sliced_walks(self.view, self.cursor.ctypes.data, self.records)
+
+    def advance(self) -> int:
+        """Continue; see `run_sliced_walks`."""
+        return int(run_sliced_walks(self.view, self.cursor.ctypes.data))
 
     def counts(self) -> dict[str, Any]:
         """Return the fields of `WalkCounts` that are counted here and not in the buffers of the walks."""
@@ -594,15 +650,15 @@ class SlicedBuffers:
         return {
             "steps": int(cursor[STEPS]), "visits": int(cursor[VISITS]), "dead_ends": int(cursor[DEAD_ENDS]),
             "cuts": int(cursor[CUTS]), "quiescent": int(self.enabled[-1]),
-            "enabled": self.enabled[:-1], "premises": self.premises[:-1],
-        } | ({"row_visits": self._row_visits()} if self.view.walk.row_visits else {})  # fmt: skip
+            "enabled": self.enabled[:-1], "premises": self.premises[:-1], **self.row_visits(),
+        }  # fmt: skip
 
-    def _row_visits(self) -> np.ndarray:
-        """Return the table of row visits as `walk_loops` has it."""
-        counts, latest = self._arrays["row_counts"].view(np.int64).reshape(ROW_PLACES, 2).T
-        visits = np.zeros((ROW_PLACES, ROW_COLUMNS), np.int64)
-        walks, steps = np.divmod(latest, _VISIT_STEPS)
-        visits[:, ROW_COUNT] = counts
-        visits[:, ROW_LAST_WALK] = np.where(counts > 0, walks + int(self.cursor[FIRST_WALK]), 0)
-        visits[:, ROW_LAST_STEP] = np.where(counts > 0, steps, 0)
-        return visits
+
+def aligned_arrays(sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
+    """Return uint64 zeros of so many words, at least one, each beginning at a cache line."""
+    return {name: _aligned(max(1, size)) for name, size in sizes.items()}
+
+
+def addresses_of(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Return the addresses of arrays."""
+    return {name: array.ctypes.data for name, array in arrays.items()}

@@ -17,6 +17,7 @@ import numpy as np
 from kwalk.search.exhaustive.layout import KernelView
 from kwalk.search.native.bit_sliced_counters import add_rows
 from kwalk.search.native.intrinsics import (
+    HASH_FACTORS,
     ONE,
     ZERO,
     bit_count,
@@ -62,7 +63,7 @@ ROW_COLUMNS = 3
 ROW_BITS = 14
 ROW_PLACES = 1 << ROW_BITS
 """Places of the table of row visits: rows of enabled instances are hashed to one of them."""
-ROW_SEED, _ROW_FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+ROW_SEED, _ROW_FACTOR, _ = HASH_FACTORS
 
 
 class WalkView(NamedTuple):
@@ -397,7 +398,13 @@ def hash_row_word(before: Word, word: Word) -> Word:
 @part
 def row_place(word: Word) -> int:
     """Return the place of a row in the table of row visits, by the hash of its words."""
-    return integer(finalize_hash(word) >> np.uint64(64 - ROW_BITS))
+    return place_of_hash(finalize_hash(word))
+
+
+@part
+def place_of_hash(word: Word) -> int:
+    """Return the place of a row in the table of row visits, by its hash."""
+    return integer(word >> np.uint64(64 - ROW_BITS))
 
 
 @part
@@ -480,9 +487,10 @@ def _flush_ring(view: WalkView, cursor: int) -> None:
 
 
 @loop
-def evaluate_guards(guards: int, state: int, row: int) -> None:
-    """Write the bit row of the instances that are enabled in a state."""
-    call_void(guards, (state, row))
+def evaluate_guards(guards: int, states: tuple[int, int], rows: tuple[int, int], count: int) -> None:
+    """Write the bit rows of the instances that are enabled in states: (address, words) of each."""
+    for number in range(count):
+        call_void(guards, (states[0] + 8 * states[1] * number, rows[0] + 8 * rows[1] * number))
 
 
 @loop

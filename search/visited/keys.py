@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kwalk.search.native.intrinsics import ZERO, folded_multiply, peek, peek_anywhere, poke, poke_anywhere
+from kwalk.search.native.intrinsics import HASH_FACTORS, ZERO, folded_multiply, peek, peek_anywhere, poke, poke_anywhere
 from kwalk.search.native.loops import Word, part
 
-_FIRST, _SECOND, _LAST = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93))
+_FIRST, _SECOND, _LAST = HASH_FACTORS
 
 
 class KeySpace(NamedTuple):

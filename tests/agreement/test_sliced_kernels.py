@@ -10,11 +10,11 @@ from attrs import evolve
 from kwalk.model.language import Model
 from kwalk.model.language.lift import Terms, lift
 from kwalk.model.language.lift.terms import evaluate_terms
-from kwalk.search.kernel.compile import planes, transpose
+from kwalk.search.kernel.compile import lane_functions, planes, transpose
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.compile.gates import COLUMNS, GateNetwork, TermGates, cover
 from kwalk.search.kernel.compile.layout import Layout
-from kwalk.search.kernel.compile.slices import compile_slices, sliced_kernel_of
+from kwalk.search.kernel.compile.slices import _fixed_code, _lane_code, compile_slices, sliced_kernel_of
 from kwalk.search.kernel.differential import disagreements, random_states, reachable_states
 from kwalk.search.results.confirmation import EngineDisagreement
 from kwalk.search.simulation.chunks import compare_sliced
@@ -196,20 +196,48 @@ CODE_MISTAKES = {
 }  # fmt: skip
 
 
+@pytest.fixture
+def fresh_code():
+    """Machine code that does not depend on the model is compiled in this test, and not kept."""
+    _fixed_code.cache_clear()
+    _lane_code.cache_clear()
+    yield
+    _fixed_code.cache_clear()
+    _lane_code.cache_clear()
+
+
 @pytest.mark.parametrize("name", CODE_MISTAKES)
-def test_a_mistake_in_sliced_code_is_found(name, monkeypatch):
+def test_a_mistake_in_sliced_code_is_found(name, monkeypatch, fresh_code):
     model = Model(POST_OFFICE)
     CODE_MISTAKES[name](monkeypatch)
-    sliced_code = compile_slices.__globals__["_fixed_code"]
-    sliced_code.cache_clear()
+    kernel, lifted = sliced(model)
+    plan = SimulationOptions(keep_going=True).plan(model, kernel)
     try:
-        kernel, lifted = sliced(model)
-        plan = SimulationOptions(keep_going=True).plan(model, kernel)
-        try:
-            found = next(disagreements(model, compared_states(model, 100), kernel=kernel, lifted=lifted), None)
-            compare_sliced(kernel, plan, range(200))
-        except (AssertionError, EngineDisagreement) as error:
-            found = error
-        assert found is not None
-    finally:
-        sliced_code.cache_clear()
+        found = next(disagreements(model, compared_states(model, 100), kernel=kernel, lifted=lifted), None)
+        compare_sliced(kernel, plan, range(200))
+    except (AssertionError, EngineDisagreement) as error:
+        found = error
+    assert found is not None
+
+
+LANE_MISTAKES = {
+    "random numbers are mixed differently": ("SHIFTS", (30, 27, 30)),
+    "the numbers of candidates are transposed one step short": ("EIGHTH", lane_functions.EIGHTH[:2]),
+    **{f"{name} does nothing": (f"_{name}", name) for name in (
+        "draw", "candidates", "prefer", "choose", "step", "note", "hash_rows", "hash_states", "total", "blend", "keep"
+    )},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LANE_MISTAKES)
+def test_a_mistake_in_the_code_of_walks_that_stay_in_their_lanes_is_found(name, monkeypatch, fresh_code):
+    attribute, wrong = LANE_MISTAKES[name]
+    if attribute == f"_{wrong}":
+        real = getattr(lane_functions, attribute)
+        wrong = lambda *given: real(*given).partition("\n")[0] + "\n  ret void\n}\n"  # noqa: E731
+    monkeypatch.setattr(lane_functions, attribute, wrong)
+    kernel, _ = sliced(Model(POST_OFFICE))
+    assert kernel.sliced.is_resident
+    plan = SimulationOptions(keep_going=True, swarm=True, count_states=True).plan(Model(POST_OFFICE), kernel)
+    with pytest.raises(EngineDisagreement):
+        compare_sliced(kernel, plan, range(1000))

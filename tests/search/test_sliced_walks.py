@@ -50,12 +50,17 @@ def few_records(monkeypatch):
     monkeypatch.setattr(chunks, "SLICED_WALKS", 1)
 
 
+def in_both_ways(kernel):
+    """The kernel whose walks wait in queues, and the one whose walks stay in their lanes."""
+    return [evolve(kernel, sliced=evolve(kernel.sliced, is_resident=way)) for way in (False, True)]
+
+
 def counted(kernel, plan, numbers, *, collect=True):
-    """The counts of walks on both kernels, which are equal."""
-    one = run_chunk(kernel, plan, numbers, collect=collect)
-    other = run_chunk(evolve(kernel, sliced=None), plan, numbers, collect=collect)
-    assert one.differences(other) == []
-    return other
+    """The counts of walks one by one, in queues and in their lanes, which are equal."""
+    expected = run_chunk(evolve(kernel, sliced=None), plan, numbers, collect=collect)
+    for way in in_both_ways(kernel):
+        assert run_chunk(way, plan, numbers, collect=collect).differences(expected) == [], way.sliced.is_resident
+    return expected
 
 
 @pytest.mark.parametrize("options", [
@@ -115,8 +120,28 @@ def test_the_same_walk_ends_the_run(scenario):
     assert ends == {True}
 
 
+@pytest.mark.parametrize("lanes", [128, 256, 512])
+def test_walks_are_the_same_in_planes_of_any_width(lanes):
+    model = Model(POST_OFFICE)
+    plan = SimulationOptions(keep_going=True, depth=25, swarm=True, count_states=True).plan(model, kernel_for(model))
+    walks = counted(sliced(model, lanes), plan, range(3 * lanes + 1))
+    assert walks.bound_hits.min() > 0 and len(walks.findings) > 100
+
+
+def test_walks_stay_in_their_lanes_if_the_model_is_small(reference, monkeypatch):
+    model, kernel = reference
+    assert kernel.sliced.is_resident
+    monkeypatch.setattr(slices, "RESIDENT_TABLES", 100)
+    assert not sliced(model).sliced.is_resident
+    monkeypatch.setattr(slices, "MOST_INSTANCES", len(model.instances) - 1)
+    without = sliced(model)
+    assert without.sliced.lane_functions == {} and not without.sliced.is_resident
+    plan = SimulationOptions(keep_going=True).plan(model, kernel)
+    assert run_chunk(without, plan, range(600)).differences(run_chunk(kernel, plan, range(600))) == []
+
+
 def test_a_kernel_that_takes_other_steps_is_found_out(post_office, monkeypatch):
-    model, kernel = post_office
+    model, kernel = post_office[0], in_both_ways(post_office[1])[0]
     plan = SimulationOptions(keep_going=True, depth=25).plan(model, kernel)
     compare_sliced(kernel, plan, range(300))
     swapped = kernel.sliced.stores.copy()

@@ -71,8 +71,8 @@ class Engines(Flag):
     OPTIMIZED = auto()
     """The machine code of KERNEL is optimized, as of searches that take long."""
     SLICED = auto()
-    """The values and walks of bit-sliced machine code, with planes of 128, 256 or 512 lanes, and searches in blocks. It
-    needs KERNEL."""
+    """The values of bit-sliced machine code, with planes of 128, 256 or 512 lanes, walks on it, in queues and in their
+    lanes, and searches in blocks. It needs KERNEL."""
     SEARCHES = auto()
     """Exhaustive search on one thread and on two; random walks and minimization. It needs KERNEL."""
     REDUCTION = auto()
@@ -321,9 +321,11 @@ class ModelComparison:
             self.kernel = kernel_of(self.model, code)
         if Engines.SLICED in engines and self.kernel is not None:
             slices = compile_slices(self.model, self.lifted, lanes=LANES[self.seed // 8 % len(LANES)])
-            self.kernel = evolve(self.kernel, sliced=sliced_kernel_of(self.model, slices))
+            sliced = sliced_kernel_of(self.model, slices)
+            self.kernel = evolve(self.kernel, sliced=sliced)
             plan = SimulationOptions(seed=self.seed, depth=20, keep_going=True).plan(self.model, self.kernel)
-            compare_sliced(self.kernel, plan, range(WALKS))
+            for way in {False, sliced.is_resident}:
+                compare_sliced(evolve(self.kernel, sliced=evolve(sliced, is_resident=way)), plan, range(WALKS))
         for one in disagreements(self.model, vectors, kernel=self.kernel, lifted=self.lifted):
             self.raise_disagreement(one)
         if Engines.Z3 in engines:

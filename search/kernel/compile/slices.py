@@ -17,6 +17,7 @@ from kwalk.model.language import Model
 from kwalk.model.language.lift import Lifted, lift
 from kwalk.search.base.cache import cache_path, read_cache, write_cache
 from kwalk.search.kernel.compile.cache import cache_key
+from kwalk.search.kernel.compile.lane_functions import LANE_FUNCTIONS, MOST_INSTANCES, lane_text
 from kwalk.search.kernel.compile.layout import layout_of
 from kwalk.search.kernel.compile.planes import slice_units
 from kwalk.search.kernel.compile.transpose import fixed_text
@@ -29,6 +30,8 @@ LEAST_SECONDS, BITS_PER_SECOND = 0.3, 4000
 """About how long it takes to make them: a constant, and the bits that the instances of a second could change."""
 TERMS_PER_SECOND = 5000
 """About how many terms of a lifted model are bit-sliced in a second."""
+RESIDENT_TABLES = 24_000
+"""The tables of a model whose walks stay in their lanes, at most."""
 MOST_CODE = 1 << 16
 """The bytes of a step's code that are read ahead, at most."""
 MOST_TERMS = 400_000
@@ -44,18 +47,20 @@ class CompiledSlices:
         lanes: The lanes of a plane.
         loads: See `SliceUnits`.
         stores: See `SliceUnits`.
+        tables: See `SliceUnits`.
     """
 
     objects: tuple[bytes, ...]
     lanes: int
     loads: tuple[tuple[int, ...], ...]
     stores: tuple[tuple[int, ...], ...]
+    tables: int
 
     def pack(self) -> bytes:
         """Return the bytes of a zip file with all of it."""
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as archive:
-            archive.writestr("names.json", json.dumps([self.lanes, self.loads, self.stores]))
+            archive.writestr("names.json", json.dumps([self.lanes, self.loads, self.stores, self.tables]))
             for number, content in enumerate(self.objects):
                 archive.writestr(f"{number}.o", content)
         return buffer.getvalue()
@@ -64,9 +69,9 @@ class CompiledSlices:
 def unpack_slices(content: bytes) -> CompiledSlices:
     """Return what `CompiledSlices.pack` packed; an exception of any kind if the content is broken."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        lanes, loads, stores = json.loads(archive.read("names.json"))
+        lanes, loads, stores, tables = json.loads(archive.read("names.json"))
         objects = [archive.read(f"{number}.o") for number in range(len(archive.namelist()) - 1)]
-    return CompiledSlices(tuple(objects), lanes, tuple(map(tuple, loads)), tuple(map(tuple, stores)))
+    return CompiledSlices(tuple(objects), lanes, tuple(map(tuple, loads)), tuple(map(tuple, stores)), tables)
 
 
 def lanes_of(target: str = "") -> int:
@@ -92,13 +97,22 @@ def compile_slices(
     lifted, lanes = lifted or lift(model), lanes or lanes_of(target)
     units = slice_units(lifted, layout_of(model.leaves), lanes)
     objects = object_code(units.texts, unoptimized=True, large=True, target=target)
-    return CompiledSlices((*objects, *_fixed_code(lanes, target)), lanes, units.loads, units.stores)
+    objects += _fixed_code(lanes, target)
+    if len(units.loads) <= MOST_INSTANCES:
+        objects += _lane_code(lanes, (len(units.loads).bit_length(), layout_of(model.leaves).words), target)
+    return CompiledSlices(tuple(objects), lanes, units.loads, units.stores, units.tables)
 
 
 @cache
 def _fixed_code(lanes: int, target: str) -> tuple[bytes, ...]:
     """Return the object code of what does not depend on the model, with optimization."""
     return tuple(object_code([fixed_text(lanes)], target=target))
+
+
+@cache
+def _lane_code(lanes: int, sizes: tuple[int, int], target: str) -> tuple[bytes, ...]:
+    """Return the object code of `lane_functions`, with optimization."""
+    return tuple(object_code([lane_text(lanes, *sizes)], target=target))
 
 
 def sliced_kernel_of(model: Model, code: CompiledSlices) -> SlicedKernel:
@@ -109,11 +123,14 @@ def sliced_kernel_of(model: Model, code: CompiledSlices) -> SlicedKernel:
 def load_slices(code: CompiledSlices, words: int) -> SlicedKernel:
     """Return the sliced kernel of object code that was compiled for this CPU; `words` are those of a packed state."""
     steps = [f"slice.apply.{number}" for number in range(len(code.loads))]
-    loaded = LoadedCode(code.objects, [*(f"slice.{name}" for name in FUNCTIONS), *steps])
-    addresses = {name: loaded.addresses[f"slice.{name}"] for name in FUNCTIONS}
+    of_lanes = LANE_FUNCTIONS if len(code.loads) <= MOST_INSTANCES else ()
+    loaded = LoadedCode(code.objects, [*(f"slice.{name}" for name in (*FUNCTIONS, *of_lanes)), *steps])
+    addresses = {name: loaded.addresses[f"slice.{name}"] for name in (*FUNCTIONS, *of_lanes)}
+    lane_functions = {name: addresses.pop(name) for name in of_lanes}
     return SlicedKernel(
         lanes=code.lanes, loads=_counted(code.loads, words), stores=_counted(code.stores, words), **addresses,
-        code=_extents([loaded.addresses[step] for step in steps]), keep_alive=loaded,
+        code=_extents([loaded.addresses[step] for step in steps]), lane_functions=lane_functions,
+        is_resident=bool(of_lanes) and code.tables <= RESIDENT_TABLES, keep_alive=loaded,
     )  # fmt: skip
 
 
