@@ -43,6 +43,7 @@ def _row(kind: LineKind) -> str:
     lines = [f"`{text}`" if len(texts) == 1 else f"{release}: `{text}`" for release, text in texts]
     steps = [f"`{action.name}` ({action.source})" for action in kind.actions] or ["any" if kind.is_used else ""]
     shows = f"{kind.shows}; each line is another step" if kind.distinct else kind.shows
+    shows += "; the line comes before the writes of the step" if kind.precedes else ""
     cells = ("<br>".join(lines), f"{kind.level}, {kind.source}", shows, "<br>".join(steps))
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 

@@ -37,6 +37,8 @@ class LoggedWalk(Walk):
     lines: list[tuple[int, str, float, str]] = field(factory=list)
     """The broker, the file, the time and the text of each line."""
     last: dict[tuple[int, str], float] = field(factory=dict)
+    elected: dict[int, int] = field(factory=lambda: {1: 0})
+    """The controllers by their controller epochs."""
     changing: set[int] = field(factory=set)
     """The controllers in the middle of a BrokerChange that they have logged."""
 
@@ -90,6 +92,7 @@ class _Lines:
             if about is not None:
                 about(broker)
             if self._epoch(broker) > self.before.controller_of(broker).epoch:
+                self.walk.elected[self._epoch(broker)] = broker
                 self._control(broker, f"{broker + 1} successfully elected as the controller. Epoch incremented to "
                               f"{self._epoch(broker)} and epoch zk version is now {self._epoch(broker)}")  # fmt: skip
         writer = given.get("controller", given.get("broker"))
@@ -200,8 +203,43 @@ class _Lines:
                 self._replica(broker, f"Topic {name} in memory: {ids[0]} does not match the topic {name} for partition "
                               f"{TOPIC}-{number} {given}")  # fmt: skip
 
+        if request.controller_epoch in self.walk.elected:
+            sender = self.walk.elected[request.controller_epoch] + 1
+            self._replica(broker, "Add 1 partitions and deleted 0 partitions from metadata cache in response to "
+                          f"UpdateMetadata request sent by controller {sender} epoch {request.controller_epoch} with "
+                          "correlation id 7")  # fmt: skip
+        self._directories(broker)
+
+    def _directories(self, broker: int) -> None:
+        """The log manager names no broker."""
+        if not self.walk.model.binding.flags["stop_replica"]:
+            return
+        for number, (was, now) in enumerate(
+            zip(self.before.brokers[broker].replicas[0], self.after.brokers[broker].replicas[0], strict=True)
+        ):
+            log, logger = f"{TOPIC}-{number}", "(kafka.log.LogManager)"
+            if now.on_disk and not was.on_disk:
+                text = f"Created log for partition {log} in /data/{log} with properties {{}}"
+                self.walk.log(broker, SERVER, f"{text} {logger}")
+            if was.on_disk and not now.on_disk:
+                text = f"Log for partition {log} is renamed to /data/{log}.a-delete and is scheduled for deletion"
+                self.walk.log(broker, SERVER, f"{text} {logger}")
+
+    def _shrink_isr(self, broker: int) -> None:
+        before, after = self.before.zookeeper.topics[0].states, self.after.zookeeper.topics[0].states
+        for number, (was, now) in enumerate(zip(before, after, strict=True)):
+            if was.isr != now.isr:
+                isr = ",".join(str(b + 1) for b in sorted(now.isr))
+                version = " and version updated to 1" if self.walk.release >= "3" else "and version updated to [1]"
+                leader = now.leader if now.leader is not None else broker
+                self.walk.log(leader, SERVER, f"[Partition {TOPIC}-{number} broker={leader + 1}] ISR updated to {isr} "
+                              f"{version} (kafka.cluster.Partition)")  # fmt: skip
+
+    _expand_isr = _shrink_isr
+
     def _handle_stop_replica(self, broker: int) -> None:
         assert self.before.brokers[broker].requests.headers.head.kind is RequestKind.STOP_REPLICA
+        self._directories(broker)
         self._replica(broker, "Handling StopReplica request correlationId 2 from controller 1 for 1 partitions")
 
     def _replica(self, broker: int, text: str) -> None:

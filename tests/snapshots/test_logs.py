@@ -122,6 +122,17 @@ def test_a_line_near_a_snapshot_is_due_at_the_next_one_only() -> None:
     assert due[expired] == (0, 1) and near[expired] == (0, 2)
 
 
+def test_a_line_that_precedes_its_writes_is_due_later_unless_another_line_follows(logs: Path) -> None:
+    begins = "[Controller id=1] Starting topic deletion for topics h0"
+
+    def due(series: Series) -> list[int | None]:
+        return [step.last for log in series.logs for step in log if step.text.startswith(begins)]
+
+    assert due(series_with(logs, tolerance=0.5)) == [2]
+    change(logs / "broker-1" / "controller.log", lambda lines: [line for line in lines if begins in line])
+    assert due(series_with(logs, tolerance=0.5)) == [None]
+
+
 def test_what_may_have_happened_before_the_first_snapshot_is_required_only_if_it_does_not_show_it() -> None:
     steps = [step for log in series_with().logs for step in log]
     assert all(step.clauses for step in steps if step.standing)
@@ -141,7 +152,7 @@ def test_every_line_between_the_snapshots_is_used_or_named() -> None:
     everything = counts.used + sum(counts.unused.values()) + sum(counts.unknown.values())
     assert counts.lines == everything == sum(len(path.read_text().splitlines()) for path in LOGS.rglob("*.log"))
     assert counts.files == 6
-    assert any(shape.startswith("[Broker id=N] Add N partitions") for shape in counts.unknown)
+    assert any(shape.startswith("[Controller id=N epoch=N] Sending UpdateMetadata") for shape in counts.unknown)
     text = " ".join(log_sentences(series_with()))
     assert f"Of {counts.lines} log lines in 6 files, 12 are observations" in text
     assert "Not understood: " in text
@@ -201,6 +212,14 @@ def test_a_deletion_that_no_snapshot_shows_makes_the_lines_of_the_topic_useless(
         ("[Broker id=1] Topic ID in memory: hbcto079Q-K_O7AoNlw-Ig does not match the topic ID for partition t-0 "
          "received: Pqrqr_79RhOXno-3awWyMw.", LogThread.REPLICA_MANAGER),
         ("[KafkaServer id=3] shut down completed", LogThread.SERVER),
+        ("[Broker id=1] Add 0 partitions and deleted 1 partitions from metadata cache in response to UpdateMetadata "
+         "request sent by controller 1 epoch 1 with correlation id 8", LogThread.REPLICA_MANAGER),
+        ("[Partition t-0 broker=1] ISR updated to 1,3,2 and version updated to [2]", LogThread.ISR),
+        ("[Partition t-0 broker=1] ISR updated to 1,2  and version updated to 5", LogThread.ISR),
+        ("[Partition t-0 broker=1] ISR updated to 1 (under-min-isr) and version updated to 5", LogThread.ISR),
+        ("Created log for partition t-0 in /data/t-0 with properties {}", LogThread.LOGS),
+        ("Log for partition t-0 is renamed to /data/t-0.d3843d1a4ff24c07aaa894905a731699-delete and is scheduled for "
+         "deletion", LogThread.LOGS),
     ],
 )  # fmt: skip
 def test_lines_as_2_8_2_and_3_9_0_write_them_are_understood_once(text: str, thread: LogThread) -> None:
@@ -238,6 +257,41 @@ def test_logs_in_another_time_zone_are_read_with_it_and_refused_without(logs: Pa
     with pytest.raises(UsageError, match="--log-zone"):
         series_with(logs)
     assert series_with(logs, zone=7200.0).log_counts.used == series_with().log_counts.used
+
+
+def test_a_controller_that_a_broker_heard_of_and_a_snapshot_contradicts_is_refused(logs: Path) -> None:
+    text = "in response to UpdateMetadata request sent by controller 2 epoch 1 with correlation id 8"
+    added = "Add 0 partitions and deleted 1 partitions from metadata cache"
+    line = f"[2026-11-23 12:12:40,000] INFO [Broker id=3] {added} {text}"
+    change(logs / "broker-3" / "state-change.log", lambda lines: [line, *lines])
+    with pytest.raises(UsageError, match=r"2 was elected with controller epoch 1, and created shows controller 1"):
+        series_with(logs)
+
+
+def lines_of(logs: Path, *texts: str) -> Series:
+    """The series with more lines in the log of broker 3, between the last snapshots."""
+    lines = [f"[2026-11-23 12:12:54,{100 + n}] INFO {text}" for n, text in enumerate(texts)]
+    change(logs / "broker-3" / "server.log", lambda others: [*others, *lines])
+    return series_with(logs)
+
+
+def test_lines_of_isrs_and_logs_of_partitions_are_observations(logs: Path) -> None:
+    deleted = "Log for partition h0-0 is renamed to /data/h0-0.a-delete and is scheduled for deletion"
+    moved = "Created log for partition h0-0 in /data/h0-0.a-future with properties {} (kafka.log.LogManager)"
+    found = lines_of(
+        logs, f"{deleted} (kafka.log.LogManager)", moved, "Created log for partition h0-1 in /data/h0-1 (other.Logger)",
+        "[Partition h0-0 broker=3] ISR updated to 1,3 and version updated to [4] (kafka.cluster.Partition)",
+        "[Partition h0-0 broker=3] ISR updated to 1,2,3 and version updated to [5] (kafka.cluster.Partition)",
+    )  # fmt: skip
+    steps = [step for log in found.logs for step in log if "broker-3/server" in step.name]
+    new = {step.text: step for step in steps if "h0-0" in step.text}
+    assert set(new) == {deleted, "[Partition h0-0 broker=3] ISR updated to 1,3 and version updated to [4]"}
+    gone = new[deleted]
+    assert (gone.actions, gone.arguments) == (("handle_stop_replica",), {"broker": 2})
+    assert gone.clauses[0][0] == ("brokers[2].replicas[0][0].on_disk", frozenset({0}))
+    assert new["[Partition h0-0 broker=3] ISR updated to 1,3 and version updated to [4]"].clauses == (
+        (("zookeeper.topics[0].states[0].isr{1}", frozenset({0})),),
+    )
 
 
 def test_an_election_at_a_time_that_the_snapshots_exclude_is_refused(logs: Path) -> None:

@@ -6,8 +6,8 @@ state-change.log (two files, whose lines are not ordered with each other to the 
 stops the broker, and those that handle requests of the controller, one at a time.
 
 A line is used only in what every history that writes it has in common. Many lines constrain nothing: what they say
-follows from others (*implied*). Others, such as changes of an ISR, are not in the table: what they say depends on what
-the model joins into one step or leaves out.
+follows from others (*implied*). Others are not in the table: what they say depends on what the model joins into one
+step or leaves out, such as "Shutting down broker", after which a broker may take minutes to stop.
 
 Source: the functions that are named with each line, of 2.8.2 and 3.9.0.
 """
@@ -20,7 +20,7 @@ from enum import Enum
 from attrs import field, frozen
 
 from kwalk.model.kafka.broker.kafka_server import restart, start_with_offline_logs
-from kwalk.model.kafka.broker.replica_manager import handle_leader_and_isr
+from kwalk.model.kafka.broker.replica_manager import handle_leader_and_isr, handle_stop_replica
 from kwalk.model.kafka.controller.controller_context import BrokerRegistration
 from kwalk.model.kafka.controller.kafka_controller import (
     broker_failure,
@@ -46,12 +46,15 @@ class LogThread(Enum):
     REPLICA_MANAGER = "state-change.log, requests of the controller"
     SERVER = "server.log, start and stop"
     SESSION = "server.log, ZooKeeper client"
+    ISR = "server.log, ISR of each partition"
+    LOGS = "server.log, logs of partitions"
 
 
 class Unused(Enum):
     """Why a line that is understood constrains no behaviour."""
 
     IMPLIED = "that say what others say"
+    LIMIT = "that say which broker is the controller of an epoch, which holds in all states"
     OTHER_TOPIC = "about other topics"
     OTHER_BROKER = "about brokers that are left out"
     OUTSIDE = "from before the first snapshot or after the last one, for certain or perhaps"
@@ -92,6 +95,7 @@ class LineKind:
         distinct: whether each line is another step.
         opens: whether the steps of later lines of the thread, up to the next one that opens, are taken after it.
         slack: seconds after which the step may still be taken.
+        precedes: whether it is logged before the writes of its step, which are done before the next line of the thread.
     """
 
     texts: Mapping[str, str]
@@ -104,6 +108,7 @@ class LineKind:
     distinct: bool = False
     opens: bool = False
     slack: float = 0.0
+    precedes: bool = False
     patterns: tuple[re.Pattern[str], ...] = field(init=False, repr=False)
 
     @patterns.default
@@ -131,7 +136,7 @@ class LineKind:
 
 FIELDS = {
     "broker": r"\d+", "epoch": r"\d+", "leader_epoch": r"\d+", "leader": r"-?\d+", "partition": r"[\w.-]+-\d+",
-    "memory": r"[\w-]{22}", "request": r"[\w-]{22}", "same": r"(?P=broker)",
+    "isr": r"\d+(?:,\d+)*", "sender": r"\d+", "memory": r"[\w-]{22}", "request": r"[\w-]{22}", "same": r"(?P=broker)",
 }  # fmt: skip
 _FIELD = re.compile(r"\{(\w*)\}")
 
@@ -183,8 +188,10 @@ def _by_broker(fields: Fields, numbering: Numbering) -> Drawn | Unused:
     return Unused.OTHER_BROKER if broker is None else Drawn(arguments={"broker": broker})
 
 
-SESSION_SECONDS = 30.0
-"""After so many seconds a session is expired that could not be closed."""
+SESSION_SECONDS = 120.0
+"""After so many seconds a session is expired that could not be closed: more than any usual session timeout."""
+EVENT_SECONDS = 10.0
+"""After so many seconds an event of the controller is done, unless the controller was suspended."""
 
 
 def _gone(fields: Fields, numbering: Numbering) -> Drawn | Unused:
@@ -340,7 +347,40 @@ def _refused_id(fields: Fields, numbering: Numbering) -> Drawn | Unused:
     return Drawn((held,), before=(asked, held), arguments={"broker": broker})
 
 
-CONTROLLER, MACHINES, REPLICAS, SERVER, SESSION = LogThread
+def _isr(fields: Fields, numbering: Numbering) -> Drawn | Unused:
+    """The controller's answer to the leader: the ISR was this one after the answer before.
+
+    A leader may remove followers one by one that the model removes at once, so that only the others are certain.
+    """
+    partition, shown = _partition(fields, numbering), {int(broker) for broker in fields["isr"].split(",")}
+    if isinstance(partition, Unused):
+        return partition
+    if not shown <= set(numbering.brokers):
+        return Unused.OTHER_BROKER
+    others = [number for number, real in enumerate(numbering.brokers) if real not in shown]
+    clauses = tuple(where(f"{TOPIC}.states[{partition}].isr{{{number}}}", 0) for number in others)
+    return Drawn(clauses) if clauses else Unused.IMPLIED
+
+
+def _log(is_there: bool) -> Draw:
+    def draw(fields: Fields, numbering: Numbering) -> Drawn | Unused:
+        broker, partition = _broker(fields, numbering), _partition(fields, numbering)
+        if isinstance(partition, Unused):
+            return partition
+        if broker is None:
+            return Unused.OTHER_BROKER
+        replica, keeps = f"brokers[{broker}].replicas[0][{partition}]", not numbering.scope.flags["stop_replica"]
+        if keeps and not is_there:
+            return Unused.UNSEEN
+        if keeps:
+            return Drawn((where(f"{replica}.log_open", 1),), arguments={"broker": broker})
+        before, after = where(f"{replica}.on_disk", int(not is_there)), where(f"{replica}.on_disk", int(is_there))
+        return Drawn((after,), before=(before,), arguments={"broker": broker})
+
+    return draw
+
+
+CONTROLLER, MACHINES, REPLICAS, SERVER, SESSION, ISR, LOGS = LogThread
 _CONTROLLER, _DELETION = "[Controller id={broker}] ", "[Topic Deletion Manager {broker}] "
 _STATES, _BROKER = "[Controller id={broker} epoch={epoch}] ", "[Broker id={broker}] "
 _SERVER = "[KafkaServer id={broker}] "
@@ -356,8 +396,15 @@ EXPIRED = LineKind(
     "ZooKeeperClient.scheduleReinitialize",
     "the session of the broker has expired, and it runs; its broker is that of other lines of its file", draw=_expired,
 )  # fmt: skip
+UPDATED = LineKind(
+    {"2.8.2": _BROKER + "Add {} partitions and deleted {} partitions from metadata cache in response to "
+     "UpdateMetadata request sent by controller {sender} epoch {epoch} with correlation id {}"},
+    REPLICAS, "INFO", "MetadataCache.updateMetadata (2.8.2), ZkMetadataCache.updateMetadata (3.9.0)",
+    "in all states: the controller epoch belongs to this controller", draw=Unused.LIMIT,
+)  # fmt: skip
 KINDS: tuple[LineKind, ...] = (
     ELECTED,
+    UPDATED,
     LineKind(
         {"2.8.2": _CONTROLLER + "Ready to serve as the new controller with epoch {epoch}"},
         CONTROLLER, "INFO", "KafkaController.onControllerFailover",
@@ -378,18 +425,20 @@ KINDS: tuple[LineKind, ...] = (
         {"2.8.2": _CONTROLLER + "New partitions to be added {added}"},
         CONTROLLER, "INFO", "KafkaController.processPartitionModifications",
         "the controller knows the partitions", (partition_modifications,), _new_partitions,
+        slack=EVENT_SECONDS, precedes=True,
     ),
     LineKind(
         {"2.8.2": _CONTROLLER + "Newly added brokers: {new}, deleted brokers: {gone}, bounced brokers: {bounced}, "
          "all live brokers: {}"},
         CONTROLLER, "INFO", "KafkaController.processBrokerChange",
         "the controller takes up the new and bounced brokers; or if there are none, drops the deleted ones",
-        (broker_startup, broker_failure), _broker_change,
+        (broker_startup, broker_failure), _broker_change, slack=EVENT_SECONDS, precedes=True,
     ),
     LineKind(
         {"2.8.2": _CONTROLLER + "Starting topic deletion for topics {topics}"},
         CONTROLLER, "INFO", "KafkaController.processTopicDeletion",
         "the controller queues the topic for deletion", (topic_deletion,), _deletion(is_done=False),
+        slack=EVENT_SECONDS, precedes=True,
     ),
     LineKind(
         {"2.8.2": _DELETION + "Deletion of topic {topics} successfully completed"},
@@ -456,4 +505,22 @@ KINDS: tuple[LineKind, ...] = (
         "the broker is not in /brokers/ids", draw=_gone, slack=SESSION_SECONDS,
     ),
     EXPIRED,
+    LineKind(
+        {"2.8.2": "[Partition {partition} broker={broker}] ISR updated to {isr} and version updated to [{}]",
+         "3.9.0": "[Partition {partition} broker={broker}] ISR updated to {isr} {} and version updated to {}"},
+        ISR, "INFO", "Partition.handleAlterIsrResponse (2.8.2), handleAlterPartitionUpdate (3.9.0)",
+        "the ISR of the partition has no other brokers", draw=_isr,
+    ),
+    LineKind(
+        {"2.8.2": "Created log for partition {partition} in {} with properties {}"},
+        LOGS, "INFO", "LogManager.getOrCreateLog",
+        "the broker handles LeaderAndIsr, and has the log then, and no log before", (handle_leader_and_isr,),
+        _log(is_there=True),
+    ),
+    LineKind(
+        {"2.8.2": "Log for partition {partition} is renamed to {renamed} and is scheduled for deletion"},
+        LOGS, "INFO", "LogManager.asyncDelete",
+        "the broker handles StopReplica, and has no log then, and the log before", (handle_stop_replica,),
+        _log(is_there=False),
+    ),
 )  # fmt: skip

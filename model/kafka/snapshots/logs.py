@@ -19,7 +19,7 @@ from itertools import accumulate, pairwise
 from attrs import evolve, field, frozen
 
 from kwalk.model.kafka.snapshots.capture import Capture
-from kwalk.model.kafka.snapshots.log_lines import ELECTED, KINDS, Drawn, Fields, LineKind, LogThread, Unused
+from kwalk.model.kafka.snapshots.log_lines import ELECTED, KINDS, UPDATED, Drawn, Fields, LineKind, LogThread, Unused
 from kwalk.model.kafka.snapshots.projection import NONE, Numbering
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.language import UsageError
@@ -31,12 +31,20 @@ TIME = re.compile(r"\[?(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)[,.](\d{3})\]?\s+(.*
 """How a line begins: with %d, as in [%d] %p %m (%c)%n, or without the brackets."""
 LAYOUT = re.compile(r"(?:(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\s+)?(.*?)(?: \(([\w.$]+)\))?")
 """What is around a message: its level before it, its logger after it."""
-MARKS = ("[Controller id=", "[Topic Deletion Manager ", "[Broker id=", "[KafkaServer id=", "[ZooKeeperClient Kafka ")
+MARKS = ("[Controller id=", "[Topic Deletion Manager ", "[Broker id=", "[KafkaServer id=", "[ZooKeeperClient Kafka ",
+         "[Partition ")  # fmt: skip
 IDENTITY = re.compile(
     r"\[(?:KafkaServer|Controller|Broker) id=(\d+)|\[[^\]]* broker[ =](\d+)\]|.*?Registered broker (\d+) at path"
 )
 """What names the broker whose log it is."""
-SERVER_LOGGER = "kafka.server.KafkaServer"
+LOGGERS = {
+    "kafka.server.KafkaServer": re.compile("starting"), "kafka.log.LogManager": re.compile("(?:Created l|L)og for .*"),
+}  # fmt: skip
+"""The loggers of lines that name no broker, with those lines."""
+FUTURE = "-future"
+"""In the folder of a log that is being moved to another disk of its broker: it is no log of its partition yet."""
+Thread = tuple[int, LogThread, str]
+"""The lines of a broker that have an order: of which thread, and of which partition if each has an order of its own."""
 EPOCHS = 1 << 12
 """More controller epochs than the model counts."""
 LATE = 600.0
@@ -70,8 +78,8 @@ class Logs:
     source: LogSource
     files: tuple[str, ...]
     lines: tuple[BrokerLogLine, ...]
-    threads: Mapping[tuple[int, LogThread], tuple[BrokerLogLine, ...]]
-    unordered: frozenset[tuple[int, LogThread]]
+    threads: Mapping[Thread, tuple[BrokerLogLine, ...]]
+    unordered: frozenset[Thread]
 
 
 # Files.
@@ -96,14 +104,15 @@ def read_logs(source: LogSource) -> Logs:
             "pattern of Kafka's config/log4j.properties, [%d] %p %m (%c)%n, as in "
             '"[2024-05-01 12:00:00,123] INFO [Controller id=1] Resigned (kafka.controller.KafkaController)".'
         )
-    threads: dict[tuple[int, LogThread], list[BrokerLogLine]] = {}
-    unordered: set[tuple[int, LogThread]] = set()
+    threads: dict[Thread, list[BrokerLogLine]] = {}
+    unordered: set[Thread] = set()
     for path in paths:
         name = os.path.relpath(path, source.folder)
-        own: dict[tuple[int, LogThread], list[BrokerLogLine]] = {}
+        own: dict[Thread, list[BrokerLogLine]] = {}
         for line in lines:
             if line.file == name and line.kind is not None and line.broker is not None:
-                own.setdefault((line.broker, line.kind.thread), []).append(line)
+                partition = line.fields["partition"] if line.kind.thread is LogThread.ISR else ""
+                own.setdefault((line.broker, line.kind.thread, partition), []).append(line)
         for thread, part in own.items():
             if any(later.time < earlier.time for earlier, later in pairwise(part)):
                 unordered.add(thread)
@@ -163,7 +172,7 @@ def _line(file: str, number: int, text: str, zone: float) -> BrokerLogLine | Non
     message, logger = layout[1], layout[2] or ""
     marks = [at for mark in MARKS if (at := message.find(mark)) >= 0]
     message = message[min(marks) :] if marks else message
-    if marks or (logger == SERVER_LOGGER and message == "starting"):
+    if (marks or (logger in LOGGERS and LOGGERS[logger].fullmatch(message))) and FUTURE not in message:
         for kind in KINDS:
             fields = kind.match(message)
             if fields is not None:
@@ -243,9 +252,10 @@ def steps_of(logs: Logs, moments: Moments, captures: Sequence[Capture], numberin
     unused[Unused.OUTSIDE.value] = len(logs.lines) - len(inside)
     certain = moments.spans[-1][0] - logs.source.tolerance
     unseen = _shows_unseen((line for line in inside if line.time < certain), numbering)
-    for thread, lines in sorted(logs.threads.items(), key=lambda each: (each[0][0], each[0][1].name)):
+    for thread, lines in sorted(logs.threads.items(), key=lambda each: (each[0][0], each[0][1].name, each[0][2])):
         steps: list[LoggedStep] = []
-        for line, lowest in zip(lines, _lowest(lines, logs.source.tolerance), strict=True):
+        nexts = [*(line.time for line in lines[1:]), float("inf")]
+        for line, lowest, after in zip(lines, _lowest(lines, logs.source.tolerance), nexts, strict=True):
             if not window[0] <= line.time <= window[1]:
                 continue
             met += 1
@@ -253,7 +263,7 @@ def steps_of(logs: Logs, moments: Moments, captures: Sequence[Capture], numberin
             if isinstance(drawn, Unused):
                 unused[drawn.value] += 1
                 continue
-            step = _step(line, lowest, drawn, moments, logs.source.tolerance)
+            step = _step(line, (lowest, after), drawn, moments, logs.source.tolerance)
             if step is None or moments.is_unusable(line.time, logs.source.tolerance):
                 unused[Unused.OUTSIDE.value] += 1
                 continue
@@ -299,11 +309,18 @@ def _drawn(line: BrokerLogLine, numbering: Numbering, *, is_unordered: bool, is_
     return drawn
 
 
-def _step(line: BrokerLogLine, lowest: float, drawn: Drawn, moments: Moments, tolerance: float) -> LoggedStep | None:
-    """Return the logged step; None if it may be before the first snapshot and has no effect that this would show."""
+def _step(
+    line: BrokerLogLine, between: tuple[float, float], drawn: Drawn, moments: Moments, tolerance: float
+) -> LoggedStep | None:
+    """Return the logged step; None if it may be before the first snapshot and has no effect that this would show.
+
+    It is taken after the first of the two times, and before the second one if its line precedes it.
+    """
     assert line.kind is not None
+    lowest, after = between
     first = moments.ended(lowest - tolerance)
-    last = moments.after(line.time + line.kind.slack + tolerance)
+    latest = line.time + line.kind.slack
+    last = moments.after((min(latest, after) if line.kind.precedes else latest) + tolerance)
     if moments.after(line.time + tolerance) == 0 or (first == 0 and not drawn.clauses):
         return None
     actions = drawn.actions or line.kind.actions
@@ -323,10 +340,18 @@ def _monotone(steps: Sequence[LoggedStep]) -> tuple[LoggedStep, ...]:
 
 def _limits(line: BrokerLogLine, numbering: Numbering) -> Iterator[Clause]:
     """A controller epoch belongs to one broker, whenever it is elected."""
-    if line.kind is ELECTED and line.broker in numbering.brokers:
-        epoch, broker = int(line.fields["epoch"]) - numbering.earlier_epochs, int(line.fields["broker"])
-        elected = ("zookeeper.controller", frozenset({NONE, numbering.brokers.index(broker)}))
+    named = _controller_of(line)
+    if named is not None and named[1] in numbering.brokers:
+        elected = ("zookeeper.controller", frozenset({NONE, numbering.brokers.index(named[1])}))
+        epoch = named[0] - numbering.earlier_epochs
         yield (("zookeeper.controller_epoch", frozenset(range(EPOCHS)) - {epoch}), elected)
+
+
+def _controller_of(line: BrokerLogLine) -> tuple[int, int] | None:
+    """Return the controller epoch and the controller that a line names together; None if it does not."""
+    if line.kind is ELECTED and line.broker is not None:
+        return int(line.fields["epoch"]), line.broker
+    return (int(line.fields["epoch"]), int(line.fields["sender"])) if line.kind is UPDATED else None
 
 
 def _shows_unseen(lines: Iterable[BrokerLogLine], numbering: Numbering) -> bool:
@@ -357,16 +382,21 @@ def _check_inside(logs: Logs, inside: Sequence[BrokerLogLine], moments: Moments)
 
 def _check_elections(logs: Logs, moments: Moments, captures: Sequence[Capture]) -> None:
     """Hold elections and their times against the controllers and controller epochs of the snapshots."""
+    last_first = zip(reversed(moments.names), reversed(captures), strict=True)
+    shown = {c.controller_epoch: (name, c.controller) for name, c in last_first if c.controller is not None}
     for line in logs.lines:
-        if line.kind is ELECTED:
-            epoch = int(line.fields["epoch"])
-            for name, capture in zip(moments.names, captures, strict=True):
-                if capture.controller_epoch == epoch and capture.controller not in (None, line.broker):
-                    raise UsageError(
-                        f"{line.place} says that broker {line.broker} was elected with controller epoch {epoch}, and "
-                        f"{printable(name, 200)} shows controller {capture.controller} with that epoch. The logs are "
-                        "of another cluster, or one of the two was changed. Name the logs of this cluster."
-                    )
+        named = _controller_of(line)
+        if named is not None:
+            epoch, broker = named
+            name, controller = shown.get(epoch, ("", broker))
+            if controller != broker:
+                raise UsageError(
+                    f"{line.place} says that broker {broker} was elected with controller epoch {epoch}, and "
+                    f"{printable(name, 200)} shows controller {controller} with that epoch. The logs are "
+                    "of another cluster, or one of the two was changed. Name the logs of this cluster."
+                )
+        if line.kind is ELECTED and named is not None:
+            epoch = named[0]
             below = [n for n, capture in enumerate(captures) if capture.controller_epoch < epoch]
             above = [n for n, capture in enumerate(captures) if capture.controller_epoch >= epoch]
             earliest = moments.spans[below[-1]][0] if below else -float("inf")
@@ -407,5 +437,5 @@ def _notes(logs: Logs, unseen: bool, numbering: Numbering) -> Iterator[str]:
     if unseen:
         gone = f"The logs show that topic {numbering.name} was deleted or removed, and no snapshot does"
         yield f"{gone}: its lines are not used."
-    for broker, thread in sorted(logs.unordered, key=str):
+    for broker, thread, _ in sorted(logs.unordered, key=str):
         yield f"The times in the logs of broker {broker} go back ({thread.value}): its lines are not used."
