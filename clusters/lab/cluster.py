@@ -533,6 +533,19 @@ class Lab:
 
     # What is seen.
 
+    def are_informed(self, topic: str) -> bool:
+        """Return whether all brokers that run answer Metadata requests with the leader epochs of ZooKeeper."""
+        wanted = {number: state["leader_epoch"] for number, state in self.states(topic).items()}
+        for broker in self.brokers.values():
+            if broker.runs and not broker.paused:
+                try:
+                    cached = metadata(broker.port, with_ids=broker.knows_topic_ids).topics.get(topic)
+                except OSError:
+                    return False
+                if ({n: p.leader_epoch for n, p in cached.partitions.items()} if cached else {}) != wanted:
+                    return False
+        return True
+
     def capture(
         self, label: str = "", extra: Mapping[str, Any] | None = None, *, without: Collection[int] = (),
         topic: str | None = None,

@@ -416,7 +416,7 @@ def _is_full(hands: FuzzHands) -> bool:
     """Whether running brokers are registered, partitions have a leader, and live replicas a log and a place in the ISR.
 
     A failover replaces a dead leader in two writes; between them there is no leader. A broker whose session has ended
-    registers again, which takes it a while.
+    registers again, which takes it a while. One that has started is informed later; UpdateMetadata comes last.
     """
     lab, states = hands.lab, hands.lab.states(hands.topic)
     if set(lab.brokers) - hands.down - {int(broker) for broker in lab.zk.children("/brokers/ids")}:
@@ -431,7 +431,7 @@ def _is_full(hands: FuzzHands) -> bool:
             return False
         if any(f"{hands.topic}-{partition}" not in directories.get(number, ()) for number in live):
             return False
-    return True
+    return lab.are_informed(hands.topic)
 
 
 def _fingerprint(hands: FuzzHands) -> str:

@@ -135,8 +135,11 @@ def test_a_cluster_in_which_a_partition_or_a_registration_is_waited_for_is_not_a
         directories=lambda name: {broker: ["t-0"] for broker in live},
         brokers=dict.fromkeys((1, 2)),
         zk=SimpleNamespace(children=lambda path: [str(broker) for broker in live]),
+        are_informed=lambda topic: True,
     )
     assert fuzz._is_full(FuzzHands(lab, "t", down=down)) == is_full
+    lab.are_informed = lambda topic: False
+    assert not fuzz._is_full(FuzzHands(lab, "t", down=down)), "UpdateMetadata is under way"
     lab.zk.children = lambda path: []
     assert not fuzz._is_full(FuzzHands(lab, "t", down=down)), "a broker runs, and is not registered"
 
