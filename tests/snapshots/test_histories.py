@@ -109,6 +109,11 @@ def test_a_snapshot_that_may_have_been_taken_too_early_is_in_doubt() -> None:
     leader, state["leader"] = state["leader"], -1
     assert doubt() == "snapshot 1 has no leader of h3-0, and live brokers in its ISR"
     state["leader"] = leader
+    brokers = document["broker_ids"]
+    document["broker_ids"] = [broker for broker in brokers if broker != leader]
+    what = f"snapshot 1 has broker {leader} as the leader of h3-0, which is not registered, and live brokers in its ISR"
+    assert doubt() == what
+    document["broker_ids"] = brokers
     del document["brokers"]["2"]["dirs"]["h3-0"]
     assert doubt() == "snapshot 1 has broker 2 in the ISR of h3-0, and no log of it"
     document["topics"]["h3"]["partition_state"] = {}

@@ -671,6 +671,13 @@ def _unsettled(name: str, capture: Capture, topic_name: str) -> str:
     if open_.without_log:
         partition, broker = min((partition, broker) for broker, partition in open_.without_log)
         return f"{shown} has broker {broker} in the ISR of {label}-{partition}, and no log of it"
+    live = set(capture.live) & set(capture.registered)
+    has_controller = capture.controller in live and topic_name not in capture.deleting
+    topic = capture.topics.get(topic_name) if has_controller else None
+    for partition, state in sorted(topic.states.items()) if topic is not None else ():
+        if state.leader is not None and state.leader not in capture.registered and live & set(state.isr):
+            what = f"broker {state.leader} as the leader of {label}-{partition}, which is not registered"
+            return f"{shown} has {what}, and live brokers in its ISR"
     return ""
 
 
