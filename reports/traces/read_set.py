@@ -5,8 +5,8 @@ part is *decisive* if the property would hold with another value of this part al
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 from typing import Any
 
 from attrs import frozen
@@ -22,7 +22,7 @@ from kwalk.reports.traces.changes import Part, pieces
 TRIALS = 3000
 """The largest number of other values that are tried to find the decisive parts of a state."""
 
-_STARTS: dict[int, dict[Any, int]] = {}
+_STARTS: dict[int, Mapping[Any, int]] = {}
 """For each recording object, by id: the start of the part behind each field or index."""
 _READ: set[int] = set()
 """The starts of the parts that were read."""
@@ -31,10 +31,12 @@ _READ: set[int] = set()
 def read_set(model: Model, prop: PropertyInstance, vector: Vector, before: Vector | None = None) -> frozenset[int]:
     """Return the starts of the parts that the property reads in a state (a step property: in either state)."""
     states = [model.state(v) for v in (before, vector) if v is not None]
+    layout = _layout_of(model)
+    assert layout is not None
     _READ.clear()
     with model.active():
         for state in states:
-            _record(state, model.shape, 0)
+            _record(state, layout)
         try:
             _evaluate(prop, states)
             return frozenset(_READ)
@@ -52,29 +54,51 @@ def _evaluate(prop: PropertyInstance, states: list[Any]) -> bool | None:
 # Recording.
 
 
-def _record(thing: Any, shape: Shape, start: int) -> None:
-    """Turn a state object, and all records and arrays in it, into recording ones."""
+@frozen
+class _Layout:
+    """Where the contents of records and containers of one shape are in a vector.
+
+    Attributes:
+        starts: The start of the part behind each field or index whose value does not record its reads itself.
+        inside: The layouts of the other ones.
+        is_set: Whether it is that of a set of records.
+    """
+
+    starts: Mapping[Any, int]
+    inside: tuple[tuple[Any, _Layout], ...] = ()
+    is_set: bool = False
+
+
+@lru_cache(maxsize=8)
+def _layout_of(model: Model) -> _Layout | None:
+    """Return the layout of a model's states."""
+    with model.active():
+        return _layout(model.shape, 0)
+
+
+def _layout(shape: Shape, start: int) -> _Layout | None:
     if isinstance(shape, (RecordShape, ArrayShape)):
-        starts: dict[Any, int] = {}
+        starts, inside = {}, []
         for index, (token, inner) in enumerate(pieces(shape)):
             key = token if isinstance(token, str) else index
-            starts[key] = start
-            _record(getattr(thing, key) if isinstance(key, str) else thing._items[key], inner, start)
+            layout = _layout(inner, start)
+            if layout is None:
+                starts[key] = start
+            else:
+                inside.append((key, layout))
             start += sum(1 for _ in inner.leaves(""))
-        _STARTS[id(thing)] = {key: at for key, at in starts.items() if not _inside(shape, key)}
-        object.__setattr__(thing, "__class__", _recording(type(thing)))  # type: ignore[arg-type]
-    elif isinstance(shape, SetShape):
-        _STARTS[id(thing)] = {None: start}
-        object.__setattr__(thing, "__class__", _ReadSet)
-    elif isinstance(shape, (FifoShape, FreshShape)):
-        _STARTS[id(thing)] = {None: start}
-        object.__setattr__(thing, "__class__", _recording(type(thing)))  # type: ignore[arg-type]
+        return _Layout(starts, tuple(inside))
+    if isinstance(shape, (SetShape, FifoShape, FreshShape)):
+        return _Layout({None: start}, is_set=isinstance(shape, SetShape))
+    return None
 
 
-def _inside(shape: Shape, key: Any) -> bool:
-    """Return whether the value of a key records its reads itself."""
-    inner = shape.element if isinstance(shape, ArrayShape) else dict(pieces(shape))[key]
-    return isinstance(inner, (RecordShape, ArrayShape, FifoShape, FreshShape, SetShape))
+def _record(thing: Any, layout: _Layout) -> None:
+    """Turn a state object, and all records and containers in it, into recording ones."""
+    for key, inner in layout.inside:
+        _record(getattr(thing, key) if isinstance(key, str) else thing._items[key], inner)
+    _STARTS[id(thing)] = layout.starts
+    object.__setattr__(thing, "__class__", _ReadSet if layout.is_set else _recording(type(thing)))  # type: ignore[arg-type]
 
 
 class _ReadSet(RecordSet[Any]):
