@@ -312,7 +312,9 @@ class Hand:
         only_if: The leaf of the state below which something must change, or else the step needs no request.
         lets: The request that the broker of the step is given, from the controller that the model says.
         alters: Whether a leader's request for another ISR is given to the controller.
-        ends: Whether the process is stopped by SIGTERM, under control.
+        ends: Whether the process is stopped by SIGTERM, under control. If it ends in a step of its own, the answer to
+            its ControlledShutdown is held until then.
+        leaves: Whether a process that was stopped gets that answer, and ends.
         starts: Whether the process starts, and needs ways to ZooKeeper until it is registered.
         waits: Whether it is a request that waits in the controller's queue: the model handles it when it puts it there.
         through: Whether a broker takes part only where clients ask brokers, and not ZooKeeper.
@@ -328,6 +330,7 @@ class Hand:
     lets: Api | None = None
     alters: bool = False
     ends: bool = False
+    leaves: bool = False
     starts: bool = False
     waits: bool = False
     through: bool = False
@@ -363,6 +366,7 @@ HANDS: Mapping[str, Hand] = {
     "delete_controller": _outside("/controller is deleted", _delete_controller),
     "runbook_removes_controller": _outside("/controller is deleted", _delete_controller),
     "stop": Hand("SIGTERM", opens=STATES, at="controller", ends=True, waits=True),
+    "leave": Hand("the answer to its ControlledShutdown arrives", at="", leaves=True),
     "stop_in_turn": Hand("SIGTERM", opens=STATES, at="controller", ends=True, waits=True),
     "runbook_stops": Hand("SIGTERM", opens=STATES, at="controller", ends=True, waits=True),
     "crash": _outside("SIGKILL, and the end of the session", _crash),
@@ -441,7 +445,6 @@ NOT_FORCED: Mapping[str, str] = {
     "auth_failure_reinitializes": "ZooKeeper has no authentication in the lab",
     "start_with_offline_logs": "the lab has one disk, which does not fail",
     "storage_error": "the lab has one disk, which does not fail",
-    "leave": "a process that is stopped ends as soon as its requests are answered",
     "runbook_rolls": "a stop and the removal of files are one step of the model",
     "partition_modifications_restores_topic_id": "no release does it: a fix that was proposed",
     "admin_adds_partitions": "it is in series of snapshots only, which are not replayed",

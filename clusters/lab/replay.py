@@ -417,6 +417,7 @@ class TraceReplay:
         }
         self.sent: set[int] = set()
         self.shutdowns: dict[int, _Shutdown] = {}
+        self.leaving: dict[int, tuple[_Shutdown, int]] = {}
         self.started, self.recorded_since = time.monotonic(), time.time()
         self.lab: Lab
         self.remarks: list[str] = []
@@ -654,7 +655,15 @@ class TraceReplay:
         if hand.alters:
             self._free_first(lambda frame: frame.kind == Api.ALTER_PARTITION.name, "AlterPartition", 2 * PATIENCE)
         if hand.ends:
-            self._let_end(doing, self.shutdowns[number])
+            shutdown, controller = self.shutdowns[number], doing.broker("controller")
+            self._let_answer(doing.broker(), controller, shutdown)
+            if self.model.binding.flags["stepwise_shutdown"]:
+                self.leaving[doing.broker()] = shutdown, controller
+            else:
+                self._let_end(doing.broker(), controller, shutdown)
+        if hand.leaves:
+            shutdown, controller = self.leaving.pop(doing.broker())
+            self._let_end(doing.broker(), controller, shutdown)
         if acting is not None and hand.waits and not hand.ends:
             self._wait_for_request(acting)
             self._open(acting, {})
@@ -818,16 +827,23 @@ class TraceReplay:
         self.lab.rules.wait_for(shutdown.request, 1, UNBLOCK, passed=True)
         self.lab.rules.drop(shutdown.request)
 
-    def _let_end(self, doing: Doing, shutdown: _Shutdown) -> None:
-        """Let the controller answer a controlled shutdown, and then let the broker end.
-
-        A broker whose own controller still waits for ZooKeeper would not end: it is killed when its logs are closed.
-        """
-        broker, controller, rules = doing.broker(), doing.broker("controller"), self.lab.rules
-        process, log = self.lab.brokers[broker].process, self.lab.brokers[broker].log("server")
+    def _let_answer(self, broker: int, controller: int, shutdown: _Shutdown) -> None:
+        """Let the controller handle a controlled shutdown; its answer is held."""
+        process, end = self.lab.brokers[broker].process, time.monotonic() + 40
         assert process is not None
         self._wait_for_request(controller, lambda: shutdown.answer.seen > 0)
         self._open(controller, {})
+        while time.monotonic() < end and process.runs and not self.lab.rules.wait_for(shutdown.answer, 1, 1.0):
+            self._unblock(controller)
+
+    def _let_end(self, broker: int, controller: int, shutdown: _Shutdown) -> None:
+        """Let the answer to a controlled shutdown pass, and the broker end.
+
+        A broker whose own controller still waits for ZooKeeper would not end: it is killed when its logs are closed.
+        """
+        rules = self.lab.rules
+        process, log = self.lab.brokers[broker].process, self.lab.brokers[broker].log("server")
+        assert process is not None
         rules.release(shutdown.answer)
         end = time.monotonic() + 40
         while time.monotonic() < end and process.runs and not rules.wait_for(shutdown.answer, 1, 1.0, passed=True):
