@@ -136,6 +136,15 @@ class LogCounts:
 
 
 @frozen
+class Requirement:
+    """What the first snapshot needs of the version: a flag that has a setting. `text` says why, as a sentence."""
+
+    flag: str
+    setting: Any
+    text: str
+
+
+@frozen
 class LogSource:
     """The logs of a real system, and how their times are read.
 
@@ -174,6 +183,7 @@ class Series:
         logs: the logs, each with its steps in their order.
         log_limits: clauses that the logs show to be true in every state.
         log_counts: what became of the lines of the logs; None without logs.
+        requires: what the first snapshot needs of the version: another one cannot have produced it.
     """
 
     bounds: Mapping[str, int]
@@ -197,6 +207,7 @@ class Series:
     logs: tuple[tuple[LoggedStep, ...], ...] = ()
     log_limits: tuple[Clause, ...] = ()
     log_counts: LogCounts | None = None
+    requires: tuple[Requirement, ...] = ()
 
     @property
     def without_logs(self) -> Series:

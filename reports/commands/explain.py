@@ -87,13 +87,21 @@ def series_of(scenario: Scenario, paths: list[str], logs: LogSource | None = Non
 
 
 def model_of(scenario: Scenario, series: Series, variant: str | None) -> Model:
-    """Return the model that begins where the series does; UsageError if the series needs a variant to be named."""
+    """Return the model that begins where the series does.
+
+    Raises:
+        UsageError: The series needs a variant to be named, or the variant cannot have produced the first snapshot.
+    """
     if not (variant or series.variant):
         raise UsageError("No variant models the version of the snapshots. Name the nearest one with --variant.")
     labels = {**scenario.labels, **series.labels}
     begun = evolve(scenario, initial=series.initial, labels=labels)
     other = {name: setting for name, setting in series.flags.items() if scenario.flags.get(name) != setting}
-    return Model(begun, variant or series.variant, series.bounds, other)
+    model = Model(begun, variant or series.variant, series.bounds, other)
+    for required in series.requires:
+        if model.binding.flags[required.flag] != required.setting:
+            raise UsageError(f"{required.text} (got {model.variant}).")
+    return model
 
 
 def explained(

@@ -16,6 +16,7 @@ from attrs import evolve
 from kwalk.model.kafka.scenarios import running_cluster
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER, SERIES_FLAGS, read_series
 from kwalk.model.language import Model, UsageError
+from kwalk.reports.commands.explain import model_of
 from kwalk.search.analyses.explain.explain import ExplainOptions, Explanation, Fit, explain
 from kwalk.search.kernel.compile.compiler import kernel_for
 from tests.snapshots.captured import FILES
@@ -275,6 +276,44 @@ def test_a_number_of_replicas_that_changes_is_refused_as_not_modelled() -> None:
     documents[2]["topics"]["t"]["znode"]["partitions"]["0"] = [3, 1]
     with pytest.raises(UsageError, match="third has partition 0 of t on brokers 1 and 3, and other partitions on 3"):
         read_series([json.dumps(d).encode() for d in documents], ["first", "second", "third"])
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("scenario-01-01-old-create", "the topic id hbcto079Q-K_O7AoNlw-Ig for t"),
+     ("scenario-01-05-produce-consume", "partition.metadata of t-0 on broker 1 for t")],
+)  # fmt: skip
+def test_a_first_snapshot_that_its_version_cannot_produce_is_refused(name: str, what: str) -> None:
+    shown = document(name)
+    shown["version"] = "250"
+    (series,) = read_series([json.dumps(shown).encode()], ["first"])
+    with pytest.raises(UsageError, match=rf"first shows {what}, and releases before 2\.8\.0 have no .*got 2\.5\.0"):
+        model_of(REAL_CLUSTER, series, None)
+    (series,) = read_series([FILES[name]], ["first"])
+    assert model_of(REAL_CLUSTER, series, "3.9.0").variant == "3.9.0"
+    with pytest.raises(UsageError, match=r"Allowed: a release from 2\.8\.0 on"):
+        model_of(REAL_CLUSTER, series, "2.5.0")
+
+
+def test_a_first_snapshot_without_ids_may_be_of_any_version() -> None:
+    shown = document("scenario-01-01-old-create")
+    shown["version"] = "250"
+    for broker in shown["brokers"].values():
+        for directory in broker["dirs"].values():
+            directory["partition_metadata"] = directory["topic_id"] = None
+    for topic in shown["topics"].values():
+        topic["topic_id"] = topic["znode"]["topic_id"] = None
+        topic["znode"]["version"] = 2
+    (series,) = read_series([json.dumps(shown).encode()])
+    assert (series.requires, model_of(REAL_CLUSTER, series, None).variant) == ((), "2.5.0")
+
+
+def test_what_a_capture_lacks_is_named_with_what_it_may_lack() -> None:
+    shown = document("scenario-01-01-old-create")
+    del shown["controller_epoch"]
+    allowed = "a capture may lack only format, broker_ids, .*, of a broker its metadata_cache"
+    with pytest.raises(UsageError, match=f"lacks the field 'controller_epoch' .*{allowed}"):
+        read_series([json.dumps(shown).encode()])
 
 
 def test_a_file_that_is_no_capture_is_named() -> None:

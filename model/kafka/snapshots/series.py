@@ -62,11 +62,11 @@ from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.stories.deletion import BY_HAND, DELETION
 from kwalk.model.kafka.stories.reassignment import REASSIGNMENT_ACTIONS
 from kwalk.model.kafka.stories.sessions import SESSIONS
-from kwalk.model.kafka.versions import FINE, VARIANTS
+from kwalk.model.kafka.versions import FINE, TOPICS_HAVE_IDS, VARIANTS
 from kwalk.model.kafka.zookeeper import kafka_zk_client, sessions
 from kwalk.model.kafka.zookeeper.znodes import Assignment
 from kwalk.model.language import UsageError
-from kwalk.model.language.series import LogSource, Series, Waypoint
+from kwalk.model.language.series import LogSource, Requirement, Series, Waypoint
 
 
 @frozen
@@ -565,7 +565,32 @@ def _series_within(series: Captures, scope: Scope) -> Series:
         logs=logs.logs if logs else (),
         log_limits=logs.limits if logs else (),
         log_counts=logs.counts if logs else None,
+        requires=tuple(_requires(series)),
     )
+
+
+def _requires(series: Captures) -> Iterator[Requirement]:
+    """A release without topic ids mints none, writes no partition.metadata, and cannot read a znode of format 3."""
+    topic, shown = series.first.topics.get(series.topic), printable(series.names[0], 200)
+    if topic is not None and (topic.topic_id is not None or topic.format >= FORMAT_WITH_IDS):
+        what = f"the topic id {topic.topic_id}" if topic.topic_id else f"a znode in format {topic.format}"
+    else:
+        logs = [(b, name) for b, broker in sorted(series.first.brokers.items())
+                for name, directory in sorted(broker.directories.items())
+                if directory.topic_id and name.rpartition("-")[0] == series.topic]  # fmt: skip
+        if not logs:
+            return
+        what = f"partition.metadata of {printable(logs[0][1], 200)} on broker {logs[0][0]}"
+    text = (
+        f"{shown} shows {what} for {topic_label(series.topic)}, and releases before 2.8.0 have no topic ids, no "
+        "partition.metadata and no znodes in format 3. Allowed: a release from 2.8.0 on, in the field version or as "
+        "--variant. A cluster that was upgraded or downgraded in between is not modelled"
+    )
+    yield Requirement(TOPICS_HAVE_IDS.name, True, text)
+
+
+FORMAT_WITH_IDS = 3
+"""The format of topic znodes from 2.8.0 on."""
 
 
 def _logs(series: Captures, numbering: Numbering) -> ReadLogs | None:

@@ -26,6 +26,11 @@ INT_LIMIT = 2**63 - 1
 """Kafka and ZooKeeper store no larger number."""
 
 TAKE_AGAIN = "Take the capture again, or correct the file."
+OPTIONAL = (
+    "format, broker_ids, delete_topics, problems, unsettled, taken, and of a topic its czxid and topic_id, of a broker "
+    "its metadata_cache, of a log its leader_epoch_checkpoint"
+)
+"""The fields that a capture may lack."""
 
 
 def printable(text: object, limit: int = 60) -> str:
@@ -65,7 +70,7 @@ class JsonNode:
     def field(self, name: str) -> JsonNode:
         """A field that must be there, though it may be null."""
         if name not in self._object():
-            raise self.wrong(f"lacks the field {name!r}", "an object that has it")
+            raise self.wrong(f"lacks the field {name!r}", f"an object that has it; a capture may lack only {OPTIONAL}")
         return self._child(name)
 
     def maybe(self, name: str) -> JsonNode:
