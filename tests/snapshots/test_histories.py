@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from kwalk.model.kafka.clients import operator
 from kwalk.model.kafka.scenarios import running_cluster
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER, SERIES_FLAGS, read_series
@@ -53,6 +54,17 @@ def test_a_leader_that_is_stopped_takes_its_topic_id_before_it_leaves() -> None:
     stopped = next(place for place, key in enumerate(keys) if key.startswith("stop("))
     broker = keys[stopped][5]
     assert f"handle_leader_and_isr({broker})" in keys[stopped : keys.index(f"leave({broker})")]
+
+
+@pytest.mark.thorough
+def test_in_another_order_of_actions_a_broker_that_stops_takes_its_topic_id_as_well() -> None:
+    """With `leave` before the others, prompt steps alone would let it leave at once."""
+    found = read_series([json.dumps(document).encode() for document in history("stopped-leader-takes-its-id")])
+    _, scenario = scenario_for(None)
+    leaves_first = evolve(scenario, actions=(operator.leave, *(a for a in scenario.actions if a is not operator.leave)))
+    models = [(model_of(leaves_first, one, None), one) for one in found]
+    (report,) = explained(models, ExplainOptions(seconds=1200.0))
+    assert report.fit is Fit.EXPLAINED
 
 
 def test_a_reassignment_to_the_same_replicas_raises_the_leader_epoch() -> None:

@@ -273,8 +273,11 @@ EVENTS = frozenset({"restart", "auto_preferred_election", "notice_expiry"})
 PROMPT = frozenset({"handle_leader_and_isr", "handle_stop_replica", "deliver_notification", "leave"})
 
 
-SLOW = frozenset({"handle_leader_and_isr", "handle_stop_replica"})
-"""Requests: one that a broker has not received when its controller resigns may be lost."""
+SLOW = frozenset({"handle_leader_and_isr", "handle_stop_replica", "leave"})
+"""Requests: one that a broker has not received when its controller resigns may be lost; and a broker that stops may
+leave before it has handled them. Of prompt steps a search takes the first one, in the order of the scenario's actions:
+what that excludes, such as a broker that leaves at once, a slow one finds.
+"""
 
 
 RARE = frozenset({faults.crash.name, sessions.expire_session.name, sessions.auth_failure_reinitializes.name})
@@ -744,7 +747,8 @@ REAL_CLUSTER = evolve(
         "Any actions of clients, operators and faults, with every step that the model distinguishes: made "
         "to explain snapshots of real clusters."
     ),
-    # The order decides between behaviours that assume as much: with `leave` last, a broker that stops leaves.
+    # The order decides between behaviours that assume as much: with `leave` last, a broker that stops handles the
+    # requests on their way to it first; see `SLOW`.
     actions=(
         *ADMIN_CLIENTS, *(one for one in FAULTS if one is not operator.leave), *REPAIRS, *CONTROLLER, *BROKER,
         kafka_zk_client.deliver_notification, operator.leave, operator.write_topic_id,
