@@ -1,4 +1,7 @@
-"""What commands leave behind: files, and results on standard output, as text or as one JSON object."""
+"""What commands leave behind: files, and results on standard output, as text or as one JSON object.
+
+What only some results need is imported where these are made, so that a short search ends sooner.
+"""
 from __future__ import annotations
 
 import hashlib
@@ -9,30 +12,30 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
-from rich.console import Console
 
 from kwalk.model.language import Reading
 from kwalk.reports.commands.target import Target
 from kwalk.reports.document import Block, CodeBlock, Lead, Paragraph, Span, strong
 from kwalk.reports.document.html import html_document
 from kwalk.reports.document.markdown import markdown_document
-from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.escaping import file_stem, visible
 from kwalk.reports.files import CannotWrite, OutFolder, out_folder
 from kwalk.reports.json_output import verdict_object
-from kwalk.reports.pages.incident import Incident, cause_of, incident_object, since_of
 from kwalk.reports.pages.verdict import SHOWN, cluster_table, summary
-from kwalk.reports.pages.verdict_page import verdict_page
 from kwalk.reports.progress import shown_on_stderr
-from kwalk.reports.terminal import console
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
 from kwalk.reports.traces.story import story_of
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Finding, Verdict
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from kwalk.reports.pages.incident import Incident
 
 FORESEE_SECONDS = 20.0
 """The time budget of what is foreseen from a snapshot."""
@@ -68,6 +71,8 @@ def print_json(page: Mapping[str, Any]) -> None:
 
 def print_ending(files: Mapping[str, str], command: str, out: Console) -> None:
     """Print the files that were written, by what they are, and the command that repeats the run."""
+    from kwalk.reports.document.text import print_blocks
+
     lines = tuple(f"{label}: {text}" for label, text in {**files, "Reproduce": command}.items())
     print_blocks([CodeBlock(lines, 2)], out)
 
@@ -140,6 +145,7 @@ def _incident(target: Target, said: list[str], options: Namespace) -> Incident |
     if target.reading is None or not target.reading.problems:
         return None
     from kwalk.reports.commands.incident import planned
+    from kwalk.reports.pages.incident import Incident
 
     problem = target.reading.problems[0]
     with shown_on_stderr() as report:
@@ -151,6 +157,8 @@ def _save(target: Target, trace: Trace, out: OutFolder, verdict: Verdict, incide
     """Write a trace; with an incident, its page begins with that."""
     if incident is None:
         return save(target.model, trace, out, verdict.compared)
+    from kwalk.reports.pages.incident import cause_of, incident_object, since_of
+
     story = story_of(target.model, trace)
     since = since_of(incident.inspection, target.model, trace, story)
     about = evolve(incident, forecast=story, cause=cause_of(story), since=since)
@@ -161,6 +169,8 @@ def _write_page(
     target: Target, verdict: Verdict, written: tuple[dict[str, dict[str, Path]], list[Path]], out: OutFolder
 ) -> Path:
     """Write the page of a verdict."""
+    from kwalk.reports.pages.verdict_page import verdict_page
+
     name = f"{file_stem(target.model.scenario.name, target.model.variant, verdict.engine, longest=80)}-" + (
         f"{hashlib.blake2b(verdict.command.encode('utf-8', 'surrogatepass'), digest_size=4).hexdigest()}.html"
     )
@@ -204,6 +214,9 @@ def _print(
     target: Target, verdict: Verdict, said: list[str], written: tuple[dict[str, dict[str, Path]], list[Path]],
     pages: Mapping[str, str], *, unfold: bool,
 ) -> None:  # fmt: skip
+    from kwalk.reports.document.text import print_blocks, print_story
+    from kwalk.reports.terminal import console
+
     out, (files, shapes) = console(), written
     shown = next((f for f in verdict.findings if f.trace is not None), None)
     if target.reading:

@@ -30,11 +30,10 @@ from kwalk.reports.document import (
     Span,
     spans,
 )
-from kwalk.reports.document.text import shown_lines, why_sentences
 from kwalk.reports.escaping import visible
 from kwalk.reports.traces.sequence import Row, SequenceDiagram, StateTable, legend_of, rows_of
 from kwalk.reports.traces.sequence_svg import names_svg, svg
-from kwalk.reports.traces.story import Fold, LoopStart, Story
+from kwalk.reports.traces.story import Fold, LoopStart, Story, shown_lines, why_sentences
 
 HUES = 8
 """The number of colours for the lanes of actors."""

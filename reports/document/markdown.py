@@ -19,10 +19,9 @@ from kwalk.reports.document import (
     Span,
     spans,
 )
-from kwalk.reports.document.text import shown_lines, why_sentences
 from kwalk.reports.escaping import code_span, markdown, mermaid, visible
 from kwalk.reports.traces.sequence import SYMBOLS, Arrow, Row, SequenceDiagram, arrows_of, rows_of, writes_of
-from kwalk.reports.traces.story import Fold, LoopStart, Story, StoryStep
+from kwalk.reports.traces.story import Fold, LoopStart, Story, StoryStep, shown_lines, why_sentences
 
 # Documents.
 

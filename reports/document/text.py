@@ -1,7 +1,7 @@
 """Documents and stories as text: what the commands print."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from rich import box
 from rich.console import Console, RenderableType
@@ -25,7 +25,7 @@ from kwalk.reports.document import (
 from kwalk.reports.escaping import visible
 from kwalk.reports.terminal import put
 from kwalk.reports.traces.changes import Change, ChangeLine
-from kwalk.reports.traces.story import SHOWN, Fold, LoopStart, Story, StoryStep, Why
+from kwalk.reports.traces.story import Fold, LoopStart, Story, StoryStep, Why, shown_lines, why_sentences
 
 TONES = {"strong": "bold", "good": "green", "bad": "red", "open": "yellow", "notable": "cyan", "faint": "dim"}
 """The styles of a terminal for those of a document; others are printed as plain text."""
@@ -144,20 +144,6 @@ def _add_step(table: Table, step: StoryStep, *, every: bool) -> None:
     table.add_row(Text(str(step.number), style=style), Text(step.actor, style=style), text, Text("\n").join(changed))
 
 
-def shown_lines(step: StoryStep, *, every: bool = False) -> tuple[tuple[ChangeLine, ...], int]:
-    """Return the changed lines of a step that are shown, and the number of those that are not.
-
-    Lines that the property reads are always shown; lines about queues only if there are no others.
-    """
-    if every:
-        return step.changes, 0
-    besides_queues = sum(line.rank < 2 for line in step.changes) or 1
-    limit = 1 if step.routine else SHOWN
-    shown = besides_queues if besides_queues == limit + 1 else min(besides_queues, limit)
-    shown = max(shown, sum(line.matters for line in step.changes))
-    return step.changes[:shown], max(0, len(step.changes) - shown)
-
-
 def change_text(line: ChangeLine) -> Text:
     """Return a changed line: removed values in red, new ones in green, bold where the property reads them."""
     text = Text(f"{line.where} ", style="" if line.matters else "dim")
@@ -179,25 +165,3 @@ def _why(why: Why) -> Iterator[RenderableType]:
     text = why.text or "the property has no description."
     yield Padding(Text.assemble(("Why: ", "bold"), text), (0, 0, 0, 2))
     yield from (Padding(Text(sentence), (0, 0, 0, 7)) for sentence in why_sentences(why))
-
-
-def why_sentences(why: Why) -> list[str]:
-    """Return sentences on what the property reads in the last state, decisive parts first."""
-    sentences = []
-    if why.decisive:
-        good = "what it awaits would be there" if why.endless else "the property would hold"
-        other = "another value" if len(why.decisive) == 1 else "another value of any one of them"
-        sentences.append(f"Decisive in the last state: {_listed(why.decisive)}. With {other}, {good}.")
-    if why.also:
-        more = f", and {why.more} more" if why.more else ""
-        sentences.append(f"The property {'also ' * bool(why.decisive)}reads: {_listed(why.also)}{more}.")
-    if why.stable:
-        sentences.append("No system action is enabled: the system does not recover by itself.")
-    if why.fairness:
-        fair = "" if why.stable else "The loop is fair. "
-        sentences.append(f"{fair}Fairness: {why.fairness}.")
-    return sentences
-
-
-def _listed(values: Sequence[tuple[str, str]]) -> str:
-    return ", ".join(f"{where} is {what}" for where, what in values)

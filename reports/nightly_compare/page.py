@@ -15,7 +15,6 @@ from jinja2 import Environment
 from kwalk.reports.document import Block, Bullets, Heading, Paragraph, code, strong
 from kwalk.reports.document.html import html_blocks, html_document, lanes_of
 from kwalk.reports.document.templates import environment
-from kwalk.reports.document.text import shown_lines, why_sentences
 from kwalk.reports.escaping import visible
 from kwalk.reports.nightly_compare import phrases
 from kwalk.reports.nightly_compare.charts import HEIGHT, LEVELS, WIDTH, curve, heatmap_rows
@@ -25,7 +24,7 @@ from kwalk.reports.nightly_compare.output import SUMMARIES, differences
 from kwalk.reports.nightly_compare.stories import chapters
 from kwalk.reports.nightly_compare.trends import History, history_of, trends
 from kwalk.reports.progress import duration
-from kwalk.reports.traces.story import Fold, LoopStart
+from kwalk.reports.traces.story import Fold, LoopStart, shown_lines, why_sentences
 from kwalk.search.analyses.nightly.folder import PAGE
 from kwalk.search.analyses.nightly.results import RunResult, TaskResult, read_run
 from kwalk.search.analyses.nightly.tables import FindingRow

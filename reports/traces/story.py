@@ -9,7 +9,7 @@ state of the trace; a *notable* step, which takes a fresh id or is marked by its
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from attrs import evolve, frozen
@@ -171,6 +171,42 @@ class Story:
         if self.loop is not None:
             yield LoopStart(self.steps[self.loop :], self.quiescent)
             yield from self.steps[self.loop :]
+
+
+def shown_lines(step: StoryStep, *, every: bool = False) -> tuple[tuple[ChangeLine, ...], int]:
+    """Return the changed lines of a step that are shown, and the number of those that are not.
+
+    Lines that the property reads are always shown; lines about queues only if there are no others.
+    """
+    if every:
+        return step.changes, 0
+    besides_queues = sum(line.rank < 2 for line in step.changes) or 1
+    limit = 1 if step.routine else SHOWN
+    shown = besides_queues if besides_queues == limit + 1 else min(besides_queues, limit)
+    shown = max(shown, sum(line.matters for line in step.changes))
+    return step.changes[:shown], max(0, len(step.changes) - shown)
+
+
+def why_sentences(why: Why) -> list[str]:
+    """Return sentences on what the property reads in the last state, decisive parts first."""
+    sentences = []
+    if why.decisive:
+        good = "what it awaits would be there" if why.endless else "the property would hold"
+        other = "another value" if len(why.decisive) == 1 else "another value of any one of them"
+        sentences.append(f"Decisive in the last state: {_listed(why.decisive)}. With {other}, {good}.")
+    if why.also:
+        more = f", and {why.more} more" if why.more else ""
+        sentences.append(f"The property {'also ' * bool(why.decisive)}reads: {_listed(why.also)}{more}.")
+    if why.stable:
+        sentences.append("No system action is enabled: the system does not recover by itself.")
+    if why.fairness:
+        fair = "" if why.stable else "The loop is fair. "
+        sentences.append(f"{fair}Fairness: {why.fairness}.")
+    return sentences
+
+
+def _listed(values: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f"{where} is {what}" for where, what in values)
 
 
 def _folded(steps: tuple[StoryStep, ...], *, unfold: bool) -> Iterator[StoryStep | Fold]:

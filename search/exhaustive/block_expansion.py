@@ -32,8 +32,7 @@ from kwalk.search.exhaustive.layout import (
     isolated_zeros,
 )
 from kwalk.search.exhaustive.parallel_expansion import level_end
-from kwalk.search.kernel.compile.planes import CHANGED, FAILED, FIRST_BOUND, TAKEN
-from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.interface import CHANGED, FAILED, FIRST_BOUND, TAKEN, Kernel
 from kwalk.search.native.bits import count_common_lanes, set_first_lanes
 from kwalk.search.native.intrinsics import (
     ONE,

@@ -14,6 +14,10 @@ REPLACEMENT_SECONDS = 6.0
 """Seconds after which a search replaces the kernel of a large model; compiling a faster one takes about as long."""
 
 
+TAKEN, FAILED, CHANGED, FIRST_BOUND = range(4)
+"""The planes that `apply` of a sliced kernel writes; those of the bounds come last."""
+
+
 @frozen(eq=False)
 class SlicedKernel:
     """Addresses of the bit-sliced machine code of one model, which evaluates it in `lanes` states at once.

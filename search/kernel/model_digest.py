@@ -14,20 +14,14 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kwalk.model.language import LiftError, Model
-from kwalk.model.language.lift import (
-    ConditionKind,
-    Lifted,
-    LiftedAction,
-    LiftedProperty,
-    SideCondition,
-    Term,
-    in_order,
-    lift,
-)
 from kwalk.search.base.cache import cache_path, read_cache, write_cache
 from kwalk.search.kernel.compile.cache import cache_key
+
+if TYPE_CHECKING:
+    from kwalk.model.language.lift import Lifted, LiftedAction, LiftedProperty, SideCondition, Term
 
 UNORDERED = frozenset({"add", "and", "eq", "or"})
 """Operations whose arguments may come in any order."""
@@ -67,6 +61,8 @@ def _parts(model: Model) -> dict[str, str]:
     """Return the digests by key, from the cache if the sources are the same: lifting takes longer than reading."""
     parts = _load(_file(model))
     if parts is None:
+        from kwalk.model.language.lift import lift  # a digest in the cache needs no lifter
+
         try:
             return save_digests(model, lift(model))
         except LiftError:
@@ -114,6 +110,8 @@ def term_names(roots: Iterable[Term]) -> dict[int, str]:
 
     The intervals of terms are left out: they follow from those of the leaves.
     """
+    from kwalk.model.language.lift import in_order
+
     names: dict[int, str] = {}
     for term in in_order(roots):
         below = [names[arg.id] for arg in term.args]
@@ -145,4 +143,6 @@ def _property(lifted: LiftedProperty, names: dict[int, str]) -> str:
 
 def _conditions(conditions: Iterable[SideCondition], names: dict[int, str]) -> list[str]:
     """Return bounds by their names; the texts of errors make no difference."""
+    from kwalk.model.language.lift import ConditionKind
+
     return [f"{o.name if o.kind is ConditionKind.BOUND else o.kind.name} {names[o.condition.id]}" for o in conditions]

@@ -6,8 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kwalk.search.kernel.compile.planes import CHANGED, FAILED, FIRST_BOUND, TAKEN
-from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.interface import CHANGED, FAILED, FIRST_BOUND, TAKEN, Kernel
 
 WORD = 64
 

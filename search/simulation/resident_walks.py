@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kwalk.search.kernel.compile.planes import FIRST_BOUND
-from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.interface import FIRST_BOUND, Kernel
 from kwalk.search.native.bits import has_bit
 from kwalk.search.native.intrinsics import (
     ONE,

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kwalk.search.kernel.compile.planes import FIRST_BOUND
-from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.interface import FIRST_BOUND, Kernel
 from kwalk.search.native.bits import clear_lane, count_common_lanes, has_lane, set_first_lanes
 from kwalk.search.native.intrinsics import (
     ONE,

@@ -19,13 +19,13 @@ def _writes(change: Callable[..., object]) -> Plant:
     """A kernel of other actions than those of the lifted model: `change` replaces one by one."""
 
     def plant(patch: pytest.MonkeyPatch) -> None:
-        honest = compiler.units_of
+        honest = functions.units_of
 
         def units_of(lifted, layout):
             actions = tuple(change(action, lifted.terms) or action for action in lifted.actions)
             return honest(evolve(lifted, actions=actions), layout)
 
-        patch.setattr(compiler, "units_of", units_of)
+        patch.setattr(functions, "units_of", units_of)
 
     return plant
 

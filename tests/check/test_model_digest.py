@@ -9,7 +9,6 @@ import pytest
 from kwalk.model.language import Model
 from kwalk.model.language.lift import Terms, lift
 from kwalk.search.base.cache import cache_path
-from kwalk.search.kernel import model_digest as module
 from kwalk.search.kernel.model_digest import digests, model_digest, term_names, trace_digest
 
 CLOCK = '''"""A clock."""
@@ -149,7 +148,7 @@ def test_what_is_sure_to_be_within_a_range_is_the_same_number():
 def test_a_digest_is_cached_until_a_source_changes_and_a_broken_one_is_computed_again(clock, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     model, lifted = clock(), []
-    monkeypatch.setattr(module, "lift", lambda model: lifted.append(model) or lift(model))
+    monkeypatch.setattr("kwalk.model.language.lift.lift", lambda model: lifted.append(model) or lift(model))
     expected = model_digest(model)
     assert [model_digest(model), model_digest(model)] == [expected, expected] and len(lifted) == 1
     (file,) = cache_path("digests", "").iterdir()

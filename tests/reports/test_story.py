@@ -6,9 +6,8 @@ from attrs import evolve
 
 from kwalk.model.language import Model
 from kwalk.model.language.registry import find_scenario
-from kwalk.reports.document.text import shown_lines
 from kwalk.reports.traces.replay import replay
-from kwalk.reports.traces.story import Fold, story_of
+from kwalk.reports.traces.story import Fold, shown_lines, story_of
 from kwalk.search.results.verdict import Answer
 from tests.reports.traces import LOST, model, trace
 

@@ -19,8 +19,6 @@ from kwalk.reports.commands.incident import inspection_of, planned_until, proble
 from kwalk.reports.documentation import address
 from kwalk.search.analyses.explain import kernels
 from kwalk.search.base.progress import silent
-from kwalk.search.kernel import model_digest
-from kwalk.search.kernel.compile import compiler
 from tests.bad_input.harmless import ACTING
 from tests.snapshots.captured import FILES, document
 
@@ -151,8 +149,7 @@ def test_an_explanation_in_plain_python_neither_lifts_its_model_nor_waits_for_on
 
     monkeypatch.setenv("KWALK_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(kernels, "COMPILE_AFTER", 1000.0)
-    for module in (model_digest, compiler):
-        monkeypatch.setattr(module, "lift", lifted)
+    monkeypatch.setattr("kwalk.model.language.lift.lift", lifted)
     names = ("scenario-01-01-old-create", "scenario-01-01b-aged-by-failover")
     assert main(["explain", *(str(FILES[name]) for name in names), "--out", str(tmp_path)]) == 0
     (trace,) = tmp_path.glob("*.itf.json")

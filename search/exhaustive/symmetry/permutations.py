@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import permutations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import frozen
 
 from kwalk.model.language import ActionInstance, Domain, Model, PropertyInstance, UsageError, Vector
 from kwalk.model.language.containers import ArrayShape, FifoShape, FreshShape, FrozenArray
-from kwalk.model.language.lift.terms import Term, Terms
 from kwalk.model.language.model import domains_of
 from kwalk.model.language.record_sets import BoundedSetShape, FlaggedSetShape
 from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
 from kwalk.model.language.shapes import NONE, MemberShape, OptionalShape, Shape, SubsetShape
+
+if TYPE_CHECKING:
+    from kwalk.model.language.lift.terms import Term, Terms
 
 MAX_MEMBERS = 6
 """Larger domains have too many permutations to try them all on each state."""

@@ -1,26 +1,27 @@
 """The compiler of models: terms → LLVM → object code, cached on disk by content and CPU.
 
 Engines call `kernel_for(model)`. A second start with the same model, bounds, variant and CPU lifts and compiles
-nothing.
+nothing, and does not import what does.
 """
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
 from kwalk.model.language import Kind, Model
-from kwalk.model.language.lift import Lifted, lift
 from kwalk.search.base.progress import announce, announce_nothing
 from kwalk.search.base.worker_processes import WorkerProcess
 from kwalk.search.kernel.compile.cache import Compiled, cache_key, load, save
-from kwalk.search.kernel.compile.functions import units_of
 from kwalk.search.kernel.compile.layout import WORD, layout_of
 from kwalk.search.kernel.interface import REPLACEMENT_SECONDS, Kernel, bit_row
 from kwalk.search.kernel.model_digest import save_digests
 from kwalk.search.native.machine_code import LoadedCode, cpu, object_code
+
+if TYPE_CHECKING:
+    from kwalk.model.language.lift import Lifted
 
 SMALL_REPLACEMENT_SECONDS = 0.5
 """`Kernel.replaced_after` of a small model, whose code is one unit."""
@@ -93,6 +94,8 @@ def compiled_model(
     found = load(key) or (load(f"{key}-unoptimized") if unoptimized else None)
     if found is None:
         if lifted is None:
+            from kwalk.model.language.lift import lift
+
             announce("lifting the model")
             lifted = lift(model)
         save_digests(model, lifted)  # a saved trace needs them, and would lift the model again
@@ -105,6 +108,9 @@ def compile_model(
     model: Model, lifted: Lifted | None = None, *, unoptimized: bool = False, target: str = ""
 ) -> Compiled:
     """Lift and compile a model, without the cache; see `compiled_model`."""
+    from kwalk.model.language.lift import lift
+    from kwalk.search.kernel.compile.functions import units_of
+
     lifted = lifted or lift(model)
     announce("compiling the model" if unoptimized else "compiling the model, optimized")
     texts = [unit.text for unit in units_of(lifted, layout_of(model.leaves))]

@@ -32,16 +32,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from kwalk.search.kernel.compile.layout import WORD
-from kwalk.search.kernel.compile.planes import FIRST_BOUND, attributes, vector
+from kwalk.search.kernel.compile.planes import attributes, vector
+from kwalk.search.kernel.interface import FIRST_BOUND
 from kwalk.search.native.intrinsics import HASH_FACTORS
 from kwalk.search.native.splitmix64 import FACTORS, GOLDEN, SHIFTS
 
-LANE_FUNCTIONS = (
-    "draw", "candidates", "prefer", "choose", "step", "note", "hash_rows", "hash_states", "total", "blend", "keep",
-    "count_down", "is_zero",
-)  # fmt: skip
-MOST_INSTANCES = 255
-"""The instances of a model whose walks can stay in their lanes: their number has at most eight bits."""
 EIGHTH = ((4, 0x0F0F0F0F0F0F0F0F), (2, 0x3333333333333333), (1, 0x5555555555555555))
 """The steps of a transposition of 8 × 8 bits in each byte of eight words, as in `transpose`."""
 
@@ -392,4 +387,4 @@ def _is_zero(w: _Writer) -> str:
     return w.function("is_zero(ptr noalias %number, i64 %n, ptr noalias %out)")
 
 
-__all__ = ["LANE_FUNCTIONS", "MOST_INSTANCES", "lane_text"]
+__all__ = ["lane_text"]

@@ -36,8 +36,6 @@ UNIT = 6000
 """The tables of a unit, approximately."""
 CHOSEN = 1 << 40
 """The input that is the plane of chosen lanes, or of quiescent ones."""
-TAKEN, FAILED, CHANGED, FIRST_BOUND = range(4)
-"""The planes that `slice.apply` writes."""
 
 Formula = tuple[str, int, int]
 
@@ -317,4 +315,4 @@ class SliceWriter:
         return self._function(head, self._lines(gates, stores, self._place))
 
 
-__all__ = ["CHANGED", "FAILED", "FIRST_BOUND", "TAKEN", "SliceUnits", "attributes", "slice_units", "vector"]
+__all__ = ["SliceUnits", "attributes", "slice_units", "vector"]

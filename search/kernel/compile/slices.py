@@ -1,6 +1,7 @@
 """The bit-sliced functions of a model as machine code, cached on disk beside its kernel.
 
-They come on top of a kernel, for searches that take long: compiling them takes about as long as compiling that.
+They come on top of a kernel, for searches that take long: compiling them takes about as long as compiling that. What
+lifts and compiles is imported where it is used: a command whose code is in the cache starts sooner.
 """
 from __future__ import annotations
 
@@ -9,23 +10,29 @@ import json
 import zipfile
 from functools import cache
 from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
 from attrs import evolve, frozen
 
 from kwalk.model.language import Model
-from kwalk.model.language.lift import Lifted, lift
 from kwalk.search.base.cache import cache_path, read_cache, write_cache
 from kwalk.search.kernel.compile.cache import cache_key
-from kwalk.search.kernel.compile.lane_functions import LANE_FUNCTIONS, MOST_INSTANCES, lane_text
 from kwalk.search.kernel.compile.layout import layout_of
-from kwalk.search.kernel.compile.planes import slice_units
-from kwalk.search.kernel.compile.transpose import fixed_text
 from kwalk.search.kernel.interface import Kernel, SlicedKernel
 from kwalk.search.native.machine_code import LoadedCode, cpu, object_code
 
+if TYPE_CHECKING:
+    from kwalk.model.language.lift import Lifted
+
 FUNCTIONS = ("guards", "check", "save", "check_step", "apply", "transpose", "count")
 """The functions that a sliced kernel exports, each after `slice.`."""
+LANE_FUNCTIONS = (
+    "draw", "candidates", "prefer", "choose", "step", "note", "hash_rows", "hash_states", "total", "blend", "keep",
+    "count_down", "is_zero",
+)  # fmt: skip
+MOST_INSTANCES = 255
+"""The instances of a model whose walks can stay in their lanes: their number has at most eight bits."""
 LEAST_SECONDS, BITS_PER_SECOND = 0.3, 4000
 """About how long it takes to make them: a constant, and the bits that the instances of a second could change."""
 TERMS_PER_SECOND = 5000
@@ -94,6 +101,9 @@ def compile_slices(
         target: The machine to compile for, as `cpu()` describes it; "" for this machine.
         lanes: The lanes of a plane; None for those of the machine's widest registers.
     """
+    from kwalk.model.language.lift import lift
+    from kwalk.search.kernel.compile.planes import slice_units
+
     lifted, lanes = lifted or lift(model), lanes or lanes_of(target)
     units = slice_units(lifted, layout_of(model.leaves), lanes)
     objects = object_code(units.texts, unoptimized=True, large=True, target=target)
@@ -106,12 +116,16 @@ def compile_slices(
 @cache
 def _fixed_code(lanes: int, target: str) -> tuple[bytes, ...]:
     """Return the object code of what does not depend on the model, with optimization."""
+    from kwalk.search.kernel.compile.transpose import fixed_text
+
     return tuple(object_code([fixed_text(lanes)], target=target))
 
 
 @cache
 def _lane_code(lanes: int, sizes: tuple[int, int], target: str) -> tuple[bytes, ...]:
     """Return the object code of `lane_functions`, with optimization."""
+    from kwalk.search.kernel.compile.lane_functions import lane_text
+
     return tuple(object_code([lane_text(lanes, *sizes)], target=target))
 
 
@@ -188,6 +202,8 @@ def compiled_slices(
     """
     found = cached_slices(model, target)
     if found is None:
+        from kwalk.model.language.lift import lift
+
         lifted = lifted or lift(model)
         if len(lifted.terms) > min(MOST_TERMS, seconds * TERMS_PER_SECOND):
             return None
