@@ -19,7 +19,7 @@ from kwalk.model.language import Model, UsageError
 from kwalk.model.language.lift import lift
 from kwalk.search.kernel.compile import slices
 from kwalk.search.kernel.compile.compiler import compiled_model, kernel_of
-from kwalk.search.kernel.compile.slices import compile_slices
+from kwalk.search.kernel.compile.slices import RESIDENT_TABLES, compile_slices
 from kwalk.search.native.machine_code import cpu
 from kwalk.search.results.confirmation import EngineDisagreement
 from kwalk.search.results.verdict import Answer
@@ -95,7 +95,8 @@ def packed(model, most=None, **changes):
 def test_an_executor_whose_bit_sliced_code_takes_other_steps_ends_the_run(model):
     (good,) = chunks_of(pa.Table.from_batches(walk_chunks(packed(model), Round(0, 600, 600), [0])))
     assert (good.sliced, good.disagreement) == (600, "")
-    wrong = packed(model, stores=((),) * len(model.instances))  # nothing is written back
+    queues = {"tables": RESIDENT_TABLES + 1, "stores": ((),) * len(model.instances)}  # nothing is written back
+    wrong = packed(model, **queues)
     with pytest.raises(EngineDisagreement, match=r"do not count the same in walks 0 to 511: .*taken"):
         check_agreement(chunks_of(pa.Table.from_batches(walk_chunks(wrong, Round(0, 600, 600), [0]))))
 
