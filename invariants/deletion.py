@@ -1,7 +1,7 @@
 """Properties of deleted topics (P15 to P18): only what was requested is deleted, completely and permanently."""
 from __future__ import annotations
 
-from kwalk.model.kafka.controller.controller_context import EventProgress
+from kwalk.model.kafka.controller.controller_context import EventProgress, ReplicaState
 from kwalk.model.kafka.domains import BROKERS, CREATED_PARTITIONS, Broker, Partition, Topic
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
@@ -53,6 +53,23 @@ def no_stray(cluster: Cluster, broker: Broker, topic: Topic, partition: Partitio
     premise(cluster.is_up(broker) and cluster.replica_of(broker, topic, partition).on_disk)
     znode = cluster.zookeeper.topics[topic]
     return partition < znode.partition_count and broker in znode.assignments[partition].replicas
+
+
+@always(
+    symptom="a topic is gone, and a broker keeps logs of it; a later topic of that name finds them",
+    log="none: the broker loads the log at each start like any other",
+)
+def deleted_replica_has_no_log(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """A live broker has no log of a replica that the controller takes for deleted."""
+    premise(cluster.is_up(broker) and cluster.zookeeper.controller is not None)
+    deleted = [
+        cluster.zookeeper.controller == other
+        and cluster.controller_of(other).topics[topic].replica_states[partition][broker]
+        is ReplicaState.DELETION_SUCCESSFUL
+        for other in BROKERS
+    ]
+    premise(any(deleted))
+    return not cluster.replica_of(broker, topic, partition).on_disk
 
 
 @step(symptom="a topic that was deleted exists again", log="New topics: […], deleted topics: […]")

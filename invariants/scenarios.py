@@ -240,6 +240,21 @@ REASSIGNMENT_REPLACED = evolve(
     reassignment_stories.REASSIGNMENT_REPLACED,
     properties=(*EVERYWHERE, deletion.no_stray, partitions.leader_has_a_log, *MOVED[:1]),
 )
+DELETION_DURING_REASSIGNMENT = evolve(
+    reassignment_stories.DELETION_DURING_REASSIGNMENT,
+    properties=(
+        deletion.deletion_targets_intent,
+        deletion.deleted_logs_were_unused,
+        deletion.deletion_terminates,
+        controllers.context_agrees,
+        deletion.topic_is_deleted,
+        deletion.deletion_is_not_dropped,
+        deletion.deleted_replica_has_no_log,
+        partitions.leader_has_a_log,
+        recovery.deletion_eventually_ends,
+        witnesses.replica_is_moved,
+    ),
+)
 RETIREMENT = (
     partitions.partition_servable,
     partitions.partition_has_a_live_isr_member,
@@ -342,6 +357,7 @@ CONTROLLER_SCENARIOS = (
     REASSIGNMENT_AS_CLIENTS_SEE_IT,
     REASSIGNMENT_THERE_AND_BACK,
     REASSIGNMENT_REPLACED,
+    DELETION_DURING_REASSIGNMENT,
     *HEALTHY,
     DELETION_DISABLED,
     *RETIRED_BROKERS,

@@ -154,6 +154,11 @@ CAS_TOPIC_WRITE = candidate(
 CLEAR_SM_ON_REMOVE = candidate(
     "clear_sm_on_remove", "a controller that forgets a topic forgets its partitions' and replicas' states with it"
 )
+DELETION_WAITS = candidate(
+    "deletion_waits",
+    "a controller queues a topic for deletion before it marks it as ineligible because a partition is being "
+    "reassigned, as it is meant to do: the deletion waits until the reassignment ends",
+)
 
 # The grain.
 

@@ -77,8 +77,10 @@ FORESTALLED = {"deletion_eventually_ends"}
 """A deletion that hangs in a quiescent state violates `deletion_terminates` first; see tests/kafka/test_recovery.py."""
 BROKEN_WITHOUT_A_MISTAKE = {
     "partition_has_a_live_isr_member", "replicas_are_live", "cluster_has_a_controller", "controller_does_not_give_up",
+    "deleted_replica_has_no_log",
 }  # fmt: skip
-"""Their stories show that they can fail; see test_retired_brokers.py and test_resignations.py."""
+"""Their stories show that they can fail; see test_retired_brokers.py, test_resignations.py and
+test_deletion_during_reassignment.py."""
 SMALL = "records-through-failover"
 AGAIN = {
     "controller_channel_manager.send_batch:dropped-effect:6a79c67b": (

@@ -343,14 +343,14 @@ EXPERIMENTS = (
         name="deletion-during-reassignment",
         about="A reassignment cannot end, as the leader's AlterPartition is held; the topic is deleted meanwhile.",
         expected="The topic is deleted at once: no controller waits for the reassignment.",
-        story="topic-deletion.md",
+        story="deletion-during-reassignment.md",
         run=_delete_during_a_reassignment, options=LabOptions(proxied=True), is_ordered=True,
     ),
     Experiment(
         name="stray-log-of-deleted-reassignment",
         about="The replica that a reassignment adds is down when the topic is deleted; then its broker starts.",
         expected="The deletion ends, and the other replicas' logs are created again: they stay.",
-        story="stray-logs.md",
+        story="deletion-during-reassignment.md",
         run=_deletion_resumed_with_a_reassignment, options=LabOptions(proxied=True), is_ordered=True,
     ),
 )  # fmt: skip

@@ -288,7 +288,8 @@ class ReassignmentProgress:
 
     `before` has the replicas that the context had before, `removing` those that are to be stopped once the target is
     led. `left` has the partitions whose reassignments are to be resumed next, in the same event. `in_failover` says
-    that this event is a failover.
+    that this event is a failover. Afterwards, in the same event, the deletions of topics that have a replica on the
+    brokers of `then_deletes_on` are resumed, or after a failover all of them.
     """
 
     topic: int = member(TOPICS, when=REASSIGNMENT)
@@ -297,6 +298,7 @@ class ReassignmentProgress:
     removing: frozenset[int] = subset(BROKERS, when=REASSIGNMENT)
     left: Array[frozenset[int]] = array(TOPICS, subset(PARTITIONS), when=REASSIGNMENT)
     in_failover: bool = flag(when=REASSIGNMENT)
+    then_deletes_on: frozenset[int] = subset(BROKERS, when=REASSIGNMENT)
 
     def end(self) -> None:
         """Forget a reassignment whose steps are done."""
@@ -306,7 +308,7 @@ class ReassignmentProgress:
     def clear(self) -> None:
         """Forget everything: the event ends early."""
         self.end()
-        self.in_failover = False
+        self.in_failover, self.then_deletes_on = False, frozenset()
         for topic in TOPICS:
             self.left[topic] = frozenset()
 

@@ -241,8 +241,10 @@ def broker_startup(cluster: Cluster, broker: Broker) -> None:
             trigger_online_partition_state_change(cluster, broker, topic)
         if REASSIGNMENT:
             resume_reassignments(cluster, broker, to=new)
-        if DELETION:
+        if DELETION and controller.step is EventProgress.IDLE:
             resume_deletion_for_topics(cluster, broker, on=new)
+        elif DELETION:
+            controller.reassignment.then_deletes_on = new
 
 
 @action(
@@ -500,7 +502,7 @@ def failover_sends_requests(cluster: Cluster, broker: Broker) -> None:
         trigger_online_partition_state_change(cluster, broker, topic)
     if REASSIGNMENT:
         resume_reassignments(cluster, broker, to=frozenset(BROKERS), in_failover=True)
-    if DELETION:
+    if DELETION and controller.step is EventProgress.IDLE:
         resume_deletions(cluster, broker)
 
 

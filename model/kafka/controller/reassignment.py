@@ -37,6 +37,7 @@ from kwalk.model.kafka.controller.replica_state_machine import (
     remove_replica_from_isr,
     send_batch_of_replicas,
 )
+from kwalk.model.kafka.controller.topic_deletion_manager import resume_deletion_for_topics, resume_deletions
 from kwalk.model.kafka.domains import (
     BROKERS,
     CANCELLATIONS,
@@ -274,10 +275,14 @@ def on_partition_reassignment(
 ) -> None:
     """Write the assignment (U1, U2), then either start the added replicas or finish, in further steps.
 
+    A deletion of the topic that is queued has to wait until the reassignment ends.
+
     Kafka: KafkaController.onPartitionReassignment, updateCurrentReassignment.
     """
     controller = cluster.controller_of(broker)
     before = controller.topics[topic].assignments[partition]
+    if DELETION and controller.topics[topic].to_be_deleted:
+        controller.topics[topic].ineligible_for_deletion = True
     if before != wanted:
         check_controller_epoch(cluster, broker)
         check_topic_znode(cluster, broker, topic)
@@ -412,24 +417,37 @@ def stop_old_replicas(cluster: Cluster, broker: int, topic: int, partition: int)
 
 
 def write_target(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
-    """Write the target as the only replicas (B6), and inform clients (B8); B7 is no step here."""
+    """Write the target as the only replicas (B6), and inform clients (B8); B7 is no step here.
+
+    A deletion that has waited is resumed.
+    """
     check_controller_epoch(cluster, broker)
     check_topic_znode(cluster, broker, topic)
     write_topic_from_context(cluster, broker, topic)
     live = cluster.controller_of(broker).live_or_shutting_down
     send_update_metadata(cluster, broker, topic, frozenset({partition}), to=live)
+    if DELETION:
+        cluster.controller_of(broker).topics[topic].ineligible_for_deletion = False
     end_reassignment(cluster, broker)
+    if DELETION and cluster.controller_of(broker).step is EventProgress.IDLE:
+        resume_deletions(cluster, broker)
 
 
 def end_reassignment(cluster: Cluster, broker: int) -> None:
-    """End the event, or resume the next reassignment."""
+    """End the event, or resume the next reassignment; what the event does with deletions comes last."""
     controller = cluster.controller_of(broker)
+    progress = controller.reassignment
     controller.step = EventProgress.IDLE
-    controller.reassignment.end()
+    progress.end()
     if is_stepwise():
         resume_next_reassignment(cluster, broker)
     if controller.step is EventProgress.IDLE:
-        controller.reassignment.in_failover = False
+        in_failover, on = progress.in_failover, progress.then_deletes_on
+        progress.in_failover, progress.then_deletes_on = False, frozenset()
+        if DELETION and in_failover:
+            resume_deletions(cluster, broker)
+        elif DELETION and on:
+            resume_deletion_for_topics(cluster, broker, on=on)
 
 
 def move_leader_if_required(cluster: Cluster, broker: int, topic: int, partition: int) -> None:

@@ -24,7 +24,14 @@ from kwalk.model.kafka.controller.controller_context import (
 from kwalk.model.kafka.controller.replica_state_machine import may_change_replicas, take_replicas_offline
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import DELETE_TOPIC_ENABLE, DELETION, OFFLINE_LOGS, PIECEMEAL_REMOVAL
+from kwalk.model.kafka.versions import (
+    DELETE_TOPIC_ENABLE,
+    DELETION,
+    DELETION_WAITS,
+    OFFLINE_LOGS,
+    PIECEMEAL_REMOVAL,
+    REASSIGNMENT,
+)
 from kwalk.model.kafka.zookeeper.kafka_zk_client import (
     check_controller_epoch,
     remove_config,
@@ -55,8 +62,11 @@ def topic_deletion(cluster: Cluster, broker: Broker) -> None:
             check_controller_epoch(cluster, broker)
             remove_delete_topics_znode(cluster, topic)
     for topic in TOPICS:
+        context = controller.topics[topic]
         if topic in marked & zookeeper.delete_topics:
-            controller.topics[topic].to_be_deleted = True
+            context.to_be_deleted = True
+            if DELETION_WAITS and is_being_reassigned(context):
+                context.ineligible_for_deletion = True
     if marked & zookeeper.delete_topics:
         resume_deletions(cluster, broker)
 
@@ -250,7 +260,15 @@ def read_delete_topics(cluster: Cluster, broker: int) -> None:
         elif topic in zookeeper.delete_topics:
             context = controller.topics[topic]
             context.to_be_deleted = True
-            context.ineligible_for_deletion = context.has_replica_on(frozenset(BROKERS) - controller.live_brokers)
+            is_partly_down = context.has_replica_on(frozenset(BROKERS) - controller.live_brokers)
+            context.ineligible_for_deletion = is_partly_down or is_being_reassigned(context)
+
+
+def is_being_reassigned(context: TopicContext) -> bool:
+    """Whether a partition of the topic is being reassigned (Kafka: ControllerContext.partitionsBeingReassigned)."""
+    return bool(REASSIGNMENT) and any(
+        context.assignments[partition].is_being_reassigned for partition in sorted(context.partitions)
+    )
 
 
 @action(

@@ -4,6 +4,7 @@ from __future__ import annotations
 from kwalk.model.kafka.versions import (
     CLEAR_SM_ON_REMOVE,
     CREATE_CHECKS_DELETE_TOPICS,
+    DELETION_WAITS,
     OFFLINE_WITHOUT_LEADERSHIP,
     OLD_UPSERT,
     RESTORE_ON_DELETE,
@@ -103,6 +104,15 @@ FIXES = (
                 bounds={"deletions": 2, "failovers": 0, "restarts": 1},
                 about="a deletion has left the name in topicsIneligibleForDeletion",
             ),
+        ),
+    ),
+    Fix(
+        flag=DELETION_WAITS,
+        closes="a topic that is deleted while it is reassigned leaves no log, and its deletion ends",
+        source="no release has it: KafkaController.processTopicDeletion marks topics before it queues them, in 3.9 too",
+        trials=(
+            Trial("deletion-during-reassignment", ("deleted_replica_has_no_log",)),
+            Trial("deletion-during-reassignment", ("deletion_terminates",)),
         ),
     ),
     Fix(

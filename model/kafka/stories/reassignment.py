@@ -9,6 +9,7 @@ from kwalk.model.kafka.controller import kafka_controller, reassignment
 from kwalk.model.kafka.domains import BROKERS
 from kwalk.model.kafka.scenarios import OLD_CLIENT_EXPANSION
 from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.stories import deletion
 from kwalk.model.kafka.stories.existing_topic import cluster_with_topic
 from kwalk.model.language import action_constraint
 
@@ -140,6 +141,28 @@ REASSIGNMENT_REPLACED = evolve(
     },
     flags={**REASSIGNMENT.flags, "replica_lists": True, "preferred_election": True},
     source="KAFKA-14808, KAFKA-10149",
+)
+
+DELETION_DURING_REASSIGNMENT = evolve(
+    REASSIGNMENT,
+    name="deletion-during-reassignment",
+    story=(
+        "A client moves the only replica of a partition to another broker, and another client deletes the topic; a "
+        "broker stops or crashes, and starts again."
+    ),
+    initial=deletion.cluster_with_topic,
+    actions=(*REASSIGNMENT.actions, *deletion.DELETION),
+    bounds={
+        **REASSIGNMENT.bounds,
+        **ONE_REPLICA,
+        "cancellations": 0,
+        "restarts": 1,
+        "deletions": 1,
+        "requests": 6,
+        "leader_epochs": 12,
+    },
+    flags={**REASSIGNMENT.flags, "deletion": True},
+    source="KafkaController.processTopicDeletion, TopicDeletionManager.markTopicIneligibleForDeletion",
 )
 
 
