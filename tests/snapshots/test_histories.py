@@ -99,6 +99,15 @@ def test_a_topic_that_is_removed_and_at_once_created_with_more_partitions_loses_
     assert any(key.startswith("admin_creates_topic") for key in report.trace.actions)
 
 
+def test_a_topic_that_is_created_again_over_its_logs_with_other_replicas_is_explained_life_by_life() -> None:
+    """Removed by hand: the logs of the first life are still there, and two brokers refuse the second one's id."""
+    first, second = reports_of(history("removed-and-created-with-three-replicas"))
+    assert first.fit is second.fit is Fit.EXPLAINED
+    assert any(key.startswith("remove_topic_by_hand") for key in first.trace.actions)
+    assert any(key.startswith("old_client_creates_topic") for key in second.trace.actions)
+    assert "as the life before has left them" in " ".join(second.series.facts)
+
+
 def test_the_id_of_an_earlier_life_is_written_back() -> None:
     documents = history("created-again-with-three-replicas")
     later = copy.deepcopy(documents[-1])

@@ -115,11 +115,13 @@ def unsettled_of(capture: Capture, topic_name: str) -> Unsettled:
 
 
 def facts_of(
-    capture: Capture, numbering: Numbering, life: int, open_: Unsettled = SETTLED, *, bare: bool = False
+    capture: Capture, numbering: Numbering, life: int, open_: Unsettled = SETTLED, *, bare: bool = False,
+    strays: bool = False,
 ) -> tuple[Fact, ...]:
     """Return what a capture shows of the topic, in the life of that number, and of its cluster unless it is bare.
 
-    What it may lack as it was taken while the cluster was at work is left open.
+    What it may lack as it was taken while the cluster was at work is left open. If there are `strays`, logs that a life
+    before has left, what they have of leader epochs is of that life.
     """
     partitions = range(numbering.partitions)
     in_zookeeper = (
@@ -129,7 +131,7 @@ def facts_of(
     )
     return (
         *(evolve(fact, weight=ZOOKEEPER) for fact in in_zookeeper),
-        *(fact for p in partitions for fact in replica_facts(capture, numbering, p, life, open_)),
+        *(fact for p in partitions for fact in replica_facts(capture, numbering, p, life + strays, open_)),
     )
 
 

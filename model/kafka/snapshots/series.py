@@ -31,7 +31,14 @@ from kwalk.model.kafka.controller.controller_context import (
 from kwalk.model.kafka.controller.reassignment import reorder_replicas
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
 from kwalk.model.kafka.scenarios import ADMIN_CLIENTS, BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, REPAIRS
-from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
+from kwalk.model.kafka.snapshots.capture import (
+    Capture,
+    CapturedPartitionState,
+    Directory,
+    Topic,
+    read_capture,
+    topic_label,
+)
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.diagnosis import listed, symptoms
 from kwalk.model.kafka.snapshots.initial_state import (
@@ -55,10 +62,10 @@ from kwalk.model.kafka.snapshots.limits import (
 from kwalk.model.kafka.snapshots.log_lines import EXPIRED
 from kwalk.model.kafka.snapshots.logs import Logs, ReadLogs, moments_of, read_logs, steps_of
 from kwalk.model.kafka.snapshots.projection import Numbering, Unsettled, facts_of, unsettled_of
-from kwalk.model.kafka.snapshots.scope import Scope, is_another, scope_of
+from kwalk.model.kafka.snapshots.scope import MOST_LISTED, Scope, is_another, scope_of
 from kwalk.model.kafka.snapshots.snapshot import short
 from kwalk.model.kafka.snapshots.untrusted_json import printable
-from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.state import Cluster, Replica
 from kwalk.model.kafka.stories.deletion import BY_HAND, DELETION
 from kwalk.model.kafka.stories.reassignment import REASSIGNMENT_ACTIONS
 from kwalk.model.kafka.stories.sessions import SESSIONS
@@ -267,6 +274,49 @@ def before_the_topic(capture: Capture, scope: Scope, minted: int) -> Callable[[C
     return snapshot
 
 
+def after_a_life(series: Captures, scope: Scope) -> Callable[..., None]:
+    """Return the initial function of a behaviour that begins when a topic is gone and its logs are not.
+
+    Brokers that have run since then have the logs in memory as in the life before; others have loaded them.
+    """
+    assert series.left is not None
+    running = [number for number, broker in enumerate(scope.brokers) if series.first.brokers[broker].alive
+               and any(series.first.directory(broker, scope.topic, p) for p in range(len(scope.orders)))]  # fmt: skip
+    possible = list(_subsets(running))
+    choice = Enum("History", {f"history_{number}": number for number in range(len(possible))})  # type: ignore[misc]
+    before, shown, left = before_the_topic(series.first, scope, len(series.returning)), series.first, series.left
+
+    def snapshot(cluster: Cluster, history: Any) -> None:
+        before(cluster)
+        for number, broker in enumerate(scope.brokers):
+            for partition in range(len(scope.orders)):
+                directory = shown.directory(broker, scope.topic, partition)
+                if directory is not None:
+                    replica = cluster.replica_of(number, 0, partition)
+                    _arrange_left(replica, directory, series, scope)
+                    if not shown.brokers[broker].alive:
+                        replica.topic_id = None
+                    elif number not in possible[history.value]:
+                        _arrange_running(replica, left.topics[scope.topic].states.get(partition), broker)
+
+    snapshot.__annotations__ = {"cluster": Cluster, "history": choice, "return": None}
+    return snapshot
+
+
+def _arrange_left(replica: Replica, directory: Directory, series: Captures, scope: Scope) -> None:
+    """Set the log of a replica to one that is loaded."""
+    identity = None if directory.topic_id is None else series.returning.index(directory.topic_id)
+    replica.file_topic_id = replica.topic_id = identity
+    if scope.flags["stop_replica"]:
+        replica.on_disk = True
+
+
+def _arrange_running(replica: Replica, state: CapturedPartitionState | None, broker: int) -> None:
+    """Set the Partition object to that of the life before."""
+    if state is not None and broker in (*state.isr, state.leader):
+        replica.log_open, replica.leader_epoch, replica.is_leader = True, state.leader_epoch, state.leader == broker
+
+
 EVENTS = frozenset({"restart", "auto_preferred_election", "notice_expiry"})
 
 
@@ -332,7 +382,7 @@ class Captures:
 
     `life` numbers the lives of the topic that are explained by themselves; the `bare` captures, by their place, show
     nothing but that the topic is gone. The `earlier` ids are those of lives before: an operator may write them back.
-    `logs` are the logs of the brokers.
+    `logs` are the logs of the brokers. `left` is the last capture of the life before, if its logs are still there.
     """
 
     names: tuple[str, ...]
@@ -342,6 +392,7 @@ class Captures:
     bare: frozenset[int] = frozenset()
     earlier: tuple[str, ...] = ()
     logs: Logs | None = None
+    left: Capture | None = None
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -351,7 +402,14 @@ class Captures:
     @property
     def returning(self) -> tuple[str, ...]:
         """The ids of lives before that the captures show."""
-        return tuple(identity for identity in self.earlier if identity in self.ids)
+        return tuple(identity for identity in self.earlier if identity in self.ids or identity in self._left_ids)
+
+    @property
+    def _left_ids(self) -> set[str | None]:
+        """The ids of logs that the life before has left."""
+        brokers = self.first.brokers.values() if self.left else ()
+        return {log.topic_id for broker in brokers for name, log in broker.directories.items()
+                if name.rpartition("-")[0] == self.topic}  # fmt: skip
 
     @property
     def first(self) -> Capture:
@@ -417,7 +475,7 @@ def lives_apart(series: Captures) -> Iterator[Captures]:
     A capture in which it is gone ends one part and begins the next. Where there is none between lives that differ in
     what the model has one of, a bare one is put there.
     """
-    begin, life, topic = 0, 0, series.topic
+    begin, life, topic, left = 0, 0, series.topic, None
     names, captures, bare = list(series.names), list(series.captures), set[int]()
     place = 1
     while place < len(captures):
@@ -427,7 +485,8 @@ def lives_apart(series: Captures) -> Iterator[Captures]:
             between = evolve(_without(captures[place - 1], topic), taken=_between(*captures[place - 1 : place + 1]))
             end = evolve(between, controller=None, controller_epoch=captures[place].controller_epoch)
             yield Captures((*names[begin:place], gone), (*captures[begin:place], end), topic, life,
-                           frozenset({*(n - begin for n in bare if n >= begin), place - begin}))  # fmt: skip
+                           frozenset({*(n - begin for n in bare if n >= begin), place - begin}), left=left)  # fmt: skip
+            left = None
             captures.insert(place, between)
             names.insert(place, gone)
             bare.add(place)
@@ -436,11 +495,26 @@ def lives_apart(series: Captures) -> Iterator[Captures]:
             shown = any(topic in capture.topics for capture in captures[begin:place])
             if shown and any(topic in capture.topics for capture in captures[place:]):
                 places = frozenset(n - begin for n in bare if n >= begin)
-                yield Captures(tuple(names[begin : place + 1]), tuple(captures[begin : place + 1]), topic, life, places)
-                begin, life = place, life + 1
+                part = tuple(names[begin : place + 1]), tuple(captures[begin : place + 1])
+                yield Captures(*part, topic, life, places, left=left)
+                begin, life, left = place, life + 1, None
+        elif before and now is None and place > begin and _another_number(before, captures[place:], topic):
+            places = frozenset(n - begin for n in bare if n >= begin)
+            part = tuple(names[begin : place + 1]), tuple(captures[begin : place + 1])
+            yield Captures(*part, topic, life, places, left=left)
+            begin, life, left = place, life + 1, captures[place - 1]
         place += 1
     yield Captures(tuple(names[begin:]), tuple(captures[begin:]), topic, life,
-                   frozenset(n - begin for n in bare if n >= begin))  # fmt: skip
+                   frozenset(n - begin for n in bare if n >= begin), left=left)  # fmt: skip
+
+
+def _another_number(before: Topic, later: Sequence[Capture], topic: str) -> bool:
+    """Whether a topic that is gone but for its logs is created again with a number of replicas that is not modelled."""
+    after = next((capture.topics[topic] for capture in later if topic in capture.topics), None)
+    if after is None or any(topic in capture.deleting for capture in later[:1]):
+        return False
+    numbers = {len(replicas) for one in (before, after) for replicas in one.partitions.values()}
+    return len(numbers) > 1 and max(numbers) > MOST_LISTED
 
 
 def _between(before: Capture, after: Capture) -> tuple[float, float] | None:
@@ -553,7 +627,7 @@ def _series_within(series: Captures, scope: Scope) -> Series:
             PARTITIONS.name: tuple(str(n) for n in range(numbering.partitions)),
             TOPIC_IDS.name: short(numbering.ids),
         },
-        initial=as_shown(start, scope) if start else before_the_topic(series.first, scope, len(series.returning)),
+        initial=_initial(series, scope, start),
         waypoints=tuple(_waypoints(series, scope, numbering)),
         variant=series.first.version if series.first.version in VARIANTS else None,
         flags={**SERIES_FLAGS, **scope.flags},
@@ -570,6 +644,14 @@ def _series_within(series: Captures, scope: Scope) -> Series:
         log_counts=logs.counts if logs else None,
         requires=tuple(_requires(series)),
     )
+
+
+def _initial(series: Captures, scope: Scope, start: InferredStart | None) -> Callable[..., None]:
+    if start is not None:
+        return as_shown(start, scope)
+    if series.left is not None:
+        return after_a_life(series, scope)
+    return before_the_topic(series.first, scope, len(series.returning))
 
 
 def _requires(series: Captures) -> Iterator[Requirement]:
@@ -614,7 +696,8 @@ def _start(series: Captures, scope: Scope) -> InferredStart | None:
 
 def _numbering(series: Captures, scope: Scope, start: InferredStart | None) -> Numbering:
     ids = dict.fromkeys((*series.returning, *(ids_in(start) if start else ()), *series.ids))
-    epochs = [state.leader_epoch for topic in series.topics for state in topic.states.values()]
+    lives = [*series.topics, *([series.left.topics[series.topic]] if series.left else [])]
+    epochs = [state.leader_epoch for topic in lives for state in topic.states.values()]
     return Numbering(
         topic=series.topic, brokers=scope.brokers, partitions=len(scope.orders), ids=tuple(ids),
         earlier_epochs=series.first.controller_epoch - 1, most=_rounded(max(epochs, default=0)), scope=scope,
@@ -673,7 +756,9 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
         after = evolve(seen, removals=removals)
         yield Waypoint(
             name=name,
-            facts=facts_of(capture, numbering, life, after.open, bare=place in series.bare),
+            facts=facts_of(
+                capture, numbering, life, after.open, bare=place in series.bare, strays=series.left is not None
+            ),
             limits=limits(before, after, numbering, known_ids=known),
             without=not_between(before, after, numbering),
             rare=unlikely_between(before, after, numbering),
@@ -725,6 +810,8 @@ def _facts(series: Captures, scope: Scope, numbering: Numbering, start: Inferred
             yield f"{doubt}: it was taken while the cluster was at work, and what came a moment later is left open."
     if series.life:
         yield f"The topic was created again: what it was before {series.names[0]} is explained by itself."
+    if series.left is not None:
+        yield "Its logs are still there when this behaviour begins, as the life before has left them."
     others = {name for capture in series.captures for name in capture.topics} - {series.topic}
     if others:
         yield "Each topic is explained by itself: what is assumed for one need not be what is assumed for another."
