@@ -381,6 +381,31 @@ def offset_is_kept_from_empty_on(before: GroupCluster, after: GroupCluster, brok
     return after.coordinators[broker].group.offset is not None or since < before.clock
 
 
+@step(
+    symptom="an offset that has expired, or was deleted, is back after the coordinator has moved",
+    log="[GroupCoordinator …]: Loading group metadata for … with generation …",
+)
+def removed_offset_has_a_tombstone(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
+    """Where a coordinator removes an offset, the last record about it in its log is a tombstone."""
+    was, now = before.coordinators[broker].group.offset, after.coordinators[broker].group.offset
+    premise(was is not None and now is None and after.coordinators[broker].owns and after.leads(broker))
+    is_removed = True
+    for record in after.partition.log:
+        is_removed = record.is_tombstone if record.key is RecordKey.OFFSET else is_removed
+    return is_removed
+
+
+@always(
+    symptom="a commit, or a member's SyncGroup, is not answered although all replicas have its record",
+    log="none: the consumer's request times out",
+)
+def replicated_append_is_answered(cluster: GroupCluster, broker: Broker) -> bool:
+    """A coordinator waits for replicas only while they do not have the end of its log."""
+    premise(cluster.serves(broker) and cluster.partition.high_watermark == len(cluster.partition.log))
+    group = cluster.coordinators[broker].group
+    return not group.is_storing and not group.is_committing and not group.is_removing
+
+
 def is_kept_by_clock(before: GroupCluster, after: GroupCluster, broker: int) -> bool:
     """Whether only the passing of time can remove an offset: the coordinator stays, and nobody deletes anything."""
     is_deleted = after.group_deletions > before.group_deletions or before.incarnation > 0

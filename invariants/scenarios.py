@@ -388,6 +388,7 @@ GROUP = (
     groups.generation_does_not_go_back,
     groups.events_are_counted,
     groups.young_offset_is_kept,
+    groups.replicated_append_is_answered,
     groups.dead_member_is_removed,
     groups.partition_is_consumed,
     groups.rebalance_ends,
@@ -419,13 +420,19 @@ GROUP_INVARIANTS = (
         (
             *GROUP_OF_ONE_BROKER,
             groups.offset_is_kept_from_empty_on,
+            groups.removed_offset_has_a_tombstone,
             groups.both_consumers_are_members,
             groups.offset_expires,
         ),
     ),
     (
         group_stories.RETENTION_AFTER_A_MOVE,
-        (*MOVED_GROUP, groups.offset_is_kept_from_empty_on, groups.offset_expires),
+        (
+            *MOVED_GROUP,
+            groups.offset_is_kept_from_empty_on,
+            groups.removed_offset_has_a_tombstone,
+            groups.offset_expires,
+        ),
     ),
     (group_stories.GROUP_OF_REASSIGNED_PARTITION, MOVED_GROUP),
     (
@@ -435,6 +442,7 @@ GROUP_INVARIANTS = (
             groups.group_with_an_offset_is_listed,
             groups.deleted_group_stays_deleted,
             groups.deletion_removes_the_group,
+            groups.removed_offset_has_a_tombstone,
             groups.removed_group_stays_removed,
             groups.group_is_never_listed_twice,
             groups.group_is_removed,
@@ -454,7 +462,10 @@ GROUP_INVARIANTS = (
             groups.static_member_returns,
         ),
     ),
-    (group_stories.GROUP_OF_RECREATED_TOPIC, (*GROUP, groups.recreated_topic_has_no_offset)),
+    (
+        group_stories.GROUP_OF_RECREATED_TOPIC,
+        (*GROUP, groups.recreated_topic_has_no_offset, groups.removed_offset_has_a_tombstone),
+    ),
     (group_stories.COMPACTED_OFFSETS, (*MOVED_GROUP, groups.log_is_compacted)),
 )
 GROUP_SCENARIOS = tuple(evolve(story, properties=held) for story, held in GROUP_INVARIANTS)

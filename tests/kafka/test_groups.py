@@ -239,6 +239,7 @@ def test_a_search_of_all_states_finds_what_is_broken_and_nothing_else(name, vari
     later = {
         "deleted_group_stays_deleted": "delete_groups",
         "deletion_removes_the_group": "delete_groups",
+        "removed_offset_has_a_tombstone": "delete_groups",
         "offset_belongs_to_a_group": "empty_groups_stay",
     }
     assert untested <= {prop for prop, flag in later.items() if not VARIANTS[variant][flag]}

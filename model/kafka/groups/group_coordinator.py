@@ -15,7 +15,6 @@ from kwalk.model.kafka.groups.domains import (
     COORDINATOR,
     MEMBER_IDS,
     OTHER_PROTOCOLS,
-    RETENTIONS,
     ConsumerId,
     MemberId,
 )
@@ -24,6 +23,7 @@ from kwalk.model.kafka.groups.group_metadata_manager import (
     prepare_rebalance,
     remove_group,
     store_group,
+    unsubscribes,
 )
 from kwalk.model.kafka.groups.state import (
     Consumer,
@@ -39,7 +39,6 @@ from kwalk.model.kafka.groups.versions import (
     HEARTBEAT_WHILE_COMPLETING,
     NEW_MEMBERS_EXPIRE,
     PENDING_SYNC_EXPIRES,
-    RETENTION_FROM_EMPTY,
     STATIC_MEMBERS,
     STATIC_MEMBERSHIP,
     STATIC_REJOIN_IS_STORED,
@@ -237,7 +236,7 @@ def complete_join(cluster: GroupCluster, broker: Broker) -> None:
         group.generation += 1
         group.state = GroupState.EMPTY
         group.time = cluster.clock
-        group.is_unsubscribed = RETENTIONS > 0 and bool(RETENTION_FROM_EMPTY)
+        group.is_unsubscribed = unsubscribes()
         store_group(cluster, broker)
     else:
         remove_group(cluster, broker)

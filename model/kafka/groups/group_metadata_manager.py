@@ -168,11 +168,16 @@ def on_group_loaded(group: GroupMetadata, record: OffsetsRecord) -> None:
     group.state = GroupState.STABLE if record.members else GroupState.EMPTY
     group.generation, group.members = record.generation, record.members
     group.leader, group.owner, group.time = record.leader, record.owner, record.time
-    group.is_unsubscribed = RETENTIONS > 0 and bool(RETENTION_FROM_EMPTY) and not record.members
+    group.is_unsubscribed = not record.members and unsubscribes()
     if RETENTIONS > 0 and not record.members:
         group.has_no_time = not STATE_TIME_IS_LOADED or bool(OLD_RECORDS)
     if OTHER_PROTOCOLS > 0:
         group.other_protocol = record.other_protocol
+
+
+def unsubscribes() -> bool:
+    """Whether a generation without members matters to the expiry of offsets: from KIP-211 to KAFKA-13636."""
+    return RETENTIONS > 0 and bool(RETENTION_FROM_EMPTY) and not EXPIRE_STABLE_ONLY
 
 
 def unload(cluster: GroupCluster, broker: int) -> None:
@@ -310,7 +315,11 @@ def clean_up(cluster: GroupCluster, broker: Broker) -> None:
 
 
 def has_expired(cluster: GroupCluster, group: GroupMetadata) -> bool:
-    """Whether the cached offset is to be removed (Kafka: GroupMetadata.removeExpiredOffsets)."""
+    """Whether the cached offset is to be removed (Kafka: GroupMetadata.removeExpiredOffsets).
+
+    While the group has members, its offset expires for want of a subscription: from KIP-211 to KAFKA-13636 that of an
+    earlier generation without members counts, while the first member joins.
+    """
     if group.offset is None:
         return False
     is_old = group.is_offset_due or group.offset.time < cluster.clock
@@ -321,7 +330,7 @@ def has_expired(cluster: GroupCluster, group: GroupMetadata) -> bool:
     if group.state is GroupState.EMPTY:
         by_commit = group.generation == 0 or group.has_no_time
         return is_old if by_commit else group.is_offset_due or group.time < cluster.clock
-    return group.is_unsubscribed and is_old and (not EXPIRE_STABLE_ONLY or group.state is GroupState.STABLE)
+    return group.is_unsubscribed and is_old
 
 
 def is_removable(group: GroupMetadata) -> bool:
