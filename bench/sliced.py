@@ -7,6 +7,8 @@ also estimates the distinct states, *short* 10,000 walks, the default of `kwalk 
 threads to lift the model and to compile the bit-sliced code.
 
 With `--loops`, walks that wait in queues run in turn with walks that stay in their lanes, whichever the model takes.
+With `--widths`, code for narrower registers of x86-64 runs as well: *many* walks on each, and how many times as fast
+as the kernel.
 """
 from __future__ import annotations
 
@@ -24,6 +26,7 @@ from kwalk.model.language.registry import find_scenario
 from kwalk.search.kernel.compile.compiler import fast_kernel_for
 from kwalk.search.kernel.compile.slices import compile_slices, sliced_kernel_of
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.native.machine_code import cpu
 from kwalk.search.simulation import swarm
 from kwalk.search.simulation.chunks import SimulationPlan, run_chunk
 from kwalk.search.simulation.options import SimulationOptions
@@ -37,6 +40,8 @@ OF_BOTH_LOOPS = (
     "two-phase-commit", "topic-id-core", "paxos", "buffered-file", "ensemble-growth", "consumer-group", "stray-log",
     "b-tree", "old-client-expansion",
 )  # fmt: skip
+WIDTHS = {"SSE2": ("x86-64 +sse2", 128), "AVX2": ("haswell +avx2,+bmi2,+popcnt", 256), "AVX-512": ("", 512)}
+"""The name and the features of a CPU ("": of this one), and the lanes of its planes."""
 UNIFORM = SimulationOptions(keep_going=True, depth=DEPTH)
 HEAD = ("scenario", "made, s", "many: kernel", "sliced", "ratio", "swarm: kernel", "sliced", "ratio", "short: ratio")
 HEAD_OF_LOOPS = (
@@ -82,6 +87,17 @@ def cells_of_loops(name: str) -> Iterator[str]:
     yield from many_and_swarm(model, (queues, lanes))
 
 
+def cells_of_widths(name: str) -> Iterator[str]:
+    """The row of a scenario with code for several CPUs."""
+    model = Model(find_scenario(name))
+    kernel = fast_kernel_for(model)
+    for features, lanes in WIDTHS.values():
+        target = f"{cpu().split()[0]} {features} -" if features else ""
+        sliced = sliced_kernel_of(model, compile_slices(model, target=target, lanes=lanes))
+        rates, ratios = side_by_side((kernel, evolve(kernel, sliced=sliced)), UNIFORM.plan(model, kernel), 1_000_000)
+        yield from (f"{rates[1]:.2f}", _ratio(ratios))
+
+
 def many_and_swarm(model: Model, kernels: tuple[Kernel, Kernel]) -> Iterator[str]:
     """The rates and ratios of two kernels, without a swarm and as one; the first takes about SECONDS."""
     first, walks = kernels[0], 4000
@@ -104,8 +120,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.sliced", description=__doc__)
     parser.add_argument("scenario", nargs="*", help="these scenarios")
     parser.add_argument("--loops", action="store_true", help="compare both loops of bit-sliced walks")
+    parser.add_argument("--widths", action="store_true", help="compare code for narrower registers")
     given = parser.parse_args()
     names, head, row = (OF_BOTH_LOOPS, HEAD_OF_LOOPS, cells_of_loops) if given.loops else (SCENARIOS, HEAD, cells)
+    if given.widths:
+        head = ("scenario", *(cell for name in WIDTHS for cell in (name, "ratio")))
+        names, row = SCENARIOS[:2], cells_of_widths
     print(f"| {' | '.join(head)} |\n|---|{'---:|' * (len(head) - 1)}")
     for name in given.scenario or names:
         print(f"| {' | '.join([name, *row(name)])} |", flush=True)
