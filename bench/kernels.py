@@ -40,7 +40,10 @@ def measured(name: str) -> dict[str, float]:
 
 
 def _rate(model: Any, kernel: Any) -> float:
-    """Millions of steps a CPU second: between a short run and a long one, so that what is done once does not count."""
+    """Millions of steps a CPU second: between a short run and a long one, so that what is done once does not count.
+
+    Long walks continue on bit-sliced code. A first run compiles it.
+    """
     from kwalk.search.simulation.walk import walk
 
     def run(walks: int) -> tuple[float, int]:
@@ -49,6 +52,7 @@ def _rate(model: Any, kernel: Any) -> float:
 
     _, pilot = run(1000)
     many = max(2000, 1000 * STEPS // max(1, pilot))
+    run(many)
     (short, few), (long, all_steps) = run(many // 8), run(many)
     return (all_steps - few) / (long - short) / 1e6
 
