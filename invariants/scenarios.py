@@ -508,6 +508,7 @@ LOG_INVARIANTS = (
             storage.start_offset_is_not_above_the_high_watermark,
             storage.segment_before_the_start_is_deleted,
             storage.record_is_kept,
+            storage.record_from_the_start_on_is_kept,
             storage.truncation_ends_the_log,
             storage.log_has_rolled,
             storage.lookup_begins_at_an_entry,

@@ -501,6 +501,17 @@ def record_is_kept(before: PartitionLog, after: PartitionLog, offset: Offset) ->
 
 
 @step(
+    symptom="records vanish that are neither old, nor more than the log may have, nor deleted by a client",
+    log="none: the line that names the start offset as the reason names a segment above it",
+)
+def record_from_the_start_on_is_kept(before: PartitionLog, after: PartitionLog, offset: Offset) -> bool:
+    """Where only the rule of the start offset deletes segments, a record at or above it stays, unless truncated."""
+    batch = batch_at(before, offset)
+    premise(batch is not None and before.start_offset <= offset and after.truncations == before.truncations)
+    return batch_at(after, offset) == batch
+
+
+@step(
     symptom="a follower has records that its leader does not have, or fetches from an offset that it has already",
     log="[Log partition=…, dir=…] Truncating to offset … (3.9: UnifiedLog)",
 )
