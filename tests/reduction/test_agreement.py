@@ -20,7 +20,8 @@ CASES = [(s, v) for s in (TOWN, *SMALL) for v in (list(s.variants) or [s.default
 
 
 LONG = (
-    "b-tree-default", "buffered-file-default", "checkpoint-lease-hasty", "checkpoint-lease-published", "ewd998-default",
+    "b-tree-default", "buffered-file-default", "checkpoint-lease-hasty", "checkpoint-lease-published",
+    "elevator-default", "ewd998-default", "scheduling-allocator-default",
 )  # fmt: skip
 """Cases that take many seconds; `make test` leaves them out."""
 
