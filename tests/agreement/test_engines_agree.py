@@ -38,7 +38,7 @@ NOTHING_OF_THEIR_OWN = {
 }  # fmt: skip
 """Scenarios whose every function, statement, field, error and property is lifted for others here as well (compared)."""
 KAFKA_IN_TURN = 4
-LONG = {"ensemble-growth", "expansion-during-halted-deletion"}
+LONG = {"deletion-during-reassignment", "ensemble-growth", "expansion-during-halted-deletion"}
 """Stories that take as long as six others."""
 
 

@@ -14,6 +14,7 @@ def test_a_space_has_as_many_states_as_the_page_says(space):
     assert exhaust(space.model(), properties=(), keep_going=True).distinct_states == space.states
 
 
+@pytest.mark.thorough
 def test_the_page_compares_all_manners_of_walks():
     small = Space("two-phase-commit", 288, {"rms": 3})
     lines = list(page([small], BUGS[:1], steps=20_000, seeds=1, visits=20_000))

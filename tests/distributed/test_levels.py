@@ -47,6 +47,7 @@ def test_every_count_is_that_of_the_search_in_memory(scenario, tmp_path):
         assert counts(levels(model, tmp_path, properties=safety_properties(model.properties), partitions=4)) == expected
 
 
+@pytest.mark.thorough
 def test_every_count_of_a_kafka_scenario_is_that_of_the_search_in_memory(tmp_path):
     model = Model(OLD_CLIENT_EXPANSION, "2.8.2", {"restarts": 0, "brokers": 2})
     verdict = levels(model, tmp_path, partitions=3)

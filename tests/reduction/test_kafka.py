@@ -36,6 +36,7 @@ def searched_properties(model: Model) -> tuple[PropertyInstance, ...]:
     return tuple(prop for prop in model.properties if prop.kind is not Kind.EVENTUALLY)
 
 
+@pytest.mark.thorough
 def test_the_old_clients_story_with_one_failover(monkeypatch, tmp_path):
     model = the_old_clients_story()
     kernel = kernel_for(model)
