@@ -296,6 +296,12 @@ LOG_TRIALS = (
     Trial("log-compaction", variant=LATEST, bounds={"offsets": 4}, about="Compactions, and a crash."),
     Trial(
         "log-compaction",
+        variant=LATEST,
+        bounds={"offsets": 5, "segments": 3, "keys": 3, "crashes": 0, "cleanings": 1},
+        about="Segments that do not fit into one are cleaned one by one.",
+    ),
+    Trial(
+        "log-compaction",
         variant="1.0",
         bounds={"offsets": 4},
         about="Before 2.0 an interrupted swap may take the segment before.",
@@ -309,8 +315,14 @@ LOG_TRIALS = (
     Trial(
         "log-tombstones",
         variant="2.8.2",
-        bounds={"offsets": 2},
+        bounds={"offsets": 3},
         about="Before 3.1 a tombstone is kept by the time of its segment's file.",
+    ),
+    Trial(
+        "log-tombstones",
+        variant="2.8.2",
+        bounds={"offsets": 3, "delete_retention_ms": 0},
+        about="Tombstones are removed by the next cleaning.",
     ),
     Trial(
         "log-compacted-copy",

@@ -487,6 +487,8 @@ SEGMENTS = (
     storage.high_watermark_does_not_go_back,
     storage.append_does_not_fail,
     storage.old_segment_rolls,
+    storage.appended_batch_ends_the_log,
+    storage.new_segment_begins_with_its_first_batch,
 )
 COMPACTED = (
     *SEGMENTS,
@@ -497,6 +499,7 @@ COMPACTED = (
     storage.cleaned_segment_has_the_time_of_its_last,
     storage.cleaner_lives,
     storage.cleaning_has_something_to_clean,
+    storage.cleaning_covers_what_is_replicated,
     storage.log_is_compacted,
 )
 LOG_INVARIANTS = (
@@ -559,6 +562,9 @@ LOG_INVARIANTS = (
             storage.recovery_point_is_on_disk,
             storage.stop_keeps_file_times,
             storage.crash_loses_what_was_not_flushed,
+            storage.torn_batch_is_lost,
+            storage.flush_covers_closed_segments,
+            storage.high_watermark_survives_a_stop,
             storage.loaded_log_is_that_of_the_disk,
             storage.crash_tears_a_batch,
             storage.crashed_log_is_recovered,
@@ -570,8 +576,11 @@ LOG_INVARIANTS = (
             *COMPACTED,
             storage.closed_log_does_not_change,
             storage.stops_are_counted,
+            storage.loaded_log_is_that_of_the_disk,
             storage.renamed_segments_do_not_return,
             storage.compacted_record_does_not_return,
+            storage.swapped_record_is_kept,
+            storage.segments_are_merged,
             storage.crash_leaves_a_swap,
         ),
     ),

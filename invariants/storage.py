@@ -11,6 +11,7 @@ from kwalk.model.kafka.storage.domains import (
     SEGMENT_BYTES,
     SEGMENT_MS,
     SEGMENTS,
+    TOMBSTONES,
     Key,
     Offset,
     SegmentSlot,
@@ -26,7 +27,10 @@ from kwalk.model.kafka.storage.log import (
 from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, PartitionLog, Suffix
 from kwalk.model.kafka.storage.versions import (
     EMPTY_SEGMENT_IS_REPLACED,
+    GAPS_ARE_PASSED,
+    ROLLS_BEFORE_OVERFLOW,
     TIME_INDEX,
+    TOMBSTONES_BY_FILE_TIME,
     TOMBSTONES_HAVE_A_HORIZON,
 )
 from kwalk.model.language import always, eventually, premise, reachable, step, when_quiescent
@@ -302,17 +306,29 @@ def tombstone_is_kept_after_its_append(before: PartitionLog, after: PartitionLog
     log="Cleaner …: Cleaning log … (cleaning prior to …, discarding tombstones prior to …)",
 )
 def due_tombstone_is_not_written(before: PartitionLog, after: PartitionLog) -> bool:
-    """A compaction writes only tombstones that an earlier one saw less than delete.retention.ms ago, or none has."""
-    premise(bool(TOMBSTONES_HAVE_A_HORIZON) and before.suffix is Suffix.NONE and after.suffix is Suffix.CLEANED)
+    """A compaction writes only tombstones that an earlier one saw less than delete.retention.ms ago, or none has.
+
+    Before KIP-534, only those whose segment was modified after the last clean one, or less than that before it.
+    """
+    premise(bool(TOMBSTONES_BY_FILE_TIME) and before.suffix is Suffix.NONE and after.suffix is Suffix.CLEANED)
     return all(
         batch is None or not batch.is_tombstone or is_within_retention(after, batch) for batch in after.cleaned
     )
 
 
 def is_within_retention(log: PartitionLog, tombstone: Batch) -> bool:
-    """Whether delete.retention.ms have not passed since a compaction has first seen a tombstone."""
-    first_seen = tombstone.cleaned
-    return first_seen is not None and (first_seen == log.clock or log.clock - first_seen < DELETE_RETENTION_MS)
+    """Whether delete.retention.ms have not passed for a tombstone that a compaction writes."""
+    if TOMBSTONES_HAVE_A_HORIZON:
+        first_seen = tombstone.cleaned
+        return first_seen is not None and (first_seen == log.clock or log.clock - first_seen < DELETE_RETENTION_MS)
+    modified = clean = -1
+    for slot in SEGMENTS:
+        segment = log.segments[slot]
+        if slot < log.count and segment.base_offset < log.dirty_offset:
+            clean = segment.last_modified
+        if any(batch.last_offset == tombstone.last_offset for batch in segment.batches):
+            modified = segment.last_modified
+    return modified > clean - DELETE_RETENTION_MS
 
 
 def is_last_of_key(log: PartitionLog, batch: Batch) -> bool:
@@ -364,6 +380,31 @@ def append_does_not_fail(log: PartitionLog) -> bool:
     active = log.segments[log.count - 1]
     is_empty = active.batches.is_empty and active.base_offset == log.end_offset
     return bool(EMPTY_SEGMENT_IS_REPLACED) or not (is_empty and (active.is_padded or active.is_trimmed))
+
+
+@step(
+    symptom="a record is not at the offset that its producer was answered",
+    log="none: kafka-dump-log.sh shows the record at another offset",
+)
+def appended_batch_ends_the_log(before: PartitionLog, after: PartitionLog) -> bool:
+    """A batch that is appended is the last one, above all offsets before, of this moment, and seen by no compaction."""
+    premise(is_running(before) and is_running(after) and after.end_offset > before.end_offset)
+    batch = after.segments[after.count - 1].batches[-1]
+    has_its_time = batch.appended == (after.clock if TOMBSTONES > 0 else 0) and batch.cleaned is None
+    return before.end_offset <= batch.first_offset and batch.last_offset == after.end_offset - 1 and has_its_time
+
+
+@step(
+    symptom="a batch behind a large gap, as in the copy of a compacted log, cannot be indexed in the segment that is "
+    "rolled for it",
+    log="none: ls shows a segment whose name is below the offset of its first record",
+)
+def new_segment_begins_with_its_first_batch(before: PartitionLog, after: PartitionLog) -> bool:
+    """The base offset of a segment that is rolled for a batch is the first offset of the batch."""
+    active = after.segments[after.count - 1]
+    premise(bool(ROLLS_BEFORE_OVERFLOW) and is_running(before) and is_running(after))
+    premise(after.end_offset > before.end_offset and active.base_offset > before.segments[before.count - 1].base_offset)
+    return active.base_offset == active.batches.head.first_offset
 
 
 @step(
@@ -463,7 +504,8 @@ def removed_segment_leaves_nothing(log: PartitionLog, slot: SegmentSlot) -> bool
     segment = log.segments[slot]
     has_files = not segment.batches.is_empty or not segment.offset_index.is_empty or not segment.time_index.is_empty
     has_times = segment.created > 0 or segment.last_modified > 0 or segment.max_timestamp >= 0
-    return not has_files and not has_times and segment.base_offset == segment.unindexed == 0 and not segment.is_padded
+    has_numbers = segment.base_offset > 0 or segment.unindexed > 0 or segment.max_timestamp_offset > 0
+    return not has_files and not has_times and not has_numbers and not segment.is_padded and not segment.is_trimmed
 
 
 @always(
@@ -630,7 +672,10 @@ def recovery_point_is_on_disk(log: PartitionLog) -> bool:
     log="Corruption found in segment …, truncating to offset …",
 )
 def crash_loses_what_was_not_flushed(before: PartitionLog, after: PartitionLog, offset: Offset) -> bool:
-    """A crash leaves what was flushed, and the index files of the active segment as they were allocated."""
+    """A crash leaves what was flushed, and the index files of the active segment as they were allocated.
+
+    What it is said to have lost begins with a batch that was there.
+    """
     premise(after.crashes > before.crashes)
     is_gone = batch_at(before, offset) is not None and batch_at(after, offset) is None
     is_lost = after.lost_from <= offset < after.lost_to
@@ -638,7 +683,38 @@ def crash_loses_what_was_not_flushed(before: PartitionLog, after: PartitionLog, 
     is_exact = after.lost_from < after.lost_to or after.lost_from == after.lost_to == 0
     if before.lost_to == 0:
         is_exact = is_exact and (not is_lost or (before.flushed <= offset and batch_at(after, offset) is None))
+        is_exact = is_exact and (after.lost_to == 0 or batch_at(before, after.lost_from) is not None)
     return after.segments[after.count - 1].is_padded and is_exact and (not is_gone or is_known)
+
+
+@step(
+    symptom="recovery cuts off records that are whole on disk",
+    log="Corruption found in segment …, truncating to offset …",
+)
+def torn_batch_is_lost(before: PartitionLog, after: PartitionLog) -> bool:
+    """A part of a batch is on disk only after a crash in which the rest of the batch was lost."""
+    premise(before.torn is None and after.torn is not None)
+    return after.crashes > before.crashes and size_of(after) < size_of(before)
+
+
+@step(
+    symptom="a crash takes records of segments that were rolled long before",
+    log="Corruption found in segment …, truncating to offset …",
+)
+def flush_covers_closed_segments(before: PartitionLog, after: PartitionLog) -> bool:
+    """A flush ends with the last closed segment, or in the active one."""
+    premise(is_running(before) and is_running(after) and after.flushed > before.flushed)
+    return after.flushed >= after.segments[after.count - 1].base_offset
+
+
+@step(
+    symptom="after a restart consumers cannot read records that they have read before, until followers have fetched",
+    log="none: kafka-get-offsets.sh shows an earlier end",
+)
+def high_watermark_survives_a_stop(before: PartitionLog, after: PartitionLog) -> bool:
+    """After an orderly stop the high watermark is what it was."""
+    premise(before.phase is LogPhase.STOPPED and after.phase is LogPhase.LOADING and before.has_clean_shutdown_file)
+    return after.high_watermark >= min(before.high_watermark, after.end_offset)
 
 
 @step(
@@ -717,6 +793,31 @@ def compacted_record_does_not_return(before: PartitionLog, after: PartitionLog, 
     premise(any(renamed))
     is_kept = any(batch is not None and batch.last_offset == offset for batch in before.cleaned)
     return is_kept or batch_at(after, offset) is None
+
+
+@step(
+    symptom="values of keys are gone after a crash during a compaction",
+    log="Found log file … from interrupted swap operation, repairing.",
+)
+def swapped_record_is_kept(before: PartitionLog, after: PartitionLog) -> bool:
+    """After a crash the log has every record of the .swap file, which takes the place of the old segments."""
+    premise(before.phase is LogPhase.STOPPED and after.phase is LogPhase.LOADING and before.suffix is Suffix.SWAP)
+    return all(batch is None or batch_at(after, batch.last_offset) == batch for batch in before.cleaned)
+
+
+@step(
+    symptom="old values of keys stay in closed segments, although the log cleaner runs",
+    log="Cleaner …: Cleaning log … (cleaning prior to …, discarding tombstones prior to …)",
+)
+def cleaning_covers_what_is_replicated(before: PartitionLog, after: PartitionLog) -> bool:
+    """A cleaning goes at least as far as segments are closed and all of their records are replicated."""
+    premise(bool(GAPS_ARE_PASSED) and after.cleanings > before.cleanings)
+    return all(
+        slot >= before.count - 1
+        or before.segments[slot + 1].base_offset > before.high_watermark
+        or before.segments[slot + 1].base_offset <= after.cleaning_to
+        for slot in range(len(SEGMENTS) - 1)
+    )
 
 
 @step(
@@ -802,6 +903,12 @@ def log_is_compacted(log: PartitionLog) -> bool:
     return log.cleanings > 1 and log.cleaning_to == 0 and log.count > 1 and (
         len(first.batches) < log.segments[1].base_offset - first.base_offset
     )
+
+
+@reachable()
+def segments_are_merged(log: PartitionLog) -> bool:
+    """Several segments, of which earlier cleanings have left little, are cleaned into one."""
+    return log.suffix is Suffix.CLEANED and log.replaced > 1
 
 
 @reachable()
