@@ -14,13 +14,13 @@ SLOW = (
     "agreement", "bad_input/test_snapshots.py", "bench/test_swarm.py", "check", "constraints", "distributed",
     "examples/test_how_to_check_recovery.py", "examples/test_language_reference.py",
     "examples/test_large_published_counts.py", "examples/test_published_counts.py", "examples/test_types.py",
-    "hypothesis", "kafka", "liveness/test_engines.py", "minimize", "mutation", "nightly", "package",
-    "plugin/test_hunts.py", "prove", "reduction", "refinement", "reports/test_audit_command.py",
-    "reports/test_graph_command.py", "reports/test_illustrations.py", "reports/test_trace_commands.py",
-    "search/exhaustive/test_interpreted.py",
-    "search/exhaustive/test_sizes.py", "search/test_checkpoints.py", "search/test_swarm.py",
-    "search/test_waypoints.py", "selftest", "snapshots", "spark", "structure/test_documentation.py", "symmetry",
-    "traces",
+    "hypothesis", "kafka", "liveness/test_engines.py", "liveness/test_errors.py",
+    "liveness/test_fairness_in_random_graphs.py", "minimize", "mutation", "nightly", "package", "plugin/test_hunts.py",
+    "prove", "reduction", "refinement", "reports/test_audit_command.py", "reports/test_graph_command.py",
+    "reports/test_illustrations.py", "reports/test_trace_commands.py", "search/exhaustive/test_blocks.py",
+    "search/exhaustive/test_interpreted.py", "search/exhaustive/test_sizes.py", "search/test_checkpoints.py",
+    "search/test_sliced_walks.py", "search/test_swarm.py", "search/test_waypoints.py", "selftest", "snapshots",
+    "spark", "structure/test_documentation.py", "symmetry", "traces",
 )  # fmt: skip
 """Folders and files whose tests compile large models, start processes or search for seconds: marked `slow`."""
 

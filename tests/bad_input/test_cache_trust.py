@@ -237,6 +237,7 @@ def test_the_variable_names_the_folder_and_must_be_an_absolute_path():
         cache_folder({"KWALK_CACHE": "cache"})
 
 
+@pytest.mark.slow
 def test_a_search_beside_a_hostile_cache_compiles_says_so_once_and_ends_as_ever(kwalk, folder, monkeypatch, tmp_path):
     searched = kwalk("exhaust", DIE_HARD, "--out", tmp_path / "out")
     assert (searched.code, searched.err) == (12, "") and list(folder.rglob("*.zip"))

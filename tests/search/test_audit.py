@@ -107,6 +107,7 @@ def test_where_exhaustive_search_does_not_finish_walks_sample(monkeypatch):
     assert not row.is_decided
 
 
+@pytest.mark.slow
 def test_a_trace_of_a_walk_is_not_called_the_shortest_unless_shrinking_has_shown_that(monkeypatch):
     monkeypatch.setattr(audit_cells, "exhaust", lambda model, **_: walk(model, walks=1, depth=1, properties=()))
     rows = audit(cells_of([evolve(FENCING_FIX, trials=FENCING_FIX.trials[:1])]), BUDGET)
