@@ -107,6 +107,28 @@ REPLICA_REFUSES = FindingKind(
     cause=ERASED,
     grep=REFUSAL_GREP,
 )  # fmt: skip
+STALE_IN_ISR = evolve(
+    REPLICA_REFUSES, name="isr-member-refuses",
+    title="the ISR is full, and a member refuses the controller: it copies nothing",
+    now="acks=all times out; records with acks=1 are on the other replicas only",
+    later="the leader removes the member from the ISR replica.lag.time.max.ms after the first record that it lacks; a "
+    "member that is elected before does not lead",
+    way_out="where the earlier records are not needed: stop the broker, remove the directory, and start it",
+    story=STRAY,
+    cause="the topic was created again, and the broker has the log of the earlier one",
+)  # fmt: skip
+EARLIER_LOG = FindingKind(
+    "log-of-an-earlier-topic", BROKEN, "a replica's log has leader epochs that the partition never had", (),
+    now="a broker that has run since then serves the earlier topic's log to producers and consumers; replicas may have "
+    "different records at one offset",
+    later="as brokers restart and leaders change, earlier records return or logs are truncated; 3.0 and later refuse "
+    "the log once they have restarted",
+    way_out="decide which records are wanted; on brokers with the other ones: stop the broker, remove the directory, "
+    "and start it",
+    story=STRAY, log=deletion.no_stray.log,
+    cause="the topic was deleted while the broker was down, or removed by hand, and created again; brokers up to 2.8 "
+    "do not compare the log with the topic",
+)  # fmt: skip
 DEAD_IN_ISR = FindingKind(
     "isr-names-a-dead-broker", BROKEN, "the ISR names a broker that is down", ("isr_members_live",),
     now="acks=all waits for it until the leader removes it (replica.lag.time.max.ms)",
@@ -270,10 +292,11 @@ NOT_JUDGED = FindingKind(
 )  # fmt: skip
 
 KINDS = (
-    NO_LIVE_ISR, LEADER_REFUSES, LEADER_REFUSES_MIXED, LEADER_REFUSES_IN_MEMORY, LEADER_DOES_NOT_LEAD,
-    FETCH_REFUSED, FETCH_REFUSED_MIXED, REPLICA_REFUSES, PARTITION_LOST, WITHOUT_STATE, NO_CONTROLLER, DEAD_IN_ISR,
-    WITHOUT_STATE_SERVED, IDS_MIXED, ID_DIFFERS, ID_MISSING, ID_SENT, FOREIGN_ISR, DELETION_WAITS, UNREGISTERED,
-    STRAY_LOG, ORPHANED_LOG, DELETION_PENDING, REASSIGNMENT, BROKER_DOWN, CATCHING_UP, STALE_METADATA, NOT_JUDGED,
+    NO_LIVE_ISR, LEADER_REFUSES, LEADER_REFUSES_MIXED, LEADER_REFUSES_IN_MEMORY, LEADER_DOES_NOT_LEAD, FETCH_REFUSED,
+    FETCH_REFUSED_MIXED, REPLICA_REFUSES, STALE_IN_ISR, EARLIER_LOG, PARTITION_LOST, WITHOUT_STATE, NO_CONTROLLER,
+    DEAD_IN_ISR, WITHOUT_STATE_SERVED, IDS_MIXED, ID_DIFFERS, ID_MISSING, ID_SENT, FOREIGN_ISR, DELETION_WAITS,
+    UNREGISTERED, STRAY_LOG, ORPHANED_LOG, DELETION_PENDING, REASSIGNMENT, BROKER_DOWN, CATCHING_UP, STALE_METADATA,
+    NOT_JUDGED,
 )  # fmt: skip
 """All kinds, the worst first; an inspection lists findings in this order."""
 
@@ -507,7 +530,9 @@ class _Findings:
                 foreign = _held(place) - {place.topic.topic_id}
                 kind = LEADER_REFUSES_MIXED if mixed else LEADER_REFUSES if foreign else LEADER_REFUSES_IN_MEMORY
                 cause = f"; {_ids(place)}"
-            yield self._observed(kind, place, _leader(place) + cause, broken["partition_servable"])
+            serves_earlier = place.topic.states[place.partition].leader in self._ahead(place)
+            unserved = [evolve(b, certain=b.certain and not serves_earlier) for b in broken["partition_servable"]]
+            yield self._observed(kind, place, _leader(place) + cause, unserved)
             return True
         if "leader_answers_fetches_by_id" in broken:
             text = f"{_isr(place)}; {_ids(place)}"
@@ -523,11 +548,31 @@ class _Findings:
         known = place.observed.situation
         behind = broken.get("replicas_converge", [])
         outside = [b for b in behind if b.broker is not None and not known.brokers[b.broker].in_isr]
+        inside = [b for b in behind if b not in outside and b.certain and _refuses(place, b.broker)]
         refusing = [b for b in outside if _refuses(place, b.broker)]
         late = [b for b in outside if b not in refusing]
         if not unserved:
             yield from self._on_brokers(REPLICA_REFUSES, place, refusing, "{} out of the ISR, with another topic id")
+            yield from self._on_brokers(STALE_IN_ISR, place, inside, "{} in the ISR, with another topic id")
             yield from self._on_brokers(CATCHING_UP, place, late, "{} not in the ISR")
+        yield from self._of_earlier_logs(place)
+
+    def _of_earlier_logs(self, place: _Place) -> Iterator[Observation]:
+        ahead = self._ahead(place)
+        if ahead:
+            epochs = listed([f"broker {b} has {epoch}" for b, epoch in ahead.items()])
+            epoch = place.topic.states[place.partition].leader_epoch
+            one = self._observed(EARLIER_LOG, place, f"{epochs}; ZooKeeper's leader epoch is {epoch}")
+            yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, ahead))})
+
+    def _ahead(self, place: _Place) -> dict[int, int]:
+        """Return the last leader epoch by broker where it is above ZooKeeper's, which no log of the topic has."""
+        state = place.topic.states.get(place.partition)
+        if state is None or place.partition not in place.topic.partitions:
+            return {}
+        found = {b: self.capture.directory(b, place.topic.name, place.partition) for b in place.observed.brokers}
+        latest = {b: max(e for e, _ in d.leader_epochs) for b, d in sorted(found.items()) if d and d.leader_epochs}
+        return {b: epoch for b, epoch in latest.items() if epoch > state.leader_epoch}
 
     def _of_ids(self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool) -> Iterator[Observation]:
         held, sent = _held(place), _sent(place)
@@ -535,7 +580,8 @@ class _Findings:
             known = listed(sorted(held | ({sent} if sent else set())))
             text = f"the znode has no topic_id; replicas and the controller have {known}"
             yield _observation(ID_MISSING, topic_label(place.topic.name), text, topic=place.topic.name)
-        differing = broken.get("replica_id_matches_zookeeper", [])
+        earlier = {n for n, one in enumerate(place.observed.situation.brokers) if one.earlier and one.in_isr}
+        differing = [b for b in broken.get("replica_id_matches_zookeeper", []) if b.broker not in earlier]
         worse = {"partition_servable", "leader_answers_fetches_by_id"}
         if differing and worse.isdisjoint(broken):
             kind = IDS_MIXED if mixed else ID_DIFFERS
@@ -586,6 +632,7 @@ VERBS = {
     STALE_METADATA.name: ("answers clients with", "answer clients with"),
     DEAD_IN_ISR.name: ("is", "are"),
     REPLICA_REFUSES.name: ("stays", "stay"),
+    STALE_IN_ISR.name: ("stays", "stay"),
     CATCHING_UP.name: ("is", "are"),
     ID_DIFFERS.name: ("differs", "differ"),
     IDS_MIXED.name: ("differs", "differ"),

@@ -245,6 +245,23 @@ def stale_metadata(capture: Capture) -> None:
     cached["leader"] = next(b for b in (1, 2, 3) if b != cached["leader"])
 
 
+def isr_member_refuses(capture: Capture) -> None:
+    """The topic was created again on brokers with an id of their own; a follower has the log of the earlier one."""
+    capture["version"] = "3.9.0"
+    topic(capture)["version"] = 0
+    for partition in (0, 1):
+        state(capture, partition)["leader_epoch"] = 0
+        for broker in (1, 2, 3):
+            give_epoch(capture, broker, partition)
+    follower = next(b for b in state(capture, 1)["isr"] if b != state(capture, 1)["leader"])
+    give_id(capture, follower, 1, OTHER_ID)
+
+
+def log_of_an_earlier_topic(capture: Capture) -> None:
+    """Up to 2.8 nothing compares the log with the topic: the leader-epoch checkpoint shows it."""
+    directory(capture, 2)["leader_epoch_checkpoint"] = "0\n2\n0 0\n4 17\n"
+
+
 def too_many_brokers(capture: Capture) -> None:
     for broker in range(4, 10):
         capture["brokers"][str(broker)] = {"alive": True, "dirs": {}, "metadata_cache": None}
@@ -261,6 +278,8 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     fetch_is_refused: {"fetch-by-id-refused": ["t-0", "t-1"]},
     fetch_is_refused_mixed: {"fetch-by-id-refused-mixed-topic-ids": ["t-0"]},
     replica_refuses: {"replica-refuses": ["t-0"], "topic-ids-mixed": ["t-0"]},
+    isr_member_refuses: {"isr-member-refuses": ["t-1"]},
+    log_of_an_earlier_topic: {"log-of-an-earlier-topic": ["t-0"]},
     dead_in_isr: {"isr-names-a-dead-broker": ["t-0", "t-1"], "broker-down": ["broker 3"]},
     partition_is_lost: {"partition-lost": ["t-1"]},
     partition_without_state: {"partition-without-state": ["t-1"]},

@@ -70,6 +70,7 @@ class BrokerSituation:
         cached: the leader's number and whether the epoch is ZooKeeper's, as its metadata cache has them; None without
             a cache.
         cached_id: the number of the topic id in its metadata cache.
+        earlier: whether its log is one of an earlier topic of the name, which refuses all requests.
     """
 
     alive: bool
@@ -83,6 +84,7 @@ class BrokerSituation:
     has_epoch: bool | None
     cached: tuple[int | None, bool] | None
     cached_id: int | None
+    earlier: bool = False
 
 
 @frozen
@@ -190,6 +192,7 @@ class Situations:
                 has_epoch=self._has_epoch(topic, directory, state) if directory and state else None,
                 cached=_cached(cache, topic.name, partition, state, members),
                 cached_id=_number(cached_id, ids),
+                earlier=state is not None and self._refuses_all(topic, directory),
             )
             for b, cache, cached_id, directory in zip(members, caches, cached_ids, directories, strict=True)
         )
@@ -203,14 +206,16 @@ class Situations:
     def _has_epoch(self, topic: Topic, directory: Directory, state: CapturedPartitionState) -> bool | None:
         """Whether a checkpoint has ZooKeeper's leader epoch; one of an earlier topic of the name is none.
 
-        The id of a znode that only its creation and the first minting have written is the topic's first one. From 3.0
-        on a broker refuses the first request for a log with another id; before, it is neither checked nor shown.
+        Before 3.0 it is neither checked nor shown whether a log is one of an earlier topic.
         """
         has = directory.has_epoch(state.leader_epoch)
-        other = topic.topic_id is not None and directory.topic_id not in (None, topic.topic_id)
-        if has and other and is_as_created(topic):
-            return False if _numbers(self.release) >= (3, 0) else None
-        return has
+        if not has or not _is_of_an_earlier_topic(topic, directory):
+            return has
+        return False if self._refuses_all(topic, directory) else None
+
+    def _refuses_all(self, topic: Topic, directory: Directory | None) -> bool:
+        """Whether a log refuses every request: from 3.0 on, if it is one of an earlier topic of the name."""
+        return _numbers(self.release) >= (3, 0) and _is_of_an_earlier_topic(topic, directory)
 
     def of_broker(self, broker: int) -> Observed:
         """Return the situation of a broker and the controller, without any topic."""
@@ -234,6 +239,16 @@ class Situations:
             if topic is None or (partition not in topic.partitions and partition not in topic.states):
                 found.setdefault(name, {})[partition] = tuple(hosts)
         return found
+
+
+def _is_of_an_earlier_topic(topic: Topic, directory: Directory | None) -> bool:
+    """Whether a log has an id that the topic never had.
+
+    The id of a znode that only its creation and the first minting have written is the topic's first one.
+    """
+    if directory is None or topic.topic_id is None or not is_as_created(topic):
+        return False
+    return directory.topic_id not in (None, topic.topic_id)
 
 
 def _hosts(capture: Capture) -> dict[tuple[str, int], list[int]]:
@@ -338,7 +353,10 @@ def arrangements_of(
     focus = Focus(topic, symptoms(capture, topic), tuple(topic.partitions), brokers)
     inferred = infer(capture, focus)
     numbered = tuple(f"id {number}" for number in range(max(ids, _count_ids(situation))))
-    start = _AtRest(capture, focus, inferred.context_id, inferred.checked_at_first, numbered)
+    earlier = frozenset(b for b, one in zip(brokers, situation.brokers, strict=True) if one.earlier)
+    start = _AtRest(
+        capture, focus, inferred.context_id, inferred.checked_at_first, numbered, earlier=earlier
+    )  # fmt: skip
     scope = scope_of_situation(situation, brokers, needs)
     found: list[Callable[[Cluster], None]] = [
         partial(_arrange, believed=believed, situation=situation, scope=scope) for believed in _possible(start)
@@ -374,12 +392,16 @@ def _arrange(cluster: Cluster, believed: InferredStart, situation: Situation, sc
 class _AtRest(InferredStart):
     """What is inferred of a cluster at rest: a leader that never took up the present leader epoch does not lead.
 
-    Where no checkpoint shows that it did, and a live replica is out of the ISR, it `leads` or not.
+    Where no checkpoint shows that it did, and a live replica is out of the ISR, it `leads` or not. Logs of `earlier`
+    topics of the name take part in nothing.
     """
 
     leads: bool = True
+    earlier: frozenset[int] = frozenset()
 
     def _hosted(self, broker: int, partition: int, ids: InferredReplica) -> InferredReplica:
+        if broker in self.earlier:
+            return ids
         state = self.focus.topic.states.get(partition)
         led = self.focus.symptoms.led.get(partition)
         if state is not None and state.leader == broker and (led is False or not (led or self.leads)):
