@@ -57,7 +57,12 @@ def created_assignment(partition: int, replicas: frozenset[int]) -> Assignment:
 
 def created_replicas(partition: int) -> frozenset[int]:
     """Return the replicas of a partition that a client creates: the first ones, up to the replication factor."""
-    return frozenset({b for place, b in enumerate(assignment(partition)) if place < int(REPLICATION_FACTOR)})
+    return first_replicas(partition, int(REPLICATION_FACTOR))
+
+
+def first_replicas(partition: int, count: int) -> frozenset[int]:
+    """Return the first brokers in the partition's order."""
+    return frozenset({b for place, b in enumerate(assignment(partition)) if place < count})
 
 
 def code_of(assignments: Sequence[Sequence[int]]) -> int:

@@ -12,7 +12,12 @@ from kwalk.invariants.scenarios import (
     REASSIGNMENT_WITH_EXPANSION,
     SCENARIOS,
 )
-from kwalk.model.kafka.clients.admin_clients import client_deletes_topic
+from kwalk.model.kafka.clients.admin_clients import (
+    admin_adds_partitions,
+    admin_reads_topic,
+    admin_writes_topic,
+    client_deletes_topic,
+)
 from kwalk.model.kafka.clients.operator import remove_topic_by_hand
 from kwalk.model.kafka.controller import reassignment
 from kwalk.model.kafka.controller.controller_context import Controller, EventProgress
@@ -90,6 +95,31 @@ def test_a_completed_reassignment_moves_the_replica_and_deletes_the_old_one(vari
     assert (znode.assignments[0].replicas, znode.states[0].isr, znode.states[0].leader) == ({1, 2}, {1, 2}, 1)
     assert not znode.assignments[0].is_being_reassigned
     assert [broker.replicas[0][0].on_disk for broker in schedule.cluster.brokers] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("steps", "flags"),
+    [
+        (("old_client_adds_partitions(0)",), {}),
+        (("admin_adds_partitions(0, 0, 1)",), {"two_step_admin": True}),
+        (("admin_reads_topic(0, 0)", "admin_writes_topic(0, 1)"), {"two_step_admin": True}),
+    ],
+)
+def test_an_old_client_drops_a_reassignment_and_adds_partitions_with_as_many_replicas(steps, flags):
+    """Kafka: existingAssignmentPartition0 has the replicas that are added, and those that are removed."""
+    admins = (admin_adds_partitions, admin_reads_topic, admin_writes_topic)
+    bounds = {"partitions": 2, "created_partitions": 1, "expansions": 1, "admins": 1, "old_admins": 1}
+    scenario = evolve(
+        REASSIGNMENT, actions=(*REASSIGNMENT.actions, *admins), bounds={**REASSIGNMENT.bounds, **bounds}
+    )
+    schedule = begun("3.9.0", scenario, **flags)
+    schedule.take("alter_partition_reassignments(0, 0, 0, 0)")
+    znode = schedule.cluster.zookeeper.topics[0]
+    assert (znode.assignments[0].adding, znode.assignments[0].removing) == ({2}, {0})
+    for step in steps:
+        schedule.take(step)
+    left = schedule.cluster.zookeeper.topics[0].assignments
+    assert [(each.replicas, each.is_being_reassigned) for each in left] == [({0, 1, 2}, False)] * 2
 
 
 @pytest.mark.parametrize(("variant", "at_once"), [("2.5.0", False), ("2.8.2", True), ("3.9.0", True)])

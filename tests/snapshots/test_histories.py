@@ -17,7 +17,7 @@ from kwalk.model.kafka.clients import operator
 from kwalk.model.kafka.scenarios import running_cluster
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER, SERIES_FLAGS, read_series
-from kwalk.model.language import Model, Scenario, require
+from kwalk.model.language import Model, Scenario, UsageError, require
 from kwalk.model.language.errors import InternalError
 from kwalk.model.language.lift import lift
 from kwalk.model.language.series import LogSource
@@ -80,6 +80,16 @@ def test_replicas_in_another_order_are_reassigned() -> None:
     (report,) = reports_of([first, later])
     assert report.fit is Fit.EXPLAINED
     assert ("first replica of h3-0", "3") in [(f.name, f.shown) for f in report.series.waypoints[1].facts]
+
+
+def test_a_reassignment_that_an_old_client_drops_leaves_more_replicas() -> None:
+    """Two are reassigned, three are under way, and then three are there, as in the partition that the client adds."""
+    documents = history("an-old-client-drops-a-reassignment")
+    (report,) = reports_of(documents)
+    assert report.fit is Fit.EXPLAINED
+    assert "old_client_adds_partitions(0)" in report.trace.actions
+    with pytest.raises(UsageError, match="partition 0 of h30 on brokers 1, 2 and 3, and other partitions on 2 brokers"):
+        read_series([json.dumps(documents[place]).encode() for place in (0, 2)])
 
 
 @pytest.mark.parametrize("left_out", [None, 1], ids=["gone in a snapshot", "gone between two"])

@@ -143,6 +143,11 @@ def old_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
     cluster.expansions += 1
     znode.accepted_partitions = len(PARTITIONS)
     write_topic(cluster, topic, len(PARTITIONS), None)
+    drop_reassignments(znode)
+
+
+def drop_reassignments(znode: TopicZnode) -> None:
+    """Leave out of a znode what an old client does not know of a reassignment: the replicas stay as they are."""
     if REASSIGNMENT and not OLD_CLIENT_KEEPS_REASSIGNMENTS:
         for partition in PARTITIONS:
             known = znode.assignments[partition]
@@ -241,6 +246,8 @@ def _write_partitions(cluster: Cluster, admin: int, topic: int, last: int, read_
     znode = cluster.zookeeper.topics[topic]
     znode.accepted_partitions = max(znode.accepted_partitions, last + 1)
     write_topic(cluster, topic, last + 1, None if admin < OLD_ADMINS else read_id)
+    if admin < OLD_ADMINS:
+        drop_reassignments(znode)
 
 
 def may_overwrite(cluster: Cluster, admin: int) -> bool:

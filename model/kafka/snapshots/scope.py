@@ -150,17 +150,35 @@ MOST_LISTED = 2
 
 
 def _numbers(shown: Sequence[tuple[str, Topic]]) -> set[int]:
-    """Return how many replicas partitions have; UsageError if that differs and a list would be too long."""
-    numbers = {len(replicas) for _, _, replicas in _resting(shown)} or {1}
+    """Return how many replicas clients give partitions; UsageError if that differs and a list would be too long."""
+    given = list(_given(shown))
+    numbers = {len(replicas) for _, _, replicas in given} or {1}
     if len(numbers) > 1 and max(numbers) > MOST_LISTED:
         first = len(shown[0][1].partitions[0])
-        name, partition, replicas = next(each for each in _resting(shown) if len(each[2]) != first)
+        name, partition, replicas = next(each for each in given if len(each[2]) != first)
         raise UsageError(
             f"{name} has partition {partition} of {topic_label(shown[0][1].name)} on {brokers_in_words(replicas)}, "
             f"and other partitions on {first} broker{'s' * (first != 1)}. Allowed: the same number of replicas for "
             "all partitions, all the time, or up to two; to change a larger number is not modelled."
         )
     return numbers
+
+
+def _given(shown: Sequence[tuple[str, Topic]]) -> Iterator[tuple[str, int, tuple[int, ...]]]:
+    """Yield the lists of partitions in rest that clients have given them.
+
+    An old client drops a reassignment from the znode, so that all its replicas stay; what it adds has as many.
+    """
+    moving, dropped = dict[int, tuple[int, ...]](), dict[int, tuple[int, ...]]()
+    for name, topic in shown:
+        for partition, replicas in sorted(topic.partitions.items()):
+            known = moving.pop(partition, dropped.get(partition))
+            if partition in topic.moving:
+                moving[partition] = replicas
+            elif known == replicas or (known is None and partition > 0 and len(dropped.get(0, ())) == len(replicas)):
+                dropped[partition] = replicas
+            else:
+                yield name, partition, replicas
 
 
 def _lists(shown: Sequence[tuple[str, Topic]]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:

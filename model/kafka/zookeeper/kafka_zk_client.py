@@ -6,9 +6,9 @@ else is compared: a topic's znode is always overwritten blindly, whatever it hol
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import ZOOKEEPER
-from kwalk.model.kafka.assignment import created_assignment, created_replicas
+from kwalk.model.kafka.assignment import created_assignment, first_replicas
 from kwalk.model.kafka.controller.controller_context import ControllerEvent, EventKind, EventProgress
-from kwalk.model.kafka.domains import BROKERS, NOTIFICATIONS, PARTITIONS, Broker
+from kwalk.model.kafka.domains import BROKERS, NOTIFICATIONS, PARTITIONS, REPLICATION_FACTOR, Broker
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions import DELETION, REASSIGNMENT, SESSIONS, ZK_FENCING
 from kwalk.model.kafka.zookeeper.znodes import Assignment, TopicZnode
@@ -101,12 +101,19 @@ def write_topic(cluster: Cluster, topic: int, partition_count: int, topic_id: in
 
 
 def assign_partitions(znode: TopicZnode, partition_count: int) -> None:
-    """Assign replicas to the znode's new partitions as a client does; existing partitions keep theirs."""
+    """Assign replicas to the znode's new partitions as a client does; existing partitions keep theirs.
+
+    A partition that is added gets as many as partition 0 has in the znode, also during a reassignment.
+
+    Kafka: AdminUtils.addPartitions (1.0.0), AdminZkClient.addPartitions: existingAssignmentPartition0.
+    """
+    first = znode.assignments[0].replicas
+    count = len(first) if znode.exists else int(REPLICATION_FACTOR)
     for partition in PARTITIONS:
         if partition >= partition_count:
             znode.assignments[partition] = Assignment()
         elif partition >= znode.partition_count:
-            znode.assignments[partition] = created_assignment(partition, created_replicas(partition))
+            znode.assignments[partition] = created_assignment(partition, first_replicas(partition, count))
 
 
 def write_topic_from_context(cluster: Cluster, broker: int, topic: int) -> None:
