@@ -33,8 +33,8 @@ from kwalk.clusters.wire import (
 )
 
 ERRORS = {
-    -1: "UNKNOWN_SERVER_ERROR", 0: "NONE", 3: "UNKNOWN_TOPIC_OR_PARTITION", 5: "LEADER_NOT_AVAILABLE",
-    6: "NOT_LEADER_OR_FOLLOWER", 7: "REQUEST_TIMED_OUT", 9: "REPLICA_NOT_AVAILABLE",
+    -1: "UNKNOWN_SERVER_ERROR", 0: "NONE", 1: "OFFSET_OUT_OF_RANGE", 3: "UNKNOWN_TOPIC_OR_PARTITION",
+    5: "LEADER_NOT_AVAILABLE", 6: "NOT_LEADER_OR_FOLLOWER", 7: "REQUEST_TIMED_OUT", 9: "REPLICA_NOT_AVAILABLE",
     14: "COORDINATOR_LOAD_IN_PROGRESS", 15: "COORDINATOR_NOT_AVAILABLE", 16: "NOT_COORDINATOR",
     17: "INVALID_TOPIC_EXCEPTION", 19: "NOT_ENOUGH_REPLICAS", 20: "NOT_ENOUGH_REPLICAS_AFTER_APPEND",
     22: "ILLEGAL_GENERATION", 25: "UNKNOWN_MEMBER_ID", 27: "REBALANCE_IN_PROGRESS", 35: "UNSUPPORTED_VERSION",
@@ -45,6 +45,10 @@ ERRORS = {
     80: "PREFERRED_LEADER_NOT_AVAILABLE", 82: "FENCED_INSTANCE_ID", 84: "ELECTION_NOT_NEEDED",
     85: "NO_REASSIGNMENT_IN_PROGRESS", 100: "UNKNOWN_TOPIC_ID", 103: "INCONSISTENT_TOPIC_ID",
 }  # fmt: skip
+BROKER_CONFIGURATION = 4
+"""ConfigResource.Type.BROKER; without a name it is that of all brokers."""
+SET_CONFIGURATION, DELETE_CONFIGURATION = 0, 1
+"""AlterConfigOp.OpType."""
 OK = "NONE"
 NO_ANSWER = "NO_ANSWER"
 
@@ -85,10 +89,13 @@ class AdminRequests:
     def __init__(self, controller: Callable[[], int], *, milliseconds: int = 5000) -> None:
         self.controller, self.milliseconds = controller, milliseconds
 
-    def create_topic(self, topic: str, assignment: Assignment) -> AdminAnswer:
-        """Create a topic with these replicas."""
+    def create_topic(
+        self, topic: str, assignment: Assignment, configuration: Mapping[str, str] | None = None
+    ) -> AdminAnswer:
+        """Create a topic with these replicas, and a configuration of its own."""
         replicas = array(int32(p) + array(map(int32, brokers)) for p, brokers in sorted(assignment.items()))
-        one = string(topic) + int32(-1) + int16(-1) + replicas + array([])
+        own = array(string(name) + string(value) for name, value in (configuration or {}).items())
+        one = string(topic) + int32(-1) + int16(-1) + replicas + own
         return self._ask(Api.CREATE_TOPICS, 4, array([one]) + int32(self.milliseconds) + int8(0), _with_message)
 
     def delete_topic(self, topic: str) -> AdminAnswer:
@@ -119,6 +126,15 @@ class AdminRequests:
         """Make the preferred replicas leaders."""
         named = array([string(topic) + array(map(int32, partitions))])
         return self._ask(Api.ELECT_LEADERS, 1, int8(0) + named + int32(self.milliseconds), _elected)
+
+    def configure_brokers(self, changes: Mapping[str, str | None]) -> AdminAnswer:
+        """Change the dynamic configuration of all brokers (`kafka-configs.sh --entity-default`); None deletes."""
+        each = (
+            string(name) + int8(DELETE_CONFIGURATION if value is None else SET_CONFIGURATION) + string(value)
+            for name, value in changes.items()
+        )
+        all_brokers = int8(BROKER_CONFIGURATION) + string("") + array(each)
+        return self._ask(Api.INCREMENTAL_ALTER_CONFIGS, 0, array([all_brokers]) + int8(0), _configured)
 
     def _ask(
         self, api: Api, version: int, body: bytes, read: Callable[[Reader], tuple[int, str]], *, flexible: bool = False
@@ -179,6 +195,12 @@ def _elected(reader: Reader) -> tuple[int, str]:
     return (code, "") if code or not found else found[0]
 
 
+def _configured(reader: Reader) -> tuple[int, str]:
+    reader.int32()
+    found = reader.array(lambda: (reader.int16(), reader.string() or "", reader.take(1), reader.string()))
+    return found[0][:2]
+
+
 # Records: one batch of format 2.
 
 
@@ -202,9 +224,10 @@ def crc32c(content: bytes) -> int:
     return crc ^ 0xFFFFFFFF
 
 
-def record_batch(value: bytes, milliseconds: int) -> bytes:
-    """Return a batch with one record, without key and headers (org.apache.kafka.common.record.DefaultRecordBatch)."""
-    fields = int8(0) + signed_varint(0) + signed_varint(0) + signed_varint(-1)
+def record_batch(value: bytes, milliseconds: int, key: bytes | None = None) -> bytes:
+    """Return a batch with one record, without headers (org.apache.kafka.common.record.DefaultRecordBatch)."""
+    fields = int8(0) + signed_varint(0) + signed_varint(0)
+    fields += signed_varint(-1) if key is None else signed_varint(len(key)) + key
     fields += signed_varint(len(value)) + value + signed_varint(0)
     record = signed_varint(len(fields)) + fields
     checked = int16(0) + int32(0) + int64(milliseconds) + int64(milliseconds)
@@ -237,7 +260,10 @@ def _signed(reader: Reader) -> int:
     return number >> 1 ^ -(number & 1)
 
 
-def produce(port: int, topic: str, partition: int, value: str, *, acks: int = -1, seconds: float = 6.0) -> Probe:
+def produce(
+    port: int, topic: str, partition: int, value: str, *, key: str | None = None, age: float = 0.0, acks: int = -1,
+    seconds: float = 6.0,
+) -> Probe:  # fmt: skip
     """Produce one record to the broker that should lead the partition.
 
     Args:
@@ -245,13 +271,16 @@ def produce(port: int, topic: str, partition: int, value: str, *, acks: int = -1
         topic: The topic.
         partition: The partition.
         value: The record's value.
+        key: Its key; None for none.
+        age: How many seconds ago its timestamp is.
         acks: -1 for all in-sync replicas, 1 for the leader.
         seconds: How long the broker may wait for them.
 
     Returns:
         The probe: "ok", "error", "offset" and "ms".
     """
-    records = buffer(record_batch(value.encode(), int(time.time() * 1000)))
+    timestamp = int((time.time() - age) * 1000)
+    records = buffer(record_batch(value.encode(), timestamp, None if key is None else key.encode()))
     body = string(None) + int16(acks) + int32(int(seconds * 1000))
     body += array([string(topic) + array([int32(partition) + records])])
     return _probe(lambda: _produce(port, body, seconds))

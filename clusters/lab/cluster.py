@@ -507,11 +507,10 @@ class Lab:
             that answers.
         """
         wait_until(lambda: topic in self._metadata()[1].topics, 5)
-        broker, known = self._metadata()
-        found = known.topics.get(topic)
+        found = self._metadata()[1].topics.get(topic)
         if found is None:
             return {}
-        identity = _bytes_of(found.topic_id) if broker.fetches_by_id else None
+        identity = self.id_to_fetch(topic)
         result = {}
         for number, partition in found.partitions.items():
             leader = self.brokers.get(partition.leader)
@@ -523,6 +522,12 @@ class Lab:
             options: dict[str, Any] = {"leader_epoch": partition.leader_epoch, "topic_id": identity}
             result[str(number)] = {"produce": produced, "consume": consume(leader.port, topic, number, **options)}
         return result
+
+    def id_to_fetch(self, topic: str) -> bytes | None:
+        """Return the id by which consumers fetch a topic; None if those of this version fetch by its name."""
+        broker, known = self._metadata()
+        found = known.topics.get(topic)
+        return _bytes_of(found.topic_id) if found and broker.fetches_by_id else None
 
     def _metadata(self) -> tuple[LabBroker, Metadata]:
         for broker in self.brokers.values():

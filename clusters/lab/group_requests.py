@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 
 from kwalk.clusters.lab.brokers import error_name
 from kwalk.clusters.metadata import PATIENCE, Api, BrokerConnection
-from kwalk.clusters.wire import Reader, array, buffer, int8, int32, int64, string
+from kwalk.clusters.wire import Reader, array, buffer, int8, int16, int32, int64, string
 
 OFFSETS = "__consumer_offsets"
 PROTOCOL = "range"
@@ -31,6 +31,7 @@ class GroupMember:
         leader: the member id of the generation's leader, which assigns the partitions.
         session_ms: its session timeout.
         rebalance_ms: its rebalance timeout.
+        topics: what it subscribes to.
     """
 
     group: str
@@ -40,6 +41,12 @@ class GroupMember:
     leader: str = ""
     session_ms: int = 30_000
     rebalance_ms: int = 30_000
+    topics: tuple[str, ...] = ()
+
+    @property
+    def subscription(self) -> bytes:
+        """What its JoinGroup says of its topics (ConsumerProtocolSubscription, version 0)."""
+        return int16(0) + array(map(string, self.topics)) + buffer(None)
 
 
 class GroupRequests:
@@ -61,7 +68,7 @@ class GroupRequests:
 
     def join(self, member: GroupMember) -> tuple[str, GroupMember]:
         """Send JoinGroup, again with the member id that the coordinator demands; return the error and the member."""
-        protocols = array([string(PROTOCOL) + buffer(b"")])
+        protocols = array([string(PROTOCOL) + buffer(member.subscription)])
         while True:
             body = string(member.group) + int32(member.session_ms) + int32(member.rebalance_ms) + string(member.id)
             body += string(member.instance) + string("consumer") + protocols

@@ -1,14 +1,17 @@
-"""The lab's requests about groups: what is sent to a broker, and how its answers are read."""
+"""The lab's requests about groups and configurations: what is sent to a broker, and how its answers are read."""
 from __future__ import annotations
 
 import socket
+import struct
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from kwalk.clusters.lab.brokers import AdminRequests, produce
 from kwalk.clusters.lab.group_requests import GroupMember, GroupRequests
 from kwalk.clusters.metadata import Api
-from kwalk.clusters.wire import Reader, array, buffer, framed, int16, int32, int64, read_frame, string
+from kwalk.clusters.wire import Reader, array, buffer, framed, int8, int16, int32, int64, read_frame, string
 
 NO_THROTTLE = int32(0)
 
@@ -68,6 +71,59 @@ def test_the_error_of_a_partition_is_that_of_a_commit_and_of_a_read():
         assert requests.commit(GroupMember("g", "m", generation=1), "t", 7) == "ILLEGAL_GENERATION"
         assert requests.committed("g", "t") == ("NONE", 7)
         assert requests.committed("g", "t") == ("NOT_COORDINATOR", -1)
+
+
+def test_a_member_names_the_topics_that_it_subscribes_to():
+    with broker(joined(0, 1, "m", "m")) as (requests, sent):
+        requests.join(GroupMember("g", topics=("t", "u")))
+    head(sent[0])
+    sent[0].string(), sent[0].int32(), sent[0].int32(), sent[0].string(), sent[0].string(), sent[0].string()
+    ((protocol, content),) = sent[0].array(lambda: (sent[0].string(), sent[0].buffer()))
+    subscription = Reader(content or b"")
+    assert (protocol, subscription.int16(), subscription.array(subscription.string)) == ("range", 0, ["t", "u"])
+    assert subscription.buffer() is None and subscription.at == len(content or b"")
+
+
+def test_a_value_of_all_brokers_is_set_and_one_without_a_value_is_deleted():
+    answer = NO_THROTTLE + array([int16(42) + string("no") + int8(4) + string("")])
+    with broker(answer) as (requests, sent):
+        admin = AdminRequests(lambda: requests.port)
+        assert str(admin.configure_brokers({"log.retention.ms": "1", "log.roll.ms": None})) == "INVALID_REQUEST (no)"
+    assert head(sent[0]) == (Api.INCREMENTAL_ALTER_CONFIGS, 0)
+
+    def resource() -> tuple[bytes, str | None, list[tuple[str | None, bytes, str | None]]]:
+        kind, name = sent[0].take(1), sent[0].string()
+        return kind, name, sent[0].array(lambda: (sent[0].string(), sent[0].take(1), sent[0].string()))
+
+    changes = [("log.retention.ms", b"\0", "1"), ("log.roll.ms", b"\1", None)]
+    assert sent[0].array(resource) == [(b"\x04", "", changes)]
+
+
+def test_a_topic_is_created_with_a_configuration_of_its_own():
+    with broker(NO_THROTTLE + array([string("t") + int16(0) + string(None)])) as (requests, sent):
+        AdminRequests(lambda: requests.port).create_topic("t", {0: [2, 1]}, {"cleanup.policy": "compact"})
+    assert head(sent[0]) == (Api.CREATE_TOPICS, 4)
+
+    def topic() -> tuple[object, ...]:
+        name, count, factor = sent[0].string(), sent[0].int32(), sent[0].int16()
+        replicas = sent[0].array(lambda: (sent[0].int32(), sent[0].array(sent[0].int32)))
+        return name, count, factor, replicas, sent[0].array(lambda: (sent[0].string(), sent[0].string()))
+
+    assert sent[0].array(topic) == [("t", -1, -1, [(0, [2, 1])], [("cleanup.policy", "compact")])]
+
+
+def test_a_record_has_the_age_that_it_is_to_have():
+    answer = array([string("t") + array([int32(0) + int16(0) + int64(5) + int64(-1) + int64(0)])]) + NO_THROTTLE
+    with broker(answer) as (requests, sent):
+        before = time.time()
+        assert produce(requests.port, "t", 0, "v", key="k", age=1000)["offset"] == 5
+    head(sent[0])
+    sent[0].string(), sent[0].int16(), sent[0].int32()
+    ((_, ((_, batch),)),) = sent[0].array(
+        lambda: (sent[0].string(), sent[0].array(lambda: (sent[0].int32(), sent[0].buffer())))
+    )
+    (timestamp,) = struct.unpack(">q", (batch or b"")[27:35])
+    assert 999 < before - timestamp / 1000 < 1001 and b"\x02k\x02v" in (batch or b"")
 
 
 def test_groups_are_listed_described_and_deleted():

@@ -58,9 +58,9 @@ def test_crc32c_is_that_of_the_standard():
     assert crc32c(b"123456789") == 0xE3069283  # the check value of CRC-32C (RFC 3720, B.4)
 
 
-@given(st.binary(max_size=200), st.binary(max_size=200))
-def test_the_values_of_records_are_read_as_they_were_written(first, second):
-    content = record_batch(first, 1) + record_batch(second, 2)
+@given(st.binary(max_size=200), st.binary(max_size=200), st.none() | st.binary(max_size=100))
+def test_the_values_of_records_are_read_as_they_were_written(first, second, key):
+    content = record_batch(first, 1, key) + record_batch(second, 2)
     assert list(record_values(content)) == [first, second]
     assert list(record_values(content[:-1])) == [first]
 

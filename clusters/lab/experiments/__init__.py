@@ -1,11 +1,11 @@
 """The experiments of the lab, by name."""
 from __future__ import annotations
 
-from kwalk.clusters.lab.experiments import controllers, deletions, expansions, groups, reassignments, recoveries
+from kwalk.clusters.lab.experiments import controllers, deletions, expansions, groups, logs, reassignments, recoveries
 from kwalk.clusters.lab.experiments.experiment import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
-    for module in (expansions, deletions, controllers, reassignments, groups, recoveries)
+    for module in (expansions, deletions, controllers, reassignments, groups, logs, recoveries)
     for experiment in module.EXPERIMENTS
 }

@@ -295,7 +295,43 @@ def _deletion_resumed_with_a_reassignment(lab: Lab, this: ExperimentRound) -> Ro
     return RoundOutcome(outcome, stray, details)
 
 
+def _deletion_and_reassignment_wait(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Let the controller move when a deletion has taken the leader of a partition that is being reassigned."""
+    topic, controller = this.topic, 1
+    joining, _, asked = hold_a_reassignment(lab, topic, [1, 3])
+    removing = lab.rules.hold(matching(Api.STOP_REPLICA, client=str(controller)))
+    lab.zk.do(create(f"/admin/delete_topics/{topic}"))
+    begun = lab.rules.wait_for(removing) and wait_until(lambda: lab.states(topic)[0]["leader"] == -1, 15)
+    this.capture("deletion begun")
+    lab.zk.do(delete("/controller"))
+    if not wait_until(lambda: lab.controller() not in (None, controller), 5):
+        lab.move_controller(2)
+    lab.note(f"the controller is broker {lab.controller()}")
+    lab.rules.drop(removing)
+    lab.rules.drop(joining)
+    hangs = not wait_until(lambda: _is_gone(lab, topic), HANGING)
+    this.capture("the deletion waits")
+    registered, logs = lab.zk.children("/brokers/ids"), lab.directories(topic)
+    details: dict[str, Any] = {
+        "leader asked to expand the ISR": asked, "deletion has taken the leader": begun, "brokers": registered,
+        "controller": lab.controller(), "state": lab.states(topic), "logs": logs, "znode": lab.topic(topic),
+        "cancellation": str(lab.admin().cancel(topic, 0)),
+        "lines": [str(line) for line in this.lines("controller", "topic reassignment in progress")][:2],
+    }  # fmt: skip
+    if hangs:
+        restarted = next(broker for broker in lab.brokers if broker != lab.controller() and logs[broker])
+        lab.restart(restarted)
+        details[f"complete after a restart of broker {restarted}"] = wait_until(lambda: _is_gone(lab, topic), 30)
+        time.sleep(3)
+        details["logs after it"] = lab.directories(topic)
+    this.keep_lines(rf"\b{topic}\b|{topic}-0|elected")
+    seen = hangs and begun and len(registered) == len(lab.brokers)
+    return RoundOutcome("hangs with all brokers up" if seen else _fate(lab, topic), seen, details)
+
+
 TWO = LabOptions(brokers=2)
+HANGING = 60.0
+"""Seconds after which a deletion counts as hanging: all else on the cluster takes a few."""
 EXPERIMENTS = (
     Experiment(
         name="lost-deletion",
@@ -352,5 +388,12 @@ EXPERIMENTS = (
         expected="The deletion ends, and the other replicas' logs are created again: they stay.",
         story="deletion-during-reassignment.md",
         run=_deletion_resumed_with_a_reassignment, options=LabOptions(proxied=True), is_ordered=True,
+    ),
+    Experiment(
+        name="hanging-deletion-of-reassignment",
+        about="A topic is deleted while it is reassigned; the controller moves when the deletion has begun.",
+        expected="The deletion hangs with all brokers up, until a broker with a replica restarts.",
+        story="deletion-during-reassignment.md",
+        run=_deletion_and_reassignment_wait, options=LabOptions(proxied=True), is_ordered=True,
     ),
 )  # fmt: skip

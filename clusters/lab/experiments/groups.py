@@ -1,4 +1,4 @@
-"""Consumer groups whose coordinator moves at a bad moment, and rebalances that do not end.
+"""Consumer groups whose coordinator moves at a bad moment, rebalances that do not end, and offsets that expire.
 
 `__consumer_offsets` has one partition, whose leader is the coordinator of every group. Requests of members are sent one
 by one; the fetches of the follower and the requests of the controller are held by the proxies.
@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+
+from attrs import evolve
 
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
@@ -26,6 +28,14 @@ OK = "NONE"
 def _must(error: str, what: str) -> None:
     if error != OK:
         raise KwalkError(f"{what} was answered with {error}.")
+
+
+def _stable_member(at: GroupRequests, member: GroupMember) -> GroupMember:
+    """Join a group without members, and assign; return the member."""
+    error, member = at.join(member)
+    _must(error, "JoinGroup")
+    _must(at.sync(member, {member.id: b""}), "SyncGroup")
+    return member
 
 
 def _coordinator(lab: Lab, group: str, brokers: int) -> tuple[int, int]:
@@ -76,9 +86,7 @@ def _deleted_group_returns(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     leader, other = _coordinator(lab, group, 2)
     at = GroupRequests(lab.brokers[leader].port)
     _must(lab.admin().create_topic(topic, {0: [1, 2]}).error, "CreateTopics")
-    error, member = at.join(GroupMember(group))
-    _must(error, "JoinGroup")
-    _must(at.sync(member, {member.id: b""}), "SyncGroup")
+    member = _stable_member(at, GroupMember(group))
     _must(at.commit(member, topic, 7), "OffsetCommit")
     _must(at.leave(member), "LeaveGroup")
     wait_until(lambda: at.state(group) == "Empty" and _log(lab, other) == _log(lab, leader), 10)
@@ -119,6 +127,74 @@ def _static_member_is_fenced(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(answer, answer == "FENCED_INSTANCE_ID", details)
 
 
+def _settled_member_is_fenced(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Start a static member of a stable group again; when all is replicated, the coordinator fails."""
+    group = f"g{this.number}"
+    leader, other = _coordinator(lab, group, 2)
+    at = GroupRequests(lab.brokers[leader].port)
+    first = _stable_member(at, GroupMember(group, instance="i"))
+    lab.note("the consumer ends, and starts again")
+    error, second = at.join(evolve(first, id="", generation=-1))
+    _must(error, "JoinGroup of the consumer that has started again")
+    before = {"state": at.state(group), "heartbeat": at.heartbeat(second)}
+    wait_until(lambda: _log(lab, other) == _log(lab, leader), 10)
+    after = _fail_over(lab, leader, other)
+    answer = after.heartbeat(second)
+    lab.note(f"the heartbeat is answered with {answer}")
+    details = {"first": first.id, "second": second.id, "before": before, "heartbeat later": answer}
+    return RoundOutcome(answer, answer == "FENCED_INSTANCE_ID" and before["heartbeat"] == OK, details)
+
+
+def _committed_and_aged(lab: Lab, at: GroupRequests, group: str, topic: str) -> None:
+    """Commit an offset, and leave the group when the commit is older than the retention; the offset is kept then."""
+    _must(lab.admin().create_topic(topic, {0: [*lab.brokers]}).error, "CreateTopics")
+    member = _stable_member(at, GroupMember(group, topics=(topic,)))
+    _must(at.commit(member, topic, 7), "OffsetCommit")
+    end = time.monotonic() + RETENTION_SECONDS + 5
+    while time.monotonic() < end:
+        _must(at.heartbeat(member), "Heartbeat")
+        time.sleep(2)
+    _must(at.leave(member), "LeaveGroup")
+    if not wait_until(lambda: at.state(group) == "Empty", 10):
+        raise KwalkError(f"The group is {at.state(group)} after its only member has left, and not Empty.")
+    time.sleep(3)
+    offset = at.committed(group, topic)[1]
+    if offset != 7:
+        raise KwalkError(f"The offset of the group that is Empty for 3 s is {offset}, and not 7.")
+
+
+def _offset_expires_while_joining(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Commit, leave after the retention, and join again: the offset has the time of the join to expire."""
+    group, topic = f"g{this.number}", this.topic
+    leader, _ = _coordinator(lab, group, 1)
+    at = GroupRequests(lab.brokers[leader].port, seconds=30)
+    _committed_and_aged(lab, at, group, topic)
+    with ThreadPoolExecutor(1) as pool:
+        joining = pool.submit(at.join, GroupMember(group, topics=(topic,)))
+        joined = wait_until(lambda: at.state(group) == "PreparingRebalance", 10)
+        error, member = joining.result()
+        _must(error, "JoinGroup of the next member")
+    offset = at.committed(group, topic)[1]
+    lab.note(f"the next member has joined; the committed offset is {offset}")
+    details = {"was PreparingRebalance": joined, "offset": offset, "generation": member.generation}
+    return RoundOutcome("the offset is lost" if offset == -1 else "the offset is kept", offset == -1, details)
+
+
+def _offset_expires_after_a_move(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Commit, leave after the retention, and let the coordinator fail: does the next one know since when?"""
+    group, topic = f"g{this.number}", this.topic
+    leader, other = _coordinator(lab, group, 2)
+    at = GroupRequests(lab.brokers[leader].port)
+    _committed_and_aged(lab, at, group, topic)
+    wait_until(lambda: _log(lab, other) == _log(lab, leader), 10)
+    after = _fail_over(lab, leader, other)
+    is_lost = wait_until(lambda: after.committed(group, topic)[1] == -1, 5)
+    offset = after.committed(group, topic)
+    lab.note(f"OffsetFetch is answered with {offset}")
+    details = {"offset": offset[1], "error": offset[0], "state": after.state(group)}
+    return RoundOutcome("the offset is lost" if is_lost else "the offset is kept", is_lost, details)
+
+
 def _rebalance_does_not_end(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Let the leader of a generation send heartbeats and no SyncGroup, for five times its rebalance timeout."""
     group = f"g{this.number}"
@@ -126,9 +202,7 @@ def _rebalance_does_not_end(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     at = GroupRequests(lab.brokers[leader].port, seconds=60)
     prototype = GroupMember(group, session_ms=10_000, rebalance_ms=3_000)
     with ThreadPoolExecutor(2) as pool:
-        error, one = at.join(prototype)
-        _must(error, "JoinGroup")
-        _must(at.sync(one, {one.id: b""}), "SyncGroup")
+        one = _stable_member(at, prototype)
         joining = pool.submit(at.join, prototype)
         wait_until(lambda: at.state(group) == "PreparingRebalance", 5)
         error, one = at.join(one)
@@ -153,9 +227,7 @@ def _group_is_listed_twice(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     group = f"g{this.number}"
     leader, other = _coordinator(lab, group, 2)
     at, then = GroupRequests(lab.brokers[leader].port), GroupRequests(lab.brokers[other].port)
-    error, member = at.join(GroupMember(group))
-    _must(error, "JoinGroup")
-    _must(at.sync(member, {member.id: b""}), "SyncGroup")
+    _stable_member(at, GroupMember(group))
     lab.admin().reassign(OFFSETS, {0: [other, leader]})
     assigned = [other, leader]
     wait_until(lambda: (lab.topic(OFFSETS) or {})["partitions"]["0"] == assigned, 20)
@@ -176,9 +248,10 @@ def _group_is_listed_twice(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 
 
 ALONE = LabOptions(brokers=1)
-REPLICATED = LabOptions(
-    brokers=2, proxied=True, settings={"offsets.topic.replication.factor": 2, "replica.lag.time.max.ms": 30_000}
-)
+FOLLOWED = {"offsets.topic.replication.factor": 2, "replica.lag.time.max.ms": 30_000}
+REPLICATED = LabOptions(brokers=2, proxied=True, settings=FOLLOWED)
+RETENTION_SECONDS = 60
+EXPIRING = {"offsets.retention.minutes": RETENTION_SECONDS // 60, "offsets.retention.check.interval.ms": 500}
 EXPERIMENTS = (
     Experiment(
         name="deleted-group-returns",
@@ -200,6 +273,32 @@ EXPERIMENTS = (
         expected="The next coordinator answers it FENCED_INSTANCE_ID; without a member id it can join.",
         story="static-members.md",
         run=_static_member_is_fenced, options=REPLICATED, is_ordered=True,
+    ),
+    Experiment(
+        name="settled-static-member-fenced",
+        about="A static member of a stable group starts again; all is replicated, and the coordinator is killed.",
+        expected="From 2.3 to 2.6.0 the next coordinator answers FENCED_INSTANCE_ID; later it answers NONE.",
+        story="static-members.md",
+        run=_settled_member_is_fenced, options=REPLICATED, releases=("2.5.0", "2.8.2", "3.9.0"),
+        predicted=lambda release: release == "2.5.0",
+    ),
+    Experiment(
+        name="offset-expires-while-joining",
+        about="The only member commits and leaves when the retention is over; another one joins, which takes 5 s.",
+        expected="Up to 2.8.1, and in 3.0.0, the offset is removed during the join; later it is kept.",
+        story="committed-offsets.md",
+        run=_offset_expires_while_joining, releases=("2.8.0", "2.8.2", "3.0.0", "3.9.0"),
+        options=LabOptions(brokers=1, settings={**EXPIRING, "group.initial.rebalance.delay.ms": 5000}),
+        predicted=lambda release: release in ("2.8.0", "3.0.0"),
+    ),
+    Experiment(
+        name="offset-expires-after-a-move",
+        about="The only member commits and leaves when the retention is over; then the coordinator is killed.",
+        expected="From 2.3 to 2.6.0 the next coordinator removes the offset at once; later it is kept.",
+        story="committed-offsets.md",
+        run=_offset_expires_after_a_move, releases=("2.5.0", "2.8.2", "3.9.0"),
+        options=LabOptions(brokers=2, proxied=True, settings={**FOLLOWED, **EXPIRING}),
+        predicted=lambda release: release == "2.5.0",
     ),
     Experiment(
         name="rebalance-does-not-end",

@@ -1,0 +1,182 @@
+"""Records that a log loses: what holds after a configuration has changed, and what the log cleaner keeps."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from attrs import evolve
+
+from kwalk.clusters.lab.brokers import Probe, consume, produce
+from kwalk.clusters.lab.cluster import Lab, LabOptions
+from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
+from kwalk.clusters.lab.processes import wait_until
+from kwalk.clusters.lab.proxy import matching
+from kwalk.clusters.metadata import Api
+from kwalk.model.language import KwalkError
+
+HOUR = 3600.0
+YEAR = 8760 * HOUR
+PATIENCE = 8.0
+"""Seconds in which a retention that is checked every half second deletes what it means to delete."""
+HANDLED = 3.0
+"""Seconds after which a broker has handled the notification of a changed configuration."""
+
+
+def _consumed(lab: Lab, broker: int, topic: str) -> Probe:
+    """Fetch partition 0 of a topic from offset 0, by its topic id where consumers of the version do so."""
+    return consume(lab.brokers[broker].port, topic, 0, topic_id=lab.id_to_fetch(topic), seconds=1)
+
+
+def _goes(lab: Lab, topic: str, age: float, seconds: float) -> tuple[bool, Probe]:
+    """Produce a record of some age in seconds; return whether it is gone soon, and the last answer to a consumer."""
+    produced = produce(lab.brokers[1].port, topic, 0, "old", age=age)
+    if not produced["ok"]:
+        raise KwalkError(f"Produce was answered with {produced['error']}.")
+    seen: list[Probe] = []
+
+    def is_gone() -> bool:
+        seen.append(_consumed(lab, 1, topic))
+        return seen[-1]["error"] == "OFFSET_OUT_OF_RANGE" or seen[-1].get("n") == 0
+
+    return wait_until(is_gone, seconds, every=0.3), seen[-1]
+
+
+def _configure(lab: Lab, **changes: str | None) -> None:
+    """Change the dynamic configuration of all brokers, and wait until it was handled; `_` stands for a dot."""
+    wanted = {name.replace("_", "."): value for name, value in changes.items()}
+    answer = lab.admin().configure_brokers(wanted)
+    lab.note(f"configuration of all brokers: {wanted}: {answer}")
+    if not answer.ok:
+        raise KwalkError(f"IncrementalAlterConfigs was answered with {answer}.")
+    time.sleep(HANDLED)
+
+
+def _created(lab: Lab, topic: str, replicas: list[int], configuration: dict[str, str] | None = None) -> None:
+    answer = lab.admin().create_topic(topic, {0: replicas}, configuration)
+    if not (answer.ok and lab.wait_for_leaders(topic)):
+        raise KwalkError(f"CreateTopics was answered with {answer}, and the topic has no leader.")
+    wait_until(lambda: lab.are_informed(topic), 10)
+
+
+def _wait_for_retention(lab: Lab, topic: str) -> None:
+    """Wait until retention runs, which begins 30 s after a start: until a record of two years is deleted."""
+    _created(lab, topic, [1])
+    if not _goes(lab, topic, 2 * YEAR, 60)[0]:
+        raise KwalkError("A record of two years was not deleted within 60 s.")
+
+
+def _hours_are_dropped(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Keep a record of 200 hours under a retention of a year in hours; then change another configuration of logs."""
+    _wait_for_retention(lab, f"{this.topic}-first")
+    _created(lab, this.topic, [1])
+    before, _ = _goes(lab, this.topic, 200 * HOUR, 5)
+    _configure(lab, message_max_bytes="2000000")
+    gone = wait_until(lambda: _consumed(lab, 1, this.topic)["error"] == "OFFSET_OUT_OF_RANGE", PATIENCE, every=0.3)
+    this.keep_lines(rf"{this.topic}-0|retention", ["server"])
+    details = {"gone before the change": before, "consumer": _consumed(lab, 1, this.topic)}
+    deleted = this.lines("server", rf"{this.topic}-0.*(retention time \d+ms|log retention)")
+    details["lines"] = [str(line) for line in deleted][:2]
+    return RoundOutcome("the record is deleted" if gone else "the record is kept", gone and not before, details)
+
+
+def _deleted_value_holds(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Set a retention of an hour for all brokers, and delete it again; then produce a record of two hours."""
+    _wait_for_retention(lab, f"{this.topic}-first")
+    _created(lab, this.topic, [1])
+    _configure(lab, log_retention_ms=str(int(HOUR * 1000)))
+    while_set, _ = _goes(lab, this.topic, 2 * HOUR, PATIENCE)
+    _configure(lab, log_retention_ms=None)
+    later = f"{this.topic}-later"
+    _created(lab, later, [1])
+    gone, consumer = _goes(lab, later, 2 * HOUR, PATIENCE)
+    details: dict[str, Any] = {"gone while it was set": while_set, "consumer": consumer}
+    details["configuration in ZooKeeper"] = lab.json("/config/brokers/<default>")
+    lab.restart(1)
+    _wait_for_retention(lab, f"{this.topic}-second")
+    restarted = f"{this.topic}-restarted"
+    _created(lab, restarted, [1])
+    details["gone after a restart"], _ = _goes(lab, restarted, 2 * HOUR, PATIENCE)
+    this.keep_lines(rf"{this.topic}|retention", ["server"])
+    return RoundOutcome("the record is deleted" if gone else "the record is kept", gone and while_set, details)
+
+
+def _compacted_above_the_high_watermark(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Let the cleaner see a record that is not replicated; then its leader fails, comes back, and leads again."""
+    topic, leader, other = this.topic, 1, 2
+    own = {"cleanup.policy": "compact", "segment.bytes": "100", "min.cleanable.dirty.ratio": "0.01"}
+    _created(lab, topic, [leader, other], own)
+
+    def write(key: str, value: str, acks: int) -> Probe:
+        return produce(lab.brokers[leader].port, topic, 0, value, key=key, acks=acks)
+
+    committed = write("k", "committed", -1)
+    wait_until(lambda: _consumed(lab, leader, topic).get("n") == 1, 10)
+    fetches = lab.rules.hold(matching(Api.FETCH, broker=leader))
+    try:
+        if not lab.rules.wait_for(fetches, seconds=5):
+            raise KwalkError("The follower did not fetch within 5 s.")
+        others = [write("k", "not replicated", 1), write("l", "in the active segment", 1)]
+        vanished = wait_until(lambda: _consumed(lab, leader, topic).get("n") == 0, PATIENCE, every=0.2)
+        lab.note(f"a consumer sees the committed record no more: {vanished}")
+        lab.kill(leader)
+        lab.expire_session(leader)
+        moved = wait_until(lambda: lab.states(topic)[0]["leader"] == other, 30)
+    finally:
+        lab.rules.drop(fetches)
+    at_other = _consumed(lab, other, topic)
+    lab.start(leader)
+    joined = wait_until(lambda: lab.is_in_every_isr(leader, topic), 30)
+    lab.stop(other)
+    back = wait_until(lambda: lab.states(topic)[0]["leader"] == leader, 30)
+    _await_answer(lambda: _consumed(lab, leader, topic))
+    later = _consumed(lab, leader, topic)
+    details = {
+        "acks=all": committed, "acks=1": others, "leader moved": moved, "at the other leader": at_other,
+        "joined the ISR again": joined, "leads again": back, "vanished from the first leader": vanished,
+        "at the first leader later": later,
+    }  # fmt: skip
+    this.keep_lines(rf"{topic}-0", ["server"])
+    lost = committed["ok"] and later["error"] == "NONE" and at_other.get("n") == 1 and later.get("n") == 0
+    return RoundOutcome("the committed value is lost" if lost else "the committed value is kept", lost, details)
+
+
+def _await_answer(ask: Callable[[], Probe]) -> None:
+    """Wait until a broker that has become the leader answers as one."""
+    wait_until(lambda: ask()["error"] == "NONE", 15)
+
+
+CHECKING = LabOptions(brokers=1, settings={"log.retention.check.interval.ms": 500})
+IN_HOURS = evolve(CHECKING, settings={**CHECKING.settings, "log.retention.hours": int(YEAR / HOUR)})
+COMPACTING = LabOptions(
+    brokers=2, proxied=True, settings={
+        "log.cleaner.enable": "true", "log.cleaner.backoff.ms": 200, "log.cleaner.dedupe.buffer.size": 2 << 20,
+        "replica.lag.time.max.ms": 60_000,
+    },
+)  # fmt: skip
+EXPERIMENTS = (
+    Experiment(
+        name="retention-hours-dropped",
+        about="The file has a year of log.retention.hours; message.max.bytes of all brokers is changed meanwhile.",
+        expected="From 2.6 to 3.8 a record of 200 hours is deleted then: Kafka's 168 hours hold; else it is kept.",
+        story="dynamic-configuration.md",
+        run=_hours_are_dropped, options=IN_HOURS, releases=("2.5.0", "2.8.2", "3.4.1", "3.9.0"),
+        predicted=lambda release: release in ("2.8.2", "3.4.1"),
+    ),
+    Experiment(
+        name="deleted-retention-holds",
+        about="log.retention.ms of all brokers is set to an hour and deleted again; a record of two hours is produced.",
+        expected="Before 2.6 the record is deleted, until the broker is restarted; later it is kept.",
+        story="dynamic-configuration.md",
+        run=_deleted_value_holds, options=CHECKING, releases=("2.5.0", "2.8.2", "3.9.0"),
+        predicted=lambda release: release == "2.5.0",
+    ),
+    Experiment(
+        name="committed-value-compacted",
+        about="The follower's fetches are held while the log is cleaned; the leader is killed, and leads again later.",
+        expected="Before 3.1 the last committed value of a key is lost; later it is kept.",
+        story="log-compaction.md",
+        run=_compacted_above_the_high_watermark, options=COMPACTING, is_ordered=True,
+        releases=("2.8.2", "3.0.0", "3.4.1", "3.9.0"), predicted=lambda release: release in ("2.8.2", "3.0.0"),
+    ),
+)  # fmt: skip
