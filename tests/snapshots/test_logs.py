@@ -318,3 +318,18 @@ def test_options_about_logs_need_logs(capsys: pytest.CaptureFixture[str]) -> Non
 def test_the_broker_of_a_line_without_one_is_that_of_its_file() -> None:
     read = read_logs(LogSource(str(LOGS)))
     assert {line.broker for line in read.lines if line.file == "broker-3/server.log"} == {3}
+
+
+def test_the_deletion_of_an_earlier_life_is_no_step_of_the_next_one(tmp_path: Path) -> None:
+    """The snapshot in between was begun within a second of it: by the clocks it may come after the snapshot."""
+    lines = [
+        "INFO [Topic Deletion Manager 1] Deletion of topic h16 successfully completed",
+        "INFO [Controller id=1 epoch=2] Partition h16-0 state changed to (Leader:-1,ISR:3,2,LeaderEpoch:2,ZkVersion:3,"
+        "ControllerEpoch:2) after removing replica 1 from the ISR as part of transition to OfflineReplica",
+    ]
+    (tmp_path / "state-change.log").write_text("".join(f"[2026-11-23 20:30:40,883] {line}\n" for line in lines))
+    documents = json.loads((HISTORY.parent / "deleted-and-created-at-once.json").read_text("utf-8"))
+    found = read_series([json.dumps(one).encode() for one in documents], logs=LogSource(str(tmp_path)))
+    assert [[step.text for log in one.logs for step in log] for one in found] == [
+        sorted((line.removeprefix("INFO ") for line in lines), reverse=True), []
+    ]  # fmt: skip

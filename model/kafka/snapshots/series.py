@@ -683,7 +683,8 @@ def _logs(series: Captures, numbering: Numbering) -> ReadLogs | None:
     if series.logs is None:
         return None
     moments = moments_of(series.names, series.captures)
-    return steps_of(series.logs, evolve(moments, unusable=series.bare), series.captures, numbering)
+    unusable = series.bare | ({0} if series.life else set())  # around its begin, lines may be of the life before
+    return steps_of(series.logs, evolve(moments, unusable=unusable), series.captures, numbering)
 
 
 def _start(series: Captures, scope: Scope) -> InferredStart | None:
