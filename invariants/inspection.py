@@ -286,6 +286,15 @@ STALE_METADATA = FindingKind(
     way_out="inspect again; if it is still so, restart the broker",
     log=partitions.metadata_converges.log,
 )  # fmt: skip
+ANOTHER_CONTROLLER = FindingKind(
+    "another-controller", NOTE, "a broker names another controller than ZooKeeper", (),
+    now="a new controller has not informed it yet; or it does not work; or an earlier one, a zombie, still acts",
+    later="it is over when the new controller has sent its first UpdateMetadata, within seconds; brokers that know the "
+    "new controller epoch refuse a zombie's requests, and its writes to ZooKeeper fail (2.1 and later)",
+    way_out="inspect again; if it is still so, restart the broker that it names, or delete /controller if all brokers "
+    "name that one",
+    story="docs/stories/zombie-controller.md", log="controller.log of the broker that it names: … Resigned",
+)  # fmt: skip
 NOT_JUDGED = FindingKind(
     "not-inspected", NOTE, "too many brokers take part in a partition", (), now="unknown", later="unknown",
     way_out="read the partition's state by hand",
@@ -296,7 +305,7 @@ KINDS = (
     FETCH_REFUSED_MIXED, REPLICA_REFUSES, STALE_IN_ISR, EARLIER_LOG, PARTITION_LOST, WITHOUT_STATE, NO_CONTROLLER,
     DEAD_IN_ISR, WITHOUT_STATE_SERVED, IDS_MIXED, ID_DIFFERS, ID_MISSING, ID_SENT, FOREIGN_ISR, DELETION_WAITS,
     UNREGISTERED, STRAY_LOG, ORPHANED_LOG, DELETION_PENDING, REASSIGNMENT, BROKER_DOWN, CATCHING_UP, STALE_METADATA,
-    NOT_JUDGED,
+    ANOTHER_CONTROLLER, NOT_JUDGED,
 )  # fmt: skip
 """All kinds, the worst first; an inspection lists findings in this order."""
 
@@ -435,6 +444,11 @@ class _Findings:
         for broker in self.capture.brokers.values():
             if not broker.alive:
                 yield _observation(BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
+            named = broker.cache.controller if broker.alive and broker.cache else None
+            actual = self.capture.controller
+            if named is not None and actual in self.capture.live and named != actual:
+                text = f"names controller {named}{' (itself)' * (named == broker.id)}, ZooKeeper {actual}"
+                yield _observation(ANOTHER_CONTROLLER, f"broker {broker.id}", text, broker=broker.id)
             observed = self.situations.of_broker(broker.id)
             for broken in self.evaluation.broken(observed.situation):
                 number = None if broken.broker is None else observed.brokers[broken.broker]

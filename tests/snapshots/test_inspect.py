@@ -262,6 +262,10 @@ def log_of_an_earlier_topic(capture: Capture) -> None:
     directory(capture, 2)["leader_epoch_checkpoint"] = "0\n2\n0 0\n4 17\n"
 
 
+def another_controller(capture: Capture) -> None:
+    capture["brokers"]["2"]["metadata_cache"]["controller"] = next(b for b in (1, 2, 3) if b != capture["controller"])
+
+
 def too_many_brokers(capture: Capture) -> None:
     for broker in range(4, 10):
         capture["brokers"][str(broker)] = {"alive": True, "dirs": {}, "metadata_cache": None}
@@ -299,6 +303,7 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     replica_catches_up: {"catching-up": ["t-0"]},
     reassignment: {"reassignment": ["t"]},
     stale_metadata: {"stale-metadata": ["t-0"]},
+    another_controller: {"another-controller": ["broker 2"]},
     too_many_brokers: {"not-inspected": ["t-0"]},
 }
 """By damage, what an inspection finds, and no more."""
