@@ -1,10 +1,10 @@
 """The set of stored keys: a dense store in the order of insertion, and a hash table of indices into it.
 
 Words (see also `keys`): the *store* holds every key in full, so membership is exact. The *table* has REGIONS regions of
-equal size; the hash of a key selects the region and the first slot in it, and probing stays in the region. An *entry*
-is an index plus 1 (0: empty) with a *tag* above it: the low bits of the hash, as many as the width of the entry leaves,
-which avoids most reads of the store. Entries never change and are written after their keys, so other threads may look
-keys up at the same time.
+equal size; the hash of a key selects the region and the first slot in it, and probing (see `table_lines`) stays in the
+region. An *entry* is an index plus 1 (0: empty) with a *tag* above it: the low bits of the hash, as many as the width
+of the entry leaves, which avoids most reads of the store. Entries never change and are written after their keys, so
+other threads may look keys up at the same time.
 """
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from kwalk.search.native.atomics import (
     compare_and_swap,
     compare_and_swap32,
 )
-from kwalk.search.native.intrinsics import ONE, ZERO, count_up, integer, peek, poke, prefetch, scale
+from kwalk.search.native.intrinsics import ONE, ZERO, count_up, integer, lowest_bit, peek, poke, prefetch, scale
 from kwalk.search.native.loops import Word, loop, part
 from kwalk.search.visited.keys import KeySpace, hash_of, hash_of_stored, key_at, key_equals, store_key
+from kwalk.search.visited.table_lines import next_line, slot_after, stops_in_line
 
 REGIONS = 64
 REGION_BITS = np.uint64(6)
@@ -58,13 +59,6 @@ def _slot(space: KeySpace, hashed: Word) -> int:
 
 
 @part
-def next_slot(space: KeySpace, hashed: Word, slot: int) -> int:
-    """Return the slot that probing visits after `slot`."""
-    end = (region_of(hashed) + 1) * space.region_size
-    return slot + 1 if slot + 1 < end else end - space.region_size
-
-
-@part
 def entry_in(space: KeySpace, slot: int) -> Word:
     """Return the entry in a slot."""
     return atomic_load32(space.table, slot) if space.entry_bytes == 4 else atomic_load(space.table, slot)
@@ -75,12 +69,6 @@ def tag_of(space: KeySpace, hashed: Word) -> Word:
     """Return the tag of a hash, in its place in an entry."""
     low = hashed << np.uint64(space.index_bits)
     return low & np.uint64(0xFFFFFFFF) if space.entry_bytes == 4 else low
-
-
-@part
-def has_tag(space: KeySpace, entry: Word, tag: Word) -> bool:
-    """Whether an entry has a tag."""
-    return ((entry ^ tag) >> np.uint64(space.index_bits)) == ZERO
 
 
 @part
@@ -98,14 +86,28 @@ def first_slot(space: KeySpace, hashed: Word) -> int:
 
 
 @part
+def _stops(space: KeySpace, hashed: Word, slot: int) -> tuple[Word, Word]:
+    """Return where probing from a slot stops in its line, and where the line is free."""
+    likely = tag_of(space, hashed), (ONE << np.uint64(space.index_bits)) - ONE
+    return stops_in_line(space.table, space.entry_bytes, slot, likely)
+
+
+@part
+def _next_line(space: KeySpace, hashed: Word, slot: int) -> int:
+    """Return the slot where probing continues after a full line."""
+    begin = region_of(hashed) * space.region_size
+    return next_line(space.entry_bytes, slot, begin, begin + space.region_size)
+
+
+@part
 def likely_slot(space: KeySpace, hashed: Word, slot: int) -> int:
     """Probe from a slot to the first entry with the tag of a hash, or an empty one; prefetch the key of that entry."""
-    tag, entry = tag_of(space, hashed), entry_in(space, slot)
-    while entry != ZERO and not has_tag(space, entry, tag):
-        slot = next_slot(space, hashed, slot)
-        entry = entry_in(space, slot)
-    if entry != ZERO:
-        prefetch(key_at(space, _index_in(space, entry)))
+    stops, _ = _stops(space, hashed, slot)
+    while stops == ZERO:
+        slot = _next_line(space, hashed, slot)
+        stops, _ = _stops(space, hashed, slot)
+    slot = slot_after(space.entry_bytes, slot, lowest_bit(stops))
+    prefetch(key_at(space, _index_in(space, entry_in(space, slot))))  # of key -1 if it is empty, which does no harm
     return slot
 
 
@@ -117,17 +119,24 @@ def find(space: KeySpace, key: int, hashed: Word) -> int:
 
 @part
 def find_from(space: KeySpace, key: int, start: tuple[Word, int]) -> tuple[int, int]:
-    """Find a key with a hash, probing from a slot on; return its index or ABSENT, and the last slot."""
+    """Find a key with a hash, probing from a slot on; return its index or ABSENT, and the last slot.
+
+    The slot is the first one of the hash, or what `likely_slot` returned.
+    """
     hashed, slot = start
-    tag, entry = tag_of(space, hashed), entry_in(space, slot)
-    while entry != ZERO:
-        if has_tag(space, entry, tag):
+    while True:
+        stops, free = _stops(space, hashed, slot)
+        while stops != ZERO:
+            place = slot_after(space.entry_bytes, slot, lowest_bit(stops))
+            entry = entry_in(space, place)
+            if entry == ZERO:
+                return ABSENT, place
             index = _index_in(space, entry)
             if key_equals(space, index, key):
-                return index, slot
-        slot = next_slot(space, hashed, slot)
-        entry = entry_in(space, slot)
-    return ABSENT, slot
+                return index, place
+            stops &= stops - ONE
+        if free == ZERO:
+            slot = _next_line(space, hashed, slot)
 
 
 @part
@@ -138,13 +147,20 @@ def find_or_add(space: KeySpace, key: int, hashed: Word, size: int) -> int:
 
 @part
 def find_or_add_from(space: KeySpace, key: int, start: tuple[Word, int], size: int) -> int:
-    """Do the same as `find_or_add` for a key with a hash, probing from a slot on."""
-    index, slot = find_from(space, key, start)
-    if index == ABSENT:
-        store_key(space, size, key)
-        _write(space, slot, tag_of(space, start[0]) | np.uint64(size + 1), 1)
-        count_up(space.filled, region_of(start[0]), 1)
-    return index
+    """Do the same as `find_or_add` for a key with a hash, probing from a slot on: see `find_from`."""
+    hashed, slot = start
+    entry = entry_in(space, slot)
+    if entry != ZERO:
+        index = _index_in(space, entry)
+        if key_equals(space, index, key):
+            return index
+        index, slot = find_from(space, key, start)
+        if index != ABSENT:
+            return index
+    store_key(space, size, key)
+    _write(space, slot, tag_of(space, hashed) | np.uint64(size + 1), 1)
+    count_up(space.filled, region_of(hashed), 1)
+    return integer(ABSENT)
 
 
 @loop
@@ -195,8 +211,12 @@ def refill_table(space: KeySpace, scratch: int, share: tuple[int, int], workers:
 @part
 def _insert(space: KeySpace, hashed: Word, index: int, workers: int) -> None:
     slot, entry = _slot(space, hashed), tag_of(space, hashed) | np.uint64(index + 1)
-    while entry_in(space, slot) != ZERO or not _write(space, slot, entry, workers):
-        slot = next_slot(space, hashed, slot)
+    while True:
+        _, free = _stops(space, hashed, slot)
+        if free == ZERO:
+            slot = _next_line(space, hashed, slot)
+        elif _write(space, slot_after(space.entry_bytes, slot, lowest_bit(free)), entry, workers):
+            return
 
 
 @part

@@ -12,11 +12,13 @@ import numpy as np
 from kwalk.search.native.memory import reserve
 from kwalk.search.visited.hash_table import REFILL_WORDS, REGIONS, add_keys, clear_table, refill_table
 from kwalk.search.visited.keys import KeySpace
+from kwalk.search.visited.table_lines import LINE_SLOTS, in_whole_lines
 
 FIRST_REGION = 1024
 LOAD, FULL_LOAD = 0.75, 0.9
 """The load factor of a region: usually, and when the budget allows no larger table."""
-GROWTH = 1.5
+GROWTH, FIRST_GROWTH, FIRST_REGIONS = 1.5, 3, 8192
+"""How many times as large a larger table is: usually, and while a region has fewer slots than FIRST_REGIONS."""
 STRIDE = 64
 """Breadth-first search keeps one mark for each block of STRIDE states (see `kwalk.search.exhaustive.layout`)."""
 MARK_BYTES = 8 / STRIDE
@@ -50,7 +52,8 @@ class KeyStore:
     ) -> None:  # fmt: skip
         self.words, self.stride = words, stride or 8 * words
         self.forced_bytes = entry_bytes
-        self.widest_step, self.least_region = widest_step, max(FIRST_REGION, 4 * widest_step)
+        self.widest_step = widest_step
+        self.least_region = max(FIRST_REGION, in_whole_lines(4 * widest_step) + LINE_SLOTS)
         self.most = self.reserved = self._most(budget, 0)
         self.last_region = 0
         self.set_budget(budget)
@@ -68,10 +71,10 @@ class KeyStore:
     def set_budget(self, budget: int, each: float = 0) -> None:
         """Replace the budget; every key comes with `each` bytes of other data."""
         self.most = min(self.reserved, self._most(budget, each))
-        self.last_region = max(self.least_region, int(self.most / FULL_LOAD / REGIONS))
+        self.last_region = max(self.least_region, in_whole_lines(int(self.most / FULL_LOAD / REGIONS)))
 
     def _space(self, region: int) -> KeySpace:
-        region = min(region, self.last_region)
+        region = min(in_whole_lines(region), self.last_region)
         limit = int(region * (FULL_LOAD if region == self.last_region else LOAD))
         bits = (limit * REGIONS + 1).bit_length()
         entry_bytes = self.forced_bytes or (4 if bits <= 32 else 8)
@@ -102,7 +105,8 @@ class KeyStore:
             return True
         if self.space.region_size >= self.last_region or size + 1 >= self.most:
             return False
-        self.space = self._space(int(GROWTH * self.space.region_size))
+        region = self.space.region_size
+        self.space = self._space(int((FIRST_GROWTH if region < FIRST_REGIONS else GROWTH) * region))
         (fill or fill_in_this_thread)(self.space, size)
         return True
 

@@ -17,10 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from kwalk.search.native.atomics import atomic_load32, atomic_store32, compare_and_swap32, take_ticket
-from kwalk.search.native.intrinsics import ONE, ZERO, integer, peek, peek32, poke, poke32, prefetch, scale
+from kwalk.search.native.intrinsics import ONE, ZERO, integer, lowest_bit, peek, poke, poke32, prefetch, scale
 from kwalk.search.native.loops import Word, loop, part
 from kwalk.search.native.memory import reserve
 from kwalk.search.visited.keys import copy_words, hash_of, same_words
+from kwalk.search.visited.table_lines import in_whole_lines, next_line, slot_after, stops_in_line
 
 NO_NUMBER = np.uint64(0xFFFFFFFFFFFFFFFF)
 """The number, or root, where no room is left for another value."""
@@ -32,6 +33,9 @@ NODES_COUNT, NODES_LIMIT, NODES_WORDS, NODES_FIRST, NODES_VALUES, NODES_TABLE, N
 little), the words of a value, the first of them in a state, the addresses of the values and of the hash table (uint32
 per slot: 0 if it is free, else the number plus 1, below a tag), the slots, and the bits of the number in an entry."""
 NODES_LENGTH = 8
+SLOT_BYTES = 4
+REFILL_AHEAD = 16
+"""How many values ahead slots are prefetched while a table is filled again."""
 
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
@@ -87,10 +91,24 @@ def _tag(nodes: int, hashed: Word) -> Word:
 
 
 @part
+def _stops(nodes: int, hashed: Word, slot: int) -> tuple[Word, Word]:
+    """Return where probing from a slot stops in its line, and where the line is free."""
+    likely = _tag(nodes, hashed), (ONE << peek(nodes, NODES_NUMBER_BITS)) - ONE
+    return stops_in_line(integer(peek(nodes, NODES_TABLE)), SLOT_BYTES, slot, likely)
+
+
+@part
+def _next_line(nodes: int, slot: int) -> int:
+    """Return the slot where probing continues after a full line."""
+    return next_line(SLOT_BYTES, slot, integer(0), integer(peek(nodes, NODES_SLOTS)))
+
+
+@part
 def _number_of(nodes: int, value: int, start: tuple[Word, int]) -> Word:
     """Return the number of the value at an address, and insert it if it is new; NO_NUMBER if there is no room.
 
-    `start` is its hash, and a slot to probe from. Any number of workers may call this at once.
+    `start` is its hash, and a slot to probe from: the first one of the hash, or one that `_likely_slot` returned. Any
+    number of workers may call this at once.
     """
     table, bits, words = (
         integer(peek(nodes, NODES_TABLE)),
@@ -100,27 +118,40 @@ def _number_of(nodes: int, value: int, start: tuple[Word, int]) -> Word:
     hashed, slot = start
     tag = _tag(nodes, hashed)
     while True:
-        entry = atomic_load32(table, slot)
-        if entry == ZERO:
-            if peek(nodes, NODES_COUNT) >= peek(nodes, NODES_LIMIT):
-                return NO_NUMBER
-            if compare_and_swap32(table, slot, ZERO, BUSY):
-                number = take_ticket(nodes + 8 * NODES_COUNT)
-                copy_words(_value_at(nodes, number), value, words)
-                atomic_store32(table, slot, tag | np.uint64(number + 1))
-                return np.uint64(number)
-        elif entry != BUSY:
-            if (entry ^ tag) >> bits == ZERO:
-                number = integer(entry ^ tag) - 1
-                if same_words(_value_at(nodes, number), value, words):
+        stops, free = _stops(nodes, hashed, slot)
+        while stops != ZERO:
+            place = slot_after(SLOT_BYTES, slot, lowest_bit(stops))
+            entry = atomic_load32(table, place)
+            if entry == ZERO:
+                if peek(nodes, NODES_COUNT) >= peek(nodes, NODES_LIMIT):
+                    return NO_NUMBER
+                if compare_and_swap32(table, place, ZERO, BUSY):
+                    number = take_ticket(nodes + 8 * NODES_COUNT)
+                    copy_words(_value_at(nodes, number), value, words)
+                    atomic_store32(table, place, tag | np.uint64(number + 1))
                     return np.uint64(number)
-            slot = _next_slot(nodes, slot)
+            elif entry != BUSY:
+                if (entry ^ tag) >> bits == ZERO:
+                    number = integer(entry ^ tag) - 1
+                    if same_words(_value_at(nodes, number), value, words):
+                        return np.uint64(number)
+                stops &= stops - ONE
+        if free == ZERO:
+            slot = _next_line(nodes, slot)
 
 
 @part
-def _next_slot(nodes: int, slot: int) -> int:
-    """Return the slot that probing visits next."""
-    return slot + 1 if slot + 1 < integer(peek(nodes, NODES_SLOTS)) else integer(0)
+def _likely_slot(nodes: int, hashed: Word, slot: int) -> int:
+    """Probe from a slot to the first entry with the tag of a hash, or to an empty one; prefetch the value of it."""
+    stops, _ = _stops(nodes, hashed, slot)
+    while stops == ZERO:
+        slot = _next_line(nodes, slot)
+        stops, _ = _stops(nodes, hashed, slot)
+    slot = slot_after(SLOT_BYTES, slot, lowest_bit(stops))
+    entry = atomic_load32(integer(peek(nodes, NODES_TABLE)), slot)
+    number = entry & ((ONE << peek(nodes, NODES_NUMBER_BITS)) - ONE)
+    prefetch(_value_at(nodes, integer(number) - 1))  # of value -1, or of none, if it is free or busy: that does no harm
+    return slot
 
 
 @part
@@ -154,14 +185,7 @@ def find_likely_slots(tree: Tree, probes: int) -> None:
     for place in range(tree.leaves):
         hashed, nodes = peek(probes, 2 * place), _node_table(tree, place)
         if hashed != ZERO:
-            table, bits, tag = integer(peek(nodes, NODES_TABLE)), peek(nodes, NODES_NUMBER_BITS), _tag(nodes, hashed)
-            slot = integer(peek(probes, 2 * place + 1))
-            entry = atomic_load32(table, slot)
-            while entry != ZERO and entry != BUSY and (entry ^ tag) >> bits != ZERO:
-                slot = _next_slot(nodes, slot)
-                entry = atomic_load32(table, slot)
-            if entry != ZERO and entry != BUSY:
-                prefetch(_value_at(nodes, integer(entry ^ tag) - 1))
+            slot = _likely_slot(nodes, hashed, integer(peek(probes, 2 * place + 1)))
             poke(probes, 2 * place + 1, np.uint64(slot))
 
 
@@ -240,14 +264,7 @@ def number_values(tree: Tree, place: int, count: int, arrays: tuple[int, int, in
     for j in range(count):
         hashed = peek(probes, 2 * j)
         if hashed != ZERO:
-            tag, slot = (hashed << bits) & _LOW, integer(peek(probes, 2 * j + 1))
-            entry = atomic_load32(table, slot)
-            while entry != ZERO and entry != BUSY and (entry ^ tag) >> bits != ZERO:
-                slot = _next_slot(nodes, slot)
-                entry = atomic_load32(table, slot)
-            if entry != ZERO and entry != BUSY:
-                prefetch(stored + length * (integer(entry ^ tag) - 1))
-            poke(probes, 2 * j + 1, np.uint64(slot))
+            poke(probes, 2 * j + 1, np.uint64(_likely_slot(nodes, hashed, integer(peek(probes, 2 * j + 1)))))
     for j in range(count):
         hashed, slot = peek(probes, 2 * j), integer(peek(probes, 2 * j + 1))
         if hashed != ZERO:
@@ -320,13 +337,18 @@ def decompress_roots(tree: Tree, roots: int, count: int, room: tuple[int, int]) 
 @loop
 def refill_node_table(nodes: int) -> None:
     """Insert all values of a node table into its hash table, which is empty."""
-    table = integer(peek(nodes, NODES_TABLE))
-    for number in range(integer(peek(nodes, NODES_COUNT))):
-        hashed = _hash_of_value(_value_at(nodes, number), integer(peek(nodes, NODES_WORDS)))
+    table, count = integer(peek(nodes, NODES_TABLE)), integer(peek(nodes, NODES_COUNT))
+    words = integer(peek(nodes, NODES_WORDS))
+    for number in range(count):
+        ahead = _hash_of_value(_value_at(nodes, min(number + REFILL_AHEAD, count - 1)), words)
+        prefetch(table + SLOT_BYTES * _slot(nodes, ahead))
+        hashed = _hash_of_value(_value_at(nodes, number), words)
         slot = _slot(nodes, hashed)
-        while peek32(table, slot) != ZERO:
-            slot = _next_slot(nodes, slot)
-        poke32(table, slot, _tag(nodes, hashed) | np.uint64(number + 1))
+        _, free = _stops(nodes, hashed, slot)
+        while free == ZERO:
+            slot = _next_line(nodes, slot)
+            _, free = _stops(nodes, hashed, slot)
+        poke32(table, slot_after(SLOT_BYTES, slot, lowest_bit(free)), _tag(nodes, hashed) | np.uint64(number + 1))
 
 
 LEAST_WORDS = 3
@@ -341,7 +363,6 @@ WORKERS = 1 << 12
 """The most workers that may insert at once when there is room for one more value."""
 MOST_VALUES = int(BUSY) - 1 - WORKERS
 """A number plus 1 must stay below BUSY."""
-SLOT_BYTES = 4
 
 NO_TREE = Tree(words=0, leaves=0, node_tables=0)
 
@@ -376,6 +397,7 @@ class NodeTable:
         self._make_table(max(FIRST_SLOTS, int(2 * widest_step / LOAD)), LOAD)
 
     def _make_table(self, slots: int, load: float) -> None:
+        slots = in_whole_lines(slots)
         row, limit = self.row, min(int(slots * load), self.most)
         del self.table
         self.table = reserve(slots, np.uint32)

@@ -112,6 +112,17 @@ def test_a_table_stays_within_its_budget_and_says_when_it_is_full():
     assert known.table_bytes + 8 * known.most <= 4_000_000
 
 
+@pytest.mark.parametrize("entry_bytes", [4, 8])
+def test_keys_are_found_again_in_a_table_that_is_as_full_as_it_can_be(entry_bytes):
+    known, random, size = KeyStore(2, 2_500_000, widest_step=1, entry_bytes=entry_bytes), np.random.default_rng(3), 0
+    while known.grow(size):
+        pass
+    while known.has_room(20):
+        size = known.add(random.integers(0, 2**63, (20, 2)).astype(np.uint64), size)
+    assert known.table.size * 0.8 < size < known.table.size * 0.9
+    assert known.add(random.permutation(known.rows(list(range(size)))), size) == size == int(known.filled.sum())
+
+
 def test_regions_fill_evenly_also_for_keys_that_hardly_differ():
     known = KeyStore(2, 50_000_000, widest_step=1)
     while known.space.region_limit * REGIONS < 250_000:

@@ -1,0 +1,103 @@
+"""The lines of a hash table: a cache line of entries is searched at once.
+
+Words: a table is an array of entries of 4 or 8 bytes, 0 where a slot is free, and begins at a cache line; its slots are
+a multiple of those of a *line*. Probing begins at the slot that the hash selects, continues in this line and from its
+end at its beginning; if the line is full, it continues at the first slot of the next line. It *stops* at entries that
+are likely to be the wanted one, and at the first free slot. Entries are written once and never removed.
+
+Other threads may write entries at the same time. What is found here is a suggestion, therefore: the entry at a stop is
+read again, atomically.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from kwalk.search.native.intrinsics import ONE, WORD
+from kwalk.search.native.loops import Intrinsic, Word, part
+
+LINE_BYTES = 64
+LINE_SLOTS = 16
+"""The slots of a line of entries of 4 bytes. The slots of any table are a multiple of this."""
+
+
+def _line_reader(bits: int, about: str) -> Any:
+    size, item = 8 * LINE_BYTES // bits, ir.IntType(bits)
+    vector, indices = ir.VectorType(item, size), ir.VectorType(ir.IntType(32), size)
+
+    def read(builder: ir.IRBuilder, address: Any, tag: Any, most: Any) -> Any:
+        def everywhere(word: Any) -> Any:
+            first = builder.insert_element(vector(ir.Undefined), builder.trunc(word, item), WORD(0))
+            return builder.shuffle_vector(first, vector(ir.Undefined), indices([0] * size))
+
+        entries = builder.load(builder.inttoptr(address, vector.as_pointer()), align=LINE_BYTES)
+        free = builder.icmp_unsigned("==", entries, vector([0] * size))
+        written = builder.icmp_unsigned("!=", entries, vector([0] * size))
+        busy = builder.icmp_unsigned("==", entries, vector([(1 << bits) - 1] * size))
+        likely = builder.icmp_unsigned("<=", builder.xor(entries, everywhere(tag)), everywhere(most))
+        likely = builder.and_(builder.or_(likely, busy), written)
+        low, high = (builder.zext(builder.bitcast(each, ir.IntType(size)), WORD) for each in (likely, free))
+        return builder.or_(low, builder.shl(high, WORD(size)))
+
+    return Intrinsic(read, Word, (int, Word, Word), about)
+
+
+_read_line32 = _line_reader(
+    32,
+    "Compare the 16 entries of the line at an address with a tag. Bits 0 to 15: entries that differ from it in a "
+    "number up to `most`, or whose bits are all set; the next 16: free slots.",
+)
+_read_line64 = _line_reader(64, "The same for the 8 entries of 8 bytes, in bits 0 to 7 and the next 8.")
+
+
+@part
+def stops_in_line(table: int, entry_bytes: int, slot: int, likely: tuple[Word, Word]) -> tuple[Word, Word]:
+    """Return where probing from a slot stops in its line, and where the line is free.
+
+    Bit k of both belongs to slot `slot_after(entry_bytes, slot, k)`.
+
+    Args:
+        table: The address of the table.
+        entry_bytes: The bytes of an entry.
+        slot: The slot.
+        likely: The tag of a likely entry, and the largest number in its place.
+    """
+    tag, most = likely
+    if entry_bytes == 4:
+        found = _read_line32(table + 4 * (slot - slot % 16), tag, most)
+        return _in_order(found, np.uint64(slot % 16), np.uint64(16))
+    found = _read_line64(table + 8 * (slot - slot % 8), tag, most)
+    return _in_order(found, np.uint64(slot % 8), np.uint64(8))
+
+
+@part
+def _in_order(found: Word, turn: Word, size: Word) -> tuple[Word, Word]:
+    """Return the bits of stops and free slots in the order of probing."""
+    mask = (ONE << size) - ONE
+    likely, free = found & mask, found >> size
+    likely = ((likely | (likely << size)) >> turn) & mask
+    free = ((free | (free << size)) >> turn) & mask
+    return (likely | free) & (free ^ (free - ONE)), free
+
+
+@part
+def slot_after(entry_bytes: int, slot: int, places: int) -> int:
+    """Return the slot that probing visits `places` slots after another one in its line."""
+    size = LINE_BYTES // entry_bytes
+    line = slot - slot % size
+    return line + (slot + places) % size
+
+
+@part
+def next_line(entry_bytes: int, slot: int, begin: int, end: int) -> int:
+    """Return the first slot of the line after that of a slot, in a table from slot `begin` to slot `end`."""
+    size = LINE_BYTES // entry_bytes
+    after = slot - slot % size + size
+    return after if after < end else begin
+
+
+def in_whole_lines(slots: int) -> int:
+    """Return the most slots of whole lines that are no more than a number of slots."""
+    return slots - slots % LINE_SLOTS
