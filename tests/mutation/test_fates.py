@@ -177,6 +177,18 @@ def test_a_change_of_a_model_keeps_the_outcomes_of_mutants_that_it_does_not_reac
     assert not {one.outcome for one in mutate(mutants, [*smaller], saved=saved)} <= {*saved.values()}
 
 
+def test_the_baseline_that_killed_a_mutant_of_an_earlier_model_is_tried_first(baseline):
+    (smaller,) = baselines_of([Trial(SCENARIO, bounds={"loaves": 2})])
+    mutant = next(m for m in mutants_on([baseline]) if m.before == "bakery.baked += 1" and m.after == "pass")
+    earlier = {}
+    mutate([mutant], [smaller], save=earlier.update)
+    found = [mutate([mutant], [baseline, smaller], saved=saved)[0].outcome for saved in ({}, earlier)]
+    assert [(one.status, one.baseline) for one in found] == [
+        (MutantStatus.KILLED, baseline.name),
+        (MutantStatus.KILLED, smaller.name),
+    ]
+
+
 def test_a_mutant_whose_search_does_not_finish_and_walks_find_nothing_is_undecided(baseline):
     mutant = next(m for m in mutants_on([baseline]) if m.after == "bakery.clean = True")
     outcome = evaluate(mutant, [baseline], seconds=1e-9)

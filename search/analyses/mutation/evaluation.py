@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from enum import Enum
 from functools import cached_property
 
-from attrs import define, evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from kwalk.model.language import DomainError, KwalkError, LiftError
 from kwalk.model.language.lift import Lifted, LiftedAction
@@ -105,6 +105,7 @@ class MutantOutcome:
         start: The index of the initial state in which `actions` begin.
         loop: The index of the state that the last step leads back to, for a lasso.
         seconds: The time budget that was too small; None if more time could not change the outcome.
+        mutant: The id of the mutant, in saved outcomes.
     """
 
     status: MutantStatus
@@ -115,6 +116,7 @@ class MutantOutcome:
     start: int = 0
     loop: int | None = None
     seconds: float | None = None
+    mutant: str = field(default="", eq=False)
 
     @property
     def text(self) -> str:
