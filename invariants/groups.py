@@ -489,6 +489,17 @@ def static_member_is_not_fenced(cluster: GroupCluster, consumer: ConsumerId) -> 
     return cluster.consumers[consumer].status is not ConsumerStatus.FENCED
 
 
+@always(
+    symptom="after a move of its coordinator a static consumer that starts again ends with UNKNOWN_SERVER_ERROR, until "
+    "its earlier session has ended",
+    log="Error when handling request: clientId=…, correlationId=…, api=JOIN_GROUP, body=… (2.3)",
+)
+def static_member_can_join(cluster: GroupCluster, consumer: ConsumerId) -> bool:
+    """A consumer is not refused whose protocol the members of its group support, or which is the only one."""
+    premise(cluster.consumers[consumer].status is not ConsumerStatus.STOPPED)
+    return cluster.consumers[consumer].status is not ConsumerStatus.REFUSED
+
+
 @step(
     symptom="a consumer ends with FencedInstanceIdException after its group's coordinator has moved",
     log=FENCED,

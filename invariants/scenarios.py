@@ -458,6 +458,7 @@ GROUP_INVARIANTS = (
         (
             *(i for i in GROUP if i not in OF_DYNAMIC_MEMBERS),
             groups.static_member_is_not_fenced,
+            groups.static_member_can_join,
             groups.settled_static_member_is_not_fenced,
             groups.static_member_returns,
         ),

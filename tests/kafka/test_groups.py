@@ -67,6 +67,10 @@ BROKEN = (
             start(0) join_group(0,0) complete_join(0) sync_group(0,0,0) crash(0) start(0) join_group(0,0) replicate(0)
             sync_group(0,0,1) elect(1,1) {AWAY} heartbeat(0,1)
             """), "2.8.0"),
+    (Broken("static_member_can_join(0)", "consumer-group-static-member", "2.3", """
+            start(0) join_group(0,0) complete_join(0) sync_group(0,0,0) crash(0) elect(1,1) start(0)
+            handle_leader_and_isr(1,0) run_task(1,0) join_group(0,1)
+            """), "2.4.1"),
     (Broken("rebalance_ends()", "consumer-group-stalled-member", "2.8.0", """
             start(0) start(1) join_group(0,0) join_group(1,0) complete_join(0) sync_group(1,0,1) stall(0,1)
             """), "2.8.2"),
@@ -277,6 +281,7 @@ def test_what_each_fix_closes_and_where_it_has_a_hole():
         "load_ends_at_gap": [("closes", 14, -105_688)],
         "new_members_expire": [("closes", 7, -3_472), ("closes", 4, -80_765)],
         "static_membership": [("closes", None, -38_274), ("makes worse", -28_976, 15)],
+        "static_ids_are_random": [("closes", 10, -31_118)],
         "static_rejoin_rebalances": [("closes", 9, -38_274)],
         "static_rejoin_is_stored": [("closes", 16, -38_274)],
         "heartbeat_while_completing": [("makes worse", -34_047, 7)],

@@ -17,6 +17,7 @@ from kwalk.model.kafka.groups.versions import (
     RETENTION_FROM_EMPTY,
     STALE_CACHE_IS_FENCED,
     STATE_TIME_IS_LOADED,
+    STATIC_IDS_ARE_RANDOM,
     STATIC_MEMBERSHIP,
     STATIC_REJOIN_IS_STORED,
     STATIC_REJOIN_REBALANCES,
@@ -157,6 +158,12 @@ FIXES = (
                 about="the price: a member id that is not in the log yet is fenced by the next coordinator",
             ),
         ),
+    ),
+    Fix(
+        flag=STATIC_IDS_ARE_RANDOM,
+        closes="a static member that starts again is accepted by a coordinator that has loaded its group",
+        source="KAFKA-8715 (2.3.1)",
+        trials=(Trial("consumer-group-static-member", ("static_member_can_join",), variant="2.3"),),
     ),
     Fix(
         flag=STATIC_REJOIN_REBALANCES,

@@ -20,6 +20,7 @@ from kwalk.model.kafka.groups.domains import (
 )
 from kwalk.model.kafka.groups.group_metadata_manager import (
     fail_appends,
+    names_members_by_time,
     prepare_rebalance,
     remove_group,
     store_group,
@@ -99,11 +100,15 @@ def is_asked(cluster: GroupCluster, consumer: int, broker: int) -> bool:
     source="GroupCoordinator.handleJoinGroup, doJoinGroup (0.10.0), doUnknownJoinGroup",
 )
 def join_group(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) -> None:
-    """The first JoinGroup of all creates the group; one with a member id is accepted only if the group has it."""
+    """The first JoinGroup of all creates the group; one with a member id is accepted only if the group has it.
+
+    In 2.3.0 a static member gets no member id from a group that was loaded: UNKNOWN_SERVER_ERROR.
+    """
     joining, group = cluster.consumers[consumer], cluster.coordinators[broker].group
     require(is_asked(cluster, consumer, broker) and joining.status is ConsumerStatus.UNJOINED)
     require(not group.is_removing)
-    if has_other_protocol(cluster, group, consumer):
+    is_without_id = joining.member_id is None and names_members_by_time() and group.has_no_time
+    if is_without_id or has_other_protocol(cluster, group, consumer):
         joining.reset()
         joining.status = ConsumerStatus.REFUSED
     elif joining.member_id is not None:

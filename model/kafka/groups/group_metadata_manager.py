@@ -36,6 +36,9 @@ from kwalk.model.kafka.groups.versions import (
     RETENTION_FROM_EMPTY,
     STALE_CACHE_IS_FENCED,
     STATE_TIME_IS_LOADED,
+    STATIC_IDS_ARE_RANDOM,
+    STATIC_MEMBERS,
+    STATIC_MEMBERSHIP,
     STOP_REPLICA_UNLOADS,
     UNSET_EXPIRY_IS_NONE,
 )
@@ -169,10 +172,18 @@ def on_group_loaded(group: GroupMetadata, record: OffsetsRecord) -> None:
     group.generation, group.members = record.generation, record.members
     group.leader, group.owner, group.time = record.leader, record.owner, record.time
     group.is_unsubscribed = not record.members and unsubscribes()
-    if RETENTIONS > 0 and not record.members:
+    if names_members_by_time() or (RETENTIONS > 0 and not record.members):
         group.has_no_time = not STATE_TIME_IS_LOADED or bool(OLD_RECORDS)
     if OTHER_PROTOCOLS > 0:
         group.other_protocol = record.other_protocol
+
+
+def names_members_by_time() -> bool:
+    """Whether a static member's id is made of the time since which its group is in its state, as in 2.3.0.
+
+    Kafka: GroupMetadata.generateMemberId.
+    """
+    return bool(STATIC_MEMBERS) and bool(STATIC_MEMBERSHIP) and not STATIC_IDS_ARE_RANDOM
 
 
 def unsubscribes() -> bool:

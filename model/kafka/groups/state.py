@@ -128,7 +128,7 @@ class GroupMetadata:
     `is_unsubscribed` means that the last generation was Empty. `is_storing` and `is_committing` are appends whose
     answers wait for the replicas. `offset` is what OffsetFetch answers; in 0.10.0 it can be there without a group.
     `replaced` are the earlier ids of static members that have started again: they are back if the append fails.
-    A load can leave out since when the group is Empty (`has_no_time`), or take the offset for expired
+    A load can leave out since when the group is in its state (`has_no_time`), or take the offset for expired
     (`is_offset_due`). `unwatched` are the members whose session does not expire, as none of their requests has come
     since they joined.
     """
@@ -144,7 +144,7 @@ class GroupMetadata:
     owner: int | None = optional(MEMBER_IDS)
     time: int = number(0, RETENTIONS)
     is_unsubscribed: bool = flag(when=RETENTIONS)
-    has_no_time: bool = flag(when=RETENTIONS)
+    has_no_time: bool = flag()
     other_protocol: bool = flag(when=OTHER_PROTOCOLS)
     is_storing: bool = flag()
     is_committing: bool = flag()
@@ -240,7 +240,7 @@ class ConsumerStatus(Enum):
     """How far a consumer's membership is: JOINING_NEW has sent JoinGroup without a member id, and does not know it yet.
 
     JOINED has the answer to JoinGroup and is to send SyncGroup. FENCED has got FENCED_INSTANCE_ID, and REFUSED
-    INCONSISTENT_GROUP_PROTOCOL: the application gets an exception.
+    INCONSISTENT_GROUP_PROTOCOL or UNKNOWN_SERVER_ERROR: the application gets an exception.
     """
 
     STOPPED = "stopped"

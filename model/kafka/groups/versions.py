@@ -67,6 +67,13 @@ STATIC_MEMBERSHIP = version_flag(
     "KIP-345 (2.3.0): a member with a group.instance.id that starts again takes the place of its earlier member id",
     {"2.3.0": True},
 )
+STATIC_IDS_ARE_RANDOM = version_flag(
+    "static_ids_are_random",
+    "KAFKA-8715 (2.3.1): the member id of a static member has a random part; in 2.3.0, the time since which its group "
+    "is in its state, without which, as after a load, its JoinGroup failed",
+    {"2.3.0": False, "2.3.1": True},
+    before=True,
+)
 STATE_TIME_IS_LOADED = version_flag(
     "state_time_is_loaded",
     "KAFKA-10401 (2.6.1): a load has the time since which a group is Empty; since 2.3.0, and until then, each offset "

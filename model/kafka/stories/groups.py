@@ -160,7 +160,7 @@ STATIC_MEMBER = evolve(
     story="Consumers have a group.instance.id; one crashes and starts again, and the coordinator moves.",
     bounds={**CONSUMER_GROUP.bounds, "consumers": 1, "consumer_stops": 1, "commits": 0},
     flags={**CONSUMER_GROUP.flags, "static_members": True},
-    source="KIP-345, KAFKA-9801, KAFKA-10284",
+    source="KIP-345, KAFKA-8715, KAFKA-9801, KAFKA-10284",
 )
 GROUP_OF_RECREATED_TOPIC = evolve(
     CONSUMER_GROUP,
