@@ -7,10 +7,10 @@ from kwalk.model.kafka.controller.controller_context import (
     PartitionState,
     ReplicaState,
 )
-from kwalk.model.kafka.domains import BROKERS, PARTITIONS, Broker, Partition, Topic
+from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker, Partition, Topic
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions import DELETION, PIECEMEAL_REMOVAL
-from kwalk.model.language import premise, step, when_quiescent
+from kwalk.model.language import always, premise, step, when_quiescent
 
 
 @when_quiescent(
@@ -81,6 +81,21 @@ def states_agree(cluster: Cluster, broker: Broker, topic: Topic, partition: Part
         (context.replica_states[partition][replica] is ReplicaState.ONLINE) == (replica in controller.live_brokers)
         for replica in BROKERS
     )
+
+
+@always(
+    symptom="the controller takes a later reassignment that fails for a failover that fails, and does nothing more; or "
+    "deletions are resumed that still wait for a broker",
+    log="Error completing reassignment of partition …",
+)
+def idle_controller_is_done_with_reassignments(cluster: Cluster, broker: Broker) -> bool:
+    """Between two events a controller has nothing of the reassignments that the last one was at."""
+    controller = cluster.controller_of(broker)
+    progress = controller.reassignment
+    premise(controller.step is EventProgress.IDLE)
+    is_at_none = progress.topic == progress.partition == 0 and not progress.before and not progress.removing
+    has_none_left = not any(progress.left[topic] for topic in TOPICS)
+    return is_at_none and has_none_left and not progress.in_failover and not progress.then_deletes_on
 
 
 @step(

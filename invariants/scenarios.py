@@ -215,6 +215,7 @@ REASSIGNMENT = evolve(
         partitions.leader_has_a_log,
         sessions.resigned_controller_has_no_context,
         sessions.controller_does_not_give_up,
+        controllers.idle_controller_is_done_with_reassignments,
         *MOVED,
     ),
 )
@@ -247,6 +248,7 @@ DELETION_DURING_REASSIGNMENT = evolve(
         deletion.deleted_logs_were_unused,
         deletion.deletion_terminates,
         controllers.context_agrees,
+        controllers.idle_controller_is_done_with_reassignments,
         deletion.topic_is_deleted,
         deletion.deletion_is_not_dropped,
         deletion.deleted_replica_has_no_log,
