@@ -437,12 +437,18 @@ def _is_full(hands: FuzzHands) -> bool:
 def _fingerprint(hands: FuzzHands) -> str:
     lab = hands.lab
     found = lab.zk.get(hands.path)
-    pattern = f"{hands.topic}-*/*.metadata"
-    files = sorted(str(path) for broker in lab.brokers.values() for path in broker.data.glob(pattern))
+    directories = lab.directories(hands.topic)
     return json.dumps([
         lab.controller_epoch(), lab.controller(), lab.zk.children("/brokers/ids"), found[0].decode() if found else None,
-        lab.states(hands.topic), lab.zk.children("/admin/delete_topics"), lab.directories(hands.topic), files,
+        lab.states(hands.topic), lab.zk.children("/admin/delete_topics"), directories,
+        with_metadata({lab.brokers[broker].data: names for broker, names in directories.items()}),
     ])  # fmt: skip
+
+
+def with_metadata(directories: Mapping[Path, Sequence[str]]) -> list[str]:
+    """Return the log directories that have a partition.metadata; one that is deleted meanwhile has none."""
+    found = (data / name for data, names in directories.items() for name in names)
+    return [str(path) for path in found if (path / "partition.metadata").exists()]
 
 
 def reset(hands: FuzzHands) -> bool:

@@ -198,3 +198,10 @@ def test_histories_of_brokers_of_two_versions_are_refused(kwalk):
     ran = kwalk("lab", "fuzz", "--release", "2=2.8.2")
     assert ran.code == 2
     assert "Random histories have brokers of one version" in ran.err
+
+
+def test_a_log_directory_that_is_deleted_while_it_is_looked_at_has_no_file(tmp_path):
+    (tmp_path / "t-0").mkdir()
+    (tmp_path / "t-0" / "partition.metadata").write_text("version: 0")
+    (tmp_path / "t-1").mkdir()
+    assert fuzz.with_metadata({tmp_path: ["t-0", "t-1", "t-2"]}) == [str(tmp_path / "t-0")]
