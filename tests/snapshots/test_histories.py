@@ -185,6 +185,21 @@ def test_what_a_snapshot_lacks_that_was_taken_a_moment_too_early_is_left_open(na
         assert any("taken while the cluster was at work" in fact for fact in report.series.facts)
 
 
+def test_what_a_controller_has_not_written_yet_about_a_dead_leader_is_left_open() -> None:
+    """The session of a leader has ended, and the next controller has written neither leaders nor ISRs."""
+    documents = history("between-a-session-and-an-election")
+    (report,) = reports_of(documents)
+    assert report.fit is Fit.EXPLAINED
+    assert "expire_session(0)" in report.trace.actions
+
+    def shown(*places: int) -> list[str]:
+        (found,) = read_series([json.dumps(documents[place]).encode() for place in places])
+        return [fact.shown for fact in found.waypoints[1].facts if fact.name.startswith("leader epoch of")]
+
+    assert shown(0, 1, 2) == ["0, or the next one, or the one after it"] * 2
+    assert shown(0, 1) == ["0", "0"]
+
+
 def test_what_two_snapshots_lack_is_not_left_open() -> None:
     first, early, _ = history("between-two-writes-of-a-failover")
     later = copy.deepcopy(early)

@@ -7,7 +7,7 @@ from itertools import chain
 from attrs import field, frozen
 
 from kwalk.model.kafka.snapshots.capture import Capture, Topic
-from kwalk.model.kafka.snapshots.projection import NONE, TOPIC, Numbering, Unsettled, may_lack
+from kwalk.model.kafka.snapshots.projection import NONE, TOPIC, Numbering, Unsettled, may_lack, written_later
 from kwalk.model.language.series import Clause, Need, where
 
 EXPANSIONS = ("old_client_adds_partitions", "new_client_adds_partitions", "admin_writes_topic",
@@ -85,8 +85,8 @@ def _partition(before: CapturePoint, after: CapturePoint, numbering: Numbering, 
     if state is None:
         yield _within(f"{path}.leader_epoch", range(NONE, NONE + 1))
         return
-    if partition in after.open.leaderless:
-        yield _within(f"{path}.leader_epoch", range(NONE, state.leader_epoch + 2))
+    if partition in after.open.waiting:
+        yield _within(f"{path}.leader_epoch", range(NONE, state.leader_epoch + written_later(state) + 1))
         return
     yield _within(f"{path}.leader_epoch", range(NONE, state.leader_epoch + 1))
     earlier = (f"{path}.leader_epoch", frozenset(range(NONE, state.leader_epoch)))

@@ -77,18 +77,29 @@ class Unsettled:
 
     `is_new` is whether no partition of the topic has a state yet; `leaderless` are the partitions without a leader
     although a broker of their ISR is live, as between the two writes of a failover that replaces a dead leader;
-    `without_log` are the brokers that lack a log, with its partition, although they are in its ISR.
+    `outdated` are those of which the leader is not registered, although another broker of the ISR is live, and those
+    with such a leader of another partition in the ISR: the controller has not written yet what follows from the end of
+    that broker; `without_log` are the brokers that lack a log, with its partition, although they are in its ISR.
     """
 
     is_new: bool = False
     leaderless: frozenset[int] = frozenset()
+    outdated: frozenset[int] = frozenset()
     without_log: frozenset[tuple[int, int]] = frozenset()
 
     def before(self, later: Unsettled) -> Unsettled:
         """Return what is lacking and is there in the next capture; what lacks there, too, comes no moment later."""
         if self.is_new and later.is_new:
             return Unsettled()
-        return Unsettled(self.is_new, self.leaderless - later.leaderless, self.without_log - later.without_log)
+        return Unsettled(
+            self.is_new, self.leaderless - later.leaderless, self.outdated - later.outdated,
+            self.without_log - later.without_log,
+        )  # fmt: skip
+
+    @property
+    def waiting(self) -> frozenset[int]:
+        """The partitions whose state is about to be written."""
+        return self.leaderless | self.outdated
 
 
 SETTLED = Unsettled()
@@ -100,15 +111,20 @@ def unsettled_of(capture: Capture, topic_name: str) -> Unsettled:
     if topic is None or topic_name in capture.deleting:
         return Unsettled()
     live = set(capture.live) & set(capture.registered)
-    waits = frozenset(
-        partition for partition, state in topic.states.items()
-        if state.leader is None and capture.controller in live and bool(live & set(state.isr))
-    )  # fmt: skip
+    led = {p: s for p, s in topic.states.items() if capture.controller in live and live & set(s.isr)}
+    waits = frozenset(partition for partition, state in led.items() if state.leader is None)
+    dead = {state.leader for state in led.values()} - {None, *capture.registered}
+    gone = frozenset(partition for partition, state in led.items() if dead & {state.leader, *state.isr})
     lacking = frozenset(
         (broker, partition) for partition, state in topic.states.items() for broker in live & set(state.isr)
         if state.leader is not None and capture.directory(broker, topic_name, partition) is None
     )  # fmt: skip
-    return Unsettled(not topic.states, waits, lacking)
+    return Unsettled(not topic.states, waits, gone - waits, lacking)
+
+
+def written_later(state: CapturedPartitionState) -> int:
+    """Return how many writes of an unsettled state may come: a failover parts a dead leader's end from the election."""
+    return 1 if state.leader is None else 2
 
 
 # Facts.
@@ -136,16 +152,17 @@ def facts_of(
 
 
 def _settled_facts(capture: Capture, numbering: Numbering, partition: int, open_: Unsettled) -> Iterator[Fact]:
-    """Yield what ZooKeeper has of a partition; without a leader, what it has before the next election, or after it."""
-    if partition not in open_.leaderless:
+    """Yield what ZooKeeper has of a partition; without a leader, what it has before an election, or after it."""
+    if partition not in open_.waiting:
         yield from partition_facts(capture, numbering, partition)
         return
     state, path = capture.topics[numbering.topic].states[partition], f"{TOPIC}.states[{partition}]"
-    epoch, name = state.leader_epoch, f"{numbering.name}-{partition}"
+    name, last = f"{numbering.name}-{partition}", state.leader_epoch + written_later(state)
+    epochs = range(state.leader_epoch, min(last, numbering.most) + 1)
     yield Fact(
         f"leader epoch of {name}",
-        f"{epoch}, or the next one",
-        (where(f"{path}.leader_epoch", epoch, min(epoch + 1, numbering.most)),),
+        f"{state.leader_epoch}, or the next one" + (", or the one after it" if state.leader is not None else ""),
+        (where(f"{path}.leader_epoch", *epochs),),
         lambda cluster: _number(cluster.zookeeper.state_of(0, partition).leader_epoch),
     )
     others = [n for n, real in enumerate(numbering.brokers) if real not in state.isr]
@@ -328,7 +345,7 @@ def replica_facts(
     for number, real in enumerate(numbering.brokers):
         if not may_lack(capture, numbering, open_, real, partition):
             yield from _directory(capture, numbering, partition, number, real)
-    if partition not in open_.leaderless:
+    if partition not in open_.waiting:
         yield from _led(capture, numbering, partition, life)
 
 

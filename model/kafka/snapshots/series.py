@@ -770,9 +770,12 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
 
 
 def _open(series: Captures, place: int) -> Unsettled:
-    """Return what a capture lacks of the topic, and the next one does not, if there is one."""
+    """Return what a capture lacks of the topic, and the next one does not, if there is one.
+
+    Of the last one, ISRs and leaders are not left open: nothing shows that the controller was about to write them.
+    """
     found, *later = (unsettled_of(capture, series.topic) for capture in series.captures[place : place + 2])
-    return found.before(later[0]) if later else found
+    return found.before(later[0]) if later else evolve(found, outdated=frozenset())
 
 
 def _unsettled(name: str, capture: Capture, topic_name: str) -> str:
@@ -785,12 +788,10 @@ def _unsettled(name: str, capture: Capture, topic_name: str) -> str:
     if open_.without_log:
         partition, broker = min((partition, broker) for broker, partition in open_.without_log)
         return f"{shown} has broker {broker} in the ISR of {label}-{partition}, and no log of it"
-    live = set(capture.live) & set(capture.registered)
-    has_controller = capture.controller in live and topic_name not in capture.deleting
-    topic = capture.topics.get(topic_name) if has_controller else None
-    for partition, state in sorted(topic.states.items()) if topic is not None else ():
-        if state.leader is not None and state.leader not in capture.registered and live & set(state.isr):
-            what = f"broker {state.leader} as the leader of {label}-{partition}, which is not registered"
+    states = capture.topics[topic_name].states if open_.outdated else {}
+    for partition in sorted(open_.outdated):
+        if states[partition].leader not in capture.registered:
+            what = f"broker {states[partition].leader} as the leader of {label}-{partition}, which is not registered"
             return f"{shown} has {what}, and live brokers in its ISR"
     return ""
 
