@@ -293,7 +293,7 @@ ANOTHER_CONTROLLER = FindingKind(
     "new controller epoch refuse a zombie's requests, and its writes to ZooKeeper fail (2.1 and later)",
     way_out="inspect again; if it is still so, restart the broker that it names, or delete /controller if all brokers "
     "name that one",
-    story="docs/stories/zombie-controller.md", log="controller.log of the broker that it names: … Resigned",
+    story="docs/stories/zombie-controller.md", log="controller.log of the broker that it names: Resigned",
 )  # fmt: skip
 NOT_JUDGED = FindingKind(
     "not-inspected", NOTE, "too many brokers take part in a partition", (), now="unknown", later="unknown",
