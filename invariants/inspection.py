@@ -20,9 +20,9 @@ from kwalk.model.language.inspection import FactTable, FindingKind, Inspection, 
 
 BROKEN, LATENT, NOTE = Severity
 
-REPAIR, BY_HAND, STRAY, DELETION = (
-    "docs/stories/repair-topic-ids.md", "docs/stories/delete-by-hand.md", "docs/stories/stray-logs.md",
-    "docs/stories/topic-deletion.md",
+REPAIR, FULL_ISR, BY_HAND, STRAY, DELETION = (
+    "docs/stories/repair-topic-ids.md", "docs/stories/full-isr.md", "docs/stories/delete-by-hand.md",
+    "docs/stories/stray-logs.md", "docs/stories/topic-deletion.md",
 )  # fmt: skip
 REFUSAL = (
     "state-change.log, ERROR: [Broker id=…] Topic Id in memory: … does not match the topic Id for partition … provided "
@@ -39,7 +39,8 @@ GREW = "partitions were added, or a log was created, while the controller had an
 LEADER_DOES_NOT_LEAD = FindingKind(
     "leader-does-not-lead", BROKEN, "the leader in ZooKeeper does not lead",
     ("partition_servable",),
-    now="producers get NOT_LEADER_OR_FOLLOWER, or acks=all times out; consumers get UNKNOWN_LEADER_EPOCH",
+    now="consumers get UNKNOWN_LEADER_EPOCH; producers get NOT_LEADER_OR_FOLLOWER, or acks=all times out, unless all "
+    "replicas refuse alike",
     later="if another snapshot a minute later shows it too, it stays",
     way_out="inspect again; if it is still so, restart the leader",
     story="docs/stories/failover-during-expansion.md", log=partitions.partition_servable.log,
@@ -83,10 +84,12 @@ NO_LIVE_ISR = FindingKind(
 FETCH_REFUSED = FindingKind(
     "fetch-by-id-refused", BROKEN, "the leader refuses fetches that name ZooKeeper's topic id",
     ("leader_answers_fetches_by_id",),
-    now="consumers of Kafka 3.1 and later read nothing (INCONSISTENT_TOPIC_ID); producers and older consumers work",
-    later="at the next rise of a leader epoch the partition has no working leader",
+    now="consumers of Kafka 3.1 and later read nothing (INCONSISTENT_TOPIC_ID); older consumers work, and producers as "
+    "long as the followers' fetch sessions last",
+    later="a follower whose connection to the leader fails is refused as well; from 3.3 on it stays in the ISR, and "
+    "acks=all times out. At the next rise of a leader epoch the partition has no working leader",
     way_out="write the id that the replicas have back into the topic's znode, then fail the controller over",
-    story=REPAIR, log=REFUSAL,
+    story=FULL_ISR, log=REFUSAL,
     cause=ERASED,
     grep=REFUSAL_GREP,
 )  # fmt: skip
@@ -160,7 +163,8 @@ WITHOUT_STATE = FindingKind(
 WITHOUT_STATE_SERVED = evolve(
     WITHOUT_STATE, name="partition-without-state-is-served", severity=LATENT,
     title="a partition has no state in ZooKeeper, and brokers serve an earlier one of the name",
-    now="nothing: brokers lead the logs of the earlier topic, of whose removal they were not informed",
+    now="brokers lead the logs of the earlier topic, of whose removal they were not informed; once one of them has "
+    "restarted, acks=all times out",
     later="the controller elects no leader when a broker stops; at the next failover replicas get the present topic's "
     "id, and those that have the earlier one refuse it when a leader epoch rises",
     way_out="for the earlier records: write the earlier id into the topic's znode, then fail the controller over",

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.assignment import first_replica
+from kwalk.model.kafka.broker.partition import can_fetch
 from kwalk.model.kafka.controller.controller_context import EventProgress
 from kwalk.model.kafka.domains import BROKERS, Broker, Partition, Topic
 from kwalk.model.kafka.state import Cluster
@@ -96,6 +97,21 @@ def replicas_converge(cluster: Cluster, broker: Broker, topic: Topic, partition:
         return False
     follows = replica.is_leader == (state.leader == broker)
     return replica.log_open and follows and replica.leader_epoch == state.leader_epoch
+
+
+@when_quiescent(
+    symptom="acks=all times out though the ISR looks full; records with acks=1 are on the leader alone",
+    log="server.log of the follower, again and again: Received UNKNOWN_TOPIC_ID from the leader for partition …",
+)
+def isr_members_fetch(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """A live ISR member fetches from the leader, which otherwise removes it.
+
+    Only where the scenario lets leaders change the ISR.
+    """
+    state = cluster.zookeeper.state_of(topic, partition)
+    premise(ISR_CHANGES != "never" and state.exists and broker in state.isr and broker != state.leader)
+    premise(cluster.is_up(broker) and is_served(cluster, topic, partition))
+    return can_fetch(cluster, broker, topic, partition)
 
 
 @always(

@@ -171,6 +171,7 @@ TOPIC_ID_STORIES = (
     ),
     evolve(topic_id_stories.REPAIR_BY_REMOVING_FILES, properties=REPAIR),
     evolve(topic_id_stories.REPAIR_BY_WRITING_THE_ID_BACK, properties=REPAIR),
+    evolve(topic_id_stories.FULL_ISR, properties=(*EVERYWHERE, partitions.isr_members_fetch, *WITNESSES)),
     evolve(
         topic_id_stories.REPAIR_WITH_RECORDS,
         properties=(

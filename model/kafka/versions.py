@@ -88,6 +88,12 @@ FETCH_BY_TOPIC_ID = version_flag(
     "KIP-516 (3.1): a fetch names the topic by its id, and a leader whose log has another id refuses it",
     {"3.1": True},
 )
+ALTER_PARTITION_BY_TOPIC_ID = version_flag(
+    "alter_partition_by_topic_id",
+    "KAFKA-13916 (3.3): a leader asks for an ISR by the topic id of its log, and the controller refuses it "
+    "(UNKNOWN_TOPIC_ID) if its context has another one",
+    {"3.3": True},
+)
 UNOPENED_LOG_IS_OFFLINE = version_flag(
     "unopened_log_is_offline",
     "up to 3.0 a broker marks a partition offline, as if its disk had failed, whose log is not open after a "
@@ -204,6 +210,11 @@ ISR_CHANGES = Flag(
     "when leaders shrink and expand the ISR",
     settings=("never", "between requests", "any time"),
 )
+FETCH_SESSIONS_END = Flag(
+    "fetch_sessions_end",
+    "since 3.1: no fetch session outlives the topic id under which it began, so that a leader answers only followers "
+    "with the id that the controller has sent to metadata caches; without, every session lasts",
+)
 REQUEST_PER_PARTITION = Flag(
     "request_per_partition", "a batch goes out as one request for each partition; real controllers send one for all"
 )
@@ -292,6 +303,7 @@ COARSE = {
     "preferred_election": False,
     "lost_requests": False,
     "overtaking_requests": False,
+    "fetch_sessions_end": False,
     "unsent_batch": False,
 }
 """The grain for exhaustive search: quiescent states are the same but for unflushed data that a crash loses."""

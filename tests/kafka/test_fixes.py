@@ -8,7 +8,13 @@ from kwalk.model.kafka.groups import versions as group_versions
 from kwalk.model.kafka.groups.versions import HEARTBEAT_WHILE_COMPLETING
 from kwalk.model.kafka.storage import versions as storage_versions
 from kwalk.model.kafka.storage.versions import DELETE_RECORDS
-from kwalk.model.kafka.versions import ALTER_ISR, ELECTION_DURING_REASSIGNMENT, OLD_UPSERT, VARIANTS
+from kwalk.model.kafka.versions import (
+    ALTER_ISR,
+    ALTER_PARTITION_BY_TOPIC_ID,
+    ELECTION_DURING_REASSIGNMENT,
+    OLD_UPSERT,
+    VARIANTS,
+)
 from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.escaping import markdown
 from kwalk.reports.pages.audit import audit_document, properties_of, trial_text
@@ -23,7 +29,7 @@ AUDITED = [
     "auth_reinit_guard",
 ]
 """Fixes with small models."""
-NO_FIX = {ELECTION_DURING_REASSIGNMENT.name}
+NO_FIX = {ALTER_PARTITION_BY_TOPIC_ID.name, ELECTION_DURING_REASSIGNMENT.name}
 """Flags in which releases differ that repair nothing: what the later releases do is no answer to a defect."""
 CLOSE_NOTHING = {ALTER_ISR.name, HEARTBEAT_WHILE_COMPLETING.name, DELETE_RECORDS.name}
 """Fixes that no trial shows to close anything; the page names them too.

@@ -72,6 +72,22 @@ def test_brokers_of_mixed_protocols_keep_one_id():
     assert (verdict.distinct_states, found) == (2_095, {})
 
 
+@pytest.mark.parametrize(
+    ("variant", "states", "found"),
+    [("2.8.2", 4_062, {}), ("3.0", 4_020, {}), ("3.9.0", 4_032, {"isr_members_fetch": 18})],
+)
+def test_from_3_3_on_an_isr_stays_full_of_replicas_that_do_not_fetch(variant, states, found):
+    model = Model(STORIES["full-isr"], variant)
+    verdict = exhaust(model, properties=model.properties_of("isr_members_fetch"), keep_going=True)
+    assert (verdict.distinct_states, shortest(verdict)) == (states, found)
+
+
+def test_what_keeps_the_isr_full_is_that_a_leader_asks_by_its_topic_id():
+    model = Model(STORIES["full-isr"], "3.9.0", flags={"alter_partition_by_topic_id": False})
+    verdict = exhaust(model, properties=model.properties_of("isr_members_fetch"))
+    assert (verdict.strength, verdict.findings) == (Strength.EXHAUSTIVE, ())
+
+
 def test_files_removed_and_brokers_restarted_in_any_order_repair():
     verdict, found = searched("repair-by-removing-files")
     assert (verdict.distinct_states, verdict.bounds_hit) == (27_738, {})

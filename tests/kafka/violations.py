@@ -252,6 +252,7 @@ BROKEN = (
     ),
     Broken(
         "records_are_committed(0, 0, 0)", "repair-with-records", "3.9.0",
+        flags={"alter_partition_by_topic_id": False},
         planted="leaders keep in the ISR who cannot fetch",
         steps="""
         fetch(1,0,0) crash(1) shrink_isr(0,0,0) broker_failure(0) handle_leader_and_isr(0) remove_metadata_files(1)

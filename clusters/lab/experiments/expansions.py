@@ -7,14 +7,18 @@ import time
 from typing import Any
 
 from kwalk.clusters.lab.brokers import NO_ANSWER, OK, AdminAnswer
-from kwalk.clusters.lab.cluster import Lab
+from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.processes import wait_until
+from kwalk.clusters.lab.proxy import matching
 from kwalk.clusters.lab.zookeeper import set_data
+from kwalk.clusters.metadata import Api
 
 OLD_CLIENT = "1.0.0"
 QUIET = 3.0
 """Seconds without a change after which a topic's znode counts as settled."""
+LAG_SECONDS = 8
+"""replica.lag.time.max.ms of the lab."""
 MAY_BE_WRITTEN = ("written", OK, "REQUEST_TIMED_OUT", NO_ANSWER)
 """Answers to an expansion after which its partition was, or may have been, in the znode."""
 
@@ -54,6 +58,53 @@ def _old_client_expands(lab: Lab, this: ExperimentRound, *, aged: bool) -> Round
     }  # fmt: skip
     seen = bool(outside and failed)
     return RoundOutcome(f"outage of {len(failed)} of 4 partitions" if seen else "no outage", seen, details)
+
+
+def _fetch_sessions_end(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Erase a topic's id, let the controller move, and break each fetcher's connection once; no broker restarts.
+
+    At the end the id is written back, and the controller moves again.
+    """
+    topic = this.topic
+    lab.tool(OLD_CLIENT, "--create", "--topic", topic, "--partitions", "1", "--replication-factor", "3")
+    lab.wait_for_leaders(topic)
+    lab.probe(topic)
+    first_id = (lab.topic(topic) or {}).get("topic_id")
+    lab.tool(OLD_CLIENT, "--alter", "--topic", topic, "--partitions", "2")
+    lab.wait_for_leaders(topic, 2)
+    lab.delete_controller()
+    time.sleep(4)
+    before = lab.probe(topic)
+    this.capture("controller deleted", {"rw": before})
+    for broker in lab.brokers:
+        lab.rules.cut(matching(Api.FETCH, broker=broker), len(lab.brokers))
+    time.sleep(2)
+    after = lab.probe(topic)
+    this.capture("connections of fetchers broken", {"rw": after})
+    time.sleep(2 * LAG_SECONDS)
+    last = lab.probe(topic)
+    this.capture("after twice replica.lag.time.max.ms", {"rw": last})
+    states = lab.states(topic)
+    znode = {**(lab.topic(topic) or {}), "topic_id": first_id}
+    lab.zk.do(set_data(f"/brokers/topics/{topic}", json.dumps(znode).encode()))
+    lab.delete_controller()
+    time.sleep(4)
+    repaired = lab.probe(topic)
+    this.capture("id written back, controller deleted", {"rw": repaired})
+    this.keep_lines(r"Received UNKNOWN_TOPIC_ID|Shrinking ISR|INCONSISTENT_TOPIC_ID")
+    refused = this.lines("server", "Received UNKNOWN_TOPIC_ID from the leader")
+    full = sorted(number for number, state in states.items() if len(state["isr"]) == len(lab.brokers))
+    failed = sorted(int(number) for number, probe in last.items() if not probe["produce"]["ok"])
+    details = {
+        "acks=all before": {n: p["produce"]["error"] for n, p in before.items()},
+        "acks=all after the cut": {n: p["produce"]["error"] for n, p in after.items()},
+        "acks=all later": {n: p["produce"]["error"] for n, p in last.items()},
+        "acks=all after the id is written back": {n: p["produce"]["error"] for n, p in repaired.items()},
+        "isr": {number: state["isr"] for number, state in states.items()}, "fetches refused": len(refused),
+    }  # fmt: skip
+    seen = bool(set(full) & set(failed))
+    what = "full ISR that does not fetch" if seen else "ISR shrunk" if len(full) < len(states) else "no effect"
+    return RoundOutcome(f"{what}; acks=all fails for {len(failed)} of {len(last)}", seen, details)
 
 
 def _expansion_and_reassignment(lab: Lab, this: ExperimentRound, *, through_zookeeper: bool) -> RoundOutcome:
@@ -128,6 +179,16 @@ EXPERIMENTS = (
         story="old-client-expansion.md",
         run=lambda lab, this: _old_client_expands(lab, this, aged=True),
         predicted=lambda release: not release.startswith("2.5"),
+    ),
+    Experiment(
+        name="full-isr",
+        about="An old client adds a partition, /controller is deleted, and each fetcher's connection is broken once.",
+        expected="From 3.3 on followers are refused, the ISR stays full, and acks=all times out; up to 3.0 nothing.",
+        story="full-isr.md",
+        run=_fetch_sessions_end,
+        predicted=lambda release: not release.startswith(("2.", "3.0", "3.1", "3.2")),
+        options=LabOptions(proxied=True),
+        is_ordered=True,
     ),
     Experiment(
         name="lost-expansion",

@@ -21,8 +21,10 @@ from kwalk.model.kafka.requests import LeaderAndIsrPartitionState
 from kwalk.model.kafka.state import Cluster, Replica, SessionState
 from kwalk.model.kafka.versions import (
     ALTER_ISR,
+    ALTER_PARTITION_BY_TOPIC_ID,
     CTX_EPOCH_ON_BUMP,
     FETCH_BY_TOPIC_ID,
+    FETCH_SESSIONS_END,
     ISR_CHANGES,
     LIVE_ISR_ONLY,
     REASSIGNMENT,
@@ -57,10 +59,26 @@ def can_fetch(cluster: Cluster, follower: int, topic: int, partition: int) -> bo
     replica = cluster.replica_of(follower, topic, partition)
     if not replica.log_open or replica.is_leader or replica.leader_epoch != state.leader_epoch:
         return False
-    if replica.lacks_fetcher:
+    if replica.lacks_fetcher or not is_fetch_resolved(cluster, replica, topic):
         return False
     return all(
         state.leader != broker or has_consistent_topic_id(cluster.replica_of(broker, topic, partition), replica)
+        for broker in BROKERS
+    )
+
+
+def is_fetch_resolved(cluster: Cluster, follower: Replica, topic: int) -> bool:
+    """Whether leaders resolve the topic id of the follower's fetch; a session that lasts has been resolved before.
+
+    Metadata caches are taken to have the id of the controller's context, which it sends in UpdateMetadata.
+
+    Kafka: KafkaApis.handleFetchRequest: metadataCache.topicIdsToNames; FetchSession.maybeResolveUnknownName.
+    """
+    if not FETCH_SESSIONS_END or not FETCH_BY_TOPIC_ID or follower.topic_id is None:
+        return True
+    return all(
+        cluster.zookeeper.controller != broker
+        or cluster.controller_of(broker).topics[topic].topic_id == follower.topic_id
         for broker in BROKERS
     )
 
@@ -82,8 +100,22 @@ def controller_accepts_alter_isr(
         and cluster.controller_of(broker).epoch == cluster.zookeeper.controller_epoch
         and cluster.controller_of(broker).registrations[leader] is BrokerRegistration.CURRENT
         and knows_leader_epoch(cluster, broker, topic, partition)
+        and knows_topic_id(cluster, broker, leader, topic, partition)
         and (not LIVE_ISR_ONLY or isr <= cluster.controller_of(broker).live_brokers)
         for broker in BROKERS
+    )
+
+
+def knows_topic_id(cluster: Cluster, controller: int, leader: int, topic: int, partition: int) -> bool:
+    """Whether the controller knows the topic by the id of the leader's log; without an id, the request has the name.
+
+    Kafka: KafkaController.tryProcessAlterPartition; DefaultAlterPartitionManager.buildRequest.
+    """
+    topic_id = cluster.replica_of(leader, topic, partition).topic_id
+    return (
+        not ALTER_PARTITION_BY_TOPIC_ID
+        or topic_id is None
+        or cluster.controller_of(controller).topics[topic].topic_id == topic_id
     )
 
 

@@ -125,3 +125,15 @@ MIXED_INTER_BROKER_PROTOCOL = evolve(
     },
     source="KAFKA-12835; KafkaConfig.usesTopicId",
 )
+
+FULL_ISR = evolve(
+    OLD_CLIENT_EXPANSION,
+    name="full-isr",
+    story=(
+        "An old client erases a topic's id, and the next controller mints another one. Connections between brokers "
+        "fail and are made again; no broker restarts."
+    ),
+    bounds={**OLD_CLIENT_EXPANSION.bounds, "brokers": 2, "restarts": 0},
+    flags={**OLD_CLIENT_EXPANSION.flags, "isr_changes": "between requests", "fetch_sessions_end": True},
+    source="random histories of 3.9.0; KafkaApis.handleFetchRequest; KafkaController.tryProcessAlterPartition",
+)
