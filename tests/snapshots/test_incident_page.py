@@ -58,7 +58,7 @@ def test_the_page_begins_with_what_is_broken_and_for_whom(inspected):
     html, markdown = inspected
     text = text_of(html.partition("<body>")[2])
     assert text.startswith("BROKEN The leader refuses ZooKeeper's topic id: t-0, t-1, t-2 and 1 more.")
-    assert "Users notice now: producers get NOT_LEADER_OR_FOLLOWER" in text
+    assert "Users notice now: consumers get UNKNOWN_LEADER_EPOCH; producers get NOT_LEADER_OR_FOLLOWER" in text
     assert "Usual cause: a client older than 2.8 wrote the topic's znode" in text
     assert markdown.startswith("# **BROKEN**") and "**Users notice now:** producers" in markdown
 
