@@ -60,7 +60,7 @@ def test_the_page_begins_with_what_is_broken_and_for_whom(inspected):
     assert text.startswith("BROKEN The leader refuses ZooKeeper's topic id: t-0, t-1, t-2 and 1 more.")
     assert "Users notice now: consumers get UNKNOWN_LEADER_EPOCH; producers get NOT_LEADER_OR_FOLLOWER" in text
     assert "Usual cause: a client older than 2.8 wrote the topic's znode" in text
-    assert markdown.startswith("# **BROKEN**") and "**Users notice now:** producers" in markdown
+    assert markdown.startswith("# **BROKEN**") and "**Users notice now:** consumers" in markdown
 
 
 def test_the_page_has_the_ids_and_who_has_them(inspected):
