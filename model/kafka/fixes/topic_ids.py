@@ -25,6 +25,12 @@ FIXES = (
                 bounds=NO_STOP,
                 about="the controller may move before it has handled the expansion: the next one has no id to restore",
             ),
+            Trial(
+                "full-isr",
+                ("isr_members_fetch",),
+                variant="3.9.0",
+                about="the same, without restarts: replicas that do not fetch stay in the ISR",
+            ),
         ),
     ),
     Fix(
@@ -39,6 +45,7 @@ FIXES = (
                 bounds=NO_STOP,
                 about="before the topic has an id, no write is refused, and minting may overwrite the expansion",
             ),
+            Trial("full-isr", ("isr_members_fetch",), variant="3.9.0", about="replicas in the ISR fetch"),
         ),
     ),
     Fix(
