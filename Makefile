@@ -56,7 +56,7 @@ nightly-demo: setup ## a night of one minute on two cores: known bugs of Kafka, 
 test: setup ## set up and run the tests (ARGS="-k name" for some of them)
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 
-test-fast: setup ## the tests that need no Spark, no browser and no long search: 94 s on two cores
+test-fast: setup ## the tests that need no Spark, no browser and no long search: 70 s on two cores
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not spark and not slow and not thorough and not lab" tests $(ARGS)
 
 test-thorough: setup ## the tests that recompute figures of the documentation: many minutes
