@@ -76,8 +76,8 @@ every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.trials
 FORESTALLED = {"deletion_eventually_ends"}
 """A deletion that hangs in a quiescent state violates `deletion_terminates` first; see tests/kafka/test_recovery.py."""
 BROKEN_WITHOUT_A_MISTAKE = {
-    "partition_has_a_live_isr_member", "replicas_are_live", "cluster_has_a_controller", "controller_does_not_give_up",
-    "deleted_replica_has_no_log", "isr_members_fetch",
+    "partition_has_a_live_isr_member", "replicas_are_live", "cluster_has_a_controller", "deleted_replica_has_no_log",
+    "isr_members_fetch",
 }  # fmt: skip
 """Their stories show that they can fail; see test_retired_brokers.py, test_resignations.py, test_topic_ids.py and
 test_deletion_during_reassignment.py."""
