@@ -39,13 +39,13 @@ CLIENT_ONLY = ("1.0.0",)
 """Releases that are in the lab as old clients, not as brokers."""
 MOST_BROKERS = 5
 JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
-SETTINGS = {
+SETTINGS: Mapping[str, Any] = {
     "zookeeper.session.timeout.ms": 18000, "auto.create.topics.enable": "false",
     "auto.leader.rebalance.enable": "false", "offsets.topic.replication.factor": 1, "offsets.topic.num.partitions": 1,
     "num.recovery.threads.per.data.dir": 1, "num.io.threads": 4, "num.network.threads": 2, "background.threads": 2,
     "log.cleaner.enable": "false", "replica.lag.time.max.ms": 8000, "group.initial.rebalance.delay.ms": 0,
 }  # fmt: skip
-"""A broker's settings, where they differ from Kafka's own, to be small and to do nothing of its own accord."""
+"""A broker's settings, where they differ from Kafka's own, to be small and to do nothing without a request."""
 LOGS = ("server", "state-change", "controller")
 LINE = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] (.*)")
 
@@ -449,6 +449,11 @@ class Lab:
         """Return the content of /brokers/topics/NAME."""
         content: dict[str, Any] | None = self.json(f"/brokers/topics/{name}")
         return content
+
+    def topic_id_write(self, topic: str, topic_id: str | None) -> zookeeper.Write:
+        """Return the write that puts a topic id into a topic's znode and changes nothing else, as an operator does."""
+        content = json.dumps({**(self.topic(topic) or {}), "topic_id": topic_id})
+        return zookeeper.set_data(f"/brokers/topics/{topic}", content.encode())
 
     def states(self, topic: str) -> dict[int, dict[str, Any]]:
         """Return the content of the state znodes of a topic's partitions; partitions without one are left out."""

@@ -161,18 +161,16 @@ def _replicas(partition: int, factor: int) -> list[int]:
     return [(partition + place) % 3 + 1 for place in range(factor)]
 
 
-def _content(partitions: Mapping[str, Any], topic_id: str | None, version: int) -> bytes:
-    found: dict[str, Any] = {"version": version, "partitions": partitions}
-    if version > 1:
-        found |= {"adding_replicas": {}, "removing_replicas": {}}
-    return json.dumps(found | ({"topic_id": topic_id} if topic_id else {})).encode()
+def _old_content(partitions: Mapping[str, Any]) -> bytes:
+    """Return a topic's znode as clients older than 2.4 write it."""
+    return json.dumps({"version": 1, "partitions": partitions}).encode()
 
 
 def _create_old(hands: FuzzHands, this: FuzzOperation) -> str:
     partitions = {str(p): _replicas(p, 3) for p in range(1 + this.number % 2)}
     with suppress(ZooKeeperError):  # the configuration of an earlier topic may still be there
         hands.lab.zk.do(create(f"/config/topics/{hands.topic}", b'{"version":1,"config":{}}'))
-    return hands.write(create(hands.path, _content(partitions, None, 1)))
+    return hands.write(create(hands.path, _old_content(partitions)))
 
 
 def _create_new(hands: FuzzHands, this: FuzzOperation) -> str:
@@ -189,7 +187,7 @@ def _expand_old(hands: FuzzHands, this: FuzzOperation) -> str:
     if not known or len(known) >= MOST_PARTITIONS:
         return "not possible"
     more = {**known, str(len(known)): _replicas(len(known), len(known["0"]))}
-    return hands.write(set_data(hands.path, _content(more, None, 1)))
+    return hands.write(set_data(hands.path, _old_content(more)))
 
 
 def _expand_new(hands: FuzzHands, this: FuzzOperation) -> str:
@@ -277,11 +275,9 @@ def _remove_marker(hands: FuzzHands, this: FuzzOperation) -> str:
 
 def _write_id(hands: FuzzHands, this: FuzzOperation) -> str:
     """Write the first id of the topic back, as an operator does who has noted it."""
-    known = hands.znode
-    if not known or not hands.ids:
+    if not hands.znode or not hands.ids:
         return "not possible"
-    content = _content(known["partitions"], hands.ids[0], 3)
-    return hands.write(set_data(hands.path, content))
+    return hands.write(hands.lab.topic_id_write(hands.topic, hands.ids[0]))
 
 
 def _remove_files(hands: FuzzHands, this: FuzzOperation) -> str:

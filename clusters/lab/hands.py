@@ -266,9 +266,7 @@ def _remove_files(doing: Doing) -> None:
 
 
 def _write_id(doing: Doing) -> None:
-    known = doing.lab.topic(TOPIC) or {}
-    known |= {"topic_id": doing.id_of(doing.args["topic_id"]), "version": 3}
-    _write(doing, set_data(doing.path, json.dumps(known).encode()))
+    _write(doing, doing.lab.topic_id_write(TOPIC, doing.id_of(doing.args["topic_id"])))
 
 
 def _remove_topic(doing: Doing) -> None:

@@ -40,7 +40,6 @@ from kwalk.clusters.lab.hands import (
 from kwalk.clusters.lab.lock import RELEASES
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Direction, Hold, ProxiedFrame, matching
-from kwalk.clusters.lab.zookeeper import set_data
 from kwalk.clusters.metadata import Api
 from kwalk.clusters.wire import new_topic_id
 from kwalk.model.kafka.actors import CONTROLLER
@@ -520,8 +519,7 @@ class TraceReplay:
         if state.zookeeper.topics[0].topic_id not in files:
             known = self.lab.topic(TOPIC) or {}
             self.known = Known({min(files): known["topic_id"]})
-            content = json.dumps({**known, "topic_id": new_topic_id()}).encode()
-            self.lab.zk.do(set_data(f"/brokers/topics/{TOPIC}", content))
+            self.lab.zk.do(self.lab.topic_id_write(TOPIC, new_topic_id()))
             self._elect(controller, again=True)
             time.sleep(1)
 

@@ -1,11 +1,13 @@
 """Experiments: each names a story, rates have intervals, and evidence replaces only evidence."""
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from kwalk.clusters.lab.cluster import Lab
 from kwalk.clusters.lab.experiments import EXPERIMENTS, recoveries
 from kwalk.clusters.lab.experiments.experiment import (
     Experiment,
@@ -16,6 +18,7 @@ from kwalk.clusters.lab.experiments.experiment import (
     wilson,
 )
 from kwalk.clusters.lab.lock import RELEASES
+from kwalk.clusters.lab.zookeeper import set_data
 from kwalk.invariants.outlook import recovery_problem
 from kwalk.model.language import UsageError
 from kwalk.model.language.recovery import Procedure
@@ -66,6 +69,13 @@ def test_evidence_replaces_evidence_and_nothing_else(tmp_path):
     with pytest.raises(UsageError, match="is not empty, and holds no evidence"):
         _prepare(tmp_path / "mine", experiment(predicted=True), "3.9.0")
     assert (tmp_path / "mine" / "precious").exists()
+
+
+def test_a_topic_id_is_written_into_the_znode_and_nothing_else_changes():
+    znode = {"version": 1, "partitions": {"0": [1, 2]}, "adding_replicas": {"0": [2]}}
+    write = Lab.topic_id_write(SimpleNamespace(topic={"t": znode}.get), "t", "the first id")
+    content = json.dumps({**znode, "topic_id": "the first id"}).encode()
+    assert write == set_data("/brokers/topics/t", content)
 
 
 class FakeLab:

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from kwalk.clusters.lab.brokers import NO_ANSWER, OK, AdminAnswer
-from kwalk.clusters.lab.cluster import Lab, LabOptions
+from kwalk.clusters.lab.cluster import SETTINGS, Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import matching
@@ -17,8 +17,8 @@ from kwalk.clusters.metadata import Api
 OLD_CLIENT = "1.0.0"
 QUIET = 3.0
 """Seconds without a change after which a topic's znode counts as settled."""
-LAG_SECONDS = 8
-"""replica.lag.time.max.ms of the lab."""
+LAG_SECONDS = SETTINGS["replica.lag.time.max.ms"] / 1000
+"""Time after which a leader of the lab removes a follower that does not fetch from the ISR."""
 MAY_BE_WRITTEN = ("written", OK, "REQUEST_TIMED_OUT", NO_ANSWER)
 """Answers to an expansion after which its partition was, or may have been, in the znode."""
 
@@ -85,8 +85,7 @@ def _fetch_sessions_end(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     last = lab.probe(topic)
     this.capture("after twice replica.lag.time.max.ms", {"rw": last})
     states = lab.states(topic)
-    znode = {**(lab.topic(topic) or {}), "topic_id": first_id}
-    lab.zk.do(set_data(f"/brokers/topics/{topic}", json.dumps(znode).encode()))
+    lab.zk.do(lab.topic_id_write(topic, first_id))
     lab.delete_controller()
     time.sleep(4)
     repaired = lab.probe(topic)

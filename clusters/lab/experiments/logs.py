@@ -118,7 +118,7 @@ def _compacted_above_the_high_watermark(lab: Lab, this: ExperimentRound) -> Roun
             raise KwalkError("The follower did not fetch within 5 s.")
         others = [write("k", "not replicated", 1), write("l", "in the active segment", 1)]
         vanished = wait_until(lambda: _consumed(lab, leader, topic).get("n") == 0, PATIENCE, every=0.2)
-        lab.note(f"a consumer sees the committed record no more: {vanished}")
+        lab.note(f"a consumer no longer gets the committed record: {vanished}")
         lab.kill(leader)
         lab.expire_session(leader)
         moved = wait_until(lambda: lab.states(topic)[0]["leader"] == other, 30)
