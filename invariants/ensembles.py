@@ -15,7 +15,7 @@ from kwalk.model.zookeeper.ensemble import (
 
 
 @always(
-    symptom="two controllers, each with brokers of its own: what one half writes the other half never sees",
+    symptom="two controllers, each with brokers of its own: neither half gets what the other one writes",
     log="LEADING - LEADER ELECTION TOOK … on two servers, neither of which has since logged Shutdown called",
 )
 def one_leader_is_active(ensemble: Ensemble) -> bool:

@@ -325,7 +325,8 @@ def generation_does_not_go_back(before: GroupCluster, after: GroupCluster, broke
 
 
 @step(
-    symptom="a consumer starts, stops, stalls or commits, or the coordinator moves, although nobody did anything",
+    symptom="a consumer starts, stops, stalls or commits, or the coordinator moves, without an action of a client or "
+    "an operator, and without a fault",
     log="none",
 )
 def events_are_counted(before: GroupCluster, after: GroupCluster) -> bool:

@@ -610,7 +610,7 @@ def closed_log_does_not_change(before: PartitionLog, after: PartitionLog) -> boo
     )
 
 
-@step(symptom="the broker stops although nobody stops it, and it does not crash", log="none")
+@step(symptom="the broker stops without a request and without a crash", log="none")
 def stops_are_counted(before: PartitionLog, after: PartitionLog) -> bool:
     """A broker that runs stops by an orderly stop or a crash; it is loaded after each, and then runs."""
     stopped = after.phase is LogPhase.STOPPED and before.phase is not LogPhase.STOPPED
@@ -983,7 +983,7 @@ def configuration_ends_with_its_process(config: BrokerConfiguration) -> bool:
     return not (has_dynamic or has_file or has_computed)
 
 
-@step(symptom="a value that nobody has set is in server.properties or in the list of kafka-configs.sh", log="none")
+@step(symptom="a value that no client has set is in server.properties or in the list of kafka-configs.sh", log="none")
 def values_change_by_request(before: BrokerConfiguration, after: BrokerConfiguration) -> bool:
     """Only an admin changes values in ZooKeeper and in the file, and stops the broker; each time is counted as one."""
     is_dynamic_same = before.topic == after.topic and before.broker == after.broker and before.cluster == after.cluster

@@ -158,7 +158,7 @@ CAS_TOPIC_WRITE = candidate(
 )
 
 CLEAR_SM_ON_REMOVE = candidate(
-    "clear_sm_on_remove", "a controller that forgets a topic forgets its partitions' and replicas' states with it"
+    "clear_sm_on_remove", "a controller that removes a topic also removes the states of its partitions and replicas"
 )
 DELETION_WAITS = candidate(
     "deletion_waits",

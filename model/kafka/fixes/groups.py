@@ -66,7 +66,7 @@ FIXES = (
             Trial(
                 "consumer-group-recreated-topic",
                 ("recreated_topic_has_no_offset",),
-                about="a broker that hears of the deletion before it has loaded the partition removes nothing",
+                about="a broker that is informed of the deletion before it has loaded the partition removes nothing",
             ),
         ),
     ),

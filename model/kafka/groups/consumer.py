@@ -67,7 +67,7 @@ def leave_group(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) -> 
     end_process(cluster.consumers[consumer])
 
 
-@action(by=APPLICATION, description="stalls; its heartbeats go on: {sends_heartbeats}")
+@action(by=APPLICATION, description="stalls; still sends heartbeats: {sends_heartbeats}")
 def stall(cluster: GroupCluster, consumer: ConsumerId, sends_heartbeats: bool) -> None:
     """A long garbage collection stops all threads of a consumer; a slow application all but the heartbeat thread."""
     require(cluster.consumers[consumer].is_running and cluster.pauses < PAUSES)

@@ -149,7 +149,7 @@ GROUP_REMOVAL = evolve(
 STALLED_CONSUMER = evolve(
     CONSUMER_GROUP,
     name="consumer-group-stalled-member",
-    story="A consumer stalls: its application does nothing, while its heartbeats go on or not; later it may run again.",
+    story="A consumer stalls: its application does nothing, and it sends heartbeats or not; later it may run again.",
     actions=(*CONSUMER_GROUP.actions, consumer.stall, consumer.resume),
     bounds={**CONSUMER_GROUP.bounds, "brokers": 1, "moves": 0, "leader_epochs": 0, "pauses": 1},
     source="KAFKA-10134, KAFKA-12890",
