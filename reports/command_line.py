@@ -26,6 +26,11 @@ USAGE, INTERNAL, INTERRUPTED, UNREAD = 2, 70, 130, 141
 """Exit codes besides those of verdicts; the last two are those of a process that SIGINT or SIGPIPE ends."""
 
 
+ONE_BLAS_THREAD = "OPENBLAS_NUM_THREADS", "1"
+"""NumPy's OpenBLAS would start a thread for each core, which costs more than all else of NumPy's import.
+
+Nothing here multiplies matrices.
+"""
 GARBAGE = 20_000, 20, 20
 """The thresholds of the garbage collector: nearly all objects from the start of the process live until its end."""
 
@@ -33,6 +38,7 @@ GARBAGE = 20_000, 20, 20
 def start() -> NoReturn:
     """Run `main` as the process of a command, then end the process."""
     gc.set_threshold(*GARBAGE)
+    os.environ.setdefault(*ONE_BLAS_THREAD)
     codes: list[int] = []
     atexit.register(_leave, codes)  # the first function that is registered is called last
     codes.append(main())
@@ -92,8 +98,9 @@ def _warnings_as_remarks() -> Iterator[None]:
 
 def _run(argv: Sequence[str] | None) -> int:
     """Parse a command line and run the command; modules in the current folder can be imported."""
+    words = sys.argv[1:] if argv is None else argv
     try:
-        options = parser().parse_args(argv)
+        options = parser(words).parse_args(words)
     except SystemExit as end:
         return int(end.code or 0)
     with suppress(OSError):  # the current folder may have been removed
@@ -103,7 +110,7 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         code: int = getattr(importlib.import_module(f"kwalk.reports.commands.{module}"), function)(options)
     except InternalError as error:
-        command = shlex.join(["kwalk", *(sys.argv[1:] if argv is None else argv)])
+        command = shlex.join(["kwalk", *words])
         _leave_bundle(error, getattr(options, "out", None) or DEFAULT_OUT, command)
         raise
     return code

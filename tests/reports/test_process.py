@@ -49,6 +49,14 @@ def test_a_process_whose_reader_has_gone_ends_all_the_same():
     assert end.returncode == 3
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="counts threads as Linux shows them")
+def test_the_process_of_a_command_has_no_threads_for_matrices():
+    known = "known = {str(thread.native_id) for thread in threading.enumerate()}"
+    end = ended(f"import numpy, os; {known}; return len({{*os.listdir('/proc/self/task')}} - known)")
+    assert (end.returncode, end.stderr) == (0, "")
+    assert ended("import os; return int(os.environ['OPENBLAS_NUM_THREADS'])").returncode == 1
+
+
 @pytest.fixture
 def packages(monkeypatch):
     """Two packages announce scenarios; the second cannot be loaded."""
