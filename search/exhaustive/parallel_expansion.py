@@ -12,7 +12,6 @@ search with one worker.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -328,9 +327,11 @@ class WorkerPool:
     """The threads of a search, with their arrays."""
 
     def __init__(self, kernel: Kernel, workers: int, choice_words: int = 0) -> None:
+        from concurrent.futures import ThreadPoolExecutor, wait  # a search on one core ends sooner without them
+
         self.arrays, self.must_serialize = RoundArrays(), False
         self.workers = [Worker(number, kernel, choice_words) for number in range(workers)]
-        self.threads = ThreadPoolExecutor(workers - 1)
+        self.threads, self._wait = ThreadPoolExecutor(workers - 1), wait
 
     def is_worth_sharing(self, cursor: np.ndarray) -> bool:
         """Whether the rest of the present level (or the next one) is large enough to share."""
@@ -384,7 +385,7 @@ class WorkerPool:
             release()
             raise
         finally:
-            wait(futures)
+            self._wait(futures)
         for future in futures:
             future.result()
 

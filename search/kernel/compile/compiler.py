@@ -13,7 +13,6 @@ from attrs import evolve
 
 from kwalk.model.language import Kind, Model
 from kwalk.search.base.progress import announce, announce_nothing
-from kwalk.search.base.worker_processes import WorkerProcess
 from kwalk.search.kernel.compile.cache import Compiled, cache_key, load, save
 from kwalk.search.kernel.compile.layout import WORD, layout_of
 from kwalk.search.kernel.interface import REPLACEMENT_SECONDS, Kernel, bit_row
@@ -57,6 +56,8 @@ def cached_kernel(model: Model) -> Kernel | None:
 
 def compiled_within(models: Iterable[Model], seconds: float) -> bool:
     """Compile models in another process, which ends after some time; return whether all of them are in the cache."""
+    from kwalk.search.base.worker_processes import WorkerProcess  # imports `multiprocessing`
+
     missing = [model for model in models if cached_kernel(model) is None]
     if not missing or seconds <= 0:
         return not missing
