@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kwalk.model.language import Property, Scenario, UsageError
+from kwalk.model.language.distributions import kwalk_version
 from kwalk.reports.assertion_options import Failure
 from kwalk.reports.assertion_searches import ENGINES, AssertionQuery, SharedSearches, minimized, query, search
 from kwalk.reports.document.text import print_blocks, print_story
@@ -22,7 +23,7 @@ from kwalk.reports.pages.verdict import summary
 from kwalk.reports.terminal import printed
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.replay import open_trace, replay, stamped
-from kwalk.reports.traces.save import save, version
+from kwalk.reports.traces.save import save
 from kwalk.reports.traces.story import story_of
 from kwalk.reports.traces.trace_file import read_trace
 from kwalk.search.base.options import StopReason
@@ -255,7 +256,7 @@ def _pin(asked: AssertionQuery, trace: Trace, path: Path) -> None:
     """Save a counterexample as the pinned one; CannotWrite if that cannot be."""
     full = stamped(trace, asked.model, asked.reference)
     with out_folder(path.parent) as folder:
-        folder.write({path.name: itf_text(asked.model, full, version())})
+        folder.write({path.name: itf_text(asked.model, full, kwalk_version())})
 
 
 def _broken_pin(asked: AssertionQuery, path: Path, length: int) -> Iterator[str]:

@@ -11,13 +11,12 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Iterator, Sequence
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed
 from pathlib import Path
 
 from attrs import evolve
 
 from kwalk.model.language import Model, Vector
+from kwalk.model.language.distributions import kwalk_version, version
 from kwalk.model.language.errors import InternalError
 from kwalk.reports.escaping import file_stem, visible
 from kwalk.reports.files import out_folder
@@ -25,7 +24,6 @@ from kwalk.reports.json_output import verdict_object
 from kwalk.reports.scenario_reference import reference_to
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.replay import stamped
-from kwalk.reports.traces.save import version
 from kwalk.search.analyses.explain.explain import ModelFailure
 from kwalk.search.kernel.model_digest import model_digest
 from kwalk.search.kernel.python_comparison import EngineDisagreement
@@ -106,7 +104,7 @@ def write_failure(error: ModelFailure, folder: str | Path, command: str) -> Path
     }
     if error.trace is not None:
         texts["trace.itf.json"] = itf_text(
-            model, stamped(error.trace, model, reference_to(model.scenario)), version()
+            model, stamped(error.trace, model, reference_to(model.scenario)), kwalk_version()
         )  # fmt: skip
     path = Path(folder) / _name(model, "failure")
     with out_folder(path) as out:
@@ -133,7 +131,7 @@ def write_bundle(error: Contradiction, folder: str | Path) -> Path:
         "commands.txt": "".join(f"{line}\n" for line in _commands(error.verdicts, traces)),
     }
     reference = reference_to(model.scenario)
-    texts |= {path: itf_text(model, stamped(t, model, reference), version()) for path, t in traces.items()}
+    texts |= {path: itf_text(model, stamped(t, model, reference), kwalk_version()) for path, t in traces.items()}
     path = Path(folder) / _name(model)
     with out_folder(path) as out:
         out.write(texts)
@@ -152,14 +150,11 @@ def _about(model: Model) -> dict[str, object]:
 
 
 def _versions() -> Iterator[tuple[str, str]]:
-    yield "kwalk", version()
+    yield "kwalk", kwalk_version()
     yield "python", platform.python_version()
     yield "machine", f"{platform.system()} {platform.machine()}"
     for name in PACKAGES:
-        try:
-            yield name, installed(name)
-        except PackageNotFoundError:
-            yield name, "not installed"
+        yield name, version(name) or "not installed"
 
 
 def _trace_name(number: int, verdict: Verdict, prop: str) -> str:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kwalk.model.language.distributions import entry_points
+
 GROUP = "kwalk.display"
 
 
@@ -30,10 +32,8 @@ class Displayed:
 
 def rendered(shown: object, form: str) -> str | None:
     """Return an object as `text` or `html`; None if no installed package can render it."""
-    from importlib.metadata import entry_points  # slow to import, and most commands never need it
-
-    for entry in entry_points(group=GROUP, name=form):
-        found: str | None = entry.load()(shown)
+    for entry in entry_points(GROUP):
+        found: str | None = entry.load()(shown) if entry.name == form else None
         if found is not None:
             return found
     return None

@@ -10,11 +10,11 @@ import importlib
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import PurePath
 from types import ModuleType
 from typing import TypeVar
 
+from kwalk.model.language.distributions import EntryPoint, entry_points
 from kwalk.model.language.errors import UsageError, error_text, one_of, unknown
 from kwalk.model.language.fix import Fix, Trial
 from kwalk.model.language.scenario import Scenario
@@ -28,7 +28,7 @@ Thing = TypeVar("Thing")
 def announced() -> dict[str, Scenario]:
     """Return all registered scenarios by name, in the order of their packages."""
     found: dict[str, Scenario] = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name):
+    for entry in sorted(entry_points(GROUP), key=lambda e: e.name):
         for scenario in _announced_by(entry, "SCENARIOS", Scenario):
             if scenario.name in found:
                 raise UsageError(f"Two installed scenarios are named {scenario.name!r}; rename one of them.")
@@ -39,7 +39,7 @@ def announced() -> dict[str, Scenario]:
 def announced_fixes() -> dict[str, Fix]:
     """Return all registered fixes by name, in the order of their packages."""
     found: dict[str, Fix] = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name):
+    for entry in sorted(entry_points(GROUP), key=lambda e: e.name):
         _add(found, _announced_by(entry, "FIXES", Fix))
     return found
 
@@ -69,7 +69,7 @@ def _add(found: dict[str, Fix], fixes: Iterable[Fix]) -> None:
 
 def announced_as(name: str) -> Scenario | None:
     """Return the registered scenario of that name, or None. Packages after the first that has it are not imported."""
-    for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name):
+    for entry in sorted(entry_points(GROUP), key=lambda e: e.name):
         found = _announced_as(entry, name)
         if found is not None:
             return found

@@ -13,6 +13,7 @@ from attrs import evolve
 from rich.text import Text
 
 from kwalk.model.language import UsageError
+from kwalk.model.language.distributions import kwalk_version
 from kwalk.reports.commands.output import print_ending, print_json
 from kwalk.reports.commands.target import command_line
 from kwalk.reports.document import CodeBlock
@@ -21,7 +22,6 @@ from kwalk.reports.escaping import visible
 from kwalk.reports.files import OutFolder, out_folder
 from kwalk.reports.progress import duration, shown_on_stderr
 from kwalk.reports.terminal import console
-from kwalk.search.analyses.nightly.folder import kwalk_version
 from kwalk.search.analyses.selftest.selftest import (
     MODULE,
     FoundDifference,

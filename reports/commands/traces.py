@@ -11,6 +11,7 @@ from pathlib import Path
 from attrs import evolve
 
 from kwalk.model.language import UsageError
+from kwalk.model.language.distributions import kwalk_version
 from kwalk.model.language.settings import variant_text
 from kwalk.reports.commands.output import deliver, print_ending, print_json
 from kwalk.reports.commands.target import Target, command_line
@@ -27,7 +28,7 @@ from kwalk.reports.terminal import console
 from kwalk.reports.traces.illustrations import illustrated
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.replay import OpenedTrace, ReplayResult, open_trace, replay
-from kwalk.reports.traces.save import stem, version
+from kwalk.reports.traces.save import stem
 from kwalk.reports.traces.sequence import sequence_of, states_of
 from kwalk.reports.traces.story import Story, story_of
 from kwalk.reports.traces.trace_file import read_trace
@@ -157,7 +158,7 @@ def _rendered(opened: OpenedTrace, story: Story, options: Namespace) -> str:
         drawn = sequence_of(opened.model, opened.trace)
         return html_page(story, diagram=drawn, states=states_of(opened.model, opened.trace), unfold=options.unfold)
     if options.format == "itf":
-        return itf_text(opened.model, opened.trace, version())
+        return itf_text(opened.model, opened.trace, kwalk_version())
     text = io.StringIO()
     plain = console(text)
     print_story(story, plain, unfold=options.unfold)

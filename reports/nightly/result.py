@@ -12,6 +12,7 @@ from typing import Any
 from attrs import asdict
 
 from kwalk.model.language import Model
+from kwalk.model.language.distributions import kwalk_version
 from kwalk.model.language.errors import InternalError
 from kwalk.reports.contradiction_bundle import bundle_of
 from kwalk.reports.document import Block, DataTable, Paragraph, Span, strong
@@ -22,7 +23,6 @@ from kwalk.reports.progress import at_intervals, duration, transient_bar
 from kwalk.reports.streams import remark
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.replay import stamped
-from kwalk.reports.traces.save import version
 from kwalk.search.analyses.nightly.driver import ProgressEvent
 from kwalk.search.analyses.nightly.folder import MANIFEST, PAGE, TRACES
 from kwalk.search.analyses.nightly.run import NightlyResult
@@ -139,7 +139,7 @@ class Watcher:
         return bundle_of(error, folder, command)
 
     def trace_text(self, model: Model, trace: Trace, reference: str) -> str:
-        return itf_text(model, stamped(trace, model, reference), version())
+        return itf_text(model, stamped(trace, model, reference), kwalk_version())
 
 
 @contextmanager

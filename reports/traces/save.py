@@ -4,14 +4,13 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
 
 from attrs import evolve
 
 from kwalk.model.language import Model
+from kwalk.model.language.distributions import kwalk_version
 from kwalk.reports.document import Lead
 from kwalk.reports.document.html import html_page
 from kwalk.reports.document.markdown import markdown_page
@@ -24,14 +23,6 @@ from kwalk.search.kernel.python_comparison import Compared
 from kwalk.search.results.trace import Trace
 
 FORMATS = {"trace": ".itf.json", "page": ".html", "markdown": ".md"}
-
-
-def version() -> str:
-    """Return the installed version of kwalk."""
-    try:
-        return installed("kwalk")
-    except PackageNotFoundError:
-        return "from source"
 
 
 def save(
@@ -59,7 +50,7 @@ def save(
     sequence = sequence_of(model, trace)
     written = out.write(
         {
-            names["trace"]: itf_text(model, trace, version(), about),
+            names["trace"]: itf_text(model, trace, kwalk_version(), about),
             names["page"]: html_page(story, diagram=sequence, states=states_of(model, trace), lead=lead),
             names["markdown"]: markdown_page(story, sequence=sequence, lead=lead),
         }

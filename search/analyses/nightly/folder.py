@@ -17,7 +17,6 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,6 +26,7 @@ import pyspark
 from attrs import define
 
 from kwalk.model.language import UsageError
+from kwalk.model.language.distributions import kwalk_version
 from kwalk.search.analyses.nightly.config import Config
 from kwalk.search.analyses.nightly.plan import NightlyTask
 from kwalk.search.analyses.nightly.tables import SCHEMAS, TABLES, rows_of, table_of
@@ -232,14 +232,6 @@ def _parquet(table: str, rows: Sequence[Any], more: Mapping[bytes, bytes]) -> by
 def now() -> str:
     """Return the current time, ISO 8601 in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def kwalk_version() -> str:
-    """Return the installed version of kwalk."""
-    try:
-        return version("kwalk")
-    except PackageNotFoundError:
-        return "from source"
 
 
 def _git(*words: str) -> str | None:
