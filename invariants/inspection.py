@@ -520,8 +520,10 @@ class _Findings:
             if "no_partition_lost" in by_property:
                 yield self._observed(PARTITION_LOST, place, "has a state znode only")
             return
-        unserved = yield from self._of_leader(place, by_property, mixed)
+        ahead = self._ahead(place)
+        unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_followers(place, by_property, unserved)
+        yield from self._of_earlier_logs(place, ahead)
         yield from self._of_ids(place, by_property, mixed)
         is_served = any(one.alive and one.cached and one.cached[0] is not None for one in situation.brokers)
         for name, kind, text in (
@@ -536,7 +538,7 @@ class _Findings:
             yield from self._on_brokers(STALE_METADATA, place, stale, "{} another leader or leader epoch")
 
     def _of_leader(
-        self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool
+        self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool, ahead: Mapping[int, int]
     ) -> Generator[Observation, None, bool]:
         """Yield what is wrong with the leader; return whether the partition is not served."""
         if NO_LIVE_ISR.properties[0] in broken:
@@ -548,7 +550,7 @@ class _Findings:
                 foreign = _held(place) - {place.topic.topic_id}
                 kind = LEADER_REFUSES_MIXED if mixed else LEADER_REFUSES if foreign else LEADER_REFUSES_IN_MEMORY
                 cause = f"; {_ids(place)}"
-            serves_earlier = place.topic.states[place.partition].leader in self._ahead(place)
+            serves_earlier = place.topic.states[place.partition].leader in ahead
             unserved = [evolve(b, certain=b.certain and not serves_earlier) for b in broken["partition_servable"]]
             yield self._observed(kind, place, _leader(place) + cause, unserved)
             return True
@@ -573,10 +575,8 @@ class _Findings:
             yield from self._on_brokers(REPLICA_REFUSES, place, refusing, "{} out of the ISR, with another topic id")
             yield from self._on_brokers(STALE_IN_ISR, place, inside, "{} in the ISR, with another topic id")
             yield from self._on_brokers(CATCHING_UP, place, late, "{} not in the ISR")
-        yield from self._of_earlier_logs(place)
 
-    def _of_earlier_logs(self, place: _Place) -> Iterator[Observation]:
-        ahead = self._ahead(place)
+    def _of_earlier_logs(self, place: _Place, ahead: Mapping[int, int]) -> Iterator[Observation]:
         if ahead:
             epochs = listed([f"broker {b} has {epoch}" for b, epoch in ahead.items()])
             epoch = place.topic.states[place.partition].leader_epoch

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kwalk.model.kafka.snapshots.capture import read_capture, topic_label
-from kwalk.model.kafka.snapshots.untrusted_json import MIB
+from kwalk.model.kafka.snapshots.untrusted_json import MIB, JsonNode
 from kwalk.model.language import UsageError
 from tests.snapshots.captured import changed
 
@@ -193,6 +193,12 @@ def test_an_error_about_a_topic_with_an_escape_sequence_in_its_name_is_printable
 def test_unknown_fields_are_ignored() -> None:
     extended = changed(lambda d: d.update(remark=[{"any": "thing"}]))
     assert read_capture(extended) == read_capture(changed(lambda d: None))
+
+
+def test_no_path_is_made_for_a_capture_without_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A capture of 36,000 partitions has a million nodes; errors alone need their paths."""
+    monkeypatch.setattr(JsonNode, "path", property(lambda node: pytest.fail("a path was made")))
+    read_capture(changed(lambda d: None))
 
 
 def test_a_capture_of_the_largest_size_that_is_allowed_is_read(tmp_path: Path) -> None:

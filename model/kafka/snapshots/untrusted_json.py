@@ -9,7 +9,7 @@ import json
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,8 @@ OPTIONAL = (
 def printable(text: object, limit: int = 60) -> str:
     """The text with everything that is not printable written as an escape, cut to about `limit` characters."""
     raw = text if isinstance(text, str) else repr(text)
+    if len(raw) <= limit and raw.isprintable():
+        return raw
     shown = "".join(c if c.isprintable() else _escape(c) for c in raw[: limit + 1])
     return shown if len(shown) <= limit else f"{shown[:limit]}…"
 
@@ -47,10 +49,20 @@ def _escape(character: str) -> str:
 
 @frozen
 class JsonNode:
-    """One value of the document and where it stands."""
+    """One value of the document and where it stands: `name` is its field of the parent, or its place in an array."""
 
     value: Any
-    path: str = ""
+    parent: JsonNode | None = None
+    name: str | int = ""
+
+    @property
+    def path(self) -> str:
+        """The path that leads to it; made when it is asked for, as a large capture has a million nodes."""
+        above = "" if self.parent is None else self.parent.path
+        if isinstance(self.name, int):
+            return f"{above}[{self.name}]"
+        own = printable(self.name, 40)
+        return f"{above}.{own}" if above else own
 
     def wrong(self, what: str, allowed: str) -> UsageError:
         """Return the error about this node: where, what, the value, what is allowed, what to do."""
@@ -75,14 +87,14 @@ class JsonNode:
 
     def maybe(self, name: str) -> JsonNode:
         """A field, or null where it is absent."""
-        return self._child(name) if name in self._object() else JsonNode(None, self._path(name))
+        return self._child(name) if name in self._object() else JsonNode(None, self, name)
 
     def items(self) -> Iterator[JsonNode]:
         """The elements of an array."""
         if not isinstance(self.value, list):
             raise self.wrong("must be an array", "[…]")
         for index, item in enumerate(self.value):
-            yield JsonNode(item, f"{self.path}[{index}]")
+            yield JsonNode(item, self, index)
 
     def text(self) -> str:
         """A string."""
@@ -118,10 +130,7 @@ class JsonNode:
         return self.value
 
     def _child(self, name: str) -> JsonNode:
-        return JsonNode(self.value[name], self._path(name))
-
-    def _path(self, name: str) -> str:
-        return f"{self.path}.{printable(name, 40)}" if self.path else printable(name, 40)
+        return JsonNode(self.value[name], self, name)
 
 
 def key_number(key: str, node: JsonNode, what: str) -> int:
@@ -191,16 +200,14 @@ def _parse(content: bytes) -> Any:
 def _check_depth(document: Any) -> None:
     level = [document]
     for _ in range(DEPTH_LIMIT):
-        level = [child for parent in level for child in _children(parent)]
+        level = [child for parent in level for child in _children(parent) if isinstance(child, (dict, list))]
         if not level:
             return
     raise _too_deep()
 
 
-def _children(parent: Any) -> Any:
-    if isinstance(parent, dict):
-        return parent.values()
-    return parent if isinstance(parent, list) else ()
+def _children(parent: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return parent.values() if isinstance(parent, dict) else parent
 
 
 def _too_deep() -> UsageError:
