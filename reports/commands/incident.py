@@ -58,6 +58,11 @@ def problem_of(scenario: Scenario, snapshot: str, inspection: Inspection) -> Pro
         return None  # it was inspected; it is another matter whether it can be modelled
 
 
+def can_plan(scenario: Scenario) -> bool:
+    """Return whether some scenario plans repairs of the systems that this one inspects."""
+    return _with_hook(scenario, "recover_snapshot") is not None
+
+
 def inspection_of(scenario: Scenario, snapshot: str) -> Inspection | None:
     """Return what is wrong in a snapshot; None if no scenario of its system inspects it."""
     reader = _with_hook(scenario, "inspect_snapshot")

@@ -4,6 +4,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shlex
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from attrs import frozen
 from kwalk.model.language import Scenario, UsageError
 from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
 from kwalk.model.language.registry import announced, find_scenario
-from kwalk.reports.commands.incident import planned, problem_of
+from kwalk.reports.commands.incident import can_plan, planned, problem_of
 from kwalk.reports.commands.output import Written, document_folder, print_ending, print_json, write_documents
 from kwalk.reports.commands.target import command_line, malformed_json
 from kwalk.reports.document import Block, Card, CodeBlock, DataTable, Line, Paragraph, Span, strong
@@ -55,9 +56,16 @@ def run_inspect(options: Namespace) -> int:
         print(prometheus(found), end="")
     else:
         print_blocks(blocks_of(found, options.most or SHOWN), console())
-        print_ending(written.names, command, console())
+        print_ending({**written.names, **_next_command(found, scenario)}, command, console())
     exit_codes = {one.inspection.severity: one.inspection.exit_code for one in found}
     return written.checked(exit_codes[worst])
+
+
+def _next_command(found: Sequence[Inspected], scenario: Scenario) -> dict[str, str]:
+    """Return the command that plans the repair of a single damaged snapshot, with its label."""
+    if len(found) > 1 or not found[0].inspection.exit_code or not can_plan(scenario):
+        return {}
+    return {"Plan of repair": shlex.join(["kwalk", "recover", found[0].path])}
 
 
 def scenario_for(name: str | None, hook: str = "inspect_snapshot", does: str = "inspect") -> Scenario:
@@ -154,9 +162,12 @@ def _card(kind: FindingKind, seen: Sequence[Observation], most: int) -> Card:
     blocks: list[Paragraph | CodeBlock] = [CodeBlock(tuple(lines), 4)]
     texts = {
         "Now": kind.now, "Later": kind.later, "Usual cause": kind.cause, "Way out": kind.way_out, "Log": kind.log,
-        "Read": kind.story,
     }  # fmt: skip
     blocks += [Paragraph([Span(f"{label}: ", "faint"), text], 4) for label, text in texts.items() if text]
+    if kind.grep:
+        blocks.append(CodeBlock(kind.grep, 4))
+    if kind.story:
+        blocks.append(Paragraph([Span("Read: ", "faint"), kind.story], 4))
     title: list[str | Span] = [
         strong(kind.severity.value, TONES[kind.severity]), f"  {kind.title} ({len(seen):,})",
     ]  # fmt: skip

@@ -10,8 +10,9 @@ from kwalk.reports.commands.values import given, natural, positive, seconds, see
 from kwalk.reports.escaping import visible
 
 DEFAULT_OUT = "kwalk-out"
-ENDING = """exit codes: 0 holds, 2 usage error, 3 undecided, 11 deadlock, 12 violated, 13 bad stable state,
-14 not reachable, 70 internal error.
+CODES = """0 holds, 2 usage error, 3 undecided, 11 deadlock, 12 violated, 13 bad stable state,
+14 not reachable, 70 internal error"""
+ENDING = """exit codes: {codes}.
 A scenario is a name that `kwalk scenarios` lists, or package.module:NAME for your own model."""
 
 
@@ -44,7 +45,7 @@ def parser(words: Sequence[str] = ()) -> Parser:
     """
     raw = argparse.RawDescriptionHelpFormatter
     about = "Model checker: find the shortest behaviour of a model that violates a property."
-    top = Parser(prog="kwalk", description=about, epilog=ENDING, formatter_class=raw)
+    top = Parser(prog="kwalk", description=about, epilog=ENDING.format(codes=CODES), formatter_class=raw)
     top.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     chosen = {name: each for name, each in COMMANDS.items() if words and words[0] in (name, *each.aliases)}
@@ -52,7 +53,7 @@ def parser(words: Sequence[str] = ()) -> Parser:
         made = commands.add_parser(
             name, aliases=command.aliases, help=command.about, formatter_class=raw, allow_abbrev=False,
             description=f"{command.about[0].upper()}{command.about[1:]}.",
-            epilog=f"examples:{command.examples}\n\n{ENDING}",
+            epilog=f"examples:{command.examples}\n\n{ENDING.format(codes=command.codes)}",
         )  # fmt: skip
         made.set_defaults(entry_point=command.entry_point)
         for argument, settings in command.arguments:
@@ -72,10 +73,13 @@ class Command(NamedTuple):
     arguments: tuple[Argument, ...]
     examples: str
     aliases: Sequence[str]
+    codes: str
 
 
-def _command(entry_point: str, about: str, *arguments: Argument, examples: str, aliases: Sequence[str] = ()) -> Command:
-    return Command(entry_point, about, arguments, examples, aliases)
+def _command(
+    entry_point: str, about: str, *arguments: Argument, examples: str, aliases: Sequence[str] = (), codes: str = CODES
+) -> Command:
+    return Command(entry_point, about, arguments, examples, aliases, codes)
 
 
 def _argument(name: str, metavar: str, about: str | None = None, **settings: Any) -> Argument:
@@ -321,6 +325,7 @@ COMMANDS = {
   kwalk explain first.json second.json third.json     what happened between them?
   kwalk explain captures/*.json --variant 3.9.0       and could it have happened in another version?
   kwalk explain captures/*.json --logs logs           and what do the logs say that snapshots do not?""",
+        codes="0 a behaviour fits, 2 usage error, 3 undecided, 12 no behaviour fits, 70 internal error",
     ),
     "collect": _command(
         "collect:run_collect", "take a snapshot of a running system, without writing anything to it",
@@ -354,7 +359,7 @@ COMMANDS = {
     "inspect": _command(
         "inspect:run_inspect", "inspect snapshots of a real system: what is wrong now, what comes next, the way out",
         _argument("snapshots", "SNAPSHOT", "JSON files", nargs="+"),
-        _option("--scenario", given, "NAME", "the scenario that inspects them"),
+        _option("--scenario", given, "NAME", "the scenario that inspects them (default: the first one that can)"),
         _option("--most", positive, "N", "show at most N places of each kind (default: 5)"),
         _option("--html", given, "FILE", "also write the page of the incident, with a plan of repair"), MARKDOWN,
         _option("--csv", given, "FILE", "also write all findings as CSV"),
@@ -365,6 +370,7 @@ COMMANDS = {
   kwalk inspect cluster.json                   is the cluster consistent, latently damaged, or broken?
   kwalk inspect cluster.json --html now.html   a page to read and to hand on: what, why, and the way out
   kwalk inspect fleet/*.json --csv found.csv   a table of many clusters""",
+        codes="0 consistent, 2 usage error, 12 broken now, 13 damage that shows later, 70 internal error",
     ),
     "recover": _command(
         "recover:run_recover", "plan the repair of a real system from its snapshot, step by step, with commands",
@@ -376,6 +382,7 @@ COMMANDS = {
         examples="""
   kwalk recover cluster.json                   the shortest plan that one fault does not defeat
   kwalk recover cluster.json --json            for a script""",
+        codes="0 a plan or nothing to do, 2 usage error, 3 undecided, 12 no plan is safe, 70 internal error",
     ),
     "lab": _command(
         "lab:run_lab", "start real brokers on this machine, look at them, and repeat there what stories say",

@@ -150,7 +150,7 @@ def test_scenarios_are_listed_with_variants_and_bounds_on_demand(kwalk):
 def test_every_command_has_help_with_examples_and_exit_codes(kwalk, command):
     ran = kwalk(command, "--help")
     assert ran.code == 0
-    assert f"\n  kwalk {command}" in ran.out and "13 bad stable state" in ran.out
+    assert f"\n  kwalk {command}" in ran.out and "\nexit codes: 0 " in ran.out
 
 
 def test_the_version_is_printed(kwalk):

@@ -433,7 +433,22 @@ def test_the_command_names_the_way_out_and_the_log_line(capsys) -> None:
     out = " ".join(capsys.readouterr().out.split())
     assert "Way out: no id in the znode fits all replicas: remove partition.metadata" in out
     assert "does not match the topic Id for partition" in out
+    assert "grep -E 'Topic I[dD] in memory: .* does not match the topic I[dD]' logs/state-change.log*" in out
     assert "Read: docs/stories/repair-topic-ids.md" in out
+    assert f"Plan of repair: kwalk recover {FILES[MIXED]}" in out
+
+
+def test_a_healthy_cluster_and_many_clusters_get_no_plan(capsys) -> None:
+    for names in (["scenario-01-exact-00-up"], ["scenario-01-exact-00-up", MIXED]):
+        main(["inspect", *(str(FILES[name]) for name in names)])
+        assert "Plan of repair" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("command", "word"), [("inspect", "13 damage"), ("explain", "12 no"), ("recover", "12 no")])
+def test_the_help_has_the_exit_codes_of_the_command(command, word, capsys) -> None:
+    assert main([command, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert word in out and "deadlock" not in out
 
 
 def test_a_long_list_is_cut_and_says_how_to_see_the_rest(capsys) -> None:
