@@ -5,12 +5,15 @@ Words: *address* and *word* as in `intrinsics`. All functions but `address_of_yi
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from llvmlite import ir
+from kwalk.search.native.intrinsics import ONE, ZERO, call, integer, item_at
+from kwalk.search.native.loops import Intrinsic, LateModule, Word, intrinsic, part
 
-from kwalk.search.native.intrinsics import ONE, WORD, ZERO, call, integer, item_at
-from kwalk.search.native.loops import Intrinsic, Word, intrinsic, part
+if TYPE_CHECKING:
+    from llvmlite import ir
+else:
+    ir = LateModule("llvmlite.ir")
 
 BARRIER_ARRIVED, BARRIER_TURN, BARRIER_CLOSED = 0, 8, 9
 """The words of a barrier (int64): the workers that have arrived in this turn, the number of turns, and whether it is
@@ -39,7 +42,7 @@ def take_ticket(address: int) -> int:
 def _reader(bits: int, about: str) -> Any:
     def read(builder: ir.IRBuilder, base: Any, index: Any) -> Any:
         item = builder.load_atomic(item_at(builder, base, index, bits), "acquire", bits // 8)
-        return item if bits == 64 else builder.zext(item, WORD)
+        return item if bits == 64 else builder.zext(item, ir.IntType(64))
 
     return Intrinsic(read, Word, (int, int), about)
 

@@ -5,17 +5,17 @@ only.
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import llvmlite.binding
 import numpy as np
-from llvmlite import ir
 
-from kwalk.search.native.loops import Intrinsic, Word, intrinsic, part
+from kwalk.search.native.loops import Intrinsic, LateModule, Word, intrinsic, part
+from kwalk.search.native.machine_code import cpu
 
-WORD = ir.IntType(64)
-WIDE = ir.IntType(128)
-BYTE = ir.IntType(8)
+if TYPE_CHECKING:
+    from llvmlite import ir
+else:
+    ir = LateModule("llvmlite.ir")
 
 integer: Any = np.int64
 """Converts a word to int64 inside a loop."""
@@ -28,7 +28,7 @@ HASH_FACTORS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np
 @intrinsic(int, int, tuple)
 def call(builder: ir.IRBuilder, address: Any, arguments: Any) -> Any:
     """Call the C function at an address with a tuple of int64 arguments; return its int64."""
-    return _call(builder, address, arguments, WORD)
+    return _call(builder, address, arguments, ir.IntType(64))
 
 
 @intrinsic(None, int, tuple)
@@ -39,14 +39,14 @@ def call_void(builder: ir.IRBuilder, address: Any, arguments: Any) -> Any:
 
 def _call(builder: ir.IRBuilder, address: Any, arguments: Any, result: ir.Type) -> Any:
     count = len(arguments.type)
-    function = builder.inttoptr(address, ir.FunctionType(result, [WORD] * count).as_pointer())
+    function = builder.inttoptr(address, ir.FunctionType(result, [ir.IntType(64)] * count).as_pointer())
     return builder.call(function, [builder.extract_value(arguments, k) for k in range(count)])
 
 
 def _reader(bits: int, about: str, align: int | None = None) -> Any:
     def read(builder: ir.IRBuilder, base: Any, index: Any) -> Any:
         item = builder.load(item_at(builder, base, index, bits), align=align)
-        return item if bits == 64 else builder.zext(item, WORD)
+        return item if bits == 64 else builder.zext(item, ir.IntType(64))
 
     return Intrinsic(read, Word, (int, int), about)
 
@@ -110,7 +110,7 @@ def prefetch_far(builder: ir.IRBuilder, address: Any) -> None:
 
 
 def _prefetch(builder: ir.IRBuilder, address: Any, locality: int) -> None:
-    flag, pointer = ir.IntType(32), BYTE.as_pointer()
+    flag, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
     kind = ir.FunctionType(ir.VoidType(), [pointer, flag, flag, flag])
     function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
     builder.call(function, [builder.inttoptr(address, pointer), flag(0), flag(locality), flag(1)])
@@ -130,8 +130,9 @@ def scale(builder: ir.IRBuilder, word: Any, size: Any) -> Any:
 
 
 def _product(builder: ir.IRBuilder, left: Any, right: Any) -> tuple[Any, Any]:
-    product = builder.mul(builder.zext(left, WIDE), builder.zext(right, WIDE))
-    return builder.trunc(product, WORD), builder.trunc(builder.lshr(product, WIDE(64)), WORD)
+    word, wide = ir.IntType(64), ir.IntType(128)
+    product = builder.mul(builder.zext(left, wide), builder.zext(right, wide))
+    return builder.trunc(product, word), builder.trunc(builder.lshr(product, wide(64)), word)
 
 
 @intrinsic(int, Word)
@@ -149,11 +150,11 @@ def lowest_bit(builder: ir.IRBuilder, word: Any) -> Any:
 @intrinsic(Word, Word, Word)
 def deposit(builder: ir.IRBuilder, bits: Any, mask: Any) -> Any:
     """Move the low bits to the set bits of a mask (the instruction `pdep`). Only if HAS_DEPOSIT."""
-    kind = ir.FunctionType(WORD, [WORD, WORD])
+    kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64), ir.IntType(64)])
     return builder.call(builder.module.declare_intrinsic("llvm.x86.bmi.pdep.64", (), kind), [bits, mask])
 
 
-HAS_DEPOSIT = bool(llvmlite.binding.get_host_cpu_features().get("bmi2", False))
+HAS_DEPOSIT = "+bmi2" in cpu().split(" ")[2].split(",")
 
 
 if HAS_DEPOSIT:

@@ -31,7 +31,7 @@ from kwalk.search.native.loops import (
     global_names,
     globals_of,
 )
-from kwalk.search.native.machine_code import emit_optimized
+from kwalk.search.native.object_code import emit_optimized
 
 _TYPES = {int: types.int64, Word: types.uint64, bool: types.boolean, None: types.none}
 _OPTIONS = {

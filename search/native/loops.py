@@ -30,7 +30,6 @@ from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import numpy as np
-from llvmlite import ir
 
 from kwalk.search.base.cache import cache_path, read_beside_module, read_cache, write_beside_module, write_cache
 from kwalk.search.native.machine_code import LoadedCode, cpu
@@ -58,6 +57,16 @@ CONSTANTS = (int, float, complex, str, bytes, type(None), type(Ellipsis), np.gen
 UNKNOWN = "unknown"
 EXTENDED_ARG, LOAD_GLOBAL = opmap["EXTENDED_ARG"], opmap["LOAD_GLOBAL"]
 _SIGN = 1 << 63
+
+class LateModule:
+    """A module that is imported when something of it is first used: intrinsics need LLVM only while they compile."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self.__name__), name)
+
 
 LOOPS: list[CompiledLoop] = []
 """All loops of the imported modules."""
@@ -333,9 +342,9 @@ def described(thing: Any) -> str:
         return f"{type(thing).__name__} {[described(item) for item in thing]}"
     if isinstance(thing, type):
         return f"{thing.__module__} {thing.__qualname__} {getattr(thing, '_fields', ())} {_defaults(thing)}"
-    if isinstance(thing, ModuleType | BuiltinFunctionType):
+    if isinstance(thing, ModuleType | BuiltinFunctionType | LateModule):
         return f"{type(thing).__name__} {thing.__name__}"
-    if isinstance(thing, (*CONSTANTS, ir.Type)):
+    if isinstance(thing, CONSTANTS):
         return f"{type(thing).__name__} {thing!r}"
     return f"{UNKNOWN} {type(thing).__qualname__}"
 
@@ -357,7 +366,7 @@ def _environment() -> bytes:
     """Return what all loops depend on: the CPU, the versions of the packages, and the modules that compile loops."""
     numba = find_spec("numba")
     assert numba is not None and numba.origin is not None
-    sources = [Path(__file__).with_name(f"{name}.py") for name in ("loops", "loop_compiler", "machine_code")]
+    sources = [Path(__file__).with_name(f"{name}.py") for name in ("loops", "loop_compiler", "object_code")]
     sources.append(Path(numba.origin).with_name("_version.py"))
     digest = hashlib.blake2b("\0".join((cpu(), np.__version__, sys.version)).encode(), digest_size=16)
     for path in sources:

@@ -7,7 +7,7 @@ from kwalk.model.language import Model
 from kwalk.model.language.lift import Term
 from kwalk.search.kernel.compile.emitter import Emitter
 from kwalk.search.kernel.compile.layout import WORD, layout_of
-from kwalk.search.native.machine_code import LoadedCode, object_code
+from kwalk.search.native.machine_code import LoadedCode
 
 FUNCTION = "atoms"
 
@@ -22,6 +22,8 @@ def atom_code(model: Model, atoms: Sequence[Term], groups: Sequence[Sequence[int
         atoms: The atoms, in the order of their bits.
         groups: Per group, the numbers of its atoms.
     """
+    from kwalk.search.native.object_code import object_code
+
     e = Emitter(layout_of(model.leaves), ["%state"])
     names = e.values(atoms)
     _store(e, names, 0)

@@ -10,13 +10,17 @@ read again, atomically.
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from llvmlite import ir
 
-from kwalk.search.native.intrinsics import ONE, WORD
-from kwalk.search.native.loops import Intrinsic, Word, part
+from kwalk.search.native.intrinsics import ONE
+from kwalk.search.native.loops import Intrinsic, LateModule, Word, part
+
+if TYPE_CHECKING:
+    from llvmlite import ir
+else:
+    ir = LateModule("llvmlite.ir")
 
 LINE_BYTES = 64
 LINE_SLOTS = 16
@@ -24,12 +28,14 @@ LINE_SLOTS = 16
 
 
 def _line_reader(bits: int, about: str) -> Any:
-    size, item = 8 * LINE_BYTES // bits, ir.IntType(bits)
-    vector, indices = ir.VectorType(item, size), ir.VectorType(ir.IntType(32), size)
+    size = 8 * LINE_BYTES // bits
 
     def read(builder: ir.IRBuilder, address: Any, tag: Any, most: Any) -> Any:
-        def everywhere(word: Any) -> Any:
-            first = builder.insert_element(vector(ir.Undefined), builder.trunc(word, item), WORD(0))
+        item, word = ir.IntType(bits), ir.IntType(64)
+        vector, indices = ir.VectorType(item, size), ir.VectorType(ir.IntType(32), size)
+
+        def everywhere(number: Any) -> Any:
+            first = builder.insert_element(vector(ir.Undefined), builder.trunc(number, item), word(0))
             return builder.shuffle_vector(first, vector(ir.Undefined), indices([0] * size))
 
         entries = builder.load(builder.inttoptr(address, vector.as_pointer()), align=LINE_BYTES)
@@ -38,8 +44,8 @@ def _line_reader(bits: int, about: str) -> Any:
         busy = builder.icmp_unsigned("==", entries, vector([(1 << bits) - 1] * size))
         likely = builder.icmp_unsigned("<=", builder.xor(entries, everywhere(tag)), everywhere(most))
         likely = builder.and_(builder.or_(likely, busy), written)
-        low, high = (builder.zext(builder.bitcast(each, ir.IntType(size)), WORD) for each in (likely, free))
-        return builder.or_(low, builder.shl(high, WORD(size)))
+        low, high = (builder.zext(builder.bitcast(each, ir.IntType(size)), word) for each in (likely, free))
+        return builder.or_(low, builder.shl(high, word(size)))
 
     return Intrinsic(read, Word, (int, Word, Word), about)
 

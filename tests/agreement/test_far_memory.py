@@ -7,7 +7,7 @@ import pytest
 SCRIPT = '''
 import ctypes
 
-from kwalk.search.native.machine_code import LoadedCode, object_code
+from kwalk.search.native.object_code import LinkedByLlvm, object_code
 
 CALLER = """
 declare i64 @callee(i64)
@@ -48,7 +48,7 @@ while reserve(PAGE) > min(spaces):  # fills the gaps that are left above
     pass
 for space in spaces:
     libc.munmap(space + SPACE // 2, PAGE)
-code = LoadedCode(objects, ("caller",))
+code = LinkedByLlvm(objects, ("caller",))
 pages = sorted(pages_of_code() - before)
 assert pages[-1] - pages[0] > 2 << 30, pages
 caller = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(code.addresses["caller"])

@@ -16,7 +16,7 @@ with contextlib.redirect_stdout(io.StringIO()):
     main(sys.argv[1:])
 print(*sys.modules)
 """
-COMPILERS = {"numba", "z3", "llvmlite.ir.module_", "kwalk.search.native.loop_compiler"}
+COMPILERS = {"numba", "z3", "llvmlite.ir", "kwalk.search.native.loop_compiler", "kwalk.search.native.object_code"}
 METADATA = {"importlib.metadata", "email", "socket"}
 ENGINES = {"hypothesis", "pandas", "pyarrow", "pyspark", "pytest", "kwalk.search.spark", "kwalk.search.proof"}
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from kwalk.search.native import machine_code
+from kwalk.search.native import object_code
 from kwalk.search.native.compile_all import loop_names
 from kwalk.search.native.intrinsics import ZERO, integer
 from kwalk.search.native.loops import (
@@ -164,12 +164,12 @@ def test_a_key_differs_with_the_constants_the_types_and_the_parts():
 
 
 def test_modules_of_llvm_are_closed_before_garbage_collection_can_close_their_contexts(monkeypatch):
-    parsed, modules = machine_code._parsed, []
-    monkeypatch.setattr(machine_code, "_parsed", lambda *given: modules.append(parsed(*given)) or modules[-1])
+    parsed, modules = object_code._parsed, []
+    monkeypatch.setattr(object_code, "_parsed", lambda *given: modules.append(parsed(*given)) or modules[-1])
     text = "define i64 @f(i64 %x) {\n  %y = mul i64 %x, 3\n  ret i64 %y\n}\n"
-    machine_code.object_code([text])
-    machine_code.object_code([text], unoptimized=True)
-    machine_code.object_code([text, text.replace("@f", "@g")])
+    object_code.object_code([text])
+    object_code.object_code([text], unoptimized=True)
+    object_code.object_code([text, text.replace("@f", "@g")])
     assert len(modules) == 4 and all(module.closed for module in modules)
     with pytest.raises(RuntimeError, match="expected"):
-        machine_code.object_code(["define nothing"])
+        object_code.object_code(["define nothing"])

@@ -35,7 +35,7 @@ from kwalk.search.kernel.compile.compiler import Compiled, kernel_of
 from kwalk.search.kernel.compile.functions import Writer
 from kwalk.search.kernel.compile.layout import Layout, layout_of
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.native.machine_code import object_code
+from kwalk.search.native.object_code import object_code
 from kwalk.search.results.verdict import Verdict
 
 SECONDS = 120.0

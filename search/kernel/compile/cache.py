@@ -29,7 +29,7 @@ from kwalk.model.language.action import Parametric
 from kwalk.search.base.cache import cache_path, read_cache, write_cache
 
 COMPILER = Path(__file__).parent
-MACHINE_CODE = COMPILER.parents[1] / "native" / "machine_code.py"
+OBJECT_CODE = COMPILER.parents[1] / "native" / "object_code.py"
 LANGUAGE = Path(kwalk.model.language.__file__).parent
 IGNORED = ("attr", "attrs")
 """Packages that are no part of a model, wherever they are installed."""
@@ -55,7 +55,7 @@ def cache_key(model: Model, cpu: str = "") -> str:
 @cache
 def _own_sources() -> frozenset[Path]:
     """Return the files of the compiler and of the language."""
-    return frozenset((*COMPILER.glob("*.py"), *LANGUAGE.rglob("*.py"), MACHINE_CODE))
+    return frozenset((*COMPILER.glob("*.py"), *LANGUAGE.rglob("*.py"), OBJECT_CODE))
 
 
 _digests: dict[Path, tuple[ModuleSpec | None, bytes]] = {}

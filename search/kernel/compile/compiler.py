@@ -17,7 +17,7 @@ from kwalk.search.kernel.compile.cache import Compiled, cache_key, load, save
 from kwalk.search.kernel.compile.layout import WORD, layout_of
 from kwalk.search.kernel.interface import REPLACEMENT_SECONDS, Kernel, bit_row
 from kwalk.search.kernel.model_digest import save_digests
-from kwalk.search.native.machine_code import LoadedCode, cpu, object_code
+from kwalk.search.native.machine_code import LoadedCode, cpu
 
 if TYPE_CHECKING:
     from kwalk.model.language.lift import Lifted
@@ -111,6 +111,7 @@ def compile_model(
     """Lift and compile a model, without the cache; see `compiled_model`."""
     from kwalk.model.language.lift import lift
     from kwalk.search.kernel.compile.functions import units_of
+    from kwalk.search.native.object_code import object_code
 
     lifted = lifted or lift(model)
     announce("compiling the model" if unoptimized else "compiling the model, optimized")

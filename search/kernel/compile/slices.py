@@ -20,7 +20,7 @@ from kwalk.search.base.cache import cache_path, read_cache, write_cache
 from kwalk.search.kernel.compile.cache import cache_key
 from kwalk.search.kernel.compile.layout import layout_of
 from kwalk.search.kernel.interface import Kernel, SlicedKernel
-from kwalk.search.native.machine_code import LoadedCode, cpu, object_code
+from kwalk.search.native.machine_code import LoadedCode, cpu
 
 if TYPE_CHECKING:
     from kwalk.model.language.lift import Lifted
@@ -103,6 +103,7 @@ def compile_slices(
     """
     from kwalk.model.language.lift import lift
     from kwalk.search.kernel.compile.planes import slice_units
+    from kwalk.search.native.object_code import object_code
 
     lifted, lanes = lifted or lift(model), lanes or lanes_of(target)
     units = slice_units(lifted, layout_of(model.leaves), lanes)
@@ -117,6 +118,7 @@ def compile_slices(
 def _fixed_code(lanes: int, target: str) -> tuple[bytes, ...]:
     """Return the object code of what does not depend on the model, with optimization."""
     from kwalk.search.kernel.compile.transpose import fixed_text
+    from kwalk.search.native.object_code import object_code
 
     return tuple(object_code([fixed_text(lanes)], target=target))
 
@@ -125,6 +127,7 @@ def _fixed_code(lanes: int, target: str) -> tuple[bytes, ...]:
 def _lane_code(lanes: int, sizes: tuple[int, int], target: str) -> tuple[bytes, ...]:
     """Return the object code of `lane_functions`, with optimization."""
     from kwalk.search.kernel.compile.lane_functions import lane_text
+    from kwalk.search.native.object_code import object_code
 
     return tuple(object_code([lane_text(lanes, *sizes)], target=target))
 
