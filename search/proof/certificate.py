@@ -1,31 +1,30 @@
 """Certificates: the supporting facts that a proof needs, and an independent check that they are enough.
 
 Words: facts *support* a property if they hold initially and no step leads from a state in which they and the property
-hold to one in which any of them fails. The check uses another solver of Z3 and new queries, one action instance at a
-time, so neither the search for the facts nor the solver that found the proof has to be trusted.
+hold to one in which any of them fails. The check has its own queries, one action instance at a time, and answers them
+in plain Python, without Z3 (`gate_queries`): neither the search for the facts nor Z3 has to be trusted.
 """
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import z3
+from attrs import frozen
 
-from kwalk.model.language import Kind
+from kwalk.model.language import Kind, Vector
 from kwalk.model.language.lift import LiftedAction, LiftedProperty, Term, substitute
 from kwalk.search.proof.cubes import Cube
+from kwalk.search.proof.gate_queries import StateGates
 from kwalk.search.proof.slicing import Slice
 from kwalk.search.proof.terms import (
     bad_state,
     can_be_taken,
-    satisfying_state,
     state_after,
     state_variables,
     step_violation,
 )
 from kwalk.search.proof.transition_relation import OutOfEffort, TransitionRelation
 
-CHECK_MILLISECONDS = 20_000
-"""Time for each query of the check."""
 NO_STEP = -1
 """In place of an instance's number: the state itself, without a step."""
 
@@ -102,11 +101,36 @@ class _FactMinimizer:
         return None
 
 
+@frozen
+class Gap:
+    """Where facts do not support what they should: a state in which they hold, and what is wrong then.
+
+    Attributes:
+        state: The state; an initial one if a fact fails there.
+        instance: The number of the instance that leads from the state to one in which something fails; `NO_STEP` if it
+            fails in the state itself.
+        fact: The fact that fails; None for what the facts should exclude.
+    """
+
+    state: Vector
+    instance: int
+    fact: Cube | None
+
+
 def supports(part: Slice, prop: LiftedProperty, facts: Sequence[Cube]) -> bool:
     """Return whether facts support a property.
 
     Raises:
-        TimeoutError: Z3 has no answer to one of the queries.
+        TimeoutError: There is no answer to one of the queries within its effort.
+    """
+    return property_gap(part, prop, facts) is None
+
+
+def property_gap(part: Slice, prop: LiftedProperty, facts: Sequence[Cube]) -> Gap | None:
+    """Return where facts do not support a property; None if they do.
+
+    Raises:
+        TimeoutError: There is no answer to one of the queries within its effort.
     """
     lifted, t, now = part.lifted, part.lifted.terms, state_variables(part.lifted)
     assumed, bad = [], dict[int, Term]()
@@ -118,13 +142,20 @@ def supports(part: Slice, prop: LiftedProperty, facts: Sequence[Cube]) -> bool:
             bad[action.instance.index] = step_violation(lifted, prop, now, after)
         else:
             (bad[action.instance.index],) = substitute(t, [bad_state(lifted, prop)], after)
-    return is_certificate(part, facts, bad, assumed)
+    return first_gap(part, facts, bad, assumed)
 
 
 def is_certificate(
     part: Slice, facts: Collection[Cube], bad: Mapping[int, Term], assumed: Sequence[Term] = ()
 ) -> bool:
-    """Return whether facts hold initially, no step breaks any, and they exclude what is bad.
+    """Return whether facts hold initially, no step breaks any, and they exclude what is bad; see `first_gap`."""
+    return first_gap(part, facts, bad, assumed) is None
+
+
+def first_gap(
+    part: Slice, facts: Collection[Cube], bad: Mapping[int, Term], assumed: Sequence[Term] = ()
+) -> Gap | None:
+    """Return where facts fail initially, where a step breaks one, or where something bad is possible; None if nowhere.
 
     Args:
         part: The slice, or the whole model.
@@ -133,24 +164,29 @@ def is_certificate(
         assumed: What holds besides the facts before each step.
 
     Raises:
-        TimeoutError: Z3 has no answer to one of the queries.
+        TimeoutError: There is no answer to one of the queries within its effort.
     """
-    if any(cube.contains_state(start) for cube in facts for start in part.model.initial):
-        return False
+    for cube in facts:
+        for start in part.model.initial:
+            if cube.contains_state(start):
+                return Gap(start, NO_STEP, cube)
     t, now = part.lifted.terms, state_variables(part.lifted)
-    held = [*(t.negation(cube_term(part, cube, now)) for cube in facts), *assumed]
+    states = StateGates(part, [*(t.negation(cube_term(part, cube, now)) for cube in facts), *assumed])
 
-    def is_excluded(conditions: Sequence[Term]) -> bool:
-        condition = t.conjunction((*conditions, *held))
-        return condition is t.false or satisfying_state(part.model, condition, CHECK_MILLISECONDS) is None
+    def gap(number: int, taken: Term, broken: Iterable[tuple[Cube | None, Term]]) -> Gap | None:
+        query = states.query(taken)
+        found = ((query.state_with(condition), fact) for fact, condition in broken)
+        return next((Gap(state, number, fact) for state, fact in found if state is not None), None)
 
-    def is_safe(action: LiftedAction) -> bool:
+    def step_gap(action: LiftedAction) -> Gap | None:
         after, index = state_after(action, now), action.instance.index
-        broken = [cube_term(part, cube, after) for cube in facts if action.writes & cube.keys()]
-        broken += [bad[index]] if index in bad else []
-        return is_excluded((can_be_taken(t, action), t.disjunction(broken)))
+        broken = [(cube, cube_term(part, cube, after)) for cube in facts if action.writes & cube.keys()]
+        goal = [(None, bad[index])] if index in bad else []
+        return gap(index, can_be_taken(t, action), [*goal, *broken])
 
-    return is_excluded((bad.get(NO_STEP, t.false),)) and all(is_safe(action) for action in part.lifted.actions)
+    possible = [action for action in part.lifted.actions if action.guard is not t.false]
+    found = gap(NO_STEP, t.true, [(None, bad[NO_STEP])]) if NO_STEP in bad else None
+    return found or next(filter(None, map(step_gap, possible)), None)
 
 
 def cube_term(part: Slice, cube: Cube, state: Sequence[Term]) -> Term:

@@ -194,5 +194,5 @@ def _checked(name: str, facts: Sequence[Cube], check: Callable[[], bool]) -> Sup
         if not check():
             raise AssertionError(f"{name}: the independent check refutes a proof.")
     except TimeoutError as end:
-        return Unsupported(f"a proof was found, and Z3 could not check it again ({end})", 0)
+        return Unsupported(f"a proof was found, and it could not be checked again ({end})", 0)
     return Supported(tuple(facts))
