@@ -108,8 +108,9 @@ class _LocalWalks:
 
     def _timed(self, plan: SimulationPlan, numbers: range) -> tuple[WalkCounts, float, int]:
         """Return the counts of a chunk, its seconds, and how many of its walks ran on bit-sliced code."""
-        began, minimize, kernel = time.monotonic(), self.options.minimize, self.run.kernel
-        counts = run_chunk(kernel, plan, numbers, collect=minimize > 0).with_findings(minimize)
+        began, kernel = time.monotonic(), self.run.kernel
+        most = self.options.minimize - len(self.run.counts.findings)  # to write more costs as much as the walks
+        counts = run_chunk(kernel, plan, numbers, collect=most > 0).with_findings(most)
         return counts, time.monotonic() - began, counts.walks if is_sliced(kernel, numbers) else 0
 
     def _next_numbers(self) -> range | None:

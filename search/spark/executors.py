@@ -22,7 +22,8 @@ from kwalk.search.kernel.compile.compiler import compile_model, compiled_model
 from kwalk.search.kernel.compile.slices import CompiledSlices, compile_slices, compiled_slices
 from kwalk.search.native.machine_code import cpu
 from kwalk.search.results.confirmation import EngineDisagreement
-from kwalk.search.spark.work import SCHEMA, Chunk, CpuMismatch, Round, TaskPayload, chunks_of, send, walker_of
+from kwalk.search.spark.chunks import PACKED, Chunk, chunks_of, groups_of, merger_of
+from kwalk.search.spark.work import CpuMismatch, Round, TaskPayload, send, walker_of
 
 JOB_GROUP = "kwalk walks"
 """The group of our jobs, by which they are cancelled."""
@@ -100,7 +101,7 @@ class ExecutorPool:
     def do(
         self, work: Round, interrupts: Interrupts, poll: Callable[[], None] = lambda: None
     ) -> list[Chunk] | None:
-        """Do a round; return its chunks in the order of their walks, or None if interrupted.
+        """Do a round; return its merged chunks in the order of their walks, or None if interrupted.
 
         Args:
             work: the round.
@@ -145,8 +146,11 @@ class ExecutorPool:
 
     def _run(self, work: Round) -> list[Chunk]:
         self.session.sparkContext.setJobGroup(JOB_GROUP, "random walks", interruptOnCancel=True)
+        schema, groups = from_arrow_schema(PACKED), groups_of(self.partitions)
         numbers = self.session.range(0, work.chunks, 1, self.partitions)
-        chunks = numbers.mapInArrow(walker_of(self.sent, work), from_arrow_schema(SCHEMA))
+        chunks = numbers.mapInArrow(walker_of(self.sent, evolve(work, groups=groups)), schema)
+        if groups < self.partitions:
+            chunks = chunks.repartition(groups, "group").mapInArrow(merger_of(work.most), schema)
         try:
             return chunks_of(chunks.toArrow())
         except (PySparkException, Py4JError) as error:

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from kwalk.model.language import Model, UsageError
 from kwalk.search.results.verdict import DEADLOCK
 from kwalk.search.simulation.chunks import WalkCounts
-from kwalk.search.spark.work import Chunk
+from kwalk.search.spark.chunks import Chunk
 
 FORMAT = 2
 """The number of the format of the tables, in their schema metadata as `kwalk.format`."""

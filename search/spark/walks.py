@@ -26,13 +26,14 @@ from kwalk.search.results.verdict import Verdict
 from kwalk.search.simulation.options import UNIFORM, SimulationOptions
 from kwalk.search.simulation.run import SimulationRun, SimulationVerdict
 from kwalk.search.simulation.walk import FIRST_CHUNK, MAX_CHUNK, SlicingChoice
+from kwalk.search.spark.chunks import Chunk
 from kwalk.search.spark.executors import CodeSource, ExecutorPool
 from kwalk.search.spark.session import spark_session
 from kwalk.search.spark.tables import Tables, folder_name, tables_in
-from kwalk.search.spark.work import Chunk, Round, TaskPayload
+from kwalk.search.spark.work import Round, TaskPayload
 
 CHUNKS_PER_PARTITION = 2
-"""More than one, so that a partition that is done early does not wait long."""
+"""More than one, so that a time budget ends soon after it is over: no chunk begins then."""
 GROWTH = 8
 """How many times larger than in the round before chunks may become."""
 MIN_ROUND, MAX_ROUND, ROUNDS = 1.0, 10.0, 20
@@ -65,7 +66,7 @@ def walk_on_spark(
     """
     options, code = evolve(options, **changes), compiled_model(model)
     run = SimulationRun.of(model, evolve(kernel_of(model, code), can_be_sliced=True), options)
-    payload = TaskPayload(run.kernel, code, cpu(), run.plan, most=options.minimize if out is None else None)
+    payload = TaskPayload(run.kernel, code, cpu(), run.plan)
     with (
         interrupts_noticed() as interrupts,
         _session(session, partitions) as spark,
@@ -132,7 +133,8 @@ class SparkSimulation:
         run.next = last
         size = min(self.size, max(1, -(-(last - first) // partitions)))
         deadline = None if left is None else time.time() + left
-        return Round(first, last, size, deadline, plan=run.plan.present) if first < last else None
+        most = None if self.tables else run.options.minimize - len(run.counts.findings)
+        return Round(first, last, size, deadline, plan=run.plan.present, most=most) if first < last else None
 
     def _do(self, work: Round) -> bool:
         """Do a round and add it up; return whether the run continues."""

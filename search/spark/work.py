@@ -15,22 +15,23 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from attrs import evolve, field, fields, frozen
+from attrs import evolve, field, frozen
 from pyspark.sql import SparkSession
 
+from kwalk.search.base.pacing import next_pace
 from kwalk.search.kernel.compile.cache import Compiled
 from kwalk.search.kernel.compile.slices import CompiledSlices, load_slices
-from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.interface import Kernel, bit_numbers
 from kwalk.search.minimize.clusters import Clustering, Clusters, FindingSample
 from kwalk.search.minimize.model_signature import ModelSignature
 from kwalk.search.native.machine_code import FUNCTIONS, LoadedCode, cpu
 from kwalk.search.results.confirmation import EngineDisagreement, Origin
 from kwalk.search.simulation.chunks import (
+    SLICED_WALKS,
     SimulationPlan,
     SlicedComparison,
     WalkCounts,
@@ -38,25 +39,13 @@ from kwalk.search.simulation.chunks import (
     path_of,
     run_chunk,
 )
-from kwalk.search.simulation.visit_samples import VisitRecords, visit_records
-from kwalk.search.simulation.walk_loops import ROW_COLUMNS
+from kwalk.search.simulation.visit_samples import visit_records
+from kwalk.search.spark.chunks import Chunk, merged, packet
 
-NUMBERS = pa.int64()
-SCHEMA = pa.schema(
-    [("first", NUMBERS), ("seconds", pa.float64()), ("cpu", pa.float64()), ("host", pa.string())]
-    + [("clusters", pa.binary()), ("records", pa.binary()), ("sliced", NUMBERS), ("disagreement", pa.string())]
-    + [("stopped", pa.bool_()), ("failed", NUMBERS)]
-    + [(name, NUMBERS) for name in ("walks", "steps", "visits", "dead_ends", "cuts", "quiescent")]
-    + [
-        (name, pa.list_(NUMBERS))
-        for name in (
-            "enabled", "taken", "changed", "bound_hits", "premises", "property_hits", "first_walk", "first_step",
-            "findings", "row_visits",
-        )
-    ]
-    + [("sketch", pa.list_(pa.int8()))]
-)  # fmt: skip
-"""A chunk as a row: the fields of `Chunk`, with those of its `WalkCounts`. `failed` is -1 for None."""
+MOST_WALKS = 1 << 20
+"""Walks of a batch, at most."""
+COLLECTED_WALKS = 1 << 16
+"""About how many walks a batch has whose findings are all written: they take memory."""
 
 
 class CpuMismatch(Exception):
@@ -85,8 +74,6 @@ class TaskPayload:
     cpu: str
     """The CPU that the code is for."""
     plan: SimulationPlan
-    most: int | None
-    """Findings of a chunk that are sent back, the first ones; None for all."""
     signature: ModelSignature | None = None
     """None if executors do not minimize."""
     other_code: Mapping[str, Compiled] = field(factory=dict)
@@ -147,6 +134,38 @@ class MinimizationChoice:
     most: int = 2
     """Findings of a block, at most."""
 
+    def is_sampled(self, number: int) -> bool:
+        """Return whether findings of known properties are minimized too in block `number`."""
+        return number % self.stride == 0
+
+    def batch(self, numbers: range, blocks: int) -> range:
+        """Return the first walks of `numbers` that are run together: at most `blocks` blocks, a sampled one alone."""
+        first = numbers.start // self.block
+        sampled = first + self.stride - first % self.stride  # the next one
+        last = first + 1 if self.is_sampled(first) else min(first + blocks, sampled)
+        return range(numbers.start, min(last * self.block, numbers.stop))
+
+    def batches(self, numbers: range, blocks: int) -> Iterator[range]:
+        """Yield walks cut into ranges that are run together, see `batch`."""
+        while numbers:
+            first = self.batch(numbers, blocks)
+            yield first
+            numbers = range(first.stop, numbers.stop)
+
+    def has_new(self, kernel: Kernel, counts: WalkCounts) -> bool:
+        """Return whether a property that is not known was violated."""
+        hits = counts.property_hits.copy()
+        hits[[*self.known, *bit_numbers(kernel.reachable_row)]] = 0
+        return bool(hits.any())
+
+    def by_block(self, findings: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield the findings (walk, step, property) block by block, each with the number of the block."""
+        blocks = findings[:, 0] // self.block
+        wanted = (blocks % self.stride == 0) | ~np.isin(findings[:, 2], [*self.known])
+        for number in np.unique(blocks[wanted]).tolist():
+            begin, end = np.searchsorted(blocks, [number, number + 1])
+            yield number, findings[begin:end]
+
     def of(self, findings: np.ndarray, number: int) -> list[tuple[int, int, int]]:
         """Return the findings (walk, step, property) of block `number` to minimize; each block begins elsewhere."""
         properties, places = np.unique(findings[:, 2], return_index=True)
@@ -170,6 +189,10 @@ class Round:
     """Which findings the executor minimizes, if any; then chunks end where blocks do."""
     plan: SimulationPlan | None = None
     """What the walks do; None for the plan of the payload."""
+    most: int | None = 0
+    """Findings that are sent back, the first ones; None for all."""
+    groups: int = 1
+    """How many groups the chunks are in, so that those of a group can be merged."""
 
     @property
     def origin(self) -> int:
@@ -186,37 +209,14 @@ class Round:
         begin = self.origin + chunk * self.size
         return range(max(begin, self.first), min(begin + self.size, self.last))
 
+    def group(self, chunk: int) -> int:
+        """Return the number of the group of a chunk; a group has consecutive chunks."""
+        return chunk * self.groups // self.chunks
+
     @property
     def is_over(self) -> bool:
         """Whether the deadline has passed."""
         return self.deadline is not None and time.time() >= self.deadline
-
-
-@frozen
-class Chunk:
-    """What some consecutive walks counted and found."""
-
-    first: int
-    """The number of the first walk."""
-    seconds: float
-    counts: WalkCounts
-    cpu: float = 0.0
-    """CPU seconds."""
-    host: str = ""
-    """The name of the machine."""
-    clusters: bytes | None = None
-    """The pickled clusters of the findings that the executor minimized."""
-    records: bytes | None = None
-    """Pickled `VisitRecords` that the executor's code made, for the driver to compare with plain Python."""
-    sliced: int = 0
-    """How many of the walks ran on bit-sliced code."""
-    disagreement: str = ""
-    """What the executor's two kernels do not count the same, as an EngineDisagreement; "" if nothing."""
-
-    @property
-    def visit_records(self) -> VisitRecords:
-        """The records, by the numbers of the visits."""
-        return {} if self.records is None else pickle.loads(self.records)
 
 
 def walker_of(payload: SentPayload, work: Round) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -229,16 +229,17 @@ def walker_of(payload: SentPayload, work: Round) -> Callable[[Iterable[pa.Record
 
 
 def walk_chunks(packed: bytes, work: Round, chunks: Iterable[int]) -> Iterator[pa.RecordBatch]:
-    """Do chunks in increasing order, and yield their rows; a violation that ends the run skips the rest."""
+    """Do chunks in increasing order, and yield them merged, as one row; what ends the run skips the rest."""
     kernel, payload = unpacked(packed)
     run_chunk(kernel, payload.plan, range(0))  # compiles the loops, if this process has not yet
-    continues = True
-    for chunk in chunks:  # all of them, because Spark ends a worker that leaves some of its input unread
-        continues = continues and not work.is_over
-        if continues:
-            done = _do_chunk(packed, work, chunk)
-            yield row_of(done)
-            continues = not done.counts.stopped and done.counts.failed is None
+    done: tuple[int, Chunk] | None = None
+    for number in chunks:  # all of them, because Spark ends a worker that leaves some of its input unread
+        if work.is_over or (done is not None and done[1].ends_run):
+            continue
+        chunk = _do_chunk(packed, work, number)
+        done = (number, chunk) if done is None else (done[0], merged([done[1], chunk], work.most))
+    if done is not None:
+        yield packet(work.group(done[0]), done[1])
 
 
 def _do_chunk(packed: bytes, work: Round, number: int) -> Chunk:
@@ -252,44 +253,69 @@ def _do_chunk(packed: bytes, work: Round, number: int) -> Chunk:
     if work.choice is not None:
         return done_in_blocks((kernel, plan), numbers, work.choice, _clustering(packed))
     began, cpu_began = time.monotonic(), time.process_time()
-    counts = run_chunk(kernel, plan, numbers, collect=payload.most != 0)
-    counts = counts if payload.most is None else counts.with_findings(payload.most)
+    counts = run_chunk(kernel, plan, numbers, collect=work.most != 0)
+    counts = counts if work.most is None else counts.with_findings(work.most)
     records = pickle.dumps(visit_records(kernel, plan, range(numbers.start, numbers.start + counts.walks)))
     spent, cpu_spent = time.monotonic() - began, time.process_time() - cpu_began
     sliced = counts.walks if is_sliced(kernel, numbers) else 0
-    return Chunk(numbers.start, spent, counts, cpu_spent, platform.node(), records=records, sliced=sliced)
+    return Chunk(numbers.start, spent, counts, cpu_spent, (platform.node(),), records=records, sliced=sliced)
 
 
 def done_in_blocks(
     walker: tuple[Kernel, SimulationPlan], numbers: range, choice: MinimizationChoice, clustering: Clustering
 ) -> Chunk:
-    """Do a chunk of walks block by block, and minimize the chosen findings; the counts are those of all walks."""
+    """Do a chunk of walks, and minimize the chosen findings of each block; the counts are those of all walks."""
     kernel, plan = walker
     began, cpu_began = time.monotonic(), time.process_time()
     total, sliced = run_chunk(kernel, plan, range(numbers.start, numbers.start)), 0
     clustering.clusters = Clusters(most=clustering.clusters.most)
-    for block in _blocks(numbers, choice.block):
-        counts = run_chunk(kernel, plan, block, collect=True)
-        clustering.minimizer.clear_cache()  # the results of a block must not depend on who has done which others
-        for walk, step, prop in choice.of(counts.findings, block.start // choice.block):
-            path = path_of(kernel, plan, walk, step)
-            clustering.add(FindingSample(
-                prop if prop < kernel.properties else None, path.states[0].tobytes(), path.instances,
-                Origin(f"walk {walk}", seed=plan.seed), walk,
-            ))  # fmt: skip
+    for batch, counts in batched_counts(kernel, plan, numbers, choice):
+        for number, findings in choice.by_block(counts.findings):
+            clustering.minimizer.clear_cache()  # the results of a block must not depend on who has done which others
+            for walk, step, prop in choice.of(findings, number):
+                path = path_of(kernel, plan, walk, step)
+                clustering.add(FindingSample(
+                    prop if prop < kernel.properties else None, path.states[0].tobytes(), path.instances,
+                    Origin(f"walk {walk}", seed=plan.seed), walk,
+                ))  # fmt: skip
         total += counts.with_findings(0)
-        sliced += counts.walks if is_sliced(kernel, block) else 0
-        if counts.failed is not None:
-            break
+        sliced += counts.walks if is_sliced(kernel, batch) else 0
     records = pickle.dumps(visit_records(kernel, plan, range(numbers.start, numbers.start + total.walks)))
     spent, cpu_spent = time.monotonic() - began, time.process_time() - cpu_began
     clusters = pickle.dumps(clustering.clusters)
-    return Chunk(numbers.start, spent, total, cpu_spent, platform.node(), clusters, records, sliced)
+    return Chunk(numbers.start, spent, total, cpu_spent, (platform.node(),), clusters, records, sliced)
 
 
-def _blocks(numbers: range, size: int) -> Iterator[range]:
-    ends = (*range(numbers.start - numbers.start % size + size, numbers.stop, size), numbers.stop)
-    return (range(first, last) for first, last in pairwise((numbers.start, *ends)))
+def batched_counts(
+    kernel: Kernel, plan: SimulationPlan, numbers: range, choice: MinimizationChoice
+) -> Iterator[tuple[range, WalkCounts]]:
+    """Run walks in batches, and yield their counts with the findings that may be chosen.
+
+    Many blocks are run at once if they take little time, since short runs cost more for each walk. To write every
+    finding costs more than the walks themselves if most walks have one, so it is done only where one can be chosen.
+    """
+    least = 1 if kernel.sliced is None else -(-SLICED_WALKS // choice.block)
+    blocks, collects, begin = least, False, numbers.start
+    while begin < numbers.stop:
+        batch, began = choice.batch(range(begin, numbers.stop), blocks), time.monotonic()
+        is_sampled = choice.is_sampled(begin // choice.block)
+        runs: Iterable[tuple[range, WalkCounts]] = ()
+        if not (collects or is_sampled):
+            runs = [(batch, run_chunk(kernel, plan, batch))]
+        if not runs or any(choice.has_new(kernel, counts) for _, counts in runs):
+            pieces = choice.batches(batch, max(least, COLLECTED_WALKS // choice.block))
+            runs = ((piece, run_chunk(kernel, plan, piece, collect=True)) for piece in pieces)
+        has_new = False
+        for piece, counts in runs:
+            yield piece, counts
+            if counts.failed is not None:
+                return
+            has_new |= choice.has_new(kernel, counts)
+        begin = batch.stop
+        if not is_sampled:
+            collects, done = has_new, -(-len(batch) // choice.block)
+            most = max(least, MOST_WALKS // choice.block)
+            blocks = next_pace(done, time.monotonic() - began, least=least, most=most)
 
 
 @lru_cache(maxsize=1)
@@ -321,38 +347,3 @@ def unpacked(packed: bytes) -> tuple[Kernel, TaskPayload]:
         raise CpuMismatch(cpu(), f"it does not load: {error}") from error
     addresses: dict[str, Any] = {name: loaded.addresses[name] for name in FUNCTIONS}
     return evolve(payload.kernel, **addresses, sliced=sliced, keep_alive=loaded), payload
-
-
-def row_of(chunk: Chunk) -> pa.RecordBatch:
-    """Return a chunk as a row of SCHEMA."""
-    counts = chunk.counts
-    row: dict[str, Any] = {part.name: getattr(counts, part.name) for part in fields(WalkCounts)}
-    row |= {part.name: getattr(chunk, part.name) for part in fields(Chunk) if part.name != "counts"}
-    row |= {"failed": -1 if counts.failed is None else counts.failed}
-    return pa.record_batch([_column(row[column.name], column.type) for column in SCHEMA], SCHEMA)
-
-
-def _column(thing: Any, kind: pa.DataType) -> pa.Array:
-    """Return a column of one row."""
-    if not isinstance(thing, np.ndarray):
-        return pa.array([thing], kind)
-    return pa.ListArray.from_arrays([0, thing.size], pa.array(thing.ravel(), kind.value_type))
-
-
-def chunks_of(table: pa.Table) -> list[Chunk]:
-    """Return the chunks of rows that `row_of` made, in the order of their walks."""
-    rows = (batch.slice(number, 1) for batch in table.to_batches() for number in range(batch.num_rows))
-    return sorted(map(_chunk, rows), key=lambda chunk: chunk.first)
-
-
-def _chunk(row: pa.RecordBatch) -> Chunk:
-    things = {name: _thing(row.column(name)[0]) for name in row.schema.names}
-    things["failed"] = None if things["failed"] < 0 else things["failed"]
-    things["findings"] = things["findings"].reshape(-1, 3)
-    things["row_visits"] = things["row_visits"].reshape(-1, ROW_COLUMNS)
-    own = {part.name: things.pop(part.name) for part in fields(Chunk) if part.name in things}
-    return Chunk(counts=WalkCounts(**things), **own)
-
-
-def _thing(scalar: pa.Scalar) -> Any:
-    return scalar.values.to_numpy() if isinstance(scalar, pa.ListScalar) else scalar.as_py()

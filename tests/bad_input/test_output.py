@@ -16,8 +16,8 @@ from kwalk.model.language import Model, UsageError
 from kwalk.reports import files
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.simulation.chunks import SimulationPlan, run_chunk
+from kwalk.search.spark.chunks import Chunk
 from kwalk.search.spark.tables import tables_in
-from kwalk.search.spark.work import Chunk
 from tests.bad_input.refusals import COMMAND, DIE_HARD, assert_refused, kwalk, left_in, process, tiny_disk
 
 __all__ = ["kwalk", "process", "tiny_disk"]

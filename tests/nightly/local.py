@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,8 +17,9 @@ from kwalk.search.analyses.nightly import driver, run, simulation_task
 from kwalk.search.analyses.nightly.config import config_from
 from kwalk.search.native.machine_code import cpu
 from kwalk.search.results.trace import Trace
+from kwalk.search.spark.chunks import chunks_of
 from kwalk.search.spark.executors import check_agreement
-from kwalk.search.spark.work import chunks_of, walk_chunks
+from kwalk.search.spark.work import walk_chunks
 from tests.nightly.traces import trace_text
 
 CONFIG = {
@@ -78,7 +80,9 @@ class LocalFleet:
         self.packed = evolve(self.payload, slices={cpu(): code}).pack()
 
     def do(self, work, interrupts, look=lambda: None):
-        batches = list(walk_chunks(self.packed, work, range(work.chunks)))
+        cuts = [work.chunks * number // self.partitions for number in range(self.partitions + 1)]
+        shares = (range(*pair) for pair in pairwise(cuts))
+        batches = [batch for share in shares for batch in walk_chunks(self.packed, work, share)]
         chunks = chunks_of(pa.Table.from_batches(batches))
         check_agreement(chunks)
         return chunks

@@ -16,6 +16,7 @@ from kwalk.search.results.confirmation import EngineDisagreement, unpacked
 from kwalk.search.results.trace import is_violated_at_end, run
 from kwalk.search.results.vacuity import vacuity_notes
 from kwalk.search.results.verdict import Answer, Strength
+from kwalk.search.simulation import walk as walking
 from kwalk.search.simulation.chunks import SimulationPlan, path_of, run_chunk
 from kwalk.search.simulation.walk import walk
 from tests.search.plain_kernel import plain_kernel
@@ -171,6 +172,22 @@ def test_the_run_stops_at_the_violation_of_the_lowest_walk(reference, workers):
     assert verdict.answer is Answer.VIOLATED and verdict.findings[0].count == 1
     assert verdict.counterexample == everything.counterexample
     assert verdict.walks > 1 and verdict.counterexample.found_by == f"walk {verdict.walks - 1}"
+
+
+def test_findings_are_written_only_until_there_are_as_many_as_are_minimized(reference, monkeypatch):
+    runs = []
+
+    def recorded(kernel, plan, numbers, *, collect=False):
+        counts = run_chunk(kernel, plan, numbers, collect=collect)
+        runs.append((numbers.start, collect, len(counts.findings)))
+        return counts
+
+    monkeypatch.setattr(walking, "run_chunk", recorded)
+    verdict = walk(reference, walks=20_000, keep_going=True, minimize=30)
+    assert sum(cluster.count for cluster in verdict.clusters) == 30
+    enough = next(n for n in range(len(runs)) if sum(found for *_, found in runs[:n]) >= 30)
+    assert [collect for _, collect, _ in runs] == [True] * enough + [False] * (len(runs) - enough)
+    assert len(runs) > enough
 
 
 def test_a_violation_yields_a_trace_that_plain_python_confirms(model, kernel):

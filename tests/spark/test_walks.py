@@ -28,13 +28,13 @@ from kwalk.search.simulation.chunks import SimulationPlan
 from kwalk.search.simulation.options import SWARM, SimulationOptions
 from kwalk.search.simulation.walk import walk
 from kwalk.search.spark import executors as engine
+from kwalk.search.spark.chunks import chunks_of, groups_of
 from kwalk.search.spark.executors import SparkFailure, check_agreement
 from kwalk.search.spark.walks import walk_on_spark
 from kwalk.search.spark.work import (
     CpuMismatch,
     Round,
     TaskPayload,
-    chunks_of,
     send,
     unpacked,
     walk_chunks,
@@ -64,6 +64,20 @@ def test_every_number_of_partitions_finds_what_one_process_finds(spark, model, p
     assert facts(walk_on_spark(model, session=spark, partitions=partitions, **options)) == facts(alone)
 
 
+def test_many_partitions_are_merged_on_executors_and_find_the_same(spark, model, monkeypatch):
+    received = []
+
+    def counted(table):
+        received.append(table.num_rows)
+        return chunks_of(table)
+
+    monkeypatch.setattr(engine, "chunks_of", counted)
+    options = {"seed": 7, "walks": 8000, "depth": 40, "keep_going": True, "minimize": 20, "options": SWARM}
+    verdict = walk_on_spark(model, session=spark, partitions=20, **options)
+    assert facts(verdict) == facts(walk(model, **options))
+    assert max(received) == groups_of(20) == 5
+
+
 @pytest.mark.parametrize("partitions", [1, 3])
 def test_a_swarm_finds_the_same_on_every_number_of_partitions(spark, model, partitions):
     options = {"seed": 7, "walks": 8000, "depth": 40, "keep_going": True, "minimize": 20, "options": SWARM}
@@ -83,13 +97,13 @@ def test_executors_walk_on_bit_sliced_code_and_find_the_same(spark, model, monke
     assert (alone.sliced_walks, verdict.sliced_walks > 0) == (0, True)
 
 
-def packed(model, most=None, **changes):
+def packed(model, **changes):
     """A payload with bit-sliced functions, of which some fields are others."""
     code, lifted = compiled_model(model), lift(model)
     kernel = kernel_of(model, code)
     made = evolve(compile_slices(model, lifted), **changes)
     plan = SimulationOptions(keep_going=True).plan(model, kernel)
-    return TaskPayload(kernel, code, cpu(), plan, most=most, slices={cpu(): made}).pack()
+    return TaskPayload(kernel, code, cpu(), plan, slices={cpu(): made}).pack()
 
 
 def test_an_executor_whose_bit_sliced_code_takes_other_steps_ends_the_run(model):
@@ -197,7 +211,7 @@ def test_machine_code_for_another_cpu_is_not_run(model):
     kernel = kernel_of(model, code)
     plan = SimulationPlan(np.zeros((1, kernel.words), np.uint64), ())
     with pytest.raises(CpuMismatch, match="Start the driver on a machine"):
-        unpacked(TaskPayload(kernel, code, "another", plan, most=0).pack())
+        unpacked(TaskPayload(kernel, code, "another", plan).pack())
 
 
 def test_an_executor_does_not_load_machine_code_that_the_driver_did_not_send(spark, model, monkeypatch):

@@ -303,7 +303,7 @@ class NightlyRun:
             self.environment.observer.note(f"{task.name}: {problem}; it continues from round {simulation.rounds}.")
         session = self.environment.session
         signature = signature_of(task.model)
-        payload = TaskPayload(kernel, code, cpu(), simulation.plan, most=0, signature=signature)
+        payload = TaskPayload(kernel, code, cpu(), simulation.plan, signature=signature)
         cores = session.sparkContext.defaultParallelism
         executors = stack.enter_context(ExecutorPool(session, cores, payload, CodeSource(task.model)))
         if not self.task_states:

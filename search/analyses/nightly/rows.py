@@ -6,7 +6,6 @@ length that of the earliest round, as its walks came first.
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
@@ -27,7 +26,7 @@ from kwalk.search.results.confirmation import Origin
 from kwalk.search.results.verdict import DEADLOCK, Verdict
 from kwalk.search.simulation.chunks import WalkCounts
 from kwalk.search.simulation.hyperloglog import distinct, merged
-from kwalk.search.spark.work import Chunk, chunks_of, row_of
+from kwalk.search.spark.chunks import Chunk, chunk_of, pack, row_of
 
 MORE = b"kwalk.more"
 """The metadata key of the other counts in a stream."""
@@ -49,19 +48,15 @@ class TaskTotals:
 
     def pack(self) -> bytes:
         """Return the counts as an Arrow stream."""
-        batch = row_of(Chunk(0, self.seconds, self.walks.with_findings(0), self.cpu, sliced=self.sliced))
-        batch = batch.replace_schema_metadata({MORE: json.dumps({"minimized": self.minimized}).encode()})
-        buffer = io.BytesIO()
-        with pa.ipc.new_stream(buffer, batch.schema) as stream:
-            stream.write_batch(batch)
-        return buffer.getvalue()
+        chunk = Chunk(0, self.seconds, self.walks.with_findings(0), self.cpu, sliced=self.sliced)
+        return pack(row_of(chunk, {MORE: json.dumps({"minimized": self.minimized}).encode()}))
 
 
 def unpack_totals(content: bytes | None) -> TaskTotals:
     """Return what `TaskTotals.pack` packed; DamagedPart if `content` is something else."""
     try:
         table = pa.ipc.open_stream(content or b"").read_all()
-        (chunk,) = chunks_of(table)
+        chunk = chunk_of(table)
         more: Mapping[str, Any] = json.loads(table.schema.metadata[MORE])
         return TaskTotals(chunk.counts, chunk.seconds, chunk.cpu, int(more["minimized"]), chunk.sliced)
     except (pa.ArrowException, OSError, LookupError, ValueError, TypeError) as error:
@@ -82,7 +77,7 @@ def chunk_rows(chunks: Sequence[Chunk], place: tuple[int, int], sketch: np.ndarr
         counts = {name: getattr(chunk.counts, name) for name in ("walks", "steps", "visits", "dead_ends", "quiescent")}
         sketch, last = merged(sketch, chunk.counts.sketch), chunk is chunks[-1]
         rows.append(ChunkRow(
-            task=place[0], round=place[1], first=chunk.first, seconds=chunk.cpu, host=chunk.host,
+            task=place[0], round=place[1], first=chunk.first, seconds=chunk.cpu, host=", ".join(chunk.hosts),
             distinct=distinct(sketch), sketch=done.walks.sketch.tobytes() if last else None,
             merged=done.pack() if last else None, **counts,
         ))  # fmt: skip

@@ -41,7 +41,8 @@ from kwalk.search.simulation.hyperloglog import STANDARD_ERROR, distinct
 from kwalk.search.simulation.options import SimulationOptions
 from kwalk.search.simulation.run import SimulationRun, SimulationVerdict
 from kwalk.search.simulation.visit_samples import WalkSampler
-from kwalk.search.spark.work import Chunk, MinimizationChoice, Round, done_in_blocks
+from kwalk.search.spark.chunks import Chunk
+from kwalk.search.spark.work import MinimizationChoice, Round, done_in_blocks
 
 BLOCK_STEPS = 1 << 20
 """The most steps of a block: some tenths of a second, as long as minimizing one finding can take."""
@@ -85,8 +86,6 @@ LEAST_ROUNDS = 20
 """The least number of rounds in a time budget."""
 LOCAL_SECONDS = 0.5
 """The driver runs shorter rounds itself: starting a Spark job takes as long."""
-PER_PARTITION = 2
-"""Chunks per partition, for balance."""
 GROWTH = 8
 """The most blocks of a round, relative to the round before."""
 
@@ -145,7 +144,7 @@ class SimulationTask:
         last = self.block * min(first // self.block + blocks, self.generation.last)
         last = min([last, *(limit for limit in (task.entry.walks, self.plan.last) if limit is not None)])
         blocks = -(-(last - first) // self.block)
-        size = self.block * -(-blocks // (partitions * PER_PARTITION))
+        size = self.block * -(-blocks // partitions)
         choice = MinimizationChoice(self.block, self.generation.stride, self.known)
         return Round(first, last, size, choice=choice, plan=self.plan.present)
 

@@ -19,7 +19,7 @@ TEXTS = pa.list_(pa.field("element", TEXT))
 
 @frozen
 class ChunkRow:
-    """Consecutive walks of one executor; `first` is the number of the first one in the task."""
+    """Consecutive walks whose counts executors have merged; `first` is the number of the first one in the task."""
 
     task: int
     round: int
@@ -31,8 +31,9 @@ class ChunkRow:
     quiescent: int
     """Visits to quiescent states."""
     seconds: float
-    """CPU seconds of the executor."""
+    """CPU seconds of the executors."""
     host: str
+    """The names of their machines, separated by commas."""
     distinct: float | None = None
     """An estimate of the distinct states of the task up to this chunk, None if it was not requested."""
     sketch: bytes | None = None

@@ -128,7 +128,7 @@ class _Executors:
 
     def _started(self) -> LevelExecutors:
         nothing = SimulationPlan(np.zeros((1, self.kernel.words), np.uint64), ())
-        payload = TaskPayload(self.kernel, self.code, cpu(), nothing, most=0)
+        payload = TaskPayload(self.kernel, self.code, cpu(), nothing)
         executors = LevelExecutors(self.session(), self.kernel, payload)
         self.interrupts.arm()  # because starting Spark takes the signal
         self.stack.callback(executors.close)
