@@ -215,6 +215,16 @@ COMMANDS = {
   kwalk prove two-phase-commit --property managers_agree --json
   kwalk prove ticket-lock --induction 5 --no-support""",
     ),
+    "check-certificate": _command(
+        "certificate:run_check_certificate", "check proofs that `kwalk prove --json` printed again, without Z3",
+        _argument("proof", "PROOF", "a JSON file"),
+        _option("--scenario", given, "NAME", "the scenario of the proof (default: the one that the file names)"),
+        JSON,
+        examples="""
+  kwalk prove two-phase-commit --json > proof.json; kwalk check-certificate proof.json
+  kwalk check-certificate proof.json --json""",
+        codes="0 confirmed, 2 usage error, 3 undecided, 12 refused, 70 internal error",
+    ),
     "check": _command(
         "search:check", "run exhaustive search, random walks and Z3, and compare their verdicts",
         SCENARIO, *SUBJECT, SECONDS, SEED, WORKERS, *RESULTS,

@@ -24,6 +24,7 @@ from kwalk.search.proof.induction import DomainViolation, domain_violations, lea
 from kwalk.search.proof.pdr import Counterexample
 from kwalk.search.proof.proof_graph import GoalReached, domain_goals
 from kwalk.search.proof.python_comparison import ProofComparison, ProvedProperty
+from kwalk.search.proof.recheck import certificate_of
 from kwalk.search.proof.transition_relation import SPENT, OutOfEffort, SolverEffort
 from kwalk.search.results.trace import run
 from kwalk.search.results.verdict import ProofOutcome, ProofResult
@@ -225,7 +226,7 @@ class ProofAttempt:
             context.relation.effort = self._induction_effort()
             if find_cti(context.relation, prop.prop.index) is None:
                 method = CANNOT_FAIL if cannot_fail(context.relation, prop.prop.index) else "inductive"
-                return evolve(known, outcome=ProofOutcome.PROVED, k=1, method=method)
+                return evolve(known, outcome=ProofOutcome.PROVED, k=1, method=method, certificate=())
             k = least_k(context.part, prop, max_k, self._induction_effort())
         except OutOfEffort as end:
             return evolve(known, method=f"induction: {end}")
@@ -248,7 +249,7 @@ class ProofAttempt:
         if isinstance(outcome, Supported):
             texts = tuple(fact_text(self.model, cube) for cube in outcome.facts)
             self.facts[prop.prop.index] = outcome.facts
-            known = evolve(known, k=1, support=texts)
+            known = evolve(known, k=1, support=texts, certificate=certificate_of(self.model, outcome.facts))
             if prop.prop.kind is Kind.REACHABLE:
                 return evolve(known, outcome=ProofOutcome.VIOLATED, method="proved to be unreachable")
             return evolve(known, outcome=ProofOutcome.PROVED, method="inductive with supporting invariants")

@@ -92,6 +92,10 @@ class Finding:
     trace: Trace | None = None
 
 
+CertificateFact = tuple[tuple[str, int, int], ...]
+"""A leaf of the state, a least and a greatest number: no reachable state has all of these leaves in the intervals."""
+
+
 @frozen
 class ProofResult:
     """What a proof engine knows of one property instance."""
@@ -110,6 +114,8 @@ class ProofResult:
     """The depths 0 … refuted - 1 are known to have no violation."""
     counterexample: str = ""
     """A counterexample to plain induction, if there is one, and whether it is reachable."""
+    certificate: tuple[CertificateFact, ...] | None = None
+    """The supporting invariants for a check by another program; None if the proof is not by induction over one step."""
 
 
 @frozen

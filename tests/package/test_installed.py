@@ -40,6 +40,7 @@ def commands(reference):
         "exhaust": ((reference,), VIOLATED, "not_too_many()  in 4 steps"),
         "walk": ((reference, "--seed", "1"), VIOLATED, "not_too_many()"),
         "prove": ((reference,), VIOLATED, "not_too_many()"),
+        "check-certificate": (("missing.json",), REFUSED, ""),
         "check": ((reference, "--variant", "fuse", "--seconds", "20"), HOLDS, "HOLDS"),
         "hunt": ((reference,), VIOLATED, "not_too_many()  in 4 steps"),
         "audit": ((reference.replace(":LIGHTS", ":FUSE_FIX"),), HOLDS, "closes"),
