@@ -1,7 +1,6 @@
 """Errors of kwalk. Every message says what to do next."""
 from __future__ import annotations
 
-import difflib
 import sysconfig
 import traceback
 from collections.abc import Iterable
@@ -78,6 +77,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
         name: the name.
         known: all names of that kind.
     """
+    import difflib  # slow to import
+
     known = list(known)
     near = difflib.get_close_matches(name, known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""

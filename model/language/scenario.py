@@ -17,13 +17,13 @@ from kwalk.model.language.binding import Binding
 from kwalk.model.language.constraints import Constraint
 from kwalk.model.language.errors import UsageError, one_of, unknown
 from kwalk.model.language.fairness import SYSTEM_FAIRNESS, Fairness
-from kwalk.model.language.inspection import Inspection
 from kwalk.model.language.properties import Property
-from kwalk.model.language.series import Series
 from kwalk.model.language.settings import checked
 
 if TYPE_CHECKING:
+    from kwalk.model.language.inspection import Inspection
     from kwalk.model.language.recovery import Problem
+    from kwalk.model.language.series import Series
 
 VIEWS = ("view", "views", "VIEW")
 """Arguments by which users of TLC would ask for a view."""

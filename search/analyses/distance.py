@@ -23,8 +23,7 @@ from kwalk.search.base.options import SearchOptions, StopReason
 from kwalk.search.base.pacing import next_pace
 from kwalk.search.base.worker_processes import WorkerProcess
 from kwalk.search.exhaustive.explorer import MAX_PACE, MIN_PACE, Explorer
-from kwalk.search.exhaustive.layout import Cursor
-from kwalk.search.exhaustive.parallel_expansion import level_end
+from kwalk.search.exhaustive.layout import Cursor, level_end
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.interface import Kernel
 

@@ -24,14 +24,15 @@ from kwalk.search.exhaustive.expansion import (
 )
 from kwalk.search.exhaustive.layout import (
     BATCH,
+    BLOCK,
     BatchBuffers,
     CounterBuffers,
     Cursor,
     SearchLayout,
     Status,
     isolated_zeros,
+    level_end,
 )
-from kwalk.search.exhaustive.parallel_expansion import level_end
 from kwalk.search.kernel.interface import CHANGED, FAILED, FIRST_BOUND, TAKEN, Kernel
 from kwalk.search.native.bits import count_common_lanes, set_first_lanes
 from kwalk.search.native.intrinsics import (
@@ -77,8 +78,6 @@ from kwalk.search.visited.visited_set import key_words
 
 SHORT, REFUSED = 16, 17
 """What `explore_blocks` returns besides a `Status`: too few states are left, or a block was refused."""
-BLOCK = 4096
-"""The states of a block, at most."""
 PREFETCH_DISTANCE = 8
 """How many states ahead the parts of a compressed state are prefetched."""
 WINDOW = 32

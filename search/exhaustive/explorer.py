@@ -1,5 +1,7 @@
 """A breadth-first search in progress: its arrays, its loop with budgets and progress, and the paths to its states.
 
+What only long searches, or searches with certain options, need is imported there: a short search ends sooner.
+
 Words: a state is *stored* from its discovery on, and *expanded* when its properties are checked and its successors
 stored. *Depth* is the number of steps from an initial state; a depth is *complete* when all of its states are expanded.
 """
@@ -14,13 +16,12 @@ import numpy as np
 
 from kwalk.model.language import Model, UsageError
 from kwalk.search.base import pacing
-from kwalk.search.base.options import SearchOptions, StopReason
+from kwalk.search.base.options import CheckpointOptions, SearchOptions, StopReason
 from kwalk.search.base.pacing import next_pace
 from kwalk.search.base.progress import Progress
 from kwalk.search.exhaustive import expansion as breadth
-from kwalk.search.exhaustive.block_expansion import BLOCK, BlockExpansion
-from kwalk.search.exhaustive.checkpoint import CheckpointWriter
 from kwalk.search.exhaustive.layout import (
+    BLOCK,
     BatchBuffers,
     CounterBuffers,
     Cursor,
@@ -28,9 +29,8 @@ from kwalk.search.exhaustive.layout import (
     RowBuffers,
     SearchLayout,
     Status,
+    level_end,
 )
-from kwalk.search.exhaustive.parallel_expansion import WorkerPool, level_end
-from kwalk.search.kernel.compile.slices import has_cached_slices, slicing_seconds, with_slices
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.python_comparison import Compared, CompiledRecord, RecordMaker
 from kwalk.search.kernel.sampling import StateSampler, candidates
@@ -43,6 +43,9 @@ from kwalk.search.visited.tree_compression import LEAST_WORDS
 from kwalk.search.visited.visited_set import VisitedSet
 
 if TYPE_CHECKING:
+    from kwalk.search.exhaustive.block_expansion import BlockExpansion
+    from kwalk.search.exhaustive.checkpoint import CheckpointWriter
+    from kwalk.search.exhaustive.parallel_expansion import WorkerPool
     from kwalk.search.partial_order.reduction import Reduction
 
 
@@ -142,7 +145,7 @@ class Explorer(ExplorationResult):
         self.model, self.kernel, self.options = model, kernel, options
         self.reduction = self._reduction() if options.reduce else None
         choice = 0 if self.reduction is None else self.reduction.workspace_words(kernel)
-        self.pool = WorkerPool(kernel, options.workers, choice) if options.workers > 1 else None
+        self.pool = self._worker_pool(choice) if options.workers > 1 else None
         self.states = VisitedSet(kernel.words, kernel.bits, options.memory, widest_step=kernel.instances)
         self.counts = CounterBuffers(kernel, self.states.most)
         self.room, self.rows = BatchBuffers(kernel, choice_words=choice), RowBuffers(kernel, options.checked)
@@ -152,13 +155,23 @@ class Explorer(ExplorationResult):
         self.level_ends: list[int] = []
         self.sampler, self._records, self._offered = StateSampler(model), RecordMaker(kernel), 0
         self._has_tried_slices, self._cached_slices = kernel.sliced is not None or not kernel.can_be_sliced, False
-        self.saving = None if options.checkpoint is None else CheckpointWriter(self, options.checkpoint)
+        self.saving = None if options.checkpoint is None else self._checkpoint_writer(options.checkpoint)
         resumes = self.saving is not None and self.saving.found is not None
         self.initial = self.saving.restore() if self.saving and resumes else self._store_initial()
         self.stop_reason = StopReason.COMPLETE
         self._warm_up()
         self.started = time.monotonic()
         self.seconds = 0.0
+
+    def _worker_pool(self, choice_words: int) -> WorkerPool:
+        from kwalk.search.exhaustive.parallel_expansion import WorkerPool
+
+        return WorkerPool(self.kernel, self.options.workers, choice_words)
+
+    def _checkpoint_writer(self, checkpoint: CheckpointOptions) -> CheckpointWriter:
+        from kwalk.search.exhaustive.checkpoint import CheckpointWriter
+
+        return CheckpointWriter(self, checkpoint)
 
     def _store_initial(self) -> int:
         """Store the initial states; return how many there are."""
@@ -197,6 +210,8 @@ class Explorer(ExplorationResult):
         """Return the expansion of blocks; None where states are expanded one by one."""
         if self.kernel.sliced is None or not self._can_expand_blocks:
             return None
+        from kwalk.search.exhaustive.block_expansion import BlockExpansion
+
         return BlockExpansion(self.kernel, compare=self.options.compare)
 
     @property
@@ -243,12 +258,16 @@ class Explorer(ExplorationResult):
             return False
         if self.stored - self.expanded < BLOCK or self.seconds < LEAST_SLICED_SECONDS:
             return False
+        from kwalk.search.kernel.compile.slices import has_cached_slices, slicing_seconds
+
         self._cached_slices = self._cached_slices or has_cached_slices(self.model)
         least = LEAST_SLICED_SECONDS if self._cached_slices else slicing_seconds(self.kernel)
         return self.seconds >= least and (self.options.seconds is None or self.options.seconds - self.seconds >= least)
 
     def _take_sliced_kernel(self) -> None:
         """Continue with bit-sliced functions. The time to compile them does not count as time of the search."""
+        from kwalk.search.kernel.compile.slices import with_slices
+
         began, self._has_tried_slices = time.monotonic(), True
         self.options.report(self._progress("bit-sliced code is compiled"))
         self.kernel = with_slices(self.model, self.kernel, self.seconds)

@@ -22,7 +22,10 @@ from kwalk.search.visited.key_store import STRIDE
 from kwalk.search.visited.keys import KeySpace
 from kwalk.search.visited.tree_compression import Tree, leaves_of
 
+BLOCK = 4096
+"""The states that bit-sliced functions expand at once, at most."""
 BATCH = 32
+
 
 class Cursor(IntEnum):
     """The fields of a cursor, int64[len(Cursor)]."""
@@ -306,3 +309,8 @@ def _padded(row: np.ndarray, words: int) -> np.ndarray:
     padded = np.zeros(words, np.uint64)
     padded[: len(row)] = row
     return padded
+
+
+def level_end(cursor: np.ndarray) -> int:
+    """Return the end of the present level, or of the next one if the present one is finished."""
+    return int(cursor[Cursor.LEVEL_END] if cursor[Cursor.NEXT] < cursor[Cursor.LEVEL_END] else cursor[Cursor.STORED])

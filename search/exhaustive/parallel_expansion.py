@@ -35,6 +35,7 @@ from kwalk.search.exhaustive.layout import (
     Status,
     add_cursor,
     isolated_zeros,
+    level_end,
 )
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.native.atomics import (
@@ -316,11 +317,6 @@ class Worker:
             number=number, counts=self.counts.block.ctypes.data, words=words, snapshots=self.snapshots.ctypes.data,
             pending=self.pending.ctypes.data,
         )  # fmt: skip
-
-
-def level_end(cursor: np.ndarray) -> int:
-    """Return the end of the present level, or of the next one if the present one is finished."""
-    return int(cursor[Cursor.LEVEL_END] if cursor[Cursor.NEXT] < cursor[Cursor.LEVEL_END] else cursor[Cursor.STORED])
 
 
 class WorkerPool:

@@ -6,7 +6,7 @@ property is true.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
@@ -14,15 +14,22 @@ from kwalk.model.language import Kind, Model, PropertyInstance, UsageError
 from kwalk.search.base.options import SearchOptions, StopReason
 from kwalk.search.exhaustive.explorer import ExplorationResult, Explorer
 from kwalk.search.exhaustive.layout import Cursor
-from kwalk.search.exhaustive.liveness.search import LivenessResult, check_liveness, liveness_notes
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.native.memory import DEFAULT_SHARE, available_memory
 from kwalk.search.results.confirmation import EngineDisagreement, Origin, confirmed_trace, domain_error
-from kwalk.search.results.fairness import is_fair_counterexample, safety_properties, without_liveness
+from kwalk.search.results.fairness import (
+    is_fair_counterexample,
+    liveness_properties,
+    safety_properties,
+    without_liveness,
+)
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import ActionCount, Answer, Finding, Strength, Verdict
 from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to
+
+if TYPE_CHECKING:
+    from kwalk.search.exhaustive.liveness.search import LivenessResult
 
 
 def exhaust(
@@ -73,11 +80,19 @@ def _explorer(model: Model, kernel: Kernel, options: SearchOptions) -> Explorer:
 
 def _search(explorer: Explorer) -> Verdict:
     explorer.run()
-    conclusion = ExhaustiveVerdict(explorer, check_liveness(explorer))
+    conclusion = ExhaustiveVerdict(explorer, _liveness(explorer))
     verdict = conclusion.verdict()
     if explorer.saving is not None:
         explorer.saving.end(keep=not conclusion.is_over)
     return verdict
+
+
+def _liveness(explorer: Explorer) -> tuple[LivenessResult, ...]:
+    if not any(liveness_properties(explorer.options.properties)):
+        return ()
+    from kwalk.search.exhaustive.liveness.search import check_liveness  # a search for states ends sooner without it
+
+    return check_liveness(explorer)
 
 
 @frozen
@@ -117,7 +132,7 @@ class ExhaustiveVerdict:
             action_counts=self._action_counts(), premises=self._premises(), compared=done.compared,
             sliced_states=done.sliced_states, states_by_depth=done.states_by_depth,
             findings=(*map(self._finding, hits), *self._lassos(), *(Finding(prop.key, 0) for prop in missing)),
-            notes=(*self._notes(missing), *liveness_notes(self.liveness), *done.notes(), *self._saving()),
+            notes=(*self._notes(missing), *self._liveness_notes(), *done.notes(), *self._saving()),
         )  # fmt: skip
 
     # What was found.
@@ -201,6 +216,12 @@ class ExhaustiveVerdict:
         if stop_reason is StopReason.MEMORY:
             return f"{stop_reason.value} of {options.memory / 2**30:.3g} GiB"
         return stop_reason.value if stop_reason.is_early else ""
+
+    def _liveness_notes(self) -> Iterator[str]:
+        if self.liveness:
+            from kwalk.search.exhaustive.liveness.search import liveness_notes
+
+            yield from liveness_notes(self.liveness)
 
     def _notes(self, missing: list[PropertyInstance]) -> Iterator[str]:
         done = self.done

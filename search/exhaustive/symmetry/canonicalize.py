@@ -8,15 +8,17 @@ the table: see `SymmetryLayout`.
 """
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kwalk.search.exhaustive.symmetry.permutations import Permutation, RenamedLeaf, Renaming, packed_names
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.native.intrinsics import ONE, ZERO, integer, peek, poke
 from kwalk.search.native.loops import Word, WordArray, WordMatrix, loop, part
 from kwalk.search.visited.keys import same_words
+
+if TYPE_CHECKING:
+    from kwalk.search.exhaustive.symmetry.permutations import Permutation, RenamedLeaf, Renaming
 
 TABLE_PERMUTATIONS, TABLE_MOVES, TABLE_MASKS = range(3)
 """The head of a table, in words: the number of permutations, the moves of each, and a mask of the bits that stay for
@@ -150,6 +152,8 @@ class SymmetryTable:
         return masks
 
     def _move(self, place: RenamedLeaf, permutation: Permutation) -> np.ndarray:
+        from kwalk.search.exhaustive.symmetry.permutations import packed_names  # other searches import this module, too
+
         kernel, target = self.kernel, self.renaming.target(place, permutation)
         move = np.zeros(MOVE_LENGTH, np.uint64)
         move[MOVE_SOURCE], move[MOVE_TARGET] = kernel.offsets[place.leaf], kernel.offsets[target]

@@ -193,7 +193,7 @@ def test_a_mistake_is_found_in_a_later_block_too(post_office, monkeypatch):
 @pytest.fixture
 def in_a_hurry(monkeypatch):
     monkeypatch.setattr(explorer, "LEAST_SLICED_SECONDS", 0.0)
-    monkeypatch.setattr(explorer, "slicing_seconds", lambda kernel: 0.0)
+    monkeypatch.setattr(slices, "slicing_seconds", lambda kernel: 0.0)
     monkeypatch.setattr(explorer, "BLOCK", 1)
     monkeypatch.setattr(explorer, "MAX_PACE", 64)
     monkeypatch.setattr(slices, "TERMS_PER_SECOND", float("inf"))
@@ -210,7 +210,7 @@ def test_a_search_that_takes_long_continues_in_blocks(few, in_a_hurry):
 
 
 def test_other_searches_keep_the_kernel(few, post_office, in_a_hurry, monkeypatch):
-    monkeypatch.setattr(explorer, "with_slices", lambda *given: pytest.fail("the search cannot use them"))
+    monkeypatch.setattr(slices, "with_slices", lambda *given: pytest.fail("the search cannot use them"))
     model, kernel = few
     plain = evolve(kernel, sliced=None, faster=None)
     for options in ({"reduce": True}, {"workers": 2}):
