@@ -4,10 +4,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import attrs
 import pytest
 
 import kwalk
-from kwalk import Answer, Model, UsageError
+from kwalk import Answer, Model, UsageError, flag, number, state, value
 from kwalk.model.examples.die_hard import DIE_HARD, not_solved
 
 HEAVY = ("numpy", "numba", "llvmlite", "z3", "hypothesis", "pyspark", "pyarrow", "pandas", "rich", "jinja2", "attrs")
@@ -116,3 +117,32 @@ def test_snapshots_are_explained():
     explained = kwalk.explain(captures, variant="2.8.2", seconds=30)
     assert explained.trace is not None and explained.trace.model is not None
     assert str(explained).startswith(explained.fit.value.upper()) and explained._repr_html_() is not None
+
+
+@state
+class Letter:
+    opened: bool = flag()
+    weight: int = number(0, 9)
+
+
+class Quiet:
+    hour: int = number(0, 23)
+
+    def __repr__(self) -> str:
+        return "quiet"
+
+
+def test_states_and_values_print_as_attrs_prints_them():
+    @attrs.define
+    class Plain:
+        opened: bool
+        weight: int
+
+    @value
+    class Stamp:
+        hour: int = number(0, 23)
+
+    letter = Letter(opened=True, weight=4)
+    assert repr(letter) == repr(Plain(True, letter.weight)).replace("Plain", "Letter")
+    assert repr(Stamp(hour=3)) == "Stamp(hour=3)"
+    assert repr(value(Quiet)(hour=3)) == "quiet"

@@ -37,6 +37,26 @@ def test_a_search_from_the_cache_imports_no_compiler_and_no_other_model(engine, 
     assert models == {"kwalk.model.examples.scenarios", "kwalk.model.examples.lost_update"}
 
 
+RARE = {
+    "concurrent.futures", "difflib", "logging", "multiprocessing", "subprocess", "kwalk.model.language.inspection",
+    "kwalk.model.language.series", "kwalk.search.base.worker_processes", "kwalk.search.exhaustive.block_expansion",
+    "kwalk.search.exhaustive.checkpoint", "kwalk.search.exhaustive.liveness",
+    "kwalk.search.exhaustive.parallel_expansion", "kwalk.search.exhaustive.symmetry.permutations",
+    "kwalk.search.kernel.compile.slices", "kwalk.search.minimize", "kwalk.search.partial_order.reduction", "rich",
+}  # fmt: skip
+"""What only long searches, or searches with certain options, need."""
+MOST_MODULES = 390
+"""The modules of a short search, at most; 364 with Python 3.11.7."""
+
+
+def test_a_short_search_imports_only_what_it_needs(tmp_path):
+    command = ("exhaust", "topic-id-core", "--json", "--property", "disk_matches_znode", "--out", tmp_path)
+    imported(tmp_path, *command)
+    found = imported(tmp_path, *command)
+    assert "kwalk.search.exhaustive.expansion" in found and not found & (COMPILERS | METADATA | ENGINES | RARE)
+    assert len(found) <= MOST_MODULES
+
+
 def test_a_saved_trace_is_shown_and_replayed_without_pages_and_machine_code(tmp_path):
     imported(tmp_path, "exhaust", "lost-update", "--out", tmp_path)
     trace, *_ = tmp_path.glob("*.itf.json")
