@@ -4,6 +4,7 @@ A peer is rebuilt when its source is newer than its program; cargo does that by 
 """
 from __future__ import annotations
 
+import compileall
 import os
 import shutil
 import subprocess
@@ -25,8 +26,18 @@ SIZES = ("B", "P", "MAXID", "K", "R")
 """What the C source calls the bounds."""
 
 
+PARTS = ("kwalk", "model", "invariants", "search", "clusters", "reports")
+"""The folders of kwalk's own modules."""
+
+
 class Missing(Exception):
     """A tool that this machine does not have, or that could not be built; the reason."""
+
+
+def kwalk() -> None:
+    """The byte code of kwalk itself, which an installation writes, and a run of a benchmark does not."""
+    for part in PARTS:
+        compileall.compile_dir(ROOT / part, quiet=1)
 
 
 def c(bounds: Bounds, *, checked: bool) -> Path:

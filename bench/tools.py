@@ -52,6 +52,8 @@ class Absent:
 
 def kwalk(plan: Plan) -> Iterator[Entry]:
     """Kwalk itself, with code compiled with care, which its cache has from the second time on."""
+    building.kwalk()
+
     def command(*arguments: str) -> tuple[str, ...]:
         return (sys.executable, "-m", "bench.kwalk_once", *arguments, *plan.size.bounds.words)
 

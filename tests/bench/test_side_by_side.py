@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import cache_from_source
+from pathlib import Path
 
 import pytest
 
@@ -143,3 +145,12 @@ def test_a_run_ends_with_its_time_or_with_the_error_of_its_tool():
         run((sys.executable, "-c", "import time; time.sleep(60)"), seconds=0.2)
     with pytest.raises(Failed, match="ended with 3: no table"):
         run((sys.executable, "-c", "import sys; print('no table'); sys.exit(3)"), seconds=60)
+
+
+def test_the_modules_of_kwalk_are_compiled_before_they_are_measured(monkeypatch, tmp_path):
+    module = tmp_path / "model" / "steps.py"
+    module.parent.mkdir()
+    module.write_text("STEPS = 3\n")
+    monkeypatch.setattr(building, "ROOT", tmp_path)
+    building.kwalk()
+    assert Path(cache_from_source(str(module))).is_file()
