@@ -27,7 +27,7 @@ from kwalk.reports.traces.save import save
 from kwalk.reports.traces.story import story_of
 from kwalk.reports.traces.trace_file import read_trace
 from kwalk.search.base.options import StopReason
-from kwalk.search.kernel.python_comparison import Compared
+from kwalk.search.kernel.compared import Compared
 from kwalk.search.results.fairness import UncheckedProperties, unchecked_note
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Answer, Strength, Verdict

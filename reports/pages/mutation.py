@@ -38,7 +38,7 @@ from kwalk.search.analyses.mutation.mutate import (
     MutantStatus,
     MutationReport,
 )
-from kwalk.search.kernel.python_comparison import Compared
+from kwalk.search.kernel.compared import Compared
 from kwalk.search.results.trace import Trace, run
 from kwalk.search.results.verdict import total_compared
 

@@ -19,7 +19,7 @@ from kwalk.reports.files import OutFolder
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.sequence import sequence_of, states_of
 from kwalk.reports.traces.story import Story, story_of
-from kwalk.search.kernel.python_comparison import Compared
+from kwalk.search.kernel.compared import Compared
 from kwalk.search.results.trace import Trace
 
 FORMATS = {"trace": ".itf.json", "page": ".html", "markdown": ".md"}

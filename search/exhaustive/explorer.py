@@ -31,8 +31,9 @@ from kwalk.search.exhaustive.layout import (
     Status,
     level_end,
 )
+from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.kernel.python_comparison import Compared, CompiledRecord, RecordMaker
+from kwalk.search.kernel.python_comparison import CompiledRecord, RecordMaker
 from kwalk.search.kernel.sampling import StateSampler, candidates
 from kwalk.search.partial_order.tables import NO_REDUCTION
 from kwalk.search.results.confirmation import PackedPath, extended_path

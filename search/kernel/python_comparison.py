@@ -17,6 +17,7 @@ from attrs import frozen
 
 from kwalk.model.language import ActionInstance, DomainError, Kind, Model, PropertyInstance, StepResult, Vector
 from kwalk.model.language.errors import InternalError, KwalkError
+from kwalk.search.kernel.compared import NOTHING_COMPARED, Compared
 from kwalk.search.kernel.interface import Kernel, bit_numbers
 from kwalk.search.kernel.interpreter import Visit
 
@@ -41,33 +42,6 @@ class EngineDisagreement(InternalError):
         """Leave out the model, which cannot be sent to another process."""
         return EngineDisagreement, (str(self),)
 
-
-@frozen
-class Compared:
-    """How much was compared with plain Python, without a difference."""
-
-    states: int = 0
-    successors: int = 0
-    properties: int = 0
-    """Evaluations of properties in a state or on a step."""
-
-    def __add__(self, other: Compared) -> Compared:
-        return Compared(
-            self.states + other.states, self.successors + other.successors, self.properties + other.properties
-        )
-
-    def __bool__(self) -> bool:
-        return self.states > 0
-
-    def __str__(self) -> str:
-        if not self.states:
-            return "Compared with plain Python: no state."
-        counts = ((self.states, "state"), (self.successors, "successor"))
-        figures = ", ".join(f"{count:,} {name}{'s' * (count != 1)}" for count, name in counts)
-        return f"Compared with plain Python: {figures}, no difference."
-
-
-NOTHING_COMPARED = Compared()
 
 
 # What compiled code says.

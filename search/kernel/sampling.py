@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import count, takewhile
 
 from kwalk.model.language import Model
+from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.kernel.python_comparison import Compared, CompiledRecord, PythonComparison
+from kwalk.search.kernel.python_comparison import CompiledRecord, PythonComparison
 
 FIRST = 256
 PER_DOUBLING = 128

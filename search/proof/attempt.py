@@ -15,7 +15,7 @@ from kwalk.model.language import DomainError, Kind, Model, PropertyInstance, Vec
 from kwalk.model.language.lift import Lifted, LiftedProperty
 from kwalk.search.base.options import StopReason
 from kwalk.search.base.progress import Progress, Report
-from kwalk.search.kernel.python_comparison import Compared
+from kwalk.search.kernel.compared import Compared
 from kwalk.search.proof.bounded import BoundedCheck, BoundedCounterexample
 from kwalk.search.proof.context import ProofContext, Supported
 from kwalk.search.proof.cti import cannot_fail, find_cti, trace_back

@@ -16,10 +16,10 @@ from attrs import evolve, frozen
 
 from kwalk.model.language import ActionInstance, Kind, Model, PropertyInstance, Vector
 from kwalk.model.language.lift import Lifted, LiftedAction, LiftedProperty, in_order
+from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.differential import EngineResult, TermExecution, Z3Execution
 from kwalk.search.kernel.interpreter import Visit, VisitCache
 from kwalk.search.kernel.python_comparison import (
-    Compared,
     StepOrText,
     Truth,
     changes,

@@ -13,7 +13,7 @@ from attrs import field, frozen
 from kwalk.model.language import Model
 from kwalk.model.language.display import Displayed
 from kwalk.search.base.options import StopReason
-from kwalk.search.kernel.python_comparison import Compared
+from kwalk.search.kernel.compared import Compared
 from kwalk.search.results.trace import Trace
 
 DEADLOCK = "deadlock"

@@ -9,8 +9,8 @@ from attrs import define, field, frozen
 from kwalk.model.language import Kind, Model, PropertyInstance
 from kwalk.search.base.options import StopReason
 from kwalk.search.base.progress import Progress
+from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.kernel.python_comparison import Compared
 from kwalk.search.minimize.clusters import Clustering, FindingSample, clustered
 from kwalk.search.results.confirmation import Origin, confirmed_trace, domain_error
 from kwalk.search.results.vacuity import listed

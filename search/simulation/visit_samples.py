@@ -11,8 +11,9 @@ from itertools import islice
 import numpy as np
 
 from kwalk.model.language import Model
+from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.kernel.python_comparison import Compared, CompiledRecord, RecordMaker
+from kwalk.search.kernel.python_comparison import CompiledRecord, RecordMaker
 from kwalk.search.kernel.sampling import StateSampler, candidates
 from kwalk.search.simulation.chunks import SimulationPlan, WalkReplayer
 

@@ -20,9 +20,9 @@ from kwalk.model.language.lift import lift
 from kwalk.model.language.settings import Setting, setting_text
 from kwalk.search.analyses.saved_run import SavedRunOptions
 from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.model_digest import model_digest
-from kwalk.search.kernel.python_comparison import Compared
 from kwalk.search.minimize.shrink import minimize_findings
 from kwalk.search.native.memory import DEFAULT_SHARE, available_memory
 from kwalk.search.proof.attempt import DEFAULT_INDUCTION

@@ -38,8 +38,9 @@ from kwalk.search.analyses.explain.segment import (
     truth,
 )
 from kwalk.search.base.progress import Progress, Report, silent
+from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.kernel.python_comparison import Compared, CompiledRecord, RecordMaker
+from kwalk.search.kernel.python_comparison import CompiledRecord, RecordMaker
 from kwalk.search.kernel.sampling import StateSampler, candidates
 from kwalk.search.native.memory import DEFAULT_SHARE, available_memory
 from kwalk.search.results.confirmation import Origin, PackedPath, confirmed_trace, domain_error, path_along
