@@ -310,10 +310,14 @@ def _run_sliced(kernel: Kernel, plan: SimulationPlan, numbers: range, *, collect
     return WalkCounts(walks=len(numbers), findings=findings, **counts)
 
 
-def compare_sliced(kernel: Kernel, plan: SimulationPlan, numbers: range) -> None:
-    """Run walks with and without the bit-sliced functions of a kernel; EngineDisagreement if anything differs."""
+def compare_sliced(kernel: Kernel, plan: SimulationPlan, numbers: range) -> int:
+    """Run walks with and without the bit-sliced functions of a kernel; EngineDisagreement if anything differs.
+
+    Returns:
+        How many steps were compared.
+    """
     if kernel.sliced is None:
-        return
+        return 0
     one, other = (run(kernel, plan, numbers, collect=True) for run in (_run_sliced, _run_one_by_one))
     different = one.differences(other)
     if different:
@@ -321,6 +325,13 @@ def compare_sliced(kernel: Kernel, plan: SimulationPlan, numbers: range) -> None
             f"The sliced kernel and the kernel do not count the same in walks {numbers.start} to {numbers.stop - 1}: "
             f"{', '.join(different)} differ."
         )
+    return one.steps
+
+
+COMPARED_STEPS = 1 << 17
+"""About how many steps of a chunk are compared: the kernel takes a tenth of a second for as many."""
+COMPARED_FIRST = 32
+"""Walks that are compared in any case; they show how long walks are."""
 
 
 class SlicedComparison:
@@ -334,7 +345,10 @@ class SlicedComparison:
         if is_sliced(kernel, numbers):
             self._chunks += 1
             if self._chunks.bit_count() == 1:
-                compare_sliced(kernel, plan, numbers[:SLICED_WALKS])
+                steps = compare_sliced(kernel, plan, numbers[:COMPARED_FIRST])
+                most = min(SLICED_WALKS, COMPARED_FIRST * COMPARED_STEPS // max(1, steps))
+                if most > COMPARED_FIRST:
+                    compare_sliced(kernel, plan, numbers[COMPARED_FIRST:most])
 
 
 def _run_one_by_one(kernel: Kernel, plan: SimulationPlan, numbers: range, *, collect: bool) -> WalkCounts:

@@ -1,10 +1,10 @@
 """What a Spark executor does: load a kernel that the driver compiled, walk, minimize findings, send back counts.
 
-Words: a *payload* is all that an executor needs; it has no model. A *chunk* is a range of consecutive walks, and one
-row of a table. What a walk does depends on the seed and its number only, so any executor can do any chunk. A *block* is
-a fixed number of consecutive walks: which findings are minimized depends on their block, and on what was known when its
-generation began, so the result does not depend on how the work is shared either. A property is *known* once a finding
-of any of its instances has been minimized.
+Words: a *payload* is all that an executor needs; it has no model. A *chunk* is a range of consecutive walks; a *batch*
+is those of a chunk that are run at once. What a walk does depends on the seed and its number only, so any executor can
+do any chunk. A *block* is a fixed number of consecutive walks: which findings are minimized depends on their block, and
+on what was known when its generation began, so the result does not depend on how the work is shared either. A property
+is *known* once a finding of any of its instances has been minimized.
 """
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ from kwalk.search.minimize.model_signature import ModelSignature
 from kwalk.search.native.machine_code import FUNCTIONS, LoadedCode, cpu
 from kwalk.search.results.confirmation import EngineDisagreement, Origin
 from kwalk.search.simulation.chunks import (
-    SLICED_WALKS,
     SimulationPlan,
     SlicedComparison,
     WalkCounts,
@@ -39,11 +38,12 @@ from kwalk.search.simulation.chunks import (
     path_of,
     run_chunk,
 )
+from kwalk.search.simulation.sliced_walks import MOST_RECORDS
 from kwalk.search.simulation.visit_samples import visit_records
 from kwalk.search.spark.chunks import Chunk, merged, packet
 
-MOST_WALKS = 1 << 20
-"""Walks of a batch, at most."""
+LEAST_WALKS, MOST_WALKS = MOST_RECORDS, 1 << 20
+"""Walks of a batch: on bit-sliced code as many as can be in progress at once, at least, and at most."""
 COLLECTED_WALKS = 1 << 16
 """About how many walks a batch has whose findings are all written: they take memory."""
 
@@ -294,7 +294,7 @@ def batched_counts(
     Many blocks are run at once if they take little time, since short runs cost more for each walk. To write every
     finding costs more than the walks themselves if most walks have one, so it is done only where one can be chosen.
     """
-    least = 1 if kernel.sliced is None else -(-SLICED_WALKS // choice.block)
+    least = 1 if kernel.sliced is None else -(-LEAST_WALKS // choice.block)
     blocks, collects, begin = least, False, numbers.start
     while begin < numbers.stop:
         batch, began = choice.batch(range(begin, numbers.stop), blocks), time.monotonic()

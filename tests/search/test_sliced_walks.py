@@ -1,6 +1,8 @@
 """Walks on a bit-sliced kernel are the same walks, and everything that they count and find is the same."""
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from attrs import evolve
 
@@ -159,7 +161,7 @@ def test_walks_that_take_long_continue_on_a_sliced_kernel(reference, workers, mo
     monkeypatch.setattr(walking, "slicing_seconds", lambda kernel: 0.0)
     monkeypatch.setattr(slices, "TERMS_PER_SECOND", float("inf"))
     compared = []
-    monkeypatch.setattr(chunks, "compare_sliced", lambda *given: compared.append(given))
+    monkeypatch.setattr(chunks, "compare_sliced", lambda *given: compared.append(given) or 1)
     verdict = walk(
         model, walks=20_000, keep_going=True, workers=workers, report=lambda progress: notes.add(progress.note)
     )
@@ -167,6 +169,21 @@ def test_walks_that_take_long_continue_on_a_sliced_kernel(reference, workers, mo
     assert 0 < verdict.sliced_walks < 20_000 and expected.sliced_walks == 0
     assert verdict.code_notes == (f"Bit-sliced code did {verdict.sliced_walks:,} of 20,000 walks.",)
     assert evolve(verdict, seconds=0.0, compared=None) == evolve(expected, seconds=0.0, compared=None)
+
+
+@pytest.mark.parametrize(("steps", "walks"), [(20, 512), (200, 512), (1024, 128), (8192, 32), (10**6, 32)])
+def test_fewer_walks_are_compared_where_walks_are_long(reference, monkeypatch, steps, walks):
+    compared = []
+
+    def recorded(kernel, plan, numbers):
+        compared.extend(numbers)
+        return steps * len(numbers)
+
+    monkeypatch.setattr(chunks, "compare_sliced", recorded)
+    monkeypatch.setattr(chunks, "SLICED_WALKS", 512)
+    kernel = evolve(reference[1], sliced=SimpleNamespace())
+    chunks.SlicedComparison().compare(kernel, None, range(1000, 9000))
+    assert compared == list(range(1000, 1000 + walks))
 
 
 def test_a_kernel_of_something_else_than_the_model_stays_as_it_is(post_office, monkeypatch):

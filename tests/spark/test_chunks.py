@@ -131,7 +131,6 @@ def test_walks_whose_findings_are_known_run_without_writing_them(monkeypatch):
 
 def test_long_walks_of_a_night_run_on_bit_sliced_code(monkeypatch):
     monkeypatch.setattr(simulation, "SLICED_WALKS", 64)
-    monkeypatch.setattr(executor, "SLICED_WALKS", 64)
     kernel, plan = kernel_for(REFERENCE, sliced=True), plan_of(REFERENCE, keep_going=True)
     clustering = Clustering(model_of(REFERENCE), kernel)
     known = frozenset(range(kernel.properties))

@@ -111,7 +111,7 @@ def test_an_executor_whose_bit_sliced_code_takes_other_steps_ends_the_run(model)
     assert (good.sliced, good.disagreement) == (600, "")
     queues = {"tables": RESIDENT_TABLES + 1, "stores": ((),) * len(model.instances)}  # nothing is written back
     wrong = packed(model, **queues)
-    with pytest.raises(EngineDisagreement, match=r"do not count the same in walks 0 to 511: .*taken"):
+    with pytest.raises(EngineDisagreement, match=r"do not count the same in walks 0 to 31: .*taken"):
         check_agreement(chunks_of(pa.Table.from_batches(walk_chunks(wrong, Round(0, 600, 600), [0]))))
 
 
@@ -173,7 +173,8 @@ def test_a_scenario_with_a_hostile_name_stays_in_its_folder(spark, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_a_worker_that_dies_is_replaced_and_nothing_changes(spark, model, rare, tmp_path, monkeypatch):
+@pytest.mark.parametrize("partitions", [2, 20])
+def test_a_worker_that_dies_is_replaced_and_nothing_changes(spark, model, rare, tmp_path, monkeypatch, partitions):
     marker = str(tmp_path / "died")
 
     def mortal(payload, work):
@@ -188,7 +189,7 @@ def test_a_worker_that_dies_is_replaced_and_nothing_changes(spark, model, rare, 
         return walk_or_die
 
     monkeypatch.setattr(engine, "walker_of", mortal)
-    verdict = walk_on_spark(model, session=spark, partitions=2, **rare)
+    verdict = walk_on_spark(model, session=spark, partitions=partitions, **rare)
     assert os.path.exists(marker)
     assert facts(verdict) == facts(walk(model, **rare))
 
