@@ -1,6 +1,7 @@
 """`python -m bench.night`: a task of a night on local Spark beside the same walks in one process.
 
-Both run in turn, `--runs` times, in one session of Spark that has started before. Rates are millions of steps in a CPU
+Both run in turn, `--runs` times, in one session of Spark that has started before; the process has as many threads as
+Spark has workers, since cores that work at the same time slow each other down. Rates are millions of steps in a CPU
 second of all processes: the driver, Java and the workers of Spark; or the one process. Only the last two thirds of the
 steps count, when bit-sliced code has been made and rounds are long: in *rounds* of so many CPU seconds. *Ratio* is the
 night's rate by the rate in process: the median, the lowest and the highest.
@@ -83,9 +84,8 @@ def rate(readings: Readings, first: int) -> float:
     return float((steps[-1] - first) / (seconds[-1] - np.interp(first, steps, seconds)) / 1e6)
 
 
-def cells(scenario: str, seconds: float, runs: int, depth: int, *, swarm: bool) -> Iterator[str]:
+def cells(scenario: str, options: SimulationOptions, seconds: float, runs: int) -> Iterator[str]:
     """The row of a scenario."""
-    options = SimulationOptions(keep_going=True, swarm=swarm, count_states=True, seed=1, depth=depth)
     verdict = walk(Model(find_scenario(scenario)), options, seconds=seconds, minimize=1)
     options, rates, rounds = evolve(options, walks=verdict.walks), [], []
     for _ in range(runs):
@@ -112,10 +112,13 @@ def main() -> int:
     parser.add_argument("--depth", type=int, default=200)
     parser.add_argument("--uniform", action="store_true", help="walks with equal chances, not a swarm")
     given = parser.parse_args()
+    options = SimulationOptions(
+        keep_going=True, swarm=not given.uniform, count_states=True, seed=1, depth=given.depth, workers=given.workers
+    )
     print("| scenario | workers | walks | rounds, s | in process | night | ratio |\n|---|" + "---:|" * 6)
     with spark_session(given.workers):
         for name in given.scenario:
-            row = cells(name, given.seconds, given.runs, given.depth, swarm=not given.uniform)
+            row = cells(name, options, given.seconds, given.runs)
             print(f"| {' | '.join([name, str(given.workers), *row])} |", flush=True)
     return 0
 
