@@ -22,7 +22,7 @@ from kwalk.search.native.atomics import (
 from kwalk.search.native.intrinsics import ONE, ZERO, count_up, integer, lowest_bit, peek, poke, prefetch, scale
 from kwalk.search.native.loops import Word, loop, part
 from kwalk.search.visited.keys import KeySpace, hash_of, hash_of_stored, key_at, key_equals, store_key
-from kwalk.search.visited.table_lines import next_line, slot_after, stops_in_line
+from kwalk.search.visited.table_lines import line_of, next_line, stops_in_line
 
 REGIONS = 64
 REGION_BITS = np.uint64(6)
@@ -86,28 +86,29 @@ def first_slot(space: KeySpace, hashed: Word) -> int:
 
 
 @part
-def _stops(space: KeySpace, hashed: Word, slot: int) -> tuple[Word, Word]:
-    """Return where probing from a slot stops in its line, and where the line is free."""
+def _stops(space: KeySpace, hashed: Word, line: int) -> tuple[Word, Word]:
+    """Return where probing stops in a line, and where the line is free."""
     likely = tag_of(space, hashed), (ONE << np.uint64(space.index_bits)) - ONE
-    return stops_in_line(space.table, space.entry_bytes, slot, likely)
+    return stops_in_line(space.table, space.entry_bytes, line, likely)
 
 
 @part
-def _next_line(space: KeySpace, hashed: Word, slot: int) -> int:
-    """Return the slot where probing continues after a full line."""
+def _next_line(space: KeySpace, hashed: Word, line: int) -> int:
+    """Return the line where probing continues after a full line."""
     begin = region_of(hashed) * space.region_size
-    return next_line(space.entry_bytes, slot, begin, begin + space.region_size)
+    return next_line(space.entry_bytes, line, begin, begin + space.region_size)
 
 
 @part
 def likely_slot(space: KeySpace, hashed: Word, slot: int) -> int:
-    """Probe from a slot to the first entry with the tag of a hash, or an empty one; prefetch the key of that entry."""
-    stops, _ = _stops(space, hashed, slot)
+    """Probe from the line of a slot to the first entry with the tag of a hash, or a free slot; prefetch its key."""
+    line = line_of(space.entry_bytes, slot)
+    stops, _ = _stops(space, hashed, line)
     while stops == ZERO:
-        slot = _next_line(space, hashed, slot)
-        stops, _ = _stops(space, hashed, slot)
-    slot = slot_after(space.entry_bytes, slot, lowest_bit(stops))
-    prefetch(key_at(space, _index_in(space, entry_in(space, slot))))  # of key -1 if it is empty, which does no harm
+        line = _next_line(space, hashed, line)
+        stops, _ = _stops(space, hashed, line)
+    slot = line + lowest_bit(stops)
+    prefetch(key_at(space, _index_in(space, entry_in(space, slot))))  # of key -1 if it is free, which does no harm
     return slot
 
 
@@ -119,15 +120,16 @@ def find(space: KeySpace, key: int, hashed: Word) -> int:
 
 @part
 def find_from(space: KeySpace, key: int, start: tuple[Word, int]) -> tuple[int, int]:
-    """Find a key with a hash, probing from a slot on; return its index or ABSENT, and the last slot.
+    """Find a key with a hash, probing from the line of a slot; return its index or ABSENT, and the last slot.
 
     The slot is the first one of the hash, or what `likely_slot` returned.
     """
     hashed, slot = start
+    line = line_of(space.entry_bytes, slot)
     while True:
-        stops, free = _stops(space, hashed, slot)
+        stops, free = _stops(space, hashed, line)
         while stops != ZERO:
-            place = slot_after(space.entry_bytes, slot, lowest_bit(stops))
+            place = line + lowest_bit(stops)
             entry = entry_in(space, place)
             if entry == ZERO:
                 return ABSENT, place
@@ -136,7 +138,7 @@ def find_from(space: KeySpace, key: int, start: tuple[Word, int]) -> tuple[int, 
                 return index, place
             stops &= stops - ONE
         if free == ZERO:
-            slot = _next_line(space, hashed, slot)
+            line = _next_line(space, hashed, line)
 
 
 @part
@@ -210,12 +212,12 @@ def refill_table(space: KeySpace, scratch: int, share: tuple[int, int], workers:
 
 @part
 def _insert(space: KeySpace, hashed: Word, index: int, workers: int) -> None:
-    slot, entry = _slot(space, hashed), tag_of(space, hashed) | np.uint64(index + 1)
+    line, entry = line_of(space.entry_bytes, _slot(space, hashed)), tag_of(space, hashed) | np.uint64(index + 1)
     while True:
-        _, free = _stops(space, hashed, slot)
+        _, free = _stops(space, hashed, line)
         if free == ZERO:
-            slot = _next_line(space, hashed, slot)
-        elif _write(space, slot_after(space.entry_bytes, slot, lowest_bit(free)), entry, workers):
+            line = _next_line(space, hashed, line)
+        elif _write(space, line + lowest_bit(free), entry, workers):
             return
 
 

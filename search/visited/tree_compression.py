@@ -21,7 +21,7 @@ from kwalk.search.native.intrinsics import ONE, ZERO, integer, lowest_bit, peek,
 from kwalk.search.native.loops import Word, loop, part
 from kwalk.search.native.memory import reserve
 from kwalk.search.visited.keys import copy_words, hash_of, same_words
-from kwalk.search.visited.table_lines import in_whole_lines, next_line, slot_after, stops_in_line
+from kwalk.search.visited.table_lines import in_whole_lines, line_of, next_line, stops_in_line
 
 NO_NUMBER = np.uint64(0xFFFFFFFFFFFFFFFF)
 """The number, or root, where no room is left for another value."""
@@ -91,24 +91,24 @@ def _tag(nodes: int, hashed: Word) -> Word:
 
 
 @part
-def _stops(nodes: int, hashed: Word, slot: int) -> tuple[Word, Word]:
-    """Return where probing from a slot stops in its line, and where the line is free."""
+def _stops(nodes: int, hashed: Word, line: int) -> tuple[Word, Word]:
+    """Return where probing stops in a line, and where the line is free."""
     likely = _tag(nodes, hashed), (ONE << peek(nodes, NODES_NUMBER_BITS)) - ONE
-    return stops_in_line(integer(peek(nodes, NODES_TABLE)), SLOT_BYTES, slot, likely)
+    return stops_in_line(integer(peek(nodes, NODES_TABLE)), SLOT_BYTES, line, likely)
 
 
 @part
-def _next_line(nodes: int, slot: int) -> int:
-    """Return the slot where probing continues after a full line."""
-    return next_line(SLOT_BYTES, slot, integer(0), integer(peek(nodes, NODES_SLOTS)))
+def _next_line(nodes: int, line: int) -> int:
+    """Return the line where probing continues after a full line."""
+    return next_line(SLOT_BYTES, line, integer(0), integer(peek(nodes, NODES_SLOTS)))
 
 
 @part
 def _number_of(nodes: int, value: int, start: tuple[Word, int]) -> Word:
     """Return the number of the value at an address, and insert it if it is new; NO_NUMBER if there is no room.
 
-    `start` is its hash, and a slot to probe from: the first one of the hash, or one that `_likely_slot` returned. Any
-    number of workers may call this at once.
+    `start` is its hash, and a slot, from whose line probing begins: the first one of the hash, or one that
+    `_likely_slot` returned. Any number of workers may call this at once.
     """
     table, bits, words = (
         integer(peek(nodes, NODES_TABLE)),
@@ -116,11 +116,11 @@ def _number_of(nodes: int, value: int, start: tuple[Word, int]) -> Word:
         integer(peek(nodes, NODES_WORDS)),
     )
     hashed, slot = start
-    tag = _tag(nodes, hashed)
+    tag, line = _tag(nodes, hashed), line_of(SLOT_BYTES, slot)
     while True:
-        stops, free = _stops(nodes, hashed, slot)
+        stops, free = _stops(nodes, hashed, line)
         while stops != ZERO:
-            place = slot_after(SLOT_BYTES, slot, lowest_bit(stops))
+            place = line + lowest_bit(stops)
             entry = atomic_load32(table, place)
             if entry == ZERO:
                 if peek(nodes, NODES_COUNT) >= peek(nodes, NODES_LIMIT):
@@ -137,17 +137,18 @@ def _number_of(nodes: int, value: int, start: tuple[Word, int]) -> Word:
                         return np.uint64(number)
                 stops &= stops - ONE
         if free == ZERO:
-            slot = _next_line(nodes, slot)
+            line = _next_line(nodes, line)
 
 
 @part
 def _likely_slot(nodes: int, hashed: Word, slot: int) -> int:
-    """Probe from a slot to the first entry with the tag of a hash, or to an empty one; prefetch the value of it."""
-    stops, _ = _stops(nodes, hashed, slot)
+    """Probe from the line of a slot to the first entry with the tag of a hash, or a free slot; prefetch its value."""
+    line = line_of(SLOT_BYTES, slot)
+    stops, _ = _stops(nodes, hashed, line)
     while stops == ZERO:
-        slot = _next_line(nodes, slot)
-        stops, _ = _stops(nodes, hashed, slot)
-    slot = slot_after(SLOT_BYTES, slot, lowest_bit(stops))
+        line = _next_line(nodes, line)
+        stops, _ = _stops(nodes, hashed, line)
+    slot = line + lowest_bit(stops)
     entry = atomic_load32(integer(peek(nodes, NODES_TABLE)), slot)
     number = entry & ((ONE << peek(nodes, NODES_NUMBER_BITS)) - ONE)
     prefetch(_value_at(nodes, integer(number) - 1))  # of value -1, or of none, if it is free or busy: that does no harm
@@ -343,12 +344,12 @@ def refill_node_table(nodes: int) -> None:
         ahead = _hash_of_value(_value_at(nodes, min(number + REFILL_AHEAD, count - 1)), words)
         prefetch(table + SLOT_BYTES * _slot(nodes, ahead))
         hashed = _hash_of_value(_value_at(nodes, number), words)
-        slot = _slot(nodes, hashed)
-        _, free = _stops(nodes, hashed, slot)
+        line = line_of(SLOT_BYTES, _slot(nodes, hashed))
+        _, free = _stops(nodes, hashed, line)
         while free == ZERO:
-            slot = _next_line(nodes, slot)
-            _, free = _stops(nodes, hashed, slot)
-        poke32(table, slot_after(SLOT_BYTES, slot, lowest_bit(free)), _tag(nodes, hashed) | np.uint64(number + 1))
+            line = _next_line(nodes, line)
+            _, free = _stops(nodes, hashed, line)
+        poke32(table, line + lowest_bit(free), _tag(nodes, hashed) | np.uint64(number + 1))
 
 
 LEAST_WORDS = 3
