@@ -21,7 +21,7 @@ from kwalk.search.native.intrinsics import (
 )
 from kwalk.search.native.loops import Int64Array, Word, loop, part
 from kwalk.search.partial_order.stubborn_sets import expand_stubborn_set
-from kwalk.search.visited.hash_table import ABSENT, find_or_add_from, first_slot, likely_slot, room_for_keys
+from kwalk.search.visited.hash_table import ABSENT, find_likely, find_or_add_from, first_slot, likely_slot, room_for_keys
 from kwalk.search.visited.key_store import STRIDE
 from kwalk.search.visited.keys import KeySpace, copy_words, hash_of, key_at, load_key, same_words
 from kwalk.search.visited.tree_compression import (
@@ -316,6 +316,40 @@ def insert_successors(search: SearchLayout, states: tuple[int, int], size: int) 
             elif index == states[0] + k:
                 count_up(search.counters.idle, integer(peek16(batch.instances, j)), 1)
             j += 1
+    return size
+
+
+@part
+def find_unknown(search: SearchLayout, states: tuple[int, int]) -> None:
+    """Note which successors of states[1] states from states[0] on are not stored, and count steps that change nothing.
+
+    The successors are in the batch and have been prefetched. Another worker may store some of those noted meanwhile.
+    """
+    space, batch, keys, j, found = search.space, search.batch, successor_keys(search), integer(0), integer(0)
+    for k in range(states[1]):
+        end = integer(peek(batch.ends, k))
+        while j < end:
+            start = peek(batch.hashes, j), integer(peek(batch.slots, j))
+            index, slot = find_likely(space, keys + 8 * space.words * j, start)
+            if index == ABSENT:
+                found += 1
+                poke(batch.slots, j, np.uint64(slot))
+                poke(batch.unknown, found, np.uint64(j))
+            elif index == states[0] + k:
+                count_up(search.counters.idle, integer(peek16(batch.instances, j)), 1)
+            j += 1
+    poke(batch.unknown, 0, np.uint64(found))
+
+
+@part
+def insert_unknown(search: SearchLayout, size: int) -> int:
+    """Store the successors that `find_unknown` noted unless they are stored now; return the number of stored states."""
+    space, batch, keys = search.space, search.batch, successor_keys(search)
+    for number in range(integer(peek(batch.unknown, 0))):
+        j = integer(peek(batch.unknown, number + 1))
+        start = peek(batch.hashes, j), integer(peek(batch.slots, j))
+        if find_or_add_from(space, keys + 8 * space.words * j, start, size) == ABSENT:
+            size += 1
     return size
 
 

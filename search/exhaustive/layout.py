@@ -116,6 +116,8 @@ class BatchLayout(NamedTuple):
     hashes: int
     slots: int
     """int64 for each successor: the slot to probe from."""
+    unknown: int
+    """int64: how many successors are not stored as far as is known, then their numbers; see `find_unknown`."""
     ends: int
     """int64 for each state: the number of successors up to and including its own."""
     enabled: int
@@ -267,6 +269,7 @@ class BatchBuffers:
         self.numbers, self.in_work = reserve(states * 2 * leaves), isolated_zeros(2 * leaves)
         self.instances = reserve(widest, np.uint16)
         self.hashes, self.slots = reserve(widest), reserve(widest, np.int64)
+        self.unknown = reserve(widest + states, np.int64)
         self.ends = isolated_zeros(states, np.int64)
         self.enabled = isolated_zeros(states * kernel.instance_words)
         self.false = isolated_zeros(kernel.property_words)

@@ -1,8 +1,8 @@
 """Breadth-first search by several workers, with the numbering of one worker.
 
 Words: a *round* is the rest of a level, cut into *blocks* of STRIDE states. Workers draw blocks by *ticket*, expand
-them, and probe for their successors. A block is *committed*, its new successors stored, in its *turn*, when all blocks
-before it are; so states are numbered as by one worker. A block that must wait is *pending*, and its worker draws
+them, and look their successors up. A block is *committed*, its new successors stored, in its *turn*, when all blocks
+before it are; so states are numbered as by one worker. Only successors that were not found before wait for the turn. A block that must wait is *pending*, and its worker draws
 another one; a *snapshot* of the counters is taken before each block. All workers meet at a barrier before and after a
 round. They return together: when the limit is reached, or when a block cannot be committed because of its *fault*:
 there is no room, or a violation or an error. Nothing of it counts, nor of later blocks. After a violation or an error
@@ -21,7 +21,8 @@ from kwalk.search.exhaustive.expansion import (
     compress_successors,
     count_rows,
     expand_states,
-    insert_successors,
+    find_unknown,
+    insert_unknown,
     prefetch_successors,
 )
 from kwalk.search.exhaustive.layout import (
@@ -95,10 +96,11 @@ class WorkerBuffers(NamedTuple):
 
     number: int
     counts: int
-    """Its counters; expanding changes the first `words` words of them."""
+    """Its counters."""
     words: int
+    """The number of their words."""
     snapshots: int
-    """For each pending block: these words before the block."""
+    """For each pending block: the counters before it."""
     pending: int
     """For each pending block: PENDING_LENGTH int64."""
 
@@ -200,8 +202,9 @@ def _batch_of_block(search: SearchLayout, number: int, done: int) -> SearchLayou
     found = at * search.kernel.instances
     rows, roots, ends = batch.rows + 8 * search.kernel.words * found, batch.roots + 8 * found, batch.ends + 8 * at
     instances, hashes, slots = batch.instances + 2 * found, batch.hashes + 8 * found, batch.slots + 8 * found
+    unknown = batch.unknown + 8 * (found + at)
     batch = BatchLayout(
-        batch.state, rows, roots, batch.leaves, batch.numbers, batch.in_work, instances, hashes, slots, ends,
+        batch.state, rows, roots, batch.leaves, batch.numbers, batch.in_work, instances, hashes, slots, unknown, ends,
         batch.enabled, batch.false, batch.premises, batch.step_premises, batch.choice,
     )  # fmt: skip
     return SearchLayout(search.kernel, search.space, search.tree, batch, search.counters)
@@ -241,6 +244,7 @@ def _expand_batch(search: SearchLayout, cursor: Int64Array, states: int) -> int:
     if not compress_successors(search, states):
         return Status.FULL
     prefetch_successors(search, states)
+    find_unknown(search, (cursor[Cursor.NEXT] - states, states))
     return Status.RUNNING
 
 
@@ -253,7 +257,7 @@ def _commit_block(search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, n
         get(_pending(worker, number), PENDING_STATUS),
     )
     size, (begin, end) = get(cursor, Cursor.STORED), _states_of(rounds, block)
-    if status == Status.RUNNING and room_for_keys(search.space, size) < _count_successors(search, number, end - begin):
+    if status == Status.RUNNING and room_for_keys(search.space, size) < _count_unknown(search, number, end - begin):
         status = integer(Status.FULL)
     if status != Status.RUNNING:
         atomic_store(rounds.board, BOARD_FAULT, np.uint64(status))
@@ -261,7 +265,7 @@ def _commit_block(search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, n
     if begin % STRIDE == 0:
         put(rounds.marks, block, size)
     for first in range(begin, end, BATCH):
-        size = insert_successors(_batch_of_block(search, number, first - begin), (first, min(BATCH, end - first)), size)
+        size = insert_unknown(_batch_of_block(search, number, first - begin), size)
     put(cursor, Cursor.STORED, size)
     put(cursor, Cursor.NEXT, end)
     atomic_store(rounds.board, BOARD_TURN, np.uint64(block + 1))
@@ -269,11 +273,11 @@ def _commit_block(search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, n
 
 
 @part
-def _count_successors(search: SearchLayout, number: int, states: int) -> int:
-    """Count the successors of the first `states` states of a block of the worker."""
+def _count_unknown(search: SearchLayout, number: int, states: int) -> int:
+    """Count the successors of the first `states` states of a block of the worker that may have to be stored."""
     count = integer(0)
     for first in range(0, states, BATCH):
-        count += get(_batch_of_block(search, number, first).batch.ends, min(BATCH, states - first) - 1)
+        count += get(_batch_of_block(search, number, first).batch.unknown, 0)
     return count
 
 
@@ -308,7 +312,7 @@ class Worker:
         self.counts = CounterBuffers(kernel, 0, more=len(Cursor))
         self.room = BatchBuffers(kernel, MAX_PENDING * STRIDE, choice_words)
         self.cursor, self.scratch = self.counts.more, isolated_zeros(REFILL_WORDS)
-        words = len(self.counts.block) - len(self.counts.idle)  # idle steps are counted in a block's turn, once for all
+        words = len(self.counts.block)
         self.snapshots, self.pending = (
             isolated_zeros(MAX_PENDING * words, np.int64),
             isolated_zeros(MAX_PENDING * PENDING_LENGTH, np.int64),

@@ -53,9 +53,9 @@ def region_of(hashed: Word) -> int:
 
 @part
 def _slot(space: KeySpace, hashed: Word) -> int:
-    """Return the first slot of a hash."""
+    """Return the first slot of a hash, which is the first one of a line."""
     place = scale(hashed << REGION_BITS, np.uint64(space.region_size))
-    return region_of(hashed) * space.region_size + integer(place)
+    return line_of(space.entry_bytes, region_of(hashed) * space.region_size + integer(place))
 
 
 @part
@@ -101,8 +101,8 @@ def _next_line(space: KeySpace, hashed: Word, line: int) -> int:
 
 @part
 def likely_slot(space: KeySpace, hashed: Word, slot: int) -> int:
-    """Probe from the line of a slot to the first entry with the tag of a hash, or a free slot; prefetch its key."""
-    line = line_of(space.entry_bytes, slot)
+    """Probe from the first slot of a hash to the first entry with its tag, or a free slot; prefetch the key there."""
+    line = slot
     stops, _ = _stops(space, hashed, line)
     while stops == ZERO:
         line = _next_line(space, hashed, line)
@@ -122,7 +122,8 @@ def find(space: KeySpace, key: int, hashed: Word) -> int:
 def find_from(space: KeySpace, key: int, start: tuple[Word, int]) -> tuple[int, int]:
     """Find a key with a hash, probing from the line of a slot; return its index or ABSENT, and the last slot.
 
-    The slot is the first one of the hash, or what `likely_slot` returned.
+    The slot is the first one of the hash, or what `likely_slot` or this function returned. A slot where the key was
+    not found stays the place for it as long as it is free.
     """
     hashed, slot = start
     line = line_of(space.entry_bytes, slot)
@@ -142,6 +143,18 @@ def find_from(space: KeySpace, key: int, start: tuple[Word, int]) -> tuple[int, 
 
 
 @part
+def find_likely(space: KeySpace, key: int, start: tuple[Word, int]) -> tuple[int, int]:
+    """Do the same as `find_from`, and look at the slot first: at the entry there, or whether it is still free."""
+    entry = entry_in(space, start[1])
+    if entry == ZERO:
+        return integer(ABSENT), start[1]
+    index = _index_in(space, entry)
+    if key_equals(space, index, key):
+        return index, start[1]
+    return find_from(space, key, start)
+
+
+@part
 def find_or_add(space: KeySpace, key: int, hashed: Word, size: int) -> int:
     """Return the index of an equal stored key; if there is none, add the key as number `size`, return ABSENT."""
     return find_or_add_from(space, key, (hashed, _slot(space, hashed)), size)
@@ -149,19 +162,13 @@ def find_or_add(space: KeySpace, key: int, hashed: Word, size: int) -> int:
 
 @part
 def find_or_add_from(space: KeySpace, key: int, start: tuple[Word, int], size: int) -> int:
-    """Do the same as `find_or_add` for a key with a hash, probing from a slot on: see `find_from`."""
-    hashed, slot = start
-    entry = entry_in(space, slot)
-    if entry != ZERO:
-        index = _index_in(space, entry)
-        if key_equals(space, index, key):
-            return index
-        index, slot = find_from(space, key, start)
-        if index != ABSENT:
-            return index
+    """Do the same as `find_or_add` for a key with a hash, probing from the line of a slot on: see `find_from`."""
+    index, slot = find_likely(space, key, start)
+    if index != ABSENT:
+        return index
     store_key(space, size, key)
-    _write(space, slot, tag_of(space, hashed) | np.uint64(size + 1), 1)
-    count_up(space.filled, region_of(hashed), 1)
+    _write(space, slot, tag_of(space, start[0]) | np.uint64(size + 1), 1)
+    count_up(space.filled, region_of(start[0]), 1)
     return integer(ABSENT)
 
 
@@ -212,7 +219,7 @@ def refill_table(space: KeySpace, scratch: int, share: tuple[int, int], workers:
 
 @part
 def _insert(space: KeySpace, hashed: Word, index: int, workers: int) -> None:
-    line, entry = line_of(space.entry_bytes, _slot(space, hashed)), tag_of(space, hashed) | np.uint64(index + 1)
+    line, entry = _slot(space, hashed), tag_of(space, hashed) | np.uint64(index + 1)
     while True:
         _, free = _stops(space, hashed, line)
         if free == ZERO:

@@ -14,10 +14,12 @@ from kwalk.search.visited.hash_table import REFILL_WORDS, REGIONS, add_keys, cle
 from kwalk.search.visited.keys import KeySpace
 from kwalk.search.visited.table_lines import LINE_SLOTS, in_whole_lines
 
-FIRST_REGION = 1024
-LOAD, FULL_LOAD = 0.75, 0.9
-"""The load factor of a region: usually, and when the budget allows no larger table."""
-GROWTH, FIRST_GROWTH, FIRST_REGIONS = 1.5, 3, 8192
+LEAST_REGION, FIRST_REGION = 1024, 4096
+"""The slots of a region of the first table: at least, and where the budget allows so many."""
+LOAD, FULL_LOAD = 0.85, 0.9
+"""The load factor of a region: usually, and when the budget allows no larger table. A line has 16 entries of 4 bytes, so
+that few lookups read a second one even then."""
+GROWTH, FIRST_GROWTH, FIRST_REGIONS = 1.5, 4, 16384
 """How many times as large a larger table is: usually, and while a region has fewer slots than FIRST_REGIONS."""
 STRIDE = 64
 """Breadth-first search keeps one mark for each block of STRIDE states (see `kwalk.search.exhaustive.layout`)."""
@@ -53,14 +55,14 @@ class KeyStore:
         self.words, self.stride = words, stride or 8 * words
         self.forced_bytes = entry_bytes
         self.widest_step = widest_step
-        self.least_region = max(FIRST_REGION, in_whole_lines(4 * widest_step) + LINE_SLOTS)
+        self.least_region = max(LEAST_REGION, in_whole_lines(4 * widest_step) + LINE_SLOTS)
         self.most = self.reserved = self._most(budget, 0)
         self.last_region = 0
         self.set_budget(budget)
         self.store = reserve(BEFORE + self.most * self.stride + AFTER, np.uint8)
         self.filled = np.zeros(REGIONS, np.int64)
         self.table = reserve(0)
-        self.space = self._space(self.least_region)
+        self.space = self._space(max(self.least_region, FIRST_REGION))
 
     def _most(self, budget: int, each: float) -> int:
         """Return how many keys fit into a budget, with `each` other bytes for every key."""

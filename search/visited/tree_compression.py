@@ -80,8 +80,8 @@ def _hash_of_value(value: int, words: int) -> Word:
 
 @part
 def _slot(nodes: int, hashed: Word) -> int:
-    """Return the first slot of a hash."""
-    return integer(scale(hashed, peek(nodes, NODES_SLOTS)))
+    """Return the first slot of a hash, which is the first one of a line."""
+    return line_of(SLOT_BYTES, integer(scale(hashed, peek(nodes, NODES_SLOTS))))
 
 
 @part
@@ -142,8 +142,8 @@ def _number_of(nodes: int, value: int, start: tuple[Word, int]) -> Word:
 
 @part
 def _likely_slot(nodes: int, hashed: Word, slot: int) -> int:
-    """Probe from the line of a slot to the first entry with the tag of a hash, or a free slot; prefetch its value."""
-    line = line_of(SLOT_BYTES, slot)
+    """Probe from the first slot of a hash to the first entry with its tag, or a free slot; prefetch the value there."""
+    line = slot
     stops, _ = _stops(nodes, hashed, line)
     while stops == ZERO:
         line = _next_line(nodes, line)
@@ -259,7 +259,7 @@ def number_values(tree: Tree, place: int, count: int, arrays: tuple[int, int, in
     for j in range(count):
         hashed = peek(probes, 2 * j)
         if hashed != ZERO:
-            slot = integer(scale(hashed, slots))
+            slot = line_of(SLOT_BYTES, integer(scale(hashed, slots)))
             poke(probes, 2 * j + 1, np.uint64(slot))
             prefetch(table + 4 * slot)
     for j in range(count):
@@ -344,7 +344,7 @@ def refill_node_table(nodes: int) -> None:
         ahead = _hash_of_value(_value_at(nodes, min(number + REFILL_AHEAD, count - 1)), words)
         prefetch(table + SLOT_BYTES * _slot(nodes, ahead))
         hashed = _hash_of_value(_value_at(nodes, number), words)
-        line = line_of(SLOT_BYTES, _slot(nodes, hashed))
+        line = _slot(nodes, hashed)
         _, free = _stops(nodes, hashed, line)
         while free == ZERO:
             line = _next_line(nodes, line)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kwalk.model.language import UsageError
-from kwalk.search.visited.key_store import FIRST_REGION, Fill, KeyStore
+from kwalk.search.visited.key_store import LEAST_REGION, Fill, KeyStore
 from kwalk.search.visited.keys import KeySpace
 from kwalk.search.visited.tree_compression import LEAST_WORDS, NO_TREE, Tree, TreeTables
 
@@ -47,8 +47,8 @@ class VisitedSet:
 
     def add(self, rows: np.ndarray, size: int) -> int | None:
         """Add packed states, uint64[n, words], to the `size` stored ones; return the new size, None without room."""
-        for first in range(0, len(rows), FIRST_REGION // 2):
-            keys = self._keys(np.ascontiguousarray(rows[first : first + FIRST_REGION // 2]))
+        for first in range(0, len(rows), LEAST_REGION // 2):
+            keys = self._keys(np.ascontiguousarray(rows[first : first + LEAST_REGION // 2]))
             if keys is None:
                 return None
             while not self.states.has_room(len(keys)):

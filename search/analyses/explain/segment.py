@@ -37,7 +37,7 @@ from kwalk.search.analyses.explain.segment_loops import (
 )
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.native.memory import reserve
-from kwalk.search.visited.key_store import FIRST_REGION, KeyStore
+from kwalk.search.visited.key_store import LEAST_REGION, KeyStore
 
 NO_WAYPOINT = -1
 WIDEST = 16
@@ -383,8 +383,8 @@ class Layers:
         within = truth(self.limits, starts)
         self.origins = np.flatnonzero(within).tolist()
         size = 0
-        for first in range(0, len(self.origins), FIRST_REGION // 2):
-            block = starts[self.origins[first : first + FIRST_REGION // 2]]
+        for first in range(0, len(self.origins), LEAST_REGION // 2):
+            block = starts[self.origins[first : first + LEAST_REGION // 2]]
             while not self.states.has_room(len(block)):
                 self._grow(size)
             size = self.states.add(block, size)
