@@ -5,7 +5,9 @@ a plane has *lanes*. Then instance by instance takes its steps in the states whe
 instances come in order, the successors of each state do. Steps that change nothing lead to the state itself, and are
 only counted. Last, the successors are stored, state by state, as in `expansion`. What a block counts is added to the
 counters when its successors are stored. Before that it may be *refused*: at a violation that ends the search, an error,
-or too little room. Then nothing of it counts, and the kernel expands these states one by one.
+or too little room. Then nothing of it counts, and the kernel expands these states one by one. Several workers may expand
+blocks at once and store their successors in turns (see `parallel_expansion`); what is stored already is then found
+before the turn.
 
 See `kwalk.search.kernel.compile.planes` and `transpose` for *lanes*, *planes* and *columns*.
 """
@@ -49,6 +51,7 @@ from kwalk.search.native.intrinsics import (
     peek32,
     poke,
     poke32,
+    prefetch,
     prefetch_far,
     put,
 )
@@ -58,6 +61,7 @@ from kwalk.search.results.confirmation import EngineDisagreement
 from kwalk.search.visited.hash_table import (
     ABSENT,
     REGIONS,
+    find_likely,
     find_or_add_from,
     first_slot,
     likely_slot,
@@ -82,6 +86,8 @@ PREFETCH_DISTANCE = 8
 """How many states ahead the parts of a compressed state are prefetched."""
 WINDOW = 32
 """How many states have their successors looked up at once."""
+SLOTS_AHEAD = 8
+"""How many successors ahead a slot is prefetched when it is the turn of a block."""
 CACHE_LINE = 64
 NOTHING = 2**62
 """A state above all."""
@@ -126,6 +132,10 @@ class BlockView(NamedTuple):
     """A power of two, minus 1: successor n has place n & `ring` in the following arrays."""
     hashes: int
     slots: int
+    unknown_hashes: int
+    """The hash of each successor that `find_unknown_of_block` did not find."""
+    unknown_slots: int
+    """The slots that are free for them."""
     columns: int
     planes: int
     saved: int
@@ -196,6 +206,10 @@ def _sums(search: SearchLayout, view: BlockView) -> _Sums:
     )
 
 
+NO_BLOCKS = BlockView(*[0] * len(BlockView._fields))
+"""The view of a worker that expands states one by one."""
+
+
 def sums_length(kernel: Kernel) -> int:
     """Return the number of int64 that a block counts."""
     return 3 * kernel.instances + 4 * kernel.properties + len(kernel.bounds) + 4
@@ -218,16 +232,16 @@ def explore_blocks(search: SearchLayout, view: BlockView, cursor: int) -> int:
         count = min(view.size, get(cursor, Cursor.LIMIT) - first, get(cursor, Cursor.LEVEL_END) - first)
         if count < view.least:
             return SHORT
-        if not _expand_block(search, view, first, count) or not _has_room(search, view, cursor):
+        if not expand_block(search, view, first, count) or not has_room(search, view, cursor):
             return REFUSED
         put(cursor, Cursor.STORED, _insert_block(search, view, cursor, count))
         put(cursor, Cursor.NEXT, first + count)
-        _add_counts(search, view, cursor, first)
+        add_counts(search, view, cursor, first)
     return Status.RUNNING
 
 
 @part
-def _expand_block(search: SearchLayout, view: BlockView, first: int, count: int) -> bool:
+def expand_block(search: SearchLayout, view: BlockView, first: int, count: int) -> bool:
     """Write the keys of the successors of `count` states; return False if the block is refused."""
     kernel, sums = search.kernel, _sums(search, view)
     for place in range((sums.generated - view.sums) // 8 + 1):
@@ -243,8 +257,7 @@ def _expand_block(search: SearchLayout, view: BlockView, first: int, count: int)
         begin = _begin_successors(search, view, group, min(view.lanes, count - group), begin)
     if kernel.stop and kernel.deadlock and get(sums.deadlocks, 0) > 0:
         return False
-    for region in range(REGIONS):
-        put(view.regions, region, 0)
+    _clear_regions(view)
     for instance in range(kernel.instances):
         if get(sums.enabled, instance) == 0:
             continue
@@ -254,6 +267,12 @@ def _expand_block(search: SearchLayout, view: BlockView, first: int, count: int)
             if not _step_some(search, view, instance, view.ids + 4 * done, min(view.lanes, enabled - done)):
                 return False
     return True
+
+
+@part
+def _clear_regions(view: BlockView) -> None:
+    for region in range(REGIONS):
+        put(view.regions, region, 0)
 
 
 # States.
@@ -557,7 +576,7 @@ def _next_place(view: BlockView, state: int) -> int:
 
 
 @part
-def _has_room(search: SearchLayout, view: BlockView, cursor: int) -> bool:
+def has_room(search: SearchLayout, view: BlockView, cursor: int) -> bool:
     """Return whether all successors of the block fit into the store and the table."""
     space, total, most = search.space, integer(0), integer(0)
     for region in range(REGIONS):
@@ -589,6 +608,65 @@ def _insert_block(search: SearchLayout, view: BlockView, cursor: int, count: int
 
 
 @part
+def find_unknown_of_block(search: SearchLayout, view: BlockView, count: int) -> None:
+    """Leave only those successors of the block that are not stored; `begins` and `ends` of its states change as well.
+
+    Another worker may store some of them meanwhile.
+    """
+    space, words, found = search.space, search.space.words, integer(0)
+    _clear_regions(view)
+    _hash_keys(search, view, 0, min(WINDOW, count))
+    for begin in range(0, count, WINDOW):
+        end = min(begin + WINDOW, count)
+        _hash_keys(search, view, end, min(end + WINDOW, count))
+        for k in range(begin, end):
+            for j in range(get(view.begins, k), get(view.ends, k)):
+                place = j & view.ring
+                put(view.slots, place, likely_slot(space, peek(view.hashes, place), get(view.slots, place)))
+        for k in range(begin, end):
+            first = found
+            for j in range(get(view.begins, k), get(view.ends, k)):
+                hashed, key = peek(view.hashes, j & view.ring), view.keys + 8 * words * j
+                index, slot = find_likely(space, key, (hashed, get(view.slots, j & view.ring)))
+                if index == ABSENT:
+                    copy_words(view.keys + 8 * words * found, key, words)
+                    poke(view.unknown_hashes, found, hashed)
+                    put(view.unknown_slots, found, slot)
+                    count_up(view.regions, region_of(hashed), 1)
+                    found += 1
+            put(view.begins, k, first)
+            put(view.ends, k, found)
+
+
+@part
+def insert_unknown_of_block(
+    search: SearchLayout, view: BlockView, shared: tuple[int, int], states: tuple[int, int]
+) -> int:
+    """Store what `find_unknown_of_block` left of a block of states[1] states, from states[0] on, unless it is stored now.
+
+    Args:
+        search: The search.
+        view: The block.
+        shared: The addresses of the cursor and of the marks that the workers share.
+        states: The states.
+
+    Returns:
+        The number of stored states.
+    """
+    space, words, size = search.space, search.space.words, get(shared[0], Cursor.STORED)
+    last = get(view.ends, states[1] - 1) - 1
+    for k in range(states[1]):
+        if (states[0] + k) % STRIDE == 0:
+            put(shared[1], (states[0] + k) // STRIDE, size)
+        for j in range(get(view.begins, k), get(view.ends, k)):
+            prefetch(space.table + space.entry_bytes * get(view.unknown_slots, min(j + SLOTS_AHEAD, last)))
+            start = peek(view.unknown_hashes, j), get(view.unknown_slots, j)
+            if find_or_add_from(space, view.keys + 8 * words * j, start, size) == ABSENT:
+                size += 1
+    return size
+
+
+@part
 def _hash_keys(search: SearchLayout, view: BlockView, begin: int, end: int) -> None:
     """Hash the keys of the successors of some states, and prefetch their slots to the nearest cache."""
     space = search.space
@@ -600,7 +678,7 @@ def _hash_keys(search: SearchLayout, view: BlockView, begin: int, end: int) -> N
 
 
 @part
-def _add_counts(search: SearchLayout, view: BlockView, cursor: int, first: int) -> None:
+def add_counts(search: SearchLayout, view: BlockView, cursor: int, first: int) -> None:
     """Add what the block has counted to the counters and the cursor."""
     counters, sums, instances = search.counters, _sums(search, view), search.kernel.instances
     _add_all(view.enabled_totals, sums.enabled, instances)
@@ -675,9 +753,10 @@ class BlockExpansion:
     Args:
         kernel: A kernel with bit-sliced functions.
         compare: Whether blocks are compared with the kernel: the first one, the second, the fourth, and so on.
+        shared: Whether this is one of several workers.
     """
 
-    def __init__(self, kernel: Kernel, *, compare: bool = True) -> None:
+    def __init__(self, kernel: Kernel, *, compare: bool = True, shared: bool = False) -> None:
         sliced, rows, words, size = kernel.sliced, kernel.instance_words, kernel.property_words, BLOCK
         assert sliced is not None and size % sliced.lanes == 0
         self.kernel, self.compares, self.expanded, self._calls = kernel, compare, 0, 0
@@ -696,6 +775,8 @@ class BlockExpansion:
         self._arrays = {name: isolated_zeros(length) for name, length in sizes.items()}
         ring = 1 << (2 * WINDOW * kernel.instances - 1).bit_length()
         self._arrays |= {"keys": reserve(widest * key), "hashes": reserve(ring), "slots": reserve(ring)}
+        unknown = widest if shared else 1
+        self._arrays |= {"unknown_hashes": reserve(unknown), "unknown_slots": reserve(unknown)}
         self.sums = isolated_zeros(sums_length(kernel), np.int64)
         self.enabled_totals = isolated_zeros(kernel.instances, np.int64)
         self.premise_totals = isolated_zeros(kernel.properties, np.int64)
@@ -711,6 +792,16 @@ class BlockExpansion:
             sums=self.sums.ctypes.data, enabled_totals=self.enabled_totals.ctypes.data,
             premise_totals=self.premise_totals.ctypes.data, **addresses,
         )  # fmt: skip
+
+    @property
+    def compares_next(self) -> bool:
+        """Whether the next block is to be compared with the kernel."""
+        return self.compares and (self._calls + 1).bit_count() == 1
+
+    def move_totals(self, counts: CounterBuffers) -> None:
+        """Add what stored blocks have counted apart to the counters."""
+        counts.add_totals(self.enabled_totals, self.premise_totals)
+        self.enabled_totals[:] = self.premise_totals[:] = 0
 
     def warm_up(self, search: SearchLayout, cursor: np.ndarray) -> None:
         """Load the loop, or compile it: the limit of the cursor is reached already."""
@@ -744,7 +835,7 @@ class BlockExpansion:
 
     def _expand_blocks(self, search: SearchLayout, counts: CounterBuffers, cursor: np.ndarray, limit: int) -> int:
         """Expand blocks; the next one alone if it is to be compared."""
-        compares = self.compares and (self._calls + 1).bit_count() == 1
+        compares = self.compares_next
         first = int(cursor[Cursor.NEXT])
         alone = max(1, min(BLOCK, level_end(cursor) - first))
         cursor[Cursor.LIMIT] = min(limit, first + alone) if compares else limit
@@ -752,8 +843,7 @@ class BlockExpansion:
         count = int(cursor[Cursor.NEXT]) - first
         self.expanded += count
         self._calls += count > 0
-        counts.add_totals(self.enabled_totals, self.premise_totals)
-        self.enabled_totals[:] = self.premise_totals[:] = 0
+        self.move_totals(counts)
         if compares and count > 0:
             self._compare(search, counts, first, count)
         return status

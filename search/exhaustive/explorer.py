@@ -205,7 +205,7 @@ class Explorer(ExplorationResult):
     @property
     def _can_expand_blocks(self) -> bool:
         """Whether bit-sliced functions can be used."""
-        return not self.options.reduce and self.options.symmetry is None and self.pool is None
+        return not self.options.reduce and self.options.symmetry is None
 
     def _block_expansion(self) -> BlockExpansion | None:
         """Return the expansion of blocks; None where states are expanded one by one."""
@@ -213,12 +213,15 @@ class Explorer(ExplorationResult):
             return None
         from kwalk.search.exhaustive.block_expansion import BlockExpansion
 
+        if self.pool is not None:
+            self.pool.take_slices(self.kernel)
         return BlockExpansion(self.kernel, compare=self.options.compare)
 
     @property
     def sliced_states(self) -> int:
         """The number of states that were expanded by bit-sliced functions."""
-        return 0 if self.blocks is None else self.blocks.expanded
+        alone = 0 if self.blocks is None else self.blocks.expanded
+        return alone + (0 if self.pool is None else self.pool.sliced_states)
 
     @property
     def states_by_depth(self) -> tuple[int, ...]:
@@ -375,15 +378,27 @@ class Explorer(ExplorationResult):
         if self.reduction is not None or is_counted:
             cursor[Cursor.LIMIT] = max(cursor[Cursor.NEXT] + 1, min(cursor[Cursor.LIMIT], level_end(cursor)))
         if pool is not None and pool.is_worth_sharing(cursor):
+            if self.blocks is not None and self.blocks.compares_next and pool.expands_blocks(cursor):
+                return self._expand_compared_block()
             while cursor[Cursor.NEXT] < cursor[Cursor.LIMIT] and pool.is_worth_sharing(cursor):
                 pool.advance(self.kernel_view, self.states, self.counts, cursor)
             return None
         if pool is not None and not pool.must_serialize:
             cursor[Cursor.LIMIT] = max(cursor[Cursor.NEXT] + 1, min(cursor[Cursor.LIMIT], level_end(cursor)))
+        return self._expand_alone()
+
+    def _expand_compared_block(self) -> StopReason | None:
+        """Expand a block in this thread, and compare it with the kernel."""
+        cursor = self.cursor
+        cursor[Cursor.LIMIT] = min(cursor[Cursor.LIMIT], cursor[Cursor.NEXT] + BLOCK)
+        return self._expand_alone()
+
+    def _expand_alone(self) -> StopReason | None:
+        """Expand states in this thread up to the limit of the cursor; return the reason to stop, None if there is none."""
         if self.blocks is not None:
-            status = self.blocks.explore(self.search, self.counts, cursor)
+            status = self.blocks.explore(self.search, self.counts, self.cursor)
         else:
-            status = breadth.explore(self.search, cursor)
+            status = breadth.explore(self.search, self.cursor)
         self.kernel.raise_pending()
         if status == Status.FULL:
             return None if self.states.grow(self.stored) else StopReason.MEMORY

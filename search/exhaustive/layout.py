@@ -307,6 +307,11 @@ class RowBuffers:
         )  # fmt: skip
 
 
+def level_end(cursor: np.ndarray) -> int:
+    """Return the end of the present level, or of the next one if the present one is finished."""
+    return int(cursor[Cursor.LEVEL_END] if cursor[Cursor.NEXT] < cursor[Cursor.LEVEL_END] else cursor[Cursor.STORED])
+
+
 def _padded(row: np.ndarray, words: int) -> np.ndarray:
     """Return a row of `words` words; the row of a kernel without properties is empty."""
     padded = np.zeros(words, np.uint64)

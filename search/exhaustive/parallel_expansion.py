@@ -1,22 +1,36 @@
 """Breadth-first search by several workers, with the numbering of one worker.
 
-Words: a *round* is the rest of a level, cut into *blocks* of STRIDE states. Workers draw blocks by *ticket*, expand
+Words: a *round* is the rest of a level, cut into *blocks*: of STRIDE states, or on a bit-sliced kernel of thousands (see
+`block_expansion`). Workers draw blocks by *ticket*, expand
 them, and look their successors up. A block is *committed*, its new successors stored, in its *turn*, when all blocks
 before it are; so states are numbered as by one worker. Only successors that were not found before wait for the turn. A block that must wait is *pending*, and its worker draws
 another one; a *snapshot* of the counters is taken before each block. All workers meet at a barrier before and after a
 round. They return together: when the limit is reached, or when a block cannot be committed because of its *fault*:
 there is no room, or a violation or an error. Nothing of it counts, nor of later blocks. After a violation or an error
 the search `must_serialize`: one worker continues from there state by state, so that it stops at the same place as a
-search with one worker.
+search with one worker. A refused block of a bit-sliced kernel is a fault too: the workers then expand the states there
+one by one.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from kwalk.search.exhaustive.block_expansion import (
+    BLOCK,
+    NO_BLOCKS,
+    REFUSED,
+    BlockExpansion,
+    BlockView,
+    add_counts,
+    expand_block,
+    find_unknown_of_block,
+    has_room,
+    insert_unknown_of_block,
+)
 from kwalk.search.exhaustive.expansion import (
     compress_successors,
     count_rows,
@@ -61,15 +75,18 @@ MIN_ROUND = 1024
 """The smallest round that several workers share, in states."""
 MAX_PENDING = 4
 """The largest number of pending blocks of a worker."""
+SHARES = 4
+"""The least number of blocks of each worker in a round on a bit-sliced kernel, unless that makes them too small."""
 
 LARGE_PAGE = 1 << 21
 """Bytes of a large page, which the system clears at the first write."""
 
-BOARD_ORDER, BOARD_FIRST, BOARD_END, BOARD_TOUCHED, BOARD_TICKET, BOARD_TURN, BOARD_FAULT = 0, 1, 2, 3, 8, 16, 17
+BOARD_ORDER, BOARD_FIRST, BOARD_END, BOARD_TOUCHED, BOARD_SIZE, BOARD_TICKET, BOARD_TURN, BOARD_FAULT = (
+    0, 1, 2, 3, 4, 8, 16, 17
+)  # fmt: skip
 """The words of the board: whether to do a round (RUNNING or DONE), its first state and the end of its states, the page
-of
-the store up to which pages are touched ahead, the next ticket, the turn, and the fault (or RUNNING). Words that change
-often are on cache lines of their own."""
+of the store up to which pages are touched ahead, the states of a block, the next ticket, the turn, and the fault (or
+RUNNING). Words that change often are on cache lines of their own."""
 BOARD_LENGTH = 24
 
 PENDING_BLOCK, PENDING_STATUS = range(2)
@@ -89,12 +106,15 @@ class Rounds(NamedTuple):
     barrier: int
     marks: int
     """The marks of the search (see `layout`)."""
+    least: int
+    """The smallest round, in states."""
 
 
 class WorkerBuffers(NamedTuple):
     """The buffers of one worker: its number, and addresses."""
 
     number: int
+    cursor: int
     counts: int
     """Its counters."""
     words: int
@@ -106,16 +126,24 @@ class WorkerBuffers(NamedTuple):
 
 
 @loop
-def run_worker(search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, cursor: Int64Array) -> int:
-    """Do rounds with the other workers; return DONE, or the fault that ended the last round."""
+def run_worker(
+    search: SearchLayout, view: BlockView, rounds: Rounds, worker: WorkerBuffers, cursor: Int64Array
+) -> int:
+    """Do rounds with the other workers; return DONE, or the fault that ended the last round.
+
+    `view` is NO_BLOCKS if states are expanded one by one.
+    """
     while True:
         if worker.number == 0:
-            _begin_round(rounds)
+            _begin_round(view, rounds)
         if not wait_at_barrier(rounds.barrier, rounds.workers, rounds.yield_thread):
             return Status.DONE
         if get(rounds.board, BOARD_ORDER) != Status.RUNNING:
             return Status.DONE
-        _do_blocks(search, rounds, worker, cursor)
+        if view.size == 0:
+            _do_blocks(search, rounds, worker, cursor)
+        else:
+            _do_sliced_blocks(search, view, rounds, worker)
         wait_at_barrier(rounds.barrier, rounds.workers, rounds.yield_thread)
         fault = get(rounds.board, BOARD_FAULT)
         if fault != Status.RUNNING:
@@ -123,24 +151,56 @@ def run_worker(search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, curs
 
 
 @part
-def _begin_round(rounds: Rounds) -> None:
+def _begin_round(view: BlockView, rounds: Rounds) -> None:
     """Start the next round, or write to the board that there is none."""
     cursor, board, first = rounds.cursor, rounds.board, get(rounds.cursor, Cursor.NEXT)
     over = first == get(cursor, Cursor.LEVEL_END)
     end = get(cursor, Cursor.STORED) if over else get(cursor, Cursor.LEVEL_END)
-    if end - first < MIN_ROUND or first >= get(cursor, Cursor.LIMIT):
+    if end - first < rounds.least or first >= get(cursor, Cursor.LIMIT):
         put(board, BOARD_ORDER, Status.DONE)
         return
     if over:
         put(cursor, Cursor.LEVEL_END, end)
         put(cursor, Cursor.DEPTH, get(cursor, Cursor.DEPTH) + 1)
-    if end - get(cursor, Cursor.LIMIT) >= MIN_ROUND:
+    if end - get(cursor, Cursor.LIMIT) >= rounds.least:
         end = get(cursor, Cursor.LIMIT)
+    size = integer(STRIDE)
+    if view.size > 0:
+        size = (end - first) // (SHARES * rounds.workers)
+        size = max(view.lanes, min(view.size, size - size % view.lanes))
     put(board, BOARD_FIRST, first)
     put(board, BOARD_END, end)
-    put(board, BOARD_TICKET, first // STRIDE)
-    put(board, BOARD_TURN, first // STRIDE)
+    put(board, BOARD_SIZE, size)
+    put(board, BOARD_TICKET, first // size)
+    put(board, BOARD_TURN, first // size)
     put(board, BOARD_ORDER, Status.RUNNING)
+
+
+@part
+def _do_sliced_blocks(search: SearchLayout, view: BlockView, rounds: Rounds, worker: WorkerBuffers) -> None:
+    """Expand blocks on a bit-sliced kernel and commit them in turn, until there are no more or one is refused."""
+    board, shared = rounds.board, (rounds.cursor, rounds.marks)
+    blocks = (get(board, BOARD_END) - 1) // get(board, BOARD_SIZE) + 1
+    while True:
+        _touch_ahead(search.space, rounds)
+        block = take_ticket(board + 8 * BOARD_TICKET)
+        if block >= blocks:
+            return
+        first, end = _states_of(rounds, block)
+        is_expanded = expand_block(search, view, first, end - first)
+        if is_expanded:
+            find_unknown_of_block(search, view, end - first)
+        while atomic_load(board, BOARD_TURN) != np.uint64(block):
+            if atomic_load(board, BOARD_FAULT) != np.uint64(Status.RUNNING):
+                return
+            call(rounds.yield_thread, ())
+        if not is_expanded or not has_room(search, view, rounds.cursor):
+            atomic_store(board, BOARD_FAULT, np.uint64(REFUSED))
+            return
+        put(rounds.cursor, Cursor.STORED, insert_unknown_of_block(search, view, shared, (first, end - first)))
+        put(rounds.cursor, Cursor.NEXT, end)
+        atomic_store(board, BOARD_TURN, np.uint64(block + 1))
+        add_counts(search, view, worker.cursor, first)
 
 
 @part
@@ -213,7 +273,8 @@ def _batch_of_block(search: SearchLayout, number: int, done: int) -> SearchLayou
 @part
 def _states_of(rounds: Rounds, block: int) -> tuple[int, int]:
     """Return the first state of a block in the round, and the end of its states."""
-    return max(get(rounds.board, BOARD_FIRST), STRIDE * block), min(get(rounds.board, BOARD_END), STRIDE * (block + 1))
+    size = get(rounds.board, BOARD_SIZE)
+    return max(get(rounds.board, BOARD_FIRST), size * block), min(get(rounds.board, BOARD_END), size * (block + 1))
 
 
 @part
@@ -288,10 +349,11 @@ class RoundArrays:
         self.board, self.barrier = isolated_zeros(BOARD_LENGTH, np.int64), isolated_zeros(BARRIER_SIZE, np.int64)
         self.yield_thread = address_of_yield()
 
-    def rounds(self, workers: int, cursor: np.ndarray, marks: np.ndarray) -> Rounds:
-        """Return the addresses for `workers` workers that move a cursor and write marks."""
+    def rounds(self, workers: int, cursor: np.ndarray, marks: np.ndarray, least: int = MIN_ROUND) -> Rounds:
+        """Return the addresses for `workers` workers that move a cursor and write marks, and the smallest round."""
         return Rounds(
             workers=workers, yield_thread=self.yield_thread, cursor=cursor.ctypes.data, marks=marks.ctypes.data,
+            least=least,
             board=self.board.ctypes.data, barrier=self.barrier.ctypes.data,
         )  # fmt: skip
 
@@ -317,8 +379,9 @@ class Worker:
             isolated_zeros(MAX_PENDING * words, np.int64),
             isolated_zeros(MAX_PENDING * PENDING_LENGTH, np.int64),
         )
+        self.blocks: BlockExpansion | None = None
         self.worker = WorkerBuffers(
-            number=number, counts=self.counts.block.ctypes.data, words=words, snapshots=self.snapshots.ctypes.data,
+            number=number, cursor=self.cursor.ctypes.data, counts=self.counts.block.ctypes.data, words=words, snapshots=self.snapshots.ctypes.data,
             pending=self.pending.ctypes.data,
         )  # fmt: skip
 
@@ -330,6 +393,9 @@ class WorkerPool:
         from concurrent.futures import ThreadPoolExecutor, wait  # a search on one core ends sooner without them
 
         self.arrays, self.must_serialize = RoundArrays(), False
+        self.sliced_states = 0
+        """The number of states that were expanded by bit-sliced functions."""
+        self._refused = -1
         self.workers = [Worker(number, kernel, choice_words) for number in range(workers)]
         self.threads, self._wait = ThreadPoolExecutor(workers - 1), wait
 
@@ -337,28 +403,64 @@ class WorkerPool:
         """Whether the rest of the present level (or the next one) is large enough to share."""
         return not self.must_serialize and level_end(cursor) - cursor[Cursor.NEXT] >= MIN_ROUND
 
+    def take_slices(self, kernel: Kernel) -> None:
+        """Expand blocks on the bit-sliced functions of a kernel from now on, where levels are large enough."""
+        for worker in self.workers:
+            worker.blocks = BlockExpansion(kernel, compare=False, shared=True)
+
+    def expands_blocks(self, cursor: np.ndarray) -> bool:
+        """Whether bit-sliced functions expand what is left of the present level (or the next one)."""
+        blocks = self.workers[0].blocks
+        if blocks is None or self.must_serialize or cursor[Cursor.NEXT] < self._refused:
+            return False
+        return level_end(cursor) - int(cursor[Cursor.NEXT]) >= self._least_round(blocks)
+
+    def _least_round(self, blocks: BlockExpansion) -> int:
+        return 2 * len(self.workers) * max(blocks.view.lanes, blocks.view.least)
+
     def warm_up(self, kernel: KernelView, states: VisitedSet, counts: CounterBuffers, cursor: np.ndarray) -> None:
         """Compile all loops and start all threads, without a round: the limit of the cursor is reached already."""
-        self._run_workers(kernel, states, self._rounds(counts, cursor))
+        self._run_workers(kernel, states, self.arrays.rounds(len(self.workers), cursor, counts.marks))
         clear_table(states.space, 0, 0)
         refill_table(states.space, self.workers[0].scratch.ctypes.data, (0, 0), 1)
 
     def advance(self, kernel: KernelView, states: VisitedSet, counts: CounterBuffers, cursor: np.ndarray) -> None:
         """Do rounds until the limit of the cursor is reached, or the search must serialize or grow."""
-        self._run_workers(kernel, states, self._rounds(counts, cursor))
+        limit, first = int(cursor[Cursor.LIMIT]), int(cursor[Cursor.NEXT])
+        if self.expands_blocks(cursor):
+            self._advance_in_blocks(kernel, states, counts, cursor)
+            self.sliced_states += int(cursor[Cursor.NEXT]) - first
+            return
+        cursor[Cursor.LIMIT] = min(limit, max(self._refused, first)) if self._refused > first else limit
+        self._run_workers(kernel, states, self.arrays.rounds(len(self.workers), cursor, counts.marks))
+        cursor[Cursor.LIMIT] = limit
         fault = self.arrays.board[BOARD_FAULT]
         if fault != Status.RUNNING:
             self.must_serialize = fault != Status.FULL or not states.grow(int(cursor[Cursor.STORED]), self._fill)
 
-    def _rounds(self, counts: CounterBuffers, cursor: np.ndarray) -> Rounds:
-        return self.arrays.rounds(len(self.workers), cursor, counts.marks)
+    def _advance_in_blocks(
+        self, kernel: KernelView, states: VisitedSet, counts: CounterBuffers, cursor: np.ndarray
+    ) -> None:
+        """Do rounds on bit-sliced functions until the limit of the cursor is reached, or a block is refused."""
+        blocks = [worker.blocks for worker in self.workers if worker.blocks is not None]
+        rounds = self.arrays.rounds(len(self.workers), cursor, counts.marks, self._least_round(blocks[0]))
+        self._run_workers(kernel, states, rounds, [each.view for each in blocks])
+        for worker, each in zip(self.workers, blocks, strict=True):
+            each.move_totals(worker.counts)
+        if self.arrays.board[BOARD_FAULT] != Status.RUNNING:
+            self._refused = int(cursor[Cursor.NEXT]) + BLOCK
 
-    def _run_workers(self, kernel: KernelView, states: VisitedSet, rounds: Rounds) -> None:
+    def _run_workers(
+        self, kernel: KernelView, states: VisitedSet, rounds: Rounds, views: Sequence[BlockView] = ()
+    ) -> None:
         """Let all workers do rounds. At an exception, no round has started or all workers have returned."""
         self.arrays.warm_up()
         space, tree = states.space, states.tree
-        tasks = [(SearchLayout(kernel, space, tree, w.room.layout, w.counts.layout), rounds, w.worker, w.cursor)
-                 for w in self.workers]  # fmt: skip
+        views = views or [NO_BLOCKS] * len(self.workers)
+        tasks = [
+            (SearchLayout(kernel, space, tree, w.room.layout, w.counts.layout), view, rounds, w.worker, w.cursor)
+            for w, view in zip(self.workers, views, strict=True)
+        ]
         self._run_all(run_worker, tasks, self.arrays.release)
 
     def _fill(self, space: KeySpace, size: int) -> None:

@@ -10,6 +10,7 @@ from kwalk.search.native.bit_sliced_counters import PLANES, add_rows, totals
 from kwalk.search.native.intrinsics import select_bit
 from kwalk.search.native.loops import Word, loop
 from kwalk.search.native.memory import available_memory, reserve
+from kwalk.search.visited import key_store
 from kwalk.search.visited.hash_table import REGIONS
 from kwalk.search.visited.key_store import KeyStore
 from kwalk.search.visited.tree_compression import NODES_SLOTS
@@ -66,7 +67,8 @@ def random_rows(random, bits):
 
 
 @pytest.mark.parametrize("bits", [1, 7, 33, 63, 64, 65, 66, 100, 127, 128, 129, 250, 320, 421, 547, 640, 641, 1300])
-def test_visited_states_of_any_length_are_kept_exactly_while_all_their_tables_grow(bits):
+def test_visited_states_of_any_length_are_kept_exactly_while_all_their_tables_grow(bits, monkeypatch):
+    monkeypatch.setattr(key_store, "FIRST_REGION", key_store.LEAST_REGION)
     random, order, size = np.random.default_rng(bits), {}, 0
     visited = VisitedSet(-(-bits // 64), bits, 20_000_000, widest_step=1)
     tables = visited.states.table_bytes, visited.tree_tables and visited.tree_tables.rows[:, NODES_SLOTS].tolist()

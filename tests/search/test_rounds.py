@@ -65,10 +65,10 @@ def test_workers_who_wait_for_one_that_was_interrupted_are_let_go(monkeypatch):
     model = post_office(streets=4, letters=7, bag=4)
     exploration = Explorer(model, kernel_for(model), SearchOptions((), workers=3, memory=50_000_000))
 
-    def interrupted(search, rounds, hand, cursor):
-        if hand.number == 0:
+    def interrupted(search, view, rounds, worker, cursor):
+        if worker.number == 0:
             raise KeyboardInterrupt
-        return run_worker(search, rounds, hand, cursor)
+        return run_worker(search, view, rounds, worker, cursor)
 
     monkeypatch.setattr("kwalk.search.exhaustive.parallel_expansion.run_worker", interrupted)
     exploration.run()

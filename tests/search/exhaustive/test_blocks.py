@@ -65,11 +65,14 @@ def explored(model, kernel, most=None, **options):
     return search
 
 
-def compared(model, kernel, most=None, **options):
-    """Both searches, with equal states, marks and counts."""
-    one, other = (explored(model, each, most, **options) for each in (kernel, evolve(kernel, sliced=None)))
-    assert one.cursor.tolist() == other.cursor.tolist()
-    assert one.counts.saved() == other.counts.saved()
+def compared(model, kernel, most=None, workers=1, **options):
+    """Searches in blocks and state by state, by one worker, with equal states, marks and counts."""
+    one = explored(model, kernel, most, workers=workers, **options)
+    other = explored(model, evolve(kernel, sliced=None), most, **options)
+    (cursor, counts), (other_cursor, other_counts) = one.snapshot(), other.snapshot()
+    cursor[Cursor.LIMIT] = other_cursor[Cursor.LIMIT] = 0
+    assert cursor.tolist() == other_cursor.tolist()
+    assert counts == other_counts
     marks = -(-one.expanded // 64)
     assert one.counts.marks[:marks].tolist() == other.counts.marks[:marks].tolist()
     numbers = list(range(one.stored))
@@ -91,6 +94,15 @@ def test_states_marks_and_counts_are_those_of_a_search_state_by_state(post_offic
     assert leaves == [0, 2, 4] and search.kernel.instance_words == 2
 
 
+@pytest.mark.parametrize("workers", [2, 3])
+def test_workers_that_share_blocks_number_and_count_the_same(workers, few):
+    short = Model(REFERENCE, bounds={"failovers": 1, "restarts": 1})
+    for model, kernel in (few, (short, sliced(short, lanes=128))):
+        search = compared(model, kernel, workers=workers, keep_going=True)
+        assert search.pool.sliced_states > 5000
+        assert sum(worker.counts.enabled_totals.max() > 0 for worker in search.pool.workers) == workers
+
+
 def test_short_levels_are_expanded_state_by_state(many):
     model, kernel = many
     search = compared(model, evolve(kernel, sliced=evolve(kernel.sliced, least_states=200)), keep_going=True)
@@ -101,10 +113,21 @@ def test_short_levels_are_expanded_state_by_state(many):
 @pytest.mark.parametrize("keep_going", [False, True])
 def test_verdicts_and_traces_are_equal(scenario, keep_going):
     model = Model(scenario)
-    kernel = sliced(model)
-    one, other = (exhaust(model, kernel=each, keep_going=keep_going) for each in (kernel, evolve(kernel, sliced=None)))
-    assert verdict_of(one) == verdict_of(other)
+    kernel = sliced(model, lanes=128)
+    one, two, other = (
+        exhaust(model, kernel=each, keep_going=keep_going, workers=workers)
+        for each, workers in ((kernel, 1), (kernel, 2), (evolve(kernel, sliced=None), 1))
+    )
+    assert verdict_of(one) == verdict_of(two) == verdict_of(other)
     assert one.findings and one.sliced_states and not other.sliced_states
+
+
+def test_workers_that_share_blocks_stop_at_the_same_violation(few):
+    model, kernel = few
+    wanted = [prop for prop in model.properties if prop.declaration.name == "never_three_delivered"]
+    one, two = (exhaust(model, properties=wanted, kernel=kernel, workers=workers) for workers in (1, 2))
+    assert verdict_of(one) == verdict_of(two)
+    assert one.counterexample.length == 6 and two.sliced_states > 2000
 
 
 def test_some_properties_are_checked_the_same(post_office):
@@ -213,7 +236,7 @@ def test_other_searches_keep_the_kernel(few, post_office, in_a_hurry, monkeypatc
     monkeypatch.setattr(slices, "with_slices", lambda *given: pytest.fail("the search cannot use them"))
     model, kernel = few
     plain = evolve(kernel, sliced=None, faster=None)
-    for options in ({"reduce": True}, {"workers": 2}):
+    for options in ({"reduce": True}, {"reduce": True, "workers": 2}):
         assert not exhaust(model, kernel=plain, keep_going=True, **options).sliced_states
         assert not exhaust(model, kernel=kernel, keep_going=True, **options).sliced_states
     assert not exhaust(model, kernel=kernel_of(model, compile_model(model)), keep_going=True).sliced_states
