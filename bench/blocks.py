@@ -4,13 +4,14 @@ Both expand the same number of states in turn, a few times; the figures are medi
 the highest. Rates are millions of distinct states in a CPU second of one thread, all properties checked, from the
 initial states on: short levels are expanded state by state in both, *%* is the share of the others. *Bytes* are those
 of a state, all tables included. After the first pair all states, marks and counts are compared; a difference ends the
-program.
+program. With `--workers N` the pair is one worker and N workers, both in blocks, and rates are by the clock.
 """
 from __future__ import annotations
 
 import argparse
 import statistics
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -26,16 +27,20 @@ from kwalk.search.visited.key_store import STRIDE
 
 STATES, RUNS, SLICE = 3_000_000, 3, 1 << 17
 SCENARIOS = ("old-client-expansion", "old-client-expansion-in-detail")
-HEAD = ("scenario", "states", "steps", "state by state", "in blocks", "ratio", "%", "bytes", "in blocks")
+Timed = tuple[Explorer, float]
+HEAD = ("scenario", "states", "steps", "{0}", "{1}", "ratio", "%", "bytes", "{1}")
 
 
-def explored(model: Model, kernel: Kernel, most: int) -> tuple[Explorer, float]:
-    """A search that has expanded `most` states or all, and its CPU seconds."""
-    search = Explorer(model, kernel, SearchOptions(model.properties, memory=8 << 30, keep_going=True))
-    began = time.thread_time()
+def explored(model: Model, kernel: Kernel, most: int, workers: int, clock: Callable[[], float]) -> Timed:
+    """A search that has expanded `most` states or all, and its seconds."""
+    search = Explorer(model, kernel, SearchOptions(model.properties, memory=8 << 30, keep_going=True, workers=workers))
+    began = clock()
     while search.expanded < most and search._advance(min(SLICE, most - search.expanded)) is None:
         pass
-    return search, time.thread_time() - began
+    seconds = clock() - began
+    if search.pool is not None:
+        search.pool.finish(search.counts, search.cursor)
+    return search, seconds
 
 
 def compare(one: Explorer, other: Explorer) -> None:
@@ -51,16 +56,17 @@ def compare(one: Explorer, other: Explorer) -> None:
         raise SystemExit(f"{one.model.scenario.name}: the searches differ.")
 
 
-def row(name: str, most: int, runs: int) -> list[str]:
+def row(name: str, most: int, runs: int, workers: int) -> list[str]:
     """The row of a scenario."""
     model = Model(find_scenario(name))
     kernel = fast_kernel_for(model)
-    kernels = kernel, with_slices(model, kernel)
-    for each in kernels:
-        explored(model, each, 2 * SLICE)  # the loops are loaded by then
+    sliced, clock = with_slices(model, kernel), time.thread_time if workers == 1 else time.perf_counter
+    searches = ((kernel if workers == 1 else sliced, 1), (sliced, workers))
+    for each in searches:
+        explored(model, each[0], 2 * SLICE, each[1], clock)  # the loops are loaded by then
     seconds = []
     for number in range(runs):
-        (one, first), (other, second) = (explored(model, each, most) for each in kernels)
+        (one, first), (other, second) = (explored(model, each[0], most, each[1], clock) for each in searches)
         seconds.append((first, second))
         if number == 0:
             compare(one, other)
@@ -81,10 +87,12 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="all announced scenarios")
     parser.add_argument("--states", type=int, default=STATES, help="how many states are expanded")
     parser.add_argument("--runs", type=int, default=RUNS, help="how often")
+    parser.add_argument("--workers", type=int, default=1, help="compare one worker with so many")
     options = parser.parse_args()
-    print(f"| {' | '.join(HEAD)} |\n|---|{'---:|' * (len(HEAD) - 1)}")
+    names = ("state by state", "in blocks") if options.workers == 1 else ("one worker", f"{options.workers} workers")
+    print(f"| {' | '.join(HEAD).format(*names)} |\n|---|{'---:|' * (len(HEAD) - 1)}")
     for name in announced() if options.all else options.scenario:
-        print(f"| {' | '.join(row(name, options.states, options.runs))} |", flush=True)
+        print(f"| {' | '.join(row(name, options.states, options.runs, options.workers))} |", flush=True)
     return 0
 
 

@@ -20,7 +20,7 @@ from kwalk.search.kernel.python_comparison import CompiledRecord, PythonComparis
 
 FIRST = 256
 PER_DOUBLING = 128
-LEAST_WORK = 1_500
+LEAST_WORK = 600
 """Executions of action and property instances in plain Python that every run does, however short it is."""
 FIRST_SECONDS, FIRST_SHARE = 5.0, 0.1
 SHARE = 0.03
