@@ -5,9 +5,9 @@ a plane has *lanes*. Then instance by instance takes its steps in the states whe
 instances come in order, the successors of each state do. Steps that change nothing lead to the state itself, and are
 only counted. Last, the successors are stored, state by state, as in `expansion`. What a block counts is added to the
 counters when its successors are stored. Before that it may be *refused*: at a violation that ends the search, an error,
-or too little room. Then nothing of it counts, and the kernel expands these states one by one. Several workers may expand
-blocks at once and store their successors in turns (see `parallel_expansion`); what is stored already is then found
-before the turn.
+or too little room. Then nothing of it counts, and the kernel expands these states one by one. Several workers may
+expand blocks at once and store their successors in turns (see `parallel_expansion`); what is stored already is then
+found before the turn.
 
 See `kwalk.search.kernel.compile.planes` and `transpose` for *lanes*, *planes* and *columns*.
 """
@@ -642,7 +642,7 @@ def find_unknown_of_block(search: SearchLayout, view: BlockView, count: int) -> 
 def insert_unknown_of_block(
     search: SearchLayout, view: BlockView, shared: tuple[int, int], states: tuple[int, int]
 ) -> int:
-    """Store what `find_unknown_of_block` left of a block of states[1] states, from states[0] on, unless it is stored now.
+    """Store what `find_unknown_of_block` left of states[1] states from states[0] on, unless it is stored now.
 
     Args:
         search: The search.

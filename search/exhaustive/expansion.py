@@ -21,7 +21,14 @@ from kwalk.search.native.intrinsics import (
 )
 from kwalk.search.native.loops import Int64Array, Word, loop, part
 from kwalk.search.partial_order.stubborn_sets import expand_stubborn_set
-from kwalk.search.visited.hash_table import ABSENT, find_likely, find_or_add_from, first_slot, likely_slot, room_for_keys
+from kwalk.search.visited.hash_table import (
+    ABSENT,
+    find_likely,
+    find_or_add_from,
+    first_slot,
+    likely_slot,
+    room_for_keys,
+)
 from kwalk.search.visited.key_store import STRIDE
 from kwalk.search.visited.keys import KeySpace, copy_words, hash_of, key_at, load_key, same_words
 from kwalk.search.visited.tree_compression import (

@@ -394,7 +394,7 @@ class Explorer(ExplorationResult):
         return self._expand_alone()
 
     def _expand_alone(self) -> StopReason | None:
-        """Expand states in this thread up to the limit of the cursor; return the reason to stop, None if there is none."""
+        """Expand states in this thread up to the limit of the cursor; return the reason to stop, if there is one."""
         if self.blocks is not None:
             status = self.blocks.explore(self.search, self.counts, self.cursor)
         else:

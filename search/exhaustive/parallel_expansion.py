@@ -1,15 +1,15 @@
 """Breadth-first search by several workers, with the numbering of one worker.
 
-Words: a *round* is the rest of a level, cut into *blocks*: of STRIDE states, or on a bit-sliced kernel of thousands (see
-`block_expansion`). Workers draw blocks by *ticket*, expand
-them, and look their successors up. A block is *committed*, its new successors stored, in its *turn*, when all blocks
-before it are; so states are numbered as by one worker. Only successors that were not found before wait for the turn. A block that must wait is *pending*, and its worker draws
-another one; a *snapshot* of the counters is taken before each block. All workers meet at a barrier before and after a
-round. They return together: when the limit is reached, or when a block cannot be committed because of its *fault*:
-there is no room, or a violation or an error. Nothing of it counts, nor of later blocks. After a violation or an error
-the search `must_serialize`: one worker continues from there state by state, so that it stops at the same place as a
-search with one worker. A refused block of a bit-sliced kernel is a fault too: the workers then expand the states there
-one by one.
+Words: a *round* is the rest of a level, cut into *blocks*: of STRIDE states, or of thousands on a bit-sliced kernel
+(see `block_expansion`). Workers draw blocks by *ticket*, expand them, and look their successors up. A block is
+*committed*, its new successors stored, in its *turn*, when all blocks before it are; so states are numbered as by one
+worker. Only successors that were not found before wait for the turn. A block of STRIDE states that must wait is
+*pending*, and its worker draws another one; a *snapshot* of the counters is taken before each of them. All workers
+meet at a barrier before and after a round. They return together: when the limit is reached, or when a block cannot be
+committed because of its *fault*: there is no room, or a violation or an error. Nothing of it counts, nor of later
+blocks. After a violation or an error the search `must_serialize`: one worker continues from there state by state, so
+that it stops at the same place as a search with one worker. A refused block of a bit-sliced kernel is a fault too: the
+workers then expand the states there one by one.
 """
 from __future__ import annotations
 
@@ -381,8 +381,8 @@ class Worker:
         )
         self.blocks: BlockExpansion | None = None
         self.worker = WorkerBuffers(
-            number=number, cursor=self.cursor.ctypes.data, counts=self.counts.block.ctypes.data, words=words, snapshots=self.snapshots.ctypes.data,
-            pending=self.pending.ctypes.data,
+            number=number, cursor=self.cursor.ctypes.data, counts=self.counts.block.ctypes.data, words=words,
+            snapshots=self.snapshots.ctypes.data, pending=self.pending.ctypes.data,
         )  # fmt: skip
 
 

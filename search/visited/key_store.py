@@ -17,8 +17,8 @@ from kwalk.search.visited.table_lines import LINE_SLOTS, in_whole_lines
 LEAST_REGION, FIRST_REGION = 1024, 4096
 """The slots of a region of the first table: at least, and where the budget allows so many."""
 LOAD, FULL_LOAD = 0.85, 0.9
-"""The load factor of a region: usually, and when the budget allows no larger table. A line has 16 entries of 4 bytes, so
-that few lookups read a second one even then."""
+"""The load factor of a region: usually, and when the budget allows no larger table. A line has 16 entries of 4 bytes,
+so that few lookups read a second one even then."""
 GROWTH, FIRST_GROWTH, FIRST_REGIONS = 1.5, 4, 16384
 """How many times as large a larger table is: usually, and while a region has fewer slots than FIRST_REGIONS."""
 STRIDE = 64
