@@ -1,11 +1,11 @@
 """`python -m bench.cores`: what more cores add to an exhaustive search, simulated from the measured times of its blocks.
 
-A search by several workers (`kwalk.search.exhaustive.parallel_expansion`) expands blocks side by side, and stores what is
-new in turns. One worker does both here, and the time of each part of each block is measured. Then workers are simulated:
-each draws the next block when it is free, waits for its turn, and meets the others at the end of each level; a larger
-table is filled by all. So the figures have what the algorithm loses to turns and to levels that end. They do not have what
-cores lose to each other in memory and caches: *GB/s* are the cache lines that lookups read at that speed, to be compared
-with what a machine can deliver.
+A search by several workers (`kwalk.search.exhaustive.parallel_expansion`) expands blocks side by side, and stores what
+is new in turns. One worker does both here, and the time of each part of each block is measured. Then workers are
+simulated: each draws the next block when it is free, waits for its turn, and meets the others at the end of each level;
+a larger table is filled by all. So the figures have what the algorithm loses to turns and to levels that end. They do
+not have what cores lose to each other in memory and caches: *GB/s* are the cache lines that lookups read at that speed,
+to be compared with what a machine can deliver.
 """
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def measured(model: Model, most: int, *, slices: bool) -> Measured:
     blocks = BlockExpansion(kernel, compare=False, shared=True) if kernel.sliced else None
     size = blocks.view.lanes if blocks else STRIDE
     least, cursor, times = 2 * max(size, 512), search.cursor, np.zeros(4, np.int64)
-    rows, level_ends, alone, growth, began, first_tick = [], [], 0.0, 0.0, time.perf_counter(), 0
+    rows, level_ends, alone, growth = [], [], 0.0, 0.0
     while cursor[Cursor.NEXT] < min(most, cursor[Cursor.STORED]):
         first = int(cursor[Cursor.NEXT])
         if first == cursor[Cursor.LEVEL_END]:
@@ -223,8 +223,8 @@ def table(run: Measured) -> list[str]:
     alone = simulated(run, 1)
     parts = run.blocks[:, EXPANSION:].sum(0) * run.tick
     lines = [
-        f"{int(run.blocks[:, STATES].sum()):,} states in {len(run.blocks):,} blocks; of {alone:.2f} s, {parts[1]:.2f} s "
-        f"are turns, {run.growth:.2f} s larger tables, {run.alone:.2f} s short levels.",
+        f"{int(run.blocks[:, STATES].sum()):,} states in {len(run.blocks):,} blocks; of {alone:.2f} s, {parts[1]:.2f} "
+        f"s are turns, {run.growth:.2f} s larger tables, {run.alone:.2f} s short levels.",
         "", "| cores | speed-up | without turns | GB/s |", "|---:|---:|---:|---:|",
     ]  # fmt: skip
     for workers in CORES:
@@ -242,7 +242,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--size", choices=SIZES, default="2.5M", help="the size of the reference model (2.5M)")
     parser.add_argument("--states", type=int, default=10_000_000, help="how many states are expanded at most")
     options = parser.parse_args(arguments)
-    models = {f"{SCENARIO}, {options.size}": (Model(find_scenario(SCENARIO), bounds=asdict(SIZES[options.size].bounds)), False)}
+    reference = Model(find_scenario(SCENARIO), bounds=asdict(SIZES[options.size].bounds))
+    models = {f"{SCENARIO}, {options.size}": (reference, False)}
     models |= {name: (Model(find_scenario(name)), True) for name in options.scenario}
     for name, (model, slices) in models.items():
         measured(model, 100_000, slices=slices)  # the loops are loaded by then

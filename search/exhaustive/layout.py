@@ -317,8 +317,3 @@ def _padded(row: np.ndarray, words: int) -> np.ndarray:
     padded = np.zeros(words, np.uint64)
     padded[: len(row)] = row
     return padded
-
-
-def level_end(cursor: np.ndarray) -> int:
-    """Return the end of the present level, or of the next one if the present one is finished."""
-    return int(cursor[Cursor.LEVEL_END] if cursor[Cursor.NEXT] < cursor[Cursor.LEVEL_END] else cursor[Cursor.STORED])

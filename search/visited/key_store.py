@@ -15,7 +15,8 @@ from kwalk.search.visited.keys import KeySpace
 from kwalk.search.visited.table_lines import LINE_SLOTS, in_whole_lines
 
 LEAST_REGION, FIRST_REGION = 1024, 4096
-"""The slots of a region of the first table: at least, and where the budget allows so many."""
+"""The slots of a region of the first table: at least, and where the table is so small a share of the budget:"""
+FIRST_SHARE = 1 / 64
 LOAD, FULL_LOAD = 0.85, 0.9
 """The load factor of a region: usually, and when the budget allows no larger table. A line has 16 entries of 4 bytes,
 so that few lookups read a second one even then."""
@@ -62,7 +63,8 @@ class KeyStore:
         self.store = reserve(BEFORE + self.most * self.stride + AFTER, np.uint8)
         self.filled = np.zeros(REGIONS, np.int64)
         self.table = reserve(0)
-        self.space = self._space(max(self.least_region, FIRST_REGION))
+        is_small = budget * FIRST_SHARE >= 4 * REGIONS * FIRST_REGION
+        self.space = self._space(max(self.least_region, FIRST_REGION if is_small else 0))
 
     def _most(self, budget: int, each: float) -> int:
         """Return how many keys fit into a budget, with `each` other bytes for every key."""

@@ -64,7 +64,7 @@ def test_several_workers_fold_long_states_alike():
 
 def test_a_search_of_long_states_stays_within_its_memory_and_says_so():
     model = Model(LAMPORT_MUTEX)
-    for budget in (1_000_000, 4_000_000):
+    for budget in (1_500_000, 4_000_000):
         verdict = exhaust(model, memory_bytes=budget)
         assert verdict.answer is Answer.UNDECIDED and verdict.qualifier == f"memory budget of {budget / 2**30:.3g} GiB"
         assert budget / 40 < verdict.distinct_states < budget / 12
