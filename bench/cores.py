@@ -1,4 +1,4 @@
-"""`python -m bench.cores`: what more cores add to an exhaustive search, simulated from the measured times of its blocks.
+"""`python -m bench.cores`: what more cores add to an exhaustive search, simulated from measured times of its blocks.
 
 A search by several workers (`kwalk.search.exhaustive.parallel_expansion`) expands blocks side by side, and stores what
 is new in turns. One worker does both here, and the time of each part of each block is measured. Then workers are
