@@ -68,7 +68,7 @@ from kwalk.search.visited.hash_table import (
     region_of,
 )
 from kwalk.search.visited.key_store import STRIDE
-from kwalk.search.visited.keys import copy_words, hash_of, key_at, load_key, same_words
+from kwalk.search.visited.keys import copy_words, hash_of, last_word, load_key, same_words
 from kwalk.search.visited.tree_compression import (
     decompress_state,
     hash_of_changed,
@@ -77,6 +77,7 @@ from kwalk.search.visited.tree_compression import (
     number_values,
     pair_of,
     prefetch_parts,
+    root_of,
 )
 from kwalk.search.visited.visited_set import key_words
 
@@ -287,8 +288,8 @@ def _load_states(search: SearchLayout, view: BlockView, first: int, count: int) 
             load_key(space, first + k, view.states + 8 * words * k)
         return
     for k in range(count):
-        prefetch_parts(tree, peek(key_at(space, first + min(k + PREFETCH_DISTANCE, count - 1)), 0))
-        root, numbers = peek(key_at(space, first + k), 0), view.numbers + 16 * tree.leaves * k
+        prefetch_parts(tree, last_word(space, first + min(k + PREFETCH_DISTANCE, count - 1)))
+        root, numbers = last_word(space, first + k), view.numbers + 16 * tree.leaves * k
         decompress_state(tree, root, view.states + 8 * words * k, numbers)
 
 
@@ -493,10 +494,9 @@ def _write_keys(search: SearchLayout, view: BlockView, stores: int, count: int) 
             _change_pair(search, view, place, count)
         if changes and not number_values(tree, place, count, (view.values, view.probes, view.parts)):
             return False
-    last = 2 * tree.leaves - 4
     for j in range(count):
         place, parts = _next_place(view, integer(peek32(view.parents, j))), view.parts + 16 * tree.leaves * j
-        poke(view.keys, place, pair_of(parts, last))
+        poke(view.keys, place, root_of(tree, parts))
         _announce_key(search, view, place)
     return True
 
@@ -729,7 +729,8 @@ def expand_again(search: SearchLayout, view: BlockView, block: Int64Array, curso
             at, end = get(view.begins, begin + k), get(view.ends, begin + k)
             own = view.states + 8 * words * (begin + k)
             if tree.words != 0:
-                own = key_at(search.space, block[0] + begin + k)
+                own = view.in_work
+                load_key(search.space, block[0] + begin + k, own)
             while j < integer(peek(batch.ends, k)):
                 key, instance = keys + 8 * words * j, integer(peek16(batch.instances, j))
                 j += 1

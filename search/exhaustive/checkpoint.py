@@ -179,7 +179,7 @@ def _digest(content: dict[str, Any]) -> str:
     return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-FORMAT = 5
+FORMAT = 6
 """To be raised when the layout of files, the identity, or the numbering or counting of states changes."""
 CHANGEABLE = ("seconds", "memory", "workers", "report", "checkpoint", "symmetry", "command")
 """The options that may differ in a resumed search: no count depends on them (a search with symmetry saves nothing)."""
@@ -309,7 +309,7 @@ class CheckpointWriter:
         exploration, found = self.exploration, self.found
         exploration.cursor[:] = found["cursor"]
         try:
-            exploration.states.resume(exploration.stored, found["parts"], self.folder.read)
+            exploration.states.resume(exploration.stored, found["parts"], found["root bits"], self.folder.read)
             self.folder.read("marks", self._marks())
             if exploration.reduction is not None:
                 exploration.reduction.open[:] = found["goals"]
@@ -340,7 +340,8 @@ class CheckpointWriter:
         content: dict[str, Any] = {
             "identity": self.identity, "cursor": cursor.tolist(), "counts": counts,
             "initial": exploration.initial, "seconds": self.before + exploration.seconds,
-            "parts": exploration.states.parts, "level ends": exploration.level_ends,
+            "parts": exploration.states.parts, "root bits": exploration.states.root_bits,
+            "level ends": exploration.level_ends,
         }  # fmt: skip
         changing: dict[str, np.ndarray] = {}
         if exploration.reduction is not None:

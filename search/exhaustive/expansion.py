@@ -30,7 +30,7 @@ from kwalk.search.visited.hash_table import (
     room_for_keys,
 )
 from kwalk.search.visited.key_store import STRIDE
-from kwalk.search.visited.keys import KeySpace, copy_words, hash_of, key_at, load_key, same_words
+from kwalk.search.visited.keys import KeySpace, copy_words, hash_of, last_word, load_key, same_words
 from kwalk.search.visited.tree_compression import (
     NO_NUMBER,
     compress_state,
@@ -53,8 +53,8 @@ def load_state(search: SearchLayout, index: int, k: int) -> int:
     if tree.words == 0:
         load_key(space, index, batch.state)
     else:
-        decompress_state(tree, peek(key_at(space, index), 0), batch.state, batch.numbers + 16 * tree.leaves * k)
-        prefetch_parts(tree, peek(key_at(space, index + PREFETCH_DISTANCE), 0))
+        decompress_state(tree, last_word(space, index), batch.state, batch.numbers + 16 * tree.leaves * k)
+        prefetch_parts(tree, last_word(space, index + PREFETCH_DISTANCE))
     return batch.state
 
 

@@ -47,34 +47,39 @@ class KeyStore:
         budget: Bytes for keys, table and marks.
         widest_step: The number of keys that must fit at once: the largest number of successors of a state.
         stride: Bytes of a stored key; by default 8 for each word.
+        widest: Bytes that a stored key may have later; by default the same.
         entry_bytes: Bytes of an entry, 4 or 8; by default 4 where that is enough.
     """
 
     def __init__(
-        self, words: int, budget: int, *, widest_step: int, stride: int | None = None, entry_bytes: int | None = None,
+        self, words: int, budget: int, *, widest_step: int, stride: int | None = None, widest: int = 0,
+        entry_bytes: int | None = None,
     ) -> None:  # fmt: skip
         self.words, self.stride = words, stride or 8 * words
         self.forced_bytes = entry_bytes
         self.widest_step = widest_step
         self.least_region = max(LEAST_REGION, in_whole_lines(4 * widest_step) + LINE_SLOTS)
-        self.most = self.reserved = self._most(budget, 0)
+        self.budget, self.each = budget, 0.0
+        self.most = self.reserved = self._most(self.stride)
         self.last_region = 0
         self.set_budget(budget)
-        self.store = reserve(BEFORE + self.most * self.stride + AFTER, np.uint8)
+        widest = max(widest, self.stride)
+        self.store = reserve(BEFORE + max(self.most * self.stride, self._most(widest) * widest) + AFTER, np.uint8)
         self.filled = np.zeros(REGIONS, np.int64)
         self.table = reserve(0)
         is_small = budget * FIRST_SHARE >= 4 * REGIONS * FIRST_REGION
         self.space = self._space(max(self.least_region, FIRST_REGION if is_small else 0))
 
-    def _most(self, budget: int, each: float) -> int:
-        """Return how many keys fit into a budget, with `each` other bytes for every key."""
-        per_key = self.stride + MARK_BYTES + each
-        most = max(1, int(budget / (per_key + (self.forced_bytes or 4) / FULL_LOAD)))
-        return most if most < 1 << 32 else int(budget / (per_key + 8 / FULL_LOAD))
+    def _most(self, stride: int) -> int:
+        """Return how many keys of so many bytes fit into the budget."""
+        per_key = stride + MARK_BYTES + self.each
+        most = max(1, int(self.budget / (per_key + (self.forced_bytes or 4) / FULL_LOAD)))
+        return most if most < 1 << 32 else int(self.budget / (per_key + 8 / FULL_LOAD))
 
     def set_budget(self, budget: int, each: float = 0) -> None:
         """Replace the budget; every key comes with `each` bytes of other data."""
-        self.most = min(self.reserved, self._most(budget, each))
+        self.budget, self.each = budget, each
+        self.most = min(self.reserved, self._most(self.stride))
         self.last_region = max(self.least_region, in_whole_lines(int(self.most / FULL_LOAD / REGIONS)))
 
     def _space(self, region: int) -> KeySpace:
@@ -113,6 +118,27 @@ class KeyStore:
         self.space = self._space(int((FIRST_GROWTH if region < FIRST_REGIONS else GROWTH) * region))
         (fill or fill_in_this_thread)(self.space, size)
         return True
+
+    def widen(self, size: int, stride: int, rewrite: Callable[[KeySpace, KeySpace], None], fill: Fill | None) -> bool:
+        """Have `stride` bytes for a key: `rewrite` the `size` stored ones, and fill the table again.
+
+        Returns:
+            False, and nothing is changed, if the budget is used up then.
+        """
+        most, before = self._most(stride), self.space
+        last_region = max(self.least_region, in_whole_lines(int(most / FULL_LOAD / REGIONS)))
+        if size + self.widest_step > most or min(before.region_size, last_region) * REGIONS * FULL_LOAD < 1.02 * size:
+            return False
+        self.set_stride(stride)
+        rewrite(before, self.space._replace(stride=stride))
+        self.space = self._space(before.region_size)
+        (fill or fill_in_this_thread)(self.space, size)
+        return True
+
+    def set_stride(self, stride: int) -> None:
+        """Have `stride` bytes for a key from now on."""
+        self.stride = stride
+        self.set_budget(self.budget, self.each)
 
     def rows(self, indices: list[int]) -> np.ndarray:
         """Return the keys with these indices, uint64[n, words]."""

@@ -9,7 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kwalk.search.native.intrinsics import HASH_FACTORS, ZERO, folded_multiply, peek, peek_anywhere, poke, poke_anywhere
+from kwalk.search.native.intrinsics import (
+    HASH_FACTORS,
+    ONE,
+    ZERO,
+    folded_multiply,
+    peek,
+    peek_anywhere,
+    poke,
+    poke_anywhere,
+)
 from kwalk.search.native.loops import Word, part
 
 _FIRST, _SECOND, _LAST = HASH_FACTORS
@@ -66,9 +75,9 @@ def finalize_hash(compress: Word) -> Word:
 def hash_of_stored(space: KeySpace, index: int) -> Word:
     """Return the hash of a stored key."""
     if space.words == 1:
-        return finalize_hash(folded_multiply(_last_word(space, index) ^ _SECOND, _FIRST))
+        return finalize_hash(folded_multiply(last_word(space, index) ^ _SECOND, _FIRST))
     if space.words == 2:
-        return _hash_of_two(peek_anywhere(key_at(space, index), 0), _last_word(space, index))
+        return _hash_of_two(peek_anywhere(key_at(space, index), 0), last_word(space, index))
     return hash_of(key_at(space, index), space.words)
 
 
@@ -99,10 +108,10 @@ def _difference(one: int, other: int, words: int) -> Word:
 def key_equals(space: KeySpace, index: int, key: int) -> bool:
     """Whether a stored key equals the key at an address."""
     if space.words == 1:
-        return _last_word(space, index) == peek(key, 0)
+        return last_word(space, index) == peek(key, 0)
     if space.words == 2:
         low = peek_anywhere(key_at(space, index), 0) ^ peek(key, 0)
-        return (low | (_last_word(space, index) ^ peek(key, 1))) == ZERO
+        return (low | (last_word(space, index) ^ peek(key, 1))) == ZERO
     return same_words(key_at(space, index), key, space.words)
 
 
@@ -126,10 +135,19 @@ def key_at(space: KeySpace, index: int) -> int:
 
 
 @part
-def _last_word(space: KeySpace, index: int) -> Word:
-    """Return the last word of a stored key of one or two words."""
+def last_word(space: KeySpace, index: int) -> Word:
+    """Return the last word of a stored key of one or two words; of one word, it is the key."""
     missing = np.uint64(8 * (8 * space.words - space.stride))
     return peek_anywhere(key_at(space, index) + space.stride - 8, 0) >> missing
+
+
+@part
+def put_last_word(space: KeySpace, index: int, word: Word) -> None:
+    """Replace the only word of a stored key, and nothing else."""
+    missing = np.uint64(8 * (8 - space.stride))
+    place = key_at(space, index) + space.stride - 8
+    before = peek_anywhere(place, 0) & ((ONE << missing) - ONE)
+    poke_anywhere(place, 0, word << missing | before)
 
 
 @part
@@ -140,7 +158,7 @@ def load_key(space: KeySpace, index: int, target: int) -> None:
         return
     if space.words == 2:
         poke(target, 0, peek_anywhere(key_at(space, index), 0))
-    poke(target, space.words - 1, _last_word(space, index))
+    poke(target, space.words - 1, last_word(space, index))
 
 
 @part

@@ -4,9 +4,10 @@ Words: a *part* of a state is a *leaf*, a run of its words, or a *pair*, the num
 state has 2, 4, 8 … leaves; pair k joins parts 2k and 2k + 1 (leaves come first), until two parts are left. A *node
 table* stores each value of a part once, under its *number*; its hash table finds the number of a value. A state is
 *compressed* to its *root*, the pair of the last two parts, which is stored as its key, and *decompressed* from there.
-Roots are equal if and only if states are. Where several workers insert values at once, the numbers depend on their
-order; no count depends on the numbers. A successor takes over the numbers of its parent for leaves that the step did
-not change.
+The two numbers in a root have 24 bits each, until one of these parts has too many values: then all roots are *widened*
+to 32. Roots are equal if and only if states are. Where several workers insert values at once, the numbers depend on
+their order; no count depends on the numbers. A successor takes over the numbers of its parent for leaves that the step
+did not change.
 
 Source: Laarman, van de Pol, Weber, "Parallel recursive state compression for free" (SPIN 2011).
 """
@@ -20,7 +21,7 @@ from kwalk.search.native.atomics import atomic_load32, atomic_store32, compare_a
 from kwalk.search.native.intrinsics import ONE, ZERO, integer, lowest_bit, peek, poke, poke32, prefetch, scale
 from kwalk.search.native.loops import Word, loop, part
 from kwalk.search.native.memory import reserve
-from kwalk.search.visited.keys import copy_words, hash_of, same_words
+from kwalk.search.visited.keys import KeySpace, copy_words, hash_of, last_word, put_last_word, same_words
 from kwalk.search.visited.table_lines import in_whole_lines, line_of, next_line, stops_in_line
 
 NO_NUMBER = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -48,6 +49,8 @@ class Tree(NamedTuple):
     """Words of a state; 0 if states are not compressed."""
     leaves: int
     node_tables: int
+    root_bits: int
+    """The bits of each of the two numbers in a root."""
 
 
 @part
@@ -220,7 +223,21 @@ def compress_state(tree: Tree, key: int, known: int, numbers: int, probes: int) 
             if number == NO_NUMBER:
                 return NO_NUMBER
         poke(numbers, place, number)
-    return peek(numbers, parts - 2) << _HALF | peek(numbers, parts - 1)
+    return root_of(tree, numbers)
+
+
+@part
+def root_of(tree: Tree, numbers: int) -> Word:
+    """Return the root of the state whose parts have these numbers."""
+    parts = 2 * tree.leaves - 2
+    return peek(numbers, parts - 2) << np.uint64(tree.root_bits) | peek(numbers, parts - 1)
+
+
+@part
+def _parts_of(tree: Tree, root: Word) -> tuple[Word, Word]:
+    """Return the numbers of the two parts that a root joins."""
+    bits = np.uint64(tree.root_bits)
+    return root >> bits, root & ((ONE << bits) - ONE)
 
 
 @part
@@ -284,12 +301,13 @@ def number_values(tree: Tree, place: int, count: int, arrays: tuple[int, int, in
 def decompress_state(tree: Tree, root: Word, target: int, numbers: int) -> None:
     """Write the state of a root to `target`, and the numbers of its parts to `numbers`."""
     leaves, parts = tree.leaves, 2 * tree.leaves - 2
-    poke(numbers, parts - 2, root >> _HALF)
-    poke(numbers, parts - 1, root & _LOW)
+    left, right = _parts_of(tree, root)
+    poke(numbers, parts - 2, left)
+    poke(numbers, parts - 1, right)
     for place in range(parts - 1, leaves - 1, -1):
-        value, left = peek(_value_at(_node_table(tree, place), integer(peek(numbers, place))), 0), 2 * (place - leaves)
-        poke(numbers, left, value >> _HALF)
-        poke(numbers, left + 1, value & _LOW)
+        value, first = peek(_value_at(_node_table(tree, place), integer(peek(numbers, place))), 0), 2 * (place - leaves)
+        poke(numbers, first, value >> _HALF)
+        poke(numbers, first + 1, value & _LOW)
     for place in range(leaves):
         nodes = _node_table(tree, place)
         value = _value_at(nodes, integer(peek(numbers, place)))
@@ -299,9 +317,9 @@ def decompress_state(tree: Tree, root: Word, target: int, numbers: int) -> None:
 @part
 def prefetch_parts(tree: Tree, root: Word) -> None:
     """Prefetch the values that decompressing a root reads first."""
-    parts = 2 * tree.leaves - 2
-    prefetch(_value_at(_node_table(tree, parts - 2), integer(root >> _HALF)))
-    prefetch(_value_at(_node_table(tree, parts - 1), integer(root & _LOW)))
+    parts, (left, right) = 2 * tree.leaves - 2, _parts_of(tree, root)
+    prefetch(_value_at(_node_table(tree, parts - 2), integer(left)))
+    prefetch(_value_at(_node_table(tree, parts - 1), integer(right)))
 
 
 @loop
@@ -336,6 +354,18 @@ def decompress_roots(tree: Tree, roots: int, count: int, room: tuple[int, int]) 
 
 
 @loop
+def widen_roots(before: KeySpace, after: KeySpace, count: int, bits: tuple[int, int]) -> None:
+    """Rewrite the `count` roots in a store for numbers of bits[1] bits in place of bits[0].
+
+    A root has at least as many bytes as before. The last one is rewritten first, so that none is overwritten unread.
+    """
+    narrow, wide = np.uint64(bits[0]), np.uint64(bits[1])
+    for index in range(count - 1, -1, -1):
+        root = last_word(before, index)
+        put_last_word(after, index, root >> narrow << wide | (root & ((ONE << narrow) - ONE)))
+
+
+@loop
 def refill_node_table(nodes: int) -> None:
     """Insert all values of a node table into its hash table, which is empty."""
     table, count = integer(peek(nodes, NODES_TABLE)), integer(peek(nodes, NODES_COUNT))
@@ -364,8 +394,10 @@ WORKERS = 1 << 12
 """The most workers that may insert at once when there is room for one more value."""
 MOST_VALUES = int(BUSY) - 1 - WORKERS
 """A number plus 1 must stay below BUSY."""
+ROOT_BITS, WIDE_ROOT_BITS = 24, 32
+"""The bits of each of the two numbers in a root: at first, and from the moment on when these are too few."""
 
-NO_TREE = Tree(words=0, leaves=0, node_tables=0)
+NO_TREE = Tree(words=0, leaves=0, node_tables=0, root_bits=0)
 
 
 def leaves_of(words: int) -> int:
@@ -391,15 +423,15 @@ class NodeTable:
 
     def __init__(self, row: np.ndarray, words: int, budget: int, *, widest_step: int, most: int) -> None:
         self.row, self.words, self.widest_step = row, words, widest_step
-        self.most = min(most, MOST_VALUES)
-        self.values = reserve(words * (min(self.most, int(budget / (8 * words + SLOT_BYTES / FULL_LOAD))) + WORKERS))
+        self.most, self.numbers = most, most
+        self.values = reserve(words * (min(most, int(budget / (8 * words + SLOT_BYTES / FULL_LOAD))) + WORKERS))
         row[NODES_WORDS], row[NODES_VALUES] = words, self.values.ctypes.data
         self.table = reserve(0, np.uint32)
         self._make_table(max(FIRST_SLOTS, int(2 * widest_step / LOAD)), LOAD)
 
     def _make_table(self, slots: int, load: float) -> None:
-        slots = in_whole_lines(slots)
-        row, limit = self.row, min(int(slots * load), self.most)
+        self.load, slots = load, in_whole_lines(slots)
+        row, limit = self.row, min(int(slots * load), self.numbers)
         del self.table
         self.table = reserve(slots, np.uint32)
         row[NODES_TABLE], row[NODES_SLOTS], row[NODES_LIMIT] = self.table.ctypes.data, slots, limit
@@ -449,6 +481,16 @@ class NodeTable:
         """Whether the 32-bit numbers are used up, so that more memory would not help."""
         return self.size + self.widest_step > self.most
 
+    @property
+    def needs_more_numbers(self) -> bool:
+        """Whether there are too few numbers for `widest_step` more values."""
+        return self.size + self.widest_step > self.numbers
+
+    def set_numbers(self, numbers: int) -> None:
+        """Have at most so many values, and at most `most`."""
+        self.numbers = min(numbers, self.most)
+        self._make_table(int(self.row[NODES_SLOTS]), self.load)
+
     def grow(self, more: int) -> bool:
         """Enlarge the table by at most `more` bytes; False if that gains nothing."""
         before = int(self.row[NODES_LIMIT])
@@ -456,16 +498,21 @@ class NodeTable:
         largest = int((self.full_bytes + more) / (8 * self.words * FULL_LOAD + SLOT_BYTES))
         if largest < slots:
             slots, load = largest, FULL_LOAD
-        if min(int(slots * load), self.most) <= 1.02 * before:
+        if min(int(slots * load), self.numbers) <= 1.02 * before:
             return False
         self._make_table(slots, load)
         return True
 
 
 class TreeTables:
-    """The node tables of states of `words` words, with at most `most` values each; `widest_step` must fit at once."""
+    """The node tables of states of `words` words, with at most `most` values each; `widest_step` must fit at once.
 
-    def __init__(self, words: int, budget: int, *, widest_step: int, most: int = MOST_VALUES) -> None:
+    The numbers in a root have `root_bits` bits until it is widened.
+    """
+
+    def __init__(
+        self, words: int, budget: int, *, widest_step: int, most: int = MOST_VALUES, root_bits: int = ROOT_BITS
+    ) -> None:  # fmt: skip
         self.words, self.leaves = words, leaves_of(words)
         parts = 2 * self.leaves - 2
         self.rows = np.zeros((parts, NODES_LENGTH), np.int64)
@@ -476,7 +523,27 @@ class TreeTables:
             NodeTable(row, length, budget, widest_step=widest_step, most=most)
             for row, length in zip(self.rows, lengths, strict=True)
         ]
-        self.tree = Tree(words=words, leaves=self.leaves, node_tables=self.rows.ctypes.data)
+        self.set_root_bits(root_bits)
+
+    def set_root_bits(self, bits: int) -> None:
+        """Have roots whose numbers have so many bits."""
+        self.tree = Tree(
+            words=self.words, leaves=self.leaves, node_tables=self.rows.ctypes.data, root_bits=bits
+        )  # fmt: skip
+        for nodes in self.node_tables[-2:]:
+            nodes.set_numbers((1 << bits) - 1 - WORKERS)
+
+    @property
+    def root_bytes(self) -> int:
+        """The bytes of a root."""
+        return -(-2 * self.tree.root_bits // 8)
+
+    @property
+    def needs_wider_roots(self) -> bool:
+        """Whether there is no room for values, and there can only be some if roots are widened."""
+        return self.tree.root_bits < WIDE_ROOT_BITS and any(
+            nodes.needs_more_numbers and not nodes.is_exhausted for nodes in self.node_tables[-2:]
+        )
 
     @property
     def has_room(self) -> bool:

@@ -12,7 +12,14 @@ import numpy as np
 from kwalk.model.language import UsageError
 from kwalk.search.visited.key_store import LEAST_REGION, Fill, KeyStore
 from kwalk.search.visited.keys import KeySpace
-from kwalk.search.visited.tree_compression import LEAST_WORDS, NO_TREE, Tree, TreeTables
+from kwalk.search.visited.tree_compression import (
+    LEAST_WORDS,
+    NO_TREE,
+    WIDE_ROOT_BITS,
+    Tree,
+    TreeTables,
+    widen_roots,
+)
 
 
 def key_words(words: int) -> int:
@@ -26,9 +33,10 @@ class VisitedSet:
     def __init__(self, words: int, bits: int, budget: int, *, widest_step: int) -> None:
         self.words, self.budget = words, budget
         self.tree_tables = TreeTables(words, budget, widest_step=widest_step) if words >= LEAST_WORDS else None
-        stride = 8 if self.tree_tables is not None else max(1, 8 * (words - 1) + 1, -(-bits // 8))
-        left = budget - (0 if self.tree_tables is None else self.tree_tables.full_bytes)
-        self.states = KeyStore(key_words(words), max(0, left), widest_step=widest_step, stride=stride)
+        stride, left, widest = max(1, 8 * (words - 1) + 1, -(-bits // 8)), budget, 0
+        if self.tree_tables is not None:
+            stride, left, widest = self.tree_tables.root_bytes, budget - self.tree_tables.full_bytes, 8
+        self.states = KeyStore(key_words(words), max(0, left), widest_step=widest_step, stride=stride, widest=widest)
 
     @property
     def space(self) -> KeySpace:
@@ -48,7 +56,7 @@ class VisitedSet:
     def add(self, rows: np.ndarray, size: int) -> int | None:
         """Add packed states, uint64[n, words], to the `size` stored ones; return the new size, None without room."""
         for first in range(0, len(rows), LEAST_REGION // 2):
-            keys = self._keys(np.ascontiguousarray(rows[first : first + LEAST_REGION // 2]))
+            keys = self._keys(np.ascontiguousarray(rows[first : first + LEAST_REGION // 2]), size)
             if keys is None:
                 return None
             while not self.states.has_room(len(keys)):
@@ -57,13 +65,13 @@ class VisitedSet:
             size = self.states.add(keys, size)
         return size
 
-    def _keys(self, rows: np.ndarray) -> np.ndarray | None:
-        """Return the keys of packed states; None if there is no room for their parts."""
+    def _keys(self, rows: np.ndarray, size: int) -> np.ndarray | None:
+        """Return the keys of packed states when `size` are stored; None if there is no room for their parts."""
         if self.tree_tables is None:
             return rows
-        roots, done = np.zeros(len(rows), np.uint64), 0
-        while (done := done + self.tree_tables.compress(rows[done:], roots[done:])) < len(rows):
-            if not self._grow_node_tables():
+        roots = np.zeros(len(rows), np.uint64)
+        while self.tree_tables.compress(rows, roots) < len(rows):
+            if not self._grow_node_tables(size, None):
                 return None
         return roots
 
@@ -71,13 +79,29 @@ class VisitedSet:
         """Make room for parts or keys when `size` states are stored; False if the budget is used up."""
         if self.tree_tables is not None:
             if not self.tree_tables.has_room:
-                return self._grow_node_tables()
+                return self._grow_node_tables(size, fill)
             self.states.set_budget(self.budget, self.tree_tables.needed / max(1, size))
         return self.states.grow(size, fill)
 
-    def _grow_node_tables(self) -> bool:
+    def _grow_node_tables(self, size: int, fill: Fill | None) -> bool:
         assert self.tree_tables is not None
+        if self.tree_tables.needs_wider_roots:
+            return self._widen_roots(size, fill)
         return self.tree_tables.grow(self.budget - self.states.full_bytes)
+
+    def _widen_roots(self, size: int, fill: Fill | None) -> bool:
+        assert self.tree_tables is not None
+        bits = self.tree_tables.tree.root_bits, WIDE_ROOT_BITS
+        self.states.set_budget(self.budget, self.tree_tables.needed / max(1, size))
+        if not self.states.widen(size, 8, lambda before, after: widen_roots(before, after, size, bits), fill):
+            return False
+        self.tree_tables.set_root_bits(WIDE_ROOT_BITS)
+        return True
+
+    @property
+    def root_bits(self) -> int:
+        """The bits of each of the two numbers in a root; 0 if states are not compressed."""
+        return self.tree.root_bits
 
     @property
     def parts(self) -> list[int]:
@@ -91,8 +115,11 @@ class VisitedSet:
         found = {f"part-{number}": nodes.stored_bytes(count) for number, (nodes, count) in enumerate(counts)}
         return {"keys": self.states.stored_bytes(size), **found}
 
-    def resume(self, size: int, parts: list[int], read: Callable[[str, np.ndarray], None]) -> None:
+    def resume(self, size: int, parts: list[int], root_bits: int, read: Callable[[str, np.ndarray], None]) -> None:
         """Read `size` states with `read(name, target)` and fill the tables; UsageError if memory is lacking."""
+        if self.tree_tables is not None:
+            self.tree_tables.set_root_bits(root_bits)
+            self.states.set_stride(self.tree_tables.root_bytes)
         node_tables = [] if self.tree_tables is None else self.tree_tables.node_tables
         fits = all(nodes.has_space(count) for nodes, count in zip(node_tables, parts, strict=True))
         if not fits or size >= self.most:

@@ -1,6 +1,8 @@
 """The parts of the loops: the table of states, vertical counters, and choosing bits."""
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,10 +12,10 @@ from kwalk.search.native.bit_sliced_counters import PLANES, add_rows, totals
 from kwalk.search.native.intrinsics import select_bit
 from kwalk.search.native.loops import Word, loop
 from kwalk.search.native.memory import available_memory, reserve
-from kwalk.search.visited import key_store
+from kwalk.search.visited import key_store, visited_set
 from kwalk.search.visited.hash_table import REGIONS
 from kwalk.search.visited.key_store import KeyStore
-from kwalk.search.visited.tree_compression import NODES_SLOTS
+from kwalk.search.visited.tree_compression import NODES_SLOTS, TreeTables
 from kwalk.search.visited.visited_set import VisitedSet
 
 WORDS = st.integers(0, 2**64 - 1)
@@ -83,6 +85,24 @@ def test_visited_states_of_any_length_are_kept_exactly_while_all_their_tables_gr
         assert 50_000 < size < 90_000 and visited.states.table_bytes > tables[0]
     if visited.tree_tables:
         assert visited.tree_tables.rows[-2, NODES_SLOTS] > tables[1][-2]
+
+
+@pytest.mark.parametrize("bits", [129, 421, 1300])
+def test_visited_states_stay_the_same_when_their_roots_are_widened(bits, monkeypatch):
+    monkeypatch.setattr(visited_set, "TreeTables", partial(TreeTables, root_bits=13))
+    random, order, size = np.random.default_rng(bits), {}, 0
+    visited = VisitedSet(-(-bits // 64), bits, 20_000_000, widest_step=1)
+    met, strides = set(), set()
+    for _ in range(20):
+        rows = random_rows(random, bits)
+        size = visited.add(rows, size)
+        order |= dict.fromkeys(map(tuple, rows.tolist()))
+        assert size == len(order)
+        assert visited.rows(list(range(size))).tolist() == [list(row) for row in order]
+        met.add(visited.root_bits)
+        strides.add(visited.states.stride)
+    assert met == {13, 32} and strides == {4, 8}
+    assert visited.add(random.permutation(np.array(list(order), np.uint64)), size) == size
 
 
 @pytest.mark.parametrize("words", [2, 4, 5, 8, 9, 12])

@@ -9,10 +9,12 @@ from attrs import evolve
 
 from kwalk.model.examples.lamport_mutex import LAMPORT_MUTEX
 from kwalk.model.language import Domain, Model, require
+from kwalk.search.base.options import CheckpointOptions
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.results.verdict import Answer
 from kwalk.search.visited.tree_compression import LEAST_WORDS, TreeTables
+from kwalk.search.visited.visited_set import VisitedSet
 from tests.search.exhaustive.verdicts import properties_of, without_time
 from tests.search.post_office import POST_OFFICE, Post, Street, Weather, post_office
 
@@ -68,6 +70,41 @@ def test_a_search_of_long_states_stays_within_its_memory_and_says_so():
         verdict = exhaust(model, memory_bytes=budget)
         assert verdict.answer is Answer.UNDECIDED and verdict.qualifier == f"memory budget of {budget / 2**30:.3g} GiB"
         assert budget / 40 < verdict.distinct_states < budget / 12
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_search_whose_roots_are_widened_counts_the_same(workers, monkeypatch, tmp_path):
+    model, asked = Model(LAMPORT_MUTEX), {"keep_going": True, "memory_bytes": 100_000_000}
+    expected = without_time(exhaust(model, **asked))
+    monkeypatch.setattr("kwalk.search.visited.visited_set.TreeTables", partial(TreeTables, root_bits=14))
+    widened, widen = [], VisitedSet._widen_roots
+
+    def counted(self, *given):
+        widened.append(self.root_bits)
+        return widen(self, *given)
+
+    monkeypatch.setattr(VisitedSet, "_widen_roots", counted)
+    assert without_time(exhaust(model, workers=workers, **asked)) == expected
+    assert widened == [14]
+    checkpoint = CheckpointOptions(tmp_path / "a")
+    begun = exhaust(model, workers=workers, checkpoint=checkpoint, **{**asked, "memory_bytes": 2_000_000})
+    assert begun.distinct_states < expected.distinct_states
+    resumed = CheckpointOptions(tmp_path / "a", resume=True)
+    ended = exhaust(model, workers=workers, checkpoint=resumed, **asked)
+    assert ended.notes[0].startswith("Resumed from")
+    assert without_time(evolve(ended, notes=ended.notes[1:])) == expected
+    assert widened in ([14, 14], [14, 14, 14])
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_search_without_memory_for_wider_roots_says_so(workers, monkeypatch):
+    monkeypatch.setattr("kwalk.search.visited.visited_set.TreeTables", partial(TreeTables, root_bits=14))
+    answers = []
+    for budget in range(1_500_000, 3_500_000, 250_000):
+        verdict = exhaust(Model(LAMPORT_MUTEX), memory_bytes=budget, workers=workers)
+        assert verdict.qualifier == f"memory budget of {budget / 2**30:.3g} GiB"
+        answers.append(verdict.distinct_states)
+    assert answers == sorted(answers) and answers[0] > 30_000
 
 
 @pytest.mark.parametrize("workers", [1, 2])
