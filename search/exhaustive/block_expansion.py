@@ -73,7 +73,7 @@ from kwalk.search.visited.tree_compression import (
     decompress_state,
     hash_of_changed,
     leaf_words,
-    leaves_of,
+    most_leaves_of,
     number_values,
     pair_of,
     prefetch_parts,
@@ -761,7 +761,7 @@ class BlockExpansion:
         sliced, rows, words, size = kernel.sliced, kernel.instance_words, kernel.property_words, BLOCK
         assert sliced is not None and size % sliced.lanes == 0
         self.kernel, self.compares, self.expanded, self._calls = kernel, compare, 0, 0
-        plane, leaves, key, widest = sliced.lanes // 64, leaves_of(kernel.words), key_words(kernel.words), size
+        plane, leaves, key, widest = sliced.lanes // 64, most_leaves_of(kernel.words), key_words(kernel.words), size
         widest *= kernel.instances
         group = (64 * rows + 1) * plane
         sizes = {

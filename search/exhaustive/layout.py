@@ -20,7 +20,7 @@ from kwalk.search.native.memory import reserve
 from kwalk.search.partial_order.tables import NO_REDUCTION, ReductionTables
 from kwalk.search.visited.key_store import STRIDE
 from kwalk.search.visited.keys import KeySpace
-from kwalk.search.visited.tree_compression import Tree, leaves_of
+from kwalk.search.visited.tree_compression import Tree, most_leaves_of
 
 BLOCK = 4096
 """The states that bit-sliced functions expand at once, at most."""
@@ -262,7 +262,7 @@ class BatchBuffers:
 
     def __init__(self, kernel: Kernel, states: int = BATCH, choice_words: int = 0) -> None:
         widest = states * kernel.instances
-        leaves = leaves_of(kernel.words)
+        leaves = most_leaves_of(kernel.words)
         self.state = isolated_zeros(4 * kernel.words)
         self.rows = reserve(widest * kernel.words)
         self.roots, self.leaves = reserve(widest), reserve(2 * widest * leaves)

@@ -52,6 +52,13 @@ def reserve(count: int, dtype: Any = np.uint64, *, dense: bool = True) -> np.nda
     return np.frombuffer(pages, dtype, count=max(1, count))
 
 
+def release(array: np.ndarray, count: int) -> None:
+    """Give back the pages behind the first `count` items of an array of `reserve`; their items are zeros then."""
+    first = -(-count * array.itemsize // mmap.PAGESIZE) * mmap.PAGESIZE
+    if _FAR_WORKS and array.nbytes >= HUGE and first < array.nbytes:
+        _system().madvise(array.ctypes.data + first, array.nbytes - first, mmap.MADV_DONTNEED)
+
+
 def _far_pages(size: int, *, huge: bool) -> Any:
     """Map pages far from everything else; OSError if the system refuses."""
     address, system = FAR + STEP * (next(_turn) % PLACES), _system()

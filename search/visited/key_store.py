@@ -119,6 +119,10 @@ class KeyStore:
         (fill or fill_in_this_thread)(self.space, size)
         return True
 
+    def limit(self) -> None:
+        """Have room for as many keys as the budget allows now, if the table has."""
+        self.space = self.space._replace(capacity=self.most)
+
     def widen(self, size: int, stride: int, rewrite: Callable[[KeySpace, KeySpace], None], fill: Fill | None) -> bool:
         """Have `stride` bytes for a key: `rewrite` the `size` stored ones, and fill the table again.
 

@@ -9,10 +9,14 @@ to 32. Roots are equal if and only if states are. Where several workers insert v
 their order; no count depends on the numbers. A successor takes over the numbers of its parent for leaves that the step
 did not change.
 
+If memory is tight, each leaf can be *split*: it becomes a pair of two shorter leaves, and its values keep their
+numbers. So roots stay the same, values take less memory, and numbering one takes longer.
+
 Source: Laarman, van de Pol, Weber, "Parallel recursive state compression for free" (SPIN 2011).
 """
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +24,7 @@ import numpy as np
 from kwalk.search.native.atomics import atomic_load32, atomic_store32, compare_and_swap32, take_ticket
 from kwalk.search.native.intrinsics import ONE, ZERO, integer, lowest_bit, peek, poke, poke32, prefetch, scale
 from kwalk.search.native.loops import Word, loop, part
-from kwalk.search.native.memory import reserve
+from kwalk.search.native.memory import release, reserve
 from kwalk.search.visited.keys import KeySpace, copy_words, hash_of, last_word, put_last_word, same_words
 from kwalk.search.visited.table_lines import in_whole_lines, line_of, next_line, stops_in_line
 
@@ -382,6 +386,51 @@ def refill_node_table(nodes: int) -> None:
         poke32(table, line + lowest_bit(free), _tag(nodes, hashed) | np.uint64(number + 1))
 
 
+@part
+def _halves(nodes: int, halves: tuple[int, int], number: int) -> tuple[Word, Word]:
+    """Return the numbers of the two halves of a value, NO_NUMBER for one that has no room."""
+    left, right = halves
+    value = _value_at(nodes, number)
+    words = integer(peek(left, NODES_WORDS))
+    return _number_anywhere(left, value, words), _number_anywhere(
+        right, value + 8 * words, integer(peek(right, NODES_WORDS))
+    )
+
+
+@part
+def _number_anywhere(nodes: int, value: int, words: int) -> Word:
+    """Return the number of a value, and insert it if it is new; NO_NUMBER if there is no room."""
+    hashed = _hash_of_value(value, words)
+    return _number_of(nodes, value, (hashed, _slot(nodes, hashed)))
+
+
+@loop
+def number_halves(nodes: int, halves: tuple[int, int], first: int) -> int:
+    """Insert both halves of the values of a node table, from number `first` on, into the node tables of two leaves.
+
+    Returns:
+        The first number that has no room; the number of values if there is none.
+    """
+    count = integer(peek(nodes, NODES_COUNT))
+    for number in range(first, count):
+        left, right = _halves(nodes, halves, number)
+        if left == NO_NUMBER or right == NO_NUMBER:
+            return number
+    return count
+
+
+@loop
+def replace_by_pairs(nodes: int, halves: tuple[int, int]) -> None:
+    """Replace each value of a node table by the pair of the numbers of its halves, which are inserted already.
+
+    A pair is written where no value is that is still to be read.
+    """
+    values = integer(peek(nodes, NODES_VALUES))
+    for number in range(integer(peek(nodes, NODES_COUNT))):
+        left, right = _halves(nodes, halves, number)
+        poke(values, number, left << _HALF | right)
+
+
 LEAST_WORDS = 3
 """Words of the shortest states that are compressed."""
 MOST_LEAF_WORDS = 5
@@ -394,6 +443,8 @@ WORKERS = 1 << 12
 """The most workers that may insert at once when there is room for one more value."""
 MOST_VALUES = int(BUSY) - 1 - WORKERS
 """A number plus 1 must stay below BUSY."""
+LEAST_SAVED = 0.05
+"""The least share of the memory of all values that splitting leaves must save."""
 ROOT_BITS, WIDE_ROOT_BITS = 24, 32
 """The bits of each of the two numbers in a root: at first, and from the moment on when these are too few."""
 
@@ -408,6 +459,12 @@ def leaves_of(words: int) -> int:
     while words > MOST_LEAF_WORDS * leaves:
         leaves *= 2
     return leaves
+
+
+def most_leaves_of(words: int) -> int:
+    """Return the number of leaves of a state of `words` words after they are split, if they can be."""
+    leaves = leaves_of(words)
+    return 2 * leaves if words >= 2 * leaves else leaves
 
 
 class NodeTable:
@@ -435,7 +492,7 @@ class NodeTable:
         del self.table
         self.table = reserve(slots, np.uint32)
         row[NODES_TABLE], row[NODES_SLOTS], row[NODES_LIMIT] = self.table.ctypes.data, slots, limit
-        row[NODES_NUMBER_BITS] = (limit + WORKERS + 1).bit_length()
+        row[NODES_NUMBER_BITS] = (int(slots * FULL_LOAD) + WORKERS + 1).bit_length()
         refill_node_table(row.ctypes.data)
 
     @property
@@ -492,16 +549,29 @@ class NodeTable:
         self._make_table(int(self.row[NODES_SLOTS]), self.load)
 
     def grow(self, more: int) -> bool:
-        """Enlarge the table by at most `more` bytes; False if that gains nothing."""
-        before = int(self.row[NODES_LIMIT])
-        slots, load = int(GROWTH * int(self.row[NODES_SLOTS])), LOAD
-        largest = int((self.full_bytes + more) / (8 * self.words * FULL_LOAD + SLOT_BYTES))
-        if largest < slots:
-            slots, load = largest, FULL_LOAD
-        if min(int(slots * load), self.numbers) <= 1.02 * before:
+        """Make the table GROWTH times as large; False if that and its values take more than `more` bytes more."""
+        before, slots = self.full_bytes, int(GROWTH * int(self.row[NODES_SLOTS]))
+        limit = min(int(slots * LOAD), self.numbers)
+        if limit <= 1.02 * int(self.row[NODES_LIMIT]) or 8 * self.words * limit + SLOT_BYTES * slots > before + more:
             return False
-        self._make_table(slots, load)
+        self._make_table(slots, LOAD)
         return True
+
+    def set_share(self, factor: float) -> None:
+        """Have room for `factor` times as many values, and no more."""
+        wanted = min(max(int(factor * self.size), self.size + 2 * self.widest_step), self.numbers)
+        if wanted > FULL_LOAD * int(self.row[NODES_SLOTS]):
+            self._make_table(int(wanted / FULL_LOAD) + 1, FULL_LOAD)
+        self.row[NODES_LIMIT] = min(wanted, int(FULL_LOAD * int(self.row[NODES_SLOTS])))
+
+    def become_pairs(self, row: np.ndarray, halves: tuple[NodeTable, NodeTable]) -> None:
+        """Replace the values by pairs of the numbers of their halves; `row` is the table from now on."""
+        if self.size:
+            replace_by_pairs(self.row.ctypes.data, tuple(half.row.ctypes.data for half in halves))
+        release(self.values, self.size)
+        self.words, row[:] = 1, self.row
+        self.row, row[NODES_WORDS], row[NODES_FIRST] = row, 1, 0
+        self._make_table(int(row[NODES_SLOTS]), self.load)
 
 
 class TreeTables:
@@ -510,20 +580,55 @@ class TreeTables:
     The numbers in a root have `root_bits` bits until it is widened.
     """
 
+    tree: Tree
+
     def __init__(
         self, words: int, budget: int, *, widest_step: int, most: int = MOST_VALUES, root_bits: int = ROOT_BITS
     ) -> None:  # fmt: skip
         self.words, self.leaves = words, leaves_of(words)
-        parts = 2 * self.leaves - 2
-        self.rows = np.zeros((parts, NODES_LENGTH), np.int64)
-        cuts = [words * leaf // self.leaves for leaf in range(self.leaves + 1)]
-        self.rows[: self.leaves, NODES_FIRST] = cuts[:-1]
-        lengths = [*np.diff(cuts).tolist(), *[1] * (parts - self.leaves)]
-        self.node_tables = [
-            NodeTable(row, length, budget, widest_step=widest_step, most=most)
-            for row, length in zip(self.rows, lengths, strict=True)
-        ]
+        self._node_table = partial(NodeTable, budget=budget, widest_step=widest_step, most=most)
+        self.rows = np.zeros((2 * self.leaves - 2, NODES_LENGTH), np.int64)
+        lengths = [*self._cut(self.rows, self.leaves), *[1] * (self.leaves - 2)]
+        self.node_tables = list(map(self._node_table, self.rows, lengths))
         self.set_root_bits(root_bits)
+
+    def _cut(self, rows: np.ndarray, leaves: int) -> list[int]:
+        """Write the first words of so many leaves to `rows`; return how many words each has."""
+        cuts = [self.words * leaf // leaves for leaf in range(leaves + 1)]
+        rows[:leaves, NODES_FIRST] = cuts[:-1]
+        return [int(length) for length in np.diff(cuts)]
+
+    @property
+    def can_split(self) -> bool:
+        """Whether leaves can be split."""
+        return self.leaves < most_leaves_of(self.words)
+
+    def split_leaves(self, room: int) -> bool:
+        """Split each leaf, where new tables take at most `room` bytes.
+
+        Returns:
+            False, and nothing is changed, unless that saves a share of LEAST_SAVED of the bytes that are used.
+        """
+        before, rows = self.node_tables[: self.leaves], np.zeros((4 * self.leaves - 2, NODES_LENGTH), np.int64)
+        leaves = list(map(self._node_table, rows, self._cut(rows, 2 * self.leaves)))
+        for nodes, left, right in zip(before, leaves[::2], leaves[1::2], strict=True):
+            assert nodes.words == left.words + right.words
+            addresses, done = (left.row.ctypes.data, right.row.ctypes.data), 0
+            while (done := int(number_halves(nodes.row.ctypes.data, addresses, done))) < nodes.size:
+                used = sum(leaf.used_bytes for leaf in leaves)
+                if not all(half.grow(room - used) for half in (left, right) if not half.has_room):
+                    return False
+        saved = sum(8 * (nodes.words - 1) * nodes.size for nodes in before) - sum(leaf.used_bytes for leaf in leaves)
+        if any(nodes.size for nodes in before) and saved < LEAST_SAVED * self.used_bytes:
+            return False
+        later = rows[2 * self.leaves :]
+        for nodes, row, left, right in zip(before, later, leaves[::2], leaves[1::2], strict=False):
+            nodes.become_pairs(row, (left, right))
+        for nodes, row in zip(self.node_tables[self.leaves :], later[self.leaves :], strict=True):
+            row[:], nodes.row = nodes.row, row
+        self.node_tables, self.rows, self.leaves = [*leaves, *self.node_tables], rows, 2 * self.leaves
+        self.tree = self.tree._replace(leaves=self.leaves, node_tables=rows.ctypes.data)
+        return True
 
     def set_root_bits(self, bits: int) -> None:
         """Have roots whose numbers have so many bits."""
@@ -566,8 +671,13 @@ class TreeTables:
         return sum(nodes.full_bytes for nodes in self.node_tables)
 
     def grow(self, budget: int) -> bool:
-        """Enlarge the tables that have no room, within a budget in bytes; False if that gains nothing."""
+        """Enlarge the tables that have no room; False if all of them could then exceed a budget in bytes."""
         return all(nodes.grow(budget - self.full_bytes) for nodes in self.node_tables if not nodes.has_room)
+
+    def set_share(self, factor: float) -> None:
+        """Have room for `factor` times as many values of each part, and no more."""
+        for nodes in self.node_tables:
+            nodes.set_share(factor)
 
     def compress(self, rows: np.ndarray, roots: np.ndarray) -> int:
         """Write the roots of packed states, uint64[n, words]; return how many: fewer than n if there is no room."""

@@ -21,6 +21,11 @@ from kwalk.search.visited.tree_compression import (
     widen_roots,
 )
 
+TIGHT = 1.5
+"""Leaves are split when the budget allows fewer states than so many times as many as there are."""
+LEAST_GAIN = 1.02
+"""The search ends when the budget allows fewer states than that."""
+
 
 def key_words(words: int) -> int:
     """Return the words of the key of a state of `words` words."""
@@ -31,7 +36,7 @@ class VisitedSet:
     """A set of packed states of `words` words and `bits` bits that stays within `budget` bytes; see `KeyStore`."""
 
     def __init__(self, words: int, bits: int, budget: int, *, widest_step: int) -> None:
-        self.words, self.budget = words, budget
+        self.words, self.budget, self._may_split = words, budget, True
         self.tree_tables = TreeTables(words, budget, widest_step=widest_step) if words >= LEAST_WORDS else None
         stride, left, widest = max(1, 8 * (words - 1) + 1, -(-bits // 8)), budget, 0
         if self.tree_tables is not None:
@@ -80,14 +85,36 @@ class VisitedSet:
         if self.tree_tables is not None:
             if not self.tree_tables.has_room:
                 return self._grow_node_tables(size, fill)
-            self.states.set_budget(self.budget, self.tree_tables.needed / max(1, size))
+            self._set_budget(size)
         return self.states.grow(size, fill)
 
     def _grow_node_tables(self, size: int, fill: Fill | None) -> bool:
         assert self.tree_tables is not None
         if self.tree_tables.needs_wider_roots:
             return self._widen_roots(size, fill)
-        return self.tree_tables.grow(self.budget - self.states.full_bytes)
+        return self.tree_tables.grow(self.budget - self.states.full_bytes) or self._share_budget(size)
+
+    def _share_budget(self, size: int) -> bool:
+        """Limit keys and parts to the numbers that the budget allows if all grow alike; False if no table gains room.
+
+        If that is little more than there is, leaves are split.
+        """
+        assert self.tree_tables is not None
+        self._set_budget(size)
+        if self.states.most < LEAST_GAIN * size:
+            return False
+        self.states.limit()
+        self.tree_tables.set_share(self.states.most / max(1, size))
+        return self.tree_tables.has_room
+
+    def _set_budget(self, size: int) -> None:
+        """Set the budget of the keys when `size` are stored, less what parts will need. Split leaves if it is tight."""
+        tables = self.tree_tables
+        assert tables is not None
+        self.states.set_budget(self.budget, tables.needed / max(1, size))
+        if self._may_split and tables.can_split and self.states.most < TIGHT * size:
+            self._may_split = tables.split_leaves(self.budget - self.used_bytes(size))
+            self.states.set_budget(self.budget, tables.needed / max(1, size))
 
     def _widen_roots(self, size: int, fill: Fill | None) -> bool:
         assert self.tree_tables is not None
@@ -118,6 +145,8 @@ class VisitedSet:
     def resume(self, size: int, parts: list[int], root_bits: int, read: Callable[[str, np.ndarray], None]) -> None:
         """Read `size` states with `read(name, target)` and fill the tables; UsageError if memory is lacking."""
         if self.tree_tables is not None:
+            if len(parts) > len(self.tree_tables.node_tables):
+                self.tree_tables.split_leaves(self.budget)
             self.tree_tables.set_root_bits(root_bits)
             self.states.set_stride(self.tree_tables.root_bytes)
         node_tables = [] if self.tree_tables is None else self.tree_tables.node_tables
