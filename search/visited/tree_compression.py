@@ -443,6 +443,8 @@ WORKERS = 1 << 12
 """The most workers that may insert at once when there is room for one more value."""
 MOST_VALUES = int(BUSY) - 1 - WORKERS
 """A number plus 1 must stay below BUSY."""
+SPLIT_GROWTH = 1.5
+"""How many times as many values the tables of new leaves have room for when they are enlarged."""
 LEAST_SAVED = 0.05
 """The least share of the memory of all values that splitting leaves must save."""
 ROOT_BITS, WIDE_ROOT_BITS = 24, 32
@@ -599,6 +601,11 @@ class TreeTables:
         return [int(length) for length in np.diff(cuts)]
 
     @property
+    def has_values(self) -> bool:
+        """Whether any value is stored."""
+        return any(nodes.size for nodes in self.node_tables)
+
+    @property
     def can_split(self) -> bool:
         """Whether leaves can be split."""
         return self.leaves < most_leaves_of(self.words)
@@ -615,11 +622,14 @@ class TreeTables:
             assert nodes.words == left.words + right.words
             addresses, done = (left.row.ctypes.data, right.row.ctypes.data), 0
             while (done := int(number_halves(nodes.row.ctypes.data, addresses, done))) < nodes.size:
-                used = sum(leaf.used_bytes for leaf in leaves)
-                if not all(half.grow(room - used) for half in (left, right) if not half.has_room):
+                for half in (left, right):
+                    if not half.has_room:
+                        half.set_share(SPLIT_GROWTH)
+                if sum(leaf.used_bytes for leaf in leaves) > room:
                     return False
-        saved = sum(8 * (nodes.words - 1) * nodes.size for nodes in before) - sum(leaf.used_bytes for leaf in leaves)
-        if any(nodes.size for nodes in before) and saved < LEAST_SAVED * self.used_bytes:
+        used = sum(leaf.used_bytes for leaf in leaves)
+        saved = sum(8 * (nodes.words - 1) * nodes.size for nodes in before) - used
+        if used > room or (self.has_values and saved < LEAST_SAVED * self.used_bytes):
             return False
         later = rows[2 * self.leaves :]
         for nodes, row, left, right in zip(before, later, leaves[::2], leaves[1::2], strict=False):

@@ -23,6 +23,8 @@ from kwalk.search.visited.tree_compression import (
 
 TIGHT = 1.5
 """Leaves are split when the budget allows fewer states than so many times as many as there are."""
+AGAIN = 1.1
+"""If that saved too little, it is tried again when there are so many times as many states."""
 LEAST_GAIN = 1.02
 """The search ends when the budget allows fewer states than that."""
 
@@ -36,7 +38,7 @@ class VisitedSet:
     """A set of packed states of `words` words and `bits` bits that stays within `budget` bytes; see `KeyStore`."""
 
     def __init__(self, words: int, bits: int, budget: int, *, widest_step: int) -> None:
-        self.words, self.budget, self._may_split = words, budget, True
+        self.words, self.budget, self._split_at = words, budget, 0
         self.tree_tables = TreeTables(words, budget, widest_step=widest_step) if words >= LEAST_WORDS else None
         stride, left, widest = max(1, 8 * (words - 1) + 1, -(-bits // 8)), budget, 0
         if self.tree_tables is not None:
@@ -82,10 +84,11 @@ class VisitedSet:
 
     def grow(self, size: int, fill: Fill | None = None) -> bool:
         """Make room for parts or keys when `size` states are stored; False if the budget is used up."""
-        if self.tree_tables is not None:
-            if not self.tree_tables.has_room:
-                return self._grow_node_tables(size, fill)
-            self._set_budget(size)
+        if self.tree_tables is None:
+            return self.states.grow(size, fill)
+        if not self.tree_tables.has_room:
+            return self._grow_node_tables(size, fill)
+        self._set_budget(size)
         return self.states.grow(size, fill)
 
     def _grow_node_tables(self, size: int, fill: Fill | None) -> bool:
@@ -112,8 +115,9 @@ class VisitedSet:
         tables = self.tree_tables
         assert tables is not None
         self.states.set_budget(self.budget, tables.needed / max(1, size))
-        if self._may_split and tables.can_split and self.states.most < TIGHT * size:
-            self._may_split = tables.split_leaves(self.budget - self.used_bytes(size))
+        if tables.can_split and size >= self._split_at and self.states.most < TIGHT * size:
+            self._split_at = int(AGAIN * size)
+            tables.split_leaves(self.budget - self.used_bytes(size))
             self.states.set_budget(self.budget, tables.needed / max(1, size))
 
     def _widen_roots(self, size: int, fill: Fill | None) -> bool:

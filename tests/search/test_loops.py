@@ -105,6 +105,42 @@ def test_visited_states_stay_the_same_when_their_roots_are_widened(bits, monkeyp
     assert visited.add(random.permutation(np.array(list(order), np.uint64)), size) == size
 
 
+@pytest.mark.parametrize("words", [4, 7, 9, 12])
+def test_states_have_the_same_roots_after_leaves_are_split(words):
+    count = 20_000
+    random, pool = np.random.default_rng(words), np.random.default_rng(2).integers(0, 2**64, (words, 150), np.uint64)
+    rows = np.stack([random.choice(column, count) for column in pool], axis=1)
+    tables, (roots, again) = TreeTables(words, 10_000_000, widest_step=1), np.zeros((2, count), np.uint64)
+    halves = 0, words // tables.leaves - 1  # of the first leaf
+    others = [word for word in range(words) if word not in halves]
+    rows[:, others] = np.where(random.random((count, 1)) < 0.99, pool[others, 0], rows[:, others])
+    while tables.compress(rows, roots) < count:
+        assert tables.grow(10_000_000)
+    before, leaves, used = tables.rows.copy(), tables.leaves, tables.used_bytes
+    assert tables.can_split and not tables.split_leaves(1000)
+    assert (tables.rows == before).all() and tables.leaves == leaves
+    assert tables.split_leaves(10_000_000) and not tables.can_split
+    assert tables.used_bytes < 0.95 * used and tables.leaves == 2 * leaves
+    assert (tables.decompress(roots) == rows).all()
+    assert tables.compress(rows, again) == count and (again == roots).all()
+    more = rows[::-1].copy()
+    more[:, -1] ^= np.uint64(1)
+    while tables.compress(more, again) < count:
+        assert tables.grow(10_000_000)
+    assert (tables.decompress(again) == more).all() and (tables.decompress(roots) == rows).all()
+
+
+def test_leaves_are_not_split_where_that_saves_nothing():
+    rows = np.random.default_rng(1).integers(0, 2**64, (20_000, 4), np.uint64)
+    tables = TreeTables(4, 10_000_000, widest_step=1)
+    done = 0
+    while (done := done + tables.compress(rows[done:], np.zeros(20_000, np.uint64))) < 20_000:
+        assert tables.grow(10_000_000)
+    before = tables.rows.copy()
+    assert tables.can_split and not tables.split_leaves(10_000_000)
+    assert tables.can_split and (tables.rows == before).all()
+
+
 @pytest.mark.parametrize("words", [2, 4, 5, 8, 9, 12])
 def test_visited_states_whose_hashes_collide_are_distinguished(words):
     rows = np.zeros((2000, words), np.uint64)

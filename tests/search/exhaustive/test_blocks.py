@@ -150,8 +150,9 @@ def test_the_same_step_leaves_its_domain():
     assert texts[0] == texts[1]
 
 
-def test_a_search_that_runs_out_of_memory_continues_from_its_checkpoint(few, tmp_path):
-    model, kernel = few
+def test_a_search_that_runs_out_of_memory_continues_from_its_checkpoint(tmp_path):
+    model = Model(POST_OFFICE, bounds={**FEW, "streets": 8})
+    kernel = sliced(model, lanes=256)
     complete = evolve(exhaust(model, kernel=kernel, keep_going=True), seconds=0.0, notes=())
     for before, after in ((kernel, evolve(kernel, sliced=None)), (evolve(kernel, sliced=None), kernel)):
         where = tmp_path / f"from-{before.sliced is not None}"

@@ -97,6 +97,28 @@ def test_a_search_whose_roots_are_widened_counts_the_same(workers, monkeypatch, 
 
 
 @pytest.mark.parametrize("workers", [1, 2])
+def test_a_search_whose_leaves_are_split_counts_the_same(workers, monkeypatch, tmp_path):
+    model, asked = Model(LAMPORT_MUTEX), {"keep_going": True, "memory_bytes": 16_000_000}
+    expected = without_time(exhaust(model, **{**asked, "memory_bytes": 100_000_000}))
+    split, split_leaves = [], TreeTables.split_leaves
+
+    def counted(self, room):
+        split.append(split_leaves(self, room))
+        return split[-1]
+
+    monkeypatch.setattr(TreeTables, "split_leaves", counted)
+    assert without_time(exhaust(model, workers=workers, **asked)) == expected
+    assert split == [True]
+    checkpoint = CheckpointOptions(tmp_path / "a")
+    begun = exhaust(model, workers=workers, checkpoint=checkpoint, **{**asked, "memory_bytes": 6_000_000})
+    assert begun.distinct_states < expected.distinct_states and split == [True, True]
+    resumed = CheckpointOptions(tmp_path / "a", resume=True)
+    ended = exhaust(model, workers=workers, checkpoint=resumed, **{**asked, "memory_bytes": 100_000_000})
+    assert without_time(evolve(ended, notes=ended.notes[1:])) == expected
+    assert split == [True, True, True]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
 def test_a_search_without_memory_for_wider_roots_says_so(workers, monkeypatch):
     monkeypatch.setattr("kwalk.search.visited.visited_set.TreeTables", partial(TreeTables, root_bits=14))
     answers = []
