@@ -86,7 +86,10 @@ def _leading(work, *arguments):
 def kill_after(process, seconds):
     process.join(seconds)
     if process.is_alive():
-        os.killpg(process.pid, signal.SIGKILL)
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:  # it leads no group yet, so that it has no processes of its own
+            process.kill()
     process.join()
 
 
