@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import CodeType
@@ -17,6 +18,8 @@ from kwalk.model.language.errors import LiftError
 Function = Callable[..., Any]
 """A plain Python function, with its code and globals."""
 
+REWRITTEN = "@pytest_ar"
+"""A name in the modules whose assertions pytest has rewritten."""
 _trees: dict[Function, ast.FunctionDef] = {}
 
 
@@ -84,28 +87,32 @@ def _first_statement(source: str, first: int) -> ast.stmt:
 def _refuse_another_source(function: Function, definition: ast.FunctionDef) -> None:
     """Refuse a function whose source is not what its code was compiled from: the file has changed since the import.
 
-    Code that pytest has rewritten, and code with variables of a function around it, cannot be compared.
+    Code with variables of a function around it, and code that pytest has rewritten, is compared within its file only.
     """
     code: CodeType = function.__code__
-    if code.co_freevars or any(name.startswith("@pytest_ar") for name in function.__globals__):
+    here, is_rewritten = effect_of(code), REWRITTEN in function.__globals__
+    if not code.co_freevars and not is_rewritten and effect_of(_compiled(function, definition)) == here:
         return
-    here = _effect(code)
-    if _effect(_compiled(function, definition)) != here and here not in map(_effect, _compiled_in_file(code)):
+    if here not in map(effect_of, _compiled_in_file(code, is_rewritten=is_rewritten)):
         raise LiftError(
             f"{code.co_filename}:{code.co_firstlineno}: the source of {function.__qualname__} has changed since Python "
             "read it, and Python runs what it was before. Restart Python, or reload the module."
         )
 
 
-def _compiled_in_file(code: CodeType) -> Iterator[CodeType]:
+def _compiled_in_file(code: CodeType, *, is_rewritten: bool) -> Iterator[CodeType]:
     """Yield the codes of that name and line in the file as it is now.
 
-    They depend on what is around them: a method of an imported name is called by other instructions.
+    They depend on what is around them: a method of an imported name is called by other instructions. Where pytest has
+    rewritten the assertions of a module, so are those of the file.
     """
     flags = code.co_flags & annotations.compiler_flag
+    text = "".join(linecache.getlines(code.co_filename))
     try:
-        text = "".join(linecache.getlines(code.co_filename))
-        remaining = [compile(text, code.co_filename, "exec", flags=flags, dont_inherit=True)]
+        tree = ast.parse(text, code.co_filename)
+        if is_rewritten:
+            sys.modules["_pytest.assertion.rewrite"].rewrite_asserts(tree, text.encode())
+        remaining = [compile(tree, code.co_filename, "exec", flags=flags, dont_inherit=True)]
     except (SyntaxError, ValueError):
         return
     while remaining:
@@ -115,19 +122,24 @@ def _compiled_in_file(code: CodeType) -> Iterator[CodeType]:
             yield one
 
 
-def _effect(code: CodeType) -> tuple[Any, ...]:
-    """Return what a piece of code does, without the lines and columns that it comes from."""
-    constants = tuple(map(_comparable, code.co_consts))
-    return code.co_name, code.co_code, code.co_names, code.co_varnames, code.co_argcount, constants
+def effect_of(code: CodeType) -> tuple[Any, ...]:
+    """Return what a piece of code does, as texts and numbers, without the names, files and lines that it comes from."""
+    return (
+        code.co_code, code.co_exceptiontable, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars,
+        code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags & ~inspect.CO_NESTED,
+        tuple(map(_comparable, code.co_consts)),
+    )  # fmt: skip
 
 
 def _comparable(constant: Any) -> Any:
     """Return a value that is equal for equal constants of code only: `0`, `0.0`, `-0.0` and `False` differ."""
     if isinstance(constant, CodeType):
-        return _effect(constant)
-    if isinstance(constant, (tuple, frozenset)):  # the order of a frozenset depends on where it was made
-        return type(constant), type(constant)(map(_comparable, constant))
-    return type(constant), repr(constant)
+        return constant.co_name, effect_of(constant)
+    if isinstance(constant, tuple):
+        return "tuple", tuple(map(_comparable, constant))
+    if isinstance(constant, frozenset):  # its order depends on where it was made
+        return "frozenset", tuple(sorted(map(_comparable, constant), key=repr))
+    return type(constant).__name__, repr(constant)
 
 
 @contextmanager

@@ -179,7 +179,7 @@ def _digest(content: dict[str, Any]) -> str:
     return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-FORMAT = 6
+FORMAT = 7
 """To be raised when the layout of files, the identity, or the numbering or counting of states changes."""
 CHANGEABLE = ("seconds", "memory", "workers", "report", "checkpoint", "symmetry", "command")
 """The options that may differ in a resumed search: no count depends on them (a search with symmetry saves nothing)."""
@@ -187,7 +187,7 @@ CHANGEABLE = ("seconds", "memory", "workers", "report", "checkpoint", "symmetry"
 
 def identity(model: Model, kernel: Kernel, options: Any) -> dict[str, Any]:
     """Return what must be the same in a resumed search, by names for people, as JSON values."""
-    from kwalk.search.kernel.compile.cache import cache_key
+    from kwalk.search.kernel.model_digest import cache_key  # only a search with checkpoints needs it
 
     compared = {
         f.name.replace("_", "-"): str(getattr(options, f.name)) for f in attrs.fields(type(options))
@@ -211,7 +211,7 @@ UNPRINTABLE = {
     "initial states": "its initial states differ",
     "packing": "its packing of states differs",
     "relations": "the dependencies of its actions differ",
-    "sources": "the source of the model, or of the modelling language, has changed",
+    "sources": "the model, a value that it reads, or the modelling language has changed",
 }
 """Texts for differences whose values mean nothing to people."""
 

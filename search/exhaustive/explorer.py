@@ -264,7 +264,7 @@ class Explorer(ExplorationResult):
             return False
         from kwalk.search.kernel.compile.slices import has_cached_slices, slicing_seconds
 
-        self._cached_slices = self._cached_slices or has_cached_slices(self.model)
+        self._cached_slices = self._cached_slices or has_cached_slices(self.kernel)
         least = LEAST_SLICED_SECONDS if self._cached_slices else slicing_seconds(self.kernel)
         return self.seconds >= least and (self.options.seconds is None or self.options.seconds - self.seconds >= least)
 

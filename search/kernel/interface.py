@@ -35,6 +35,7 @@ class SlicedKernel:
         is_resident: Whether walks stay in their lanes: the steps of all instances take less time than queues of walks.
         least_states: How many states of a level a search expands with these functions, at least: fewer would leave most
             lanes empty.
+        terms: The digest of the terms that it was compiled from; "" if they are not those of a model as it is.
         keep_alive: Owns the machine code.
     """
 
@@ -92,6 +93,7 @@ class Kernel:
         offsets: int64[leaves], the bit offset of each leaf in the packed state; no leaf straddles two words.
         widths: int64[leaves], the width of each leaf in bits, 0 to 63; a leaf of width 0 always has the value `lows`.
         lows: int64[leaves], the least value of each leaf; a packed field holds the value minus this.
+        terms: The digest of the terms that it was compiled from; "" if they are not those of a model as it is.
         keep_alive: Owns the machine code.
         pending: Exceptions that functions written in Python could not raise through compiled loops.
         faster: Compiles a faster kernel of the same model; None if there is none.
@@ -119,6 +121,7 @@ class Kernel:
     offsets: np.ndarray
     widths: np.ndarray
     lows: np.ndarray
+    terms: str = ""
     keep_alive: object = field(default=None, repr=False)
     pending: list[BaseException] = field(factory=list, repr=False)
     faster: Callable[[], Kernel] | None = field(default=None, repr=False)

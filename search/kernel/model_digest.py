@@ -1,8 +1,13 @@
-"""The digest of a lifted model: two models with the same digest have the same behaviour.
+"""Digests of models: of what their functions mean as Python, and of the terms that these are lifted to.
 
-The digest is computed from the terms that the source is lifted to: the guard, updates, bounds and errors of every
-action instance, the properties, the leaves, and which actors belong to the system. Comments, docstrings, names of local
-variables, the order of statements that commute, texts for people, and the initial states make no difference.
+Words: the *meaning key* of a model is the digest of its functions and classes by value (`meaning`), of its bounds and
+flags, and of the language; it is found in milliseconds. Its *parts* are digests of its lifted terms: of the
+transitions, of each property, and of all in their order, from which a kernel is compiled. Parts are cached under the
+meaning key, since lifting takes fifty times as long; a model that has no meaning key is lifted each time.
+
+The terms are the guard, updates, bounds and errors of every action instance, the properties, the leaves, and which
+actors belong to the system. Comments, docstrings, names of local variables, the order of statements that commute, and
+texts for people make no difference.
 
 A saved trace holds the digest of the transitions and of the one property that it violates. The other properties of its
 scenario may change, and a snapshot, which selects some of them, gives the same digest as the scenario.
@@ -12,29 +17,87 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import kwalk.model.language
 from kwalk.model.language import LiftError, Model
 from kwalk.search.base.cache import cache_path, read_cache, write_cache
-from kwalk.search.kernel.compile.cache import cache_key
+from kwalk.search.base.progress import announce
+from kwalk.search.kernel.meaning import NoMeaning, digest_of
 
 if TYPE_CHECKING:
     from kwalk.model.language.lift import Lifted, LiftedAction, LiftedProperty, SideCondition, Term
 
 UNORDERED = frozenset({"add", "and", "eq", "or"})
 """Operations whose arguments may come in any order."""
-TRANSITIONS, DEADLOCKS = "", "deadlock"
-"""The keys of the digest of the leaves and action instances, and of whether a deadlock is an error."""
-FORMAT = "1"
+TRANSITIONS, DEADLOCKS, IN_ORDER = "", "deadlock", "in order"
+"""The keys of the digests of the leaves and action instances, of whether a deadlock is an error, and of all terms with
+their numbers."""
+FORMAT = "2"
 """To be raised when digests are computed in another way."""
-HEX = re.compile(r"[0-9a-f]{16}")
+HEX = re.compile(r"[0-9a-f]{16}([0-9a-f]{16})?")
+LANGUAGE = Path(kwalk.model.language.__file__).parent
+
+
+def cache_key(model: Model, cpu: str = "") -> str:
+    """Return 32 hexadecimal digits that differ whenever the answer of a search can: what outlives a process has it.
+
+    Args:
+        model: The model.
+        cpu: What else the thing that is saved depends on, such as the CPU of its machine code.
+
+    Raises:
+        LiftError: The model cannot be lifted, so that nothing can be saved for it.
+    """
+    parts, _ = parts_of(model)
+    fairness = [(one.kind.value, one.instances) for one in model.fairness.conditions]
+    names = (model.scenario.name, model.variant)
+    what = (names, sorted(parts.items()), fairness, model.initial, digest_of_language(), cpu)
+    return _digest(repr(what), 16)
+
+
+def meaning_key(model: Model) -> str | None:
+    """Return 32 hexadecimal digits for all that lifting a model depends on; None if something has no digest.
+
+    Unlike the digests of terms, it covers also what the model's functions do not reach under its flags.
+    """
+    scenario = model.scenario
+    try:
+        with model.active():
+            over = [one.parameters for one in (*scenario.actions, *scenario.properties)]
+            contexts = [prop.context for prop in scenario.properties]
+            found = digest_of(scenario, dict(model.binding.bounds), dict(model.binding.flags), over, contexts)
+    except NoMeaning:
+        return None
+    return _digest(f"{found} {digest_of_language()} {sys.version}", 16)
+
+
+@cache
+def digest_of_language() -> str:
+    """Return a digest of the sources of the language, as they were when this process asked first."""
+    return digest_of_files(LANGUAGE.rglob("*.py"))
+
+
+def digest_of_files(paths: Iterable[Path]) -> str:
+    """Return a digest of the names and contents of some files."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted(paths):
+        content = path.read_bytes()
+        digest.update(f"{path.name} {len(content)} ".encode() + content)
+    return digest.hexdigest()
 
 
 def model_digest(model: Model) -> str:
     """Return the digest of the transitions and of all properties, 16 hexadecimal digits; "" if it cannot be lifted."""
-    return _combined(_parts(model).values())
+    try:
+        parts, _ = parts_of(model)
+    except LiftError:
+        return ""
+    return _combined(digest for key, digest in parts.items() if key != IN_ORDER)
 
 
 def trace_digest(model: Model, prop: str | None, *, lifts: bool = True) -> str:
@@ -43,50 +106,61 @@ def trace_digest(model: Model, prop: str | None, *, lifts: bool = True) -> str:
     It has 16 hexadecimal digits; it is "" if the model cannot be lifted or has no such property. Unless it lifts the
     model, it is "" also if the cache does not have it.
     """
-    parts = _parts(model) if lifts else _load(_file(model)) or {}
-    wanted = (TRANSITIONS, DEADLOCKS if prop is None else prop)
-    return _combined(parts[key] for key in wanted) if all(key in parts for key in wanted) else ""
+    try:
+        parts = parts_of(model)[0] if lifts else _load(meaning_key(model)) or {}
+    except LiftError:
+        parts = {}
+    keys = (TRANSITIONS, DEADLOCKS if prop is None else prop)
+    return _combined(parts[key] for key in keys) if all(key in parts for key in keys) else ""
 
 
 def _combined(digests: Iterable[str]) -> str:
-    text = "\n".join(digests)
-    return _digest(text) if text else ""
+    return _digest("\n".join(digests))
 
 
-def _digest(text: str) -> str:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+def _digest(text: str, size: int = 8) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()
 
 
-def _parts(model: Model) -> dict[str, str]:
-    """Return the digests by key, from the cache if the sources are the same: lifting takes longer than reading."""
-    parts = _load(_file(model))
-    if parts is None:
-        from kwalk.model.language.lift import lift  # a digest in the cache needs no lifter
+def parts_of(model: Model) -> tuple[dict[str, str], Lifted | None]:
+    """Return the digests of a model by key, and the lifted model if the cache did not have them.
 
-        try:
-            return save_digests(model, lift(model))
-        except LiftError:
-            return {}
-    return parts
+    Raises:
+        LiftError: The model cannot be lifted.
+    """
+    key = meaning_key(model)
+    parts = _load(key)
+    if parts is not None:
+        return parts, None
+    from kwalk.model.language.lift import lift  # a digest in the cache needs no lifter
+
+    announce("lifting the model")
+    lifted = lift(model)
+    return _saved(key, lifted), lifted
 
 
 def save_digests(model: Model, lifted: Lifted) -> dict[str, str]:
     """Compute the digests of a lifted model and write them to the cache: lifting takes fifty times as long."""
+    return _saved(meaning_key(model), lifted)
+
+
+def _saved(key: str | None, lifted: Lifted) -> dict[str, str]:
     parts = digests(lifted)
-    write_cache(_file(model), json.dumps(parts).encode("ascii"))
+    if key is not None:
+        write_cache(_file(key), json.dumps(parts).encode("ascii"))
     return parts
 
 
-def _file(model: Model) -> Path:
-    return cache_path("digests", f"{cache_key(model)}-{FORMAT}")
+def _file(key: str) -> Path:
+    return cache_path("digests", f"{key}-{FORMAT}")
 
 
-def _load(path: Path) -> dict[str, str] | None:
+def _load(key: str | None) -> dict[str, str] | None:
     try:
-        parts = json.loads(read_cache(path) or b"")
+        parts = json.loads((read_cache(_file(key)) if key else None) or b"")
     except ValueError:
         return None
-    is_whole = isinstance(parts, dict) and TRANSITIONS in parts
+    is_whole = isinstance(parts, dict) and TRANSITIONS in parts and IN_ORDER in parts
     return parts if is_whole and all(isinstance(p, str) and HEX.fullmatch(p) for p in parts.values()) else None
 
 
@@ -102,20 +176,42 @@ def digests(lifted: Lifted) -> dict[str, str]:
             prop.prop.key: _digest(_property(prop, names))
             for prop in lifted.stated_properties
         },
+        IN_ORDER: terms_digest(lifted),
     }
 
 
-def term_names(roots: Iterable[Term]) -> dict[int, str]:
+def terms_digest(lifted: Lifted) -> str:
+    """Return 32 hexadecimal digits for all that a kernel is compiled from: the terms of a model with their numbers.
+
+    Names of actions, properties and leaves make no difference; those of bounds and errors do, as a kernel has them.
+    """
+    roots = [root for action in lifted.actions for root in action.roots]
+    names = term_names([*roots, *(root for prop in lifted.properties for root in prop.roots)], with_intervals=True)
+    lines = [f"{leaf.low} {leaf.high}" for leaf in lifted.model.leaves]
+    for action in lifted.actions:
+        updates = [(leaf, names[term.id]) for leaf, term in sorted(action.updates.items())]
+        lines.append(f"action {names[action.guard.id]} {_named(action.side_conditions, names)} {updates}")
+    for prop in lifted.properties:
+        terms = f"{names[prop.premise.id]} {names[prop.truth.id]} {_named(prop.errors, names)}"
+        lines.append(f"{prop.prop.kind.name} {terms}")
+    return _digest("\n".join(lines), 16)
+
+
+def _named(conditions: Iterable[SideCondition], names: dict[int, str]) -> list[str]:
+    return [f"{one.kind.name} {one.name!r} {names[one.condition.id]}" for one in conditions]
+
+
+def term_names(roots: Iterable[Term], *, with_intervals: bool = False) -> dict[int, str]:
     """Return a name for every term below the roots, by id: equal for equal operations on equal leaves.
 
-    The intervals of terms are left out: they follow from those of the leaves.
+    The intervals of terms follow from those of the leaves; they are left out unless the names are for a compiler.
     """
     from kwalk.model.language.lift import in_order
 
     names: dict[int, str] = {}
     for term in in_order(roots):
         below = [names[arg.id] for arg in term.args]
-        if term.op == "within":
+        if term.op == "within" and not with_intervals:
             names[term.id] = below[0]
             continue
         content = " ".join((term.op, str(term.payload), *(sorted(below) if term.op in UNORDERED else below)))

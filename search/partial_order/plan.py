@@ -18,8 +18,8 @@ from kwalk.model.language.lift import Lifted, Term, lift
 from kwalk.model.language.lift.solver import Solver
 from kwalk.search.base.cache import cache_path, read_cache, write_cache
 from kwalk.search.base.progress import Progress, Report, silent
-from kwalk.search.kernel.compile.cache import cache_key
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.model_digest import cache_key
 from kwalk.search.native.machine_code import cpu
 from kwalk.search.partial_order.atom_code import atom_code, words_for
 from kwalk.search.partial_order.dependency_analysis import (

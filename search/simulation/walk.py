@@ -68,7 +68,7 @@ class SlicingChoice:
         if self._is_made or left is None or left < LEAST_SLICED_SECONDS:
             return False
         if self._is_cached is None:
-            self._is_cached = has_cached_slices(self.model)
+            self._is_cached = has_cached_slices(self.kernel)
         self._is_made = self._is_cached or left > 2 * slicing_seconds(self.kernel)
         return self._is_made
 

@@ -40,6 +40,8 @@ class CodeSource:
     """Object code of a model for executors: from the cache, or compiled."""
 
     model: Model
+    terms: str
+    """The digest of its terms, as the kernel of the run has it."""
 
     def kernel(self, cpu_name: str) -> Compiled:
         """Return the code of the kernel for a CPU; for this one it is compiled, as the cached code does not load."""
@@ -49,7 +51,7 @@ class CodeSource:
         """Return the bit-sliced functions for a CPU, as wide as its registers; None if the model is too large."""
         if cpu_name == cpu():
             return compile_slices(self.model)
-        return compiled_slices(self.model, target=cpu_name)
+        return compiled_slices(self.model, self.terms, target=cpu_name)
 
 
 class _NoCode(Exception):

@@ -72,7 +72,7 @@ def walk_on_spark(
         _session(session, partitions) as spark,
         tables_in(out, model, options.seed) as tables,
         ExecutorPool(
-            spark, partitions or spark.sparkContext.defaultParallelism, payload, CodeSource(model)
+            spark, partitions or spark.sparkContext.defaultParallelism, payload, CodeSource(model, code.terms)
         ) as executors,
     ):
         interrupts.arm()
@@ -117,7 +117,7 @@ class SparkSimulation:
         """Let executors continue on bit-sliced functions; compiling them takes from the time budget of the run."""
         run = self.run
         run.options.report(evolve(progress, note="bit-sliced code is compiled"))
-        code = compiled_slices(run.model, seconds=(progress.left or 0.0) / 2)
+        code = compiled_slices(run.model, run.kernel.terms, seconds=(progress.left or 0.0) / 2)
         if code is not None:
             self.executors.take_slices(code)
 

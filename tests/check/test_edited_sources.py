@@ -70,8 +70,9 @@ def test_an_edit_has_no_effect_on_a_model_that_is_in_use(module):
     assert exhaust(module.SCENARIO).distinct_states == 3
 
 
-def test_a_function_whose_source_was_edited_before_its_first_use_is_refused(module):
-    edit(module, "3")  # no other test has left its kernel in the cache
+def test_a_function_whose_source_was_edited_before_its_first_use_is_refused(module, tmp_path, monkeypatch):
+    monkeypatch.setenv("KWALK_CACHE", str(tmp_path / "cache"))  # no other test has left its kernel there
+    edit(module, "3")
     said = r"edited_stair.py:17: the source of climb has changed since Python read it.*reload"
     with pytest.raises(LiftError, match=said):
         exhaust(module.SCENARIO)

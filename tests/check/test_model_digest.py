@@ -174,5 +174,5 @@ def test_a_model_that_cannot_be_lifted_has_no_digest(clock):
     assert model_digest(model) == trace_digest(model, "in_time()") == ""
 
 
-def test_the_parts_of_a_digest_are_the_transitions_deadlock_freedom_and_each_property(clock):
-    assert digests(lift(clock())).keys() == {"", "deadlock", "in_time()"}
+def test_the_parts_of_a_digest_are_the_transitions_deadlock_freedom_each_property_and_all_in_order(clock):
+    assert digests(lift(clock())).keys() == {"", "deadlock", "in_time()", "in order"}

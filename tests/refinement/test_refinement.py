@@ -13,8 +13,8 @@ from kwalk.model.examples.transaction_commit import TRANSACTION_COMMIT
 from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
 from kwalk.reports.document.text import print_story
 from kwalk.reports.traces.story import story_of
-from kwalk.search.kernel.compile.cache import cache_key
 from kwalk.search.kernel.interpreted import interpreted_kernel
+from kwalk.search.kernel.model_digest import cache_key
 from kwalk.search.results.verdict import Answer, ProofOutcome, Verdict
 from tests.refinement import shop as models
 from tests.refinement.shop import LEDGER, MISTAKES, OVERFLOWS, SHOP, Ledger, Shop, ledger_of, shop_with

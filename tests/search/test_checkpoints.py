@@ -142,14 +142,14 @@ def test_a_checkpoint_of_an_older_kwalk_is_refused(subject, tmp_path, monkeypatc
     with monkeypatch.context() as older:
         older.setattr("kwalk.search.exhaustive.checkpoint.FORMAT", 3)
         begun(subject, tmp_path)
-    with pytest.raises(UsageError, match=r"of an older kwalk \(format 3, not 6\)\. Resume it with that version"):
+    with pytest.raises(UsageError, match=r"of an older kwalk \(format 3, not 7\)\. Resume it with that version"):
         searched(subject, CheckpointOptions(tmp_path, resume=True))
 
 
 def test_another_source_of_the_model_is_refused(subject, tmp_path, monkeypatch):
     begun(subject, tmp_path / "saved")
-    monkeypatch.setattr(sys.modules["kwalk.search.kernel.compile.cache"], "cache_key", lambda model: "another")
-    with pytest.raises(UsageError, match="the source of the model, or of the modelling language, has changed"):
+    monkeypatch.setattr("kwalk.search.kernel.model_digest.cache_key", lambda model: "another")
+    with pytest.raises(UsageError, match="the model, a value that it reads, or the modelling language has changed"):
         searched(subject, CheckpointOptions(tmp_path / "saved", resume=True))
 
 

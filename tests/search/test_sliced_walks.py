@@ -209,14 +209,14 @@ def test_a_model_that_is_too_large_keeps_its_kernel(reference, monkeypatch):
 
 def test_sliced_code_is_read_from_the_cache(reference, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    model, _ = reference
-    assert not slices.has_cached_slices(model)
-    first = slices.compiled_slices(model)
+    model, kernel = reference
+    assert not slices.has_cached_slices(kernel)
+    first = slices.compiled_slices(model, kernel.terms)
     monkeypatch.setattr(slices, "compile_slices", lambda *given, **more: pytest.fail("it is in the cache"))
-    assert slices.has_cached_slices(model) and slices.compiled_slices(model) == first
+    assert slices.has_cached_slices(kernel) and slices.compiled_slices(model, kernel.terms) == first
     (file,) = (tmp_path / "kwalk" / "kernels").glob("*-slices.zip")
     file.write_bytes(b"broken")
-    assert not slices.has_cached_slices(model)
+    assert not slices.has_cached_slices(kernel)
 
 
 @pytest.mark.thorough

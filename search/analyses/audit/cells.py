@@ -22,7 +22,7 @@ from kwalk.search.analyses.saved_run import SavedRunOptions
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.compile.compiler import kernel_for
-from kwalk.search.kernel.model_digest import model_digest
+from kwalk.search.kernel.model_digest import cache_key
 from kwalk.search.minimize.shrink import minimize_findings
 from kwalk.search.native.memory import DEFAULT_SHARE, available_memory
 from kwalk.search.proof.attempt import DEFAULT_INDUCTION
@@ -194,10 +194,8 @@ class AuditCell:
     def key(self, options: AuditOptions) -> str:
         """Return a digest of everything that the outcome depends on, except the budgets of time and memory."""
         model, checked = self.model, [prop.key for prop in self.properties]
-        about = (self.scenario.name, model.variant, sorted(model.flag_overrides.items()))
         binding = (sorted(model.binding.bounds.items()), sorted(model.binding.flags.items()))
-        deadlock = self.scenario.deadlock_is_error
-        what = (model_digest(model), about, binding, model.initial, checked, deadlock, options.prove)
+        what = (cache_key(model), sorted(model.flag_overrides.items()), binding, checked, options.prove)
         return hashlib.blake2b(repr(what).encode(), digest_size=16).hexdigest()
 
     def confirms(self, outcome: CellOutcome) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,7 +24,7 @@ from kwalk.search.analyses.mutation.operators import OPERATORS
 from kwalk.search.analyses.saved_run import SavedRun, SavedRunOptions
 from kwalk.search.base.progress import Report, silent
 from kwalk.search.base.worker_processes import run_in_processes
-from kwalk.search.kernel.compile.cache import cache_key
+from kwalk.search.kernel.model_digest import meaning_key
 from kwalk.search.results.verdict import Answer
 
 MUTANTS_PER_PROCESS = 20
@@ -160,12 +161,13 @@ def mutate(
 
 
 def _digest(baseline: Baseline) -> str:
-    """Return a digest of everything in a baseline that the outcome of a mutant depends on."""
-    binding = baseline.model.binding
-    inputs = (
-        cache_key(baseline.model), baseline.name, baseline.model.variant, sorted(binding.bounds.items()),
-        sorted(binding.flags.items()), [prop.key for prop in baseline.properties],
-    )  # fmt: skip
+    """Return a digest of everything in a baseline that the outcome of a mutant depends on.
+
+    A mutant can execute lines that the model under its flags does not, so that the terms of the model are not enough.
+    Without a key for all of them no outcome is that of a later run.
+    """
+    meaning = meaning_key(baseline.model) or uuid.uuid4().hex
+    inputs = (meaning, baseline.name, baseline.model.variant, [prop.key for prop in baseline.properties])
     return hashlib.blake2b(repr(inputs).encode(), digest_size=16).hexdigest()
 
 

@@ -128,7 +128,7 @@ def _send_slices(task: NightlyTask, code: Compiled, send: Callable[[Any], None])
     seconds = (task.entry.walks or 0) * task.depth / STEPS_PER_SECOND if task.seconds is None else task.seconds
     lap = seconds / LAPS
     choice = SlicingChoice(task.model, evolve(kernel_of(task.model, code), can_be_sliced=True))
-    slices = compiled_slices(task.model, seconds=lap) if choice.is_worth(2 * lap) else None
+    slices = compiled_slices(task.model, code.terms, seconds=lap) if choice.is_worth(2 * lap) else None
     if slices is not None:
         send((task.number, True, slices.pack()))
 
@@ -305,7 +305,7 @@ class NightlyRun:
         signature = signature_of(task.model)
         payload = TaskPayload(kernel, code, cpu(), simulation.plan, signature=signature)
         cores = session.sparkContext.defaultParallelism
-        executors = stack.enter_context(ExecutorPool(session, cores, payload, CodeSource(task.model)))
+        executors = stack.enter_context(ExecutorPool(session, cores, payload, CodeSource(task.model, code.terms)))
         if not self.task_states:
             executors.make_ready(self.environment.interrupts)
         self.manifest.set_task(task.number, "running")

@@ -13,7 +13,7 @@ from kwalk.model.language.errors import KwalkError
 from kwalk.model.language.registry import find_scenario
 from kwalk.model.language.settings import setting_from, setting_text
 from kwalk.search.analyses.nightly.config import DEPTH, Config, TaskTable
-from kwalk.search.kernel.compile.cache import cache_key
+from kwalk.search.kernel.model_digest import cache_key
 from kwalk.search.simulation.options import allowed_instances
 
 MOST_TASKS = 10_000

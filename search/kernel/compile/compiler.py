@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from kwalk.model.language import Kind, Model
+from kwalk.model.language import Kind, Model, UsageError
 from kwalk.search.base.progress import announce, announce_nothing
-from kwalk.search.kernel.compile.cache import Compiled, cache_key, load, save
+from kwalk.search.kernel.compile.cache import Compiled, kernel_key, load, save
 from kwalk.search.kernel.compile.layout import WORD, layout_of
 from kwalk.search.kernel.interface import REPLACEMENT_SECONDS, Kernel, bit_row
-from kwalk.search.kernel.model_digest import save_digests
+from kwalk.search.kernel.model_digest import IN_ORDER, parts_of, save_digests, terms_digest
 from kwalk.search.native.machine_code import LoadedCode, cpu
 
 if TYPE_CHECKING:
@@ -44,14 +44,23 @@ def kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
     if not code.unoptimized:
         return kernel
     seconds = REPLACEMENT_SECONDS if len(code.objects) > 1 else SMALL_REPLACEMENT_SECONDS
-    return evolve(kernel, faster=partial(fast_kernel_for, model), replaced_after=seconds)
+    return evolve(kernel, faster=partial(_faster, model, kernel.terms), replaced_after=seconds)
 
 
 def cached_kernel(model: Model) -> Kernel | None:
-    """Return a kernel of a model from the cache, optimized if there is such a one; None if there is none."""
-    key = cache_key(model, cpu())
-    found = load(key) or load(f"{key}-unoptimized")
+    """Return a kernel of a model from the cache, optimized if there is such a one; None if there is none.
+
+    Raises:
+        LiftError: The model cannot be lifted.
+    """
+    parts, _ = parts_of(model)
+    found = _cached(parts[IN_ORDER], cpu(), unoptimized=True)
     return None if found is None else kernel_of(model, found)
+
+
+def _cached(terms: str, target: str, *, unoptimized: bool) -> Compiled | None:
+    key = kernel_key(terms, target)
+    return load(key) or (load(f"{key}-unoptimized") if unoptimized else None)
 
 
 def compiled_within(models: Iterable[Model], seconds: float) -> bool:
@@ -80,6 +89,22 @@ def fast_kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
     return evolve(kernel_of(model, compiled_model(model, lifted)), can_be_sliced=True)
 
 
+def _faster(model: Model, terms: str) -> Kernel:
+    """Return the optimized kernel for a search that runs; UsageError if the model means something else by now."""
+    kernel = fast_kernel_for(model)
+    require_same_terms(model, kernel.terms, terms)
+    return kernel
+
+
+def require_same_terms(model: Model, now: str, before: str) -> None:
+    """Raise UsageError unless what is compiled for a search that runs has the terms that it began with."""
+    if now != before:
+        raise UsageError(
+            f"The model {model.scenario.name!r} was changed while it was searched: a function, or a value that one "
+            "reads, is another one than at the beginning. Start the search again."
+        )
+
+
 def compiled_model(
     model: Model, lifted: Lifted | None = None, *, unoptimized: bool = False, target: str = ""
 ) -> Compiled:
@@ -91,16 +116,11 @@ def compiled_model(
         unoptimized: Whether code without optimization is accepted; it is compiled if the cache has no code at all.
         target: The machine to compile for, as `cpu()` describes it; "" for this machine.
     """
-    key = cache_key(model, target or cpu())
-    found = load(key) or (load(f"{key}-unoptimized") if unoptimized else None)
+    parts, lifted = (save_digests(model, lifted), lifted) if lifted is not None else parts_of(model)
+    found = _cached(parts[IN_ORDER], target or cpu(), unoptimized=unoptimized)
     if found is None:
-        if lifted is None:
-            from kwalk.model.language.lift import lift
-
-            announce("lifting the model")
-            lifted = lift(model)
-        save_digests(model, lifted)  # a saved trace needs them, and would lift the model again
         found = compile_model(model, lifted, unoptimized=unoptimized, target=target)
+        key = kernel_key(found.terms, target or cpu())
         save(f"{key}-unoptimized" if found.unoptimized else key, found)
     return found
 
@@ -116,9 +136,8 @@ def compile_model(
     lifted = lifted or lift(model)
     announce("compiling the model" if unoptimized else "compiling the model, optimized")
     texts = [unit.text for unit in units_of(lifted, layout_of(model.leaves))]
-    return Compiled(
-        tuple(object_code(texts, unoptimized=unoptimized, target=target)), lifted.bounds, lifted.errors, unoptimized
-    )
+    objects = tuple(object_code(texts, unoptimized=unoptimized, target=target))
+    return Compiled(objects, lifted.bounds, lifted.errors, unoptimized, terms_digest(lifted))
 
 
 def kernel_of(model: Model, code: Compiled) -> Kernel:
@@ -141,11 +160,12 @@ def kernel_of(model: Model, code: Compiled) -> Kernel:
         offsets=offsets,
         widths=widths,
         lows=lows,
+        terms=code.terms,
         keep_alive=loaded,
     )
 
 
 __all__ = [
     "Compiled", "cached_kernel", "compile_model", "compiled_model", "compiled_within", "fast_kernel_for", "kernel_for",
-    "kernel_of",
+    "kernel_of", "require_same_terms",
 ]  # fmt: skip

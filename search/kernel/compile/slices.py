@@ -10,6 +10,7 @@ import json
 import zipfile
 from functools import cache
 from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,9 +18,11 @@ from attrs import evolve, frozen
 
 from kwalk.model.language import Model
 from kwalk.search.base.cache import cache_path, read_cache, write_cache
-from kwalk.search.kernel.compile.cache import cache_key
+from kwalk.search.kernel.compile.cache import kernel_key
+from kwalk.search.kernel.compile.compiler import require_same_terms
 from kwalk.search.kernel.compile.layout import layout_of
 from kwalk.search.kernel.interface import Kernel, SlicedKernel
+from kwalk.search.kernel.model_digest import terms_digest
 from kwalk.search.native.machine_code import LoadedCode, cpu
 
 if TYPE_CHECKING:
@@ -168,9 +171,9 @@ def _counted(lists: tuple[tuple[int, ...], ...], most: int) -> np.ndarray:
     return table
 
 
-def cached_slices(model: Model, target: str = "") -> CompiledSlices | None:
-    """Return the bit-sliced functions of a model if the cache has them."""
-    content = read_cache(cache_path("kernels", f"{_key(model, target)}.zip"))
+def cached_slices(terms: str, target: str = "") -> CompiledSlices | None:
+    """Return the bit-sliced functions of a model, given by the digest of its terms, if the cache has them."""
+    content = read_cache(_file(terms, target))
     if content is None:
         return None
     try:
@@ -179,9 +182,9 @@ def cached_slices(model: Model, target: str = "") -> CompiledSlices | None:
         return None
 
 
-def has_cached_slices(model: Model, target: str = "") -> bool:
-    """Return whether the cache has the bit-sliced functions of a model."""
-    return cached_slices(model, target) is not None
+def has_cached_slices(kernel: Kernel) -> bool:
+    """Return whether the cache has the bit-sliced functions of a kernel's model."""
+    return cached_slices(kernel.terms) is not None
 
 
 def slicing_seconds(kernel: Kernel) -> float:
@@ -190,37 +193,42 @@ def slicing_seconds(kernel: Kernel) -> float:
 
 
 def compiled_slices(
-    model: Model, lifted: Lifted | None = None, *, seconds: float = inf, target: str = ""
+    model: Model, terms: str, lifted: Lifted | None = None, *, seconds: float = inf, target: str = ""
 ) -> CompiledSlices | None:
     """Return the bit-sliced functions of a model, from the cache or compiled.
 
     Args:
         model: The model.
+        terms: The digest of its terms, as its kernel has it.
         lifted: The lifted model, if it is there already.
         seconds: About how long compiling may take, at most.
         target: The machine to compile for, as `cpu()` describes it; "" for this machine.
 
     Returns:
         The functions; None if the model is too large, or too large for so many seconds.
+
+    Raises:
+        UsageError: The model does not mean what it meant when its kernel was compiled.
     """
-    found = cached_slices(model, target)
+    found = cached_slices(terms, target)
     if found is None:
         from kwalk.model.language.lift import lift
 
         lifted = lifted or lift(model)
         if len(lifted.terms) > min(MOST_TERMS, seconds * TERMS_PER_SECOND):
             return None
+        require_same_terms(model, terms_digest(lifted), terms)
         found = compile_slices(model, lifted, target=target)
-        write_cache(cache_path("kernels", f"{_key(model, target)}.zip"), found.pack())
+        write_cache(_file(terms, target), found.pack())
     return found
 
 
-def _key(model: Model, target: str) -> str:
-    return f"{cache_key(model, target or cpu())}-slices"
+def _file(terms: str, target: str) -> Path:
+    return cache_path("kernels", f"{kernel_key(terms, target or cpu())}-slices.zip")
 
 
 def with_slices(model: Model, kernel: Kernel, seconds: float = inf) -> Kernel:
     """Return a compiled kernel with the bit-sliced functions of its model, if `compiled_slices` returns them."""
     assert kernel.can_be_sliced
-    code = compiled_slices(model, seconds=seconds)
+    code = compiled_slices(model, kernel.terms, seconds=seconds)
     return kernel if code is None else evolve(kernel, sliced=sliced_kernel_of(model, code), faster=None)
