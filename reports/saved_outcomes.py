@@ -87,6 +87,8 @@ def _encoded(value: Any) -> Any:
         return {field.name: _encoded(getattr(value, field.name)) for field in attrs.fields(type(value))}
     if isinstance(value, tuple) and value and all(type(each) is int for each in value):
         return " ".join(map(str, value))
+    if isinstance(value, frozenset):
+        return sorted(map(_encoded, value))
     return [_encoded(each) for each in value] if isinstance(value, tuple) else value
 
 
@@ -97,9 +99,9 @@ def _decoded(kind: Any, value: Any, name: str) -> Any:
         return _member(args, value, name)
     if origin is tuple and args[0] is int:
         return _vector(value, name)
-    if origin is tuple:
+    if origin in (tuple, frozenset):
         _demand(isinstance(value, list), name, "a list")
-        return tuple(_decoded(args[0], each, name) for each in value)
+        return origin(_decoded(args[0], each, name) for each in value)
     if origin is not None:
         _demand(isinstance(value, dict), name, "an object")
         return {key: _decoded(args[1], each, name) for key, each in value.items()}

@@ -12,8 +12,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from attrs import asdict
-
 from kwalk.model.language.settings import setting_text, variant_text
 from kwalk.reports.document import (
     Block,
@@ -233,7 +231,7 @@ def _outcome(cell: AuditCell, outcome: CellOutcome, files: Files) -> dict[str, A
         "steps": outcome.steps,
         "bounds_hit": list(outcome.bounds_hit),
         "fairness": outcome.fairness or None,
-        "compared": None if outcome.compared is None else asdict(outcome.compared),
+        "compared": None if outcome.compared is None else outcome.compared.counts,
         "trace_file": str(files[command]["trace"]) if command in files else None,
         "command": command,
     }

@@ -357,7 +357,7 @@ def explanation_object(report: ReportedExplanation, trace_file: Path | None) -> 
         "snapshots": [_snapshot(report, waypoint, steps) for waypoint, steps in report.legs()],
         "mismatch": _mismatch(done),
         "notes": sentences(report),
-        "compared": asdict(done.compared),
+        "compared": done.compared.counts,
         "efforts": [_effort(effort) for effort in done.efforts],
         "distinct_states": done.states,
         "bounds_hit": dict(done.bounds_hit),

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from posixpath import commonpath
 from typing import Any
 
-from attrs import asdict
-
 from kwalk.model.language.settings import setting_text, variant_text
 from kwalk.reports.document import (
     Block,
@@ -235,7 +233,7 @@ def _baseline(baseline: Baseline) -> dict[str, Any]:
         "distinct_states": baseline.explorer.stored,
         "properties": [prop.key for prop in baseline.properties],
         "fairness": baseline.verdict.fairness or None,
-        "compared": None if baseline.verdict.compared is None else asdict(baseline.verdict.compared),
+        "compared": None if baseline.verdict.compared is None else baseline.verdict.compared.counts,
     }
 
 

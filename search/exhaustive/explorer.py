@@ -7,8 +7,10 @@ stored. *Depth* is the number of steps from an initial state; a depth is *comple
 """
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
@@ -20,6 +22,7 @@ from kwalk.search.base.options import CheckpointOptions, SearchOptions, StopReas
 from kwalk.search.base.pacing import next_pace
 from kwalk.search.base.progress import Progress
 from kwalk.search.exhaustive import expansion as breadth
+from kwalk.search.exhaustive.first_firings import FirstFirings, first_firing
 from kwalk.search.exhaustive.layout import (
     BLOCK,
     BatchBuffers,
@@ -34,7 +37,7 @@ from kwalk.search.exhaustive.layout import (
 from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.python_comparison import CompiledRecord, RecordMaker
-from kwalk.search.kernel.sampling import StateSampler, candidates
+from kwalk.search.kernel.sampling import LAST, StateSampler, candidates
 from kwalk.search.partial_order.tables import NO_REDUCTION
 from kwalk.search.results.confirmation import PackedPath, extended_path
 from kwalk.search.results.verdict_builder import steps_by_action
@@ -155,6 +158,7 @@ class Explorer(ExplorationResult):
         self.cursor = np.zeros(len(Cursor), np.int64)
         self.level_ends: list[int] = []
         self.sampler, self._records, self._offered = StateSampler(model), RecordMaker(kernel), 0
+        self._firings = FirstFirings(kernel.instances)
         self._has_tried_slices, self._cached_slices = kernel.sliced is not None or not kernel.can_be_sliced, False
         self.saving = None if options.checkpoint is None else self._checkpoint_writer(options.checkpoint)
         resumes = self.saving is not None and self.saving.found is not None
@@ -298,7 +302,7 @@ class Explorer(ExplorationResult):
         """Search until there is a reason to stop. Ctrl-C is one."""
         pace = MIN_PACE
         try:
-            while (stop_reason := self._advance(pace)) is None:
+            while (stop_reason := self._advance_noting(pace)) is None:
                 spent = time.monotonic() - self.started - self.seconds
                 most = max(MIN_PACE, min(MAX_PACE, 2 * self.expanded))  # the first levels are small
                 was_cut = self.expanded == self.level_ends[-1]  # at the end of a depth, which says little of the rate
@@ -320,6 +324,7 @@ class Explorer(ExplorationResult):
                 elif self.kernel.is_worth_replacing(self.seconds, self.options.seconds):
                     self._take_faster_kernel()
             self._compare_with_python()
+            self._compare_last()
         except KeyboardInterrupt:
             stop_reason = StopReason.INTERRUPT
         if self.saving is not None and self._is_resumable(stop_reason):
@@ -338,6 +343,22 @@ class Explorer(ExplorationResult):
         self.sampler.offer(candidates(self._offered, end))
         self._offered = max(self._offered, end)
         self.sampler.compare(time.monotonic() - self.started, self.kernel, self._record)
+
+    def _compare_last(self) -> None:
+        """Compare what a sample is likely to miss: instances that fired rarely, violations, the last levels."""
+        if not self.options.compare:
+            return
+        elapsed = time.monotonic() - self.started
+        search, functions = self._uncounted(), (self.kernel.guards, self.kernel.apply)
+        firings = (
+            (instance, partial(first_firing, search, states, instance, functions))
+            for instance, states in self._firings.instances
+        )
+        self.sampler.compare_firings(elapsed, self.kernel, self._record, firings)
+        violating = {int(self.counts.first_state[prop.index]) - 1 for prop in self.options.properties} - {-1}
+        last = range(self.level_ends[-3] if len(self.level_ends) > 2 else 0, self.expanded)
+        chosen = random.Random(self.expanded).sample(last, min(LAST, len(last)))
+        self.sampler.compare_last(elapsed, self.kernel, self._record, [*sorted(violating), *chosen])
 
     def _record(self, index: int) -> CompiledRecord:
         packed = self.states.rows([index])[0]
@@ -364,6 +385,14 @@ class Explorer(ExplorationResult):
         if self.pool is not None:
             self.pool.add_to(counts, cursor)
         return cursor, counts.saved()
+
+    def _advance_noting(self, pace: int) -> StopReason | None:
+        """Do as `_advance` does, and note which instances have fired since the last time."""
+        begin = self.expanded
+        stop_reason = self._advance(pace)
+        if self.options.compare:
+            self._firings.note(self._taken(), begin, min(self.stored, self.expanded + 1))
+        return stop_reason
 
     def _advance(self, pace: int) -> StopReason | None:
         """Expand up to `pace` states; return the reason to stop, None if there is none."""
@@ -416,8 +445,13 @@ class Explorer(ExplorationResult):
 
     def _steps_by_action(self) -> dict[str, int]:
         """Return how often each action was taken so far."""
+        return steps_by_action(self.model, self._taken())
+
+    def _taken(self) -> np.ndarray:
+        """Return how often each instance was taken so far, int64[instances or more]."""
         all_counts = [self.counts, *(worker.counts for worker in (self.pool.workers if self.pool else ()))]
-        return steps_by_action(self.model, sum(one.enabled_totals - one.blocked for one in all_counts))
+        taken: np.ndarray = sum(one.enabled_totals - one.blocked for one in all_counts)
+        return taken
 
     def notes(self) -> Iterator[str]:
         """Yield nothing: a plain search has no special notes."""

@@ -1,7 +1,7 @@
 """How much of a run was compared with plain Python; verdicts say so. Nothing here needs arrays."""
 from __future__ import annotations
 
-from attrs import frozen
+from attrs import field, frozen
 
 
 @frozen
@@ -12,11 +12,19 @@ class Compared:
     successors: int = 0
     properties: int = 0
     """Evaluations of properties in a state or on a step."""
+    instances: frozenset[str] = field(default=frozenset(), repr=False)
+    """The keys of the action instances that were compared on a step that they take."""
 
     def __add__(self, other: Compared) -> Compared:
         return Compared(
-            self.states + other.states, self.successors + other.successors, self.properties + other.properties
-        )
+            self.states + other.states, self.successors + other.successors, self.properties + other.properties,
+            self.instances | other.instances,
+        )  # fmt: skip
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How much was compared, as JSON has it."""
+        return {"states": self.states, "successors": self.successors, "properties": self.properties}
 
     def __bool__(self) -> bool:
         return self.states > 0

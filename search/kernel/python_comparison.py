@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TypeVar
 
@@ -155,6 +155,8 @@ class PythonComparison:
 
     def __init__(self, model: Model) -> None:
         self.model, self.compared = model, NOTHING_COMPARED
+        self.instances: set[int] = set()
+        """The numbers of the instances that were compared on a step that they take."""
         self._steps = [prop for prop in model.properties if prop.kind is Kind.STEP]
         self._of_states = [prop for prop in model.properties if prop.kind is not Kind.STEP]
 
@@ -169,12 +171,27 @@ class PythonComparison:
             EngineDisagreement: Plain Python has another result.
         """
         one = _StateComparison(self.model, kernel, record)
-        successors = one.compare_steps()
+        successors = one.compare_steps(self.model.instances)
+        self._note(record)
         one.compare_quiescence()
         for prop in self._of_states:
             one.compare_property(prop)
         evaluated = len(self._of_states) + len(self._steps) * one.compare_step_properties(self._steps)
         self.compared += Compared(1, successors, evaluated)
+
+    def compare_instance(self, kernel: Kernel, record: CompiledRecord, instance: int) -> None:
+        """Compare one action instance in a state; arguments and errors as for `compare`."""
+        one = _StateComparison(self.model, kernel, record)
+        self.compared += Compared(0, one.compare_steps([self.model.instances[instance]]))
+        self._note(record, instance)
+
+    def _note(self, record: CompiledRecord, only: int | None = None) -> None:
+        taken = {number for number, code in zip(record.enabled, record.codes.tolist(), strict=True) if code == 0}
+        new = (taken if only is None else taken & {only}) - self.instances
+        if new:
+            self.instances |= new
+            keys = frozenset(self.model.instances[number].key for number in new)
+            self.compared += Compared(instances=keys)
 
 
 class _StateComparison:
@@ -189,11 +206,11 @@ class _StateComparison:
 
     # Steps.
 
-    def compare_steps(self) -> int:
-        """Compare every action instance; return the number of successors."""
+    def compare_steps(self, instances: Iterable[ActionInstance]) -> int:
+        """Compare action instances; return the number of successors."""
         successors = 0
         expanded = self._expanded()
-        for instance in self.model.instances:
+        for instance in instances:
             plain = plain_step(self.visit, instance.index)
             successors += isinstance(plain, tuple)
             self._compare_step(instance.index, plain, self._applied(instance.index), "compiled code")

@@ -5,12 +5,16 @@ candidates for a comparison, and PER_DOUBLING random ones between FIRST · 2^k a
 depend on the seed only. How many candidates are compared depends on the time: at least LEAST_WORK executions of action
 and property instances, and then as many as fit into FIRST_SHARE of the first seconds of the run and SHARE of the rest:
 a short run of a large model would compare few states otherwise. No result of a run depends on it.
+
+At its end a search compares more: each action instance that fired and was not compared yet, where it fired first; the
+states in which properties are violated; and LAST random states of the last two levels.
 """
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count, takewhile
 
 from kwalk.model.language import Model
@@ -19,6 +23,7 @@ from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.python_comparison import CompiledRecord, PythonComparison
 
 FIRST = 256
+LAST = 64
 PER_DOUBLING = 128
 LEAST_WORK = 600
 """Executions of action and property instances in plain Python that every run does, however short it is."""
@@ -58,6 +63,7 @@ class StateSampler:
         self._first: list[int] = []
         self._later: list[int] = []
         self._taken = [0, 0]
+        self._compared: set[int] = set()
 
     @property
     def compared(self) -> Compared:
@@ -81,11 +87,65 @@ class StateSampler:
             EngineDisagreement: Plain Python has another result in a state.
         """
         while (self._first or self._later) and self._may_continue(elapsed):
-            began = time.thread_time()
-            record = record_of(self._next())
-            if record is not None:
-                self._comparison.compare(kernel, record)
-            self.seconds += time.thread_time() - began
+            with self._timed():
+                number = self._next()
+                self._compared.add(number)
+                record = record_of(number)
+                if record is not None:
+                    self._comparison.compare(kernel, record)
+
+    def compare_last(
+        self, elapsed: float, kernel: Kernel, record_of: Callable[[int], CompiledRecord], numbers: Sequence[int]
+    ) -> None:
+        """Compare states at the end of a run: at least LEAST_WORK executions, and then as time allows.
+
+        Args:
+            elapsed: Seconds of the run.
+            kernel: The kernel that makes the records.
+            record_of: Returns the record of a state.
+            numbers: The states, the most important first.
+
+        Raises:
+            EngineDisagreement: Plain Python has another result in a state.
+        """
+        left = [number for number in dict.fromkeys(numbers) if number not in self._compared]
+        for done, number in enumerate(left):
+            if done * self._work_of_state >= LEAST_WORK and self.seconds >= seconds_for_comparison(elapsed):
+                return
+            with self._timed():
+                self._comparison.compare(kernel, record_of(number))
+
+    def compare_firings(
+        self, elapsed: float, kernel: Kernel, record_of: Callable[[int], CompiledRecord],
+        firings: Iterable[tuple[int, Callable[[], int | None]]],
+    ) -> None:  # fmt: skip
+        """Compare instances that fired and were not compared yet, at least LEAST_WORK of them, and as time allows.
+
+        Args:
+            elapsed: Seconds of the run.
+            kernel: The kernel that makes the records.
+            record_of: Returns the record of a state.
+            firings: Instances, each with a function that returns a state in which it fires, or None.
+
+        Raises:
+            EngineDisagreement: Plain Python has another result in a state.
+        """
+        done = 0
+        for instance, state_of in firings:
+            if instance in self._comparison.instances:
+                continue
+            if done >= LEAST_WORK and self.seconds >= seconds_for_comparison(elapsed):
+                return
+            done += 1
+            with self._timed():
+                if (state := state_of()) is not None:
+                    self._comparison.compare_instance(kernel, record_of(state), instance)
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        began = time.thread_time()
+        yield
+        self.seconds += time.thread_time() - began
 
     def _may_continue(self, elapsed: float) -> bool:
         work = self.compared.states * self._work_of_state + sum(self._taken)

@@ -47,6 +47,18 @@ def vacuity_notes(verdict: Verdict, model: Model) -> Iterator[str]:
     if untested:
         yield from _never_quiescent(model, untested)
     yield from _empty_quantifiers(verdict, model)
+    yield from _uncompared(verdict, model)
+
+
+def _uncompared(verdict: Verdict, model: Model) -> Iterator[str]:
+    """Yield a note on the instances that fired, and of which no step was compared with plain Python."""
+    if verdict.compared is None:
+        return
+    fired = {key for key, count in verdict.action_counts.items() if count.taken}
+    missed = fired - verdict.compared.instances
+    if missed:
+        groups = [(i.action.name, i.key) for i in model.instances if i.key in fired]
+        yield f"action instances that fired and were never compared with plain Python: {listed(_whole(missed, groups))}"
 
 
 def _reason(prop: PropertyInstance, verdict: Verdict) -> str:

@@ -5,6 +5,7 @@ import json
 import re
 from contextlib import redirect_stdout
 from io import StringIO
+from typing import Annotated
 
 import pytest
 import z3
@@ -12,20 +13,37 @@ from attrs import evolve
 
 from kwalk.model.examples.die_hard import DIE_HARD
 from kwalk.model.examples.lost_update import LOST_UPDATE
-from kwalk.model.language import KwalkError, LiftError, Model
+from kwalk.model.language import (
+    Actor,
+    Array,
+    Domain,
+    KwalkError,
+    LiftError,
+    Model,
+    Scenario,
+    action,
+    always,
+    array,
+    number,
+    require,
+    state,
+)
 from kwalk.model.language.lift import lift
 from kwalk.model.language.lift.solver import Solver
 from kwalk.search.analyses.check import check
 from kwalk.search.base.progress import silent
+from kwalk.search.exhaustive.first_firings import FirstFirings
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel import sampling
 from kwalk.search.kernel.compile import compiler
+from kwalk.search.kernel.compile.compiler import fast_kernel_for
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.kernel.sampling import FIRST, PER_DOUBLING, candidates
 from kwalk.search.proof.attempt import ProofAttempt, ProofOptions
 from kwalk.search.proof.cubes import Cube
 from kwalk.search.proof.prove import prove
 from kwalk.search.results.fairness import safety_properties
+from kwalk.search.results.vacuity import vacuity_notes
 from kwalk.search.results.verdict import Answer
 from kwalk.search.simulation.options import SWARM
 from kwalk.search.simulation.walk import walk
@@ -186,6 +204,59 @@ def test_all_states_of_a_small_search_are_compared():
     for scenario in (DESK, DIE_HARD, LOST_UPDATE):
         found = exhaust(Model(scenario), keep_going=True)
         assert found.compared.states == found.distinct_states
+
+
+CELLS = Domain("cells", "counters")
+
+
+@state
+class Counters:
+    """Counters, and what is written at last."""
+
+    cells: Array[int] = array(CELLS, number(0, 60))
+    last: int = number(0, 9)
+
+
+def counting(at_the_end: int, on_the_way: int) -> Scenario:
+    """Return a scenario of 226,981 states: the last step of all writes a number, and so does one that fires once."""
+
+    @action(by=Actor("clerk"))
+    def count(counters: Counters, cell: Annotated[int, CELLS]) -> None:
+        require(counters.cells[cell] < 60)
+        counters.cells[cell] += 1
+        if sum(counters.cells) == 180:
+            counters.last = at_the_end
+
+    @action(by=Actor("clerk"))
+    def stamp(counters: Counters) -> None:
+        require(counters.last == 0 and tuple(counters.cells) == (20, 41, 33))
+        counters.last = on_the_way
+
+    @always()
+    def last_is_small(counters: Counters) -> bool:
+        return counters.last <= 5
+
+    return Scenario(
+        name="counting", story="Counts.", state=Counters, actions=(count, stamp), properties=(last_is_small,),
+        bounds={"cells": 3},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(("at_the_end", "on_the_way"), [(3, 9), (9, 3)], ids=["fires rarely", "last level"])
+def test_a_kernel_of_another_model_is_noticed_where_samples_seldom_are(at_the_end, on_the_way, workers):
+    other = fast_kernel_for(Model(counting(3, 3)))
+    assert exhaust(Model(counting(3, 3)), kernel=other, workers=workers).answer is Answer.HOLDS
+    with pytest.raises(EngineDisagreement, match="different states"):
+        exhaust(Model(counting(at_the_end, on_the_way)), kernel=other, workers=workers)
+
+
+def test_an_instance_that_fired_and_was_not_compared_is_named(monkeypatch):
+    model = Model(counting(3, 3))
+    assert not any("compared" in note for note in vacuity_notes(exhaust(model), model))
+    monkeypatch.setattr(FirstFirings, "instances", ())
+    note = "action instances that fired and were never compared with plain Python: stamp"
+    assert note in list(vacuity_notes(exhaust(model), model))
 
 
 def test_candidates_are_the_first_visits_and_then_ever_fewer_of_the_later_ones():
