@@ -11,7 +11,7 @@ import pytest
 from tests.reports.commands import kwalk as kwalk
 
 SLOW = (
-    "agreement", "bad_input/test_snapshots.py", "bench/test_swarm.py", "check", "constraints", "distributed",
+    "agreement", "bad_input/test_snapshots.py", "bench/test_swarm.py", "check", "constraints", "distributed", "edits",
     "examples/test_how_to_check_recovery.py", "examples/test_language_reference.py",
     "examples/test_large_published_counts.py", "examples/test_published_counts.py", "examples/test_types.py",
     "hypothesis", "kafka", "liveness/test_engines.py", "liveness/test_errors.py",
