@@ -88,10 +88,14 @@ class QuantifierElements(Property):
         return None
 
 
-@cache
 def counted_quantifiers(prop: Property) -> tuple[QuantifierElements, ...]:
     """Return the properties that count the elements of a property's quantifiers; none if it has none."""
-    if type(prop) is not Property or prop.kind not in KINDS or not _mentions(prop.function.__code__):
+    return _counted(prop, prop.function.__code__)
+
+
+@cache
+def _counted(prop: Property, code: CodeType) -> tuple[QuantifierElements, ...]:
+    if type(prop) is not Property or prop.kind not in KINDS or not _mentions(code):
         return ()
     try:
         definition = source_of(prop.function)

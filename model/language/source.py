@@ -20,7 +20,8 @@ Function = Callable[..., Any]
 
 REWRITTEN = "@pytest_ar"
 """A name in the modules whose assertions pytest has rewritten."""
-_trees: dict[Function, ast.FunctionDef] = {}
+_trees: dict[Function, tuple[CodeType, ast.FunctionDef]] = {}
+"""The tree of each function with the code that it belongs to: tools that load modules again replace the code."""
 
 
 def source_of(function: Function) -> ast.FunctionDef:
@@ -29,9 +30,12 @@ def source_of(function: Function) -> ast.FunctionDef:
     Raises:
         LiftError: its source is not available.
     """
-    if function not in _trees:
-        _trees[function] = _parsed(function)
-    return _trees[function]
+    code: CodeType | None = getattr(function, "__code__", None)
+    known = _trees.get(function)
+    if known is None or known[0] is not code:
+        parsed = _parsed(function)
+        known = _trees[function] = function.__code__, parsed
+    return known[1]
 
 
 def local_names(definition: ast.FunctionDef) -> frozenset[str]:
@@ -153,11 +157,11 @@ def replaced(function: Function, definition: ast.FunctionDef) -> Iterator[None]:
     """
     old_code, old_tree = function.__code__, source_of(function)
     code = _compiled(function, definition)
-    function.__code__, _trees[function] = code, definition  # type: ignore[attr-defined]
+    function.__code__, _trees[function] = code, (code, definition)
     try:
         yield
     finally:
-        function.__code__, _trees[function] = old_code, old_tree  # type: ignore[attr-defined]
+        function.__code__, _trees[function] = old_code, (old_code, old_tree)
 
 
 def _compiled(function: Function, definition: ast.FunctionDef) -> CodeType:

@@ -4,25 +4,30 @@ Words: the *meaning* of a function is its bytecode with all that the bytecode ca
 functions around it, defaults, attributes of modules and of classes, each by value and recursively. Where it comes from
 (files, modules, lines, comments, annotations, texts for people) is not part of it. An object is *opaque* if its name
 says all: it is of Python itself, of attrs, or of kwalk's own language, whose sources are digested as files. What is
-neither opaque nor known here, such as an open file, has no digest.
+neither opaque nor known here, such as an open file, has no digest. Nor has an attribute that runs code of a user when
+it is read, as lifting reads it: that code could read anything.
 
-A value that is read while a function runs (a file, the time) is none of its meaning; lifting refuses to read it.
+A value that is read while a function of the model runs (a file, the time) is none of its meaning; lifting refuses it.
 
 The graph of objects is walked in a fixed order, and each object has the number of its first visit, so that shared and
 circular references are told apart from equal ones.
 """
 from __future__ import annotations
 
+import builtins
 import functools
 import hashlib
 import sys
+import sysconfig
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
+from pathlib import Path
 from types import CodeType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
+import attr
 import attrs
 
 from kwalk.model.language import Flag, Scenario
@@ -31,10 +36,8 @@ from kwalk.model.language.binding import Bound, Domain
 from kwalk.model.language.properties import Property
 from kwalk.model.language.source import effect_of
 
-OPAQUE = frozenset({*sys.stdlib_module_names, "attr", "attrs"})
-"""Packages whose classes and functions are named; a model is no part of them."""
-LANGUAGE = ("kwalk.model.language", "kwalk")
-"""The modules of kwalk that are opaque: with `.` after it, the language; and the package that exports it."""
+STANDARD = Path(sysconfig.get_paths()["stdlib"])
+LANGUAGE = "kwalk.model.language"
 MOST_OBJECTS = 200_000
 """More objects than these are not digested: lifting is as fast."""
 WITHOUT_MEANING: dict[type, frozenset[str]] = {
@@ -119,8 +122,8 @@ class _Walk:
             name = opaque_name(thing)
             if name is not None:
                 return name
-            if isinstance(thing, Enum) and kind.__module__.partition(".")[0] in OPAQUE:
-                return f"{self.ref(kind)}.{thing.name}"
+            if isinstance(thing, Enum) and (of := opaque_name(kind)) is not None:
+                return f"{of}.{thing.name}"
             number = self.numbers[id(thing)] = len(self.kept)
             if number > MOST_OBJECTS:
                 raise NoMeaning(f"more than {MOST_OBJECTS:,} objects")
@@ -156,7 +159,7 @@ class _Walk:
     def _function(self, function: FunctionType) -> Iterator[str]:
         yield "function"
         code = function.__code__
-        own = module_is_opaque(function.__module__)  # a closure: its sources are digested, its variables are not
+        own = _is_of_opaque_module(function)  # a closure: its sources are digested, its variables are not
         yield f"{function.__module__}.{function.__qualname__}" if own else self._code(code)
         for cell in function.__closure__ or ():
             yield self.ref(cell)
@@ -166,10 +169,12 @@ class _Walk:
             yield from self._pairs("attributes", sorted(function.__dict__.items()))
         if not own:
             names = function.__globals__
-            for name in sorted(mentioned_in(code) & names.keys()):
-                if not name.startswith("@"):  # pytest adds them to a module whose assertions it rewrites
+            for name in sorted(mentioned_in(code)):
+                # pytest adds names that begin with @ to a module whose assertions it rewrites
+                value = names.get(name, BUILTINS.get(name, self)) if name[:1] != "@" else self
+                if value is not self:
                     yield name
-                    yield self.ref(names[name])
+                    yield self.ref(value)
 
     def _code(self, code: CodeType) -> str:
         self.names |= mentioned_in(code)
@@ -195,6 +200,8 @@ class _Walk:
         yield from ("method", method.__qualname__, self.ref(method.__self__))
 
     def _wrapper(self, method: Any) -> Iterator[str]:
+        if not isinstance(method.__func__, FunctionType | types.BuiltinFunctionType):
+            raise NoMeaning(f"{method!r:.80}, which runs when it is read")
         yield from (type(method).__name__, self.ref(method.__func__))
 
     def _property(self, prop: property) -> Iterator[str]:
@@ -207,18 +214,23 @@ class _Walk:
         yield from ("partial", self.ref(partial.func), self.ref(partial.args), self.ref(partial.keywords))
 
     def _class(self, cls: type) -> Iterator[str]:
+        if opaque_name(type(cls)) is None:
+            raise NoMeaning(f"{cls!r:.80}, whose class {type(cls).__qualname__} decides what its attributes are")
         yield from (f"class {cls.__name__}", self.ref(type(cls)), self.ref(cls.__bases__))
         for name, value in sorted(vars(cls).items()):
             if name in OF_CLASSES or isinstance(value, MemberDescriptorType | types.GetSetDescriptorType):
                 continue
             if isinstance(value, FunctionType) and value.__code__.co_filename.startswith(GENERATED):
                 continue
+            if hasattr(type(value), "__get__") and type(value) not in DESCRIBED and opaque_name(value) is None:
+                raise NoMeaning(f"{cls.__qualname__}.{name}, a {type(value).__qualname__}, which runs when it is read")
             yield name
             yield self.ref(tuple(value) if name == "__attrs_attrs__" else value)
 
     def _instance(self, thing: Any) -> Iterator[str]:
         cls = type(thing)
-        if (module_is_opaque(cls.__module__) and not is_of_kwalk(cls.__module__)) or isinstance(thing, CONTAINERS):
+        of_python = opaque_name(cls) is not None and not _is_of_kwalk(cls.__module__)
+        if of_python or isinstance(thing, CONTAINERS):
             raise NoMeaning(f"{thing!r:.80}, of the class {cls.__qualname__}")
         slots, without = _attributes(cls)
         state = {name: value for name, value in getattr(thing, "__dict__", {}).items() if name not in without}
@@ -234,6 +246,11 @@ class _Walk:
 
 
 ATOMS = frozenset({type(None), bool, str, bytes, float, complex, type(...), type(NotImplemented)})
+BUILTINS = vars(builtins)
+ATTRS = {module.__name__: Path(module.__file__ or "").parent for module in (attr, attrs)}
+"""The folders of the packages that make classes of the language."""
+HEAP_TYPE = 1 << 9
+"""The flag of classes that are made while Python runs (`Py_TPFLAGS_HEAPTYPE`)."""
 SLOTS_OF_C = (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType)
 """Methods of classes that are not written in Python."""
 CONTAINERS = (int, str, bytes, tuple, list, dict, set, frozenset)
@@ -260,21 +277,50 @@ DESCRIBED: dict[type, Callable[[_Walk, Any], Iterable[str]]] = {
 """How an object of a class is described; others by their class and attributes."""
 
 
-def is_of_kwalk(module: str) -> bool:
-    """Return whether a module is part of kwalk's language, or its public face, or attrs, which makes its objects."""
-    return module == LANGUAGE[1] or module == LANGUAGE[0] or module.startswith((f"{LANGUAGE[0]}.", "attr"))
+def _is_of_kwalk(module: str) -> bool:
+    """Return whether a module is part of kwalk's language, or its public face, or attrs, which makes its classes."""
+    return module in ("kwalk", LANGUAGE) or module.startswith(f"{LANGUAGE}.") or module.partition(".")[0] in ATTRS
 
 
-def module_is_opaque(module: str | None) -> bool:
-    """Return whether a module's classes and functions are named instead of described."""
-    return module is not None and (module.partition(".")[0] in OPAQUE or is_of_kwalk(module))
+def _is_opaque(module: ModuleType) -> bool:
+    """Return whether the classes and functions of a module are named instead of described.
+
+    A project may have modules with names of Python's own, so that the file decides.
+    """
+    file, name = getattr(module, "__file__", None), module.__name__
+    if name.partition(".")[0] in ATTRS:
+        return file is not None and Path(file).parent in ATTRS.values()
+    if _is_of_kwalk(name):
+        return True
+    if name.partition(".")[0] not in sys.stdlib_module_names or name == "__main__":
+        return False
+    return file is None or (STANDARD in Path(file).parents and "site-packages" not in Path(file).parts)
+
+
+_OPAQUE: dict[str, tuple[ModuleType, bool]] = {}
+
+
+def _opaque_module(name: str | None) -> ModuleType | None:
+    """Return the opaque module of a name; None if there is none."""
+    module = sys.modules.get(name or "builtins")
+    if module is None:
+        return None
+    known = _OPAQUE.get(module.__name__)
+    if known is None or known[0] is not module:
+        known = _OPAQUE[module.__name__] = module, _is_opaque(module)
+    return module if known[1] else None
+
+
+def _is_of_opaque_module(function: FunctionType) -> bool:
+    """Return whether an opaque module defines a function, whatever `__module__` says."""
+    module = _opaque_module(function.__module__)
+    return module is not None and vars(module) is function.__globals__
 
 
 def opaque_name(thing: Any) -> str | None:
     """Return the name of an opaque module, class or function; None for anything else."""
     if isinstance(thing, ModuleType):
-        own = thing.__name__
-        return f"module {own}" if is_of_kwalk(own) else None
+        return f"module {thing.__name__}" if _is_of_kwalk(thing.__name__) and _opaque_module(thing.__name__) else None
     if isinstance(thing, SLOTS_OF_C):
         return f"{thing.__objclass__.__module__}.{thing.__qualname__}"
     if not isinstance(thing, type | FunctionType | types.BuiltinFunctionType):
@@ -282,13 +328,14 @@ def opaque_name(thing: Any) -> str | None:
     module, name = getattr(thing, "__module__", None), thing.__qualname__
     if isinstance(thing, types.BuiltinFunctionType) and module is None:
         return None
-    if not module_is_opaque(module or "builtins"):
+    found: Any = _opaque_module(module)
+    if found is None:
         return None
-    found: Any = sys.modules.get(module or "builtins")
     for part in name.split("."):
         found = getattr(found, part, None)
-    # A class of Python may be found nowhere, such as `cell`; a function within a function has variables around it.
-    return f"{module}.{name}" if found is thing or not isinstance(thing, FunctionType) else None
+    # Some classes of Python are found nowhere, such as that of cells.
+    is_static = isinstance(thing, type) and not thing.__flags__ & HEAP_TYPE
+    return f"{module}.{name}" if found is thing or is_static or isinstance(thing, types.BuiltinFunctionType) else None
 
 
 @functools.lru_cache(maxsize=4096)

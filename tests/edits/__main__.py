@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable
 from math import inf
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import kwalk
@@ -35,11 +36,12 @@ import kwalk.search.simulation.walk
 from kwalk.model.language import Model, UsageError
 from kwalk.model.language.fix import Trial
 from kwalk.search.base.options import CheckpointOptions
+from kwalk.search.kernel.interpreted import interpreted_kernel
 from kwalk.search.kernel.model_digest import cache_key
-from tests.edits.project import POKES, Project, random_edit, random_project
+from tests.edits.project import POKES, ROUTES, Project, random_edit, random_project
 
 Answer = list[Any]
-PROJECT_MODULES = ("main", "dep", "far", "pkg", "pkg.sub", "stars", "records", "base", "others")
+PROJECT_MODULES = ("main", "dep", "far", "pkg", "pkg.sub", "stars", "records", "base", "others", "turtle")
 
 
 class Difference(AssertionError):
@@ -77,7 +79,7 @@ def in_child(work: Callable[[], Any]) -> Any:
 
 def loaded(folder: Path) -> Any:
     """Return the main module of a project, as its files are now."""
-    names = [name for name in sys.modules if name in PROJECT_MODULES or name.startswith("alternative")]
+    names = [name for name in sys.modules if name in PROJECT_MODULES or name.startswith(("alternative", "maker_"))]
     for name in names:
         del sys.modules[name]
     if sys.path[0] != str(folder):
@@ -149,6 +151,39 @@ def poke(before: Project, after: Project, name: str, folder: Path) -> None:
     for project, found in zip((before, after), in_child(work), strict=True):
         require(found, project, f"exhaust after {statement or 'another call of the factory'}")
     return None
+
+
+def hot(before: Project, after: Project, name: str, folder: Path) -> None:
+    """Give functions that are in use the code of the edited files, as tools that load modules again do.
+
+    What is then searched is what plain Python executes, which is neither of the projects if a class has changed.
+    """
+    write(before, folder)
+
+    def work() -> list[Answer]:
+        main = loaded(folder)
+        kwalk.exhaust(main.SC)
+        old = {name: dict(vars(module)) for name, module in sys.modules.items() if name in PROJECT_MODULES}
+        write(after, folder)
+        new = loaded(folder)
+        for module, names in old.items():
+            for name, thing in names.items():
+                function = getattr(thing, "function", thing)
+                other = getattr(sys.modules.get(module), name, None)
+                other = getattr(other, "function", other)
+                if not isinstance(function, FunctionType) or not isinstance(other, FunctionType):
+                    continue
+                if len(function.__closure__ or ()) == len(other.__closure__ or ()):
+                    function.__code__, function.__defaults__ = other.__code__, other.__defaults__
+        sys.modules["main"] = main
+        model = Model(main.SC)
+        plain = kwalk.search.exhaustive.search.exhaust(model, kernel=interpreted_kernel(model), compare=False)
+        return [answer(plain), answer(kwalk.exhaust(main.SC)), answer(kwalk.exhaust(new.SC))]
+
+    plain, found, again = in_child(work)
+    require(again, after, "exhaust of modules that were loaded again")
+    if plain != found:
+        raise Difference(f"exhaust after functions got other code: {found}, in plain Python {plain}")
 
 
 def command_line(before: Project, after: Project, name: str, folder: Path) -> None:
@@ -271,7 +306,7 @@ def without_meaning(before: Project, after: Project, name: str, folder: Path) ->
 
 
 COMMANDS: dict[str, tuple[int, Callable[[Project, Project, str, Path], None]]] = {
-    "exhaust": (30, exhaust), "reload": (15, reload), "poke": (15, poke), "resume": (10, resumed),
+    "exhaust": (25, exhaust), "reload": (15, reload), "poke": (15, poke), "hot": (5, hot), "resume": (10, resumed),
     "reduce": (5, reduced), "walk": (5, walked), "prove": (3, proved), "keys": (7, identified),
     "comments": (5, without_meaning), "mutate": (3, mutated), "command line": (2, command_line),
 }  # fmt: skip
@@ -304,8 +339,7 @@ def fuzz(
             number = sum(done.values())
             state = f"{seed}.{number}"
             chance = random.Random(state)
-            before = random_project(chance)
-            name, after = random_edit(before, chance)
+            name, before, after = random_edit(random_project(chance), chance, [*ROUTES][number % len(ROUTES)])
             command = chance.choices(names, [COMMANDS[each][0] for each in names])[0]
             try:
                 COMMANDS[command][1](before, after, name, folder)

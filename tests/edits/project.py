@@ -223,7 +223,8 @@ def _decorator(files: Files, name: str, value: int) -> str:
 
 @route("decorator that chooses")
 def _choosing(files: Files, name: str, value: int) -> str:
-    files.add("dep.py", f"def instead_{name}(function):", "    def other():", f"        return {value}", "    return other")
+    files.add("dep.py", f"def instead_{name}(function):", "    def other():", f"        return {value}")
+    files.add("dep.py", "    return other")
     files.add("main.py", "import dep", f"@dep.instead_{name}", f"def o_{name}():", "    return 0")
     return f"o_{name}()"
 
@@ -277,6 +278,69 @@ def _property(files: Files, name: str, value: int) -> str:
     files.add("main.py", "import dep")
     files.members += ["    @property", f"    def l_{name}(self):", f"        return dep.L_{name}"]
     return f"s.l_{name}"
+
+
+@route("module with a name of Python's own", poke="import turtle; turtle.AA_NAME = K")
+def _of_python(files: Files, name: str, value: int) -> str:
+    files.add("turtle.py", f"AA_{name} = {value}", f"def aa_{name}():", f"    return AA_{name}")
+    files.add("main.py", f"from turtle import aa_{name}")
+    return f"aa_{name}()"
+
+
+@route("function that says it is of Python", poke="import dep; dep.BB_NAME = K")
+def _says(files: Files, name: str, value: int) -> str:
+    files.add("dep.py", f"BB_{name} = {value}", f"def bb_{name}():", f"    return BB_{name}")
+    files.add("dep.py", f"bb_{name}.__module__ = 'os.path'")
+    files.add("main.py", f"from dep import bb_{name}")
+    return f"bb_{name}()"
+
+
+@route("builtin name", poke="import builtins; builtins.CC_NAME = K")
+def _builtin(files: Files, name: str, value: int) -> str:
+    files.add("dep.py", "import builtins", f"builtins.CC_{name} = {value}")
+    files.add("main.py", "import dep")
+    return f"CC_{name}"
+
+
+READ = "int(__import__('os').environ['KNOB_{name}'])"
+"""An expression that reads the environment when it is evaluated."""
+
+
+@route("descriptor", poke="import os; os.environ['KNOB_NAME'] = str(K)")
+def _descriptor(files: Files, name: str, value: int) -> str:
+    files.environment[f"KNOB_{name}"] = str(value)
+    files.add("dep.py", f"class DD_{name}:", "    def __get__(self, one, of=None):")
+    files.add("dep.py", f"        return {READ.format(name=name)}", f"class EE_{name}:", f"    K = DD_{name}()")
+    files.add("main.py", "import dep")
+    return f"dep.EE_{name}.K"
+
+
+@route("property of a metaclass", poke="import os; os.environ['KNOB_NAME'] = str(K)")
+def _metaclass(files: Files, name: str, value: int) -> str:
+    files.environment[f"KNOB_{name}"] = str(value)
+    files.add("dep.py", f"class FF_{name}(type):", "    @property", "    def K(cls):")
+    files.add("dep.py", f"        return {READ.format(name=name)}")
+    files.add("dep.py", f"class GG_{name}(metaclass=FF_{name}):", "    pass")
+    files.add("main.py", "import dep")
+    return f"dep.GG_{name}.K"
+
+
+@route("property of a class", poke="import os; os.environ['KNOB_NAME'] = str(K)")
+def _class_property(files: Files, name: str, value: int) -> str:
+    files.environment[f"KNOB_{name}"] = str(value)
+    files.add("dep.py", f"class HH_{name}:", "    @classmethod", "    @property", "    def K(cls):")
+    files.add("dep.py", f"        return {READ.format(name=name)}")
+    files.add("main.py", "import dep")
+    return f"dep.HH_{name}.K"
+
+
+@route("attribute that a module makes", poke="import os; os.environ['KNOB_NAME'] = str(K)")
+def _made(files: Files, name: str, value: int) -> str:
+    files.environment[f"KNOB_{name}"] = str(value)
+    files.add(f"maker_{name}.py", "def __getattr__(name):", "    if name != 'K':", "        raise AttributeError(name)")
+    files.add(f"maker_{name}.py", f"    return {READ.format(name=name)}")
+    files.add("main.py", f"import maker_{name}")
+    return f"maker_{name}.K"
 
 
 @route("bound")
@@ -372,7 +436,7 @@ class Project:
         lines = []
         for number, (guard, target) in enumerate(self.edges):
             lines += [
-                "@action(by=SYSTEM)", f"def go{number}(s: S) -> None:", f'    """Go."""',
+                "@action(by=SYSTEM)", f"def go{number}(s: S) -> None:", '    """Go."""',
                 f"    require(s.n == {read[guard]})", f"    s.n = {read[target]}",
             ]  # fmt: skip
         lines += [
@@ -424,12 +488,14 @@ def random_project(chance: random.Random) -> Project:
     return Project(edges, knobs, routes, chance.choice([0, 3, 200]), style)
 
 
-def random_edit(project: Project, chance: random.Random) -> tuple[str, Project]:
-    """Return a knob and the project with another value of it; most edits change the answer."""
+def random_edit(project: Project, chance: random.Random, route: str) -> tuple[str, Project, Project]:
+    """Return a knob, the project with that route for it, and with another value of it; most edits change the answer."""
     edits = [
         (name, project.with_knob(name, value))
         for name in project.knobs for value in range(TOP + 1) if value != project.knobs[name]
     ]  # fmt: skip
     chance.shuffle(edits)
     changing = [edit for edit in edits if edit[1].expected != project.expected]
-    return changing[0] if changing and chance.random() < 0.8 else edits[0]
+    name, edited = changing[0] if changing and chance.random() < 0.8 else edits[0]
+    project.routes[name] = route  # the edited project shares them
+    return name, project, edited

@@ -1,4 +1,4 @@
-"""After any edit kwalk answers for the model as it is; and the fuzzer of edits notices a key that leaves something out."""
+"""After any edit kwalk answers for the model as it is; the fuzzer of edits notices a key that leaves something out."""
 from __future__ import annotations
 
 import subprocess
@@ -21,7 +21,8 @@ import sys, types
 from kwalk.search.kernel import meaning, model_digest
 honest = meaning._Walk._function
 def without_defaults(walk, function):
-    walk.ref = lambda thing, ref=walk.ref: ref(None if thing in (function.__defaults__, function.__kwdefaults__) else thing)
+    left_out = (function.__defaults__, function.__kwdefaults__)
+    walk.ref = lambda thing, ref=walk.ref: ref(None if thing in left_out else thing)
     try:
         yield from list(honest(walk, function))
     finally:
