@@ -91,6 +91,7 @@ class _Walk:
         self.lines: list[str] = []
         self.names: set[str] = set()
         self.modules: list[tuple[ModuleType, set[str]]] = []
+        self.attributes: dict[type, tuple[dict[str, Any], frozenset[str]]] = {}
 
     def digest(self, roots: Iterable[Any]) -> str:
         self.lines.append(" ".join(map(self.ref, roots)))
@@ -117,9 +118,11 @@ class _Walk:
             return f"{kind.__name__}:{thing!r}"
         if kind is int:
             return f"int:{thing:x}"
+        if kind is tuple and len(thing) <= SHORT and SIMPLE.issuperset(map(type, thing)):
+            return f"tuple:{thing!r}"
         number = self.numbers.get(id(thing))
         if number is None:
-            name = opaque_name(thing)
+            name = None if kind in VALUES else opaque_name(thing)
             if name is not None:
                 return name
             if isinstance(thing, Enum) and (of := opaque_name(kind)) is not None:
@@ -232,7 +235,9 @@ class _Walk:
         of_python = opaque_name(cls) is not None and not _is_of_kwalk(cls.__module__)
         if of_python or isinstance(thing, CONTAINERS):
             raise NoMeaning(f"{thing!r:.80}, of the class {cls.__qualname__}")
-        slots, without = _attributes(cls)
+        if cls not in self.attributes:
+            self.attributes[cls] = _attributes(cls)
+        slots, without = self.attributes[cls]
         state = {name: value for name, value in getattr(thing, "__dict__", {}).items() if name not in without}
         for name, slot in slots.items():
             try:
@@ -245,6 +250,11 @@ class _Walk:
             yield self.ref(state[name])
 
 
+SIMPLE = frozenset({type(None), bool, str, int})
+SHORT = 20
+"""The items of a tuple of simple values that is described where it is referred to."""
+VALUES = frozenset({tuple, list, dict, set, frozenset, types.CellType, types.MappingProxyType})
+"""Classes of which no object is opaque."""
 ATOMS = frozenset({type(None), bool, str, bytes, float, complex, type(...), type(NotImplemented)})
 BUILTINS = vars(builtins)
 ATTRS = {module.__name__: Path(module.__file__ or "").parent for module in (attr, attrs)}

@@ -23,7 +23,7 @@ from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.python_comparison import CompiledRecord, PythonComparison
 
 FIRST = 256
-LAST = 64
+LAST, LAST_WORK = 64, 200
 PER_DOUBLING = 128
 LEAST_WORK = 600
 """Executions of action and property instances in plain Python that every run does, however short it is."""
@@ -97,7 +97,7 @@ class StateSampler:
     def compare_last(
         self, elapsed: float, kernel: Kernel, record_of: Callable[[int], CompiledRecord], numbers: Sequence[int]
     ) -> None:
-        """Compare states at the end of a run: at least LEAST_WORK executions, and then as time allows.
+        """Compare states at the end of a run: at least LAST_WORK executions, and then as time allows.
 
         Args:
             elapsed: Seconds of the run.
@@ -110,7 +110,7 @@ class StateSampler:
         """
         left = [number for number in dict.fromkeys(numbers) if number not in self._compared]
         for done, number in enumerate(left):
-            if done * self._work_of_state >= LEAST_WORK and self.seconds >= seconds_for_comparison(elapsed):
+            if done * self._work_of_state >= LAST_WORK and self.seconds >= seconds_for_comparison(elapsed):
                 return
             with self._timed():
                 self._comparison.compare(kernel, record_of(number))
@@ -119,7 +119,7 @@ class StateSampler:
         self, elapsed: float, kernel: Kernel, record_of: Callable[[int], CompiledRecord],
         firings: Iterable[tuple[int, Callable[[], int | None]]],
     ) -> None:  # fmt: skip
-        """Compare instances that fired and were not compared yet, at least LEAST_WORK of them, and as time allows.
+        """Compare instances that fired and were not compared yet, at least LAST_WORK of them, and as time allows.
 
         Args:
             elapsed: Seconds of the run.
@@ -134,7 +134,7 @@ class StateSampler:
         for instance, state_of in firings:
             if instance in self._comparison.instances:
                 continue
-            if done >= LEAST_WORK and self.seconds >= seconds_for_comparison(elapsed):
+            if done >= LAST_WORK and self.seconds >= seconds_for_comparison(elapsed):
                 return
             done += 1
             with self._timed():
