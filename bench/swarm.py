@@ -96,7 +96,7 @@ BUGS = (
     Bug("fast-bounce", "2.8.2", "replicas_converge", {"broker_epoch": False}),
     Bug("records-through-failover", "3.9.0", "log_keeps_its_topic_id", {"async_metadata_flush": True}),
     Bug("records-through-failover", "3.9.0", "committed_survives", {"unclean_election": True}),
-    Bug("recreated-topic-records", "2.8.2", "no_resurrection"),
+    Bug("recreated-topic-records", "2.8.2", "elected_log_is_of_its_topic"),
 )
 MOST_WALKS = 300_000
 """A bug counts as missed after this number of walks."""

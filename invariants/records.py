@@ -42,10 +42,30 @@ def agree(follower: Log, leader: Log) -> bool:
 
 @always(symptom="data of a deleted topic returns under its name", log="none: a log of that name is found and opened")
 def no_resurrection(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
-    """P14 NoResurrection: consumers of a topic read no record of an earlier topic of the same name."""
-    znode, log = cluster.zookeeper.topics[topic], cluster.replica_of(broker, topic, partition).log
-    premise(znode.exists and leads(cluster, broker, topic, partition) and serves(cluster, broker, topic, partition))
-    return all(record.offset >= log.high_watermark or record.incarnation == znode.incarnation for record in log.records)
+    """P14 NoResurrection: consumers of a topic read no record of an earlier topic of the same name.
+
+    A broker answers them if it leads in its own memory, whatever the state znode says, and if there is none.
+    """
+    premise(cluster.zookeeper.topics[topic].exists and cluster.is_up(broker))
+    premise(cluster.replica_of(broker, topic, partition).is_leader and serves(cluster, broker, topic, partition))
+    return has_only_own_records(cluster, broker, topic, partition)
+
+
+@always(
+    symptom="data of a deleted topic returns under its name, and stays: the partition's leader has it",
+    log="none: a log of that name is found and opened",
+)
+def elected_log_is_of_its_topic(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """P14 NoResurrection, of the leader in the state znode: a broker of an earlier topic alone does not violate it."""
+    premise(cluster.zookeeper.topics[topic].exists and leads(cluster, broker, topic, partition))
+    premise(serves(cluster, broker, topic, partition))
+    return has_only_own_records(cluster, broker, topic, partition)
+
+
+def has_only_own_records(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
+    """Whether all that consumers can read at a broker was written to the present topic of that name."""
+    log, incarnation = cluster.replica_of(broker, topic, partition).log, cluster.zookeeper.topics[topic].incarnation
+    return all(record.offset >= log.high_watermark or record.incarnation == incarnation for record in log.records)
 
 
 def serves(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:

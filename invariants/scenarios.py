@@ -94,7 +94,10 @@ LEADERS_IN_SUCCESSION = evolve(
 )
 RECREATED_TOPIC_RECORDS = evolve(
     records_stories.RECREATED_TOPIC_RECORDS,
-    properties=(*(i for i in RECORDS if i is not records.committed_survives), witnesses.recreated_topic_has_a_record),
+    properties=(
+        *(i for i in RECORDS if i is not records.committed_survives), records.elected_log_is_of_its_topic,
+        witnesses.recreated_topic_has_a_record,
+    ),
 )
 STRAY_LOGS = tuple(
     evolve(

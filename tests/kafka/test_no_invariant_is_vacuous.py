@@ -40,6 +40,7 @@ WITNESSES = {
     "committed_survives": ("healthy-records", "record_is_committed"),
     "no_divergence": ("healthy-records", "record_is_replicated"),
     "no_resurrection": ("recreated-topic-records", "recreated_topic_has_a_record"),
+    "elected_log_is_of_its_topic": ("recreated-topic-records", "recreated_topic_has_a_record"),
     "deletion_targets_intent": ("healthy-deletion", "topic_is_deleted"),
     "deleted_logs_were_unused": ("healthy-deletion", "topic_is_deleted"),
     "deletion_terminates": ("healthy-deletion", "topic_is_deleted"),

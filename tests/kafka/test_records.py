@@ -88,7 +88,10 @@ def test_without_truncation_replicas_would_differ(monkeypatch):
         (
             "2.8.2",
             67_064,
-            {"records_have_a_topic_id": 5, "no_resurrection": 16, "partition_servable": 18, "replicas_converge": 18},
+            {
+                "records_have_a_topic_id": 5, "no_resurrection": 8, "elected_log_is_of_its_topic": 16,
+                "partition_servable": 18, "replicas_converge": 18,
+            },
         ),
         ("3.9.0", 57_432, {"partition_servable": 17, "replicas_converge": 17}),
     ],
@@ -121,9 +124,9 @@ def test_what_each_fix_closes_and_where_it_has_a_hole():
             ("closes", 5, -4_351),
             ("closes", 4, -2_742),
             ("closes", 7, -2_742),
-            ("has a hole", 16, 16),
+            ("has a hole", 8, 8),
         ],
-        "fetch_by_topic_id": [("closes", 16, -57_432), ("has a hole", 4, 8)],
+        "fetch_by_topic_id": [("closes", 8, -57_432), ("has a hole", 4, 8)],
         "id_check_before_epoch": [
             ("closes", 4, -2_742),
             ("closes", 7, -2_742),

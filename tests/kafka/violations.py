@@ -147,6 +147,14 @@ BROKEN = (
     ),
     Broken(
         "no_resurrection(0, 0, 0)", "recreated-topic-records", "2.8.2",
+        bounds={"restarts": 0},
+        steps="""
+        new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) handle_leader_and_isr(0)
+        shrink_isr(0,0,0) produce(0,0,0) remove_topic_by_hand(0) new_client_creates_topic(0)
+        """,
+    ),
+    Broken(
+        "elected_log_is_of_its_topic(0, 0, 0)", "recreated-topic-records", "2.8.2",
         bounds={"restarts": 1},
         steps="""
         new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) handle_leader_and_isr(0)
