@@ -74,7 +74,7 @@ FIXES = (
     Fix(
         flag=TOMBSTONES_HAVE_A_HORIZON,
         closes="a tombstone lives delete.retention.ms from the first compaction that sees it",
-        source="KAFKA-8522, KIP-534 (3.1.0)",
+        source="KAFKA-4545, by KIP-534 with KAFKA-8522 (3.1.0)",
         trials=(Trial("log-tombstones", ("tombstone_is_kept_after_compaction",)),),
     ),
     Fix(

@@ -66,7 +66,7 @@ GAPS_ARE_PASSED = version_flag(
 )
 TOMBSTONES_HAVE_A_HORIZON = version_flag(
     "tombstones_have_a_horizon",
-    "KIP-534, KAFKA-8522 (3.1.0): a tombstone is kept for delete.retention.ms from the first compaction that sees it",
+    "KAFKA-4545, KIP-534 (3.1.0): a tombstone is kept for delete.retention.ms from the first compaction that sees it",
     {"3.1.0": True},
 )
 GROUPS_BY_LAST_OFFSET = version_flag(

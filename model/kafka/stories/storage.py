@@ -191,7 +191,7 @@ TOMBSTONES = evolve(
         "delete_retention_ms": 1,
         "min_dirty_percent": 30,
     },
-    source="Cleaner.shouldRetainRecord; KAFKA-4529, KAFKA-8522",
+    source="Cleaner.shouldRetainRecord; KAFKA-4529, KAFKA-4545",
 )
 COMPACTED_COPY = evolve(
     COMPACTION,
