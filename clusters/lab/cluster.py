@@ -532,7 +532,7 @@ class Lab:
         """Return the id by which consumers fetch a topic; None if those of this version fetch by its name."""
         broker, known = self._metadata()
         found = known.topics.get(topic)
-        return _bytes_of(found.topic_id) if found and broker.fetches_by_id else None
+        return id_bytes(found.topic_id) if found and found.topic_id and broker.fetches_by_id else None
 
     def _metadata(self) -> tuple[LabBroker, Metadata]:
         for broker in self.brokers.values():
@@ -709,8 +709,9 @@ def _log_lines(text: str) -> Iterator[tuple[datetime, str]]:
             yield datetime.strptime(found[1], "%Y-%m-%d %H:%M:%S,%f"), found[2]
 
 
-def _bytes_of(topic_id: str | None) -> bytes | None:
-    return None if topic_id is None else urlsafe_b64decode(topic_id + "==")
+def id_bytes(topic_id: str) -> bytes:
+    """Return the 16 bytes of a topic id."""
+    return urlsafe_b64decode(topic_id + "==")
 
 
 def _listed(numbers: Sequence[int] | Mapping[int, object]) -> str:

@@ -253,7 +253,7 @@ class _Walk:
 SIMPLE = frozenset({type(None), bool, str, int})
 SHORT = 20
 """The items of a tuple of simple values that is described where it is referred to."""
-VALUES = frozenset({tuple, list, dict, set, frozenset, types.CellType, types.MappingProxyType})
+VALUES = frozenset({tuple, list, dict, set, frozenset, types.CellType, types.MappingProxyType})  # type: ignore[arg-type]
 """Classes of which no object is opaque."""
 ATOMS = frozenset({type(None), bool, str, bytes, float, complex, type(...), type(NotImplemented)})
 BUILTINS = vars(builtins)
