@@ -179,7 +179,7 @@ def _digest(content: dict[str, Any]) -> str:
     return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-FORMAT = 6
+FORMAT = 7
 """To be raised when the layout of files, the identity, or the numbering or counting of states changes."""
 CHANGEABLE = ("seconds", "memory", "workers", "report", "checkpoint", "symmetry", "command")
 """The options that may differ in a resumed search: no count depends on them (a search with symmetry saves nothing)."""
