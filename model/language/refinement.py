@@ -22,6 +22,7 @@ from attrs import frozen
 
 from kwalk.model.language.action import Parameter, place_of
 from kwalk.model.language.binding import Binding, active_binding, cached
+from kwalk.model.language.declared import check_declared, is_table, text
 from kwalk.model.language.errors import Abort, BoundReached, DomainError, GuardFailed, PremiseFailed, UsageError
 from kwalk.model.language.model import ActionInstance, Model, Vector, active_model, failure
 from kwalk.model.language.properties import Kind, Property
@@ -288,6 +289,12 @@ def refines(
             f"refines({scenario.name!r}, …): the mapping must be a plain function of two states, "
             "mapping(detailed, abstract), which writes the second one."
         )
+    check_declared(
+        f"refines({scenario.name!r}, …)", text("name", name), text("symptom", symptom), text("log", log),
+        ("variant", variant, variant is None or isinstance(variant, str), "the name of a variant, or None"),
+        *((each, table, table is None or is_table(table), "a mapping of names")
+          for each, table in (("bounds", bounds), ("flags", flags))),
+    )  # fmt: skip
     name = name or f"refines_{re.sub(r'[^0-9A-Za-z]+', '_', scenario.name)}"
     if not name.isidentifier():
         raise UsageError(f"refines({scenario.name!r}): {name!r} is no name of a property; give a Python identifier.")
