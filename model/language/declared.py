@@ -53,6 +53,11 @@ def is_table(value: object) -> bool:
     return isinstance(value, Mapping) and all(isinstance(each, str) for each in value)
 
 
+def table(name: str, value: object) -> Requirement:
+    """Require a mapping of names."""
+    return name, value, is_table(value), "a mapping of names"
+
+
 def function(name: str, value: object) -> Requirement:
     """Require a function that Python source defines."""
     return name, value, isroutine(value) and hasattr(value, "__code__"), "a function that is written with def"

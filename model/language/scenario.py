@@ -203,9 +203,9 @@ class Scenario:
         yield "constraints", _all_are(Constraint, self.constraints), "functions declared with @constraint()"
         aliases = isinstance(self.aliases, tuple) and all(hasattr(each, "__name__") for each in self.aliases)
         yield "aliases", aliases and all(map(callable, self.aliases)), "functions of the state"
-        yield "initial", hasattr(self.initial, "__code__"), "a function of the state, declared with `def`"
+        yield "initial", hasattr(self.initial, "__code__"), "a function of the state"
         for name, table in zip(("bounds", "flags", "variants", "labels"), tables, strict=True):
-            yield name, is_table(table), "a mapping of names"
+            yield name, is_table(table), "a mapping"
         sizes = all(type(size) is int and size >= 0 for size in self.bounds.values())
         yield "bounds", sizes, "a mapping of names to ints of 0 or more"
         labels = all(_all_are(str, each) and not isinstance(each, str) for each in self.labels.values())

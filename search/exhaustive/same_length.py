@@ -38,7 +38,7 @@ class PropertyHit:
     count: int
 
 
-class Span(NamedTuple):
+class CheckedSpan(NamedTuple):
     """What the loop checks."""
 
     first: int
@@ -52,7 +52,7 @@ class Span(NamedTuple):
 
 
 @loop
-def check_span(search: SearchLayout, span: Span) -> None:
+def check_span(search: SearchLayout, span: CheckedSpan) -> None:
     """Check states, or the steps from them and the states after them, and count what is violated."""
     kernel, batch = search.kernel, search.batch
     for index in range(span.first, span.last):
@@ -73,7 +73,7 @@ def check_span(search: SearchLayout, span: Span) -> None:
 
 
 @part
-def _check_at(search: SearchLayout, span: Span, state: int, where: tuple[int, int]) -> None:
+def _check_at(search: SearchLayout, span: CheckedSpan, state: int, where: tuple[int, int]) -> None:
     """Check the state at an address: a stored one, or the one after a step from it."""
     kernel, row = search.kernel, search.batch.enabled + 8 * search.kernel.row_words
     call_void(span.guards, (state, row))
@@ -107,7 +107,7 @@ def hits_of(
         counted = search._replace(counters=counts.layout)
         for begin in range(first, last, MOST_STATES):
             end = min(begin + MOST_STATES, last)
-            span = Span(begin, end, int(after), kernel.guards, kernel.apply, deadlocks.ctypes.data)
+            span = CheckedSpan(begin, end, int(after), kernel.guards, kernel.apply, deadlocks.ctypes.data)
             check_span(counted, span)
             kernel.raise_pending()
     return list(_hits(counts, deadlocks, properties))

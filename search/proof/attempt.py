@@ -317,6 +317,23 @@ class ProofAttempt:
             check.advance(self.deadline)
         self.found_refuted = max(self.found_refuted, check.progress.refuted)
         self.found = check.progress.found or self.found
+        self._look_at_others(prop)
+
+    def _look_at_others(self, prop: LiftedProperty) -> None:
+        """Search for a shorter violation of another property; only then is the one found the shortest of all."""
+        others = [each for each in self.open if each is not prop and each.prop.kind is not Kind.REACHABLE]
+        if self._check is None or not others or self.found is None:
+            return
+        check, progress, steps = self._check, self._check.progress, len(self.found.instances)
+        check.properties, check.domains, progress.found = others, False, None
+        while progress.found is None and progress.refuted < min(steps, self.options.depth + 1) and not progress.stopped:
+            if progress.ended or self._is_spent():
+                break
+            self._report(progress.refuted, "depths", f"does another property fail within {steps} steps?")
+            check.advance(self.deadline)
+        self.found = progress.found or self.found
+        known = steps if progress.ended else progress.refuted
+        self.found_refuted, self.refuted = min(self.found_refuted, known), progress.refuted
 
     def _with_counterexample(self, prop: LiftedProperty, known: ProofResult) -> ProofResult:
         """Add a counterexample to induction and whether it is reachable; a reachable one is a violation."""

@@ -182,7 +182,8 @@ class _ProofVerdict:
             if proof.outcome in (ProofOutcome.WITNESSED, ProofOutcome.VIOLATED):
                 yield f"{proof.prop} is {proof.outcome.value} ({proof.method})"
             elif proof.outcome is ProofOutcome.UNKNOWN:
-                yield f"{proof.prop} is unknown: {proof.method}; no violation within {proof.refuted - 1} steps"
+                within = f"; no violation within {proof.refuted - 1} steps" * (proof.refuted > 0)
+                yield f"{proof.prop} is unknown: {proof.method}{within}"
             elif proof.support and proof.support in first_with:
                 yield f"{proof.prop} is inductive with the invariants of {first_with[proof.support]}"
             else:
