@@ -324,7 +324,7 @@ class Explorer(ExplorationResult):
                 elif self.kernel.is_worth_replacing(self.seconds, self.options.seconds):
                     self._take_faster_kernel()
             self._compare_with_python()
-            stop_reason = self._look_ahead(stop_reason)
+            stop_reason = self.look_ahead(stop_reason)
         except KeyboardInterrupt:
             stop_reason = StopReason.INTERRUPT
         if self.saving is not None and self._is_resumable(stop_reason):
@@ -335,7 +335,7 @@ class Explorer(ExplorationResult):
         self.stop_reason = stop_reason
         self.seconds = time.monotonic() - self.started
 
-    def _look_ahead(self, stop_reason: StopReason) -> StopReason:
+    def look_ahead(self, stop_reason: StopReason) -> StopReason:
         """Check what is as short as what ended the search, or shorter; a violation there goes before an error."""
         if stop_reason is StopReason.FAILURE:
             self.failed_state = self.expanded

@@ -6,8 +6,11 @@ from attrs import evolve
 
 from kwalk.model.language import DomainError, Model
 from kwalk.search.analyses.check import check
+from kwalk.search.analyses.distance import DistanceStatus, distance_from
 from kwalk.search.analyses.hunt import hunt
+from kwalk.search.base.options import SearchOptions
 from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.interpreted import interpreted_kernel
 from kwalk.search.proof.prove import prove
 from kwalk.search.results.verdict import Answer
@@ -59,6 +62,15 @@ def test_a_deadlock_goes_before_a_longer_violation(engine, tmp_path):
     scenario = evolve(WALK, deadlock_is_error=True, properties=WALK.properties[2:], variants={"all": steps})
     verdict = ENGINES[engine](Model(scenario), tmp_path)
     assert verdict.answer is Answer.DEADLOCK and verdict.counterexample.length == 1
+
+
+@pytest.mark.parametrize("graph", SHORTEST)
+def test_the_distance_of_the_explorer_is_that_of_the_shortest(graph):
+    model = Model(WALK, graph)
+    options = SearchOptions(model.properties, keep_going=True)
+    found = distance_from(model, kernel_for(model), model.initial[0], options)
+    assert (found.status, found.properties[0], found.least) == (DistanceStatus.FOUND, *SHORTEST[graph])
+    assert len(found.path) == found.least
 
 
 def test_the_engines_of_a_check_agree_on_the_shortest():
