@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from enum import Enum
 from functools import cached_property
 from itertools import product
+from reprlib import repr as brief
 from string import Formatter
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -21,6 +22,7 @@ from attrs import frozen
 
 from kwalk.model.language.binding import Domain
 from kwalk.model.language.containers import Array, ArrayShape, FifoShape, FreshShape
+from kwalk.model.language.declared import a_name, check_declared, decorator, text, texts, truth_value
 from kwalk.model.language.errors import GuardFailed, LiftError, PremiseFailed, UsageError, one_of
 from kwalk.model.language.record_sets import BoundedSetShape, FlaggedSetShape
 from kwalk.model.language.records import RecordShape, ValueShape, token_of
@@ -78,6 +80,10 @@ class Actor:
     name: str
     system: bool = True
     of: Domain | None = None
+
+    def __attrs_post_init__(self) -> None:
+        of = "of", self.of, self.of is None or isinstance(self.of, Domain), "a Domain, whose members are the actors"
+        check_declared(f"Actor({brief(self.name)})", a_name(self.name), truth_value("system", self.system), of)
 
     def lane(self, action: Action, args: tuple[int, ...]) -> str:
         """Return the name of this actor in a diagram for one action instance, such as "broker 2"."""
@@ -354,4 +360,9 @@ def action(
     Returns:
         A decorator for a function of the state and of parameters that are annotated with domains.
     """
-    return lambda function: Action(function, by, description, source, tags, mark=mark)
+    check_declared(
+        "@action(…)", ("by", by, isinstance(by, Actor), 'an Actor, such as CLERK = Actor("clerk")'),
+        text("description", description), text("source", source), texts("tags", tags),
+        ("mark", mark, mark is None or isinstance(mark, Mark), "a member of Mark, such as Mark.CRASH"),
+    )  # fmt: skip
+    return decorator("action(…)", lambda function: Action(function, by, description, source, tags, mark=mark))

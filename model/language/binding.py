@@ -11,10 +11,12 @@ import operator
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
+from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import field, frozen
 
+from kwalk.model.language.declared import a_name, check_declared, text, texts
 from kwalk.model.language.errors import UsageError, one_of
 
 T = TypeVar("T")
@@ -166,6 +168,8 @@ class Bound(ScenarioConstant, _Number):
         def __new__(cls, *arguments: Any, **named: Any) -> Self: ...
 
     def __init__(self, name: str, about: str = "", *, minimum: int = 0) -> None:
+        least = "minimum", minimum, type(minimum) is int, "an int"
+        check_declared(f"Bound({brief(name)})", a_name(name), text("about", about), least)
         self.name, self.about, self.minimum = name, about, minimum
 
     @property
@@ -276,6 +280,8 @@ class Domain:
     def __init__(
         self, name: str, about: str = "", *, size: int | None = None, label: Callable[[int], str] = str
     ) -> None:
+        labels = "label", label, callable(label), "a function from a member to a text"
+        check_declared(f"Domain({brief(name)})", a_name(name), text("about", about), labels)
         if size is not None and not isinstance(size, Bound):
             raise UsageError(
                 f"Domain({name!r}, size={size!r}): a size is a Bound, or arithmetic of bounds. For a size that the "
@@ -322,6 +328,11 @@ class Flag(ScenarioConstant, _Switch):
     def __init__(
         self, name: str, about: str = "", *, settings: tuple[str, ...] = (), excludes: tuple[Flag, ...] = ()
     ) -> None:
+        flags = isinstance(excludes, tuple | list) and all(isinstance(flag, Flag) for flag in excludes)
+        check_declared(
+            f"Flag({brief(name)})", a_name(name), text("about", about), texts("settings", settings),
+            ("excludes", excludes, flags, "a tuple of Flags, such as (HASTY,)"),
+        )  # fmt: skip
         self.name, self.about, self.settings = name, about, settings
         self.excludes = tuple(flag.name for flag in excludes)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from kwalk.model.language.action import Parametric, place_of
 from kwalk.model.language.binding import plain_value
+from kwalk.model.language.declared import check_declared, decorator, truth_value
 from kwalk.model.language.errors import GuardFailed, LiftError, PremiseFailed, UsageError
 from kwalk.model.language.properties import Kind, Property
 
@@ -81,7 +82,7 @@ def constraint(*, optional: bool = False) -> Callable[[Callable[..., bool]], Con
     Returns:
         A decorator for a predicate of the state.
     """
-    return lambda function: Constraint(function, states=1, optional=optional)
+    return _declare("constraint(…)", 1, optional)
 
 
 def action_constraint(*, optional: bool = False) -> Callable[[Callable[..., bool]], Constraint]:
@@ -93,4 +94,9 @@ def action_constraint(*, optional: bool = False) -> Callable[[Callable[..., bool
     Returns:
         A decorator for a predicate of the state before and the state after a step.
     """
-    return lambda function: Constraint(function, states=2, optional=optional)
+    return _declare("action_constraint(…)", 2, optional)
+
+
+def _declare(called: str, states: int, optional: bool) -> Callable[[Callable[..., bool]], Constraint]:
+    check_declared(f"@{called}", truth_value("optional", optional))
+    return decorator(called, lambda function: Constraint(function, states=states, optional=optional))

@@ -307,9 +307,9 @@ class FifoShape(Shape):
         for slot in range(int(self.capacity)):
             yield from self.element.leaves(f"{path}[{slot}]")
 
-    def flatten(self, value: Fifo[Any], into: list[int]) -> None:
+    def flatten(self, value: Fifo[Any] | tuple[Any, ...], into: list[int]) -> None:
         into.append(len(value))
-        for item in value._items:
+        for item in value:
             self.element.flatten(item, into)
         into.extend(self.element.default_numbers() * (int(self.capacity) - len(value)))
 

@@ -99,6 +99,8 @@ def error_text(error: BaseException) -> str:
         text = NO_ITEM
     elif not isinstance(error, KwalkError):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    if isinstance(error, TypeError) and "() takes 0 positional arguments but 1 was given" in text:
+        text += ": a decorator needs its parentheses, as in @always()"
     return f"{_place(error)}{text.rstrip('.')}."
 
 

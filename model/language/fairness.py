@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import field, frozen
 
 from kwalk.model.language.action import Action, ActionSubset, Parameter, argument_token
+from kwalk.model.language.declared import check_declared, texts
 from kwalk.model.language.errors import UsageError, one_of
 
 if TYPE_CHECKING:
@@ -161,6 +162,8 @@ def _declared(kind: FairnessKind, steps: tuple[Any, ...], each: str | Iterable[s
             raise UsageError(f"{name} takes actions, or action.only(parameter=value) (got {step!r}).")
     if not steps:
         raise UsageError(f"{name} needs one or more actions.")
+    if not isinstance(each, str):
+        check_declared(name, texts("each", each))
     subsets = tuple(step if isinstance(step, ActionSubset) else step.only() for step in steps)
     return Fairness(kind, subsets, (each,) if isinstance(each, str) else tuple(each))
 

@@ -13,6 +13,7 @@ from typing import Any
 from attrs import field, frozen
 
 from kwalk.model.language.binding import Flag
+from kwalk.model.language.declared import is_table
 from kwalk.model.language.errors import UsageError
 from kwalk.model.language.scenario import Scenario
 from kwalk.model.language.settings import Setting, setting_text
@@ -51,8 +52,8 @@ class Trial:
         yield "scenario", isinstance(self.scenario, Scenario | str) and bool(self.scenario), "a Scenario, or a name"
         yield "properties", _are_names(self.properties), "a tuple of names"
         yield "variant", self.variant is None or isinstance(self.variant, str), "the name of a variant, or None"
-        yield "bounds", isinstance(self.bounds, Mapping), "a mapping of names to sizes"
-        yield "flags", isinstance(self.flags, Mapping), "a mapping of names to settings"
+        yield "bounds", is_table(self.bounds), "a mapping of names to sizes"
+        yield "flags", is_table(self.flags), "a mapping of names to settings"
         yield "about", isinstance(self.about, str), "a sentence"
 
 

@@ -26,6 +26,7 @@ from typing import Any
 
 from kwalk.model.language.action import Parametric, place_of, premises_noted
 from kwalk.model.language.binding import plain_value
+from kwalk.model.language.declared import check_declared, decorator, text
 from kwalk.model.language.errors import PremiseFailed, UsageError
 
 
@@ -132,7 +133,8 @@ class Property(Parametric):
 
 
 def _declare(kind: Kind, symptom: str, log: str) -> Callable[[Callable[..., bool]], Property]:
-    return lambda function: Property(function, kind, symptom, log)
+    check_declared(f"@{kind.name.lower()}(…)", text("symptom", symptom), text("log", log))
+    return decorator(f"{kind.name.lower()}(…)", lambda function: Property(function, kind, symptom, log))
 
 
 def always(*, symptom: str = "", log: str = "") -> Callable[[Callable[..., bool]], Property]:
@@ -227,6 +229,7 @@ def leads_to(
     for function in (source, target):
         if not isinstance(function, FunctionType) or not function.__name__.isidentifier():
             raise UsageError(f"leads_to takes two functions that are declared with `def` (got {function!r}).")
+    check_declared("leads_to(…)", text("name", name), text("symptom", symptom), text("log", log))
     first, second = (list(signature(function).parameters)[1:] for function in (source, target))
     if first != second:
         raise UsageError(

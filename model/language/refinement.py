@@ -22,6 +22,7 @@ from attrs import frozen
 
 from kwalk.model.language.action import Parameter, place_of
 from kwalk.model.language.binding import Binding, active_binding, cached
+from kwalk.model.language.declared import check_declared, table, text
 from kwalk.model.language.errors import Abort, BoundReached, DomainError, GuardFailed, PremiseFailed, UsageError
 from kwalk.model.language.model import ActionInstance, Model, Vector, active_model, failure
 from kwalk.model.language.properties import Kind, Property
@@ -254,6 +255,16 @@ class MappedAction(RefinementProperty):
         return True if any(instance.action.name == action.name for instance in taken) else None
 
 
+def _check_mapping(scenario: Scenario, mapping: Callable[[Any, Any], None]) -> None:
+    if not isinstance(scenario, Scenario):
+        raise UsageError(f"refines(…) takes the abstract Scenario first (got {scenario!r}).")
+    if not callable(mapping) or not hasattr(mapping, "__code__") or mapping.__code__.co_argcount != 2:
+        raise UsageError(
+            f"refines({scenario.name!r}, …): the mapping must be a plain function of two states, "
+            "mapping(detailed, abstract), which writes the second one."
+        )
+
+
 def refines(
     scenario: Scenario,
     mapping: Callable[[Any, Any], None],
@@ -281,13 +292,10 @@ def refines(
     Raises:
         UsageError: an argument is of the wrong kind.
     """
-    if not isinstance(scenario, Scenario):
-        raise UsageError(f"refines(…) takes the abstract Scenario first (got {scenario!r}).")
-    if not callable(mapping) or not hasattr(mapping, "__code__") or mapping.__code__.co_argcount != 2:
-        raise UsageError(
-            f"refines({scenario.name!r}, …): the mapping must be a plain function of two states, "
-            "mapping(detailed, abstract), which writes the second one."
-        )
+    _check_mapping(scenario, mapping)
+    called = f"refines({scenario.name!r}, …)"
+    check_declared(called, text("name", name), text("symptom", symptom), text("log", log))
+    check_declared(called, text("variant", variant or ""), table("bounds", bounds or {}), table("flags", flags or {}))
     name = name or f"refines_{re.sub(r'[^0-9A-Za-z]+', '_', scenario.name)}"
     if not name.isidentifier():
         raise UsageError(f"refines({scenario.name!r}): {name!r} is no name of a property; give a Python identifier.")

@@ -15,6 +15,7 @@ from attrs import evolve, field, fields, frozen
 from kwalk.model.language.action import Action, Parametric, place_of
 from kwalk.model.language.binding import Binding
 from kwalk.model.language.constraints import Constraint
+from kwalk.model.language.declared import is_table
 from kwalk.model.language.errors import UsageError, one_of, unknown
 from kwalk.model.language.fairness import SYSTEM_FAIRNESS, Fairness
 from kwalk.model.language.properties import Property
@@ -189,6 +190,12 @@ class Scenario:
         """Yield for each field its name, whether its value is of the right kind, and what that kind is."""
         tables = (self.bounds, self.flags, self.variants, self.labels)
         yield "name", isinstance(self.name, str) and bool(self.name), "a text that is not empty"
+        yield "story", isinstance(self.story, str), "a text"
+        yield "source", isinstance(self.source, str), "a text"
+        yield "deadlock_is_error", isinstance(self.deadlock_is_error, bool), "True or False"
+        for name in ("read_snapshot", "read_series", "inspect_snapshot", "recover_snapshot"):
+            reader = getattr(self, name)
+            yield name, reader is None or callable(reader), "a function"
         yield "state", getattr(self.state, "__kwalk__", "") == "state", "a class declared with @state"
         yield "actions", _all_are(Action, self.actions) and bool(self.actions), "one or more @action functions"
         yield "properties", _all_are(Property, self.properties), "functions declared as properties, such as @always()"
@@ -196,11 +203,13 @@ class Scenario:
         yield "constraints", _all_are(Constraint, self.constraints), "functions declared with @constraint()"
         aliases = isinstance(self.aliases, tuple) and all(hasattr(each, "__name__") for each in self.aliases)
         yield "aliases", aliases and all(map(callable, self.aliases)), "functions of the state"
-        yield "initial", callable(self.initial) and hasattr(self.initial, "__name__"), "a function of the state"
+        yield "initial", hasattr(self.initial, "__code__"), "a function of the state"
         for name, table in zip(("bounds", "flags", "variants", "labels"), tables, strict=True):
-            yield name, isinstance(table, Mapping), "a mapping"
+            yield name, is_table(table), "a mapping"
         sizes = all(type(size) is int and size >= 0 for size in self.bounds.values())
         yield "bounds", sizes, "a mapping of names to ints of 0 or more"
+        labels = all(_all_are(str, each) and not isinstance(each, str) for each in self.labels.values())
+        yield "labels", labels, "a mapping of names of domains to tuples of texts"
         yield "variants", _all_are(Mapping, self.variants.values()), "a mapping of names to mappings of flags"
 
     @property

@@ -6,7 +6,7 @@ accept `level: int = number(0, 3)`. Every field has a default.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Any, TypeVar, dataclass_transform, overload
 
@@ -14,6 +14,7 @@ import attrs
 
 from kwalk.model.language.binding import Bound, Domain, Flag
 from kwalk.model.language.containers import Array, ArrayShape, Fifo, FifoShape, Fresh, FreshShape
+from kwalk.model.language.declared import check_declared, truth_value
 from kwalk.model.language.errors import LiftError
 from kwalk.model.language.record_sets import BoundedSetShape, FlaggedSetShape, SetShape
 from kwalk.model.language.records import RecordShape, ValueShape
@@ -42,6 +43,7 @@ When = Flag | Bound | None
 
 def flag(*, default: bool = False, when: When = None) -> bool:
     """Declare a Boolean."""
+    check_declared("flag(…)", truth_value("default", default))
     return shape_field(switched(FlagShape(default), when))
 
 
@@ -75,6 +77,8 @@ def number(least: int, most: int, *, default: int | None = None, when: When = No
 def member(domain: Domain, *, default: int = 0, when: When = None) -> int:
     """Declare a member of a domain; `default` at first."""
     _must_be_domain("member", domain)
+    is_number = type(default) is int or isinstance(default, Bound)
+    check_declared("member(…)", ("default", default, is_number, "the number of a member, an int or a Bound"))
     return shape_field(switched(MemberShape(domain, default), when))
 
 
@@ -82,6 +86,8 @@ def choice(enum: type[E], *, default: E | None = None, when: When = None) -> E:
     """Declare a member of an Enum; the first one at first."""
     if not (isinstance(enum, type) and issubclass(enum, Enum)):
         raise LiftError(f"choice(…) takes an Enum class (got {enum!r}); for a domain's member write member(DOMAIN).")
+    is_member = default is None or isinstance(default, enum)
+    check_declared(f"choice({enum.__name__})", ("default", default, is_member, f"a member of {enum.__name__}"))
     return shape_field(switched(ChoiceShape(enum, next(iter(enum)) if default is None else default), when))
 
 
@@ -153,6 +159,8 @@ def subset(of: Any, *more: Any, full: bool = False, default: Any = None, when: W
         )
     if default is None or callable(default):
         return shape_field(switched(SubsetShape(of, full if default is None else default), when))
+    is_set = isinstance(default, Iterable) and not isinstance(default, str | bytes | Mapping)
+    check_declared("subset(…)", ("default", default, is_set, "a set of members, such as {0, 1}"))
     members = sorted(default) if isinstance(default, (set, frozenset)) else list(default)
     if full or not all(type(one) is int or isinstance(one, Bound) for one in members):
         raise LiftError(f"subset(…, default={default!r}): write a set of members, such as {{0, 1}}, without full=True.")

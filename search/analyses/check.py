@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from kwalk.model.language import Model, PropertyInstance
+from kwalk.model.language import DomainError, Model, PropertyInstance
 from kwalk.search.base.progress import Report, silent
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
@@ -19,6 +19,7 @@ from kwalk.search.minimize.shrink import minimize_findings
 from kwalk.search.proof.prove import prove
 from kwalk.search.results.cross_check import check_agreement
 from kwalk.search.results.verdict import Answer, Verdict, total_compared
+from kwalk.search.results.verdict_builder import error_notes
 from kwalk.search.simulation.walk import walk
 
 SECONDS = 60.0
@@ -60,18 +61,23 @@ def check(model: Model, options: CheckOptions | None = None, **others: Any) -> V
 
     Raises:
         Contradiction: Two verdicts contradict each other.
+        DomainError: An action or a property leaves its domain, and no engine finds a violation.
     """
     options, began = evolve(options or CheckOptions(), **others), time.monotonic()
-    verdicts = list(_verdicts(model, options))
+    errors: list[DomainError] = []
+    verdicts = list(_verdicts(model, options, errors))
+    if errors and not any(verdict.findings for verdict in verdicts):
+        raise errors[0]
     check_agreement(model, *verdicts)
     return evolve(
         min(verdicts, key=_weakness), engine="check", seed=options.seed, seconds=time.monotonic() - began,
-        command=options.command, compared=total_compared(verdicts), notes=tuple(_notes(verdicts)),
+        command=options.command, compared=total_compared(verdicts),
+        notes=(*error_notes(errors[0] if errors else None), *_notes(verdicts)),
     )  # fmt: skip
 
 
-def _verdicts(model: Model, options: CheckOptions) -> Iterator[Verdict]:
-    """Run the engines one after another, until Ctrl-C."""
+def _verdicts(model: Model, options: CheckOptions, errors: list[DomainError]) -> Iterator[Verdict]:
+    """Run the engines one after another, until Ctrl-C; add the errors of the model that end one."""
     threads = {} if options.workers is None else {"workers": options.workers}
     engines: list[tuple[Engine, dict[str, Any]]] = [
         (exhaust, threads), (_walks, {"seed": options.seed, **threads}), (_proof, {})
@@ -79,9 +85,13 @@ def _verdicts(model: Model, options: CheckOptions) -> Iterator[Verdict]:
     properties = tuple(model.properties if options.properties is None else options.properties)
     share = (options.seconds or SECONDS) / len(engines)
     for engine, own in engines:
-        verdict = engine(
-            model, properties=properties, seconds=share, report=options.report, command=options.command, **own
-        )
+        try:
+            verdict = engine(
+                model, properties=properties, seconds=share, report=options.report, command=options.command, **own
+            )
+        except DomainError as error:
+            errors.append(error)
+            continue
         yield verdict
         if verdict.is_interrupted:
             return

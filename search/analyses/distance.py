@@ -158,6 +158,8 @@ def _ended(ring: _Ring, reason: StopReason, known: Distance) -> Distance:
     if reason is StopReason.MEMORY:
         note = f"the memory budget of {ring.options.memory / 2**30:.3g} GiB"
         return evolve(known, status=DistanceStatus.BOUNDED, note=note)
+    if ring.look_ahead(reason) is StopReason.VIOLATION and (found := _found(ring, known)) is not None:
+        return found
     steps = int(ring.cursor[Cursor.DEPTH])
     path = ring.path_to(int(ring.cursor[Cursor.NEXT])).instances
     note = f"the model itself fails {steps} steps from here: a step or a property leaves its domain"
@@ -165,23 +167,22 @@ def _ended(ring: _Ring, reason: StopReason, known: Distance) -> Distance:
 
 
 def _found(ring: _Ring, known: Distance) -> Distance | None:
-    """Return what the level that was completed last shows; violations in states are nearer than those in steps."""
-    depth, counts = int(ring.cursor[Cursor.DEPTH]), ring.counts
+    """Return what the last level shows; violations in states are nearer than those in steps or in states after it."""
+    depth, counts, cursor = int(ring.cursor[Cursor.DEPTH]), ring.counts, ring.cursor
     shown = [prop for prop in ring.options.properties if counts.first_state[prop.index]]
-    in_states = [(int(counts.first_state[p.index]) - 1, None, p.key) for p in shown if p.kind is not Kind.STEP]
-    if ring.deadlock and ring.cursor[Cursor.DEADLOCKS]:
-        in_states.append((int(ring.cursor[Cursor.FIRST_DEADLOCK]), None, ""))
-    in_steps = [
-        (int(counts.first_state[p.index]) - 1, int(counts.first_instance[p.index]), p.key)
-        for p in shown if p.kind is Kind.STEP
-    ]  # fmt: skip
-    for hits, distance in ((in_states, depth), (in_steps, depth + 1)):
-        if hits:
-            state, step, _ = hits[0]
-            return evolve(
-                known, status=DistanceStatus.FOUND, least=distance, properties=tuple(key for *_, key in hits),
-                path=ring.path_to(state, step).instances,
-            )  # fmt: skip
+    steps = [int(counts.first_instance[prop.index]) if prop.kind is Kind.STEP else None for prop in shown]
+    hits = [(int(counts.first_state[p.index]) - 1, step, p.key) for p, step in zip(shown, steps, strict=True)]
+    if ring.deadlock and cursor[Cursor.DEADLOCKS]:
+        hits.append((int(cursor[Cursor.FIRST_DEADLOCK]), None, ""))
+    ahead = [hit for hit in ring.found_ahead if hit.prop is not None or ring.deadlock]
+    hits += [(hit.state, hit.step, "" if hit.prop is None else hit.prop.key) for hit in ahead]
+    for distance in (depth, depth + 1):
+        near = [hit for hit in hits if depth + (hit[1] is not None or hit[0] >= cursor[Cursor.LEVEL_END]) == distance]
+        if near:
+            state, step, _ = near[0]
+            keys = tuple(dict.fromkeys(key for *_, key in near))
+            path = ring.path_to(state, step).instances
+            return evolve(known, status=DistanceStatus.FOUND, least=distance, properties=keys, path=path)
     return None
 
 

@@ -47,7 +47,6 @@ from kwalk.search.native.intrinsics import (
     integer,
     lowest_bit,
     peek,
-    peek16,
     peek32,
     poke,
     poke32,
@@ -732,7 +731,7 @@ def expand_again(search: SearchLayout, view: BlockView, block: Int64Array, curso
                 own = view.in_work
                 load_key(search.space, block[0] + begin + k, own)
             while j < integer(peek(batch.ends, k)):
-                key, instance = keys + 8 * words * j, integer(peek16(batch.instances, j))
+                key, instance = keys + 8 * words * j, integer(peek32(batch.instances, j))
                 j += 1
                 if same_words(key, own, words):
                     count_up(search.counters.idle, instance, 1)

@@ -16,7 +16,7 @@ from kwalk.search.native.intrinsics import (
     integer,
     lowest_bit,
     peek,
-    peek16,
+    peek32,
     poke,
 )
 from kwalk.search.native.loops import Int64Array, Word, loop, part
@@ -146,7 +146,7 @@ def expand_states(search: SearchLayout, cursor: Int64Array, count: int) -> int:
     kernel, batch, total = search.kernel, search.batch, integer(0)
     for k in range(count):
         state, row = load_state(search, cursor[Cursor.NEXT], k), batch.enabled + 8 * kernel.row_words * k
-        successors, instances = batch.rows + 8 * kernel.words * total, batch.instances + 2 * total
+        successors, instances = batch.rows + 8 * kernel.words * total, batch.instances + 4 * total
         places = (state, row, successors, instances, search.counters.hits)
         if kernel.stubborn.groups == 0:
             made = call(kernel.expand, places)
@@ -193,10 +193,15 @@ def _check_expanded(search: SearchLayout, cursor: Int64Array, k: int, begin: int
         cursor[Cursor.DEADLOCKS] += 1
         found = integer(kernel.deadlock != 0)
     if kernel.checks_states:
-        found = max(found, _check_state(search, cursor[Cursor.NEXT], k, quiescent))
+        premise = search.batch.premises + 8 * kernel.property_words * k
+        place = cursor[Cursor.NEXT], integer(0)
+        found = max(found, check_state(search, search.batch.state, place, (premise, quiescent)))
     if kernel.checks_steps:
         for j in range(begin, end):
-            found = max(found, _check_step(search, cursor[Cursor.NEXT], j))
+            where = cursor[Cursor.NEXT], integer(peek32(search.batch.instances, j))
+            after = search.batch.rows + 8 * kernel.words * j
+            premise = search.batch.step_premises + 8 * kernel.property_words * j
+            found = max(found, check_step(search, where, after, premise))
     return found
 
 
@@ -218,23 +223,27 @@ def _count_blocked(search: SearchLayout, k: int, begin: int, end: int) -> None:
     for word in range(search.kernel.row_words):
         blocked = peek(row, word)
         for j in range(begin, end):
-            instance = integer(peek16(search.batch.instances, j))
+            instance = integer(peek32(search.batch.instances, j))
             if instance // 64 == word:
                 blocked &= ~(ONE << np.uint64(instance % 64))
         bump(search.counters.blocked, word, blocked)
 
 
 @part
-def _check_state(search: SearchLayout, index: int, k: int, quiescent: int) -> int:
-    """Evaluate the state properties; return what was found."""
+def check_state(search: SearchLayout, state: int, where: tuple[int, int], premise: tuple[int, int]) -> int:
+    """Evaluate the state properties in the state at an address; return what was found.
+
+    `where` is what is recorded with a first violation: a stored state and an instance. `premise` is the address of the
+    row to write, and whether the state is quiescent.
+    """
     kernel, false, bad, failed = search.kernel, search.batch.false, ZERO, ZERO
-    premise = search.batch.premises + 8 * kernel.property_words * k
-    call_void(kernel.check, (search.batch.state, quiescent, false, premise))
+    call_void(kernel.check, (state, premise[1], false, premise[0]))
     for word in range(kernel.property_words):
         row = peek(false, word) & peek(kernel.state_row, word)
         if row != ZERO:
-            failed |= row & ~peek(premise, word)
-            _record_violations(search.counters, word, row, (index, integer(0)))
+            failed |= row & ~peek(premise[0], word)
+            row &= peek(premise[0], word)
+            _record_violations(search.counters, word, row, where)
             bad |= row & ~peek(kernel.reachable_row, word)
     return _gravest(bad, failed)
 
@@ -248,17 +257,20 @@ def _gravest(violated: Word, failed: Word) -> int:
 
 
 @part
-def _check_step(search: SearchLayout, index: int, j: int) -> int:
-    """Evaluate the step properties on the step to successor j of the batch; return what was found."""
+def check_step(search: SearchLayout, where: tuple[int, int], after: int, premise: int) -> int:
+    """Evaluate the step properties on a step from the loaded state; return what was found.
+
+    `where` is the number of the state and the instance of the step, `after` and `premise` are addresses: of the state
+    after it, and of the row to write.
+    """
     kernel, false, bad, failed = search.kernel, search.batch.false, ZERO, ZERO
-    premise = search.batch.step_premises + 8 * kernel.property_words * j
-    after = search.batch.rows + 8 * kernel.words * j
     call_void(kernel.check_step, (search.batch.state, after, false, premise))
     for word in range(kernel.property_words):
         row = peek(false, word) & peek(kernel.step_row, word)
         if row != ZERO:
             failed |= row & ~peek(premise, word)
-            _record_violations(search.counters, word, row, (index, integer(peek16(search.batch.instances, j))))
+            row &= peek(premise, word)
+            _record_violations(search.counters, word, row, where)
             bad |= row
     return _gravest(bad, failed)
 
@@ -321,7 +333,7 @@ def insert_successors(search: SearchLayout, states: tuple[int, int], size: int) 
             if index == ABSENT:
                 size += 1
             elif index == states[0] + k:
-                count_up(search.counters.idle, integer(peek16(batch.instances, j)), 1)
+                count_up(search.counters.idle, integer(peek32(batch.instances, j)), 1)
             j += 1
     return size
 
@@ -343,7 +355,7 @@ def find_unknown(search: SearchLayout, states: tuple[int, int]) -> None:
                 poke(batch.slots, j, np.uint64(slot))
                 poke(batch.unknown, found, np.uint64(j))
             elif index == states[0] + k:
-                count_up(search.counters.idle, integer(peek16(batch.instances, j)), 1)
+                count_up(search.counters.idle, integer(peek32(batch.instances, j)), 1)
             j += 1
     poke(batch.unknown, 0, np.uint64(found))
 
@@ -376,6 +388,6 @@ def find_parent(search: SearchLayout, block: Int64Array) -> int:
             canonicalize(SymmetryLayout(search.kernel.symmetry, words), batch.rows, made, batch.state + 16 * words)
         for j in range(made):
             if same_words(batch.rows + 8 * words * j, target, words):
-                block[3] = integer(peek16(batch.instances, j))
+                block[3] = integer(peek32(batch.instances, j))
                 return index
     return ABSENT

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from kwalk.model.language import Model, UsageError
+from kwalk.model.language import Kind, Model, UsageError
 from kwalk.search.base import pacing
 from kwalk.search.base.options import CheckpointOptions, SearchOptions, StopReason
 from kwalk.search.base.pacing import next_pace
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from kwalk.search.exhaustive.block_expansion import BlockExpansion
     from kwalk.search.exhaustive.checkpoint import CheckpointWriter
     from kwalk.search.exhaustive.parallel_expansion import WorkerPool
+    from kwalk.search.exhaustive.same_length import PropertyHit
     from kwalk.search.partial_order.reduction import Reduction
 
 
@@ -86,6 +87,10 @@ class ExplorationResult(Protocol):
     reduction: Reduction | None
     saving: CheckpointResult | None
     stop_reason: StopReason
+    found_ahead: tuple[PropertyHit, ...] = ()
+    """Violations in what is as short as what ended the search, or shorter, and not expanded."""
+    failed_state: int | None = None
+    """The state where the model has an error that ended the search; None if there is none."""
     seconds: float
     """Seconds since the search was started or resumed."""
     sampler: StateSampler
@@ -239,8 +244,7 @@ class Explorer(ExplorationResult):
 
     def _begin_depth(self) -> None:
         """Between two depths, drop goals that were reached, and switch to the sleep sets of the next depth."""
-        all_counters = [self.counts, *(worker.counts for worker in (self.pool.workers if self.pool else ()))]
-        found = [c.index for c in self.options.properties if any(one.first_state[c.index] for one in all_counters)]
+        found = [c.index for c in self.options.properties if any(one.first_state[c.index] for one in self._all_counts)]
         assert self.reduction is not None
         self.reduction.close(found)
         first, sleep_sets = int(self.cursor[Cursor.NEXT]), self.reduction.sleep_sets
@@ -324,6 +328,7 @@ class Explorer(ExplorationResult):
                 elif self.kernel.is_worth_replacing(self.seconds, self.options.seconds):
                     self._take_faster_kernel()
             self._compare_with_python()
+            stop_reason = self.look_ahead(stop_reason)
             self._compare_last()
         except KeyboardInterrupt:
             stop_reason = StopReason.INTERRUPT
@@ -334,6 +339,41 @@ class Explorer(ExplorationResult):
             self.pool.finish(self.counts, self.cursor)
         self.stop_reason = stop_reason
         self.seconds = time.monotonic() - self.started
+
+    def look_ahead(self, stop_reason: StopReason) -> StopReason:
+        """Check what is as short as what ended the search, or shorter; a violation there goes before an error."""
+        if stop_reason is StopReason.FAILURE:
+            self.failed_state = self.expanded
+        elif stop_reason is not StopReason.VIOLATION or self._violated(but=Kind.STEP):
+            return stop_reason
+        from kwalk.search.exhaustive.same_length import hits_of, is_error_of_state, together
+
+        first, end, stored = map(int, self.cursor[[Cursor.NEXT, Cursor.LEVEL_END, Cursor.STORED]])
+        search, checked = self.search, self.options.properties
+        found = hits_of(self.kernel, [(search, first, end)], checked)
+        is_over = bool(found or self._violated()) and not self.options.keep_going
+        if self.failed_state is not None and not is_over:
+            failed = self.states.rows([self.failed_state])[0]
+            if not is_error_of_state(self.kernel, failed, self.rows.state_row):
+                found += hits_of(self.kernel, [(search, first, end)], checked, after=True)
+                found += hits_of(self.kernel, [(search, end, stored)], checked)
+        self.found_ahead = together(found)
+        return StopReason.VIOLATION if found or self._violated() else stop_reason
+
+    def _violated(self, but: Kind | None = None) -> bool:
+        """Whether a state or step that was expanded is a violation, of a property of another kind than `but`."""
+        bad = [prop.index for prop in self.options.properties if prop.kind not in (Kind.REACHABLE, but)]
+        dead = self.model.scenario.deadlock_is_error and any(one[Cursor.DEADLOCKS] for one in self._cursors)
+        return bool(dead) or any(one.first_state[bad].any() for one in self._all_counts)
+
+    @property
+    def _all_counts(self) -> list[CounterBuffers]:
+        """The counters of this thread and of all workers."""
+        return [self.counts, *(worker.counts for worker in (self.pool.workers if self.pool else ()))]
+
+    @property
+    def _cursors(self) -> list[np.ndarray]:
+        return [self.cursor, *(worker.cursor for worker in (self.pool.workers if self.pool else ()))]
 
     def _compare_with_python(self) -> None:
         """Compare some of the expanded states, as they are stored: the kernel takes every enabled instance there."""
@@ -449,8 +489,7 @@ class Explorer(ExplorationResult):
 
     def _taken(self) -> np.ndarray:
         """Return how often each instance was taken so far, int64[instances or more]."""
-        all_counts = [self.counts, *(worker.counts for worker in (self.pool.workers if self.pool else ()))]
-        taken: np.ndarray = sum(one.enabled_totals - one.blocked for one in all_counts)
+        taken: np.ndarray = sum(one.enabled_totals - one.blocked for one in self._all_counts)
         return taken
 
     def notes(self) -> Iterator[str]:

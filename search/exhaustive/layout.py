@@ -112,7 +112,7 @@ class BatchLayout(NamedTuple):
     in_work: int
     """The same for one successor."""
     instances: int
-    """uint16 for each successor."""
+    """uint32 for each successor."""
     hashes: int
     slots: int
     """int64 for each successor: the slot to probe from."""
@@ -267,7 +267,7 @@ class BatchBuffers:
         self.rows = reserve(widest * kernel.words)
         self.roots, self.leaves = reserve(widest), reserve(2 * widest * leaves)
         self.numbers, self.in_work = reserve(states * 2 * leaves), isolated_zeros(2 * leaves)
-        self.instances = reserve(widest, np.uint16)
+        self.instances = reserve(widest, np.uint32)
         self.hashes, self.slots = reserve(widest), reserve(widest, np.int64)
         self.unknown = reserve(widest + states, np.int64)
         self.ends = isolated_zeros(states, np.int64)

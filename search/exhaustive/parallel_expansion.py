@@ -261,7 +261,7 @@ def _batch_of_block(search: SearchLayout, number: int, done: int) -> SearchLayou
     batch, at = search.batch, STRIDE * (number % MAX_PENDING) + done
     found = at * search.kernel.instances
     rows, roots, ends = batch.rows + 8 * search.kernel.words * found, batch.roots + 8 * found, batch.ends + 8 * at
-    instances, hashes, slots = batch.instances + 2 * found, batch.hashes + 8 * found, batch.slots + 8 * found
+    instances, hashes, slots = batch.instances + 4 * found, batch.hashes + 8 * found, batch.slots + 8 * found
     unknown = batch.unknown + 8 * (found + at)
     batch = BatchLayout(
         batch.state, rows, roots, batch.leaves, batch.numbers, batch.in_work, instances, hashes, slots, unknown, ends,

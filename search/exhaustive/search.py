@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from kwalk.model.language import Kind, Model, PropertyInstance, UsageError
+from kwalk.model.language import DomainError, Kind, Model, PropertyInstance, UsageError
 from kwalk.search.base.options import SearchOptions, StopReason
 from kwalk.search.exhaustive.explorer import ExplorationResult, Explorer
 from kwalk.search.exhaustive.layout import Cursor
+from kwalk.search.exhaustive.same_length import PropertyHit, together
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.native.memory import DEFAULT_SHARE, available_memory
@@ -26,7 +27,7 @@ from kwalk.search.results.fairness import (
 )
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import ActionCount, Answer, Finding, Strength, Verdict
-from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to
+from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to, error_notes
 
 if TYPE_CHECKING:
     from kwalk.search.exhaustive.liveness.search import LivenessResult
@@ -95,16 +96,6 @@ def _liveness(explorer: Explorer) -> tuple[LivenessResult, ...]:
     return check_liveness(explorer)
 
 
-@frozen
-class PropertyHit:
-    """The first violation or witness of a property (None: a deadlock): a state, or a step from it."""
-
-    state: int
-    step: int | None
-    prop: PropertyInstance | None
-    count: int
-
-
 class ExhaustiveVerdict:
     """Makes the verdict of an exploration that has ended."""
 
@@ -115,15 +106,16 @@ class ExhaustiveVerdict:
         self.origin = Origin("exhaust", shortest="exhaust", command=self.command)
 
     def verdict(self) -> Verdict:
-        """Return the verdict, with confirmed traces; DomainError if an action or a property left its domain."""
+        """Return the verdict, with confirmed traces; DomainError if all there is to report is an error of the model."""
         done, cursor = self.done, self.done.cursor
-        if done.stop_reason is StopReason.FAILURE:
-            path = done.path_to(int(cursor[Cursor.NEXT]))
-            raise domain_error(self.model, self.kernel, path, self.origin, done.options.properties)
-        hits = sorted(self._violations(), key=lambda hit: (hit.state, hit.step is not None))
+        error = self._error()
+        if error is not None and (done.stop_reason is StopReason.FAILURE or not isinstance(error, DomainError)):
+            raise error
+        found = [(self._trace(hit), hit) for hit in together((*self._violations(), *done.found_ahead))]
+        found.sort(key=lambda pair: (pair[0].length, pair[1].state))
         missing = self._never_witnessed()
         return self.builder.verdict(
-            self._answer(hits, missing), self._strength(),
+            self._answer([hit for _, hit in found], missing), self._strength(),
             stopped=self._stop_reason() if self._stop_reason().is_early else None, detail=self._limit(),
             distinct_states=int(cursor[Cursor.STORED]), generated_states=done.initial + int(cursor[Cursor.GENERATED]),
             depth=int(cursor[Cursor.DEPTH]), quiescent_states=self._quiescent_states(), seconds=done.total_seconds,
@@ -131,11 +123,21 @@ class ExhaustiveVerdict:
             fairness=self.model.fairness.text if self.liveness else "",
             action_counts=self._action_counts(), premises=self._premises(), compared=done.compared,
             sliced_states=done.sliced_states, states_by_depth=done.states_by_depth,
-            findings=(*map(self._finding, hits), *self._lassos(), *(Finding(prop.key, 0) for prop in missing)),
-            notes=(*self._notes(missing), *self._liveness_notes(), *done.notes(), *self._saving()),
+            findings=(
+                *(self.builder.finding(hit.prop, hit.count, trace) for trace, hit in found),
+                *self._lassos(), *(Finding(prop.key, 0) for prop in missing),
+            ),
+            notes=(*error_notes(error), *self._notes(missing), *self._liveness_notes(), *done.notes(), *self._saving()),
         )  # fmt: skip
 
     # What was found.
+
+    def _error(self) -> Exception | None:
+        """Return the error of the model that ended the search, if one did."""
+        if self.done.failed_state is None:
+            return None
+        path = self.done.path_to(self.done.failed_state)
+        return domain_error(self.model, self.kernel, path, self.origin, self.done.options.properties)
 
     def _hit(self, prop: PropertyInstance) -> PropertyHit | None:
         state, instance = int(self.counts.first_state[prop.index]), int(self.counts.first_instance[prop.index])
@@ -165,9 +167,6 @@ class ExhaustiveVerdict:
     def _trace(self, hit: PropertyHit) -> Trace:
         path = self.done.path_to(hit.state, hit.step)
         return confirmed_trace(self.model, self.kernel, path, prop=hit.prop, origin=self.origin)
-
-    def _finding(self, hit: PropertyHit) -> Finding:
-        return self.builder.finding(hit.prop, hit.count, self._trace(hit))
 
     def _lassos(self) -> Iterator[Finding]:
         """Yield the waits that never end, each with a lasso that plain Python confirms."""

@@ -68,7 +68,7 @@ class Kernel:
     * `advance(instance: i64, before, after, row) -> i64` is `apply` which, when `after` was written, also updates `row`
       from the guards of the state before to those of the state after. It evaluates only guards whose inputs the
       instance can change.
-    * `expand(state, row, successors, instances: u16*, hits: i64*) -> i64` writes the row of guards, and every successor
+    * `expand(state, row, successors, instances: u32*, hits: i64*) -> i64` writes the row of guards, and every successor
       (`words` words each) with its instance, in the order of the instances. It adds 1 to `hits[bound]` for each
       instance that a bound disables, and returns the number of successors, or k < 0 as `apply`.
     * `check(state, quiescent: i64, false_row, premise_row)` writes the row of the state properties that are false, and

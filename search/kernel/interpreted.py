@@ -192,7 +192,7 @@ class InterpretedFunctions:
         """Write the row of guards and every successor, with its instance; count the bounds that were reached."""
         visit, count = self._visit(state), 0
         self._store_guards(visit, row)
-        taken = (ctypes.c_uint16 * len(self.model.instances)).from_address(instances)
+        taken = (ctypes.c_uint32 * len(self.model.instances)).from_address(instances)
         reached = _row_at(hits, len(self.bounds))
         for number in range(len(self.model.instances)):
             if not self._is_enabled(visit, number):

@@ -64,7 +64,7 @@ class CompiledRecord:
     expanded: int
     """What `expand` returns."""
     taken: np.ndarray
-    """uint16[expanded]: the instances in the result of `expand`."""
+    """uint32[expanded]: the instances in the result of `expand`."""
     expanded_after: np.ndarray
     """uint64[expanded, words]."""
     hits: np.ndarray
@@ -130,7 +130,7 @@ class RecordMaker:
         kernel = self.kernel
         row, hits = np.zeros(kernel.instance_words, np.uint64), np.zeros(max(1, len(kernel.bounds)), np.int64)
         after = np.zeros((kernel.instances + 1, kernel.words), np.uint64)
-        taken = np.zeros(kernel.instances + 1, np.uint16)
+        taken = np.zeros(kernel.instances + 1, np.uint32)
         made = self._expand(
             state.ctypes.data, row.ctypes.data, after.ctypes.data, taken.ctypes.data, hits.ctypes.data
         )

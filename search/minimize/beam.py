@@ -17,7 +17,7 @@ from kwalk.search.kernel.interface import Kernel, bit_row
 from kwalk.search.minimize.ddmin import MAX_STARTS, Shrinker
 from kwalk.search.minimize.replay import Behaviour, ReplayTarget, is_shown
 from kwalk.search.native.bits import has_bit
-from kwalk.search.native.intrinsics import bit_count, call, call_void, integer, peek, peek16
+from kwalk.search.native.intrinsics import bit_count, call, call_void, integer, peek, peek32
 from kwalk.search.native.loops import Int64Array, WordMatrix, loop, part
 from kwalk.search.native.memory import reserve
 from kwalk.search.visited.hash_table import ABSENT, find_or_add, room_for_keys
@@ -47,7 +47,7 @@ class BeamSearch:
     def __init__(self, kernel: Kernel, width: int) -> None:
         self.kernel, self.width = kernel, width
         self.successors = np.zeros((kernel.instances + 1, kernel.words), np.uint64)
-        self.taken = np.zeros(kernel.instances + 1, np.uint16)
+        self.taken = np.zeros(kernel.instances + 1, np.uint32)
         self.row = np.zeros(kernel.instance_words, np.uint64)
         self.allowed = np.zeros(kernel.instance_words, np.uint64)
         self.hits = np.zeros(len(kernel.bounds) + 1, np.int64)
@@ -181,17 +181,17 @@ def _expand(beam: BeamView, cursor: Int64Array, index: int) -> int:
     if made < 0:
         return BEAM_FAILED
     for j in range(made):
-        if not has_bit(beam.allowed, integer(peek16(beam.taken, j))):
+        if not has_bit(beam.allowed, integer(peek32(beam.taken, j))):
             cursor[CURSOR_DISCARDED] += 1
             continue
         key, size = beam.successors + 8 * words * j, cursor[CURSOR_SIZE]
         new = find_or_add(beam.space, key, hash_of(key, words), size) == ABSENT
         if new:
-            beam.parents[size], beam.steps[size] = index, integer(peek16(beam.taken, j))
+            beam.parents[size], beam.steps[size] = index, integer(peek32(beam.taken, j))
             cursor[CURSOR_SIZE] = size + 1
         if (new or beam.target.kernel.checks_steps != 0) and _is_hit(beam.target, state, key):
-            if has_bit(beam.target.final_row, integer(peek16(beam.taken, j))):
-                cursor[CURSOR_LAST], cursor[CURSOR_STEP] = index, integer(peek16(beam.taken, j))
+            if has_bit(beam.target.final_row, integer(peek32(beam.taken, j))):
+                cursor[CURSOR_LAST], cursor[CURSOR_STEP] = index, integer(peek32(beam.taken, j))
                 return BEAM_HIT
             if new:
                 beam.steps[size] = WRONG_FINAL_STEP

@@ -66,12 +66,10 @@ def item_at(builder: ir.IRBuilder, base: Any, index: Any, bits: int) -> Any:
 
 peek = _reader(64, "Word `index` of an array at an address.")
 peek32 = _reader(32, "Item `index` of an array of uint32 at an address, as a word.")
-peek16 = _reader(16, "Item `index` of an array of uint16 at an address, as a word.")
 peek8 = _reader(8, "Byte `index` at an address, as a word.")
 peek_anywhere = _reader(64, "Word `index` of an array at an address that need not be a multiple of 8.", align=1)
 poke = _writer(64, "Set word `index` of an array at an address.")
 poke32 = _writer(32, "Set item `index` of an array of uint32 at an address.")
-poke16 = _writer(16, "Set item `index` of an array of uint16 at an address.")
 poke8 = _writer(8, "Set byte `index` at an address.")
 poke_anywhere = _writer(64, "Set word `index` of an array at an address that need not be a multiple of 8.", align=1)
 

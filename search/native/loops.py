@@ -38,7 +38,7 @@ Word = Annotated[Any, np.uint64]
 """A uint64 inside a loop, where plain `int` means int64."""
 Int64Array = Annotated[np.ndarray, np.int64, 1]
 """An array that a loop takes: the type of its items, and its dimensions. It is contiguous."""
-Uint16Array = Annotated[np.ndarray, np.uint16, 1]
+Uint32Array = Annotated[np.ndarray, np.uint32, 1]
 ByteArray = Annotated[np.ndarray, np.uint8, 1]
 BoolArray = Annotated[np.ndarray, np.bool_, 1]
 WordArray = Annotated[np.ndarray, np.uint64, 1]

@@ -29,9 +29,9 @@ from kwalk.search.native.intrinsics import (
     integer,
     lowest_bit,
     peek,
-    peek16,
+    peek32,
     poke,
-    poke16,
+    poke32,
     scale,
 )
 from kwalk.search.native.loops import Word, part
@@ -129,7 +129,7 @@ def store_sleep_sets(t: ReductionTables, w: Workspace, places: tuple[int, int, i
     Args:
         t: The tables.
         w: The workspace.
-        places: The state, its successors, and their instances (uint16), with room for those in the sleep set.
+        places: The state, its successors, and their instances (uint32), with room for those in the sleep set.
         made: How many successors there are.
     """
     _, successors, instances = places
@@ -156,7 +156,7 @@ def _apply_sleep_set(t: ReductionTables, w: Workspace, places: tuple[int, int, i
             instance = 64 * word + lowest_bit(bits)
             bits &= bits - ONE
             if call(t.apply, (instance, state, successors + 8 * t.words * count)) == 0:
-                poke16(instances, count, np.uint64(instance))
+                poke32(instances, count, np.uint64(instance))
                 count += 1
     return count
 
@@ -171,7 +171,7 @@ def _guards(t: ReductionTables, w: Workspace, number: int) -> int:
 def _add_if_orders_agree(t: ReductionTables, w: Workspace, places: tuple[int, int], pair: tuple[int, int]) -> None:
     """Add instance i to the sleep set after instance j if both orders are possible, and lead to the same state."""
     (successors, instances), (i, j) = places, pair
-    first, second = integer(peek16(instances, i)), integer(peek16(instances, j))
+    first, second = integer(peek32(instances, i)), integer(peek32(instances, j))
     if has_bit(_guards(t, w, j), first) and has_bit(_guards(t, w, i), second):
         here, there = w.spare, w.spare + 8 * t.words
         blocked = call(t.apply, (first, successors + 8 * t.words * j, here))

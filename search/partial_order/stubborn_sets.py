@@ -26,7 +26,7 @@ from kwalk.search.native.intrinsics import (
     lowest_bit,
     peek,
     poke,
-    poke16,
+    poke32,
 )
 from kwalk.search.native.loops import loop, part
 from kwalk.search.partial_order.sleep_sets import load_sleep_set, store_sleep_sets
@@ -79,7 +79,7 @@ def _expand_instances(t: ReductionTables, taken: int, places: tuple[int, int, in
             if result > 0:
                 count_up(hits, result - 1, 1)
             else:
-                poke16(instances, made, np.uint64(instance))
+                poke32(instances, made, np.uint64(instance))
                 made += 1
     return made
 

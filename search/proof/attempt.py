@@ -6,6 +6,7 @@ tried by induction, by k-induction and with supporting invariants. What is still
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from math import inf
 
@@ -94,6 +95,8 @@ class ProofAttempt:
     """The supporting invariants of proved properties, by the number of the property."""
     compared: Compared | None = None
     """How much was compared with plain Python."""
+    error: DomainError | None = None
+    """An error of the model that was met as well as a violation."""
     _reported: float = 0.0
     _note: str = ""
 
@@ -120,7 +123,7 @@ class ProofAttempt:
         """Check the first depths, prove what can be proved, then check the rest as deep as requested.
 
         Raises:
-            DomainError: An action leaves its domain.
+            DomainError: An action leaves its domain, and no violation is as short as that.
         """
         self._report(0, "properties", "domains")
         with suppress(TimeoutError):
@@ -145,7 +148,8 @@ class ProofAttempt:
                 self._report(len(self.cleared), "actions", f"domains: {goal.action}: supporting invariants")
                 outcome = self._context.graph_facts(goal, effort)
                 if isinstance(outcome, GoalReached):
-                    raise self._domain_error(self._start_of(outcome.start), outcome.instances)
+                    self._end_with_error(self._start_of(outcome.start), outcome.instances)
+                    return
                 if isinstance(outcome, Supported):
                     self.cleared[goal.action] = tuple(fact_text(self.model, cube) for cube in outcome.facts)
         self.domain_violations = [v for v in violations if v.action not in self.cleared]
@@ -175,12 +179,16 @@ class ProofAttempt:
         """Record what a depth shows. A witness settles its `reachable` property; a violation ends the attempt."""
         progress = check.progress
         if progress.domain_error is not None:
-            raise self._domain_error(*progress.domain_error)
+            self._end_with_error(*progress.domain_error)
+            return
         self.refuted, self.limit, self.ended = progress.refuted, progress.stopped, progress.ended
         self.stopped = StopReason.EFFORT if progress.stopped else None
         if progress.found is None:
             return
         prop, steps = progress.found.prop.prop, len(progress.found.instances)
+        self._refuse_error(progress.found)
+        if self.error is not None:
+            return
         if prop.kind is Kind.REACHABLE:
             witnessed = ProofResult(prop.key, ProofOutcome.WITNESSED, f"after {steps} steps", refuted=steps)
             self.proofs[prop.index] = witnessed
@@ -188,17 +196,45 @@ class ProofAttempt:
         else:
             self.found, self.found_refuted = progress.found, self.refuted
 
+    def _end_with_error(self, start: int, instances: tuple[int, ...]) -> None:
+        """End with a violation that is as short as a step that leaves its domain after `instances`."""
+        self._end_with(self._domain_error(start, instances), len(instances) + 1, self.open)
+
+    def _refuse_error(self, found: BoundedCounterexample) -> None:
+        """If the property raises an error where it seems violated or witnessed, end with a violation as short."""
+        path = tuple(self.model.instances[number].key for number in found.instances)
+        states, prop = run(self.model, self.model.initial[found.start], path), found.prop.prop
+        try:
+            self.model.truth(prop, *states[: -3 if prop.kind is Kind.STEP else -2 : -1])
+        except DomainError as error:
+            self.proofs.pop(prop.index, None)
+            self._end_with(_with_path(error, path), len(path), [each for each in self.open if each is not found.prop])
+
+    def _end_with(self, error: DomainError, steps: int, properties: list[LiftedProperty]) -> None:
+        """End with a violation of at most so many steps of one of the properties; raise the error without one."""
+        self.error, self.found = error, None
+        safety = [prop for prop in properties if prop.prop.kind is not Kind.REACHABLE]
+        check = self._check or BoundedCheck(self.model, self.lifted, safety)
+        check.domains, check.properties, progress = False, safety, check.progress
+        progress.found = progress.domain_error = None
+        while progress.found is None and progress.refuted <= steps and not self._is_spent():
+            if progress.stopped or progress.ended or not safety:
+                break
+            check.advance(self.deadline)
+        if progress.found is None:
+            raise self.error
+        self.found, self.found_refuted = progress.found, progress.refuted
+
     def _domain_error(self, start: int, instances: tuple[int, ...]) -> DomainError:
         """Return the error that plain Python raises at the end of a path that Z3 found."""
         actions = tuple(self.model.instances[number].key for number in instances)
         state = run(self.model, self.model.initial[start], actions)[-1]
-        after = f"after {len(actions)} steps: {', '.join(actions)}" if actions else "in an initial state"
         for instance in self.model.instances:
             try:
                 self.model.attempt(instance, state)
             except DomainError as error:
-                return DomainError(f"{error} This happens {after}.")
-        raise AssertionError(f"Z3 finds an action that leaves its domain where plain Python finds none, {after}.")
+                return _with_path(error, actions)
+        raise AssertionError(f"Z3 finds an action that leaves its domain where plain Python finds none: {actions}.")
 
     # Proofs.
 
@@ -266,6 +302,9 @@ class ProofAttempt:
             return evolve(known, outcome=ProofOutcome.WITNESSED, method=f"after {steps} steps")
         self.found, self.found_refuted = path, known.refuted
         self._shorten(prop, steps)
+        self._refuse_error(self.found)
+        if self.error is not None:
+            return known
         return evolve(known, outcome=ProofOutcome.VIOLATED, method=f"after {len(self.found.instances)} steps")
 
     def _shorten(self, prop: LiftedProperty, steps: int) -> None:
@@ -278,6 +317,23 @@ class ProofAttempt:
             check.advance(self.deadline)
         self.found_refuted = max(self.found_refuted, check.progress.refuted)
         self.found = check.progress.found or self.found
+        self._look_at_others(prop)
+
+    def _look_at_others(self, prop: LiftedProperty) -> None:
+        """Search for a shorter violation of another property; only then is the one found the shortest of all."""
+        others = [each for each in self.open if each is not prop and each.prop.kind is not Kind.REACHABLE]
+        if self._check is None or not others or self.found is None:
+            return
+        check, progress, steps = self._check, self._check.progress, len(self.found.instances)
+        check.properties, check.domains, progress.found = others, False, None
+        while progress.found is None and progress.refuted < min(steps, self.options.depth + 1) and not progress.stopped:
+            if progress.ended or self._is_spent():
+                break
+            self._report(progress.refuted, "depths", f"does another property fail within {steps} steps?")
+            check.advance(self.deadline)
+        self.found = progress.found or self.found
+        known = steps if progress.ended else progress.refuted
+        self.found_refuted, self.refuted = min(self.found_refuted, known), progress.refuted
 
     def _with_counterexample(self, prop: LiftedProperty, known: ProofResult) -> ProofResult:
         """Add a counterexample to induction and whether it is reachable; a reachable one is a violation."""
@@ -339,3 +395,9 @@ class ProofAttempt:
         elapsed = self._reported - self.began
         left = None if self.options.seconds is None else max(0.0, self.options.seconds - elapsed)
         self.report(Progress("prove", done, unit, elapsed, left=left, note=note))
+
+
+def _with_path(error: DomainError, actions: Sequence[str]) -> DomainError:
+    """Return an error with the steps that lead to it."""
+    after = f"after {len(actions)} steps: {', '.join(actions)}" if actions else "in an initial state"
+    return DomainError(f"{error} This happens {after}.")

@@ -17,7 +17,7 @@ from kwalk.search.proof.induction import DomainViolation
 from kwalk.search.results.fairness import safety_properties, without_liveness
 from kwalk.search.results.trace import ReplayError, Trace, reference_of, run
 from kwalk.search.results.verdict import Answer, Finding, ProofOutcome, ProofResult, Strength, Verdict
-from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to
+from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to, error_notes
 
 UNUSUAL_LEAVES = 6
 """Leaves of a state that a note shows."""
@@ -150,7 +150,9 @@ class _ProofVerdict:
 
     def _notes(self) -> Iterator[str]:
         attempt, outcomes = self.attempt, {proof.outcome for proof in self._proofs()}
-        yield from self._domain_notes()
+        yield from error_notes(attempt.error)
+        if attempt.error is None:
+            yield from self._domain_notes()
         if attempt.model.scenario.deadlock_is_error:
             yield "deadlocks, which are an error in this scenario, are not checked by proofs"
         yield from self._property_notes()
@@ -180,7 +182,8 @@ class _ProofVerdict:
             if proof.outcome in (ProofOutcome.WITNESSED, ProofOutcome.VIOLATED):
                 yield f"{proof.prop} is {proof.outcome.value} ({proof.method})"
             elif proof.outcome is ProofOutcome.UNKNOWN:
-                yield f"{proof.prop} is unknown: {proof.method}; no violation within {proof.refuted - 1} steps"
+                within = f"; no violation within {proof.refuted - 1} steps" * (proof.refuted > 0)
+                yield f"{proof.prop} is unknown: {proof.method}{within}"
             elif proof.support and proof.support in first_with:
                 yield f"{proof.prop} is inductive with the invariants of {first_with[proof.support]}"
             else:

@@ -69,3 +69,8 @@ def steps_by_action(model: Model, taken: Iterable[int]) -> dict[str, int]:
     for instance, count in zip(model.instances, taken, strict=False):
         steps[instance.action.name] += int(count)
     return steps
+
+
+def error_notes(error: Exception | None) -> tuple[str, ...]:
+    """Return the note of a verdict on an error of the model that was met as well."""
+    return () if error is None else (f"The model has an error as well: {error}",)

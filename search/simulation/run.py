@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from attrs import define, field, frozen
 
-from kwalk.model.language import Kind, Model, PropertyInstance
+from kwalk.model.language import DomainError, Kind, Model, PropertyInstance
 from kwalk.search.base.options import StopReason
 from kwalk.search.base.progress import Progress
 from kwalk.search.kernel.compared import Compared
@@ -15,7 +15,7 @@ from kwalk.search.minimize.clusters import Clustering, FindingSample, clustered
 from kwalk.search.results.confirmation import Origin, confirmed_trace, domain_error
 from kwalk.search.results.vacuity import listed
 from kwalk.search.results.verdict import Answer, Finding, FindingCluster, Strength, Verdict
-from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to, steps_by_action
+from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to, error_notes, steps_by_action
 from kwalk.search.simulation.chunks import (
     SimulationPlan,
     SlicedComparison,
@@ -127,12 +127,11 @@ class SimulationVerdict:
     run: SimulationRun
 
     def verdict(self) -> Verdict:
-        """Return the verdict, with confirmed traces; DomainError if an action left its domain."""
+        """Return the verdict, with confirmed traces; DomainError if all that was found is an error of the model."""
         run, counts = self.run, self.run.counts
-        if counts.failed is not None:
-            path = path_of(run.kernel, run.plan, counts.failed)
-            raise domain_error(run.model, run.kernel, path, self._origin(counts.failed))
-        findings = self._findings()
+        findings, error = self._findings(), self._error()
+        if error is not None and not (findings and isinstance(error, DomainError)):
+            raise error
         clusters, notes = self._clusters()
         builder = VerdictBuilder(run.model, run.properties, "walk", run.options.command)
         of_instances, left_out = (counts.enabled, counts.taken, counts.changed), self._left_out()
@@ -142,10 +141,17 @@ class SimulationVerdict:
             bounds_hit=builder.bounds_hit(run.kernel.bounds, counts.bound_hits),
             action_counts=builder.action_counts(*of_instances, left_out),
             premises={prop.key: int(counts.premises[prop.index]) for prop in run.properties},
-            findings=tuple(finding for _, finding in findings), notes=(*self._notes(), *notes),
+            findings=tuple(finding for _, finding in findings), notes=(*error_notes(error), *self._notes(), *notes),
             clusters=clusters, left_out=left_out, compared=run.compared, sliced_walks=run.sliced_walks,
             estimated_states=round(distinct(counts.sketch)) if len(counts.sketch) else None,
         )  # fmt: skip
+
+    def _error(self) -> Exception | None:
+        """Return the error of the model that ended a walk, if one did."""
+        run, failed = self.run, self.run.counts.failed
+        if failed is None:
+            return None
+        return domain_error(run.model, run.kernel, path_of(run.kernel, run.plan, failed), self._origin(failed))
 
     def _origin(self, number: int) -> Origin:
         return Origin(f"walk {number}", seed=self.run.plan.seed, command=self.run.options.command)

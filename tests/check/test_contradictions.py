@@ -38,7 +38,7 @@ def forgetful(kernel, forgotten):
     @kind
     def expand(state, row, successors, instances, hits):
         made, kept = honest(state, row, successors, instances, hits), 0
-        taken = ctypes.cast(instances, ctypes.POINTER(ctypes.c_uint16))
+        taken = ctypes.cast(instances, ctypes.POINTER(ctypes.c_uint32))
         for place in range(made):
             if taken[place] not in forgotten:
                 taken[kept] = taken[place]

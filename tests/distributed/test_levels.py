@@ -88,7 +88,7 @@ def test_a_deadlock_and_a_step_out_of_the_domain_are_found_on_a_shortest_way(tmp
     assert verdict.answer is alone.answer
     assert [f.trace.length for f in verdict.findings] == [f.trace.length for f in alone.findings]
     with pytest.raises(DomainError, match=r"leaves its domain.* This happens after 3 steps: ") as error:
-        levels(Model(ZOO), tmp_path)
+        levels(Model(ZOO), tmp_path, properties=())
     assert error.value.trace.length == 3
 
 

@@ -14,6 +14,7 @@ from kwalk.search.proof.python_comparison import ProofComparison
 from kwalk.search.results.verdict import Answer, Strength
 from tests.prove.bound_before_error import SCENARIO as BOUND_BEFORE_ERROR
 from tests.prove.plain_induction import is_inductive
+from tests.prove.two_depths import SCENARIO as TWO_DEPTHS
 from tests.prove.two_inductive import SCENARIO as TWO_INDUCTIVE
 
 PAIRS = [(s, v) for s in SCENARIOS for v in (s.variants or {s.default_variant: {}})]
@@ -27,6 +28,12 @@ def test_bounded_checking_finds_the_known_shortest_traces_of_the_reference_model
     verdict = prove(model, properties=model.properties_of(name), induction=0, support=False)
     assert verdict.answer is Answer.VIOLATED
     assert verdict.counterexample.length == length
+    assert verdict.counterexample.shortest == "prove"
+
+
+def test_a_violation_that_is_found_backwards_is_compared_with_those_of_other_properties():
+    verdict = prove(Model(TWO_DEPTHS))
+    assert (verdict.findings[0].prop, verdict.counterexample.length) == ("is_below_9()", 9)
     assert verdict.counterexample.shortest == "prove"
 
 

@@ -18,7 +18,7 @@ from kwalk.search.native.loops import (
     CompiledLoop,
     Int64Array,
     LoopPart,
-    Uint16Array,
+    Uint32Array,
     Word,
     WordMatrix,
     global_names,
@@ -30,7 +30,7 @@ from kwalk.search.native.loops import (
 
 class Inner(NamedTuple):
     number: int
-    items: Uint16Array
+    items: Uint32Array
 
 
 class Outer(NamedTuple):
@@ -55,10 +55,10 @@ def is_less(one: int, other: int) -> bool:
 
 
 def test_numbers_tuples_and_arrays_cross_unchanged():
-    outer = Outer(Inner(-(2**63), np.array([1, 65_535], np.uint16)), (7, -1), np.array([False, True]))
+    outer = Outer(Inner(-(2**63), np.array([1, 65_537], np.uint32)), (7, -1), np.array([False, True]))
     rows, found = np.array([[1, 2], [3, 2**63 + 5], [5, 6]], np.uint64), np.zeros(7, np.int64)
     assert combined(outer, 2**64 - 1, rows, found) == (2**64 - 1) ^ 6
-    assert found.tolist() == [-(2**63), 7, -1, 65_535, 1, 3, 2]
+    assert found.tolist() == [-(2**63), 7, -1, 65_537, 1, 3, 2]
     assert combined(outer, np.uint64(0), rows[:2], found) == 2**63 + 5
     assert (is_less(-1, 0), is_less(np.int64(3), 2)) == (True, False)
 
@@ -76,7 +76,7 @@ def test_a_call_with_other_arguments_is_refused(arguments, why):
 
 def test_an_array_of_another_type_or_shape_or_with_gaps_is_refused():
     rows, found = np.zeros((4, 2), np.uint64), np.zeros(7, np.int64)
-    outer = Outer(Inner(0, np.zeros(2, np.uint16)), (0, 0), np.zeros(2, np.bool_))
+    outer = Outer(Inner(0, np.zeros(2, np.uint32)), (0, 0), np.zeros(2, np.bool_))
     for wrong in (rows.astype(np.int64), rows[0], rows[::2], rows.T, [[1, 2]]):
         with pytest.raises(TypeError, match="array"):
             combined(outer, 0, wrong, found)
@@ -157,7 +157,7 @@ def test_a_key_differs_with_the_constants_the_types_and_the_parts():
         (ZERO, int, first), (1, int, first), (True, int, first), (1.0, int, first), (ZERO, Word, first),
         (ZERO, int, other), (low, int, first), (high, int, first), (low.LEVEL, int, first), (high.LEVEL, int, first),
         (fields, int, first), (more, int, first), (0, fields, first), (0, more, first), (0, Int64Array, first),
-        (0, Uint16Array, first), (0, WordMatrix, first), ((1, 2), int, first), ((1, 3), int, first), (np, int, first),
+        (0, Uint32Array, first), (0, WordMatrix, first), ((1, 2), int, first), ((1, 3), int, first), (np, int, first),
     ]  # fmt: skip
     keys = {keyed(*kind) for kind in kinds}
     assert len(keys) == len(kinds) and keyed(ZERO, int, part(lambda number: number + 1)) in keys

@@ -351,8 +351,9 @@ def positions(m: SymbolicMachine, index: Any, size: int, *, wraps: bool) -> list
     m.error(outside, f"an index is outside of 0 … {size - 1}")
     if wraps and term.low < 0:
         term = t.choose(t.less(term, zero), t.add(term, t.integer(size)), term)
-    found = []
-    for position in range(max(0, term.low), min(size - 1, term.high) + 1):
+    found, places = [], range(max(0, term.low), min(size - 1, term.high) + 1)
+    m.count_rounds(len(places))
+    for position in places:
         condition = m.simplify(m.terms.equal(term, m.terms.integer(position)))
         if condition is m.terms.true:
             return [(condition, position)]

@@ -25,6 +25,7 @@ from kwalk.model.language.lift.rules import ARITHMETIC, MEMBERS, RECORDS, Operat
 from kwalk.model.language.lift.terms import Term
 from kwalk.model.language.lift.truth import truth
 from kwalk.model.language.lift.values import (
+    MOST,
     Int,
     Method,
     OnceItems,
@@ -34,6 +35,7 @@ from kwalk.model.language.lift.values import (
     VaryingItems,
     bool_value,
     describe,
+    digits,
     enum_of,
     int_value,
     record_class,
@@ -327,20 +329,24 @@ def part(m: SymbolicMachine, sequence: Any, lower: Any, upper: Any) -> Any:
 
 MOST_NUMBERS = 1_000
 """The most numbers of a range whose ends depend on the state."""
+SMALLER = "fields of smaller ranges"
 
 
 def _range(m: SymbolicMachine, *args: Any) -> Any:
     if not 1 <= len(args) <= 3 or (len(args) == 3 and args[2] == 0):
         raise Refused("range with these arguments", "range(stop), range(start, stop) or range(start, stop, step)")
     if all(type(a) is int for a in args):
-        return range(*args)
+        numbers = range(*args)
+        if numbers and (size := (numbers[-1] - numbers[0]) // numbers.step + 1) > MOST:
+            raise Refused(f"a range of {digits(size)} numbers, from {digits(args[0])} to {digits(args[-1])}", SMALLER)
+        return numbers
     if len(args) == 3 or not all(kind_of(a) is K.NUMBER for a in args):
         what = "a range of other things than numbers, or with a step, that depends on the state"
         raise Refused(what, "range(stop) or range(start, stop) of numbers that are not None, with an `if` inside")
     t, (start, stop) = m.terms, map(m.values.number, args if len(args) == 2 else (0, *args))
     if stop.high - start.low > MOST_NUMBERS:
         what = f"a range of {stop.high - start.low:,} numbers, from {start.low} to {stop.high}"
-        raise Refused(what, f"fields of smaller ranges, so that it has at most {MOST_NUMBERS:,}")
+        raise Refused(what, f"{SMALLER}, so that it has at most {MOST_NUMBERS:,}")
     found = []
     for number in range(start.low, stop.high):
         is_after, is_before = t.negation(t.less(t.integer(number), start)), t.less(t.integer(number), stop)
@@ -573,6 +579,7 @@ def call_function(m: SymbolicMachine, function: Any, args: list[Any], keywords: 
     if len(m.frames) >= DEPTH:
         what = f"calls nested deeper than {DEPTH} (at {function.__qualname__})"
         raise Refused(what, "a loop; recursion cannot be lifted")
+    m.count_rounds(1)
     definition = source_of(function)
     m.coverage.functions.add(function)
     local = _bind_arguments(m, function, definition.args, args, keywords)

@@ -166,11 +166,13 @@ def _same(item: Any) -> Any:
 
 @rule(Operation.ITERATE, (K.DOMAIN, K.RANGE, K.TUPLE, K.ENUM_CLASS))
 def _rounds_of_constants(m: SymbolicMachine, iterable: Any) -> list[Round]:
+    m.count_rounds(len(iterable))
     return constant_rounds(m, iterable)
 
 
 @rule(Operation.ITERATE, (K.ARRAY, K.LIST))
 def _rounds_of_array(m: SymbolicMachine, iterable: Reference) -> list[Round]:
+    m.count_rounds(len(iterable.sample.items))
     return [(m.terms.true, partial(element, m, iterable, index)) for index in range(len(iterable.sample.items))]
 
 
@@ -186,6 +188,7 @@ def _rounds_of_set(m: SymbolicMachine, iterable: Reference) -> list[Round]:
 
 @rule(Operation.ITERATE, (K.VARYING,))
 def _rounds_of_varying(m: SymbolicMachine, iterable: VaryingItems) -> list[Round]:
+    m.count_rounds(len(iterable.items))
     return [(condition, partial(_same, item)) for condition, item in iterable.items]
 
 

@@ -26,6 +26,7 @@ from kwalk.model.language.lift.values import (
     Set,
     VaryingItems,
     describe,
+    digits,
     is_constant_member,
 )
 
@@ -93,7 +94,7 @@ def kind_of(value: Any) -> ValueKind:
 
 def _kind_of_number(value: int) -> ValueKind:
     if abs(value) > MOST:
-        raise Refused(f"the number {value:,}", f"numbers from -{MOST:,} to {MOST:,}")
+        raise Refused(f"the number {digits(value)}", f"numbers from -{MOST:,} to {MOST:,}")
     return ValueKind.NUMBER
 
 

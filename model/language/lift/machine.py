@@ -249,6 +249,10 @@ class Frame:
     continues: list[list[SymbolicState]] = field(factory=list)
 
 
+MOST_ROUNDS = 200_000
+"""The most rounds of loops, and calls, of one function when it is unrolled, with those of functions that it calls."""
+
+
 class SymbolicMachine:
     """One symbolic execution of one function.
 
@@ -280,6 +284,8 @@ class SymbolicMachine:
         """Whether the function is a property, in which `premise` is allowed and `require` is not."""
         self.writes = 0
         """How many writes were executed so far."""
+        self.rounds = 0
+        """How many rounds of loops, and calls, were executed so far; see `count_rounds`."""
         self.state_cells = 0
         self.constant_cells: tuple[range, ...] = ()
         """The cells of arguments, which never change."""
@@ -310,6 +316,17 @@ class SymbolicMachine:
             f"{code.co_filename}:{getattr(node, 'lineno', code.co_firstlineno)}: cannot lift this: {problem.what}. "
             f"Instead: {problem.instead}.{caller}"
         )
+
+    def count_rounds(self, more: int) -> None:
+        """Count rounds of a loop that is about to be unrolled, or items that are about to be made.
+
+        Raises:
+            Refused: with those before they are too many for one function.
+        """
+        self.rounds += more
+        if self.rounds > MOST_ROUNDS:
+            what = f"more than {MOST_ROUNDS:,} rounds of loops and calls in one function ({more:,} of them here)"
+            raise Refused(what, "shorter loops: each round is unrolled")
 
     # Side conditions.
 

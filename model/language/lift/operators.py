@@ -17,7 +17,7 @@ from kwalk.model.language.lift.machine import SymbolicMachine
 from kwalk.model.language.lift.objects import ArrayObject, FifoObject, LeafCell, SetObject
 from kwalk.model.language.lift.rules import ARITHMETIC, DATA, RECORDS, SCALARS, Operation, apply, refusal, rule
 from kwalk.model.language.lift.terms import Term
-from kwalk.model.language.lift.values import MOST, Reference, Refused, Set, VaryingItems, enum_of, int_value
+from kwalk.model.language.lift.values import MOST, Reference, Refused, Set, VaryingItems, digits, enum_of, int_value
 
 # Comparisons.
 
@@ -185,6 +185,7 @@ def _subset(m: SymbolicMachine, op: ast.cmpop, left: Any, right: Any) -> Term:
 
 @rule(Operation.CONTAINS, (K.DOMAIN, K.RANGE), SCALARS)
 def _in_range(m: SymbolicMachine, container: Domain | range, item: Any) -> Term:
+    m.count_rounds(len(container))
     return m.terms.disjunction(m.values.equal(item, n) for n in container)
 
 
@@ -243,6 +244,7 @@ def binary(m: SymbolicMachine, op: type[ast.operator], left: Any, right: Any) ->
 
 @rule(Operation.ADD, (K.TUPLE,), (K.TUPLE,))
 def _concatenate(m: SymbolicMachine, left: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[Any, ...]:
+    m.count_rounds(len(left) + len(right))
     return left + right
 
 
@@ -341,10 +343,10 @@ def _of_constants(operation: Operation, function: Callable[[int, int], int]) -> 
             raise Refused(what, "constants on both sides, or +, -, * with a constant, // and %")
         bounded = operation in (Operation.AND, Operation.OR, Operation.XOR)
         if not bounded and not 0 <= right <= LARGEST_EXPONENT:
-            raise Refused(f"the exponent or shift {right}", f"one from 0 to {LARGEST_EXPONENT}")
+            raise Refused(f"the exponent or shift {digits(right)}", f"one from 0 to {LARGEST_EXPONENT}")
         result = function(left, right)
         if abs(result) > MOST:
-            raise Refused(f"the number {result:,}", f"numbers from -{MOST:,} to {MOST:,}")
+            raise Refused(f"the number {digits(result)}", f"numbers from -{MOST:,} to {MOST:,}")
         return result
 
 

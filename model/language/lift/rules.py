@@ -153,6 +153,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
         "… is given …", "an element is given …", "… is given another value", "… is given a Fresh of another domain",
         "a range in place of elements of a Fifo", "a list that holds an object which the state decides",
         "a record that can be None in a set", "a tuple with … in a set", "a set that holds …",
+        "a set that holds a number from … to …",
     ),
     "numbers and indexes": (
         "… is used as an index", "… cannot be indexed", "an index into something that is empty",
@@ -163,7 +164,9 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     ),
     "ranges, iterators and orders": (
         "a range of other things than numbers, or with a step, that depends on the state",
-        "a range of … numbers, from … to …", "next of …, which is no iterator", "a key with these parameters",
+        "a range of … numbers, from … to …",
+        "more than … rounds of loops and calls in one function (… of them here)",
+        "next of …, which is no iterator", "a key with these parameters",
         "enumerate from a number that the state decides", "zip with `strict` that depends on the state",
         "zip(…, strict=True) of a Fifo", "the order of items that are no members of a domain",
         "an order that depends on the state", "an iterator that is used twice",

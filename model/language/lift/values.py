@@ -143,11 +143,19 @@ EMPTY_LIST = ("array", 0, None)
 
 MOST = 2**62
 """The largest number that a model may compute: machine code calculates with 64 bits."""
+MOST_IN_SET = 100_000
+"""The most numbers that an item of a set can be."""
 
 
 def bool_value(term: Term) -> Bool | bool:
     """Return a Boolean, concrete if the term is a constant."""
     return bool(term.payload) if term.op == "bool" else Bool(term)
+
+
+def digits(number: int) -> str:
+    """Return a number as text; a long one, which Python may refuse to write, by its size."""
+    size = number.bit_length()
+    return f"{number:,}" if size <= 128 else f"{'-' * (number < 0)}2 ** {size - 1} or more"
 
 
 def int_value(term: Term, *, nullable: bool = False, enum: type[Enum] | None = None) -> Any:
@@ -284,6 +292,9 @@ class Values:
         is_nullable = isinstance(value, Int) and value.nullable
         none: list[tuple[int | None, Term]] = [(None, self.is_none(value))] if is_nullable else []
         least = max(0, term.low) if is_nullable else term.low
+        if term.high - least >= MOST_IN_SET:
+            what = f"a set that holds a number from {least:,} to {term.high:,}"
+            raise Refused(what, f"a field of a smaller range, of at most {MOST_IN_SET:,} numbers")
         enum = enum_of(value)
         members = list(enum) if enum is not None else range(term.high + 1)
         return [

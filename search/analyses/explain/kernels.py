@@ -121,7 +121,7 @@ class SegmentFunctions(InterpretedFunctions):
         unrest = enabled or [n for n in query.busy if self._is_enabled(visit, n)][:1]
         if not unrest or query.timing == TIMING_HASTY:
             room = successors + 8 * self.words * made
-            more, idle = self._take(query.instances(StepKind.IDLE_TIME), visit, room, instances + 2 * made, hits)
+            more, idle = self._take(query.instances(StepKind.IDLE_TIME), visit, room, instances + 4 * made, hits)
             if more < 0:
                 return more
             made, enabled = made + more, enabled + idle
@@ -142,7 +142,7 @@ class SegmentFunctions(InterpretedFunctions):
             result = self.step(visit, number)
             if not isinstance(result, int):
                 self._keep(result, visit.outcomes[number].state, successors + 8 * self.words * count)
-                (ctypes.c_uint16 * 1).from_address(instances + 2 * count)[0] = number
+                (ctypes.c_uint32 * 1).from_address(instances + 4 * count)[0] = number
                 count += 1
             elif result < 0 and hits is None:
                 self.model.attempt(self.model.instances[number], visit.vector)  # raises: `seed` does not report it

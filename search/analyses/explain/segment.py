@@ -353,10 +353,10 @@ class Layers:
         kernel = context.kernel
         self.states = KeyStore(context.words, context.memory, widest_step=kernel.instances)
         most = self.states.most
-        self.parents, self.steps = reserve(most, np.int64), reserve(most, np.uint16)
+        self.parents, self.steps = reserve(most, np.int64), reserve(most, np.uint32)
         self.depths, self.order, self.matches = (reserve(most, np.int64) for _ in range(3))
         self.room = np.zeros((kernel.instances + 1, kernel.words), np.uint64)
-        self.taken = np.zeros(kernel.instances + 1, np.uint16)
+        self.taken = np.zeros(kernel.instances + 1, np.uint32)
         self.row, self.hits_of = np.zeros(kernel.instance_words, np.uint64), kernel
         self.hits = np.zeros(2 * len(kernel.bounds) + 2, np.int64)
         self.hits_before: Counter[str] = Counter()

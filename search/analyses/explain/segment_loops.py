@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kwalk.search.native.intrinsics import ZERO, call, count_up, integer, peek, peek16, poke
-from kwalk.search.native.loops import BoolArray, ByteArray, Int64Array, Uint16Array, WordArray, loop, part
+from kwalk.search.native.intrinsics import ZERO, call, count_up, integer, peek, peek32, poke
+from kwalk.search.native.loops import BoolArray, ByteArray, Int64Array, Uint32Array, WordArray, loop, part
 from kwalk.search.visited.hash_table import ABSENT, find_or_add, room_for_keys
 from kwalk.search.visited.keys import KeySpace, hash_of, key_at
 
@@ -156,7 +156,7 @@ class Segment(NamedTuple):
     """The address of a buffer for one key."""
     timing: int
     parents: Int64Array
-    steps: Uint16Array
+    steps: Uint32Array
     depths: Int64Array
     order: Int64Array
     """The states in the order of expansion."""
@@ -270,13 +270,13 @@ def _store_successors(segment: Segment, cursor: Int64Array, index: int, made: tu
     """Store the free successors of a state; if a calm search has a prompt step, only the first of these."""
     if segment.timing != TIMING_HASTY:
         for j in range(made[0]):
-            if segment.kinds[integer(peek16(segment.taken, j))] == StepKind.PROMPT:
+            if segment.kinds[integer(peek32(segment.taken, j))] == StepKind.PROMPT:
                 _store(segment, cursor, index, j)
                 _count_hits(segment, 0)
                 return
     _count_hits(segment, 1)
     for j in range(made[0]):
-        kind = segment.kinds[integer(peek16(segment.taken, j))]
+        kind = segment.kinds[integer(peek32(segment.taken, j))]
         idle = kind == StepKind.IDLE_TIME and (made[1] != 0 or segment.timing == TIMING_HASTY)
         if idle or kind in (StepKind.ROUTINE, StepKind.PROMPT):
             _store(segment, cursor, index, j)
@@ -297,11 +297,11 @@ def _store(segment: Segment, cursor: Int64Array, index: int, j: int) -> None:
     if not holds(segment.limits, key):
         return
     if len(segment.logs.begins):
-        key = _with_positions(segment, key, index, integer(peek16(segment.taken, j)))
+        key = _with_positions(segment, key, index, integer(peek32(segment.taken, j)))
     size = cursor[SegmentCursor.STATES]
     if find_or_add(segment.space, key, hash_of(key, segment.space.words), size) == ABSENT:
         segment.parents[size] = index
-        segment.steps[size] = integer(peek16(segment.taken, j))
+        segment.steps[size] = integer(peek32(segment.taken, j))
         segment.depths[size] = segment.depths[index] + 1
         cursor[SegmentCursor.STATES] = size + 1
 
@@ -361,7 +361,7 @@ def seed(segment: Segment, cursor: Int64Array, kind: int) -> int:
         row = segment.restless_row if segment.timing == TIMING_PATIENT else segment.busy_row
         if segment.timing in (TIMING_HASTY, TIMING_EAGER) or _is_off(segment, row):
             for j in range(made):
-                if segment.kinds[integer(peek16(segment.taken, j))] == kind:
+                if segment.kinds[integer(peek32(segment.taken, j))] == kind:
                     _store(segment, cursor, index, j)
         _count_hits(segment, 0)
         cursor[SegmentCursor.ASKED] += 1

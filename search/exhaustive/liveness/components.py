@@ -36,7 +36,7 @@ from kwalk.search.exhaustive.liveness.waiting import (
     number_of,
 )
 from kwalk.search.native.bits import has_bit
-from kwalk.search.native.intrinsics import ZERO, integer, peek, peek16, peek32, poke, poke32
+from kwalk.search.native.intrinsics import ZERO, integer, peek, peek32, poke, poke32
 from kwalk.search.native.loops import Int64Array, loop, part
 
 MARK_FAIRLY_ENDS, MARK_CAN_STARVE = COMPONENT_DONE, COMPONENT_DONE + 1
@@ -260,7 +260,7 @@ def _must_leave(region: Region, state: int) -> bool:
     """Whether a step with a condition leads from the state to another one: on its own it is neither fair nor stuck."""
     begin, end = edges_of(region.graph, state)
     for at in range(begin, end):
-        instance = integer(peek16(region.graph.instances, at))
+        instance = integer(peek32(region.graph.instances, at))
         if has_bit(region.fairness.constrained, instance) and integer(peek32(region.graph.targets, at)) != state:
             return True
     return False

@@ -24,7 +24,7 @@ from kwalk.search.exhaustive.liveness.waiting import (
     is_unsatisfied,
 )
 from kwalk.search.kernel.interface import Kernel, bit_numbers, bit_row
-from kwalk.search.native.intrinsics import ZERO, integer, peek, peek16, peek32, poke32
+from kwalk.search.native.intrinsics import ZERO, integer, peek, peek32, poke32
 from kwalk.search.native.loops import Int64Array, loop, part
 from kwalk.search.results.confirmation import apply_instance, enabled_row
 
@@ -68,7 +68,7 @@ def find_path(region: Region, stacks: SearchStacks, query: Int64Array, unmet: in
                 poke32(stacks.places, target, np.uint64(at - begin))
                 poke32(stacks.stack, seen, np.uint64(target))
                 seen += 1
-            instance = integer(peek16(region.graph.instances, at))
+            instance = integer(peek32(region.graph.instances, at))
             needed = (
                 query[QUERY_TARGET] == TARGET_UNMET
                 and target != state
@@ -107,12 +107,12 @@ def _write_path(region: Region, stacks: SearchStacks, query: Int64Array, last: t
     """Write the instances of the path that ends with the given edge of a state."""
     state, at = last
     query[QUERY_FOUND] = integer(peek32(region.graph.targets, at))
-    poke32(stacks.path, 0, peek16(region.graph.instances, at))
+    poke32(stacks.path, 0, peek32(region.graph.instances, at))
     length = integer(1)
     while state != query[QUERY_START]:
         parent = integer(peek32(stacks.visits, state)) - 1
         begin, _ = edges_of(region.graph, parent)
-        poke32(stacks.path, length, peek16(region.graph.instances, begin + integer(peek32(stacks.places, state))))
+        poke32(stacks.path, length, peek32(region.graph.instances, begin + integer(peek32(stacks.places, state))))
         length += 1
         state = parent
     query[QUERY_LENGTH] = length

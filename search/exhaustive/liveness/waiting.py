@@ -29,10 +29,8 @@ from kwalk.search.native.intrinsics import (
     call_void,
     integer,
     peek,
-    peek16,
     peek32,
     poke,
-    poke16,
     poke32,
 )
 from kwalk.search.native.loops import Int64Array, loop, part
@@ -71,7 +69,7 @@ class Graph(NamedTuple):
     targets: int
     """uint32 for each edge."""
     instances: int
-    """uint16 for each edge."""
+    """uint32 for each edge."""
     room: int
     """The capacity in edges."""
 
@@ -206,7 +204,7 @@ def expand_waiting_state(region: Region, state: int, used: int) -> int:
         waiting_row = has_bit(region.waiting.states, index)
         target = number_of(region.waiting, index) if waiting_row else integer(OUTSIDE)
         poke32(graph.targets, used + 1 + j, np.uint64(target))
-        poke16(graph.instances, used + 1 + j, peek16(batch.instances, j))
+        poke32(graph.instances, used + 1 + j, peek32(batch.instances, j))
     return used + 1 + made
 
 
@@ -257,7 +255,7 @@ def find_enabled_conditions(region: Region, state: int, rows: tuple[int, int], b
         poke(moving, word, ZERO)
     begin, end = edges_of(region.graph, state)
     for at in range(begin, end):
-        instance = integer(peek16(region.graph.instances, at))
+        instance = integer(peek32(region.graph.instances, at))
         set_bit(moving, instance)
         if integer(peek32(region.graph.targets, at)) != state:
             _add_conditions(fairness, instance, enabled)
@@ -293,14 +291,14 @@ def has_condition_in(fairness: FairnessTable, instance: int, row: int) -> bool:
 def add_taken_conditions(region: Region, state: int, at: int, row: int) -> None:
     """Add the conditions that an edge of a state takes to a row; a step that changes nothing takes none."""
     if integer(peek32(region.graph.targets, at)) != state:
-        _add_conditions(region.fairness, integer(peek16(region.graph.instances, at)), row)
+        _add_conditions(region.fairness, integer(peek32(region.graph.instances, at)), row)
 
 
 ROW_BYTES = 4 * 8 + 4
 """Bytes for each 64 stored states: four words, and a number."""
 STATE_BYTES = 8 + 4 + 6 * 4
 """Bytes for each waiting state: the position of its edges, its index, and the items of `SearchStacks`."""
-EDGE_BYTES = 4 + 2
+EDGE_BYTES = 4 + 4
 MIN_EDGES = 1 << 16
 
 
@@ -382,7 +380,7 @@ class WaitingStates:
         self.edge_room = max(MIN_EDGES, self.left // EDGE_BYTES)
         self.numbers = reserve(self.count, np.uint32)
         self.edges = reserve(self.count, np.int64)
-        self.targets, self.instances = reserve(self.edge_room, np.uint32), reserve(self.edge_room, np.uint16)
+        self.targets, self.instances = reserve(self.edge_room, np.uint32), reserve(self.edge_room, np.uint32)
         names = ("marks", "path", "places", "visits", "stack", "nested")
         self._stacks = {name: reserve(self.count, np.uint32) for name in names}
         self._rows = np.zeros(CONDITION_ROWS * self.fairness.words, np.uint64)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 SMALL_REPLACEMENT_SECONDS = 0.5
 """`Kernel.replaced_after` of a small model, whose code is one unit."""
+MANY = 10_000
+"""Action instances from which the time to optimize code grows with their square: `expand` tries one after the other."""
 
 
 def kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
@@ -44,6 +46,7 @@ def kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
     if not code.unoptimized:
         return kernel
     seconds = REPLACEMENT_SECONDS if len(code.objects) > 1 else SMALL_REPLACEMENT_SECONDS
+    seconds *= max(1.0, kernel.instances / MANY) ** 2
     return evolve(kernel, faster=partial(_faster, model, kernel.terms), replaced_after=seconds)
 
 

@@ -83,6 +83,7 @@ class Writer:
         self.bounds = {name: n for n, name in enumerate(self.names.bounds)}
         self.errors = {name: n for n, name in enumerate(self.names.errors)}
         self.rows = -(-len(self.actions) // WORD)
+        self._readers: dict[frozenset[int], list[int]] = {}
 
     def _emitter(self, *states: str) -> Emitter:
         return Emitter(self.layout, states)
@@ -105,11 +106,10 @@ class Writer:
 
     def _store_row(self, e: Emitter, bits: list[tuple[int, Term]], row: str, keep: int | None) -> None:
         """Write truth values as bits of a row; with `keep`, only words that have such bits, and other bits stay."""
-        names = e.values(term for _, term in bits)
-        for index in range(self.rows):
-            mine = [(n, name) for (n, _), name in zip(bits, names, strict=True) if n // WORD == index]
-            if not mine and keep is not None:
-                continue
+        words: dict[int, list[tuple[int, str]]] = {} if keep is not None else {word: [] for word in range(self.rows)}
+        for (n, _), name in zip(bits, e.values(term for _, term in bits), strict=True):
+            words.setdefault(n // WORD, []).append((n, name))
+        for index, mine in words.items():
             at = e.op(f"getelementptr i64, ptr {row}, i64 {index}")
             word = "0"
             if keep is not None:
@@ -134,7 +134,7 @@ class Writer:
 
     def _advance(self, number: int, action: LiftedAction) -> str:
         """Return `advance.N(before, after, row)`: `apply.N`, and the guards that it can change."""
-        changed = [m for m, r in enumerate(self.lifted.guard_reads) if r & action.writes]
+        changed = self._guards_that_read(frozenset(action.writes))
         e = self._emitter("%after")
         e.do(f"%code = call i64 @apply.{number}(ptr %before, ptr %after)")
         e.do("%done = icmp eq i64 %code, 0")
@@ -150,6 +150,12 @@ class Writer:
         inline = " alwaysinline" if self.small else ""
         parameters = "ptr noalias %before, ptr noalias %after, ptr noalias %row"
         return self._function(f"internal i64 @advance.{number}({parameters}) nounwind{inline}", e)
+
+    def _guards_that_read(self, leaves: frozenset[int]) -> list[int]:
+        """Return the numbers of the guards that read one of these leaves."""
+        if leaves not in self._readers:
+            self._readers[leaves] = [m for m, reads in enumerate(self.lifted.guard_reads) if reads & leaves]
+        return self._readers[leaves]
 
     def _switch(self, name: str, parameters: str, cases: list[tuple[int, str]], *, result: bool) -> str:
         """Return a function that calls another one by the number of an instance."""
@@ -216,8 +222,8 @@ class Writer:
             f"  %f{n} = icmp eq i64 %r{n}, 0",
             f"  br i1 %f{n}, label %done{n}, label %owed{n}",
             f"done{n}:",
-            f"  %i{n} = getelementptr i16, ptr %instances, i64 {count}",
-            f"  store i16 {n}, ptr %i{n}",
+            f"  %i{n} = getelementptr i32, ptr %instances, i64 {count}",
+            f"  store i32 {n}, ptr %i{n}",
             f"  %more{n} = add i64 {count}, 1",
             f"  br label %join{n}",
             f"owed{n}:",

@@ -23,13 +23,14 @@ from kwalk.search.base.signals import Interrupts
 from kwalk.search.exhaustive.checkpoint import CheckpointFolder, check_compatible, identity, resumed_note, saved_note
 from kwalk.search.exhaustive.explorer import MOST_DEPTHS, ExplorationResult
 from kwalk.search.exhaustive.layout import CounterBuffers, Cursor, add_cursor
+from kwalk.search.exhaustive.same_length import PropertyHit, hits_of, is_error_of_state, together
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.python_comparison import CompiledRecord
 from kwalk.search.kernel.sampling import StateSampler
 from kwalk.search.results.confirmation import EngineDisagreement, PackedPath, apply_instance, enabled_row
 from kwalk.search.results.fairness import safety_properties
 from kwalk.search.spark.exhaustive.jobs import LevelExecutors, LevelOutcome, run_locally
-from kwalk.search.spark.exhaustive.level import Level
+from kwalk.search.spark.exhaustive.level import Expander, Level
 from kwalk.search.spark.exhaustive.level_loops import INSTANCE_BITS
 from kwalk.search.spark.exhaustive.store import Store, by_place, places
 
@@ -205,7 +206,7 @@ class DistributedExplorer(ExplorationResult):
             stop_reason = self._stop_before_level() or self._do_level()
         self.stop_reason = stop_reason
         self.seconds = time.monotonic() - self.started
-        if stop_reason is StopReason.VIOLATION:
+        if stop_reason is StopReason.VIOLATION and self.failed_state is None:
             self.cursor[Cursor.DEPTH] = len(self.sizes) - 2  # the depth of the states that were expanded last
 
     def _stop_before_level(self) -> StopReason | None:
@@ -247,10 +248,25 @@ class DistributedExplorer(ExplorationResult):
         self._compare_with_python(outcome)
         failed = [int(counts.cursor[Cursor.NEXT]) for counts in outcome.counts if counts.failed]
         if failed:
-            self.cursor[Cursor.NEXT] = min(failed)
-            return StopReason.FAILURE
+            self.failed_state = self.cursor[Cursor.NEXT] = min(failed)
+            return self._look_ahead(level)
         self._include(outcome, began)
         return None
+
+    def _look_ahead(self, level: Level) -> StopReason:
+        """Check a level with an error, here, and the states after it: a violation there goes before the error."""
+        expanders = [Expander(self.kernel, level, bucket) for bucket in range(level.buckets)]
+        found, checked = list[PropertyHit](), self.options.properties
+        assert self.failed_state is not None
+        failed = self.path_to(self.failed_state).states[-1]
+        for after in (False, True):
+            if after and is_error_of_state(self.kernel, failed, expanders[0].rows.state_row):
+                break
+            if self.options.keep_going or not (found or self._violated()):
+                searches = (search for expander in expanders for search in expander.searches())
+                found += hits_of(self.kernel, searches, checked, after=after)
+        self.found_ahead = together(found)
+        return StopReason.VIOLATION if found or self._violated() else StopReason.FAILURE
 
     def _compare_with_python(self, outcome: LevelOutcome) -> None:
         """Compare the records that came from where the states were expanded."""

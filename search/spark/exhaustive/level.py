@@ -115,6 +115,17 @@ class Expander:
                 if self.counts.failed:
                     return
 
+    def searches(self) -> Iterator[tuple[SearchLayout, int, int]]:
+        """Yield the arguments of a loop for parts of the bucket, each with its first state and the end of its states.
+
+        A part is in memory until the next one is asked for.
+        """
+        first = self.level.first_number(self.bucket)
+        stored = self.level.sizes[-1][self.bucket] > 0
+        for rows in self.level.store.rows(self.level.depth, self.bucket) if stored else ():
+            yield self._search(rows, first), first, first + len(rows)
+            first += len(rows)
+
     def _expanded(self, rows: np.ndarray) -> Iterator[Packet]:
         cursor = self.counts.cursor
         search = self._search(rows, int(cursor[Cursor.NEXT]))

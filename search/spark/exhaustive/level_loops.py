@@ -2,7 +2,7 @@
 
 Words: the *place* of a state is its hash, rotated so that its leading bits are others than those that hash tables use.
 States of a level are ordered by place; a *bucket* is a range of places, given by its leading bits. A *record* is the
-words of a state and its *link*: the place of its parent, except for the last 16 bits, which are the instance of that
+words of a state and its *link*: the place of its parent, except for the last 18 bits, which are the instance of that
 step. Of several links to one state the least is used, so that the result does not depend on the order of records.
 """
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 
 from kwalk.search.exhaustive.expansion import count_rows, expand_states
 from kwalk.search.exhaustive.layout import BATCH, Cursor, SearchLayout, Status
-from kwalk.search.native.intrinsics import count_up, integer, peek, peek16, poke, poke8
+from kwalk.search.native.intrinsics import count_up, integer, peek, peek32, poke, poke8
 from kwalk.search.native.loops import Int64Array, Word, loop, part
 from kwalk.search.visited.hash_table import ABSENT, find, find_or_add_from, first_slot, likely_slot, room_for_keys
 from kwalk.search.visited.keys import KeySpace, copy_words, hash_of, load_key, same_words
 
-INSTANCE_BITS = 16
+INSTANCE_BITS = 18
 PREFETCH_BATCH = 64
 """Keys that are hashed, and whose entries are prefetched, before the first of them is looked up."""
 
@@ -100,7 +100,7 @@ def _write_records(search: SearchLayout, first: int, last: int, where: tuple[Suc
         load_key(search.space, index, batch.state)
         link, end = place_of(batch.state, words) & ~_INSTANCES, integer(peek(batch.ends, index - first))
         while j < end:
-            row, instance = batch.rows + 8 * words * j, peek16(batch.instances, j)
+            row, instance = batch.rows + 8 * words * j, peek32(batch.instances, j)
             if same_words(row, batch.state, words):
                 count_up(search.counters.idle, integer(instance), 1)
             else:

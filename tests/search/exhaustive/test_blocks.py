@@ -145,7 +145,7 @@ def test_the_same_step_leaves_its_domain():
     texts = []
     for kernel in (sliced(model), kernel_for(model)):
         with pytest.raises(DomainError) as caught:
-            exhaust(model, kernel=kernel, keep_going=True)
+            exhaust(model, kernel=kernel, keep_going=True, properties=())
         texts.append(str(caught.value))
     assert texts[0] == texts[1]
 

@@ -133,7 +133,7 @@ def test_a_step_out_of_its_domain_is_an_error_with_its_name_and_the_way_to_it(ma
     model = Model(BROKEN)
     way = r"overflow\(\) leaves its domain.*after 2 steps: write\(0\), write\(0\)"
     with pytest.raises(DomainError, match=way) as error:
-        exhaust(model, kernel=make(model), keep_going=True)
+        exhaust(model, kernel=make(model), keep_going=True, properties=())
     assert error.value.trace.length == 2
 
 
