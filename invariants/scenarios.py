@@ -31,6 +31,7 @@ from kwalk.model.kafka.stories import runbooks as runbook_stories
 from kwalk.model.kafka.stories import sessions as session_stories
 from kwalk.model.kafka.stories import storage as storage_stories
 from kwalk.model.kafka.stories import topic_ids as topic_id_stories
+from kwalk.model.language import Property, Scenario
 from kwalk.model.zookeeper import stories as ensemble_stories
 
 EVERYWHERE = (
@@ -641,5 +642,27 @@ ENSEMBLE_INVARIANTS = (
 )
 ENSEMBLE_SCENARIOS = tuple(evolve(story, properties=held) for story, held in ENSEMBLE_INVARIANTS)
 """The stories about ZooKeeper's ensemble."""
-SCENARIOS = (*CONTROLLER_SCENARIOS, *GROUP_SCENARIOS, *LOG_SCENARIOS, *ENSEMBLE_SCENARIOS)
+CANNOT_FAIL: tuple[tuple[Property, dict[str, int], str], ...] = (
+    (partitions.no_partition_lost, {"partitions": 1}, "a topic has one partition from the start"),
+    (records.no_resurrection, {"incarnations": 0}, "the topic's name is not used again"),
+    (groups.members_have_one_protocol, {"other_protocols": 0}, "all consumers support one protocol"),
+    (groups.one_owner_per_generation, {"consumers": 1}, "the group has one consumer"),
+    (storage.segments_are_not_larger_than_allowed, {"batches": 1}, "a segment has room for one batch of one byte"),
+    (storage.append_does_not_fail, {}, "in this release a roll replaces an empty active segment (KAFKA-6388)"),
+)
+"""Properties that cannot fail where bounds have these values (a property with none: in some releases), and why."""
+
+
+def _expecting(scenario: Scenario) -> Scenario:
+    """Return the scenario with the reasons why properties cannot fail within its bounds."""
+    reasons = {
+        prop.name: reason for prop, bounds, reason in CANNOT_FAIL
+        if prop in scenario.properties and bounds.items() <= scenario.bounds.items()
+    }  # fmt: skip
+    return evolve(scenario, cannot_fail=reasons) if reasons else scenario
+
+
+SCENARIOS = tuple(
+    map(_expecting, (*CONTROLLER_SCENARIOS, *GROUP_SCENARIOS, *LOG_SCENARIOS, *ENSEMBLE_SCENARIOS))
+)
 FIXES = fixes.FIXES

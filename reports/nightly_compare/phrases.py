@@ -94,8 +94,8 @@ def evidence(task: TaskResult, cluster: FindingRow) -> str:
 
 
 def tone_of_answer(answer: str) -> str:
-    """Return the tone of an answer: good, bad or open."""
-    return "bad" if answer in BROKEN else {"holds": "good"}.get(answer, "open")
+    """Return the tone of an answer: good, bad, hollow or open."""
+    return "bad" if answer in BROKEN else {"holds": "good", "cannot fail": "hollow"}.get(answer, "open")
 
 
 def trace_file(run: Path, task: TaskResult, cluster: FindingRow) -> Path | None:
