@@ -139,6 +139,7 @@ class _Examination:
 
     def __init__(self, model: Model, groups: dict[str, list[PropertyInstance]]) -> None:
         self.model = model
+        self._canonical: dict[Vector, Vector | None] = {}
         self.open = {
             name: [_Open(condition, tuple(props)) for condition in conditions_of(props[0])]
             for name, props in groups.items()
@@ -180,27 +181,35 @@ class _Examination:
         """Return whether plain Python confirms a condition in a state; an error ends a run, as a violation does."""
         from operator import and_, not_
 
-        model = self.model
-        try:
-            state, before = model.canonical(state), model.canonical(before)
-        except KwalkError:
-            return False  # no state of the domains, as of records in a set that are out of order
+        model, now = self.model, self._state_of(state)
+        earlier = self._state_of(before) if prop.kind is Kind.STEP else None
+        if now is None or (earlier is None and prop.kind is Kind.STEP):
+            return False
         try:
             if prop.kind.is_liveness:
-                return bool(condition(and_, not_, *model.awaited(prop, state)))
-            true = model.truth(prop, state, before if prop.kind is Kind.STEP else None)
+                return bool(condition(and_, not_, *model.awaited(prop, now)))
+            true = model.truth(prop, now, earlier)
         except KwalkError:
             return True
         return bool(condition(and_, not_, true is not None, true is True))
 
+    def _state_of(self, vector: Vector) -> Vector | None:
+        """Return the state that differs from a vector in what cannot be observed only; None if there is none."""
+        key = tuple(vector)
+        if key not in self._canonical:
+            self._canonical[key] = None
+            with suppress(KwalkError):  # such as records of a set that are out of order
+                self._canonical[key] = self.model.canonical(key)
+        return self._canonical[key]
+
     # Z3.
 
     def _ask_z3(self, left: dict[str, list[_Open]]) -> dict[str, Falsifiability]:
-        from kwalk.model.language.lift import lift
+        from kwalk.model.language.lift import lift_properties
 
         announce("asking Z3 whether properties can fail")
         try:
-            lifted = lift(self.model)
+            lifted = lift_properties(self.model, {p: None for each in left.values() for one in each for p in one.props})
         except LiftError:
             return dict.fromkeys(left, Falsifiability.UNKNOWN)
         terms = {prop.prop.index: prop for prop in lifted.properties}
