@@ -6,7 +6,8 @@ a property or a guard depends, or after which a property is violated.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -41,14 +42,34 @@ def examined(
     if verdict.is_interrupted or not checked:
         return verdict
     known = falsifiability(model, checked)
-    unfailing = tuple(
-        Unfailing(name, what.value, _expected(model, checked, name)) for name, what in known.items() if what.cannot_fail
-    )
-    notes = (*verdict.notes, *_notes(model, checked, known))
-    verdict = evolve(verdict, cannot_fail=unfailing, notes=notes)
+    notes = (*verdict.notes, *_notes(checked, known))
+    verdict = evolve(verdict, cannot_fail=_unfailing(model, checked, known), notes=notes)
     if strict or verdict.answer is Answer.HOLDS:
         verdict = evolve(verdict, gaps=tuple(_gaps(model, checked, verdict)))
     return verdict.judged(strict=strict)
+
+
+class CannotFail(UserWarning):
+    """A test checks a property that no state of the domains violates."""
+
+
+def warn_of_unfailing(model: Model, properties: Iterable[PropertyInstance], stacklevel: int) -> None:
+    """Warn (`CannotFail`) of properties that cannot fail although nobody has said that this is expected."""
+    checked = tuple(properties)
+    found = _unfailing(model, checked, falsifiability(model, checked)) if checked else ()
+    names = [one.prop for one in found if not one.expected]
+    if names:
+        text = f"{model.scenario.name}: {listed(names)} cannot fail; `kwalk exhaust` says why and what to do."
+        warnings.warn(text, CannotFail, stacklevel=stacklevel + 1)
+
+
+def _unfailing(
+    model: Model, properties: Iterable[PropertyInstance], known: Mapping[str, Falsifiability]
+) -> tuple[Unfailing, ...]:
+    return tuple(
+        Unfailing(name, what.value, _expected(model, properties, name))
+        for name, what in known.items() if what.cannot_fail
+    )  # fmt: skip
 
 
 def _expected(model: Model, properties: Iterable[PropertyInstance], name: str) -> str:
@@ -57,9 +78,7 @@ def _expected(model: Model, properties: Iterable[PropertyInstance], name: str) -
     return declared or model.scenario.cannot_fail.get(name, "")
 
 
-def _notes(
-    model: Model, properties: Iterable[PropertyInstance], known: dict[str, Falsifiability]
-) -> Iterator[str]:
+def _notes(properties: Iterable[PropertyInstance], known: Mapping[str, Falsifiability]) -> Iterator[str]:
     """Yield what is not known, and which declarations are wrong."""
     unknown = [name for name, what in known.items() if what is Falsifiability.UNKNOWN]
     if unknown:
@@ -81,7 +100,7 @@ def _gaps(model: Model, properties: tuple[PropertyInstance, ...], verdict: Verdi
     counts = verdict.action_counts.values()
     if counts and not any(count.taken for count in counts):
         yield VerdictGap((), "no step was taken: every property was tested in initial states only")
-    if verdict.bounds_hit:
+    if verdict.bounds_hit or verdict.proofs:
         yield from _cut_off(model, properties, verdict)
 
 
@@ -95,7 +114,7 @@ def _cut_off(model: Model, properties: tuple[PropertyInstance, ...], verdict: Ve
     for cut in cut_steps(model):
         cuts.setdefault(cut.bound, []).append(cut)
     keys = {prop.key: prop.declaration.title for prop in properties}
-    for bound, count in verdict.bounds_hit.items():
+    for bound, count in (verdict.bounds_hit or dict.fromkeys(cuts, 0)).items():
         here = cuts.get(bound, [])
         bad = next(((cut, keys[key]) for cut in here for key in cut.violated if key in keys), None)
         depends = () if bound.startswith(PREFIX) else users.get(bound, ())
@@ -108,7 +127,8 @@ def _cut_off(model: Model, properties: tuple[PropertyInstance, ...], verdict: Ve
 
 
 def _what(model: Model, bound: str, count: int) -> str:
-    steps = "1 step was cut off" if count == 1 else f"{count:,} steps were cut off"
+    number = f"{count:,} s" if count else "S"  # a proof does not count them
+    steps = "1 step was cut off" if count == 1 else f"{number}teps were cut off"
     if bound.startswith(PREFIX):
         return f"{steps} by the {bound}"
     return f"{steps} by the bound {bound}={model.binding.bounds[bound]}"

@@ -177,6 +177,11 @@ def few_letters(cupboard: Cupboard) -> bool:
     return len(cupboard.letters) < 2 and not cupboard.broken
 
 
+@always()
+def is_where_it_was(cupboard: Cupboard) -> bool:
+    return len(cupboard.letters) >= cupboard.used
+
+
 @constraint()
 def is_not_full(cupboard: Cupboard) -> bool:
     return cupboard.used < SIZE

@@ -6,7 +6,7 @@ import warnings
 import pytest
 from attrs import evolve
 
-from kwalk import Fails, assert_holds
+from kwalk import Fails, assert_holds, prove
 from kwalk import exhaust as public_exhaust
 from kwalk.model.language import Model, Scenario
 from kwalk.reports.assertion_options import AssertionOptions
@@ -132,3 +132,8 @@ def test_an_assertion_of_what_was_never_tested_warns(tmp_path) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert_holds(POSTED)
+
+
+def test_a_proof_is_valid_only_where_no_step_is_cut_off_and_says_so() -> None:
+    (gap,) = prove(evolve(POSTED, properties=(cupboard.is_where_it_was,))).gaps
+    assert gap.text.startswith("Steps were cut off by the bound letters=1 (post); on it depends is_where_it_was.")

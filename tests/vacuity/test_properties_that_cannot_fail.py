@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import pytest
 from attrs import evolve
@@ -14,7 +15,9 @@ from kwalk.reports.assertion_options import AssertionOptions
 from kwalk.reports.assertion_searches import SharedSearches
 from kwalk.reports.pages.verdict import facts
 from kwalk.search.analyses import falsifiability as module
+from kwalk.search.analyses.examination import CannotFail
 from kwalk.search.analyses.falsifiability import Falsifiability, falsifiability
+from kwalk.search.analyses.hypothesis.machine import machine_for
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.results.verdict import Answer
 from tests.reports.commands import kwalk  # noqa: F401
@@ -179,3 +182,11 @@ def test_json_of_a_cache_entry_is_read_only_if_it_is_whole(tmp_path) -> None:
     path = tmp_path / "entry"
     path.write_text(json.dumps(["can fail"]))
     assert module._load(path) == {}
+
+
+def test_a_state_machine_of_it_warns() -> None:
+    with pytest.warns(CannotFail, match="cupboard: never_overfull cannot fail"):
+        machine_for(Model(OVERFULL))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        machine_for(Model(evolve(OVERFULL, cannot_fail={"never_overfull": "a cupboard is as large as it is"})))
