@@ -648,6 +648,7 @@ CANNOT_FAIL: tuple[tuple[Property, dict[str, int], str], ...] = (
     (groups.members_have_one_protocol, {"other_protocols": 0}, "all consumers support one protocol"),
     (groups.one_owner_per_generation, {"consumers": 1}, "the group has one consumer"),
     (storage.segments_are_not_larger_than_allowed, {"batches": 1}, "a segment has room for one batch of one byte"),
+    (topic_ids.topic_has_an_id, {}, "before 2.8 topics have no ids"),
     (storage.append_does_not_fail, {}, "in this release a roll replaces an empty active segment (KAFKA-6388)"),
 )
 """Properties that cannot fail where bounds have these values (a property with none: in some releases), and why."""
