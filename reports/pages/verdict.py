@@ -9,7 +9,7 @@ from kwalk.model.language.constraints import PREFIX
 from kwalk.model.language.settings import variant_text
 from kwalk.reports.document import Block, DataTable, Paragraph, strong
 from kwalk.reports.progress import duration
-from kwalk.search.results.vacuity import constraint_notes, listed, vacuity_notes
+from kwalk.search.results.vacuity import constraint_notes, listed, unfailing_notes, vacuity_notes
 from kwalk.search.results.verdict import Answer, Finding, FindingCluster, Strength, Verdict
 
 TONES = {
@@ -50,7 +50,7 @@ def facts(verdict: Verdict, model: Model, shown: Finding | None = None) -> Itera
     """Yield the counts, and sentences on bounds, coverage and findings, except the finding `shown`."""
     yield _counts(verdict)
     yield from constraint_notes(verdict, model)
-    yield from _unfailing(verdict)
+    yield from unfailing_notes(verdict)
     yield from (gap.text for gap in verdict.gaps if gap.bound)
     for bound, hits in verdict.bounds_hit.items():
         if hits and not bound.startswith(PREFIX) and all(gap.bound != bound for gap in verdict.gaps):
@@ -62,22 +62,6 @@ def facts(verdict: Verdict, model: Model, shown: Finding | None = None) -> Itera
     yield from verdict.comparison_notes
     yield from verdict.code_notes
     yield from verdict.notes
-
-
-def _unfailing(verdict: Verdict) -> Iterator[str]:
-    """Yield a sentence on the properties that cannot fail for the same reason."""
-    names: dict[tuple[str, str], list[str]] = {}
-    for one in verdict.cannot_fail:
-        names.setdefault((one.expected, "" if one.expected else one.what), []).append(one.prop)
-    for (expected, what), those in names.items():
-        if expected:
-            yield f"{listed(those)} cannot fail, as expected: {expected}"
-        else:
-            yield (
-                f"{listed(those)} cannot fail: {'it' if len(those) == 1 else 'each'} {what}, reachable or not, so no "
-                "action could violate it. Correct it, give the fields that it reads larger domains, such as "
-                'number(0, SIZE + 1), or declare the reason: cannot_fail="…"'
-            )
 
 
 def _counts(verdict: Verdict) -> str:

@@ -82,7 +82,7 @@ def _notes(properties: Iterable[PropertyInstance], known: Mapping[str, Falsifiab
     """Yield what is not known, and which declarations are wrong."""
     unknown = [name for name, what in known.items() if what is Falsifiability.UNKNOWN]
     if unknown:
-        yield f"not known whether they can fail: {listed(unknown)}; Z3 did not decide that in time"
+        yield f"not known whether they can fail: {listed(unknown)}; Z3 does not decide that, or not in time"
     for declaration in dict.fromkeys(prop.declaration for prop in properties):
         if declaration.cannot_fail and known.get(declaration.name) is Falsifiability.CAN_FAIL:
             yield (

@@ -60,6 +60,22 @@ def never_tested(verdict: Verdict, model: Model) -> tuple[str, ...]:
     return tuple(name for name in names if name not in tested or name in empty)
 
 
+def unfailing_notes(verdict: Verdict) -> Iterator[str]:
+    """Yield a sentence on the properties that cannot fail for the same reason."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for one in verdict.cannot_fail:
+        names.setdefault((one.expected, "" if one.expected else one.what), []).append(one.prop)
+    for (expected, what), those in names.items():
+        if expected:
+            yield f"{listed(those)} cannot fail, as expected: {expected}"
+        else:
+            yield (
+                f"{listed(those)} cannot fail: {'it' if len(those) == 1 else 'each'} {what}, reachable or not, so no "
+                "action could violate it. Correct it, give the fields that it reads larger domains, such as "
+                'number(0, SIZE + 1), or declare the reason: cannot_fail="…"'
+            )
+
+
 def _reason(prop: PropertyInstance, verdict: Verdict) -> str:
     """Return why a property was never tested."""
     if isinstance(prop.declaration, RefinedSteps):

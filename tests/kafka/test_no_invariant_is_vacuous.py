@@ -112,9 +112,15 @@ def test_an_invariant_names_what_an_operator_looks_for(name):
     assert PROPERTIES[name].about and PROPERTIES[name].symptom and PROPERTIES[name].log
 
 
-@pytest.mark.parametrize("name", STORIES)
-def test_each_property_of_a_story_can_fail_or_the_story_says_why_it_cannot(name):
-    model = Model(STORIES[name])
+VARIANTS = [
+    pytest.param(name, variant, marks=() if variant == story.default_variant else pytest.mark.thorough)
+    for name, story in STORIES.items() for variant in story.variants
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "variant"), VARIANTS)
+def test_each_property_of_a_story_can_fail_or_the_story_says_why_it_cannot(name, variant):
+    model = Model(STORIES[name], variant)
     unfailing = {
         prop for prop, what in falsifiability(model, model.properties).items() if what is not Falsifiability.CAN_FAIL
     }
