@@ -96,7 +96,7 @@ def assert_holds(
     __tracebackhide__ = True
     asked = query(scenario, prop, variant, bounds)
     run = (lambda *about, **how: minimized(asked, search(*about, **how))) if shared is None else shared.verdict
-    verdict = run(asked, engine, {**requested, "seconds": seconds}, strict=strict)
+    verdict = run(asked, engine, {**requested, "seconds": seconds}, strict=strict or asked.options.strict)
     passes = {Answer.HOLDS: True, Answer.UNDECIDED: undecided_ok, Answer.CANNOT_FAIL: cannot_fail_ok}
     if passes.get(verdict.answer):
         _warn_of_unchecked(asked, engine, verdict)

@@ -36,6 +36,7 @@ DEFAULT_INDUCTION = 3
 NEAR_DEPTH = 6
 """Depth of bounded checking before any proof, and for an action that leaves its domain if nothing else is open."""
 CANNOT_FAIL = "inductive, and was never put to the test: no state of the domains violates it, reachable or not"
+IMPLIED_BY_GUARDS = "inductive: no quiescent state of the domains violates it, reachable or not"
 PROGRESS_SECONDS = 0.5
 """Seconds between two reports of progress during queries."""
 INDUCTION_CPU_SECONDS = 10.0
@@ -225,7 +226,8 @@ class ProofAttempt:
             context = self._context.slice_context(prop)
             context.relation.effort = self._induction_effort()
             if find_cti(context.relation, prop.prop.index) is None:
-                method = CANNOT_FAIL if cannot_fail(context.relation, prop.prop.index) else "inductive"
+                implied = IMPLIED_BY_GUARDS if prop.prop.kind is Kind.WHEN_QUIESCENT else CANNOT_FAIL
+                method = implied if cannot_fail(context.relation, prop.prop.index) else "inductive"
                 return evolve(known, outcome=ProofOutcome.PROVED, k=1, method=method, certificate=())
             k = least_k(context.part, prop, max_k, self._induction_effort())
         except OutOfEffort as end:
