@@ -91,20 +91,26 @@ def assert_holds(
 
     Raises:
         Fails: The property is violated or cannot fail, or the search ended without an answer.
-        UsageError: The scenario, the property, the variant, a bound or the engine does not exist.
+        UsageError: A name or the engine does not exist.
     """
     __tracebackhide__ = True
     asked = query(scenario, prop, variant, bounds)
     run = (lambda *about, **how: minimized(asked, search(*about, **how))) if shared is None else shared.verdict
-    verdict = run(asked, engine, {**requested, "seconds": seconds}, strict=strict or asked.options.strict)
-    passes = {Answer.HOLDS: True, Answer.UNDECIDED: undecided_ok, Answer.CANNOT_FAIL: cannot_fail_ok}
-    if passes.get(verdict.answer):
+    strict |= asked.options.strict
+    verdict = run(asked, engine, {**requested, "seconds": seconds}, strict=strict)
+    if _passes(verdict, undecided_ok=undecided_ok, cannot_fail_ok=cannot_fail_ok, strict=strict):
         _warn_of_unchecked(asked, engine, verdict)
         _warn_of_untested(asked, verdict)
         observe(asked.options.test, asked.reference, verdict)
         return verdict
     undecided = verdict.answer is Answer.UNDECIDED and [*_verdict_lines(asked, verdict), _advice(verdict)]
     raise _fails(asked, verdict, undecided or _known_failure(asked, verdict, shared) or _steps(asked, verdict))
+
+
+def _passes(verdict: Verdict, *, undecided_ok: bool, cannot_fail_ok: bool, strict: bool) -> bool:
+    if verdict.answer is Answer.CANNOT_FAIL:
+        return cannot_fail_ok and not (strict and verdict.gaps)
+    return verdict.answer is Answer.HOLDS or (verdict.answer is Answer.UNDECIDED and undecided_ok)
 
 
 def assert_finds(

@@ -127,6 +127,11 @@ def test_an_assertion_of_it_fails_unless_that_is_expected(engine: str, tmp_path)
         assert assert_holds(OVERFULL, never_overfull, engine=engine, cannot_fail_ok=True).answer is Answer.CANNOT_FAIL
 
 
+def test_a_strict_assertion_fails_with_gaps_also_where_it_need_not_be_able_to_fail(tmp_path) -> None:
+    with AssertionOptions(out=tmp_path).active(), pytest.raises(Fails, match="1 step was cut off by the bound size=3"):
+        assert_holds(OVERFULL, never_overfull, cannot_fail_ok=True, strict=True)
+
+
 def test_an_assertion_that_shares_a_search_with_others_is_judged_by_itself(tmp_path) -> None:
     with AssertionOptions(out=tmp_path).active():
         shared = SharedSearches()
