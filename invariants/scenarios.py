@@ -31,6 +31,7 @@ from kwalk.model.kafka.stories import runbooks as runbook_stories
 from kwalk.model.kafka.stories import sessions as session_stories
 from kwalk.model.kafka.stories import storage as storage_stories
 from kwalk.model.kafka.stories import topic_ids as topic_id_stories
+from kwalk.model.language import Property, Scenario
 from kwalk.model.zookeeper import stories as ensemble_stories
 
 EVERYWHERE = (
@@ -644,5 +645,34 @@ ENSEMBLE_INVARIANTS = (
 )
 ENSEMBLE_SCENARIOS = tuple(evolve(story, properties=held) for story, held in ENSEMBLE_INVARIANTS)
 """The stories about ZooKeeper's ensemble."""
-SCENARIOS = (*CONTROLLER_SCENARIOS, *GROUP_SCENARIOS, *LOG_SCENARIOS, *ENSEMBLE_SCENARIOS)
+CANNOT_FAIL: tuple[tuple[Property, dict[str, int], str], ...] = (
+    (partitions.no_partition_lost, {"partitions": 1}, "a topic has one partition from the start"),
+    (records.no_resurrection, {"incarnations": 0}, "the topic's name is not used again"),
+    (groups.members_have_one_protocol, {"other_protocols": 0}, "all consumers support one protocol"),
+    (groups.one_owner_per_generation, {"consumers": 1}, "the group has one consumer"),
+    (storage.segments_are_not_larger_than_allowed, {"batches": 1}, "a segment has room for one batch of one byte"),
+    (topic_ids.topic_has_an_id, {}, "before 2.8 topics have no ids"),
+    (groups.offset_belongs_to_a_group, {}, "in 0.10.0 an empty group goes and its offsets stay"),
+    (groups.offset_is_kept_from_empty_on, {}, "up to 2.0 offsets expire by their commit's age (KIP-211)"),
+    (storage.timestamp_lookup_finds_the_first_record, {}, "before KIP-33 segments have no time index"),
+    (storage.new_segment_begins_with_its_first_batch, {}, "before KAFKA-4451 it need not"),
+    (storage.cleaning_covers_what_is_replicated, {}, "before KAFKA-8764 a cleaning ends before a gap"),
+    (storage.due_tombstone_is_not_written, {}, "in 0.10.1.0 a tombstone's time is not its file's (KAFKA-4529)"),
+    (storage.append_does_not_fail, {}, "in this release a roll replaces an empty active segment (KAFKA-6388)"),
+)
+"""Properties that cannot fail where bounds have these values (with none: in some releases), and why that is so."""
+
+
+def _expecting(scenario: Scenario) -> Scenario:
+    """Return the scenario with the reasons why properties cannot fail within its bounds."""
+    reasons = {
+        prop.name: reason for prop, bounds, reason in CANNOT_FAIL
+        if prop in scenario.properties and bounds.items() <= scenario.bounds.items()
+    }  # fmt: skip
+    return evolve(scenario, cannot_fail=reasons) if reasons else scenario
+
+
+SCENARIOS = tuple(
+    map(_expecting, (*CONTROLLER_SCENARIOS, *GROUP_SCENARIOS, *LOG_SCENARIOS, *ENSEMBLE_SCENARIOS))
+)
 FIXES = fixes.FIXES

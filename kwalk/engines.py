@@ -388,8 +388,10 @@ def _verdict(
     engine: Callable[..., Verdict], asked: tuple[Model, tuple[PropertyInstance, ...]], **options: Any
 ) -> Verdict:
     """Return the verdict of an engine; it and its traces have the model that a notebook needs to show them."""
+    from kwalk.search.analyses.examination import examined
+
     model, properties = asked
-    verdict = engine(model, properties=properties, **options)
+    verdict = examined(model, properties, engine(model, properties=properties, **options))
     findings = tuple(
         finding if finding.trace is None else evolve(finding, trace=evolve(finding.trace, model=model))
         for finding in verdict.findings

@@ -51,6 +51,7 @@ class AssertionOptions:
         bounds: Sizes that replace those of the scenarios, by the name of the bound.
         out: The folder for traces.
         pin: Whether a known counterexample that is found again, with the same length, replaces its pinned trace.
+        strict: Whether all assertions are strict, as with their argument of that name.
         test: The identifier of the running test.
     """
 
@@ -61,6 +62,7 @@ class AssertionOptions:
     bounds: Mapping[str, int] = field(default_factory=dict)
     out: Path = DEFAULT_OUT
     pin: bool = False
+    strict: bool = False
     test: str = ""
 
     @contextmanager

@@ -66,13 +66,14 @@ def query(
     return AssertionQuery(model, properties, reference_to(found), name or f"the properties of {found.name}")
 
 
-def search(asked: AssertionQuery, engine: str, requested: dict[str, Any]) -> Verdict:
-    """Return the verdict of an engine.
+def search(asked: AssertionQuery, engine: str, requested: dict[str, Any], *, strict: bool = False) -> Verdict:
+    """Return the verdict of an engine, examined.
 
     Args:
         asked: What to check.
         engine: One of `ENGINES`.
         requested: The engine's keywords; None for those of the run.
+        strict: Whether gaps make "holds" the answer "holds with gaps".
 
     Raises:
         UsageError: There is no such engine, or `seconds` is no time.
@@ -90,7 +91,9 @@ def search(asked: AssertionQuery, engine: str, requested: dict[str, Any]) -> Ver
     verdict = ENGINES[engine].run(asked, {name: value for name, value in keywords.items() if value is not None})
     if verdict.is_interrupted:
         raise KeyboardInterrupt  # an engine returns what it has; a test run has to end
-    return verdict
+    from kwalk.search.analyses.examination import examined
+
+    return examined(asked.model, asked.properties, verdict, strict=strict)
 
 
 @frozen
@@ -175,7 +178,9 @@ class SharedSearches:
     _verdicts: dict[tuple[Any, ...], Verdict] = field(factory=dict, init=False)
     _shapes: dict[Any, str] = field(factory=dict, init=False)
 
-    def verdict(self, asked: AssertionQuery, engine: str, requested: Mapping[str, Any]) -> Verdict:
+    def verdict(
+        self, asked: AssertionQuery, engine: str, requested: Mapping[str, Any], *, strict: bool = False
+    ) -> Verdict:
         """Return what a search for all properties of the scenario found about those of one test.
 
         Where an exhaustive search with the same model has visited every state, random walks and Hypothesis can find
@@ -186,12 +191,12 @@ class SharedSearches:
         place = (asked.reference, model.variant, *sorted(model.binding.bounds.items()))
         key, exhaustive = (*place, engine), self._verdicts.get((*place, "exhaust"))
         if exhaustive is not None and exhaustive.stopped is None:
-            return minimized(asked, _about(exhaustive, asked.properties), SHRINK_SECONDS)
+            return minimized(asked, _about(exhaustive, asked.properties, strict=strict), SHRINK_SECONDS)
         if not ENGINES[engine].keeps_going:
-            return minimized(asked, search(asked, engine, dict(requested)))
+            return minimized(asked, search(asked, engine, dict(requested), strict=strict))
         if key not in self._verdicts:
             self._verdicts[key] = self._search(asked, engine, dict(requested))
-        verdict = _about(self._verdicts[key], asked.properties)
+        verdict = _about(self._verdicts[key], asked.properties, strict=strict)
         if not ENGINES[engine].checks_liveness:
             verdict = without_liveness(verdict, asked.properties, ENGINES[engine].title)
         if exhaustive is not None and verdict.findings and (known := _about(exhaustive, asked.properties).findings):
@@ -200,7 +205,7 @@ class SharedSearches:
 
     def _search(self, asked: AssertionQuery, engine: str, requested: dict[str, Any]) -> Verdict:
         checked = tuple(p for p in asked.model.properties if ENGINES[engine].checks(p.declaration))
-        verdict = search(evolve(asked, properties=checked), engine, {**requested, "keep_going": True})
+        verdict = search(evolve(asked, properties=checked), engine, {**requested, "keep_going": True}, strict=True)
         unchecked = ENGINES[engine].unchecked(asked.model.properties)
         self.on_verdict(verdict, asked.reference, len(self._verdicts) + 1, unchecked)
         return verdict
@@ -218,7 +223,7 @@ class SharedSearches:
         return None if first == where else first
 
 
-def _about(verdict: Verdict, properties: Iterable[PropertyInstance]) -> Verdict:
+def _about(verdict: Verdict, properties: Iterable[PropertyInstance], *, strict: bool = False) -> Verdict:
     """Return the part of a verdict on all properties of a scenario that is about some of them."""
     by_key = {prop.key: prop for prop in properties}
     findings = tuple(finding for finding in verdict.findings if finding.prop in by_key)
@@ -230,4 +235,7 @@ def _about(verdict: Verdict, properties: Iterable[PropertyInstance]) -> Verdict:
         answer = Answer.NOT_REACHABLE
     names = tuple(dict.fromkeys(prop.declaration.title for prop in by_key.values()))
     premises = {key: count for key, count in verdict.premises.items() if key in by_key}
-    return evolve(verdict, answer=answer, findings=findings, properties=names, premises=premises)
+    unfailing = tuple(one for one in verdict.cannot_fail if one.prop in names)
+    gaps = tuple(gap for gap in verdict.gaps if not gap.properties or set(gap.properties) & set(names))
+    about = evolve(verdict, answer=answer, findings=findings, properties=names, premises=premises)
+    return evolve(about, cannot_fail=unfailing, gaps=gaps).judged(strict=strict)

@@ -51,6 +51,10 @@ class Fails(AssertionError):
         self.kwalk_failure = failure
 
 
+class Untested(UserWarning):
+    """An assertion passes, and a property of it was never tested: nothing that the search met could violate it."""
+
+
 def assert_holds(
     scenario: Scenario | str,
     prop: Property | str | None = None,
@@ -60,6 +64,8 @@ def assert_holds(
     engine: str = "exhaust",
     seconds: float | None = None,
     undecided_ok: bool = False,
+    cannot_fail_ok: bool = False,
+    strict: bool = False,
     shared: SharedSearches | None = None,
     **requested: Any,
 ) -> Verdict:
@@ -73,32 +79,38 @@ def assert_holds(
         engine: exhaust, walk, hypothesis or prove.
         seconds: The time limit; None for that of the test run.
         undecided_ok: Whether a search that ends without an answer passes.
+        cannot_fail_ok: Whether a property that cannot fail passes: no state of the domains violates it.
+        strict: Whether it fails if a property was never tested, or a bound that matters cut off steps.
         shared: Searches that several tests share; the first test starts one for all properties of the scenario (the
             fixture `kwalk_searches`).
         requested: Further keywords of the engine, such as `walks` and `depth`.
 
     Returns:
-        The verdict. A warning (`UncheckedProperties`) names the properties about behaviours that the engine left out;
-        only exhaust checks them.
+        The verdict. Warnings name properties about behaviours, which only exhaust checks (`UncheckedProperties`), and
+        those that were never tested (`Untested`).
 
     Raises:
-        Fails: The property is violated, or the search ended without an answer.
-        UsageError: The scenario, the property, the variant, a bound or the engine does not exist.
+        Fails: The property is violated or cannot fail, or the search ended without an answer.
+        UsageError: A name or the engine does not exist.
     """
     __tracebackhide__ = True
     asked = query(scenario, prop, variant, bounds)
-    keywords = {**requested, "seconds": seconds}
-    if shared is None:
-        verdict = minimized(asked, search(asked, engine, keywords))
-    else:
-        verdict = shared.verdict(asked, engine, keywords)
-    if verdict.answer is Answer.HOLDS or (verdict.answer is Answer.UNDECIDED and undecided_ok):
+    run = (lambda *about, **how: minimized(asked, search(*about, **how))) if shared is None else shared.verdict
+    strict |= asked.options.strict
+    verdict = run(asked, engine, {**requested, "seconds": seconds}, strict=strict)
+    if _passes(verdict, undecided_ok=undecided_ok, cannot_fail_ok=cannot_fail_ok, strict=strict):
         _warn_of_unchecked(asked, engine, verdict)
+        _warn_of_untested(asked, verdict)
         observe(asked.options.test, asked.reference, verdict)
         return verdict
-    if verdict.answer is Answer.UNDECIDED:
-        raise _fails(asked, verdict, [*_verdict_lines(asked, verdict), _advice(verdict)])
-    raise _fails(asked, verdict, _known_failure(asked, verdict, shared) or _steps(asked, verdict))
+    undecided = verdict.answer is Answer.UNDECIDED and [*_verdict_lines(asked, verdict), _advice(verdict)]
+    raise _fails(asked, verdict, undecided or _known_failure(asked, verdict, shared) or _steps(asked, verdict))
+
+
+def _passes(verdict: Verdict, *, undecided_ok: bool, cannot_fail_ok: bool, strict: bool) -> bool:
+    if verdict.answer is Answer.CANNOT_FAIL:
+        return cannot_fail_ok and not (strict and verdict.gaps)
+    return verdict.answer is Answer.HOLDS or (verdict.answer is Answer.UNDECIDED and undecided_ok)
 
 
 def assert_finds(
@@ -163,6 +175,13 @@ def _warn_of_unchecked(asked: AssertionQuery, engine: str, verdict: Verdict) -> 
         note = ENGINES[engine].unchecked(asked.properties) if verdict.strength is Strength.SAMPLED else ""
     if note:
         warnings.warn(f"{asked.reference}: {note}", UncheckedProperties, stacklevel=3)
+
+
+def _warn_of_untested(asked: AssertionQuery, verdict: Verdict) -> None:
+    """Warn of properties that were never tested although the assertion passes."""
+    untested = [gap.text for gap in verdict.gaps if not gap.bound]
+    if untested:
+        warnings.warn(f"{asked.reference}: {'; '.join(untested)}", Untested, stacklevel=3)
 
 
 # What a failure says.

@@ -34,6 +34,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--kwalk-bound", type=bound, action="append", default=[], metavar="NAME=N", help="change a bound (repeatable)")
     add("--kwalk-out", type=Path, default=DEFAULT_OUT, metavar="DIR", help=f"where traces go (default: {DEFAULT_OUT})")
     add("--kwalk-html", type=Path, metavar="FILE", help="write a page of all failed assertions")
+    add("--kwalk-strict", action="store_true",
+        help="fail assert_holds also if a property was never tested, or a bound that matters cut off steps")
     add("--kwalk-pin", action="store_true",
         help="replace the pinned traces of known counterexamples that are found with the same length")
 
@@ -50,6 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
         bounds=dict(config.getoption("--kwalk-bound")),
         out=config.getoption("--kwalk-out"),
         pin=config.getoption("--kwalk-pin"),
+        strict=config.getoption("--kwalk-strict"),
     )
     if not hasattr(config, "workerinput"):  # xdist's workers send their reports to the process that has the terminal
         config.pluginmanager.register(FailedAssertions(config.getoption("--kwalk-html")), "kwalk-failures")

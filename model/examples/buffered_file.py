@@ -243,7 +243,7 @@ def lengths_agree(buffered: BufferedFile) -> bool:
     return len(logical(buffered)) == buffered.length and buffered.file.position == buffered.disk_position
 
 
-@always()
+@always(cannot_fail="it says what the logical content is defined to be, as Inv3 of the source does")
 def buffer_is_on_top(buffered: BufferedFile, place: Annotated[int, PLACES]) -> bool:
     """Inv3: the logical content has what the buffer has."""
     premise(place < len(buffered.buffered))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from attrs import field, frozen
 
 from kwalk.model.language.declared import a_name, check_declared, text, texts
-from kwalk.model.language.errors import UsageError, one_of
+from kwalk.model.language.errors import BoundReached, UsageError, one_of
 
 T = TypeVar("T")
 
@@ -198,6 +198,32 @@ class Bound(ScenarioConstant, _Number):
         return f"Bound({self.name!r})"
 
 
+_UNLIMITED: ContextVar[bool] = ContextVar("unlimited", default=False)
+
+
+@contextmanager
+def unlimited() -> Iterator[None]:
+    """Let fields hold more than their bounds allow, in plain Python and until the block ends; bounds keep their values.
+
+    What is written then is no state of the model.
+    """
+    token = _UNLIMITED.set(True)
+    try:
+        yield
+    finally:
+        _UNLIMITED.reset(token)
+
+
+def reach(bound: Bound) -> None:
+    """Note that a step exceeds a bound.
+
+    Raises:
+        BoundReached: Bounds apply.
+    """
+    if not _UNLIMITED.get():
+        raise BoundReached(bound.name)
+
+
 class DerivedBound(Bound):
     """A number that declarations compute from bounds: an operation on bounds and ints.
 
@@ -210,7 +236,7 @@ class DerivedBound(Bound):
     def __init__(self, symbol: str, function: Callable[..., int], *operands: int | Bound) -> None:
         first = next(operand for operand in operands if isinstance(operand, Bound))
         super().__init__(first.name, first.about)
-        self._symbol, self._function, self._operands = symbol, function, operands
+        self._symbol, self._function, self.operands = symbol, function, operands
 
     @property
     def value(self) -> int:
@@ -220,7 +246,7 @@ class DerivedBound(Bound):
             UsageError: no binding is active, or the operation has no result there.
         """
         try:
-            result: Any = self._function(*map(plain_value, self._operands))
+            result: Any = self._function(*map(plain_value, self.operands))
         except (ArithmeticError, ValueError) as error:
             raise UsageError(f"{self!r} has no value under these bounds: {error}. Give other bounds.") from None
         if type(result) is not int:
@@ -229,10 +255,10 @@ class DerivedBound(Bound):
 
     def identity(self) -> tuple[Any, ...]:
         """Return the operation and the identities of its operands."""
-        return (self._symbol, *map(identity_of, self._operands))
+        return (self._symbol, *map(identity_of, self.operands))
 
     def __repr__(self) -> str:
-        texts = [repr(one) if isinstance(one, Bound) else str(one) for one in self._operands]
+        texts = [repr(one) if isinstance(one, Bound) else str(one) for one in self.operands]
         return f"({self._symbol}{texts[0]})" if len(texts) == 1 else f"({texts[0]} {self._symbol} {texts[1]})"
 
 

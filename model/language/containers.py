@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from attrs import field, frozen
 
-from kwalk.model.language.binding import Bound, Domain, ScenarioConstant, identity_of, plain_value
-from kwalk.model.language.errors import BoundReached, DomainError
+from kwalk.model.language.binding import Bound, Domain, ScenarioConstant, identity_of, plain_value, reach
+from kwalk.model.language.errors import DomainError
 from kwalk.model.language.shapes import Leaf, NumberShape, Reader, Shape
 
 T = TypeVar("T")
@@ -133,7 +133,7 @@ class Fifo(_Items[T, "FifoShape"]):
     def push(self, value: T) -> None:
         """Append at the tail; on a full queue the step is a bound hit."""
         if len(self._items) >= int(self._shape.capacity):
-            raise BoundReached(self._shape.capacity.name)
+            reach(self._shape.capacity)
         self._items.append(self._shape.element.check(value, "element"))
 
     def pop(self) -> T:
@@ -203,7 +203,7 @@ class Fresh:
     def take(self) -> int:
         """Return the next id of the domain."""
         if self.taken >= len(self._shape.domain):
-            raise BoundReached(self._shape.domain.bound.name)
+            reach(self._shape.domain.bound)
         self.taken += 1
         return self.taken - 1
 
@@ -292,7 +292,7 @@ class FifoShape(Shape):
         if not isinstance(value, (Fifo, list, tuple)):
             raise DomainError(f"{where} must be a Fifo, or a list of its elements (got {value!r}).")
         if len(value) > int(self.capacity):
-            raise BoundReached(self.capacity.name)
+            reach(self.capacity)
         return Fifo(self, [self.element.check(item, where) for item in value])
 
     def copy(self, value: Fifo[Any]) -> Fifo[Any]:

@@ -54,14 +54,17 @@ LIVENESS = frozenset({Kind.EVENTUALLY, Kind.INEVITABLE, Kind.ALWAYS_EVENTUALLY, 
 class Property(Parametric):
     """A predicate with a name, a kind, and the symptom that a user sees where it is false.
 
-    `premise` is the first predicate of `leads_to`, besides the premises in the function.
+    `premise` is the first predicate of `leads_to`, besides the premises in the function. `cannot_fail` is the reason
+    why it is expected that no state of the domains violates it; "" if that is not expected.
     """
 
     def __init__(
-        self, function: Callable[..., bool], kind: Kind, symptom: str, log: str, premise: Parametric | None = None
-    ) -> None:
+        self, function: Callable[..., bool], kind: Kind, symptom: str, log: str, premise: Parametric | None = None,
+        *, cannot_fail: str = "",
+    ) -> None:  # fmt: skip
         super().__init__(function, states=2 if kind is Kind.STEP else 1)
         self.kind, self.symptom, self.log, self.premise = kind, symptom, log, premise
+        self.cannot_fail = cannot_fail
         self.parts: tuple[Property, ...] = ()
         """Properties that belong to this one: a scenario that lists it has them too."""
         self.part_of = ""
@@ -132,81 +135,92 @@ class Property(Parametric):
         return f"<property {self.name}>"
 
 
-def _declare(kind: Kind, symptom: str, log: str) -> Callable[[Callable[..., bool]], Property]:
-    check_declared(f"@{kind.name.lower()}(…)", text("symptom", symptom), text("log", log))
-    return decorator(f"{kind.name.lower()}(…)", lambda function: Property(function, kind, symptom, log))
+PropertyDecorator = Callable[[Callable[..., bool]], Property]
 
 
-def always(*, symptom: str = "", log: str = "") -> Callable[[Callable[..., bool]], Property]:
+def _declare(kind: Kind, symptom: str, log: str, cannot_fail: str) -> PropertyDecorator:
+    texts = (text("symptom", symptom), text("log", log), text("cannot_fail", cannot_fail))
+    check_declared(f"@{kind.name.lower()}(…)", *texts)
+    return decorator(
+        f"{kind.name.lower()}(…)", lambda function: Property(function, kind, symptom, log, cannot_fail=cannot_fail)
+    )
+
+
+def always(*, symptom: str = "", log: str = "", cannot_fail: str = "") -> PropertyDecorator:
     """Declare a property that holds in every reachable state.
 
     Args:
         symptom: what a user sees where it is violated.
         log: the line that an operator finds in a log.
+        cannot_fail: the reason why no state of the domains violates it, if that is so and expected: otherwise a search
+            ends with "cannot fail" instead of "holds".
 
     Returns:
         A decorator for a predicate of the state and of parameters that are annotated with domains.
     """
-    return _declare(Kind.ALWAYS, symptom, log)
+    return _declare(Kind.ALWAYS, symptom, log, cannot_fail)
 
 
-def when_quiescent(*, symptom: str = "", log: str = "") -> Callable[[Callable[..., bool]], Property]:
+def when_quiescent(*, symptom: str = "", log: str = "", cannot_fail: str = "") -> PropertyDecorator:
     """Declare a property that holds in every reachable state in which no system action is enabled.
 
-    `symptom` and `log` as for `always`.
+    The other arguments as for `always`.
     """
-    return _declare(Kind.WHEN_QUIESCENT, symptom, log)
+    return _declare(Kind.WHEN_QUIESCENT, symptom, log, cannot_fail)
 
 
 when_quiet = when_quiescent
 """An alias of `when_quiescent`."""
 
 
-def reachable(*, symptom: str = "", log: str = "") -> Callable[[Callable[..., bool]], Property]:
-    """Declare a property that is true in at least one reachable state. `symptom` and `log` as for `always`."""
-    return _declare(Kind.REACHABLE, symptom, log)
+def reachable(*, symptom: str = "", log: str = "", cannot_fail: str = "") -> PropertyDecorator:
+    """Declare a property that is true in at least one reachable state.
+
+    It cannot fail if every state of the domains satisfies it. The arguments as for `always`.
+    """
+    return _declare(Kind.REACHABLE, symptom, log, cannot_fail)
 
 
-def step(*, symptom: str = "", log: str = "") -> Callable[[Callable[..., bool]], Property]:
+def step(*, symptom: str = "", log: str = "", cannot_fail: str = "") -> PropertyDecorator:
     """Declare a property of every step; the predicate takes the state before and the state after it.
 
-    `symptom` and `log` as for `always`.
+    The arguments as for `always`.
     """
-    return _declare(Kind.STEP, symptom, log)
+    return _declare(Kind.STEP, symptom, log, cannot_fail)
 
 
-def eventually(*, symptom: str = "", log: str = "") -> Callable[[Callable[..., bool]], Property]:
+def eventually(*, symptom: str = "", log: str = "", cannot_fail: str = "") -> PropertyDecorator:
     """Declare a property that becomes true from every reachable state in which its premise is true: P ~> Q.
 
     It is about the fair behaviours (`Scenario(fairness=…)`), and so are the declarations below. The part after
-    `premise` is evaluated in every state, so it must have a value also where the premise is false. `symptom` and `log`
-    as for `always`.
+    `premise` is evaluated in every state, so it must have a value also where the premise is false. The
+    arguments as for `always`.
     """
-    return _declare(Kind.EVENTUALLY, symptom, log)
+    return _declare(Kind.EVENTUALLY, symptom, log, cannot_fail)
 
 
-def inevitable(*, symptom: str = "", log: str = "") -> Callable[[Callable[..., bool]], Property]:
+def inevitable(*, symptom: str = "", log: str = "", cannot_fail: str = "") -> PropertyDecorator:
     """Declare a property that every fair behaviour makes true at least once: <>Q, from the initial states only.
 
     A premise restricts it to some initial states. `symptom` and `log` as for `always`.
     """
-    return _declare(Kind.INEVITABLE, symptom, log)
+    return _declare(Kind.INEVITABLE, symptom, log, cannot_fail)
 
 
-def always_eventually(*, symptom: str = "", log: str = "") -> Callable[[Callable[..., bool]], Property]:
+def always_eventually(*, symptom: str = "", log: str = "", cannot_fail: str = "") -> PropertyDecorator:
     """Declare a property that every fair behaviour makes true infinitely often: []<>Q.
 
     With a premise, every fair behaviour from a state in which the premise is true. `symptom` and `log` as for `always`.
     """
-    return _declare(Kind.ALWAYS_EVENTUALLY, symptom, log)
+    return _declare(Kind.ALWAYS_EVENTUALLY, symptom, log, cannot_fail)
 
 
-def eventually_always(*, symptom: str = "", log: str = "") -> Callable[[Callable[..., bool]], Property]:
+def eventually_always(*, symptom: str = "", log: str = "", cannot_fail: str = "") -> PropertyDecorator:
     """Declare a property that is true from some state on in every fair behaviour: <>[]Q.
 
     With a premise, every fair behaviour from a state in which the premise is true. `symptom` and `log` as for `always`.
     """
-    return _declare(Kind.EVENTUALLY_ALWAYS, symptom, log)
+    return _declare(Kind.EVENTUALLY_ALWAYS, symptom, log, cannot_fail)
 
 
 def leads_to(

@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 from attrs import field, fields, frozen
 
-from kwalk.model.language.binding import Bound, cached, identity_of
+from kwalk.model.language.binding import Bound, cached, identity_of, reach
 from kwalk.model.language.containers import reader_of_slots
-from kwalk.model.language.errors import BoundReached, DomainError, UsageError
+from kwalk.model.language.errors import DomainError, UsageError
 from kwalk.model.language.records import ValueShape, token_of
 from kwalk.model.language.shapes import FlagShape, Leaf, NumberShape, Reader, Shape
 
@@ -237,7 +237,8 @@ class BoundedSetShape(SetShape):
         found = super().check(value, where)
         if len(found) > int(self.capacity):
             if isinstance(self.capacity, Bound):
-                raise BoundReached(self.capacity.name)
+                reach(self.capacity)
+                return found
             raise DomainError(f"{where} holds at most {self.capacity} records (got {found!r}).")
         return found
 

@@ -113,6 +113,8 @@ class Scenario:
         labels: labels of domain members, by the domain's name.
         constraints: constraints and action constraints, which restrict every search (see `constraints`).
         aliases: functions of the state whose values traces show; plain Python, for reports only.
+        cannot_fail: by the name of a property the reason why it is expected that no state of the domains violates it;
+            a property that can fail in no scenario declares that itself.
         deadlock_is_error: whether a state without a successor is a violation.
         fairness: what an infinite behaviour must do, for properties about behaviours: `weakly_fair(…)` and
             `strongly_fair(…)` of actions. By default each instance of each system action is weakly fair
@@ -140,6 +142,7 @@ class Scenario:
     labels: Mapping[str, tuple[str, ...]] = field(factory=dict)
     constraints: tuple[Constraint, ...] = field(converter=_tuple, default=())
     aliases: tuple[Callable[[Any], Any], ...] = field(converter=_tuple, default=())
+    cannot_fail: Mapping[str, str] = field(factory=dict)
     deadlock_is_error: bool = False
     fairness: tuple[Fairness, ...] = field(converter=_fairness, default=(SYSTEM_FAIRNESS,))
     read_snapshot: Callable[[Any], Reading] | None = None
@@ -188,7 +191,7 @@ class Scenario:
 
     def _requirements(self) -> Iterator[tuple[str, bool, str]]:
         """Yield for each field its name, whether its value is of the right kind, and what that kind is."""
-        tables = (self.bounds, self.flags, self.variants, self.labels)
+        tables = (self.bounds, self.flags, self.variants, self.labels, self.cannot_fail)
         yield "name", isinstance(self.name, str) and bool(self.name), "a text that is not empty"
         yield "story", isinstance(self.story, str), "a text"
         yield "source", isinstance(self.source, str), "a text"
@@ -204,7 +207,7 @@ class Scenario:
         aliases = isinstance(self.aliases, tuple) and all(hasattr(each, "__name__") for each in self.aliases)
         yield "aliases", aliases and all(map(callable, self.aliases)), "functions of the state"
         yield "initial", hasattr(self.initial, "__code__"), "a function of the state"
-        for name, table in zip(("bounds", "flags", "variants", "labels"), tables, strict=True):
+        for name, table in zip(("bounds", "flags", "variants", "labels", "cannot_fail"), tables, strict=True):
             yield name, is_table(table), "a mapping"
         sizes = all(type(size) is int and size >= 0 for size in self.bounds.values())
         yield "bounds", sizes, "a mapping of names to ints of 0 or more"

@@ -15,8 +15,8 @@ from typing import Any
 
 from attrs import field, frozen
 
-from kwalk.model.language.binding import Bound, Domain, ScenarioConstant, cached, identity_of, plain_value
-from kwalk.model.language.errors import BoundReached, DomainError, LiftError
+from kwalk.model.language.binding import Bound, Domain, ScenarioConstant, cached, identity_of, plain_value, reach
+from kwalk.model.language.errors import DomainError, LiftError
 
 NONE = -1
 """How a vector stores None."""
@@ -222,9 +222,11 @@ class NumberShape(Scalar):
         if type(value) is int and self.low() <= value <= self.high():
             return value
         if type(value) is int and value > self.high() and isinstance(self.most, Bound):
-            raise BoundReached(self.most.name)
+            reach(self.most)
+            return value
         if type(value) is int and value < self.low() and isinstance(self.least, Bound):
-            raise BoundReached(self.least.name)
+            reach(self.least)
+            return value
         if isinstance(value, ScenarioConstant):
             return self.check(value.value, where)
         raise DomainError(f"{where} must be an int in {self.low()} … {self.high()} (got {value!r}).")

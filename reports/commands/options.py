@@ -11,7 +11,7 @@ from kwalk.reports.escaping import visible
 
 DEFAULT_OUT = "kwalk-out"
 CODES = """0 holds, 2 usage error, 3 undecided, 11 deadlock, 12 violated, 13 bad stable state,
-14 not reachable, 70 internal error"""
+14 not reachable, 15 cannot fail, 16 holds with gaps (--strict), 70 internal error"""
 ENDING = """exit codes: {codes}.
 A scenario is a name that `kwalk scenarios` lists, or package.module:NAME for your own model."""
 
@@ -134,7 +134,8 @@ KEEP_GOING = (
 )  # fmt: skip
 HTML = _switch("--html", "also write an HTML page into the folder of --out")
 WATCH = _switch("--watch", "while the search runs, write a page that loads itself again into the folder of --out")
-RESULTS = (_out("folder of traces and pages"), UNFOLD, HTML, WATCH, JSON)
+STRICT = _switch("--strict", "end with 16 if nothing is violated and not all was tested, as a bound cuts off steps")
+RESULTS = (STRICT, _out("folder of traces and pages"), UNFOLD, HTML, WATCH, JSON)
 STEPS = (
     _repeatable("--only", given, "NAME", "walks take only actions of this actor, or this action"),
     _repeatable("--without", given, "NAME", "walks take no action of this actor, or not this action"),

@@ -180,6 +180,8 @@ def hunt(options: Namespace) -> int:
 
 def _search(options: Namespace, engine: Engine, **wanted: Any) -> int:
     """Run an engine with the options that are set, the others have the engine's defaults; return the exit code."""
+    from kwalk.search.analyses.examination import examined
+
     selected = target(options)
     wanted |= {name: getattr(options, name, None) for name in ("seconds", "workers", "keep_going")}
     given = {name: value for name, value in wanted.items() if value is not None}
@@ -190,6 +192,7 @@ def _search(options: Namespace, engine: Engine, **wanted: Any) -> int:
             verdict = engine(
                 selected.model, properties=selected.properties, report=report, command=selected.command, **given
             )
+            verdict = examined(selected.model, selected.properties, verdict, strict=options.strict)
         if watch is not None:
             watch.end(f"{verdict.scenario}: {verdict.answer.value} ({verdict.qualifier})")
         return deliver(selected, verdict, out, options)

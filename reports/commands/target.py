@@ -20,7 +20,7 @@ from kwalk.reports.traces.trace_file import readable_text
 OPTIONS = (
     "variant", "seconds", "seed", "memory", "walks", "depth", "induction", "workers", "most", "label", "minimize",
     "symmetry", "master", "partitions", "property", "bound", "flag", "constraint", "only", "without", "uniform",
-    "no_support", "keep_going", "reduce", "interpreter", "spark",
+    "no_support", "keep_going", "reduce", "interpreter", "spark", "strict",
 )  # fmt: skip
 """The options of searches that the command line that repeats a search has, in this order."""
 

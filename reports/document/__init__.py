@@ -4,8 +4,8 @@ A page is a sequence of blocks. A renderer (`document.text`, `document.markdown`
 only; it makes names from models and snapshots harmless. JSON objects (`--json`) are built from data, not from blocks.
 
 Words: a *span* is a piece of a line in one style; a *line* is a string or a sequence of spans. Styles are words
-separated by blanks: `strong`, `emphasis`, `code`, and the tones `good`, `bad`, `open` (undecided), `notable` and
-`faint`.
+separated by blanks: `strong`, `emphasis`, `code`, and the tones `good`, `bad`, `open` (undecided), `hollow` (cannot
+fail), `notable` and `faint`.
 """
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def _span(span: Span) -> str:
         text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
     for style, tag in (("code", "code"), ("strong", "strong"), ("emphasis", "em")):
         text = f"<{tag}>{text}</{tag}>" if style in styles else text
-    tones = " ".join(style for style in styles if style in ("good", "bad", "open", "faint"))
+    tones = " ".join(style for style in styles if style in ("good", "bad", "open", "hollow", "faint"))
     text = f'<span class="{tones}">{text}</span>' if tones else text
     return f'<a href="{escape(span.href)}">{text}</a>' if span.href else text
 

@@ -27,7 +27,10 @@ from kwalk.reports.terminal import put
 from kwalk.reports.traces.changes import Change, ChangeLine
 from kwalk.reports.traces.story import Fold, LoopStart, Story, StoryStep, Why, shown_lines, why_sentences
 
-TONES = {"strong": "bold", "good": "green", "bad": "red", "open": "yellow", "notable": "cyan", "faint": "dim"}
+TONES = {
+    "strong": "bold", "good": "green", "bad": "red", "open": "yellow", "hollow": "magenta", "notable": "cyan",
+    "faint": "dim",
+}  # fmt: skip
 """The styles of a terminal for those of a document; others are printed as plain text."""
 HEADLINES = {"EXPLAINED": "bold green", "REACHED": "bold green", "NOT VIOLATED": "bold green", "SAMPLE": "bold"}
 """Styles of headlines that are no bad news; all others are red."""

@@ -62,8 +62,8 @@ class Pair:
 
     @property
     def is_undecided_now(self) -> bool:
-        """Whether the later run is undecided and the earlier one was not."""
-        return self.verdict_changed and self.after.answer == Answer.UNDECIDED.value
+        """Whether the later run is undecided, or about what cannot fail, and the earlier one was not."""
+        return self.verdict_changed and self.after.answer in (Answer.UNDECIDED.value, Answer.CANNOT_FAIL.value)
 
     @property
     def new(self) -> tuple[FindingRow, ...]:

@@ -14,6 +14,7 @@ from kwalk.reports.nightly_compare.environment import is_repeatable
 from kwalk.search.analyses.nightly.folder import TRACES
 from kwalk.search.analyses.nightly.results import RunResult, TaskResult
 from kwalk.search.analyses.nightly.tables import FindingRow
+from kwalk.search.results.verdict import Answer
 
 NAMED = 6
 """The number of names of a list that are printed; the others are counted."""
@@ -72,7 +73,10 @@ def actions_to_take(comparison: Comparison) -> Iterator[list[str | Span]]:
         yield ["Less is covered: see below which properties are no longer tested, and which actions no longer taken."]
     for pair in comparison.pairs:
         if pair.is_undecided_now and pair.after.outcome is not None:
-            yield [f"{pair.after.name} is undecided now ({pair.after.how}): give it more time."]
+            if pair.after.answer == Answer.UNDECIDED.value:
+                yield [f"{pair.after.name} is undecided now ({pair.after.how}): give it more time."]
+            else:
+                yield [f"{pair.after.name} has a property now that cannot fail: correct it, or declare the reason."]
 
 
 def suspect_commits(before: RunResult, after: RunResult) -> str:
@@ -94,8 +98,8 @@ def evidence(task: TaskResult, cluster: FindingRow) -> str:
 
 
 def tone_of_answer(answer: str) -> str:
-    """Return the tone of an answer: good, bad or open."""
-    return "bad" if answer in BROKEN else {"holds": "good"}.get(answer, "open")
+    """Return the tone of an answer: good, bad, hollow or open."""
+    return "bad" if answer in BROKEN else {"holds": "good", "cannot fail": "hollow"}.get(answer, "open")
 
 
 def trace_file(run: Path, task: TaskResult, cluster: FindingRow) -> Path | None:

@@ -9,10 +9,13 @@ from kwalk.model.language.constraints import PREFIX
 from kwalk.model.language.settings import variant_text
 from kwalk.reports.document import Block, DataTable, Paragraph, strong
 from kwalk.reports.progress import duration
-from kwalk.search.results.vacuity import constraint_notes, vacuity_notes
+from kwalk.search.results.vacuity import constraint_notes, listed, unfailing_notes, vacuity_notes
 from kwalk.search.results.verdict import Answer, Finding, FindingCluster, Strength, Verdict
 
-TONES = {Answer.HOLDS: "good", Answer.UNDECIDED: "open", Answer.NOT_REACHABLE: "open"}
+TONES = {
+    Answer.HOLDS: "good", Answer.UNDECIDED: "open", Answer.NOT_REACHABLE: "open", Answer.CANNOT_FAIL: "hollow",
+    Answer.GAPS: "open",
+}  # fmt: skip
 """The tones of answers that are not bad."""
 HOLDS = {Strength.EXHAUSTIVE: "exhaustively, within the bounds", Strength.SAMPLED: "sampled only: no proof"}
 """The words after "holds", by its strength."""
@@ -23,7 +26,7 @@ SHOWN = 20
 def summary(verdict: Verdict, model: Model, shown: Finding | None = None) -> Iterator[Block]:
     """Yield the answer and its facts, without those that the story of the finding `shown` has."""
     if shown is None:
-        tone = TONES.get(verdict.answer, "bad")
+        tone = "open" if verdict.answer is Answer.HOLDS and verdict.gaps else TONES.get(verdict.answer, "bad")
         yield Paragraph([strong(verdict.answer.value.upper(), tone), f"  {_qualified(verdict, model)}"])
         sizes = ", ".join(f"{name} {size}" for name, size in verdict.bounds.items())
         variant = variant_text(verdict.variant, verdict.flags)
@@ -34,9 +37,12 @@ def summary(verdict: Verdict, model: Model, shown: Finding | None = None) -> Ite
 def _qualified(verdict: Verdict, model: Model) -> str:
     """Return how the answer is known; "holds" never stands alone."""
     checked = f"{len(verdict.properties)} propert" + ("y" if len(verdict.properties) == 1 else "ies")
-    if verdict.answer is Answer.HOLDS:
+    if verdict.answer in (Answer.HOLDS, Answer.CANNOT_FAIL, Answer.GAPS):
         restricted = " and constraints" * bool(model.constraints and verdict.strength is Strength.EXHAUSTIVE)
-        return f"{checked} ({HOLDS.get(verdict.strength, verdict.qualifier)}{restricted})"
+        gaps = ", with gaps" * bool(verdict.gaps and verdict.answer is Answer.HOLDS)
+        unfailing = [one.prop for one in verdict.cannot_fail if not one.expected]
+        checked = f"{listed(unfailing)}; {checked}" if unfailing else checked
+        return f"{checked} ({HOLDS.get(verdict.strength, verdict.qualifier)}{restricted}){gaps}"
     return f"{verdict.qualifier}; {checked} checked" if verdict.answer is Answer.UNDECIDED else verdict.qualifier
 
 
@@ -44,8 +50,10 @@ def facts(verdict: Verdict, model: Model, shown: Finding | None = None) -> Itera
     """Yield the counts, and sentences on bounds, coverage and findings, except the finding `shown`."""
     yield _counts(verdict)
     yield from constraint_notes(verdict, model)
+    yield from unfailing_notes(verdict)
+    yield from (gap.text for gap in verdict.gaps if gap.bound)
     for bound, hits in verdict.bounds_hit.items():
-        if hits and not bound.startswith(PREFIX):
+        if hits and not bound.startswith(PREFIX) and all(gap.bound != bound for gap in verdict.gaps):
             yield f"bound reached: {bound}, {hits:,} times; the verdict is valid only within it"
     if verdict.fairness:
         yield f"fairness: {verdict.fairness}"

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -58,6 +59,14 @@ def cache_key(model: Model, cpu: str = "") -> str:
     names = (model.scenario.name, model.variant)
     what = (names, sorted(parts.items()), fairness, model.initial, digest_of_language(), cpu)
     return _digest(repr(what), 16)
+
+
+def path_for(model: Model, folder: str, suffix: str) -> Path:
+    """Return the path in the cache of what is found out about a model; of one that cannot be lifted nothing is kept."""
+    try:
+        return cache_path(folder, f"{cache_key(model)}-{suffix}")
+    except LiftError:
+        return Path(os.devnull) / folder
 
 
 def meaning_key(model: Model) -> str | None:

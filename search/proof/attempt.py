@@ -27,7 +27,7 @@ from kwalk.search.proof.proof_graph import GoalReached, domain_goals
 from kwalk.search.proof.python_comparison import ProofComparison, ProvedProperty
 from kwalk.search.proof.recheck import certificate_of
 from kwalk.search.proof.transition_relation import SPENT, OutOfEffort, SolverEffort
-from kwalk.search.results.trace import run
+from kwalk.search.results.trace import ReplayError, run
 from kwalk.search.results.verdict import ProofOutcome, ProofResult
 
 DEFAULT_DEPTH = 20
@@ -37,6 +37,7 @@ DEFAULT_INDUCTION = 3
 NEAR_DEPTH = 6
 """Depth of bounded checking before any proof, and for an action that leaves its domain if nothing else is open."""
 CANNOT_FAIL = "inductive, and was never put to the test: no state of the domains violates it, reachable or not"
+IMPLIED_BY_GUARDS = "inductive: no quiescent state of the domains violates it, reachable or not"
 PROGRESS_SECONDS = 0.5
 """Seconds between two reports of progress during queries."""
 INDUCTION_CPU_SECONDS = 10.0
@@ -202,8 +203,12 @@ class ProofAttempt:
 
     def _refuse_error(self, found: BoundedCounterexample) -> None:
         """If the property raises an error where it seems violated or witnessed, end with a violation as short."""
-        path = tuple(self.model.instances[number].key for number in found.instances)
-        states, prop = run(self.model, self.model.initial[found.start], path), found.prop.prop
+        prop = found.prop.prop
+        try:
+            path = tuple(self.model.instances[number].key for number in found.instances)
+            states = run(self.model, self.model.initial[found.start], path)
+        except (IndexError, ReplayError):  # no path in plain Python, which is found out when the trace is confirmed
+            return
         try:
             self.model.truth(prop, *states[: -3 if prop.kind is Kind.STEP else -2 : -1])
         except DomainError as error:
@@ -261,7 +266,8 @@ class ProofAttempt:
             context = self._context.slice_context(prop)
             context.relation.effort = self._induction_effort()
             if find_cti(context.relation, prop.prop.index) is None:
-                method = CANNOT_FAIL if cannot_fail(context.relation, prop.prop.index) else "inductive"
+                implied = IMPLIED_BY_GUARDS if prop.prop.kind is Kind.WHEN_QUIESCENT else CANNOT_FAIL
+                method = implied if cannot_fail(context.relation, prop.prop.index) else "inductive"
                 return evolve(known, outcome=ProofOutcome.PROVED, k=1, method=method, certificate=())
             k = least_k(context.part, prop, max_k, self._induction_effort())
         except OutOfEffort as end:

@@ -127,6 +127,16 @@ def satisfying_state(model: Model, condition: Term, milliseconds: int) -> Vector
     Raises:
         TimeoutError: Z3 has no answer within the time.
     """
+    found = satisfying_states(model, condition, milliseconds)
+    return None if found is None else found[0]
+
+
+def satisfying_states(model: Model, condition: Term, milliseconds: int) -> tuple[Vector, Vector] | None:
+    """Return two states within the domains, before and after a step, for which a condition is true; None if none are.
+
+    Raises:
+        TimeoutError: Z3 has no answer within the time.
+    """
     solver = Solver(Solver.width_for([condition]))
     expression = solver.expression(condition)
     check = z3.SolverFor("QF_BV")
@@ -138,8 +148,9 @@ def satisfying_state(model: Model, condition: Term, milliseconds: int) -> Vector
     if result == z3.unknown:
         raise TimeoutError(check.reason_unknown())
     found = {number: number_in(check.model(), name) for number, (_, name) in solver.variables.items()}
-    defaults = model.vector(_default_state(model))
-    return tuple(found.get(n, defaults[n]) for n in range(len(model.leaves)))
+    defaults, size = model.vector(_default_state(model)), len(model.leaves)
+    before, after = (tuple(found.get(first + n, defaults[n]) for n in range(size)) for first in (0, size))
+    return before, after
 
 
 def _default_state(model: Model) -> object:

@@ -61,6 +61,33 @@ def _uncompared(verdict: Verdict, model: Model) -> Iterator[str]:
         yield f"action instances that fired and were never compared with plain Python: {listed(_whole(missed, groups))}"
 
 
+def never_tested(verdict: Verdict, model: Model) -> tuple[str, ...]:
+    """Return the names of the properties of which no instance was tested, in the order of the model."""
+    counted = [
+        prop for prop in model.properties if prop.key in verdict.premises and not prop.declaration.only_counts
+    ]
+    tested = {prop.declaration.title for prop in counted if verdict.premises[prop.key]}
+    empty = {counts.prop.title for counts in _without_elements(verdict, model) if counts.quantifier.is_whole}
+    names = dict.fromkeys(prop.declaration.title for prop in counted)
+    return tuple(name for name in names if name not in tested or name in empty)
+
+
+def unfailing_notes(verdict: Verdict) -> Iterator[str]:
+    """Yield a sentence on the properties that cannot fail for the same reason."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for one in verdict.cannot_fail:
+        names.setdefault((one.expected, "" if one.expected else one.what), []).append(one.prop)
+    for (expected, what), those in names.items():
+        if expected:
+            yield f"{listed(those)} cannot fail, as expected: {expected}"
+        else:
+            yield (
+                f"{listed(those)} cannot fail: {'it' if len(those) == 1 else 'each'} {what}, reachable or not, so no "
+                "action could violate it. Correct it, give the fields that it reads larger domains, such as "
+                'number(0, SIZE + 1), or declare the reason: cannot_fail="…"'
+            )
+
+
 def _reason(prop: PropertyInstance, verdict: Verdict) -> str:
     """Return why a property was never tested."""
     if isinstance(prop.declaration, RefinedSteps):
@@ -76,6 +103,14 @@ def _reason(prop: PropertyInstance, verdict: Verdict) -> str:
 
 def _empty_quantifiers(verdict: Verdict, model: Model) -> Iterator[str]:
     """Yield a note on each quantifier of a property that was tested and holds, and that never had an element."""
+    for counts in _without_elements(verdict, model):
+        ranges = " and ".join(f"`{text}`" for text in dict.fromkeys(counts.quantifier.ranges))
+        what = counts.prop.name if counts.quantifier.is_whole else f"a part of {counts.prop.name}"
+        yield f"never put to the test: {what}, as {ranges} ({counts.place}) had no element wherever it was evaluated"
+
+
+def _without_elements(verdict: Verdict, model: Model) -> Iterator[QuantifierElements]:
+    """Yield the quantifiers of properties that were tested and hold, and that never had an element."""
     tested = {prop.declaration for prop in model.properties if verdict.premises.get(prop.key)}
     violated = {finding.prop for finding in verdict.findings}
     failed = {prop.declaration for prop in model.properties if prop.key in violated}
@@ -84,11 +119,7 @@ def _empty_quantifiers(verdict: Verdict, model: Model) -> Iterator[str]:
         if not isinstance(counts, QuantifierElements) or verdict.premises.get(prop.key, 1):
             continue
         if counts.prop in tested and counts.prop not in failed:
-            ranges = " and ".join(f"`{text}`" for text in dict.fromkeys(counts.quantifier.ranges))
-            what = counts.prop.name if counts.quantifier.is_whole else f"a part of {counts.prop.name}"
-            yield (
-                f"never put to the test: {what}, as {ranges} ({counts.place}) had no element wherever it was evaluated"
-            )
+            yield counts
 
 
 def _without_liveness(verdict: Verdict, mapped: Iterable[PropertyInstance]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import Enum
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from kwalk.model.language import Model
 from kwalk.model.language.display import Displayed
@@ -30,16 +30,20 @@ class Answer(Enum):
     NOT_REACHABLE = "not reachable"
     """Nothing is violated, but no state within the bounds satisfies some `reachable` property."""
     UNDECIDED = "undecided"
+    CANNOT_FAIL = "cannot fail"
+    """Nothing is violated, but no state of the domains, reachable or not, could violate some property."""
+    GAPS = "holds with gaps"
+    """Nothing is violated, but not all was tested, and the search was asked to be strict about that."""
 
     @property
     def exit_code(self) -> int:
-        """The exit code of a command with this answer: 0, 3, 11, 12, 13 or 14 (2 is for wrong usage)."""
+        """The exit code of a command with this answer: 0, 3, or 11 to 16 (2 is for wrong usage)."""
         return EXIT_CODES[self]
 
 
 EXIT_CODES = {
     Answer.HOLDS: 0, Answer.UNDECIDED: 3, Answer.DEADLOCK: 11, Answer.VIOLATED: 12, Answer.BAD_STABLE_STATE: 13,
-    Answer.NOT_REACHABLE: 14,
+    Answer.NOT_REACHABLE: 14, Answer.CANNOT_FAIL: 15, Answer.GAPS: 16,
 }  # fmt: skip
 
 
@@ -90,6 +94,33 @@ class Finding:
     prop: str
     count: int
     trace: Trace | None = None
+
+
+@frozen
+class Unfailing:
+    """A property that cannot fail, with what is always so, as the end of a sentence about it.
+
+    `expected` is the reason that its declaration or the scenario gives for that; "" if it is not expected.
+    """
+
+    prop: str
+    what: str
+    expected: str = ""
+
+
+@frozen
+class VerdictGap:
+    """What a search that found no violation did not test.
+
+    Args:
+        properties: The names of the properties that it is about; none if it is about all.
+        text: What was not tested, and what to do about it.
+        bound: The name of the bound that cut off steps; "" if none did.
+    """
+
+    properties: tuple[str, ...]
+    text: str
+    bound: str = ""
 
 
 CertificateFact = tuple[tuple[str, int, int], ...]
@@ -172,6 +203,9 @@ class Verdict(Displayed):
     """The fairness of the behaviours for which properties about behaviours were checked; "" if none was."""
     premises: Mapping[str, int] = field(factory=dict)
     """By the key of the property instance: how often its premise was true; 0 means that it was never tested."""
+    cannot_fail: tuple[Unfailing, ...] = ()
+    """The properties that cannot fail, whether that is expected or not."""
+    gaps: tuple[VerdictGap, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     proofs: tuple[ProofResult, ...] = ()
@@ -191,6 +225,14 @@ class Verdict(Displayed):
     """How many states a search has expanded by bit-sliced code. It depends on the time, as `compared` does."""
     clusters: tuple[FindingCluster, ...] = ()
     """The findings grouped by shape, if that was requested."""
+
+    def judged(self, *, strict: bool = False) -> Verdict:
+        """Return the verdict with what "holds" becomes if a property cannot fail or, if strict, if there are gaps."""
+        if self.answer is not Answer.HOLDS:
+            return self
+        if any(not one.expected for one in self.cannot_fail):
+            return evolve(self, answer=Answer.CANNOT_FAIL)
+        return evolve(self, answer=Answer.GAPS) if strict and self.gaps else self
 
     @property
     def qualifier(self) -> str:

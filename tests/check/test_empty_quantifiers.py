@@ -194,4 +194,7 @@ def test_the_text_and_the_json_object_have_the_sentences(kwalk: Any) -> None:
     assert "never put to the test: members_are_not_banned, as `for person in club.members` (" in text
     found = kwalk("exhaust", REFERENCE, "--json").object
     assert sum(note.startswith("never put to the test: ") for note in found["vacuity"]) == len(CLOSED)
-    assert found["verdict"] == "holds"
+    assert found["verdict"] == "cannot fail"
+    assert [one["prop"] for one in found["cannot_fail"]] == [
+        "all_know_each_other", "queue_is_served", "nobody_owes", "some_positive_any"
+    ]

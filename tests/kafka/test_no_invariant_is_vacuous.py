@@ -7,6 +7,7 @@ import pytest
 
 from kwalk.invariants.scenarios import SCENARIOS
 from kwalk.model.language import Kind, Model
+from kwalk.search.analyses.falsifiability import Falsifiability, falsifiability
 from kwalk.search.results.trace import run
 from tests.kafka.broken import Broken
 from tests.kafka.planted import PLANTED
@@ -110,3 +111,18 @@ def test_all_properties_p1_to_p24_are_there():
 @pytest.mark.parametrize("name", PROPERTIES)
 def test_an_invariant_names_what_an_operator_looks_for(name):
     assert PROPERTIES[name].about and PROPERTIES[name].symptom and PROPERTIES[name].log
+
+
+VARIANTS = [
+    pytest.param(name, variant, marks=() if variant == story.default_variant else pytest.mark.thorough)
+    for name, story in STORIES.items() for variant in story.variants
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "variant"), VARIANTS)
+def test_each_property_of_a_story_can_fail_or_the_story_says_why_it_cannot(name, variant):
+    model = Model(STORIES[name], variant)
+    unfailing = {
+        prop for prop, what in falsifiability(model, model.properties).items() if what is not Falsifiability.CAN_FAIL
+    }
+    assert unfailing <= set(STORIES[name].cannot_fail)

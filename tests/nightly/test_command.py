@@ -98,3 +98,12 @@ def test_a_task_of_each_engine(kwalk, tmp_path, spark):
     said = [json.loads(line) for line in (out / "progress.jsonl").read_text().splitlines()]
     assert [(event["task"], event["tasks_ended"]) for event in said] == [(0, 1), (1, 2)]
     assert "die-hard default (exhaust): violated (exhaustive), 16 distinct states in" in ran.err
+
+
+def test_a_night_names_the_property_that_cannot_fail_and_ends_with_its_exit_code(kwalk, tmp_path, monkeypatch):
+    config = tmp_path / "night.toml"
+    config.write_text('[[tasks]]\nscenarios = ["tests.vacuity.cupboard:OVERFULL"]\nwalks = 300\n')
+    with without_spark(monkeypatch):
+        ran = kwalk("nightly", config, "--out", tmp_path / "run")
+    assert ran.code == 15 and ran.out.startswith("CANNOT FAIL  complete; 1 of 1 tasks have a verdict")
+    assert "never_overfull cannot fail: it is true in every state of the domains" in " ".join(ran.out.split())

@@ -117,6 +117,28 @@ def test_a_value_that_makes_no_sense_is_refused_before_any_test_runs(tmp_path, o
     assert "passed" not in output
 
 
+HOLLOW = """
+    from kwalk import assert_holds
+    from tests.vacuity.cupboard import OVERFULL, POSTED
+
+
+    def test_cannot_fail():
+        assert_holds(OVERFULL)
+
+    def test_gaps():
+        assert_holds(POSTED)
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "failed"), [((), {"test_cannot_fail"}), (("--kwalk-strict",), {"test_cannot_fail", "test_gaps"})]
+)
+def test_a_run_fails_with_what_cannot_fail_and_a_strict_one_with_gaps(tmp_path, options, failed):
+    output = run_pytest(tmp_path, *options, tests=HOLLOW)
+    assert set(re.findall(r"FAILED test_mine.py::(\w+)", output)) == failed
+    assert "CANNOT FAIL  never_overfull; 1 property" in output
+
+
 def test_a_marker_with_an_unknown_wish_is_refused_with_the_known_ones(tmp_path):
     tests = """
         import pytest

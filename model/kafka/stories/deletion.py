@@ -39,7 +39,7 @@ TOPIC_DELETION = evolve(
         **OLD_CLIENT_EXPANSION.bounds,
         "brokers": 2,
         "partitions": 1,
-        "topic_ids": 1,
+        "topic_ids": 2,
         "old_creations": 0,
         "new_creations": 1,
         "expansions": 0,

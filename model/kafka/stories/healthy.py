@@ -43,7 +43,7 @@ HEALTHY_CLUSTER = evolve(
     bounds={
         **OLD_CLIENT_EXPANSION.bounds,
         "brokers": 2,
-        "topic_ids": 1,
+        "topic_ids": 2,
         "old_creations": 0,
         "new_creations": 1,
         "expansions": 0,

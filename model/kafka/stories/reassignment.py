@@ -47,7 +47,7 @@ REASSIGNMENT = evolve(
     bounds={
         **OLD_CLIENT_EXPANSION.bounds,
         "partitions": 1,
-        "topic_ids": 1,
+        "topic_ids": 2,
         "old_creations": 0,
         "new_creations": 1,
         "expansions": 0,

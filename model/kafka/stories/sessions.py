@@ -15,7 +15,7 @@ SESSIONS = (
 )
 SMALL = {
     **OLD_CLIENT_EXPANSION.bounds,
-    "topic_ids": 1,
+    "topic_ids": 2,
     "old_creations": 0,
     "new_creations": 1,
     "expansions": 0,

@@ -1,5 +1,14 @@
 """Lifting: the second meaning of a model. `lift(model)` returns its terms; see `terms` for what those are."""
-from kwalk.model.language.lift.lifting import Lifted, LiftedAction, LiftedProperty, lift, lift_action, reads, step_code
+from kwalk.model.language.lift.lifting import (
+    Lifted,
+    LiftedAction,
+    LiftedProperty,
+    lift,
+    lift_action,
+    lift_properties,
+    reads,
+    step_code,
+)
 from kwalk.model.language.lift.machine import ConditionKind, SideCondition
 from kwalk.model.language.lift.terms import Term, Terms, in_order, rebuild, substitute
 
@@ -14,6 +23,7 @@ __all__ = [
     "in_order",
     "lift",
     "lift_action",
+    "lift_properties",
     "reads",
     "rebuild",
     "step_code",

@@ -21,6 +21,7 @@ from attrs import Factory, define
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from kwalk.model.language import Action, ActionInstance, Kind, Model, Property, PropertyInstance, UsageError
+from kwalk.search.analyses.examination import warn_of_unfailing
 from kwalk.search.kernel.interpreter import Visit, VisitCache
 from kwalk.search.results.fairness import UncheckedProperties, safety_properties, unchecked_note
 from kwalk.search.results.trace import Trace, reference_of
@@ -220,7 +221,7 @@ def machine_for(
     Args:
         model: The model.
         properties: The property instances to check; None for all of the model. Those about behaviours are not checked,
-            and a warning (`UncheckedProperties`) names them.
+            and a warning (`UncheckedProperties`) names them; another one (`CannotFail`) those that cannot fail.
         counters: Where to count; None for new counters.
         deadlocks: Whether a deadlock is a failure; None for what the scenario states.
     """
@@ -228,6 +229,8 @@ def machine_for(
     checked = safety_properties(wanted)
     if len(checked) < len(wanted):
         warnings.warn(unchecked_note(wanted, "Hypothesis"), UncheckedProperties, stacklevel=2)
+    if counters is None:  # a search examines its verdict
+        warn_of_unfailing(model, checked, stacklevel=2)
     members: dict[str, Any] = {
         "model": model,
         "visits": VisitCache(model),

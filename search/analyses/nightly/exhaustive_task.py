@@ -11,6 +11,7 @@ from typing import Any
 from attrs import asdict, evolve, frozen
 from pyspark.sql import SparkSession
 
+from kwalk.search.analyses.examination import examined
 from kwalk.search.analyses.nightly.config import memory_bytes
 from kwalk.search.analyses.nightly.folder import MANIFEST, RunFolder
 from kwalk.search.analyses.nightly.plan import NightlyTask
@@ -52,6 +53,7 @@ class ExhaustiveTask:
         )  # fmt: skip
         verdict = with_clusters(task.model, kernel_for(task.model), verdict)
         verdict = evolve(verdict, notes=(*verdict.notes, *vacuity_notes(verdict, task.model)))
+        verdict = examined(task.model, task.properties, verdict)
         self._save_found(verdict)
         return verdict, self._row(verdict, time.monotonic() - began, time.process_time() - cpu_began)
 

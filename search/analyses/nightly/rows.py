@@ -23,6 +23,7 @@ from kwalk.search.kernel.interface import Kernel
 from kwalk.search.minimize.clusters import Clusters, FindingSample, ShapeGroup, merge
 from kwalk.search.minimize.shape import TraceShape
 from kwalk.search.results.confirmation import Origin
+from kwalk.search.results.vacuity import unfailing_notes
 from kwalk.search.results.verdict import DEADLOCK, Verdict
 from kwalk.search.simulation.chunks import WalkCounts
 from kwalk.search.simulation.hyperloglog import distinct, merged
@@ -139,12 +140,13 @@ def _row(model: Model, kernel: Kernel, cluster: tuple[TraceShape, ShapeGroup], p
 def row_of_run(task: NightlyTask, verdict: Verdict, **fields: Any) -> RunRow:
     """Return the row of a task that has ended with a verdict; `fields` are the other fields of `RunRow`."""
     fairness = (f"Fairness: {verdict.fairness}.",) if verdict.fairness else ()
+    worth = (*unfailing_notes(verdict), *(gap.text for gap in verdict.gaps if gap.bound))
     return RunRow(
         task=task.number, name=task.name, scenario=task.reference, variant=task.model.variant,
         bounds=json.dumps(dict(verdict.bounds)), flags=json.dumps(dict(verdict.flags)), engine=task.entry.engine,
         seed=task.seed, answer=verdict.answer.value, how=verdict.qualifier,
         bounds_hit=json.dumps(dict(verdict.bounds_hit)), command=verdict.command,
-        notes=(*verdict.notes, *fairness, *verdict.comparison_notes, *verdict.code_notes), **fields,
+        notes=(*worth, *verdict.notes, *fairness, *verdict.comparison_notes, *verdict.code_notes), **fields,
     )  # fmt: skip
 
 

@@ -36,6 +36,8 @@ SERIOUS = (
     Answer.BAD_STABLE_STATE,
     Answer.DEADLOCK,
     Answer.NOT_REACHABLE,
+    Answer.CANNOT_FAIL,
+    Answer.GAPS,
     Answer.UNDECIDED,
     Answer.HOLDS,
 )

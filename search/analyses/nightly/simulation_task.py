@@ -16,6 +16,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from kwalk.model.language import DomainError, Kind, PropertyInstance
+from kwalk.search.analyses.examination import examined
 from kwalk.search.analyses.nightly.folder import DamagedPart, RunFolder
 from kwalk.search.analyses.nightly.plan import NightlyTask
 from kwalk.search.analyses.nightly.rows import (
@@ -296,7 +297,8 @@ def task_verdict(simulation: SimulationTask, why: str) -> Verdict:
     verdict = evolve(verdict, compared=simulation.sampler.compared, sliced_walks=simulation.totals.sliced)
     clusters = finding_clusters(task.model, simulation.kernel, simulation.clusters)
     verdict = evolve(verdict, clusters=clusters, notes=(*verdict.notes, *_notes(simulation)))
-    return evolve(verdict, notes=(*verdict.notes, *vacuity_notes(verdict, task.model)))
+    verdict = evolve(verdict, notes=(*verdict.notes, *vacuity_notes(verdict, task.model)))
+    return examined(task.model, task.properties, verdict)
 
 
 def _notes(simulation: SimulationTask) -> Iterator[str]:

@@ -1,0 +1,139 @@
+"""Steps that a bound or a constraint cuts off, and other gaps: "holds" says what was not tested."""
+from __future__ import annotations
+
+import warnings
+
+import pytest
+from attrs import evolve
+
+from kwalk import Fails, assert_holds, prove
+from kwalk import exhaust as public_exhaust
+from kwalk.model.language import Model, Scenario
+from kwalk.reports.assertion_options import AssertionOptions
+from kwalk.reports.assertion_searches import SharedSearches
+from kwalk.reports.assertions import Untested
+from kwalk.reports.pages.verdict import facts, summary
+from kwalk.search.analyses.bound_dependents import dependents
+from kwalk.search.analyses.cut_steps import cut_steps
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.results.verdict import Answer, Verdict
+from tests.reports.commands import kwalk  # noqa: F401
+from tests.vacuity import cupboard
+from tests.vacuity.cupboard import CUPBOARD, OVERFULL, POSTED, SOUND
+
+NEVER_TESTED = evolve(SOUND, properties=(cupboard.about_what_is_not_reached,))
+FORBIDDEN = evolve(
+    CUPBOARD, actions=(cupboard.post,), properties=(cupboard.few_letters,),
+    constraints=(cupboard.nobody_posts_twice,),
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    """A cache in which nothing is known."""
+    monkeypatch.setenv("KWALK_CACHE", str(tmp_path / "cache"))
+
+
+def gaps(scenario: Scenario) -> list[str]:
+    return [gap.text for gap in public_exhaust(scenario).gaps]
+
+
+def first_line(verdict: Verdict, scenario: Scenario) -> tuple[str, str]:
+    """The tone and the text of the first line of a verdict."""
+    spans = next(iter(summary(verdict, Model(scenario)))).line
+    return spans[0].style, "".join(each if isinstance(each, str) else each.text for each in spans)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_cut_step_is_found_with_its_path_and_what_one_step_further_violates(compiled: bool) -> None:
+    model = Model(OVERFULL)
+    if compiled:
+        kernel_for(model)
+    (found,) = cut_steps(model)
+    assert (found.bound, found.action, found.steps) == ("size", "put", ("put()",) * 4)
+    assert found.violated == ("never_overfull()",)
+    assert cut_steps(model) == (found,)
+
+
+def test_a_step_further_a_queue_has_more_elements_than_its_capacity() -> None:
+    (found,) = cut_steps(Model(POSTED))
+    assert (found.bound, found.steps, found.violated) == ("letters", ("post()", "post()"), ("few_letters()",))
+
+
+def test_the_bug_that_a_capacity_hides_is_named_with_the_action_and_the_command() -> None:
+    assert gaps(POSTED) == [
+        "1 step was cut off by the bound letters=1 (post 1); on it depends few_letters. One step beyond it few_letters "
+        "is violated: post(), post(). Search with --bound letters=2. If few_letters compares a field with the bound of "
+        "that field, give the field more room, such as number(0, LETTERS + 1)."
+    ]
+    assert public_exhaust(POSTED, bounds={"letters": 2}).answer is Answer.VIOLATED
+
+
+def test_a_cut_step_on_which_nothing_depends_and_that_breaks_nothing_is_no_gap() -> None:
+    unrelated = evolve(POSTED, properties=(cupboard.never_broken,))
+    verdict = public_exhaust(unrelated)
+    assert verdict.bounds_hit == {"letters": 1} and not verdict.gaps
+    assert "bound reached: letters, 1 times; the verdict is valid only within it" in facts(verdict, Model(unrelated))
+
+
+def test_a_property_and_a_guard_depend_on_a_bound_that_they_name_or_that_limits_a_field_they_read() -> None:
+    model = Model(evolve(CUPBOARD, actions=(*CUPBOARD.actions, cupboard.post)))
+    found = dependents(model, (*model.properties_of("few_letters"), *model.properties_of("never_broken")))
+    assert found == {
+        "letters": ("few_letters",), "size": ("the guard of take", "the guard of nibble"),
+    }  # fmt: skip
+
+
+def test_what_an_action_constraint_cuts_is_tried_one_step_further() -> None:
+    (text,) = gaps(FORBIDDEN)
+    assert text.startswith("1 step was cut off by the constraint nobody_posts_twice (post 1). One step beyond it few_")
+    assert text.endswith("post(), post(). Leave the constraint out.")
+
+
+def test_a_property_that_was_never_tested_is_a_gap() -> None:
+    assert gaps(NEVER_TESTED) == [
+        "never tested: about_what_is_not_reached", "no step was taken: every property was tested in initial states only"
+    ]
+
+
+def test_a_constraint_that_no_initial_state_satisfies_leaves_a_gap() -> None:
+    nowhere = evolve(OVERFULL, properties=(cupboard.never_broken,), constraints=(cupboard.is_nowhere,))
+    assert "no step was taken: every property was tested in initial states only" in gaps(nowhere)
+
+
+def test_a_verdict_with_gaps_is_not_green() -> None:
+    assert first_line(public_exhaust(POSTED), POSTED)[0] == "strong open"
+    assert first_line(public_exhaust(POSTED), POSTED)[1].endswith("(exhaustively, within the bounds), with gaps")
+    whole = evolve(CUPBOARD, properties=(cupboard.never_broken,), actions=(cupboard.move_in,))
+    assert first_line(public_exhaust(whole), whole)[0] == "strong good"
+
+
+def test_strict_ends_with_an_exit_code_of_its_own(kwalk) -> None:  # noqa: F811
+    assert kwalk("exhaust", "tests.vacuity.cupboard:POSTED").code == 0
+    ran = kwalk("exhaust", "tests.vacuity.cupboard:POSTED", "--strict")
+    assert ran.code == Answer.GAPS.exit_code == 16
+    assert ran.out.startswith("HOLDS WITH GAPS  1 property") and ran.out.endswith("--strict\n")
+    assert kwalk("exhaust", "tests.vacuity.cupboard:POSTED", "--json").object["gaps"][0]["bound"] == "letters"
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_strict_assertion_fails_where_there_are_gaps(shared: bool, tmp_path) -> None:
+    searches = SharedSearches() if shared else None
+    with AssertionOptions(out=tmp_path).active():
+        assert assert_holds(POSTED, "few_letters", shared=searches).answer is Answer.HOLDS
+        with pytest.raises(Fails, match="HOLDS WITH GAPS"):
+            assert_holds(POSTED, "few_letters", shared=searches, strict=True)
+
+
+def test_an_assertion_of_what_was_never_tested_warns(tmp_path) -> None:
+    with AssertionOptions(out=tmp_path).active():
+        with pytest.warns(Untested, match="never tested: about_what_is_not_reached"):
+            assert_holds(NEVER_TESTED)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert_holds(POSTED)
+
+
+def test_a_proof_is_valid_only_where_no_step_is_cut_off_and_says_so() -> None:
+    (gap,) = prove(evolve(POSTED, properties=(cupboard.is_where_it_was,))).gaps
+    assert gap.text.startswith("Steps were cut off by the bound letters=1 (post); on it depends is_where_it_was.")
