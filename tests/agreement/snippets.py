@@ -198,7 +198,8 @@ class Bench:
             tree = ast.parse(file.read())
         for node in tree.body:
             if isinstance(node, ast.FunctionDef) and not node.decorator_list:
-                source._trees[getattr(module, node.name)] = node
+                function = getattr(module, node.name)
+                source._trees[function] = function.__code__, node
                 if isinstance(node.body[0], ast.Return):
                     self.expressions.add(node.name)
 

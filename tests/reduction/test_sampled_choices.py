@@ -1,6 +1,8 @@
 """A wrong choice of steps ends a reduced search: in sampled states, what is left out is executed as well."""
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from attrs import evolve
