@@ -6,8 +6,8 @@ depend on the seed only. How many candidates are compared depends on the time: a
 and property instances, and then as many as fit into FIRST_SHARE of the first seconds of the run and SHARE of the rest:
 a short run of a large model would compare few states otherwise. No result of a run depends on it.
 
-At its end a search compares more: each action instance that fired and was not compared yet, where it fired first; the
-states in which properties are violated; and LAST random states of the last two levels.
+More is compared: each action instance that fired and was not compared yet, where it fired; and at the end of a search
+the states in which properties are violated, and LAST random states of the last two levels.
 """
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count, takewhile
+from typing import TypeVar
 
 from kwalk.model.language import Model
 from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.python_comparison import CompiledRecord, PythonComparison
 
+State = TypeVar("State")
 FIRST = 256
 LAST, LAST_WORK = 64, 200
 PER_DOUBLING = 128
@@ -64,6 +66,7 @@ class StateSampler:
         self._later: list[int] = []
         self._taken = [0, 0]
         self._compared: set[int] = set()
+        self._looks = 0
 
     @property
     def compared(self) -> Compared:
@@ -87,7 +90,7 @@ class StateSampler:
             EngineDisagreement: Plain Python has another result in a state.
         """
         while (self._first or self._later) and self._may_continue(elapsed):
-            with self._timed():
+            with self.timed():
                 number = self._next()
                 self._compared.add(number)
                 record = record_of(number)
@@ -112,12 +115,21 @@ class StateSampler:
         for done, number in enumerate(left):
             if done * self._work_of_state >= LAST_WORK and self.seconds >= seconds_for_comparison(elapsed):
                 return
-            with self._timed():
+            with self.timed():
                 self._comparison.compare(kernel, record_of(number))
 
+    def has_compared(self, instance: int) -> bool:
+        """Return whether an instance was compared on a step that it takes."""
+        return instance in self._comparison.instances
+
+    def may_look_further(self, elapsed: float) -> bool:
+        """Return whether there is time to look for instances that were not compared; it is at least LAST_WORK times."""
+        self._looks += 1
+        return self._looks <= LAST_WORK or self.seconds < seconds_for_comparison(elapsed)
+
     def compare_firings(
-        self, elapsed: float, kernel: Kernel, record_of: Callable[[int], CompiledRecord],
-        firings: Iterable[tuple[int, Callable[[], int | None]]],
+        self, elapsed: float, kernel: Kernel, record_of: Callable[[State], CompiledRecord],
+        firings: Iterable[tuple[int, Callable[[], State | None]]],
     ) -> None:  # fmt: skip
         """Compare instances that fired and were not compared yet, at least LAST_WORK of them, and as time allows.
 
@@ -130,19 +142,18 @@ class StateSampler:
         Raises:
             EngineDisagreement: Plain Python has another result in a state.
         """
-        done = 0
         for instance, state_of in firings:
-            if instance in self._comparison.instances:
+            if self.has_compared(instance):
                 continue
-            if done >= LAST_WORK and self.seconds >= seconds_for_comparison(elapsed):
+            if not self.may_look_further(elapsed):
                 return
-            done += 1
-            with self._timed():
+            with self.timed():
                 if (state := state_of()) is not None:
                     self._comparison.compare_instance(kernel, record_of(state), instance)
 
     @contextmanager
-    def _timed(self) -> Iterator[None]:
+    def timed(self) -> Iterator[None]:
+        """Count the time of a block as that of comparisons."""
         began = time.thread_time()
         yield
         self.seconds += time.thread_time() - began

@@ -102,7 +102,8 @@ class SimulationRun:
         self.counts = (self.counts + counts).with_findings(self.options.minimize)
         if self.options.compare:
             self.sampler.collect(records or {})
-            self.sampler.compare(time.monotonic() - self.started, self.kernel, self.plan, self.counts.walks)
+            elapsed = time.monotonic() - self.started
+            self.sampler.compare(elapsed, self.kernel, self.plan, self.counts.walks, counts)
             self._sliced.compare(self.kernel, self.plan, numbers)
         return not counts.stopped and counts.failed is None
 

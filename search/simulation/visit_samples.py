@@ -6,6 +6,7 @@ shorter walk stands for its last state. A walk is repeated to find the state of 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -15,7 +16,7 @@ from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.python_comparison import CompiledRecord, RecordMaker
 from kwalk.search.kernel.sampling import StateSampler, candidates
-from kwalk.search.simulation.chunks import SimulationPlan, WalkReplayer
+from kwalk.search.simulation.chunks import SimulationPlan, WalkCounts, WalkReplayer
 
 CHUNK_RECORDS = 64
 """Records that are made where a chunk of walks runs, at most."""
@@ -59,14 +60,19 @@ class WalkSampler:
         """Take records that were made where the walks ran; they are used in place of new ones."""
         self._records.update(records)
 
-    def compare(self, elapsed: float, kernel: Kernel, plan: SimulationPlan, walks: int) -> None:
+    def compare(
+        self, elapsed: float, kernel: Kernel, plan: SimulationPlan, walks: int, last: WalkCounts | None = None
+    ) -> None:
         """Compare as many visits of the first `walks` walks as the time allows.
+
+        Before that, instances that fired and were not compared yet are looked for in the last of these walks.
 
         Args:
             elapsed: Seconds of the run so far.
             kernel: The kernel of the walks.
             plan: The plan with all generations of these walks.
             walks: The number of walks.
+            last: What the last of them counted, those since the call before; None if they are to be left out.
 
         Raises:
             EngineDisagreement: Plain Python has another result in a state.
@@ -77,6 +83,8 @@ class WalkSampler:
         if self._replayer is None or (self._replayer.kernel, self._replayer.plan) != (kernel, plan):
             self._replayer = WalkReplayer(kernel, plan)
         replayer, maker = self._replayer, RecordMaker(kernel)
+        if last is not None:
+            self._compare_firings(elapsed, replayer, range(walks - last.walks, walks), last.taken)
 
         def record_of(number: int) -> CompiledRecord | None:
             record = self._records.pop(number, None)
@@ -87,3 +95,17 @@ class WalkSampler:
             return maker.record(state) if record is None else record
 
         self._sampler.compare(elapsed, kernel, record_of)
+
+    def _compare_firings(self, elapsed: float, replayer: WalkReplayer, walks: range, taken: np.ndarray) -> None:
+        """Compare instances that fired in some walks and were not compared yet, where one of these walks takes them."""
+        maker, depth = RecordMaker(replayer.kernel), self._size - 1
+        left = {number for number in np.flatnonzero(taken).tolist() if not self._sampler.has_compared(number)}
+        for walk in walks:
+            if not left or not self._sampler.may_look_further(elapsed):
+                return
+            with self._sampler.timed():
+                track = replayer.path_to(walk, depth).track
+            found = [(instance, track.index(instance)) for instance in left.intersection(track)]
+            firings = ((instance, partial(replayer.path_to, walk, step)) for instance, step in found)
+            self._sampler.compare_firings(elapsed, replayer.kernel, lambda path: maker.record(path.state), firings)
+            left.difference_update(track)

@@ -252,6 +252,37 @@ def test_a_kernel_of_another_model_is_noticed_where_samples_seldom_are(at_the_en
         exhaust(Model(counting(at_the_end, on_the_way)), kernel=other, workers=workers)
 
 
+@state
+class Lane:
+    """A place on a lane, and what is written there."""
+
+    place: int = number(0, 400)
+    note: int = number(0, 9)
+
+
+def lane(note: int) -> Scenario:
+    """Return a scenario of walks that pass a place at which an action is enabled, and take it in every second walk."""
+
+    @action(by=Actor("walker"))
+    def walk_on(lane: Lane) -> None:
+        lane.place += 1
+
+    @action(by=Actor("walker"))
+    def write(lane: Lane) -> None:
+        require(lane.place == 333 and lane.note == 0)
+        lane.note = note
+
+    return Scenario(name="lane", story="Walks.", state=Lane, actions=(walk_on, write))
+
+
+def test_walks_compare_an_action_that_is_taken_once_where_it_is_taken():
+    other = fast_kernel_for(Model(lane(3)))
+    verdict = walk(Model(lane(3)), kernel=other, walks=20, depth=390)
+    assert verdict.compared.instances == {"walk_on()", "write()"}
+    with pytest.raises(EngineDisagreement, match=r"write\(\) leads to different states"):
+        walk(Model(lane(4)), kernel=other, walks=20, depth=390)
+
+
 def test_an_instance_that_fired_and_was_not_compared_is_named(monkeypatch):
     model = Model(counting(3, 3))
     assert not any("compared" in note for note in vacuity_notes(exhaust(model), model))

@@ -198,7 +198,7 @@ class SimulationTask:
         self._set_pace(chunks)
         for chunk in chunks:
             self.sampler.collect(chunk.visit_records)
-        self.sampler.compare(done.seconds, self.kernel, self.plan, done.walks.walks)
+        self.sampler.compare(done.seconds, self.kernel, self.plan, done.walks.walks, round_walks)
         self._count(done, rows)
 
     def _set_pace(self, chunks: Sequence[Chunk]) -> None:
