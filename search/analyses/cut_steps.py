@@ -24,8 +24,6 @@ from kwalk.search.kernel.compile.compiler import cached_kernel
 from kwalk.search.kernel.interface import Kernel, bit_numbers
 from kwalk.search.kernel.model_digest import path_for
 
-FORMAT = "1"
-"""To be raised when cut steps are found in another way."""
 ATTEMPTS = 20_000
 """Action instances that the search for cut steps executes in compiled code, breadth first and again in walks."""
 ATTEMPTS_OF_PYTHON = 2_000
@@ -56,7 +54,7 @@ def cut_steps(model: Model) -> tuple[CutStep, ...]:
 
     They are in the cache.
     """
-    path = path_for(model, "cut-steps", FORMAT)
+    path = path_for(model, "cut-steps", __file__)
     with suppress(ValueError, TypeError):
         return tuple(CutStep(b, a, tuple(s), tuple(v), e) for b, a, s, v, e in json.loads(read_cache(path) or b""))
     found = tuple(_Finder(model).run())

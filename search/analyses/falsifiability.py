@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from kwalk.model.language.lift import Lifted, LiftedProperty, Term
     from kwalk.search.kernel.interface import Kernel
 
-FORMAT = "1"
-"""To be raised when outcomes are found in another way."""
 TRIED = 64, 4096
 """How many states are tried: first, and then for the properties that have no witness among those."""
 TRIED_BY_PYTHON = 100
@@ -103,7 +101,7 @@ def falsifiability(model: Model, properties: Iterable[PropertyInstance]) -> dict
         if not prop.declaration.only_counts and not prop.declaration.part_of:
             groups.setdefault(prop.declaration.name, []).append(prop)
     keys = {name: _key(model, props) for name, props in groups.items()}
-    path = path_for(model, "falsifiability", FORMAT)
+    path = path_for(model, "falsifiability", __file__)
     known = _load(path)
     missing = {name: groups[name] for name, key in keys.items() if key not in known}
     if missing:

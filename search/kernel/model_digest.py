@@ -61,10 +61,13 @@ def cache_key(model: Model, cpu: str = "") -> str:
     return _digest(repr(what), 16)
 
 
-def path_for(model: Model, folder: str, suffix: str) -> Path:
-    """Return the path in the cache of what is found out about a model; of one that cannot be lifted nothing is kept."""
+def path_for(model: Model, folder: str, *sources: str) -> Path:
+    """Return the path in the cache of what the modules with these files find out about a model.
+
+    Nothing is kept of a model that cannot be lifted.
+    """
     try:
-        return cache_path(folder, f"{cache_key(model)}-{suffix}")
+        return cache_path(folder, cache_key(model, digest_of_files(map(Path, sources))))
     except LiftError:
         return Path(os.devnull) / folder
 
