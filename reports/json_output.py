@@ -63,6 +63,7 @@ def verdict_object(
         "counterexample": counterexample_object(shown.trace, files.get(shown.prop)) if shown and shown.trace else None,
         "clusters": [_cluster(*each) for each in zip_longest(verdict.clusters, cluster_files)],
         "compared": None if verdict.compared is None else verdict.compared.counts,
+        "uncompared": None if verdict.compared is None else list(verdict.uncompared),
         "sliced_walks": verdict.sliced_walks, "sliced_states": verdict.sliced_states,
         "notes": list(verdict.notes),
         "proofs": list(map(_proof, verdict.proofs)),

@@ -35,6 +35,8 @@ NO_VIEW = (
     "smaller one, or show functions of the state in traces with `aliases=`. "
     "docs/explanation/coming-from-tla.md has the reasons."
 )
+OF_SNAPSHOT = "the system of the snapshot has no room for it"
+"""Why a property may be unable to fail from there: the sizes are those of a real system, and no choice of a model."""
 PLURALS = {"action": "actions", "property": "properties", "constraint": "constraints"}
 
 
@@ -272,13 +274,14 @@ class Scenario:
         for name in reading.properties:
             if name not in known:
                 raise unknown("property", name, known)
-        selected = [known[name] for name in reading.properties]
+        selected = [known[name] for name in reading.properties] or self.properties
         return evolve(
             self,
             bounds={**self.bounds, **reading.bounds},
             labels={**self.labels, **reading.labels},
             initial=reading.initial,
-            properties=selected or self.properties,  # type: ignore[arg-type]  # attrs cannot type the converter tuple
+            properties=selected,  # type: ignore[arg-type]  # attrs cannot type the converter tuple
+            cannot_fail={**dict.fromkeys((prop.name for prop in selected), OF_SNAPSHOT), **self.cannot_fail},
         )
 
 

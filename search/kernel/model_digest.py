@@ -119,7 +119,7 @@ def trace_digest(model: Model, prop: str | None, *, lifts: bool = True) -> str:
     model, it is "" also if the cache does not have it.
     """
     try:
-        parts = parts_of(model)[0] if lifts else _load(meaning_key(model)) or {}
+        parts = parts_of(model)[0] if lifts else known_parts(model) or {}
     except LiftError:
         parts = {}
     keys = (TRANSITIONS, DEADLOCKS if prop is None else prop)
@@ -149,6 +149,11 @@ def parts_of(model: Model) -> tuple[dict[str, str], Lifted | None]:
     announce("lifting the model")
     lifted = lift(model)
     return _saved(key, lifted), lifted
+
+
+def known_parts(model: Model) -> dict[str, str] | None:
+    """Return the digests of a model if the cache has them; nothing is lifted."""
+    return _load(meaning_key(model))
 
 
 def save_digests(model: Model, lifted: Lifted) -> dict[str, str]:

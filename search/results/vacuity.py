@@ -8,10 +8,8 @@ from kwalk.model.language import ActionInstance, Kind, Model, PropertyInstance, 
 from kwalk.model.language.constraints import CutStates
 from kwalk.model.language.quantifiers import QuantifierElements
 from kwalk.model.language.refinement import MappedAction, RefinedSteps
-from kwalk.search.results.verdict import Verdict
+from kwalk.search.results.verdict import LISTED, Verdict
 
-LISTED = 6
-"""The number of names in a list; the others are counted."""
 ATTEMPTS = 2_000
 """The number of steps that a look for quiescent states may try in plain Python."""
 
@@ -47,18 +45,6 @@ def vacuity_notes(verdict: Verdict, model: Model) -> Iterator[str]:
     if untested:
         yield from _never_quiescent(model, untested)
     yield from _empty_quantifiers(verdict, model)
-    yield from _uncompared(verdict, model)
-
-
-def _uncompared(verdict: Verdict, model: Model) -> Iterator[str]:
-    """Yield a note on the instances that fired, and of which no step was compared with plain Python."""
-    if verdict.compared is None:
-        return
-    fired = {key for key, count in verdict.action_counts.items() if count.taken}
-    missed = fired - verdict.compared.instances
-    if missed:
-        groups = [(i.action.name, i.key) for i in model.instances if i.key in fired]
-        yield f"action instances that fired and were never compared with plain Python: {listed(_whole(missed, groups))}"
 
 
 def never_tested(verdict: Verdict, model: Model) -> tuple[str, ...]:

@@ -16,6 +16,8 @@ from kwalk.search.base.options import StopReason
 from kwalk.search.kernel.compared import Compared
 from kwalk.search.results.trace import Trace
 
+LISTED = 6
+"""The number of names in a list; the others are counted."""
 DEADLOCK = "deadlock"
 """The name of a finding about a state in which nothing is enabled."""
 
@@ -241,8 +243,19 @@ class Verdict(Displayed):
 
     @property
     def comparison_notes(self) -> tuple[str, ...]:
-        """The sentence on the comparison with plain Python, if there was one."""
-        return () if self.compared is None else (str(self.compared),)
+        """The sentence on the comparison with plain Python, if there was one, and one on what it missed."""
+        if self.compared is None:
+            return ()
+        missed = self.uncompared
+        names = ", ".join(missed[:LISTED]) + f" and {len(missed) - LISTED:,} more" * (len(missed) > LISTED)
+        never = (f"Compared with plain Python: never these action instances, though they fired: {names}.",)
+        return str(self.compared), *(never if missed else ())
+
+    @property
+    def uncompared(self) -> tuple[str, ...]:
+        """The action instances that fired, and of which no step was compared with plain Python."""
+        compared = frozenset[str]() if self.compared is None else self.compared.instances
+        return tuple(key for key, count in self.action_counts.items() if count.taken and key not in compared)
 
     @property
     def code_notes(self) -> tuple[str, ...]:

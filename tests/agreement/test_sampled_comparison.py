@@ -43,7 +43,6 @@ from kwalk.search.proof.attempt import ProofAttempt, ProofOptions
 from kwalk.search.proof.cubes import Cube
 from kwalk.search.proof.prove import prove
 from kwalk.search.results.fairness import safety_properties
-from kwalk.search.results.vacuity import vacuity_notes
 from kwalk.search.results.verdict import Answer
 from kwalk.search.simulation.options import SWARM
 from kwalk.search.simulation.walk import walk
@@ -285,10 +284,10 @@ def test_walks_compare_an_action_that_is_taken_once_where_it_is_taken():
 
 def test_an_instance_that_fired_and_was_not_compared_is_named(monkeypatch):
     model = Model(counting(3, 3))
-    assert not any("compared" in note for note in vacuity_notes(exhaust(model), model))
+    assert len(exhaust(model).comparison_notes) == 1
     monkeypatch.setattr(FirstFirings, "instances", ())
-    note = "action instances that fired and were never compared with plain Python: stamp"
-    assert note in list(vacuity_notes(exhaust(model), model))
+    note = "Compared with plain Python: never these action instances, though they fired: stamp()."
+    assert note in exhaust(model).comparison_notes
 
 
 def test_candidates_are_the_first_visits_and_then_ever_fewer_of_the_later_ones():

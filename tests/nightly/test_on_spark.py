@@ -98,9 +98,9 @@ def test_an_executor_of_another_cpu_gets_code_of_its_own(spark, small, tmp_path,
     monkeypatch.setattr(fleet, "compiled_model", recorded)
     widths = []
     sliced = fleet.compiled_slices
-    def recorded_slices(model, target):
-        widths.append(sliced(model, target=target).lanes)
-        return sliced(model, target=target)
+    def recorded_slices(model, terms, target):
+        widths.append(sliced(model, terms, target=target).lanes)
+        return sliced(model, terms, target=target)
 
     monkeypatch.setattr(fleet, "compiled_slices", recorded_slices)
     monkeypatch.setattr(driver.AheadCompiler, "slices", lambda ahead, task: compile_slices(task.model))

@@ -16,7 +16,7 @@ from kwalk.search.base.progress import announce, announce_nothing
 from kwalk.search.kernel.compile.cache import Compiled, kernel_key, load, save
 from kwalk.search.kernel.compile.layout import WORD, layout_of
 from kwalk.search.kernel.interface import REPLACEMENT_SECONDS, Kernel, bit_row
-from kwalk.search.kernel.model_digest import IN_ORDER, parts_of, save_digests, terms_digest
+from kwalk.search.kernel.model_digest import IN_ORDER, known_parts, parts_of, save_digests, terms_digest
 from kwalk.search.native.machine_code import LoadedCode, cpu
 
 if TYPE_CHECKING:
@@ -53,11 +53,10 @@ def kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
 def cached_kernel(model: Model) -> Kernel | None:
     """Return a kernel of a model from the cache, optimized if there is such a one; None if there is none.
 
-    Raises:
-        LiftError: The model cannot be lifted.
+    Nothing is lifted for it.
     """
-    parts, _ = parts_of(model)
-    found = _cached(parts[IN_ORDER], cpu(), unoptimized=True)
+    parts = known_parts(model)
+    found = None if parts is None else _cached(parts[IN_ORDER], cpu(), unoptimized=True)
     return None if found is None else kernel_of(model, found)
 
 
