@@ -18,6 +18,13 @@ Files = Mapping[str, Path]
 FORMAT = 2
 """To be raised when a key changes its name or its meaning."""
 
+def _comparison(verdict: Verdict) -> dict[str, Any]:
+    """Return how much was compared with plain Python, and what never was."""
+    if verdict.compared is None:
+        return {"compared": None, "uncompared": None}
+    return {"compared": verdict.compared.counts, "uncompared": list(verdict.uncompared)}
+
+
 def verdict_object(
     verdict: Verdict, files: Files, cluster_files: Sequence[Path] = (), model: Model | None = None
 ) -> dict[str, Any]:
@@ -62,8 +69,7 @@ def verdict_object(
         "findings": [_finding(finding, files) for finding in verdict.findings],
         "counterexample": counterexample_object(shown.trace, files.get(shown.prop)) if shown and shown.trace else None,
         "clusters": [_cluster(*each) for each in zip_longest(verdict.clusters, cluster_files)],
-        "compared": None if verdict.compared is None else verdict.compared.counts,
-        "uncompared": None if verdict.compared is None else list(verdict.uncompared),
+        **_comparison(verdict),
         "sliced_walks": verdict.sliced_walks, "sliced_states": verdict.sliced_states,
         "notes": list(verdict.notes),
         "proofs": list(map(_proof, verdict.proofs)),

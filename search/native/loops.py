@@ -31,6 +31,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hi
 
 import numpy as np
 
+from kwalk.model.language.source import effect_of
 from kwalk.search.base.cache import cache_path, read_beside_module, read_cache, write_beside_module, write_cache
 from kwalk.search.native.machine_code import LoadedCode, cpu
 
@@ -300,7 +301,7 @@ def digest_of(function: FunctionType) -> bytes:
     if not digest:
         made = hashlib.blake2b(digest_size=16)
         outside = (*globals_of(function).items(), *(function.__defaults__ or ()))
-        for thing in (_described_code(function.__code__), *map(described, outside)):
+        for thing in (repr(effect_of(function.__code__)), *map(described, outside)):
             made.update(thing.encode() + b"\0")
         digest = made.digest()
         _DIGESTS[id(function)] = function, digest
@@ -351,14 +352,6 @@ def described(thing: Any) -> str:
 
 def _defaults(kind: type[Any]) -> str:
     return described(tuple(getattr(kind, "_field_defaults", {}).items()))
-
-
-def _described_code(code: CodeType) -> str:
-    constants = [_described_code(each) if isinstance(each, CodeType) else described(each) for each in code.co_consts]
-    return repr((
-        code.co_code, code.co_argcount, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars,
-        code.co_flags, constants,
-    ))  # fmt: skip
 
 
 @cache

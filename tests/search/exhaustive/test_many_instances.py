@@ -35,7 +35,9 @@ def test_a_lasso_has_the_last_instances():
     assert verdict.answer is Answer.VIOLATED and verdict.counterexample.actions[:2] == ("begin()", "end()")
 
 
-@pytest.mark.parametrize("cases", [65_535, 65_536, 65_537])
+@pytest.mark.parametrize(
+    "cases", [65_536, *(pytest.param(cases, marks=pytest.mark.thorough) for cases in (65_535, 65_537))]
+)
 def test_the_last_instance_of_a_property_is_violated(cases):
     model = Model(evolve(MANY, properties=(is_another_case,)), bounds={"cases": cases})
     verdict = exhaust(model, kernel=interpreted_kernel(model), keep_going=True)
