@@ -17,6 +17,7 @@ from __future__ import annotations
 import builtins
 import functools
 import hashlib
+import re
 import sys
 import sysconfig
 import types
@@ -51,9 +52,11 @@ WITHOUT_MEANING: dict[type, frozenset[str]] = {
     Domain: frozenset({"about", "_label"}),
     Scenario: frozenset({
         "story", "labels", "aliases", "source", "read_snapshot", "read_series", "inspect_snapshot", "recover_snapshot",
+        "initial", "cannot_fail",
     }),
 }  # fmt: skip
-"""Attributes of objects of the language that have no influence on behaviour, by class."""
+"""Attributes of objects of the language that have no influence on what is lifted, by class. Initial states have none:
+they are computed in plain Python, by functions that may read anything."""
 OF_CLASSES = frozenset({
     "__annotations__", "__classcell__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__orig_bases__",
     "__parameters__", "__qualname__", "__static_attributes__", "__weakref__", "_abc_impl",
@@ -283,6 +286,8 @@ DESCRIBED: dict[type, Callable[[_Walk, Any], Iterable[str]]] = {
     property: _Walk._property,
     functools.cached_property: _Walk._cached_property,
     functools.partial: _Walk._partial,
+    re.Pattern: lambda walk, thing: ("pattern", walk.ref(thing.pattern), str(thing.flags)),
+    object: lambda walk, thing: ("object",),
 }
 """How an object of a class is described; others by their class and attributes."""
 

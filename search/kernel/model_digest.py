@@ -75,7 +75,8 @@ def path_for(model: Model, folder: str, *sources: str) -> Path:
 def meaning_key(model: Model) -> str | None:
     """Return 32 hexadecimal digits for all that lifting a model depends on; None if something has no digest.
 
-    Unlike the digests of terms, it covers also what the model's functions do not reach under its flags.
+    Unlike the digests of terms, it covers also what the model's functions do not reach under its flags. Initial states
+    are not part of it, but for those whose images a refinement refuses.
     """
     scenario = model.scenario
     try:

@@ -166,8 +166,8 @@ def _digest(baseline: Baseline) -> str:
     A mutant can execute lines that the model under its flags does not, so that the terms of the model are not enough.
     Without a key for all of them no outcome is that of a later run.
     """
-    meaning = meaning_key(baseline.model) or uuid.uuid4().hex
-    inputs = (meaning, baseline.name, baseline.model.variant, [prop.key for prop in baseline.properties])
+    model, meaning = baseline.model, meaning_key(baseline.model) or uuid.uuid4().hex
+    inputs = (meaning, baseline.name, model.variant, model.initial, [prop.key for prop in baseline.properties])
     return hashlib.blake2b(repr(inputs).encode(), digest_size=16).hexdigest()
 
 
