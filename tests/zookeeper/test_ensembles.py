@@ -37,7 +37,7 @@ BROKEN = (
            synchronize(0)
            """),
     Broken("committed_write_is_kept(4, 0)", "ensemble-growth-new-servers-first", "3.5.9", f"""
-           {NEW_ARE_THERE} stop(1) start(1) join(1,0) write(0) acknowledge(2) stop(2) start(2) join(2,0) stop(0)
+           {NEW_ARE_THERE} stop(1) start(1) join(1,0) write(0) stop(2) start(2) join(2,0) stop(0)
            {ELECTED}
            """),
     Broken("majorities_intersect()", "ensemble-growth-new-servers-first", "3.5.9", "edit_configurations() start(3)"),
@@ -45,8 +45,7 @@ BROKEN = (
     Broken("crash_is_tolerated()", "ensemble-growth-one-at-a-time", "3.5.9",
            "edit_configurations() start(3) join(3,0) stop(1) start(1) crash(0)"),
     Broken("committed_write_is_kept(2, 0)", "ensemble-growth-one-at-a-time", "3.4.9", """
-           edit_configurations() start(3) join(3,0) write(0) acknowledge(3) crash(0) elect(2,{1,2}) accept_epoch(1)
-           synchronize(1)
+           write(0) edit_configurations() start(3) join(3,0) crash(0) elect(2,{1,2}) accept_epoch(1) synchronize(1)
            """),
 )  # fmt: skip
 """The shortest ways to what an order breaks."""
