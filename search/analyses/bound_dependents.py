@@ -1,14 +1,17 @@
 """Which properties and guards depend on a bound.
 
 A property, or a guard of an action, *depends* on a bound if its source names the bound, or a field that the bound
-limits, itself or through a function or method of the model that it calls. Names stand for all that have them, so a
-dependence may be listed that does not exist, and none is missed.
+limits, itself or through a function or method of the model that it calls. A name stands for all that has it (globals,
+variables of functions around it, attributes of modules), so a dependence may be listed that does not exist. A bound
+that a function reaches in another way, such as in a tuple or a partial function, is missed.
 """
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from types import CodeType, FunctionType
+from contextlib import suppress
+from functools import lru_cache
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from attrs import fields_dict
@@ -19,6 +22,8 @@ from kwalk.model.language.errors import LiftError
 from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
 from kwalk.model.language.shapes import Shape
 from kwalk.model.language.source import source_of
+
+NAMES = ast.Name | ast.Attribute
 
 
 def dependents(model: Model, properties: Iterable[PropertyInstance]) -> dict[str, tuple[str, ...]]:
@@ -77,25 +82,31 @@ class _Names:
                 continue
             seen.add(function)
             for name in _names_in(function.__code__):
-                thing = function.__globals__.get(name)
-                waiting += [thing, *self.methods.get(name, ())]
-                found |= dict.fromkeys((*_bound_names(thing), *self.limits.get(name, ())))
+                waiting += self._note(function, name, found)
         return list(found)
 
+    def _note(self, function: FunctionType, name: str, found: dict[str, None]) -> list[Any]:
+        """Note the bounds that a name in a function stands for, or whose fields it names; return what it can call."""
+        things = list(_reached(function, name))
+        for thing in things:
+            found |= dict.fromkeys(_bound_names(thing))
+        found |= dict.fromkeys(self.limits.get(name, ()))
+        return [*things, *self.methods.get(name, ())]
+
     def bounds_of_guards(self, action: Action) -> list[str]:
-        """Return the bounds that the `require` lines of an action name, or whose fields they name."""
-        function, found = action.function, dict[str, None]()
-        try:
-            tree = source_of(function)
-        except LiftError:
-            return []
-        calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-        guards = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "require")
-        for node in (inner for guard in guards for argument in guard.args for inner in ast.walk(argument)):
-            name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-            thing = function.__globals__.get(name)
-            found |= dict.fromkeys((*_bound_names(thing), *self.limits.get(name, ())))
-            found |= dict.fromkeys(self.bounds_of([thing, *self.methods.get(name, ())]))
+        """Return the bounds that `require` lines of an action and of what it calls name, or whose fields they name."""
+        found: dict[str, None] = {}
+        seen: set[Any] = set()
+        waiting: list[Any] = [action.function]
+        while waiting:
+            function = waiting.pop()
+            if not isinstance(function, FunctionType) or function in seen or _is_of_language(function):
+                continue
+            seen.add(function)
+            for name in _names_in_guards(function):
+                found |= dict.fromkeys(self.bounds_of(self._note(function, name, found)))
+            for name in _names_in(function.__code__):
+                waiting += self._note(function, name, {})
         return list(found)
 
 
@@ -107,8 +118,40 @@ def _within(shape: Shape) -> Iterator[Shape]:
             yield from _within(inner)
 
 
+def _names_in_guards(function: FunctionType) -> list[str]:
+    """Return the names and attributes in the arguments of a function's calls of `require`."""
+    try:
+        tree = source_of(function)
+    except LiftError:
+        return []
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    guards = (call for call in calls if getattr(call.func, "id", getattr(call.func, "attr", "")) == "require")
+    nodes = (inner for guard in guards for argument in guard.args for inner in ast.walk(argument))
+    return [node.id if isinstance(node, ast.Name) else node.attr for node in nodes if isinstance(node, NAMES)]
+
+
+def _reached(function: FunctionType, name: str) -> Iterator[Any]:
+    """Yield what a name in a function can stand for: a global, a variable around it, an attribute of a module there."""
+    around = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
+    with suppress(ValueError):  # a variable that has no value yet
+        if name in around:
+            yield around[name].cell_contents
+    if name in function.__globals__:
+        yield function.__globals__[name]
+    for module in _modules_in(function):
+        if name in vars(module):
+            yield vars(module)[name]
+
+
+@lru_cache(maxsize=4096)
+def _modules_in(function: FunctionType) -> tuple[ModuleType, ...]:
+    """Return the modules that a function names."""
+    things = (function.__globals__.get(name) for name in dict.fromkeys(_names_in(function.__code__)))
+    return tuple(thing for thing in things if isinstance(thing, ModuleType))
+
+
 def _names_in(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
+    yield from (*code.co_names, *code.co_freevars)
     for each in code.co_consts:
         if isinstance(each, CodeType):
             yield from _names_in(each)
@@ -124,4 +167,4 @@ def _bound_names(thing: Any) -> Iterator[str]:
 
 
 def _is_of_language(function: FunctionType) -> bool:
-    return function.__module__.startswith("kwalk.model.language")
+    return str(function.__module__).startswith("kwalk.model.language")

@@ -54,7 +54,7 @@ class CannotFail(UserWarning):
 
 
 def warn_of_unfailing(model: Model, properties: Iterable[PropertyInstance], stacklevel: int) -> None:
-    """Warn (`CannotFail`) of properties that cannot fail although nobody has said that this is expected."""
+    """Warn (`CannotFail`) of properties that cannot fail and are not declared to be so."""
     checked = tuple(properties)
     found = _unfailing(model, checked, falsifiability(model, checked)) if checked else ()
     names = [one.prop for one in found if not one.expected]

@@ -22,7 +22,7 @@ from kwalk.search.base.options import CheckpointOptions, SearchOptions, StopReas
 from kwalk.search.base.pacing import next_pace
 from kwalk.search.base.progress import Progress
 from kwalk.search.exhaustive import expansion as breadth
-from kwalk.search.exhaustive.first_firings import FirstFirings, first_firing
+from kwalk.search.exhaustive.first_firings import SHORT, FirstFirings, first_firing
 from kwalk.search.exhaustive.layout import (
     BLOCK,
     BatchBuffers,
@@ -393,6 +393,7 @@ class Explorer(ExplorationResult):
         firings = (
             (instance, partial(first_firing, search, states, instance, functions))
             for instance, states in self._firings.instances
+            if len(states) <= SHORT or self.sampler.has_time(elapsed)
         )
         self.sampler.compare_firings(elapsed, self.kernel, self._record, firings)
         violating = {int(self.counts.first_state[prop.index]) - 1 for prop in self.options.properties} - {-1}

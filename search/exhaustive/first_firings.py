@@ -17,6 +17,8 @@ from kwalk.search.visited.hash_table import ABSENT
 
 MOST = 1 << 20
 """States of a range that are looked at, at most: about a tenth of a second."""
+SHORT = 1 << 12
+"""States of a range that is looked at in less than a millisecond, whether or not there is time."""
 
 
 @loop

@@ -125,7 +125,11 @@ class StateSampler:
     def may_look_further(self, elapsed: float) -> bool:
         """Return whether there is time to look for instances that were not compared; it is at least LAST_WORK times."""
         self._looks += 1
-        return self._looks <= LAST_WORK or self.seconds < seconds_for_comparison(elapsed)
+        return self._looks <= LAST_WORK or self.has_time(elapsed)
+
+    def has_time(self, elapsed: float) -> bool:
+        """Return whether comparisons have not taken their share of a run of `elapsed` seconds."""
+        return self.seconds < seconds_for_comparison(elapsed)
 
     def compare_firings(
         self, elapsed: float, kernel: Kernel, record_of: Callable[[State], CompiledRecord],

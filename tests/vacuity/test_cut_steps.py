@@ -8,7 +8,7 @@ from attrs import evolve
 
 from kwalk import Fails, assert_holds, prove
 from kwalk import exhaust as public_exhaust
-from kwalk.model.language import Model, Scenario
+from kwalk.model.language import Actor, Model, Scenario, action, always, require
 from kwalk.reports.assertion_options import AssertionOptions
 from kwalk.reports.assertion_searches import SharedSearches
 from kwalk.reports.assertions import Untested
@@ -17,7 +17,6 @@ from kwalk.search.analyses.bound_dependents import dependents
 from kwalk.search.analyses.cut_steps import cut_steps
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.results.verdict import Answer, Verdict
-from tests.reports.commands import kwalk  # noqa: F401
 from tests.vacuity import cupboard
 from tests.vacuity.cupboard import CUPBOARD, OVERFULL, POSTED, SOUND
 
@@ -108,7 +107,7 @@ def test_a_verdict_with_gaps_is_not_green() -> None:
     assert first_line(public_exhaust(whole), whole)[0] == "strong good"
 
 
-def test_strict_ends_with_an_exit_code_of_its_own(kwalk) -> None:  # noqa: F811
+def test_strict_ends_with_an_exit_code_of_its_own(kwalk) -> None:
     assert kwalk("exhaust", "tests.vacuity.cupboard:POSTED").code == 0
     ran = kwalk("exhaust", "tests.vacuity.cupboard:POSTED", "--strict")
     assert ran.code == Answer.GAPS.exit_code == 16
@@ -137,3 +136,26 @@ def test_an_assertion_of_what_was_never_tested_warns(tmp_path) -> None:
 def test_a_proof_is_valid_only_where_no_step_is_cut_off_and_says_so() -> None:
     (gap,) = prove(evolve(POSTED, properties=(cupboard.is_where_it_was,))).gaps
     assert gap.text.startswith("Steps were cut off by the bound letters=1 (post); on it depends is_where_it_was.")
+
+
+def roomy(size: int) -> tuple[object, object]:
+    """An action and a property that reach a bound through a variable around them, a function and a module."""
+
+    def is_room(store: cupboard.Cupboard) -> None:
+        require(store.used < size)
+
+    @action(by=Actor("tidier"))
+    def put_carefully(store: cupboard.Cupboard) -> None:
+        is_room(store)
+
+    @always()
+    def is_below(store: cupboard.Cupboard) -> bool:
+        return bool(cupboard.SIZE > 0)
+
+    return put_carefully, is_below
+
+
+def test_a_bound_is_found_around_a_function_in_a_module_and_in_what_a_guard_calls() -> None:
+    put_carefully, is_below = roomy(cupboard.SIZE)
+    model = Model(evolve(CUPBOARD, actions=(put_carefully,), properties=(is_below,)))
+    assert dependents(model, model.properties) == {"size": ("is_below", "the guard of put_carefully")}

@@ -20,7 +20,6 @@ from kwalk.search.analyses.falsifiability import Falsifiability, falsifiability
 from kwalk.search.analyses.hypothesis.machine import machine_for
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.results.verdict import Answer
-from tests.reports.commands import kwalk  # noqa: F401
 from tests.vacuity import cupboard
 from tests.vacuity.cupboard import CAN_FAIL, CANNOT_FAIL, CUPBOARD, OVERFULL, Cupboard, about_nothing, never_overfull
 
@@ -103,7 +102,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_each_command_ends_with_an_answer_and_an_exit_code_of_its_own(command: str, kwalk) -> None:  # noqa: F811
+def test_each_command_ends_with_an_answer_and_an_exit_code_of_its_own(command: str, kwalk) -> None:
     ran = kwalk(command.split()[0], REFERENCE, *COMMANDS[command])
     assert ran.code == Answer.CANNOT_FAIL.exit_code == 15
     assert ran.out.startswith("CANNOT FAIL  never_overfull; 1 property")
@@ -111,7 +110,7 @@ def test_each_command_ends_with_an_answer_and_an_exit_code_of_its_own(command: s
     assert f"Reproduce: kwalk {command.split()[0]} {REFERENCE}" in ran.out
 
 
-def test_the_json_object_has_the_property_and_what_is_always_so(kwalk) -> None:  # noqa: F811
+def test_the_json_object_has_the_property_and_what_is_always_so(kwalk) -> None:
     found = kwalk("exhaust", REFERENCE, "--json").object
     assert (found["verdict"], found["exit_code"]) == ("cannot fail", 15)
     assert found["cannot_fail"] == [
